@@ -1,3 +1,3 @@
-/** The frame of the pages first, while there is no experiment; then Home and the list of experiments. */
+/** Tests of the pages' frame before any experiment exists, then of Home and the list of experiments. */
 import "./pages/frame.ts";
 import "./pages/experiments.ts";

@@ -1,4 +1,4 @@
-/** The pages of one thing: an experiment, a trial, a model. */
+/** Tests of the pages of single objects: an experiment, a trial, a model. */
 import "./pages/experiment.ts";
 import "./pages/trial.ts";
 import "./pages/models.ts";

@@ -4,7 +4,7 @@ import { tabsOutlastTheGateway } from "./tabs.ts";
 
 const test = testsOn({ slots: 2, processes: true, restart: false });
 
-test("ten tabs say that the gateway is away, and show what changed when it is back", async ({
+test("ten tabs report that the gateway is unavailable, and show the changes when it is back", async ({
   skip,
   stage,
 }) => {

@@ -5,7 +5,7 @@ import type { Stage } from "./support/cluster-stage.ts";
 
 const tabs = 10;
 
-/** The errors of requests that fail while the gateway is away. */
+/** The errors of requests that fail while the gateway is down. */
 const away = /ERR_CONNECTION|ERR_EMPTY_RESPONSE|ERR_INCOMPLETE_CHUNKED_ENCODING|Failed to fetch/;
 
 const config = `
@@ -15,9 +15,9 @@ searcher: { name: single, metric: loss }
 `;
 
 /**
- * Ten tabs of one browser on the list of experiments while the gateway is away. Each follows a change before it, says
- * that the link is lost, and shows what changed meanwhile without being loaded again. Needs a cluster with `processes`
- * and without `restart`. Returns the number of tabs; throws what does not hold.
+ * Tests ten tabs of one browser on the list of experiments while the gateway is down. Each tab follows a change before
+ * the outage, reports the lost connection, and shows the changes afterwards without a reload. Needs a cluster with
+ * `processes` and without `restart`. Returns the number of tabs; throws on a violation.
  */
 export async function tabsOutlastTheGateway(
   stage: Stage,

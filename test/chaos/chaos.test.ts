@@ -9,7 +9,7 @@ const slow = 1_200_000;
 const log = (): void => {};
 
 test(
-  "kill -9 of each part once: the search completes, each metric exactly once, no trial twice at a time",
+  "after kill -9 of each part the search completes, with each metric exactly once, and no trial runs twice at a time",
   async () => {
     const { violations, killed } = await killEach({
       seed: 7,
@@ -25,11 +25,11 @@ test(
 );
 
 test(
-  "kill -9 of everything at once: up takes over, and the trials that ran live on",
+  "after kill -9 of all parts at once the next up takes over, and the running trials continue",
   async () => {
     const { violations, again } = await killAll({ seed: 6, stepSeconds: 0.3, trials });
     expect(violations).toEqual([]);
-    // Their supervisors and processes were not among what was killed: no trial needed a second run.
+    // The trials' supervisors and processes were not killed, so no trial needed a second run.
     expect(again).toEqual([]);
   },
   slow,
@@ -44,7 +44,7 @@ describe("on one cluster", () => {
   afterAll(() => world[Symbol.asyncDispose]());
 
   test(
-    "NATS loses its data folder twice: nothing is missing",
+    "nothing is lost when NATS loses its data folder twice",
     async () => {
       expect(await natsWiped(world, { seed: 8, stepSeconds: 0.2, trials, log })).toEqual([]);
     },
@@ -52,7 +52,7 @@ describe("on one cluster", () => {
   );
 
   test(
-    "NATS is away: no agent is lost, trials train on, nothing is missing afterwards",
+    "during an outage of NATS no agent is lost and trials train on, and afterwards nothing is missing",
     async () => {
       const options = { seed: 9, stepSeconds: 0.2, trials, awayMs: 20_000, log };
       expect(await natsAway(world, options)).toEqual([]);

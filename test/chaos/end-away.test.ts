@@ -19,18 +19,18 @@ describe("while the gateway is away", () => {
     farewells = await endAway(world, "gateway", [0, 3]);
   }, slow);
 
-  test("a run ends: its last checkpoint is complete afterwards, and can be downloaded", () => {
+  test("a run that ends has a complete last checkpoint afterwards, which can be downloaded", () => {
     expect(farewells[0]).toEqual({ state: "COMPLETED", starts: ["starts at 0"], ...stored });
   });
 
-  test("a run fails: the next one waits for its last checkpoint, and starts from it", () => {
+  test("the run after a failed one waits for its last checkpoint, and starts from it", () => {
     const starts = ["starts at 0", "starts at 7"];
     expect(farewells[1]).toEqual({ state: "COMPLETED", starts, ...stored });
   });
 });
 
 test(
-  "a run ends while PostgreSQL is away: its last checkpoint is complete afterwards, and can be downloaded",
+  "a run that ends while PostgreSQL is down has a complete last checkpoint afterwards, which can be downloaded",
   async () => {
     const farewells = await endAway(world, "postgres", [0]);
     expect(farewells).toEqual([{ state: "COMPLETED", starts: ["starts at 0"], ...stored }]);

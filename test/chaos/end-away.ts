@@ -1,4 +1,4 @@
-/** A run stores its last checkpoint and ends while a part of the platform is away for longer than every timeout. */
+/** A run stores its last checkpoint and ends while a part of the platform is down for longer than every timeout. */
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
@@ -7,23 +7,26 @@ import type { Checkpoint } from "@trainyard/contracts/api";
 import { eventually } from "../world/eventually.ts";
 import { World } from "../world/world.ts";
 
-/** Longer than anything that the end of a run waits for. */
+/** Longer than every wait at the end of a run. */
 const awayMs = 40_000;
 
 export type Farewell = {
   readonly state: string;
   readonly checkpoints: readonly string[];
-  /** The file of the checkpoint, as it was downloaded. */
+  /** The content of the checkpoint's downloaded file. */
   readonly downloaded: string;
-  /** Where each run said that it starts. */
+  /** The starting point that each run printed. */
   readonly starts: readonly string[];
 };
 
-/** A cluster for any number of farewells. */
+/** A cluster for any number of these tests. */
 export const startWorld = (): Promise<World> =>
   World.start({ processes: true, slots: 2, restart: false });
 
-/** A run of its own for each code ends with it while the part is away; it is back afterwards. In the codes' order. */
+/**
+ * For each exit code, a run ends with it while the part is down; afterwards the part is started. Returns results in the
+ * order of the codes.
+ */
 export async function endAway(
   world: World,
   part: "gateway" | "postgres",
@@ -41,11 +44,11 @@ export async function endAway(
 type Run = {
   readonly name: string;
   readonly trial: string;
-  /** The file that the run waits for; its content is the code that the run ends with. */
+  /** The file that the run waits for; its content is the run's exit code. */
   readonly go: string;
 };
 
-/** Returns when the run waits to be let go. */
+/** Returns when the run waits for its file. */
 async function startRun(world: World, name: string): Promise<Run> {
   const go = join(world.folder, `go-${name}`);
   const config = `

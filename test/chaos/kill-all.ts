@@ -1,4 +1,6 @@
-/** Everything of a one-process cluster is killed at once, supervisor and agent included; "up" makes it whole again. */
+/**
+ * All processes of a one-process cluster are killed at once, supervisor and agent included; "up" repairs the cluster.
+ */
 import { inspect } from "node:util";
 import { World } from "../world/world.ts";
 import {
@@ -25,7 +27,7 @@ export async function killAll(options: {
   const { items } = await world.client.call("listTrials", { experiment: search.id, pageSize: 100 });
   return {
     violations: await violationsOf(world, search),
-    // How the runs of trials ended that needed more than one.
+    // How the runs ended of those trials that needed more than one.
     again: items
       .filter(({ runs }) => runs.length > 1)
       .map(({ id, runs }) => `${id}: ${inspect(runs)}`),

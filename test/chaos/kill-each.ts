@@ -1,4 +1,4 @@
-/** During a search each part is killed with kill -9, in turn: the search must end as if nothing had happened. */
+/** During a search each part in turn is killed with kill -9: the search must end without a trace of it. */
 import { drawInteger } from "@trainyard/kernel";
 import { World } from "../world/world.ts";
 import {
@@ -43,7 +43,7 @@ export async function killEach(options: {
       if (over) violations.push(`it ended before ${part} was killed`);
       options.log(`kill -9 ${part}`);
       const pid = await world.kill(part);
-      // Nobody watches over the supervisor but the person who starts it again.
+      // No process restarts the supervisor: a person does.
       if (part === "supervisor") await world.up();
       else await world.untilUp(part, pid);
       killed += 1;
@@ -56,7 +56,7 @@ export async function killEach(options: {
   return { violations, killed };
 }
 
-/** The same search, undisturbed and with shorter steps: it must draw the same hyperparameters in the same order. */
+/** The same search, undisturbed and with shorter steps, must draw the same hyperparameters in the same order. */
 async function differencesToUndisturbed(
   world: World,
   disturbed: SearchUnderTest,

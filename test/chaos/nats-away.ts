@@ -1,4 +1,4 @@
-/** NATS is gone for a while, with its data or without, while a search runs. */
+/** NATS is down for a while during a search, with or without losing its data. */
 import { rmSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
@@ -18,11 +18,11 @@ type Options = {
   readonly log: (line: string) => void;
 };
 
-/** A cluster for both, one after the other. */
+/** A cluster for both tests, one after the other. */
 export const startWorld = (): Promise<World> =>
   World.start({ processes: true, slots: 3, restart: false });
 
-/** Nobody is declared lost, and afterwards nothing is missing. */
+/** Checks that no agent is declared lost, and that afterwards nothing is missing. */
 export async function natsAway(
   world: World,
   options: Options & { readonly awayMs: number },
@@ -36,7 +36,7 @@ export async function natsAway(
   return await settled(world, search);
 }
 
-/** Twice its folder is deleted while it is down. */
+/** Deletes the folder of NATS twice while it is down. */
 export async function natsWiped(world: World, options: Options): Promise<string[]> {
   const search = await submitSearch(world, options);
   for (const time of ["once", "twice"]) {

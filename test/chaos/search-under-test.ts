@@ -1,11 +1,11 @@
-/** A search whose trials step, validate and checkpoint, and what must be true of it whatever was killed. */
+/** A search whose trials step, validate and checkpoint, and the conditions that it must meet whatever was killed. */
 import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import type { Client } from "@trainyard/client";
 import { eventually } from "../world/eventually.ts";
 import type { World } from "../world/world.ts";
 
-/** In the short tests half as many: each trial starts a Python of its own. */
+/** The short tests use half as many trials, since each starts its own Python. */
 const trialsOfSearch = 16;
 export const trialsOfShortSearch = 8;
 export const stepsOfTrial = 24;
@@ -17,7 +17,7 @@ export type SearchUnderTest = {
   readonly trials: number;
 };
 
-/** Submits it; `stepSeconds` says how long it takes, the seed which hyperparameters it draws. */
+/** Submits the search; `stepSeconds` sets its duration, the seed its hyperparameters. */
 export async function submitSearch(
   world: World,
   options: { readonly seed: number; readonly stepSeconds: number; readonly trials?: number },
@@ -44,8 +44,8 @@ environment:
 }
 
 /**
- * Waits until the search has continued since the first look: at least one more validation. The gateway may be away
- * meanwhile. Returns whether the search was over before.
+ * Waits until the search has at least one more validation than at the call. The gateway may be down meanwhile. Returns
+ * whether the search was over before.
  */
 export async function untilMoreValidations(client: Client, experiment: string): Promise<boolean> {
   let before = Number.NaN;
@@ -73,7 +73,7 @@ export async function untilOver(client: Client, experiment: string, forMs?: numb
   await eventually(`experiment ${experiment} has ended`, () => isOver(client, experiment), forMs);
 }
 
-/** Each a sentence; none when everything is as it must be. */
+/** Returns a sentence for each violation; none if all conditions are met. */
 export async function violationsOf(world: World, search: SearchUnderTest): Promise<string[]> {
   const client = world.client;
   const experiment = await client.call("getExperiment", { experiment: search.id });
@@ -101,7 +101,7 @@ export async function violationsOf(world: World, search: SearchUnderTest): Promi
   return found;
 }
 
-/** Every step reported once and counted once: none missing, none twice. */
+/** Checks that every step was reported and counted exactly once. */
 async function metricViolations(client: Client, trial: string): Promise<string[]> {
   const found: string[] = [];
   for (const [group, every] of [

@@ -13,10 +13,10 @@ export const campaigns: readonly Campaign[] = [
       await using training = await StoredTraining.start({
         cluster: { processes: true, slots: 2 },
         trials: 2,
-        // An upload takes less, so that none waits for those before it.
+        // An upload takes less time than a step, so that no upload waits for an earlier one.
         stepSeconds: 6,
         smallFiles: 12,
-        // Two parts.
+        // A file of this size is sent in two parts.
         largeBytes: 80 * 1_024 ** 2,
       });
       for (let round = 0; round < rounds; round += 1) {

@@ -1,5 +1,6 @@
 /**
- * A training on a cluster whose checkpoints go to a strict S3 server in this process, and what must be true of both.
+ * A training on a cluster whose checkpoints go to a strict S3 server in this process, with the conditions that both
+ * must meet.
  */
 import { mkdtempSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -21,7 +22,7 @@ export type TrainingOptions = {
   readonly trials: number;
   readonly stepSeconds: number;
   readonly smallFiles: number;
-  /** Above 64 MiB it goes in parts. */
+  /** Files above 64 MiB are sent in parts. */
   readonly largeBytes: number;
 };
 
@@ -84,12 +85,12 @@ export class StoredTraining implements AsyncDisposable {
     return join(this.world.folder, "stop");
   }
 
-  /** Plans that were made until now are over from here on: the store's clock goes two hours ahead. */
+  /** Expires all plans made so far, by moving the store's clock two hours ahead. */
   expirePlans(): void {
     this.#aheadMs.value += 2 * 60 * 60 * 1_000;
   }
 
-  /** Waits until the store is asked for one of these operations, from now on. */
+  /** Waits until the store gets a request for one of these operations. */
   async untilAsked(...operations: readonly string[]): Promise<void> {
     const from = this.server.asked.length;
     await eventually(`the store is asked for ${operations.join(" or ")}`, async () =>
@@ -97,7 +98,7 @@ export class StoredTraining implements AsyncDisposable {
     );
   }
 
-  /** Waits until each trial has one more complete checkpoint than it had. */
+  /** Waits until each trial has one more complete checkpoint than at the call. */
   async untilMoreCheckpoints(): Promise<void> {
     const before = new Map<string, number>();
     await eventually("every trial has another complete checkpoint", async () => {
@@ -109,7 +110,7 @@ export class StoredTraining implements AsyncDisposable {
     });
   }
 
-  /** Describes where everything was, for a failure. */
+  /** Describes the state of the training and its checkpoints, for a failure. */
   async told(): Promise<string> {
     const lines: string[] = [];
     for (const { uuid, state, stepsCompleted, reason } of await this.checkpoints()) {
@@ -143,13 +144,13 @@ export class StoredTraining implements AsyncDisposable {
     return items.map(({ id }) => id);
   }
 
-  /** The process that a trial's script said that it is, last. */
+  /** The pid that a trial's script printed last. */
   async pidOf(trial: string): Promise<number> {
     const said = (await this.world.logs(trial)).matchAll(/as pid (\d+)$/gm);
     return Number([...said].at(-1)?.[1] ?? 0);
   }
 
-  /** Has the training end, and waits until nothing is left to upload or to delete. Each problem is a sentence. */
+  /** Lets the training end, and waits until no upload or deletion is left. Returns a sentence for each problem. */
   async end(): Promise<readonly string[]> {
     writeFileSync(this.#stopFile, "");
     const { client } = this.world;
@@ -164,8 +165,7 @@ export class StoredTraining implements AsyncDisposable {
   }
 
   /**
-   * The files left when nothing has changed for a while: a busy machine may have many checkpoints to send and to
-   * delete.
+   * The files left when nothing has changed for a while: a busy machine may have many checkpoints to send and delete.
    */
   async #leftToDo(): Promise<readonly string[]> {
     let left: readonly string[] = [];
@@ -203,7 +203,7 @@ export class StoredTraining implements AsyncDisposable {
       .map((key) => key.slice(below.length));
   }
 
-  /** The mistakes in the stored files. */
+  /** Returns a sentence for each mistake in the stored files. */
   async violations(): Promise<readonly string[]> {
     const checkpoints = await this.checkpoints();
     const found: string[] = [];
@@ -221,7 +221,7 @@ export class StoredTraining implements AsyncDisposable {
     ];
   }
 
-  /** Every trial ends with its latest checkpoint alone, which may not even be declared right after its run. */
+  /** Checks that every trial keeps only its latest checkpoint, which may be declared only some time after its run. */
   async #unlikePolicy(checkpoints: readonly Plain<Checkpoint>[]): Promise<readonly string[]> {
     const found: string[] = [];
     for (const trial of await this.trials()) {
@@ -230,7 +230,7 @@ export class StoredTraining implements AsyncDisposable {
       const kept = checkpoints
         .filter((one) => one.trial === trial && one.state === "COMPLETED")
         .map(({ stepsCompleted }) => stepsCompleted);
-      // The loss falls with each step: the latest is the best, too.
+      // The loss falls with each step, so the latest checkpoint is also the best.
       if (kept.length === 1 && kept[0] === last) continue;
       found.push(`trial ${trial} stored step ${last} last and keeps those of ${kept.join(", ")}`);
     }
@@ -254,7 +254,7 @@ export class StoredTraining implements AsyncDisposable {
     return verified.problems.map(({ path, detail }) => `${uuid}: ${path} ${detail}`);
   }
 
-  /** A part that the store has acknowledged is never sent a second time. */
+  /** Returns the acknowledged parts that were sent a second time; there must be none. */
   #sentAgain(): readonly string[] {
     const times = new Map<string, number>();
     for (const { operation, key, part, status } of this.server.served) {
@@ -296,7 +296,7 @@ export class StoredTraining implements AsyncDisposable {
   }
 }
 
-/** The cluster's processes take these variables over. Nothing that is given up is kept for a grace. */
+/** Sets the variables that the cluster's processes inherit. Abandoned checkpoints are deleted without a grace. */
 function openTo(server: S3Server): void {
   const { accessKeyId: access_key_id, secretAccessKey: secret_access_key } = testUser;
   const file = join(mkdtempSync(join(tmpdir(), "ty-storage-")), "credentials.json");

@@ -1,4 +1,4 @@
-/** Troubles of a training while it uploads checkpoints and others are deleted: processes die, and the store fails. */
+/** Troubles for a training while it uploads and deletes checkpoints: processes die, and the store fails. */
 import { setTimeout as delay } from "node:timers/promises";
 import { drawInteger } from "@trainyard/kernel";
 import type { FailureRule } from "@trainyard/testing/s3";
@@ -9,7 +9,7 @@ export type Trouble = {
   readonly strike: (training: StoredTraining) => Promise<void>;
 };
 
-/** An upload is under way, or a deletion: what is struck in between is struck at another moment each time. */
+/** A trouble strikes during an upload or a deletion, at a different point each time. */
 const moments = [
   ["PutObject", "UploadPart"],
   ["CreateMultipartUpload", "ListMultipartUploads", "ListParts", "ListObjectsV2"],
@@ -56,7 +56,7 @@ const killedTraining: Trouble = {
       try {
         if (pid > 0) process.kill(pid, "SIGKILL");
       } catch {
-        // It has ended by itself, or the next one has not said who it is.
+        // The process has ended by itself, or the next one has not printed its pid yet.
       }
     }
   },
@@ -68,7 +68,7 @@ const status = (code: number, name: string): FailureRule["failure"] => ({
   code: name,
 });
 
-/** Those of the store, which need no processes of their own. */
+/** The troubles of the store, which need no separate processes. */
 export const troublesOfTheStore: readonly Trouble[] = [
   failing("answers 500", { failure: status(500, "InternalError"), times: 12 }),
   failing("throttles", { failure: status(503, "SlowDown"), times: 12 }),
@@ -95,7 +95,10 @@ export const shortTroubles: readonly Trouble[] = [
   away("for longer than a plan's life", 3_000, true),
 ];
 
-/** Each trouble once, in an order of the seed, each while the store is at work, and then until it was overcome. */
+/**
+ * Applies each trouble once, in an order drawn from the seed, while the store is busy, and waits until the training has
+ * recovered.
+ */
 export async function strikeAll(
   training: StoredTraining,
   troubles: readonly Trouble[],
@@ -116,9 +119,10 @@ export async function strikeAll(
     log(`${trouble.name}, after ${moment.join(" or ")}`);
     await trouble.strike(training);
     await training.untilMoreCheckpoints().catch(async (error: unknown) => {
-      throw new Error(`${trouble.name} was not overcome:\n${await training.told()}`, {
-        cause: error,
-      });
+      throw new Error(
+        `the training did not recover from ${trouble.name}:\n${await training.told()}`,
+        { cause: error },
+      );
     });
   }
 }

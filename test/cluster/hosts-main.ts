@@ -1,6 +1,6 @@
 /**
- * Several agents in one process, as the environment files that it is given describe them: when it is killed or frozen,
- * so are all of them, like the hosts of one rack. Says "ready" once all of them serve.
+ * Several agents in one process, described by the given environment files: a kill or a freeze affects all of them, like
+ * the hosts of one rack. Prints "ready" once all of them serve.
  */
 import { readFileSync } from "node:fs";
 import { parseConfig } from "@trainyard/service-agent/config";

@@ -1,14 +1,14 @@
 import { once } from "node:events";
 import { type AddressInfo, connect, createServer, type Server, type Socket } from "node:net";
 
-/** Bytes that do not arrive: those of the bus, those of the agent. */
+/** The direction in which bytes are lost, for messages of the bus or of the agent. */
 export type Direction = "to the agent" | "from the agent";
 
 type Way = { readonly from: Socket; readonly to: Socket; readonly direction: Direction };
 
 /**
- * The link between an agent and the bus. Cut, its connections break, and new ones find nobody. Cut in one direction,
- * connections stay and open, and what is sent that way waits until the link is mended.
+ * The connection between an agent and the bus. Cut in both directions, connections break, and new ones fail. Cut in one
+ * direction, connections stay and can be opened, and bytes in that direction wait until the link is restored.
  */
 export class Link implements AsyncDisposable {
   readonly #server: Server;

@@ -1,6 +1,6 @@
 /**
- * Three agents: one that hears nothing, one that is not heard, and one that is well. Their runs end all the same, each
- * once, and the two get runs again once their links are mended.
+ * Tests three agents: one that receives nothing, one whose messages are lost, and a healthy one. All their runs end,
+ * each once, and the first two get runs again once their links are restored.
  */
 import { assert } from "@trainyard/kernel";
 import { eventually } from "../world/eventually.ts";

@@ -1,4 +1,4 @@
-/** Agents that share a process and a fate. */
+/** Agents that share a process, and so its failures. */
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { openSync, readFileSync } from "node:fs";
@@ -22,7 +22,7 @@ export class Rack implements AsyncDisposable {
     this.#logFile = logFile;
   }
 
-  /** Resolves when its agents serve. */
+  /** Resolves when all agents of the rack serve. */
   async start(): Promise<void> {
     const main = join(import.meta.dirname, "hosts-main.ts");
     const log = openSync(this.#logFile, "a");
@@ -38,7 +38,7 @@ export class Rack implements AsyncDisposable {
     ended.catch(() => {});
   }
 
-  /** Lets it happen, and ends it after this time. */
+  /** Applies the trouble, and ends it after this time. */
   async suffer(trouble: Trouble, forMs: number): Promise<void> {
     switch (trouble) {
       case "kill":
@@ -71,7 +71,7 @@ export class Rack implements AsyncDisposable {
     await ended;
   }
 
-  /** Its runs end first: nothing of them stays behind. */
+  /** The rack's runs are ended first, so that no process of them is left. */
   async [Symbol.asyncDispose](): Promise<void> {
     await this.#end("SIGTERM");
     for (const link of this.#links) await link[Symbol.asyncDispose]();

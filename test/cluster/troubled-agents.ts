@@ -1,6 +1,6 @@
 /**
- * Many agents, many short runs, and agents that are killed, frozen and cut off at random: each run ends once, and no
- * slot is in two.
+ * Many agents, many short runs, and agents that are killed, frozen and cut off at random: each run must end once, and
+ * no slot may belong to two runs.
  */
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -27,14 +27,14 @@ export type TroubledAgents = {
 export type Outcome = { readonly violations: readonly string[]; readonly troubles: number };
 
 const slotsOfAgent = 4;
-/** Shares of the runs by the slots that each asks for; 6 slots are on two agents. */
+/** The shares of runs by the number of slots that each requests; 6 slots need two agents. */
 const shares = [
   { slots: 1, share: 0.6 },
   { slots: 2, share: 0.2 },
   { slots: 6, share: 0.1 },
   { slots: 0, share: 0.1 },
 ] as const;
-/** The last of two thousand runs on two busy cores, while agents are in trouble, takes more than an hour. */
+/** The last of two thousand runs on two busy cores, with agents in trouble, takes more than an hour. */
 const endsWithinMs = 7_200_000;
 export const mark = "trainyard-troubled-run";
 
@@ -57,7 +57,7 @@ export async function troubledAgents(options: TroubledAgents): Promise<Outcome> 
     () => areOver(world, experiments, told),
     endsWithinMs,
   );
-  // Those that do not end are named below, and the log shows the rest.
+  // Runs that do not end are named below, and the log shows the details.
   const watched = watching.catch(() => {}).finally(() => (over = true));
   const troubled = racks.map((rack, n) => trouble(rack, n, options, () => over));
   const [, ...counts] = await Promise.all([watched, ...troubled]);
@@ -72,7 +72,7 @@ export async function troubledAgents(options: TroubledAgents): Promise<Outcome> 
   };
 }
 
-/** Takes the agents from the cluster's supervisor, and starts them again in racks, each behind a link of its own. */
+/** Takes the agents from the cluster's supervisor, and starts them again in racks, each behind its own link. */
 export async function inRacks(
   world: World,
   { racks: rackCount, agentsPerRack }: Pick<TroubledAgents, "racks" | "agentsPerRack">,
@@ -135,7 +135,7 @@ async function areOver(
   return isOver;
 }
 
-/** Tells every hundredth run. */
+/** Logs every hundredth run. */
 function progress(log: TroubledAgents["log"]): (completed: number) => void {
   let told = 0;
   return (completed) => {
@@ -145,7 +145,7 @@ function progress(log: TroubledAgents["log"]): (completed: number) => void {
   };
 }
 
-/** One trouble after another, with a pause in which the agents work; gives how many. */
+/** Applies one trouble after another, with a pause in which the agents work; returns their number. */
 async function trouble(
   rack: Rack,
   n: number,
@@ -182,7 +182,7 @@ export async function endViolations(
   ];
 }
 
-/** Each run ends once, and no slot is in two allocations, at any position of the log. */
+/** Checks that each run ends once, and that no slot is in two allocations, at any position of the log. */
 export async function logViolations(world: World): Promise<readonly string[]> {
   const found: string[] = [];
   const placements = new PlacementRules();
@@ -202,7 +202,7 @@ export async function logViolations(world: World): Promise<readonly string[]> {
   return found;
 }
 
-/** A body leaves empty lists out. */
+/** Adds empty lists, which a stored body omits. */
 function withLists(event: AnyEvent): AnyEvent {
   const lists = (values: object, ...names: readonly string[]) =>
     ({ ...Object.fromEntries(names.map((name) => [name, []])), ...values }) as never;
@@ -228,7 +228,7 @@ function withLists(event: AnyEvent): AnyEvent {
   }
 }
 
-/** Processes of runs that are left when all agents have ended. */
+/** The processes of runs that are left when all agents have ended. */
 export function orphans(world: World): readonly string[] {
   return readdirSync("/proc").flatMap((pid) => {
     if (!/^\d+$/.test(pid)) return [];
@@ -238,7 +238,7 @@ export function orphans(world: World): readonly string[] {
       if (!command.includes(mark) || !environment.includes(world.home)) return [];
       return [`process ${pid} is left: ${command.replaceAll("\0", " ")}`];
     } catch {
-      // It has ended meanwhile.
+      // The process has ended meanwhile.
       return [];
     }
   });

@@ -28,20 +28,20 @@ describe("a stored event of today's types", () => {
     expect(fieldPaths(schema).filter((path) => !held.has(path))).toEqual([]);
   });
 
-  it("names the values of its enums as the fixture lists them", () => {
+  it("has the enum values of the fixture", () => {
     const enums = eventTypes.flatMap(({ schema }) => enumsOf(schema));
     expect(Object.fromEntries(enums)).toEqual(enumFixtures);
   });
 
-  it.each(current)("$name reads and writes the same text forever", ({ type, body }) => {
+  it.each(current)("$name keeps the same text when it is read and written", ({ type, body }) => {
     expect(encodeEvent(decodeEvent({ type, body }))).toEqual({ type, body });
   });
 
-  it.each(current)("$name is read with every field left out", ({ type }) => {
+  it.each(current)("$name can be read with every field omitted", ({ type }) => {
     expect(decodeEvent({ type, body: "{}" }).type).toBe(eventTypeOf(type)?.name);
   });
 
-  it.each(current)("$name is read with fields that a later version adds", ({ type, body }) => {
+  it.each(current)("$name can be read with fields that a later version adds", ({ type, body }) => {
     const later = { ...(JSON.parse(body) as object), addedLater: { deep: [1] } };
     expect(decodeEvent({ type, body: JSON.stringify(later) })).toEqual(decodeEvent({ type, body }));
   });
@@ -52,7 +52,7 @@ describe("a stored event of an old type", () => {
     expect(old.map(({ type }) => type).toSorted()).toEqual(Object.keys(upcasters).toSorted());
   });
 
-  it.each(old)("$type is read as today's", ({ type, body }) => {
+  it.each(old)("$type is read as an event of today's type", ({ type, body }) => {
     const path = join(import.meta.dirname, "upcasts", `${type}.json`);
     const wanted = JSON.parse(readFileSync(path, "utf8")) as { type: string; body: unknown };
     const read = upcast({ type, body });

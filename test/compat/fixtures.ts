@@ -11,7 +11,7 @@ const folder = import.meta.dirname;
 const bodyEnd = ".body";
 
 export type EventFixture = {
-  /** The file's, without its ending. */
+  /** The file's name without its ending. */
   readonly name: string;
   readonly type: string;
   readonly body: string;
@@ -43,7 +43,7 @@ export function readHistory(name: string): readonly HistoryLine[] {
   });
 }
 
-/** The states that its streams were in, by stream. */
+/** The expected state of each stream of the history. */
 export function readStates(name: string): Readonly<Record<string, unknown>> {
   const text = readFileSync(join(folder, "histories", `${name}.states.json`), "utf8");
   return JSON.parse(text) as Readonly<Record<string, unknown>>;

@@ -1,5 +1,5 @@
 /**
- * Lists the fields that a message has, and those that a stored body of it holds. A field is a path of the names in the
+ * Lists the fields of a message, and those that a stored body of it contains. A field is a path of the names in the
  * body: `operations.propose.target`. Lists and maps add nothing to a path, and a google.protobuf message is one value.
  */
 import type { eventTypes } from "@trainyard/contracts";
@@ -18,7 +18,7 @@ export function fieldPaths(message: Message, above: readonly Message[] = []): re
   });
 }
 
-/** A stored body leaves defaults out, so a field that it holds has a value that reading and writing has to keep. */
+/** A stored body omits defaults, so a field in it has a value that must survive reading and writing. */
 export function heldPaths(message: Message, body: unknown): readonly string[] {
   const values = body as Readonly<Record<string, unknown>>;
   return message.fields.flatMap((field) => {
@@ -42,7 +42,7 @@ function elementsOf(field: Field, value: unknown): readonly unknown[] {
   return [value];
 }
 
-/** The enums of a message's fields, by name, with the values that a body can name. */
+/** The enums of a message's fields, by name, with the values that a body can contain. */
 export function enumsOf(message: Message, above: readonly Message[] = []): readonly EnumValues[] {
   if (above.includes(message)) return [];
   return message.fields.flatMap((field) => {

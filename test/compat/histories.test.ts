@@ -36,7 +36,7 @@ function foldSearch(events: readonly SearchEvent[]): SearchState {
   return SearchMachine.of(events).state;
 }
 
-/** With its trials, and the times at which each was observed, as lists: how a fold keeps them may change. */
+/** The state with its trials and their observation times as lists, since a fold's own collections may change. */
 function listed(search: SearchState): unknown {
   const trials = Array.from({ length: proposedTrials(search) }, (_, i) => {
     const trial = trialOf(search, i + 1);
@@ -56,16 +56,16 @@ function statesOf(history: readonly HistoryLine[]): Readonly<Record<string, unkn
   );
 }
 
-/** Returns the state as it is written down: an undefined value is absent. */
+/** Returns the state as JSON would store it: an undefined value is absent. */
 const written = (state: unknown): unknown => JSON.parse(JSON.stringify(state));
 
 describe("a recorded history", () => {
-  it("is there", () => {
+  it("exists for each kind of stream", () => {
     expect(historyNames()).not.toEqual([]);
   });
 
   it.each(historyNames())("%s folds to its recorded states", (name) => {
-    // A fold may say more than it did, never something else.
+    // A fold may have more fields than in the past, but no other values.
     expect(written(statesOf(readHistory(name)))).toMatchObject(readStates(name));
   });
 

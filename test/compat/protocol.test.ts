@@ -22,7 +22,7 @@ function breaking(): Promise<ToolResult> {
   return runTool("buf", ["breaking", "proto", "--against", join(root, releasedImage)], workspace);
 }
 
-/** Compares with one file changed, and puts it back. */
+/** Compares with one file changed, and restores it. */
 async function breakingWith(file: string, from: string, to: string): Promise<ToolResult> {
   const path = join(workspace, "proto", "trainyard", file);
   const text = readFileSync(path, "utf8");
@@ -53,7 +53,7 @@ describe("the released protocol", () => {
     expect(code).not.toBe(0);
   });
 
-  it("is not broken by a field more", async () => {
+  it("is not broken by an additional field", async () => {
     const added = "bool counts_as_restart = 5;\n  string added_later = 99;";
     const answer = await breakingWith(
       "event/v1/experiment.proto",

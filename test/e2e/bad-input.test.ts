@@ -1,4 +1,4 @@
-/** Bad input gets one clear sentence with the path of the offending key, exit code 2, and changes nothing. */
+/** Bad input gets one clear sentence with the path of the offending key, exits with code 2, and changes nothing. */
 
 import { randomBytes } from "node:crypto";
 import { writeFileSync } from "node:fs";
@@ -65,7 +65,7 @@ describe("a configuration that is wrong", () => {
     ["no YAML", "name: [", /^line 1/i],
     ["an empty file", "", /./],
   ];
-  test.each(cases)("%s", async (_what, config, said) => {
+  test.each(cases)("is refused with one sentence: %s", async (_what, config, said) => {
     const before = await head();
     const file = world.write("bad.yaml", config);
     const answer = await world.yard("e", "create", file, "code-steps");
@@ -75,7 +75,7 @@ describe("a configuration that is wrong", () => {
     expect(await head()).toBe(before);
   });
 
-  test("is found by validate too, and a valid one is validated without being created", async () => {
+  test("is also found by validate, which creates nothing for a valid one either", async () => {
     const before = await head();
     const right = await world.yard("e", "validate", world.write("good.yaml", good));
     expect(right).toMatchObject({ code: 0, err: "" });
@@ -92,7 +92,7 @@ describe("a configuration that is wrong", () => {
     expect(await head()).toBe(before);
   });
 
-  test("an override that is wrong is named by its key", async () => {
+  test("names the key of a wrong override", async () => {
     const file = world.write("good.yaml", good);
     const answer = await world.yard(
       "e",
@@ -117,7 +117,7 @@ describe("a configuration that is wrong", () => {
 });
 
 describe("a context that is wrong", () => {
-  test("a folder that does not exist, a file, a configuration that does not exist", async () => {
+  test("is refused for a folder that does not exist, a file, and a configuration that does not exist", async () => {
     const file = world.write("good.yaml", good);
     for (const args of [
       [file, "no-such-folder"],
@@ -130,7 +130,7 @@ describe("a context that is wrong", () => {
     }
   });
 
-  test("over the limit of 96 MiB packed", async () => {
+  test("is refused above the limit of 96 MiB packed", async () => {
     const file = world.write("good.yaml", good);
     const folder = join(world.folder, "huge");
     world.write("huge/train.py", "");
@@ -155,7 +155,7 @@ describe("a context that is wrong", () => {
   });
 });
 
-test("wrong usage: what is missing or unknown is named, with exit code 2", async () => {
+test("wrong usage names the missing or unknown argument, with exit code 2", async () => {
   for (const args of [
     [],
     ["frobnicate"],
@@ -177,14 +177,16 @@ test("wrong usage: what is missing or unknown is named, with exit code 2", async
   }
 });
 
-test("a platform that is not there: exit code 1 and one sentence", async () => {
+test("a platform that does not answer gives exit code 1 and one sentence", async () => {
   const away = { TRAINYARD_URL: "http://127.0.0.1:9", TRAINYARD_TOKEN: "ty_0_0" };
   const answer = await world.yardWith(away, "e", "ls");
   expect(answer).toMatchObject({ code: 1, out: "" });
   expect(answer.err).toContain("cannot be reached");
 });
 
-/** A tar of one file, by the format's definition (POSIX.1-1988 ustar): the packers that we use refuse such paths. */
+/**
+ * A tar of one file, written by the definition of its format (POSIX.1-1988 ustar), since our packers refuse such paths.
+ */
 function tarOf(path: string, text: string): Buffer {
   const header = Buffer.alloc(512);
   header.write(path, 0);

@@ -1,6 +1,6 @@
 /**
- * Experiments whose agents run containers, through the command line: training, a kill of the agent, and ranks on two
- * agents.
+ * Tests experiments whose agents run containers, through the command line: training, a kill of the agent, and ranks on
+ * two agents.
  */
 import { once } from "node:events";
 import { createServer } from "node:http";
@@ -53,7 +53,7 @@ test("an experiment trains in a container, and a kill of its agent costs neither
   const id = await world.submit(config("python3 train.py", 1), world.code("steps"));
   await eventually("it has trained a little", async () => (await logsOf(id)).includes("step 3"));
   expect(podman.containers()).toHaveLength(1);
-  // Where the run is; the other agent has nothing to do with it.
+  // The agent of the run; the other agent has no part in it.
   const { runs } = await world.client.call("getTrial", { trial: `${id}.1` });
   const agent = runs[0]?.placements[0]?.agent ?? "";
   const killed = await world.kill(agent);
@@ -93,7 +93,7 @@ async function freePort(): Promise<number> {
   return port;
 }
 
-test("a port of a run is reached at the address that its description shows, while it runs", async () => {
+test("a port of a running run is reached at the address in its description", async () => {
   const port = await freePort();
   const served = config(`python3 -S -m http.server --bind 127.0.0.1 ${port}`, 1).replace(
     "environment:",
@@ -138,7 +138,7 @@ test("a forbidden container setting uses up the restarts, and the trial ends wit
   );
 });
 
-test("a run that a host cannot provide for is tried on others, costs no restart, and the trial ends with the reason", async () => {
+test("a run whose needs a host lacks is tried on others, costs no restart, and the trial ends with the reason", async () => {
   const { state, restarts, reason, runs } = await endOf("/no/such");
   expect({ state, restarts }).toEqual({ state: "ERROR", restarts: 0 });
   expect(reason).toMatch(

@@ -1,6 +1,4 @@
-/**
- * A search that an outside process decides: whichever of it and the platform is killed, its operations are the same.
- */
+/** Tests a search that an external process decides: its operations stay the same when it or the platform is killed. */
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { join } from "node:path";
@@ -43,7 +41,7 @@ function python(args: readonly string[]): ChildProcess {
 
 type Event = { readonly name: string; readonly data: Readonly<Record<string, unknown>> };
 
-/** The search's own events, with their short names. */
+/** The events of the search, with shortened names. */
 async function eventsOf(experiment: string): Promise<readonly Event[]> {
   const events: Event[] = [];
   const request = { experiment, noFollow: true };
@@ -53,7 +51,7 @@ async function eventsOf(experiment: string): Promise<readonly Event[]> {
   return events;
 }
 
-/** The posted operations, in order, without the ids: these follow from the order in which trials happened to report. */
+/** The posted operations, in order, without the ids, which depend on the order of the trials' reports. */
 async function operationsOf(experiment: string): Promise<readonly unknown[]> {
   const posted = (await eventsOf(experiment)).filter(({ name }) => name === "OperationsPosted");
   return posted.flatMap(({ data }) =>
@@ -80,7 +78,7 @@ async function killed(client: ChildProcess): Promise<void> {
   await once(client, "close");
 }
 
-/** Trials that train slowly enough to be killed around, and not longer than they are asked to. */
+/** Trials that train slowly enough for kills in between, and stop when asked. */
 const slow = `
 name: halved
 entrypoint: python3 train.py
@@ -132,7 +130,8 @@ test("kill -9 of the client, the searcher and the gateway change none of its ope
   expect((await once(client, "close"))[0]).toBe(0);
 
   const operations = await operationsOf(undisturbed);
-  // Nine trials; six are closed and three continue; two more are closed and one continues; the end.
+  // Nine trials are proposed; six are closed and three continue; two more are closed and one continues; the search
+  // ends.
   expect(operations).toHaveLength(9 + 9 + 3 + 1);
   expect(await operationsOf(disturbed)).toEqual(operations);
   for (const experiment of [undisturbed, disturbed]) {
@@ -173,7 +172,7 @@ searcher: { name: custom, metric: loss, max_trials: 2 }
 environment: { environment_variables: ["STEPS=1000", "STEP_SECONDS=0.05"] }
 `;
 
-test("bad operations are clear errors in Python, and nothing of them is recorded", async () => {
+test("bad operations are clear errors in Python, and none is recorded", async () => {
   const experiment = await world.submit(config, world.code("curves"));
   await eventually("the search has started", async () => (await eventsOf(experiment)).length > 0);
   const propose = (id: string, hyperparameters: object) => ({ id, propose: { hyperparameters } });

@@ -1,6 +1,5 @@
 /**
- * A cluster that goes down while it trains, and comes up again: nothing counts as a restart, and no step is taken
- * twice.
+ * Tests a cluster that goes down while it trains, and comes up again: no restart is counted, and no step is repeated.
  */
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { World } from "../world/world.ts";
@@ -21,7 +20,7 @@ max_restarts: 0
 environment: { environment_variables: ["STEPS=90", "STEP_SECONDS=0.1"] }
 `;
 
-/** The outputs of a trial's runs about their beginning and end, in order. */
+/** The lines of a trial's runs about their beginning and end, in order. */
 async function marks(trial: string): Promise<readonly string[]> {
   const { out } = await world.yard("trial", "logs", trial);
   return out.match(/(starts|stops) at \d+/g) ?? [];
@@ -33,7 +32,7 @@ async function untilSteps(experiment: string, steps: number): Promise<void> {
   );
 }
 
-test("trials stop at a checkpoint when the cluster goes down and continue from it; those of a dead agent continue from their latest", async () => {
+test("trials stop at a checkpoint when the cluster goes down, and continue from it; trials of a dead agent continue from their latest one", async () => {
   const id = await world.submit(config, world.code("steps"));
   await untilSteps(id, 6);
   await world.down();

@@ -1,4 +1,7 @@
-/** Early stopping on a real cluster: a policy's stop reaches the process, bad reports fail their trial and say why. */
+/**
+ * Tests early stopping on a real cluster: a policy's stop reaches the process, and bad reports fail their trial with a
+ * reason.
+ */
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { World } from "../world/world.ts";
 
@@ -43,7 +46,7 @@ async function between(id: string, first: string, second: string): Promise<numbe
   return (times.get(second) ?? Number.NaN) - (times.get(first) ?? Number.NaN);
 }
 
-test("a policy's stop reaches the process, and its reason the user", async () => {
+test("a policy's stop reaches the process, and its reason reaches the user", async () => {
   const id = await world.submit(
     config(
       `searcher: { name: single, metric: loss }
@@ -57,14 +60,13 @@ early_stopping: [{ name: threshold, lower: 0.7, grace: 3 }]`,
   expect(trial).toMatchObject({ state: "COMPLETED", restarts: 0 });
   expect(trial.reason).toMatch(/^threshold: its 0\.\d+ at \d+ is not between 0\.7 and any$/);
   expect(trial.runs).toMatchObject([{ whyEnded: "acknowledged_stop" }]);
-  // A quarter of a second where the machine has other things to do; the process hears of it by a request that waits for
-  // it.
+  // The decision takes up to a quarter of a second on a busy machine; the process learns of it by a pending request.
   expect(await between(id, "TrialStopDecided", "AllocationStopRequested")).toBeLessThan(5_000);
   const { out } = await world.yard("search", "explain", id);
   expect(out).toMatch(/trial \d+\.1 stopped by threshold: value=0\.\d+ time=\d+ lower=0\.7/);
 });
 
-test("a report without the metric fails no trial where nothing is decided by it, and warns once", async () => {
+test("a report without the metric fails no trial if nothing depends on the metric, and warns once", async () => {
   const id = await world.submit(
     config("searcher: { name: single, metric: val_loss }", ["STEPS=3", "STEP_SECONDS=0"]),
     world.code("curves"),
@@ -86,7 +88,7 @@ test.each([
     "searcher: { name: single, metric: loss, time_metric: epochs }",
     /^time_metric_missing: a validation has no epochs, the searcher's time_metric; it has .*loss/,
   ],
-])("a report without %s fails the trial, however soon it finishes", async (_, searcher, reason) => {
+])("a report without %s fails a trial, however soon it ends", async (_, searcher, reason) => {
   const id = await world.submit(
     config(searcher, ["STEPS=2", "STEP_SECONDS=0"]),
     world.code("curves"),

@@ -49,7 +49,7 @@ test("a trial that exits non-zero restarts from its latest checkpoint, and is in
   }
 });
 
-test("a trial whose line matches a log policy that cancels retries is in ERROR without one, and its description says why", async () => {
+test("a trial with a line that matches a cancel_retries log policy is in ERROR without a retry, and its description has the reason", async () => {
   const policies =
     "log_policies: [{ name: hopeless, pattern: about to f.il, action: cancel_retries }]";
   const id = await world.submit(`${config(5)}${policies}\n`, world.code("exits"));
@@ -62,7 +62,7 @@ test("a trial whose line matches a log policy that cancels retries is in ERROR w
   );
 });
 
-test("a program that is not there says so in the trial's log, and ends the trial in ERROR", async () => {
+test("a program that does not exist is named in the trial's log, and ends the trial in ERROR", async () => {
   const id = await world.submit(config(0, "no-such-python train.py"), world.code("exits"));
   expect((await world.yard("e", "wait", id)).code).toBe(1);
   const trial = (await world.json("trial", "describe", `${id}.1`)) as Trial;

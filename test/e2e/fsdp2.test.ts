@@ -9,7 +9,7 @@ import { needTorch } from "../world/torch.ts";
 import { World } from "../world/world.ts";
 
 const example = join(root, "examples", "fsdp2");
-// Four processes load PyTorch, on machines that may be busy.
+// Four processes load PyTorch, on a machine that may be busy.
 const runMs = 600_000;
 
 test("a sharded network trains over two agents, and its checkpoint has the shards of every rank", {

@@ -1,6 +1,5 @@
 /**
- * A search that halves, on a real cluster: who is not good enough stops, and who is promoted continues from its
- * checkpoint.
+ * Tests searches with halving on a real cluster: worse trials stop, and promoted ones continue from their checkpoint.
  */
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { World } from "../world/world.ts";
@@ -14,7 +13,7 @@ afterAll(() => world[Symbol.asyncDispose]());
 
 const STEPS = 1_000;
 
-/** A suspension has to reach a trial before it has trained as long as it may: 18 steps. */
+/** A suspension has to reach a trial before the trial has trained its maximum of 18 steps. */
 const STEP_SECONDS = 0.2;
 
 const config = (searcher: string): string => `
@@ -41,12 +40,12 @@ async function completed(id: string): Promise<readonly Shown[]> {
   expect((await world.yard("e", "wait", id)).code).toBe(0);
   const trials = await trialsOf(id);
   expect(trials.map(({ state }) => state)).toEqual(trials.map(() => "COMPLETED"));
-  // None of them trained as long as its code would have.
+  // No trial trained as long as its code would have.
   expect(Math.max(...trials.map(({ stepsCompleted }) => stepsCompleted))).toBeLessThan(STEPS);
   return trials;
 }
 
-test("promotion ASHA resumes the best from their checkpoints, adaptive ASHA stops who is not good enough", async () => {
+test("promotion ASHA resumes the best trials from their checkpoints, adaptive ASHA stops the worse ones", async () => {
   const promoting = await world.submit(
     config(
       "{ name: asha, metric: loss, max_trials: 4, max_time: 18, min_time: 2, divisor: 3, max_concurrent_trials: 2 }",
@@ -60,7 +59,7 @@ test("promotion ASHA resumes the best from their checkpoints, adaptive ASHA stop
     world.code("curves"),
   );
   const trials = await completed(promoting);
-  // The first trial is the best by its seed: it waits at the first rung until three have come there.
+  // By its seed, the first trial is the best: it waits at the first rung until three trials have reached it.
   const { out } = await world.yard("trial", "logs", `${promoting}.1`);
   const [first, ...later] = out.match(/starts at \d+/g) ?? [];
   expect(first).toBe("starts at 0");

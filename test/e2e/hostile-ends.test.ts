@@ -1,6 +1,6 @@
 /**
- * Writes of one run, or the name of one host, cost the others nothing: over real PostgreSQL and NATS, with real
- * processes.
+ * Files written by one run, or a second agent with the same name, do not affect others: tested with real PostgreSQL,
+ * NATS and processes.
  */
 import { spawn } from "node:child_process";
 import { readdirSync } from "node:fs";
@@ -30,7 +30,7 @@ test.each([
   ["300 KB", 300_000],
   ["1.2 MB", 1_200_000],
 ])(
-  "an end.json of %s ends its own run, and bystanders start and end beside it",
+  "an end.json of %s ends its own run, and other runs start and end beside it",
   async (_, size) => {
     const bystander = await world.submit(config("sleep 600"), world.code("ranks"));
     await world.untilTrials(bystander, (trials) => trials[0]?.runs[0]?.state === "RUNNING");
@@ -47,7 +47,7 @@ test.each([
   },
 );
 
-test("a second agent of the same name in another folder is not ready, says why, and starts nothing", async () => {
+test("a second agent of the same name in another folder is not ready, gives the reason, and starts nothing", async () => {
   const port = await freePort();
   const child = spawn(process.execPath, [join(checkout, "services/agent/src/main.ts")], {
     stdio: "ignore",

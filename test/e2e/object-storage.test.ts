@@ -1,6 +1,6 @@
 /**
- * Checkpoints in S3 and Google Cloud Storage, used as their users do: training that never waits, restarts from the
- * store, downloads, deletions. The last test looks for the credentials everywhere.
+ * Tests checkpoints in S3 and Google Cloud Storage from a user's view: training that never waits, restarts from the
+ * store, downloads, deletions. The last test searches for the credentials everywhere.
  */
 import { mkdtempSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -97,11 +97,11 @@ test("a trial on two agents stores one checkpoint of all ranks' files in S3, and
   expect(verified, verified.err).toMatchObject({ code: 0 });
 });
 
-test("weights of several pieces go to Google Cloud Storage through broken connections, are restored, verified, downloaded and deleted", async () => {
+test("weights in several pieces go to Google Cloud Storage over broken connections, are restored, verified, downloaded and deleted", async () => {
   gcs.failures.add({ failure: { kind: "reset" }, operation: "UploadChunk", key: "weights" });
   gcs.failures.add({ failure: { kind: "lost_answer" }, operation: "UploadChunk", key: "weights" });
   gcs.failures.add({ failure: { kind: "status", status: 503, code: "backendError" } });
-  // The cluster's own storage, which experiments have that name none.
+  // The cluster's own storage, which experiments without a storage use.
   const config = configOf(0).replace(/checkpoint_storage: .*/, "");
   const id = await world.submit(config, world.code("weights"));
   let uuid = "";
@@ -119,7 +119,7 @@ test("weights of several pieces go to Google Cloud Storage through broken connec
   expect(waited, out).toMatchObject({ code: 0 });
   expect(out).toContain("restored step 1 with the same weights");
   await eventually("its second checkpoint is complete", () => complete(2));
-  // On a machine at work, reading the weights may outlast a call.
+  // On a busy machine, reading the weights may take longer than a call's timeout.
   const verified = async () => (await world.yard("checkpoint", "verify", uuid)).code === 0;
   await eventually("it is verified", verified);
   const downloaded = await world.yard("checkpoint", "download", uuid, "from-gcs");
@@ -136,7 +136,7 @@ test("weights of several pieces go to Google Cloud Storage through broken connec
   });
 });
 
-test("a folder of a person becomes a version in Google Cloud Storage, is exported, and is kept until nothing needs it", async () => {
+test("a local folder becomes a model version in Google Cloud Storage, is exported, and is kept while anything needs it", async () => {
   world.write("own/x:y", "odd");
   world.write("own/deep/weights.bin", "w".repeat(100_000));
   const own = join(world.folder, "own");
@@ -170,7 +170,7 @@ test("a folder of a person becomes a version in Google Cloud Storage, is exporte
   expect(refused.err).toContain("yard checkpoint undelete");
 });
 
-test("an object that another program replaced is found by verify, and refused afterwards", async () => {
+test("an object that another program replaced is detected by verify, and refused afterwards", async () => {
   const id = await world.submit(configOf(6), world.code("steps"));
   expect((await world.yard("e", "wait", id)).code).toBe(0);
   let uuid = "";
@@ -198,7 +198,7 @@ test("an object that another program replaced is found by verify, and refused af
   expect(downloaded.err).toContain("state.json");
 });
 
-test("TensorBoard files go to the bucket that the configuration names for them, and are copied from there", async () => {
+test("TensorBoard files go to the bucket that the configuration names for them, and can be copied from there", async () => {
   const boards = `{ type: s3, bucket: models, prefix: boards, endpoint_url: "${server.url}" }`;
   const config = configOf(0)
     .replace("{ lr: 0.5 }", "{ sampled: true }")
@@ -293,6 +293,6 @@ test("no credential of a store is in a table, an event, a log, a launch or the e
   }
   expect(found).toEqual([]);
   expect(read).toBeGreaterThan(1_000_000);
-  // Training has written its environment to its log: a secret there would have been seen.
+  // Training has written its environment to its log, where the check would have found a secret.
   expect(sawEnvironment).toBe(true);
 });

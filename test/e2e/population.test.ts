@@ -1,6 +1,6 @@
 /**
- * A population on a real cluster: who is worse continues from the better one's checkpoint, and what is found is trained
- * again as one run.
+ * Tests population based training on a real cluster: worse trials continue from a better one's checkpoint, and the
+ * schedule found is trained again as one run.
  */
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { eventually } from "../world/eventually.ts";
@@ -43,7 +43,7 @@ async function lossAt(trial: string, step: number): Promise<unknown> {
   return items.find(({ stepsCompleted }) => stepsCompleted === step)?.metrics?.["loss"];
 }
 
-/** The schedule of the newest trial that is a copy and was trained. */
+/** The schedule of the newest trained trial that is a copy. */
 async function scheduleOfCopy(experiment: string): Promise<{ trial: string; schedule: Schedule }> {
   for (const { id } of (await trials(experiment)).toReversed()) {
     const { code, out } = await world.yard("search", "schedule", experiment, id, "-o", "json");
@@ -53,7 +53,7 @@ async function scheduleOfCopy(experiment: string): Promise<{ trial: string; sche
   throw new Error("no copy was trained");
 }
 
-test("copies continue where the donor was, a killed searcher changes no decision, the schedule repeats the metric", async () => {
+test("copies continue at their donor's step, a killed searcher changes no decision, and the schedule reproduces the metric", async () => {
   const searcher = `searcher: { name: pbt, metric: loss, population_size: ${POPULATION}, max_time: 60, interval: 10, max_trials: ${TRIALS_MAX} }`;
   const id = await world.submit(config(searcher), world.code("population"));
   await eventually("a member was copied", async () => (await trials(id)).length > POPULATION);

@@ -1,4 +1,4 @@
-/** The profile of a trial's machines, from the sampling in its script to `yard trial profile`. */
+/** Tests the profile of a trial's machines, from the sampling in its script to `yard trial profile`. */
 import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import type { Plain } from "@trainyard/contracts";
@@ -22,7 +22,7 @@ searcher: { name: single, metric: loss }
 profiling: { enabled: ${sampled} }
 `;
 
-test("yard trial profile: each run by itself, also beyond the step that the next one started from", async () => {
+test("yard trial profile shows each run separately, even steps that the next run repeated", async () => {
   const boards = join(world.folder, "boards");
   const own = `tensorboard_storage: { type: directory, container_path: "${boards}" }`;
   const id = await world.submit(`${config(true)}${own}\n`, world.code("profiled"));
@@ -54,7 +54,7 @@ test("yard trial profile: each run by itself, also beyond the step that the next
     [2, 3],
   ]);
 
-  // Run 1 died at step 4, and what it trained beyond step 2 was done again.
+  // Run 1 died at step 4, and its steps after step 2 were repeated.
   const told = await world.client.call("listTrialSystemMetrics", { trial, group: "cpu" });
   const ofRun1 = told.items.filter(({ run }) => run === 1);
   expect(Math.max(...ofRun1.map(({ stepsCompleted }) => stepsCompleted))).toBeGreaterThan(2);
@@ -73,7 +73,7 @@ test("yard trial profile: each run by itself, also beyond the step that the next
   expect(table).toMatch(/^run +1 of 1, 2$/m);
   expect(table).toContain(profile.tensorboardPath);
 
-  // Where the script wrote is where the platform says, and the configuration: a file for each run.
+  // The script's files are at the path that the platform and the configuration give: a file for each run.
   expect(profile.tensorboardPath).toBe(
     join(boards, "tensorboard", "experiment", id, "trial", trial),
   );
@@ -86,7 +86,7 @@ test("yard trial profile: each run by itself, also beyond the step that the next
   expect(readdirSync(join(world.folder, "copied", "metrics")).sort()).toEqual(files.sort());
 });
 
-test("a PyTorchTrial in two processes: its traces, TensorBoard files and samples", async ({
+test("a PyTorchTrial in two processes leaves its traces, TensorBoard files and samples", async ({
   skip,
 }) => {
   needTorch(skip);
@@ -98,7 +98,7 @@ test("a PyTorchTrial in two processes: its traces, TensorBoard files and samples
   const { summaries, tensorboardPath } = await world.client.call("getTrialProfile", { trial });
   const mean = (name: string): number =>
     summaries.find(({ value }) => value?.name === name)?.value?.mean ?? 0;
-  // Eight samples a batch in each process.
+  // Each process has batches of eight samples.
   expect(mean("samples_per_second") / mean("batches_per_second")).toBeCloseTo(16, 1);
   const files = readdirSync(tensorboardPath, { recursive: true }).map(String);
   for (const rank of [0, 1]) {
@@ -113,7 +113,7 @@ test("a PyTorchTrial in two processes: its traces, TensorBoard files and samples
   ]);
 });
 
-test("yard trial profile of a trial that was not profiled says how it would have been", async () => {
+test("yard trial profile of a trial without profiling explains how to turn it on", async () => {
   const id = await world.submit(config(false), world.code("profiled"));
   expect((await world.yard("e", "wait", id)).code).toBe(0);
   const said = await world.yard("trial", "profile", `${id}.1`);

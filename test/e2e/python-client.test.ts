@@ -1,4 +1,4 @@
-// An experiment that a Python process submits: it is the one that the command line would have created.
+// Tests an experiment that a Python process submits: it equals the one that the command line would create.
 import { execFile } from "node:child_process";
 import { join } from "node:path";
 import { promisify } from "node:util";
@@ -50,7 +50,7 @@ with trainyard.init() as ctx:
             (path / "step.txt").write_text(str(step))
 `;
 
-test("an experiment that Python submits is the one that the command line submits", {
+test("an experiment that Python submits equals the one that the command line submits", {
   timeout: slowMs,
 }, async () => {
   world.write("config.yaml", config);

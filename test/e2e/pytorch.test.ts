@@ -1,4 +1,4 @@
-/** PyTorch on an embedded cluster: a training class on as many slots as the configuration says. */
+/** Tests PyTorch on an embedded cluster: a training class on as many slots as the configuration says. */
 import { join } from "node:path";
 import { readFileSync } from "node:fs";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
@@ -29,11 +29,11 @@ function expectNear(ours: readonly number[], theirs: readonly number[], relative
 
 describe("on two agents of two slots", () => {
   let world: World | null = null;
-  /** Trained once for all tests: four processes that nothing happens to. */
+  /** The id of an undisturbed training in four processes, run once for all tests. */
   let undisturbed: Promise<string> | undefined;
 
   beforeAll(async () => {
-    // No cluster is started where every test is skipped.
+    // No cluster is started if all tests are skipped.
     if (pythonEnvironment().python === null) return;
     world = await World.start({ agents: 2, slots: 2, python: true });
   });
@@ -51,7 +51,7 @@ describe("on two agents of two slots", () => {
   };
   const undisturbedTrial = (): Promise<string> => (undisturbed ??= trained(fourProcesses));
 
-  test("an example trains on four slots of both", { timeout: slowMs }, async ({ skip }) => {
+  test("an example trains on the four slots of both", { timeout: slowMs }, async ({ skip }) => {
     needTorch(skip);
     const config = readFileSync(join(images, "ddp.yaml"), "utf8")
       .replace(/pictures: \d+/, "pictures: 512")
@@ -59,7 +59,7 @@ describe("on two agents of two slots", () => {
     const id = await cluster().submit(config, images);
     await untilDone(cluster(), `${id}.1`);
     const trial = await cluster().client.call("getTrial", { trial: `${id}.1` });
-    // 512 pictures twice, in batches of 8 on each of four slots.
+    // The run trains 512 pictures twice, in batches of 8 on each of four slots.
     expect(trial).toMatchObject({ state: "COMPLETED", stepsCompleted: 32, restarts: 0 });
   });
 
@@ -73,13 +73,13 @@ describe("on two agents of two slots", () => {
     expect(losses.length).toBe(40);
     expect(losses.at(-1)).toBeLessThan(losses[0] ?? 0);
     expectNear(await lossesOf(cluster(), wide), losses, 1e-4);
-    // All four processes have the same weights.
+    // All four processes must have the same weights.
     expect(await weightsOf(cluster(), wide)).toEqual([
       expect.stringMatching(/^after 40 batches the weights are /),
     ]);
   });
 
-  test("paused and activated, it ends with the weights of a training that was not", {
+  test("a training that was paused and activated ends with the weights of an undisturbed one", {
     timeout: slowMs,
   }, async ({ skip }) => {
     needTorch(skip);
@@ -96,7 +96,7 @@ describe("on two agents of two slots", () => {
     expect((await cluster().yard("e", "activate", experiment)).code).toBe(0);
     await untilDone(cluster(), trial);
     const { restarts, runs } = await cluster().client.call("getTrial", { trial });
-    // A pause is no failure: it costs no restart.
+    // A pause costs no restart.
     expect(runs.map(({ whyEnded, message }) => `${whyEnded}: ${message}`)).toEqual([
       "acknowledged_stop: pause",
       "finished: ",

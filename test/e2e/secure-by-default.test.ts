@@ -1,4 +1,4 @@
-/** The defaults of the embedded cluster: local only, and no secret where others could read it. */
+/** Tests the defaults of the embedded cluster: local only, and no secret readable by others. */
 import { readdirSync, readFileSync, readlinkSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
@@ -19,7 +19,7 @@ searcher: { name: single, metric: loss }
 });
 afterAll(() => world[Symbol.asyncDispose]());
 
-/** Every string of secrets.json that is long enough to be one, and the first token. */
+/** Every string of secrets.json that is long enough to be a secret, and the first token. */
 function secrets(): readonly string[] {
   const found: string[] = [readFileSync(join(world.home, "token"), "utf8").trim()];
   const visit = (value: unknown): void => {
@@ -30,7 +30,7 @@ function secrets(): readonly string[] {
   return found;
 }
 
-/** All processes that descend from the cluster's, and the cluster's own. */
+/** The cluster's processes and all their descendants. */
 async function pids(): Promise<readonly number[]> {
   const own = (await world.processes()).flatMap(({ pid }) => (pid === null ? [] : [pid]));
   const parents = new Map<number, number>();
@@ -39,7 +39,7 @@ async function pids(): Promise<readonly number[]> {
       const stat = readFileSync(`/proc/${name}/stat`, "utf8");
       parents.set(Number(name), Number(stat.slice(stat.lastIndexOf(")") + 2).split(" ")[1]));
     } catch {
-      // It has ended since the folder was listed.
+      // The process has ended since the folder was listed.
     }
   }
   const descends = (pid: number | undefined): boolean =>
@@ -62,7 +62,7 @@ test("no secret is in a command line, a log, an event or the environment of a tr
   expect(hidden.filter((secret) => all.includes(secret))).toEqual([]);
 });
 
-test("files that hold secrets are their owner's alone", () => {
+test("files with secrets are readable by their owner only", () => {
   const files = ["secrets.json", "token", "cluster.json"].map((name) => join(world.home, name));
   const environments = join(world.home, "run", "environment");
   for (const name of readdirSync(environments)) files.push(join(environments, name));
@@ -70,7 +70,7 @@ test("files that hold secrets are their owner's alone", () => {
   for (const file of files) expect(`${statSync(file).mode & 0o777} ${file}`).toBe(`384 ${file}`);
 });
 
-test("nothing listens beyond 127.0.0.1", async () => {
+test("no process listens on an address other than 127.0.0.1", async () => {
   const sockets = new Set<string>();
   for (const pid of await pids()) {
     for (const fd of readdirSync(`/proc/${pid}/fd`)) {
@@ -78,7 +78,7 @@ test("nothing listens beyond 127.0.0.1", async () => {
         const inode = /^socket:\[(\d+)\]$/.exec(readlinkSync(`/proc/${pid}/fd/${fd}`))?.[1];
         if (inode !== undefined) sockets.add(inode);
       } catch {
-        // It was closed since the folder was listed.
+        // The descriptor was closed since the folder was listed.
       }
     }
   }
@@ -93,11 +93,11 @@ test("nothing listens beyond 127.0.0.1", async () => {
       .map((columns) => `${table} ${columns[1]?.split(":")[0] ?? ""}`),
   );
   expect(listening.length).toBeGreaterThan(8);
-  // 127.0.0.1 as the kernel writes it.
+  // The kernel's notation of 127.0.0.1.
   expect(new Set(listening)).toEqual(new Set(["tcp 0100007F"]));
 });
 
-test("a page of another origin is refused, as is a call without a token", async () => {
+test("a request from a page of another origin is refused, and so is a call without a token", async () => {
   const { api } = JSON.parse(readFileSync(join(world.home, "cluster.json"), "utf8")) as {
     readonly api: string;
   };

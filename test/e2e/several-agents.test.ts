@@ -16,7 +16,7 @@ searcher: { name: single, metric: loss }
 resources: { slots_per_trial: ${slots} }
 `;
 
-test("a trial of more slots than an agent has runs on several, each with its rank, all or nothing", async () => {
+test("a trial with more slots than an agent has runs on several, each with its rank, all or nothing", async () => {
   const id = await world.submit(config(4), world.code("ranks"));
   expect(await world.yard("e", "wait", id)).toMatchObject({ code: 0 });
   const logs = (await world.yard("trial", "logs", `${id}.1`)).out;
@@ -25,7 +25,7 @@ test("a trial of more slots than an agent has runs on several, each with its ran
   expect(logs).toContain("all met");
 });
 
-test("profiling samples each node of a trial once, however many processes it has there", async () => {
+test("profiling samples each node of a trial once, however many of its processes are on the node", async () => {
   const twoOfEach = "for rank in 0 1; do LOCAL_RANK=$rank python3 train.py & done; wait";
   const text = config(4).replace("python3 train.py", twoOfEach);
   const id = await world.submit(`${text}profiling: { enabled: true }`, world.code("sampled"));
@@ -42,14 +42,14 @@ test("profiling samples each node of a trial once, however many processes it has
   expect(new Set(used.map(({ agent }) => agent)).size).toBe(2);
 });
 
-test("a trial without slots runs beside one that has them all", async () => {
+test("a trial without slots runs beside one that uses all slots", async () => {
   const wide = await world.submit(config(4), world.code("ranks"), "--paused");
   const none = await world.submit(config(0), world.code("ranks"));
   expect(await world.yard("e", "wait", none)).toMatchObject({ code: 0 });
   expect((await world.yard("e", "kill", wide)).code).toBe(0);
 });
 
-test("a run that does not fit now waits, and says for what", async () => {
+test("a run that does not fit at present waits, and shows the reason", async () => {
   const sleeper = config(3).replace("python3 train.py", "sleep 600");
   const first = await world.submit(sleeper, world.code("ranks"));
   await world.untilTrials(first, (trials) => trials[0]?.runs[0]?.state === "RUNNING");
@@ -104,7 +104,7 @@ test("waiting experiments are moved and updated in the queue, and start in the n
   for (const id of [third, second]) expect((await world.yard("e", "kill", id)).code).toBe(0);
 });
 
-test("the runs of a drained agent continue elsewhere from a checkpoint, and it gets runs again when it is enabled", async () => {
+test("runs of a drained agent continue elsewhere from a checkpoint, and the agent gets runs again once it is enabled", async () => {
   const environment = `environment: { environment_variables: ["STEPS=90", "STEP_SECONDS=0.1"] }`;
   const id = await world.submit(`${config(1)}max_restarts: 0\n${environment}`, world.code("steps"));
   await world.untilTrials(id, ([trial]) => (trial?.stepsCompleted ?? 0) >= 6);

@@ -1,6 +1,4 @@
-/**
- * The start of a search on a real cluster: conditions, constraints, points that are tried first, earlier experiments.
- */
+/** Tests a search's settings on a real cluster: conditions, constraints, points to try first, earlier experiments. */
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { World } from "../world/world.ts";
 
@@ -49,7 +47,7 @@ function expectAllowed(trials: readonly Shown[]): void {
   }
 }
 
-test("a search keeps to its space, tries given points first and learns from an earlier experiment", async () => {
+test("a search stays in its space, tries given points first and learns from an earlier experiment", async () => {
   const first = await world.submit(
     config(
       `{ name: random, metric: loss, max_trials: 12, ${constraints}, warm_start: { points: [{ lr: 0.25, kind: deep }] } }`,

@@ -45,7 +45,7 @@ describe("yard", () => {
     expect(said.out).toContain(`experiment ${experiment} ended COMPLETED`);
   });
 
-  test("experiment list and describe: a table, or the API message and nothing else", async () => {
+  test("experiment list and describe print a table, or exactly the API message", async () => {
     const table = await world.yard("e", "ls");
     expect(table.out).toMatch(new RegExp(`^ID +NAME +STATE.*\\n *${experiment} +verbs +COMPLETED`));
     const page = (await world.json("e", "ls")) as Page<State>;
@@ -57,7 +57,7 @@ describe("yard", () => {
     expect((await world.yard("experiment", "describe", experiment)).out).toMatch(/best +0\.16/);
   });
 
-  test("trial list, describe, logs and metrics", async () => {
+  test("trial list, describe, logs and metrics print the trial", async () => {
     const page = (await world.json("trial", "list", experiment)) as Page<State>;
     expect(page.items.map(({ id }) => id).toSorted()).toEqual([
       `${experiment}.1`,
@@ -81,7 +81,7 @@ describe("yard", () => {
     expect((await world.yard("t", "metrics", trial)).out).toMatch(/RUN +GROUP +STEPS +METRICS/);
   });
 
-  test("trial metrics as series of several trials, as names, and as files", async () => {
+  test("trial metrics prints series of several trials, names, and files", async () => {
     const trials = [`${experiment}.1`, `${experiment}.2`];
     const answer = (await world.json(
       ...["trial", "metrics", ...trials, "--series", "loss", "--buckets", "3"],
@@ -109,7 +109,7 @@ describe("yard", () => {
     expect(await world.yard("trial", "metrics", ...trials)).toMatchObject({ code: 2 });
   });
 
-  test("checkpoint list, describe and download", async () => {
+  test("checkpoint list, describe and download find the checkpoint", async () => {
     const page = (await world.json("checkpoint", "list", `${experiment}.1`)) as Page<{
       uuid: string;
       state: string;
@@ -127,7 +127,7 @@ describe("yard", () => {
     expect(JSON.parse(state)).toEqual({ step: 6 });
   });
 
-  test("storage list and adopt: the storage that was trained on, also when its marker was deleted", async () => {
+  test("storage list and adopt show and accept the storage of a training, even when its marker was deleted", async () => {
     const { items } = (await world.json("storage", "list")) as Page<{
       root: string;
       storageId: string;
@@ -178,7 +178,7 @@ describe("yard", () => {
     });
   });
 
-  test("events: one object a line, in the order of their positions", async () => {
+  test("events prints one object a line, in the order of positions", async () => {
     const said = await world.yard("events", "-o", "json");
     const events = said.out
       .trim()
@@ -189,7 +189,7 @@ describe("yard", () => {
     expect(from.out.split("\n")[0]).toContain('"sequence":"6"');
   });
 
-  test("log verify holds, parked is empty, version says itself", async () => {
+  test("log verify passes, parked is empty, and version prints the version", async () => {
     const verified = await world.yard("log", "verify");
     expect(verified).toMatchObject({ code: 0, err: "" });
     for (const check of [
@@ -208,7 +208,7 @@ describe("yard", () => {
     const held = await world.yard("log", "verify", "--skip-views", "--anchor", kept);
     expect(held).toMatchObject({ code: 0, err: "" });
     expect(held.out).toContain(`anchor: holds up to position ${position}\n`);
-    // One of a log that had come further than this one.
+    // An anchor from a log that had more events than this one.
     const lost = { position: String(Number(position) + 1_000), hash: "0".repeat(64) };
     writeFileSync(kept, JSON.stringify(lost));
     const cut = await world.yard("log", "verify", "--skip-views", "--anchor", kept);
@@ -276,7 +276,7 @@ describe("yard", () => {
     expect(await world.json("e", "describe", id)).toMatchObject({ state: "CANCELED" });
   });
 
-  test("a repeat under one idempotency key gives the first experiment, another body is refused", async () => {
+  test("a repeat with the same idempotency key returns the first experiment, and a different body is refused", async () => {
     const options = ["--paused", "--idempotency-key", "once"];
     const first = await world.submit(configOf(), world.code("steps"), ...options);
     expect(await world.submit(configOf(), world.code("steps"), ...options)).toBe(first);
@@ -287,7 +287,7 @@ describe("yard", () => {
     expect((await world.yard("e", "kill", first)).code).toBe(0);
   });
 
-  test("the words change unless they are stale, and an ended experiment is archived", async () => {
+  test("name and notes change unless the edit is stale, and an ended experiment is archived", async () => {
     const noted = await world.yard("e", "note", experiment, "good", "--if-match", '"0"');
     expect(noted).toMatchObject({ code: 0 });
     const stale = await world.yard("e", "label", "add", experiment, "late", "--if-match", '"0"');
@@ -321,7 +321,7 @@ describe("yard", () => {
     });
   });
 
-  test("one verb on several experiments: a preview changes nothing", async () => {
+  test("a preview of one verb on several experiments changes nothing", async () => {
     const ids = [];
     for (let n = 0; n < 2; n += 1) {
       ids.push(await world.submit(configOf(), world.code("steps"), "--paused"));
@@ -336,7 +336,7 @@ describe("yard", () => {
     expect(await Promise.all(ids.map(stateOf))).toEqual(["CANCELED", "CANCELED"]);
   });
 
-  test("a killed experiment continues and completes; after its deletion it is hidden until it is brought back", async () => {
+  test("a killed experiment continues and completes, and once deleted it is hidden until it is restored", async () => {
     const id = await world.submit(configOf(), world.code("steps"), "--paused");
     expect((await world.yard("e", "kill", id)).code).toBe(0);
     expect((await world.yard("e", "wait", id)).code).toBe(1);
@@ -355,7 +355,7 @@ describe("yard", () => {
     expect(await world.json("trial", "describe", `${id}.1`)).toEqual(trial);
   });
 
-  test("cluster status names every process, and its file is the owner's alone", async () => {
+  test("cluster status names every process, and its file is readable by the owner only", async () => {
     const status = (await world.json("cluster", "status")) as {
       readonly processes: readonly { readonly name: string; readonly kind: string }[];
     };

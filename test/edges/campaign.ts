@@ -4,7 +4,7 @@ import { outage, partsThatMayBeAway } from "./outages.ts";
 import { restoredLog } from "./restored-log.ts";
 import { scenarios } from "./scenarios/index.ts";
 
-/** Longer than every timeout: an agent is lost after 30 s, and nothing waits longer for what is away. */
+/** Longer than every timeout: an agent is lost after 30 s, and no other wait is longer. */
 const awayMs = 90_000;
 
 type Options = Parameters<Campaign["run"]>[0];
@@ -26,14 +26,14 @@ const parts = [
   },
 ] as const satisfies readonly Campaign[];
 
-/** The whole takes the better part of an hour. */
+/** The whole campaign takes almost an hour. */
 export const campaigns = wholeAndParts(
   "edges",
   "what one user, one host or one accident does to the others; each part away for 90 s",
   parts,
 );
 
-/** Each on a cluster of its own: one that does not end does not affect the others. */
+/** Each outage has a cluster of its own, so that one that fails does not affect the others. */
 async function eachOutage({ seed, log }: Options): Promise<Result> {
   const violations: string[] = [];
   for (const part of partsThatMayBeAway) {
@@ -50,7 +50,7 @@ function errorText(error: unknown): string {
   return error.cause === undefined ? error.message : `${error.message} (${errorText(error.cause)})`;
 }
 
-/** All on one cluster, one after the other: what one leaves behind must not hurt the next. */
+/** All scenarios share one cluster, one after the other, since the traces of one must not affect the next. */
 async function eachScenario(log: (line: string) => void): Promise<readonly string[]> {
   await using world = await World.start({ processes: true, agents: 2, slots: 2 });
   const violations: string[] = [];

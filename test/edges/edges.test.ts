@@ -3,7 +3,7 @@ import { World } from "../world/world.ts";
 import { forgedDocument } from "./scenarios/forged-document.ts";
 import { linkedFolder } from "./scenarios/linked-folder.ts";
 
-/** The scenarios that take seconds; `npm run -s campaign -- edges` plays all of them, and the outages. */
+/** The scenarios that take seconds; `npm run -s campaign -- edges` runs all of them, and the outages. */
 const scenarios = [forgedDocument, linkedFolder];
 
 let world: World;
@@ -13,6 +13,6 @@ beforeAll(async () => {
 });
 afterAll(() => world[Symbol.asyncDispose]());
 
-test.each(scenarios)("$name harms nobody", async ({ run }) => {
+test.each(scenarios)("$name affects no other user", async ({ run }) => {
   expect(await run(world)).toEqual([]);
 });

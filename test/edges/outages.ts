@@ -1,6 +1,6 @@
 /**
- * One part of the platform is away for longer than every timeout, while runs store checkpoints and end. Afterwards it
- * must be as if nothing had happened: the rows of the table "what continues when a part is down".
+ * One part of the platform is down for longer than every timeout, while runs store checkpoints and end. Afterwards no
+ * trace may be left: it tests the table "what continues when a part is down".
  */
 import { setTimeout as delay } from "node:timers/promises";
 import {
@@ -32,12 +32,14 @@ export type Outage = {
   readonly part: (typeof partsThatMayBeAway)[number];
   readonly awayMs: number;
   readonly seed: number;
-  /** With these a trial takes `stepsOfTrial` of them: shorter than the outage, so that runs end meanwhile. */
+  /**
+   * The time of a step; a trial has `stepsOfTrial` of them and is shorter than the outage, so that runs end meanwhile.
+   */
   readonly stepSeconds: number;
   readonly log: (line: string) => void;
 };
 
-/** Each a sentence; none when nothing was lost, restarted or stored twice. */
+/** Returns a sentence for each violation; none if nothing was lost, restarted or stored twice. */
 export async function outage(options: Outage): Promise<readonly string[]> {
   const { part, awayMs, log } = options;
   await using world = await World.start({ processes: true, slots: 3, restart: false });
@@ -58,7 +60,7 @@ export async function outage(options: Outage): Promise<readonly string[]> {
   return found.map((violation) => `${part} away: ${violation}`);
 }
 
-/** No outage of a service costs a run. */
+/** Checks that no outage of a service costs a run. */
 async function restarted(world: World, { id }: SearchUnderTest): Promise<readonly string[]> {
   const { items } = await world.client.call("listTrials", { experiment: id, pageSize: 100 });
   return items
@@ -66,7 +68,10 @@ async function restarted(world: World, { id }: SearchUnderTest): Promise<readonl
     .map(({ id: trial, runs }) => `trial ${trial} took ${runs.length} runs`);
 }
 
-/** The last checkpoint of a trial is complete and can be downloaded, whatever was away when its run ended. */
+/**
+ * Checks that the last checkpoint of each trial is complete and can be downloaded, whatever was down when its run
+ * ended.
+ */
 async function checkpointViolations(
   world: World,
   { id }: SearchUnderTest,
@@ -96,7 +101,7 @@ async function checkpointViolations(
   return found;
 }
 
-/** Every line once, in order. */
+/** Checks that every line is stored once, in order. */
 async function logViolations(world: World, { id }: SearchUnderTest): Promise<readonly string[]> {
   const found: string[] = [];
   const wanted = Array.from({ length: stepsOfTrial }, (_, step) => `step ${step + 1}`);

@@ -1,16 +1,19 @@
-/** The database is put back to an earlier copy under everything that keeps a position of it. */
+/** The database is restored to an earlier copy while other parts keep positions of the newer log. */
 import { execFileSync } from "node:child_process";
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { World } from "../world/world.ts";
 import { bystander, endOf, submitCommand } from "./scenarios/scenario.ts";
 
-/** Each a sentence; none when the cluster noticed it, said so, and works again without edits by hand. */
+/**
+ * Returns a sentence for each violation; none if the cluster detects and reports the restore, and works again without
+ * manual edits.
+ */
 export async function restoredLog(log: (line: string) => void): Promise<readonly string[]> {
   await using world = await World.start({ processes: true, slots: 2 });
   const kept = await submitCommand(world, "kept", "true");
   await endOf(world, kept);
-  // The agents see some terms of the scheduler that the copy does not know of.
+  // The agents see some scheduler terms that are not in the copy.
   await world.down();
   const data = dataFolder(world);
   const copy = join(world.folder, "copy-of-the-database");

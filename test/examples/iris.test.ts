@@ -1,5 +1,5 @@
-// examples/iris without a cluster: its configurations, what a run alone learns, and what it does when it is killed or
-// asked to stop.
+// Tests examples/iris without a cluster: its configurations, the result of a local run, and its behaviour when it is
+// killed or asked to stop.
 import type { ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { mkdtemp, readdir, readFile, rm } from "node:fs/promises";
@@ -56,7 +56,7 @@ describe("the configurations", () => {
     return parsed;
   };
 
-  test("search.yaml is a search of 16 trials over four hyperparameters that stops them early", async () => {
+  test("contain search.yaml, a search of 16 trials over four hyperparameters with early stopping", async () => {
     const { config, warnings } = await parse("search.yaml");
     expect(warnings).toEqual([]);
     // The demo continues with an unfinished experiment of this name.
@@ -72,7 +72,7 @@ describe("the configurations", () => {
     });
   });
 
-  test("that of custom-search is of the same network, with a search of its own", async () => {
+  test("of custom-search train the same network, with a search of their own", async () => {
     const { config, warnings } = await parse("search.yaml", join(example, "..", "custom-search"));
     expect(warnings).toEqual([]);
     expect(config.searcher).toMatchObject({ name: "custom", max_trials: 9 });
@@ -80,7 +80,7 @@ describe("the configurations", () => {
     expect(Object.keys(config.hyperparameters)).toEqual(Object.keys(hyperparameters));
   });
 
-  test("population.yaml changes what a network's shape does not depend on", async () => {
+  test("contain population.yaml, which changes only hyperparameters that leave the network's shape unchanged", async () => {
     const { config, warnings } = await parse("population.yaml");
     expect(warnings).toEqual([]);
     expect(config.searcher).toMatchObject({ name: "pbt", population_size: 6, interval: 8 });
@@ -90,7 +90,7 @@ describe("the configurations", () => {
     );
   });
 
-  test("single.yaml is one training", async () => {
+  test("contain single.yaml, which is one training", async () => {
     const { config, warnings } = await parse("single.yaml");
     expect(warnings).toEqual([]);
     expect(config.searcher.name).toBe("single");
@@ -98,7 +98,7 @@ describe("the configurations", () => {
 });
 
 describe("alone", () => {
-  test("it learns the species in one short run", { timeout: runMs }, async () => {
+  test("learns the species in one short run", { timeout: runMs }, async () => {
     await runAlone(folder);
     const run = join(folder, "run-1");
     const validations = await validationsOf(run);
@@ -112,14 +112,14 @@ describe("alone", () => {
     expect(checkpoints.filter((entry) => entry.isDirectory())).toHaveLength(4);
   });
 
-  test("killed and restored, it ends as if nothing had happened", {
+  test("ends with the same result when it is killed and restored", {
     timeout: 2 * runMs,
   }, async () => {
     const calm = join(folder, "calm");
     const killed = join(folder, "killed");
     await runAlone(calm, ["epochs=200"]);
 
-    // So many epochs that the run cannot be over before the kill.
+    // The number of epochs is so large that the run cannot end before the kill.
     const child = start(["epochs=1000000"], { TRAINYARD_LOCAL_DIR: killed });
     if (child.stdout === null) throw new Error("the run has no output");
     for await (const line of createInterface(child.stdout)) {
@@ -160,7 +160,7 @@ describe("in a task", () => {
     platform.close();
   });
 
-  /** A platform that wants the run to stop from the first moment. */
+  /** A platform that asks the run to stop from the start. */
   function answerTo(url: string, body: Record<string, unknown>): unknown {
     if (url.includes("/signals")) return { stop: true, why: "pause" };
     if (url.endsWith("/reports")) return { accepted: (body["reports"] as unknown[]).length };
@@ -172,7 +172,7 @@ describe("in a task", () => {
     return { checkpoint, path: join(folder, "checkpoints", checkpoint) };
   }
 
-  test("asked to stop, it saves and returns", { timeout: runMs }, async () => {
+  test("saves a checkpoint and returns when it is asked to stop", { timeout: runMs }, async () => {
     const address = `http://127.0.0.1:${(platform.address() as AddressInfo).port}`;
     const runDir = join(folder, "run");
     const hparams = {

@@ -1,4 +1,4 @@
-// The examples with PyTorch, alone and at reduced size: what they learn and leave, and that their configurations hold.
+// Tests the PyTorch examples locally and at reduced size: their results and files, and their configurations.
 import { once } from "node:events";
 import { mkdtemp, readdir, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -11,13 +11,13 @@ import { needTorch } from "../world/torch.ts";
 import { endOf, linesOf, reportsOf, sdk, startScript } from "./script.ts";
 
 const examples = join(root, "examples");
-// Seconds of one core, most of them to import PyTorch; the machine may be busy.
+// A run needs seconds of one core, most of them to import PyTorch; the machine may be busy.
 const runMs = 600_000;
 
 type Learned = {
   readonly example: string;
   readonly args: readonly string[];
-  /** A metric of the last validation, and what it must be above, or below when it is negative. */
+  /** A metric of the last validation, with the least value that it must have, or the greatest if it is negative. */
   readonly metric: string;
   readonly above?: number;
   readonly below?: number;
@@ -98,7 +98,7 @@ describe("the configurations", () => {
     );
   });
 
-  test("ddp.yaml differs from single.yaml in its slots, and divides the batch among them", async () => {
+  test("of ddp.yaml differ from single.yaml in the slots, and divide the batch among them", async () => {
     const [single, ddp] = [
       (await parse("pytorch-images/single.yaml")).config,
       (await parse("pytorch-images/ddp.yaml")).config,
@@ -112,7 +112,7 @@ describe("the configurations", () => {
     expect(rest(ddp)).toEqual(rest(single));
   });
 
-  test("the search of pytorch-tabular is ASHA with rungs from two epochs on", async () => {
+  test("of pytorch-tabular search with ASHA, with rungs from two epochs on", async () => {
     const { config } = await parse("pytorch-tabular/search.yaml");
     expect(config.searcher).toMatchObject({
       name: "asha",

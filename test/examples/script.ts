@@ -1,4 +1,4 @@
-/** The script of an example, run as a person runs it, and what it leaves in its folder. */
+/** The script of an example, run as a person runs it, and the files in its folder. */
 import { type ChildProcess, spawn } from "node:child_process";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -13,7 +13,7 @@ export type Report = {
   readonly metrics: Readonly<Record<string, number>>;
 };
 
-/** Its environment is what is given, and no more of the caller's than PATH. */
+/** The environment has the given variables, and of the caller's only PATH. */
 export function startScript(
   python: string,
   script: string,

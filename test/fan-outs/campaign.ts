@@ -1,13 +1,13 @@
 /**
- * An experiment of 100,000 trials that is paused beside a running one, dies, is killed and ends: the tests of fan-outs
- * at full size.
+ * An experiment of 100,000 trials is paused beside a running one, dies, is killed and ends: the tests of fan-outs at
+ * full size.
  */
 import { AllocationEndCause, StopKind } from "@trainyard/contracts/events";
 import { allocationEnded, FanOutsWorld } from "@trainyard/service-experiments/fan-outs-world";
 import type { Campaign } from "../../scripts/lib/campaigns.ts";
 
 const trials = 100_000;
-/** How often the running experiment's run is lost and requested again meanwhile. */
+/** The number of times that the running experiment's run is lost and requested again meanwhile. */
 const rounds = 100;
 const diesAtPart = 800;
 
@@ -58,7 +58,7 @@ async function run({ log }: Options): ReturnType<Campaign["run"]> {
   return { violations, summary: `${trials} trials, an event waited for ${waited} parts at most` };
 }
 
-/** The most parts that an event of the running experiment waited for. */
+/** The largest number of parts that an event of the running experiment waited for. */
 async function pausedBeside(world: FanOutsWorld): Promise<number> {
   let most = 0;
   await world.decide("12", { kind: "pause" });

@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
 import { troubledMetrics } from "./troubled-metrics.ts";
 
-/** `npm run -s campaign -- metrics` strikes with all troubles, several times. */
-test("the stored table is what was reported, and each subscriber gets the stored table, whatever dies", async () => {
+/** `npm run -s campaign -- metrics` applies all troubles, several times each. */
+test("the stored table equals the reports, and each subscriber gets the stored table, whatever process dies", async () => {
   const said: string[] = [];
   const { violations } = await troubledMetrics({
     seed: 3,

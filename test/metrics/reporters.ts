@@ -1,6 +1,6 @@
 /**
- * Scripted training processes: reports of each trial, sent doubled, reordered and cut off in the middle, over HTTP and
- * gRPC, until each is acknowledged. What was reported is the ground truth.
+ * Scripted training processes: they send reports of each trial doubled, reordered and cut off, over HTTP and gRPC,
+ * until each is acknowledged. The reports are the ground truth for checks.
  */
 import { randomUUID } from "node:crypto";
 import { connect } from "node:net";
@@ -19,7 +19,7 @@ export type Report = {
 
 type JsonValue = number | string | boolean | null | JsonValue[] | { [name: string]: JsonValue };
 
-/** Where reports go, and as whom. */
+/** The addresses for reports, and the sender's token. */
 export type Destination = {
   readonly http: string;
   readonly grpc: string;
@@ -34,7 +34,7 @@ const retryMs = 150;
 
 export class Reporter {
   readonly truth: Report[] = [];
-  /** Reports that the platform refused, each a sentence. */
+  /** A sentence for each report that the platform refused. */
   readonly violations: string[] = [];
   readonly sent = { requests: 0, repeats: 0, cut: 0, failed: 0 };
   readonly #to: Destination;
@@ -48,12 +48,12 @@ export class Reporter {
     this.#pauseMs = pauseMs;
   }
 
-  /** Reports until the signal aborts, and resolves when everything is acknowledged. */
+  /** Reports until the signal aborts, and resolves when every report is acknowledged. */
   async run(until: AbortSignal): Promise<void> {
     const open = new Set<Promise<void>>();
     while (!until.aborted) {
       const batch = this.#nextBatch();
-      // Several at once, so that they arrive in another order than they were made in; some twice at a time.
+      // Several requests run at once, so that they arrive in another order than they were made in, and some twice.
       for (let copies = this.#draw(5) === 0 ? 2 : 1; copies > 0; copies -= 1) {
         const sending = this.#untilAcknowledged(batch).finally(() => open.delete(sending));
         open.add(sending);
@@ -90,7 +90,7 @@ export class Reporter {
     const number = this.#draws;
     const kind = this.#draw(20);
     return {
-      // One in twenty has a key of an older form.
+      // One key in twenty has an older form.
       key: kind === 0 ? randomUUID() : `0-${number}`,
       group: kind === 1 ? "validation" : kind < 5 ? "my group" : "training",
       stepsCompleted: Math.floor(n / 3),
@@ -118,14 +118,14 @@ export class Reporter {
         if (refused !== null) this.violations.push(`run ${this.#to.run}: ${refused}`);
         return;
       } catch {
-        // Nobody answered, or could: it is not known whether the reports are stored.
+        // The request got no answer, so it is unknown whether the reports are stored.
         this.sent.failed += 1;
         await delay(retryMs);
       }
     }
   }
 
-  /** Null when acknowledged, else why not; throws when it may be tried again. */
+  /** Null when acknowledged, else the reason of the refusal; throws on a failure that may be retried. */
   async #overHttp(reports: readonly Report[]): Promise<string | null> {
     const { http, run, token } = this.#to;
     const response = await fetch(`${http}/api/v1/runs/${encodeURIComponent(run)}/reports`, {
@@ -167,7 +167,7 @@ export class Reporter {
     }
   }
 
-  /** A request that breaks off at some byte of its body. */
+  /** Sends a request that breaks off at a random byte of its body. */
   async #cut(reports: readonly Report[]): Promise<void> {
     const { http, run, token } = this.#to;
     const { hostname, port } = new URL(http);
@@ -190,7 +190,7 @@ export class Reporter {
   }
 }
 
-/** Throws what passes: UNAVAILABLE, and what the network makes of a server that dies. */
+/** Throws unless the error is temporary: UNAVAILABLE, or a network error of a server that dies. */
 function passing(error: unknown): string {
   const { code } = error as { readonly code?: number };
   const refusals = [3, 5, 7, 9, 16];

@@ -1,6 +1,6 @@
 /**
- * A training that is killed after step 537 and continues from its checkpoint at step 400 (abandoned.py). Its curve has
- * each step once, by the last run that did it; what the killed run did beyond is shown on demand only; and sending its
+ * A training is killed after step 537 and continues from its checkpoint at step 400 (abandoned.py). Its curve has each
+ * step once, by the last run that did it; later steps of the killed run are shown on demand only; and sending its
  * reports again changes nothing.
  */
 import type { Plain } from "@trainyard/contracts";
@@ -33,7 +33,7 @@ export class RestartedTrial {
     return new RestartedTrial(world, await world.submit(config, world.code("abandoned")));
   }
 
-  /** Waits for the trial's end; `restarts` is how often PostgreSQL was started again. */
+  /** Waits for the trial's end; `restarts` is the number of PostgreSQL's restarts. */
   async violations(
     subscribers: readonly Subscriber[],
     restarts: number,
@@ -67,7 +67,7 @@ export class RestartedTrial {
     };
   }
 
-  /** The spool of the first run, once more. */
+  /** Sends the first run's spool again. */
   async #replay(points: readonly Stored[]): Promise<readonly string[]> {
     const { http, run, token } = await destinationOf(this.#world, `${this.#trial}#1`);
     const reports = points
@@ -85,7 +85,7 @@ export class RestartedTrial {
   }
 }
 
-/** The points that count, by what the runs were started from. */
+/** The points that count, derived from the checkpoints that the runs started from. */
 function counted(runs: Plain<Trial>["runs"]): readonly string[] {
   const steps = new Map<number, number>();
   for (const { number, fromCheckpoint } of runs) {

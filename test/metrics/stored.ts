@@ -1,4 +1,4 @@
-/** The stored points as the API lists them, compared with what was reported and with what subscribers got. */
+/** The stored points as the API lists them, compared with the reports and with the messages to subscribers. */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Plain } from "@trainyard/contracts";
@@ -10,7 +10,7 @@ import type { World } from "../world/world.ts";
 import type { Destination, Report } from "./reporters.ts";
 import type { Heard, Subscriber } from "./subscribers.ts";
 
-/** Where a run's reports go, with its token. */
+/** The addresses for a run's reports, with its token. */
 export async function destinationOf(world: World, run: string): Promise<Destination> {
   const read = (name: string): unknown => JSON.parse(readFileSync(join(world.home, name), "utf8"));
   const { runTokenKey } = read("secrets.json") as {
@@ -24,7 +24,7 @@ export async function destinationOf(world: World, run: string): Promise<Destinat
 
 export type Stored = Plain<MetricPoint>;
 
-/** `superseded`: those too that a later run of their trial superseded. */
+/** With `superseded`, points that a later run of the trial superseded are included. */
 export async function storedPoints(
   world: World,
   trials: readonly string[],
@@ -55,8 +55,8 @@ const pointsIn = (heard: readonly Heard[]): readonly Stored[] =>
   heard.flatMap(({ point }) => (point === undefined ? [] : [point]));
 
 /**
- * Its positions are 1, 2, 3, …, with one leap at most for each restart of PostgreSQL, and its points those of the
- * table.
+ * Checks a subscriber: its positions are 1, 2, 3, …, with one leap at most per restart of PostgreSQL, and its points
+ * those of the table.
  */
 export function violationsOf(
   { name, heard }: Subscriber,
@@ -91,7 +91,7 @@ export function differences(
   return violations;
 }
 
-/** A point as text, the same of a report and of what is stored or heard of it. */
+/** A point as text, the same for a report, a stored point and a message about it. */
 function textOf(trial: string, key: string, ...rest: readonly unknown[]): string {
   return JSON.stringify([trial, key, ...rest], (_, value: unknown) =>
     typeof value === "number" && !Number.isFinite(value) ? String(value) : value,

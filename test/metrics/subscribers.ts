@@ -1,5 +1,5 @@
 /**
- * The followers of an experiment's points: over server-sent events, over gRPC, and one that hangs up again and again.
+ * The subscribers of an experiment's points: over server-sent events, over gRPC, and one that disconnects repeatedly.
  */
 import { setTimeout as delay } from "node:timers/promises";
 import type { Client } from "@trainyard/client";
@@ -12,7 +12,7 @@ import {
 import { drawInteger } from "@trainyard/kernel";
 import { GrpcClient } from "@trainyard/runtime/grpc";
 
-/** Without a point: a later run supersedes points. */
+/** A message without a point: a later run supersedes points. */
 export type Heard = { readonly position: number; readonly point: Plain<MetricPoint> | undefined };
 
 export type Subscriber = {
@@ -33,7 +33,7 @@ type Source = {
 
 const retryMs = 100;
 
-/** Each connects again after the position of its last message, until the signal aborts. */
+/** Each subscriber reconnects after the position of its last message, until the signal aborts. */
 export function subscribe(source: Source): readonly Subscriber[] {
   return [
     subscriber("server-sent events", source, overHttp),
@@ -59,7 +59,7 @@ function subscriber(name: string, source: Source, connect: Connect): Subscriber 
           heard.push({ position: Number(position), point });
         }
       } catch {
-        // Away: it comes back.
+        // The gateway is down: the subscriber reconnects.
       }
       if (!source.until.aborted) await delay(retryMs);
     }
@@ -73,7 +73,7 @@ async function* overHttp(source: Source, after: string): AsyncGenerator<Plain<St
   for await (const { message } of stream) yield message;
 }
 
-/** After some messages it is gone. */
+/** Ends the stream after some messages. */
 async function* hangingUp(
   source: Source,
   after: string,

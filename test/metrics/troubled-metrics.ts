@@ -1,6 +1,6 @@
 /**
  * Trials report and subscribers follow while parts of the platform die. Afterwards the stored table has each report
- * once, as it was reported, and each subscriber has got each stored report once, in the order of the positions.
+ * once and unchanged, and each subscriber has got each stored report once, in the order of the positions.
  */
 import { readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
@@ -35,10 +35,10 @@ export const allTroubles: readonly Trouble[] = [
 export type Options = {
   readonly seed: number;
   readonly trials: number;
-  /** Between two requests of a trial, on average. */
+  /** The average pause between two requests of a trial. */
   readonly pauseMs: number;
   readonly troubles: readonly Trouble[];
-  /** One more trial trains, is killed after step 537 and continues from step 400. */
+  /** If set, another trial trains, is killed after step 537, and continues from step 400. */
   readonly restarted?: boolean;
   readonly log: (line: string) => void;
 };
@@ -92,7 +92,7 @@ export async function troubledMetrics(options: Options): Promise<Found> {
   return { violations: violations.slice(0, 20), summary: summaryOf(reporters, subscribers) };
 }
 
-/** Trials that do nothing themselves: the reporters speak for them. */
+/** Trials that report nothing themselves: the reporters send their reports. */
 async function submitted(world: World, trials: number): Promise<string> {
   const config = `
 name: metrics

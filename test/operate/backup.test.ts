@@ -1,6 +1,4 @@
-/**
- * Follows docs/operate/backup.md with a real PostgreSQL, a gateway that is a process of its own, and the command line.
- */
+/** Follows docs/operate/backup.md with a real PostgreSQL, a gateway in its own process, and the command line. */
 import { type ChildProcess, execFile, spawn } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import { once } from "node:events";
@@ -30,7 +28,7 @@ let natsUrl = "";
 beforeEach(async () => {
   stack = new AsyncDisposableStack();
   folder = await mkdtemp(join(tmpdir(), "trainyard-backup-"));
-  // PostgreSQL, which does not run as root, reaches its archive in there.
+  // PostgreSQL, which does not run as root, must reach its archive in this folder.
   await chmod(folder, 0o755);
   stack.defer(() => rm(folder, { recursive: true, force: true }));
   natsUrl = stack.use(await startNats()).url;
@@ -48,7 +46,7 @@ async function withClient<Value>(url: string, use: (client: pg.Client) => Promis
   }
 }
 
-/** The history that a database reports. */
+/** The epoch of the log that a database reports. */
 const epochOf = (postgres: TestPostgres): Promise<string> =>
   withClient(postgres.url({ database }), async (client) => {
     const { rows } = await client.query<{ epoch: string }>(`select ${databaseEpoch} as epoch`);
@@ -113,7 +111,7 @@ async function yard({ url }: Gateway, ...words: readonly string[]): Promise<Said
   }
 }
 
-/** Something that the platform records: a token of this label. */
+/** Makes the platform record an event: a token of this label. */
 async function record(gateway: Gateway, label: string): Promise<void> {
   const said = await yard(gateway, "token", "create", "--label", label);
   expect(said, said.err).toMatchObject({ code: 0 });
@@ -138,7 +136,7 @@ async function anchor(gateway: Gateway, name: string): Promise<string> {
 const verify = (gateway: Gateway, file: string): Promise<Said> =>
   yard(gateway, "log", "verify", "--skip-views", "--anchor", file);
 
-/** The checks of a restored log: which anchors hold, what is missing, and that it takes commits again. */
+/** Checks a restored log: which anchors match, what is missing, and that it accepts commits. */
 async function expectLost(gateway: Gateway, kept: string, lost: string, events: number) {
   expect(await verify(gateway, kept)).toMatchObject({ code: 0 });
   const missing = await verify(gateway, lost);
@@ -153,18 +151,18 @@ async function expectLost(gateway: Gateway, kept: string, lost: string, events: 
   await record(gateway, "after");
   expect(await labels(gateway)).toBe("after,archived,first");
   expect(await verify(gateway, kept)).toMatchObject({ code: 0 });
-  // The log has grown again, by other events than those that are lost.
+  // The log has grown again, with other events than the lost ones.
   await record(gateway, "after");
   expect(await verify(gateway, lost)).toMatchObject({ code: 1 });
 }
 
-test("a log restored from a stopped copy has an older end, an anchor shows what it lacks, and services continue", async () => {
+test("a log restored from a stopped copy ends earlier, an anchor shows the missing events, and services continue", async () => {
   const postgres = stack.use(await startTestPostgres());
   await prepare(postgres);
   let gateway = await startGateway(postgres);
   await record(gateway, "archived");
   const kept = await anchor(gateway, "kept.json");
-  // Down, copy, up.
+  // The cluster goes down, is copied, and comes up.
   await gateway.stop();
   await postgres.stop();
   const copy = join(folder, "copy");
@@ -181,7 +179,7 @@ test("a log restored from a stopped copy has an older end, an anchor shows what 
   await expectLost(await startGateway(restored), kept, lost, 2);
 });
 
-test("a log restored from a base backup and the archive has all that was archived, and an anchor shows what it lacks", async () => {
+test("a log restored from a base backup and the archive has all archived events, and an anchor shows the missing ones", async () => {
   const archive = join(folder, "archive");
   await mkdir(archive);
   const settings = {
@@ -195,7 +193,7 @@ test("a log restored from a base backup and the archive has all that was archive
   await prepare(postgres);
   let gateway = await startGateway(postgres);
 
-  // The work of pg_basebackup, which is not among the packaged programs: the files are copied while the server writes.
+  // The files are copied while the server writes, as pg_basebackup does, which is not among the packaged programs.
   const base = join(folder, "base");
   await withClient(postgres.url(), async (client) => {
     await client.query("select pg_backup_start('test', fast => true)");
@@ -223,7 +221,7 @@ test("a log restored from a base backup and the archive has all that was archive
   const epoch = await epochOf(postgres);
   expect(await epochOf(postgres)).toBe(epoch);
   const lost = await anchor(gateway, "lost.json");
-  // The disk is gone, and with it what was not archived.
+  // The disk is lost, with all events that were not archived.
   await gateway.stop();
   await postgres[Symbol.asyncDispose]();
 
@@ -232,6 +230,6 @@ test("a log restored from a base backup and the archive has all that was archive
   const restored = stack.use(await startTestPostgres({ copyOf: base }));
   gateway = await startGateway(restored);
   await expectLost(gateway, kept, lost, 1);
-  // Positions of points and lines that clients keep are of another history.
+  // Positions of points and lines that clients keep belong to the earlier epoch.
   expect(await epochOf(restored)).not.toBe(epoch);
 });

@@ -1,4 +1,4 @@
-/** Follows docs/operate/deploy.md: the database is prepared by its program, and one service starts alone. */
+/** Follows docs/operate/deploy.md: migrate prepares the database, and one service starts alone. */
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { join } from "node:path";
@@ -19,12 +19,12 @@ afterEach(() => stack.disposeAsync());
 type Environment = Readonly<Record<string, string>>;
 type Program = {
   readonly child: ChildProcess;
-  /** Everything that it has printed. */
+  /** The program's output so far. */
   said(): string;
   ended(): Promise<number | null>;
 };
 
-/** A program with these variables and PATH only: what it needs, the test names. */
+/** Starts a program with only these variables and PATH. */
 function start(name: string, environment: Environment): Program {
   const child = spawn(process.execPath, [join(services, name, "src", "main.ts")], {
     stdio: ["ignore", "pipe", "pipe"],
@@ -81,7 +81,7 @@ test("migrate prepares an empty PostgreSQL, one service starts alone on it, and 
   expect(await service.ended()).toBe(0);
 });
 
-test("a service that is started before its database is migrated ends with the reason", async () => {
+test("a service that is started before its database is migrated exits with the reason", async () => {
   const postgres = stack.use(await startTestPostgres());
   const nats = stack.use(await startNats());
   const service = start("experiments", {
@@ -92,7 +92,7 @@ test("a service that is started before its database is migrated ends with the re
   expect(service.said()).toMatch(/role "ty_experiments" does not exist/);
 });
 
-test("migrate says in one line what is wrong, with 2 for its settings and 1 for the rest", async () => {
+test("migrate prints one line about the problem, and exits with 2 for its settings and 1 for others", async () => {
   expect(await migrate({})).toEqual({
     code: 2,
     said: expect.stringMatching(/^migrate: .*TRAINYARD_POSTGRES_ADMIN_URL: must be postgres:.*\n$/),

@@ -6,7 +6,7 @@ import { Podman, podmanProblem, testImage } from "@trainyard/service-agent/testi
 import { expect, test } from "vitest";
 import { notRun } from "../world/torch.ts";
 
-test("deploy/images/training builds on an image that is here, and has the SDK", async ({
+test("deploy/images/training builds on an existing image, and contains the SDK", async ({
   skip,
 }) => {
   const noBuildah = spawnSync("sh", ["-c", "command -v buildah"]).status === 0 ? null : "buildah";

@@ -4,7 +4,7 @@ import { World } from "../world/world.ts";
 import { runTutorial, tutorials } from "./port.ts";
 
 const slowMs = 600_000;
-/** Trainings of other tutorials that import PyTorch once more; the campaign `port` runs all. */
+/** Tutorials that are left out, since they import PyTorch again; the campaign `port` runs all. */
 const leftOut = [
   "mnist_pytorch/adaptive",
   "mnist_pytorch/dist-random",
@@ -17,7 +17,7 @@ const leftOut = [
 let world: World;
 
 beforeAll(async () => {
-  // A trial of four slots takes both agents, the others take one.
+  // A trial of four slots uses both agents, the others use one.
   world = await World.start({ agents: 2, slots: 2, python: true });
 });
 afterAll(() => world?.[Symbol.asyncDispose]());

@@ -1,6 +1,6 @@
 /**
- * Tutorials that were written for Determined, run here with changed imports alone: every `determined` becomes
- * `trainyard`, in the code and in the entrypoint, and nothing else changes.
+ * Tutorials for Determined, run here with only their imports changed: every `determined` becomes `trainyard`, in the
+ * code and in the entrypoint.
  */
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -13,7 +13,7 @@ export type Tutorial = {
   /** A folder of `tutorials`, and a configuration in it. */
   readonly name: string;
   readonly torch: boolean;
-  /** The least that its best trial leaves. A script that only prints leaves neither. */
+  /** The data that its best trial must leave; a script that only prints leaves none. */
   readonly leaves: readonly ("metrics" | "checkpoints")[];
 };
 
@@ -38,7 +38,7 @@ export const tutorials: readonly Tutorial[] = [
 
 const ported = (text: string): string => text.replaceAll("determined", "trainyard");
 
-/** Runs a tutorial to its end; gives what differs from a training that completed. */
+/** Runs a tutorial to its end; returns the differences from a training that completed. */
 export async function runTutorial(world: World, tutorial: Tutorial): Promise<readonly string[]> {
   const [group = "", config = ""] = tutorial.name.split("/");
   for (const file of readdirSync(join(folder, group))) {

@@ -1,6 +1,6 @@
 /**
  * A training on two agents of two slots each, whose parts are killed with kill -9 one after the other: it must end with
- * the losses and the weights of one that nothing happened to, bit for bit.
+ * exactly the losses and the weights of an undisturbed training.
  */
 import { readdirSync, readFileSync } from "node:fs";
 import { drawInteger } from "@trainyard/kernel";
@@ -40,7 +40,7 @@ export type Killed = { readonly killed: number; readonly violations: readonly st
 export async function killParts(options: {
   readonly seed: number;
   readonly parts: readonly Part[];
-  /** How long a batch takes at least: all kills must fall into the training. */
+  /** The least time of a batch, so long that all kills fall into the training. */
   readonly batchSeconds: number;
   readonly batches: number;
   readonly log: (line: string) => void;
@@ -85,7 +85,7 @@ async function killPart(world: World, trial: string, part: Part): Promise<void> 
     return;
   }
   const pid = await world.kill(part);
-  // Nobody watches over the supervisor but the person who starts it again.
+  // No process restarts the supervisor: a person does.
   if (part === "supervisor") await world.up();
   else await world.untilUp(part, pid);
 }
@@ -100,8 +100,8 @@ async function isOver(world: World, trial: string): Promise<boolean> {
 }
 
 /**
- * Waits until the training has continued by some batches since the first look, so that it has recovered from the kill
- * before. Returns whether it was over.
+ * Waits until the training has done some batches since the call, so that it has recovered from the previous kill.
+ * Returns whether it was over.
  */
 async function untilMoreBatches(world: World, trial: string): Promise<boolean> {
   let before: string | undefined;
@@ -121,7 +121,7 @@ async function untilMoreBatches(world: World, trial: string): Promise<boolean> {
   return over;
 }
 
-/** Each a sentence; none when the disturbed training is as the calm one. */
+/** Returns a sentence for each difference between the disturbed and the calm training; none if they are equal. */
 async function differences(world: World, calm: string, trial: string): Promise<string[]> {
   const found: string[] = [];
   const { state, reason } = await world.client.call("getTrial", { trial });
@@ -147,7 +147,7 @@ function shuffled(names: readonly Part[], seed: number): readonly Part[] {
   );
 }
 
-/** The process with this rank in a trial of this world's cluster, read from /proc; undefined while there is none. */
+/** The process with this rank in a trial of this world's cluster, read from /proc; undefined if it does not exist. */
 function pidOfRank(world: World, trial: string, rank: number): number | undefined {
   return readdirSync("/proc")
     .filter((name) => /^\d+$/.test(name))
@@ -166,7 +166,7 @@ function environmentOf(pid: number): ReadonlySet<string> {
   try {
     return new Set(readFileSync(`/proc/${pid}/environ`, "utf8").split("\0"));
   } catch {
-    // It ended meanwhile, or is another user's.
+    // The process ended meanwhile, or belongs to another user.
     return new Set();
   }
 }

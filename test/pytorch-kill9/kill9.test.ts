@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { needTorch } from "../world/torch.ts";
 import { killParts } from "./kill.ts";
 
-test("kill -9 of a rank, an agent, and services during a training on two agents: the weights of an undisturbed one", {
+test("a training on two agents has the weights of an undisturbed one after kill -9 of a rank, an agent, and services", {
   timeout: 1_200_000,
 }, async ({ skip }) => {
   needTorch(skip);

@@ -1,4 +1,4 @@
-/** Trainings that chance makes up, killed at random moments and resumed: libs/sdk-python/tests/torch/recipes.py. */
+/** Random trainings, killed at random moments and resumed: libs/sdk-python/tests/torch/recipes.py. */
 import { join } from "node:path";
 import type { Campaign } from "../../scripts/lib/campaigns.ts";
 import { makePythonEnvironment } from "../../scripts/lib/python-environment.ts";

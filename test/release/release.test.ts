@@ -1,4 +1,4 @@
-/** The files of a release, built from this checkout, installed elsewhere and started there. */
+/** Tests the files of a release, built from this checkout, installed elsewhere and started there. */
 import { execFile } from "node:child_process";
 import { createHash } from "node:crypto";
 import {
@@ -36,7 +36,7 @@ beforeAll(async () => {
 
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-/** The packages below node_modules as npm puts them, with the packages of others that the checkout has. */
+/** Installs the packages below node_modules as npm does, with third-party packages from the checkout. */
 async function install(): Promise<void> {
   for (const { folder: source, manifest } of packagesToPublish(repositoryFiles())) {
     const target = join(folder, "node_modules", manifest.name);
@@ -83,7 +83,7 @@ describe("a release", () => {
     expect(stdout).toBe(`${version}\n`);
   });
 
-  it("has a command line that says where an embedded cluster can be started", async () => {
+  it("has a command line that explains where an embedded cluster can be started", async () => {
     const env = { ...process.env, TRAINYARD_HOME: join(folder, "home") };
     const started = call(process.execPath, [program("cli"), "cluster", "up"], { cwd: folder, env });
     await expect(started).rejects.toMatchObject({
@@ -91,7 +91,7 @@ describe("a release", () => {
     });
   });
 
-  it("has services that start outside of a checkout and say which setting they lack", async () => {
+  it("has services that start outside of a checkout and name the setting that they lack", async () => {
     const names = readdirSync(join(folder, "node_modules", "@trainyard"));
     const services = names.filter(
       (name) => existsSync(program(name)) && name.startsWith("service-"),
@@ -105,7 +105,7 @@ describe("a release", () => {
     await Promise.all(starts);
   });
 
-  it("brings declarations of its libs that name each other", () => {
+  it("contains declarations of its libs that refer to each other", () => {
     const index = join(folder, "node_modules", "@trainyard", "client", "src", "index.d.ts");
     expect(readFileSync(index, "utf8")).toContain('"./client.js"');
   });

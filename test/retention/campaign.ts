@@ -2,7 +2,7 @@ import { judgeHistories } from "@trainyard/service-checkpoint-gc/judge-histories
 import type { Campaign } from "../../scripts/lib/campaigns.ts";
 
 const histories = 100_000;
-/** Histories between two progress messages. */
+/** The number of histories between two progress messages. */
 const page = 1_000;
 
 export const campaigns: readonly Campaign[] = [

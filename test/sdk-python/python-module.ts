@@ -1,4 +1,4 @@
-/** Modules of Python tests, each run in a process of its own by libs/sdk-python/tests/run_tests.py. */
+/** Runs modules of Python tests, each in a process of its own, by libs/sdk-python/tests/run_tests.py. */
 import { type ChildProcess, spawn } from "node:child_process";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
@@ -10,17 +10,17 @@ export const runner = join(testsFolder, "run_tests.py");
 export type Ended = {
   readonly id: string;
   readonly failure: string | null;
-  /** Why it was not run. */
+  /** The reason why a test was skipped; null if it ran. */
   readonly skipped: string | null;
 };
 
 type ModuleRun = {
   readonly child: ChildProcess;
-  /** How the process ended, with what it said on stderr, once it has. */
+  /** Resolves when the process has ended, with its exit status and its stderr. */
   readonly over: Promise<{ readonly code: number | string; readonly complaints: string }>;
 };
 
-/** How the process of one module ended, with what it said on stderr and how each of its tests ended. */
+/** The result of a module: its process's exit status, its stderr, and the results of its tests. */
 export type ModuleEnd = {
   readonly module: string;
   readonly seconds: number;
@@ -32,7 +32,7 @@ export type ModuleEnd = {
 
 /**
  * Runs the tests of several modules of a folder, each in a fork of one process that has imported the packages.
- * `problem` says how that process ended, for modules that are missing.
+ * `problem` describes the end of that process, for modules without a result.
  */
 export async function runForks(
   python: string,
@@ -52,7 +52,8 @@ export async function runForks(
 }
 
 /**
- * Starts the tests of `<module>.py` in a folder, with `env` beside this process's own, and reports each as it ends.
+ * Starts the tests of `<module>.py` in a folder, with `env` added to this process's environment, and reports each test
+ * when it ends.
  */
 export function runModule(
   python: readonly [program: string, ...flags: string[]],

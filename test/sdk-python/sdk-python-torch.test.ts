@@ -1,6 +1,6 @@
-// Makes each Python test of libs/sdk-python/tests/torch a test here. Each file runs in a process of its own, two at a
-// time, a fork of one that has imported PyTorch: importing it takes longer than most files. They run before the tests
-// here are named, so that PyTorch is not imported another time only to list them.
+// Wraps each Python test of libs/sdk-python/tests/torch in a test of this file. Each Python file runs in a process of
+// its own, two at a time, forked from one that has imported PyTorch: the import takes longer than most files. The files
+// run before the tests are named, so that PyTorch need not be imported just to list them.
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
@@ -9,7 +9,7 @@ import { needTorch, notRun } from "../world/torch.ts";
 import { type ModuleEnd, runForks, testsFolder } from "./python-module.ts";
 
 const atATime = 2;
-/** The second is what torch imports at an optimizer's first step. */
+/** torch imports the second package at an optimizer's first step. */
 const packages = ["torch", "torch._dynamo"];
 const folder = join(testsFolder, "torch");
 const { python } = pythonEnvironment();
@@ -36,7 +36,7 @@ test.for(python === null ? modules : [])("%s", (_, { skip }) => {
 });
 
 describe.each(runs)("$module", ({ ended, code, complaints }) => {
-  test("its process ends well, with tests", () => {
+  test("has tests, and its process exits with 0", () => {
     expect(code, complaints).toBe(0);
     expect(ended.length, complaints).toBeGreaterThan(0);
   });

@@ -1,12 +1,12 @@
-// Makes each Python test of libs/sdk-python a test here, so that `npm test` runs and counts them. Each Python file runs
-// once, in a process of its own beside the others, since most of the time is spent waiting for a platform that is away;
-// each test here waits for the line that reports its end.
+// Wraps each Python test of libs/sdk-python in a test of this file, so that `npm test` runs and counts them. Each
+// Python file runs once, in a process beside the others, since most of the time is spent waiting for an unavailable
+// platform; each test here waits for the line that reports its end.
 import { type ChildProcess, execFileSync } from "node:child_process";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { runModule, runner, testsFolder } from "./python-module.ts";
 
 const python = "python3";
-// A test here may wait for all of its file; far more than that takes on two busy cores.
+// A test may have to wait for its whole file; this limit is far above the time on two busy cores.
 const runMs = 600_000;
 
 const ids = execFileSync(python, [runner, "list"], { encoding: "utf8" })
@@ -29,13 +29,13 @@ async function run(module: string): Promise<void> {
       const found = waiting.get(id);
       // An error outside of any test, as in setUpClass, has an id that was not listed.
       if (found === undefined) strays += `${id}: ${failure}\n`;
-      // These need nothing that a machine may lack: a skipped one has not passed.
+      // These tests need nothing that a machine may lack, so a skipped one has failed.
       else found.resolve(skipped === null ? failure : `skipped: ${skipped}`);
     },
   );
   running.push(child);
   const { code, complaints } = await over;
-  // Those that were reported are settled already, so this reaches only the others.
+  // Reported tests are settled already, so this rejects only the others.
   const left = `the Python run ended (${code}) without this test\n${strays}${complaints}`;
   for (const [id, { resolve }] of waiting) if (moduleOf(id) === module) resolve(left);
 }
@@ -48,7 +48,7 @@ afterAll(() => {
   for (const child of running) child.kill("SIGKILL");
 });
 
-test("there are Python tests", () => {
+test("libs/sdk-python has Python tests", () => {
   expect(ids.length).toBeGreaterThan(50);
 });
 

@@ -1,4 +1,4 @@
-/** A thousand trials that train nothing, through the real services. */
+/** A thousand trials without training, through the real services. */
 import type { Campaign } from "../../scripts/lib/campaigns.ts";
 import { type Lag, thousand } from "./thousand.ts";
 

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { thousand } from "./thousand.ts";
 
-test("a searcher that is killed in the middle of a search decides as one that was not, and keeps up", async () => {
+test("a searcher that is killed during a search decides as an undisturbed one, and keeps up", async () => {
   const { violations, lag, takeover } = await thousand({
     trials: 8,
     slots: 4,

@@ -1,6 +1,6 @@
 /**
- * An ASHA search of trials that train nothing, through all services as processes: the searcher has to keep up with the
- * reports, is killed in the middle, and must have decided what an undisturbed one decides on the same inputs.
+ * An ASHA search of trials without training, through all services as processes: the searcher has to keep up with the
+ * reports, is killed in the middle, and must decide as an undisturbed one on the same inputs.
  */
 import { eventually } from "../world/eventually.ts";
 import { World } from "../world/world.ts";
@@ -16,9 +16,9 @@ export type Lag = {
 
 export type Thousand = {
   readonly violations: readonly string[];
-  /** The lag of the reports that met a searcher at work. */
+  /** The lag of reports that a running searcher received. */
   readonly lag: Lag;
-  /** The lag of the reports that met none: committed from its death until its successor had worked off the backlog. */
+  /** The lag of reports that were committed from the searcher's death until its successor had processed the backlog. */
   readonly takeover: Lag;
   readonly seconds: number;
 };
@@ -100,7 +100,7 @@ async function countProposals(world: World, id: string): Promise<number> {
   return count;
 }
 
-/** When each report was committed, and when the decision on it. */
+/** The commit times of each report and of the decision on it. */
 async function decisionsOf(world: World, id: string): Promise<Decided[]> {
   const reportedAt = new Map<string, number>();
   const decided: Decided[] = [];

@@ -1,6 +1,6 @@
 /**
- * The searcher dies at one of its calls to the log, before the call's effect or after it, and continues: nothing
- * differs.
+ * The searcher dies at one of its calls to the log, before or after the call's effect, and continues: its decisions
+ * must not differ.
  */
 import { drawInteger } from "@trainyard/kernel";
 import { type Death, recorded, replayed } from "./memory-searcher.ts";
@@ -8,7 +8,7 @@ import { methods } from "@trainyard/search/testing";
 import { differenceOf } from "./sequence.ts";
 
 const stepsMax = 120;
-/** Points of one sequence, so that a method is tried with several. */
+/** The number of kill points in one sequence, so that a method is tested with several sequences. */
 const pointsOfSequence = 32;
 
 export type Killed = { readonly points: number; readonly violations: readonly string[] };
@@ -35,7 +35,7 @@ export async function killInMemory(method: string, points: number, seed: number)
   return { points: made, violations };
 }
 
-/** Different ones, spread over the whole sequence. */
+/** Distinct deaths, spread over the whole sequence. */
 function deathsOf(calls: number, count: number, seed: number): readonly Death[] {
   const places = calls * 2;
   const taken = Math.min(count, places);

@@ -1,6 +1,6 @@
 /**
- * One searcher process runs the searches of all methods; again and again it is killed with kill -9 within milliseconds
- * of new inputs, and started again. Each search must decide what it decided undisturbed.
+ * One searcher process runs the searches of all methods; it is repeatedly killed with kill -9 within milliseconds of
+ * new inputs, and started again. Each search must decide as it did undisturbed.
  */
 import { setTimeout as delay } from "node:timers/promises";
 import { drawInteger } from "@trainyard/kernel";
@@ -13,15 +13,13 @@ import { differenceOf, type Sequence } from "./sequence.ts";
 
 const stepsMax = 120;
 const patienceMs = 120_000;
-/**
- * The searcher has done with an input some milliseconds after the event: it is killed before, meanwhile, or after.
- */
+/** The searcher processes an input within milliseconds, so a kill in this time comes before, during or after it. */
 const killWithinMs = 12;
 
 export type KilledProcess = {
   readonly kills: number;
   readonly violations: readonly string[];
-  /** Searches whose model came too late once, which a busy machine makes: these were decided once more instead. */
+  /** Searches whose model once answered too late, as on a busy machine: these were decided again instead. */
   readonly late: readonly string[];
 };
 
@@ -69,7 +67,7 @@ class Feed {
     return this.#sequence.method;
   }
 
-  /** Gives the next input and does not wait. */
+  /** Sends the next input without waiting for its effects. */
   async give(): Promise<void> {
     const { steps, experiment } = this.#sequence;
     const step = steps[this.#given];
@@ -78,7 +76,7 @@ class Feed {
     await this.#searcher.take(step.input, experiment, this.#given);
   }
 
-  /** Waits until everything has followed from the given events. */
+  /** Waits until all effects of the sent inputs are on the log. */
   async caughtUp(): Promise<void> {
     const { steps, experiment, method } = this.#sequence;
     const version = steps[this.#given - 1]?.version ?? 0;
@@ -95,7 +93,7 @@ class Feed {
     );
   }
 
-  /** Gives what of the rest belongs before the next kill, one after the other. */
+  /** Sends the inputs that belong before the next kill, one after the other. */
   async goOn(killsLeft: number): Promise<void> {
     const left = this.#sequence.steps.length - this.#given;
     const now = killsLeft === 0 ? left : Math.max(0, Math.floor(left / (killsLeft + 1)) - 1);

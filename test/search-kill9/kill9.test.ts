@@ -5,11 +5,11 @@ import { methods } from "@trainyard/search/testing";
 
 const seed = 11;
 
-test.each(methods)("a searcher that dies anywhere decides the same: %s", async (method) => {
+test.each(methods)("a searcher that dies at any call decides the same: %s", async (method) => {
   expect(await killInMemory(method, 3, seed)).toEqual({ points: 3, violations: [] });
 });
 
-test("a searcher process that is killed twice decides the same, in every method", async () => {
+test("a searcher process that is killed twice decides the same in every method", async () => {
   const { kills, violations } = await killProcess(2, seed, () => {});
   expect(violations).toEqual([]);
   expect(kills).toBe(2);

@@ -18,7 +18,7 @@ import { exampleOf } from "@trainyard/search/testing";
 import { decidedOn, type Input, type Sequence, type Step, tell } from "./sequence.ts";
 import { Trainer } from "./trainer.ts";
 
-/** A call of the searcher to the log, counted from 1, and whether it dies before the call's effect or after it. */
+/** A call of the searcher to the log, counted from 1, at which it dies, before or after the call's effect. */
 export type Death = { readonly call: number; readonly moment: "before" | "after" };
 
 const patienceMs = 120_000;
@@ -33,7 +33,7 @@ export class MemorySearcher {
   readonly #experiment: string;
   #done = 0;
   #steps = 0;
-  /** Calls to the log so far. */
+  /** The number of calls to the log so far. */
   calls = 0;
   deaths = 0;
 
@@ -82,7 +82,7 @@ export class MemorySearcher {
     return { kind: "death" };
   }
 
-  /** Sends the input, and waits until the search has reached the version; without one until it is idle. */
+  /** Sends the input, and waits until the search has reached the version, or without one until it is idle. */
   async take(input: Input, version?: number): Promise<void> {
     this.#steps += 1;
     if (input.kind === "told") await tell(this.#log, input.told);
@@ -104,7 +104,9 @@ export class MemorySearcher {
         const reply = await this.#client
           .request("searcher", "PostSearchOperations", { headers, body }, answerMs)
           .catch(() => null);
-        if (reply?.kind === "rejected") throw new Error("what the client posts is refused");
+        if (reply?.kind === "rejected") {
+          throw new Error("the searcher refuses an operation of the search's client");
+        }
         answered = reply?.kind === "ok";
         if (!answered) await new Promise<void>((resolve) => void this.#clock.timer(100, resolve));
       }
@@ -119,7 +121,7 @@ export class MemorySearcher {
       await atRest();
       const { head } = this.#memory.store;
       if (isSo()) {
-        // A model's answer comes a moment after everything else.
+        // A model's answer arrives after all other events.
         await atRest();
         if (isSo() && head === this.#memory.store.head) return;
       }
@@ -143,7 +145,7 @@ export class MemorySearcher {
   }
 }
 
-/** The sequence of a method, at most so many steps long, and how many calls to the log it takes undisturbed. */
+/** Records the sequence of a method, with a limit of steps, and the number of calls to the log without a death. */
 export async function recorded(
   method: string,
   experiment: string,
@@ -168,7 +170,7 @@ export async function recorded(
   return { sequence: { method, experiment, steps, decided }, calls: searcher.calls };
 }
 
-/** The same with a death on the way: what was decided, and whether it died. */
+/** Replays the sequence with a death: returns the decisions, and whether the searcher died. */
 export async function replayed(
   { experiment, steps }: Sequence,
   death: Death,

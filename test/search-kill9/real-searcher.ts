@@ -1,4 +1,4 @@
-/** The searcher as a process of its own, over a real PostgreSQL and a real NATS; it can be killed at any moment. */
+/** The searcher in a process of its own, with a real PostgreSQL and a real NATS; it can be killed at any moment. */
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { join } from "node:path";
@@ -74,7 +74,7 @@ export class RealSearcher implements AsyncDisposable {
     return this.#process?.pid ?? 0;
   }
 
-  /** SIGKILL; resolves when it is no more. */
+  /** Sends SIGKILL; resolves when the process has ended. */
   async kill(): Promise<void> {
     const child = this.#process;
     this.#process = null;
@@ -84,7 +84,7 @@ export class RealSearcher implements AsyncDisposable {
     await exited;
   }
 
-  /** The relay's work: what is on the log goes to the bus, in order. */
+  /** Does the relay's work: publishes the log on the bus, in order. */
   #carry(): Promise<void> {
     this.#carrying ??= this.#carryAll().finally(() => {
       this.#carrying = null;
@@ -102,7 +102,7 @@ export class RealSearcher implements AsyncDisposable {
     }
   }
 
-  /** Gives the input; what follows from it follows. What is posted is answered before this resolves. */
+  /** Sends the input, without waiting for its effects. A posted operation is answered before this resolves. */
   async take(input: Input, experiment: string, step: number): Promise<void> {
     if (input.kind === "told") {
       await tell(this.log, input.told);

@@ -1,6 +1,6 @@
 /**
- * A fixed sequence of inputs for a searcher, and what it decides on them when nobody disturbs it. A step is appended at
- * once; the next one when everything that followed from it is on the log.
+ * A fixed sequence of inputs for a searcher, and its undisturbed decisions on them. Each step is appended when all
+ * effects of the previous one are on the log.
  */
 import { type AnyEvent, encodeEvent } from "@trainyard/contracts";
 import type { SearchOperation } from "@trainyard/contracts/events";
@@ -17,7 +17,7 @@ export type Input =
 
 export type Step = {
   readonly input: Input;
-  /** The version of the search's stream when everything has followed. */
+  /** The version of the search's stream when all effects are on the log. */
   readonly version: number;
 };
 
@@ -31,7 +31,7 @@ export type Sequence = {
 
 const nobody = serviceMeta("kill9");
 
-/** Tells it with ids that are the same each time: an observation records the id of its report. */
+/** Appends the events with fixed ids, since an observation records the id of its report. */
 export async function tell(log: EventLog, { stream, events }: Told): Promise<void> {
   const expectedVersion = (await log.read(stream, 0, 10_000)).length;
   const idOf = (n: number): string => deriveCommitId("kill9", stream, String(expectedVersion + n));
@@ -50,15 +50,13 @@ export async function tell(log: EventLog, { stream, events }: Told): Promise<voi
   if (result.kind !== "committed") throw new Error(`${stream}: ${JSON.stringify(result)}`);
 }
 
-/** The events of a search as they are on the log, without what differs at every append. */
+/** The events of a search on the log, without the values that differ at every append. */
 export async function decidedOn(log: EventLog, experiment: string): Promise<readonly string[]> {
   const stored = await log.read(`search-${experiment}`, 0, 100_000);
   return stored.map(({ type, body }) => `${type} ${canonical(JSON.parse(body))}`);
 }
 
-/**
- * PostgreSQL gives keys in an order of its own. The time of an event belongs to its input, and differs each time.
- */
+/** PostgreSQL returns keys in its own order. The time of an event comes from its input, and differs each time. */
 function canonical(value: unknown): string {
   return JSON.stringify(value, (key, part: unknown) =>
     key === "atMs"

@@ -1,7 +1,7 @@
 /**
  * The world of one search, from a seed: its trials report, sometimes twice, late, of a superseded run or not a number,
- * and end well or badly; and a custom search has a client that keeps four trials going. What happens next follows from
- * what the search has decided so far.
+ * and end well or badly. A custom search has a client that keeps four trials running. The next act depends on the
+ * search's decisions so far.
  */
 import type { AnyEvent, EventData } from "@trainyard/contracts";
 import { StopKind, TrialOutcome } from "@trainyard/contracts/events";
@@ -10,7 +10,7 @@ import { deriveCommitId } from "@trainyard/event-log";
 import { draw, drawInteger } from "@trainyard/kernel";
 import type { Input } from "./sequence.ts";
 
-/** A trial that is not stopped has been trained when it comes so far. */
+/** The time at which a trial that is not stopped has finished its training. */
 const fullTime = 9;
 const clientTrials = 4;
 const clientTrialsMax = 10;
@@ -60,7 +60,7 @@ export class Trainer {
     return told(`experiment-${this.#experiment}`, { type: "ExperimentStopRequested", data });
   }
 
-  /** The events of the search since the last look. */
+  /** Takes the new events of the search. */
   see(events: readonly AnyEvent[]): void {
     for (const event of events.slice(this.#seen)) this.#see(event);
     this.#seen = events.length;
@@ -83,7 +83,7 @@ export class Trainer {
     if (trial !== undefined) trial.wanted = wanted;
   }
 
-  /** The next act; null when nothing more can happen. */
+  /** Returns the next act; null when none is possible. */
   next(): Input | null {
     if (this.#over) return null;
     if (this.#config.searcher.name === "custom") {
@@ -123,7 +123,7 @@ export class Trainer {
     if (luck < 2) return this.#ends(id, trial, TrialOutcome.INVALID_HYPERPARAMETERS);
     if (luck < 4) return this.#ends(id, trial, TrialOutcome.FAILED);
     if (trial.run === 0 || luck < 8) return this.#runs(id, trial);
-    // This report is of an earlier run, or of a time that was reported before.
+    // This report belongs to an earlier run, or to a time that was already reported.
     if (luck < 12 && trial.run > 1) return this.#reports(id, trial.run - 1, trial.time + 5, number);
     if (luck < 16 && trial.time > 0) return this.#reports(id, trial.run, trial.time, number);
     if (luck < 40 && trial.time > 0) return this.#checkpoints(id, trial);

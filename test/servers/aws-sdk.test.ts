@@ -1,4 +1,4 @@
-// The AWS SDK for Node, as its users configure it, against the server: its own defaults of signing and of checksums.
+// Tests the AWS SDK for Node against the S3 server, with the SDK's default settings for signing and checksums.
 import { Readable } from "node:stream";
 import {
   AbortMultipartUploadCommand,
@@ -39,7 +39,7 @@ const at = { Bucket: "bucket", Key: "a/key with é+&" };
 const large = Buffer.alloc(5 * 1_024 ** 2 + 17, "abc");
 
 test.each(["CRC32", "CRC32C", "SHA1", "SHA256"] as const)(
-  "content with a %s, given at once or as a stream of signed chunks with a trailer, is read back",
+  "content with a %s, sent whole or as a stream of signed chunks with a trailer, is read back",
   async (algorithm) => {
     await using open = await opened();
     const { client } = open;
@@ -89,7 +89,7 @@ test.each([
   expect(await got.Body?.transformToByteArray()).toHaveLength(large.length + 3);
 });
 
-test("listings, deletions and uploads that are given up are understood", async () => {
+test("listings, deletions and aborted uploads work", async () => {
   await using open = await opened();
   const { client } = open;
   for (const Key of ["p/a", "p/b/c", "p/b/d"]) {

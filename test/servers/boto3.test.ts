@@ -1,5 +1,5 @@
-// boto3 against the S3 server. It has a virtual environment of its own: its version is no business of the training's
-// packages.
+// Tests boto3 against the S3 server, in a virtual environment of its own, since its version is independent of the
+// training's packages.
 import { execFile } from "node:child_process";
 import { join } from "node:path";
 import { promisify } from "node:util";
@@ -10,7 +10,7 @@ import { notRun } from "../world/torch.ts";
 
 const program = join(import.meta.dirname, "boto3_client.py");
 
-test("boto3 writes, reads, copies, lists, presigns and deletes, and is refused what S3 refuses", async ({
+test("boto3 writes, reads, copies, lists, presigns and deletes, and gets the refusals of S3", async ({
   skip,
 }) => {
   const boto3 = await makeBoto3((line) => process.stderr.write(`${line}\n`));

@@ -37,7 +37,7 @@ def refused(code: str, call: Any, **arguments: Any) -> None:
             raise AssertionError(f"{found}, not {code}") from error
         print(f"refused {code}")
         return
-    raise AssertionError(f"{code} was not refused")
+    raise AssertionError(f"the request was not refused with {code}")
 
 
 def main(url: str) -> None:

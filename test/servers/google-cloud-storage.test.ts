@@ -1,5 +1,4 @@
-// Google's client for Node, as its users configure it, against the server: its own tokens, checksums, sessions and
-// repeats.
+// Tests Google's client for Node against the server, with the client's own tokens, checksums, sessions and retries.
 import { type File, IdempotencyStrategy, Storage } from "@google-cloud/storage";
 import { type GcsAccount, GcsServer, newAccount } from "@trainyard/testing/gcs";
 import { expect, test } from "vitest";
@@ -25,7 +24,7 @@ async function opened(): Promise<Opened> {
 }
 
 /**
- * Saves in a session that is created here: `save` would begin one without credentials at an address that is not
+ * Saves in a session that is created here: `save` would create one without credentials at another address than
  * Google's.
  */
 async function saveInSession(file: File, content: Buffer, chunkSize?: number): Promise<void> {
@@ -36,7 +35,7 @@ async function saveInSession(file: File, content: Buffer, chunkSize?: number): P
 const name = "a/key with é+&";
 const large = Buffer.alloc(1_000_017, "abc");
 
-test("content that is written in one request, or in a session, is read back with its checksums", async () => {
+test("content written in one request, or in a session, is read back with its checksums", async () => {
   await using at = await opened();
   const file = at.client.bucket("bucket").file(name);
   for (const [content, resumable] of [
@@ -53,7 +52,7 @@ test("content that is written in one request, or in a session, is read back with
   }
 });
 
-test("a session is filled in chunks, through failures", async () => {
+test("a session is filled in chunks, even when requests fail", async () => {
   await using at = await opened();
   const { failures } = at.server;
   failures.add({
@@ -83,7 +82,7 @@ test("objects are listed in pages, copied in several requests, and deleted", asy
   await expect(bucket.file("q").delete()).rejects.toMatchObject({ code: 404 });
 });
 
-test("of two writers that ask for no object to be there one succeeds", async () => {
+test("of two writers that require a new object only one succeeds", async () => {
   await using at = await opened();
   const file = at.client.bucket("bucket").file("m");
   const once = { resumable: false, preconditionOpts: { ifGenerationMatch: 0 } };
@@ -92,7 +91,7 @@ test("of two writers that ask for no object to be there one succeeds", async () 
   expect(String((await file.download())[0])).toBe("mine");
 });
 
-test("an address that the client signs gives and takes an object without credentials, and nothing else", async () => {
+test("a signed address reads and writes an object without credentials, and allows nothing else", async () => {
   await using at = await opened();
   const file = at.client.bucket("bucket").file(name);
   const expires = Date.now() + 60_000;

@@ -1,6 +1,6 @@
 /**
- * The S3 server for tests as a process of its own, until its input ends. Prints its address as JSON, and takes failures
- * as lines of JSON (`FailureRule`).
+ * The S3 server for tests in a process of its own, which ends with its input. Prints its address as JSON, and reads
+ * failures as lines of JSON (`FailureRule`).
  *
  *     node test/servers/s3-main.ts BUCKET [--discard] [--port N]
  */

@@ -8,7 +8,7 @@ import { reportHazards } from "./report-hazards.ts";
 import { restoredHazards } from "./restored-hazards.ts";
 import { stopHazards } from "./stop-hazards.ts";
 
-/** Every script, whatever it is about. */
+/** The hazards of all files. */
 export const allHazards: readonly Hazard[] = [
   ...hazards,
   ...reportHazards,

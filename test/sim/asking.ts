@@ -5,7 +5,7 @@ import { type Clock, pause } from "@trainyard/kernel";
 const deadlineMs = 2_000;
 const againMs = 500;
 
-/** Asks a service as the gateway does: one command, one commit id, as often as it takes to get an answer. */
+/** Sends commands to a service as the gateway does: one command under one commit id, retried until it is answered. */
 export class Asking {
   readonly #bus: Bus;
   readonly #clock: Clock;
@@ -32,7 +32,7 @@ export class Asking {
         );
         if (reply.kind !== "unavailable") return reply;
       } catch {
-        // No answer is no answer: the same command may be asked again.
+        // Without an answer, the same command may be sent again.
       }
       await pause(this.#clock, againMs);
     }

@@ -13,13 +13,13 @@ import { judge } from "./judge.ts";
 import { judgeStorageWorld } from "./storage-world.ts";
 import { sweep } from "./sweep.ts";
 
-/** The worlds of each kind: with the modelled and with the real scheduler. */
+/** The number of worlds of each kind: with the modelled and with the real scheduler. */
 const worlds = 150;
-/** The worlds of each hazard in which nothing else is wrong. */
+/** The number of worlds of each hazard, without other troubles. */
 const worldsOfHazard = 25;
 const storageWorlds = 100;
 const progressEvery = 25;
-/** Places of a hazard's script where a trouble strikes: all of them, but for what takes seconds each time. */
+/** The number of places of a hazard's script where a trouble strikes: all, except for scripts that take seconds. */
 const strikes = 400;
 const strikesOfLong = 12;
 
@@ -46,7 +46,7 @@ const parts = [
   },
 ] as const satisfies readonly Campaign[];
 
-/** The whole takes the better part of an hour. */
+/** The whole campaign takes almost an hour. */
 const whole = wholeAndParts(
   "sim",
   "experiments, searcher and scheduler in virtual time: crashes, stops, a bus that loses and doubles, a log that goes back or refuses, wrong clocks, storages that hosts see differently",
@@ -63,21 +63,21 @@ export const campaigns: readonly Campaign[] = [
   },
 ];
 
-/** The histories of each kind. */
+/** The number of histories of each kind. */
 const historiesOfLives = 1_000;
 
 type Options = Parameters<Campaign["run"]>[0];
 type Result = Awaited<ReturnType<Campaign["run"]>>;
 
-/** A campaign that is ended early has said what it found. */
+/** Logs violations at once, so that a campaign that is ended early has reported them. */
 function note(all: string[], found: readonly string[], log: Options["log"]): void {
   all.push(...found);
   for (const what of found) log(`violation: ${what}`);
 }
 
 /**
- * `checkpoint-gc` and the gateway remove what a deletion leaves: each dies at drawn commits of random histories.
- * `metrics` and `logs` die at each of their commits, over a real PostgreSQL.
+ * `checkpoint-gc` and the gateway delete data of experiments: each dies at random commits of random histories.
+ * `metrics` and `logs` die at each of their commits, with a real PostgreSQL.
  */
 async function visitLives(options: Options): Promise<Result> {
   const { violations, summary } = await sweepEach(lifeHazards, options);

@@ -1,6 +1,6 @@
 import { draw, drawInteger } from "@trainyard/kernel";
 
-/** Chance in the order in which it is asked for: a world with the same seed asks in the same order. */
+/** Random values in the order of the calls: worlds with the same seed make the same calls. */
 export class Chance {
   readonly #seed: number;
   readonly #stream: string;

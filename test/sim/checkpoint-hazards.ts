@@ -6,7 +6,7 @@ import { agentLost, exited, finish, running } from "./scene-steps.ts";
 
 const late = "cccccccc-0000-4000-8000-000000000003";
 const sealed = [{ checkpoint: late, step: 10, bytes: 1 }];
-/** Longer than a next run waits for what its predecessor has left. */
+/** Longer than a next run waits for its predecessor's checkpoints. */
 const beyondWaitMs = 15 * 60_000;
 const crashedAfterSealing = exited(1, EndReason.ERROR, sealed);
 const finishedAfterSealing = exited(0, EndReason.FINISHED, sealed);

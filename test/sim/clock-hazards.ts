@@ -1,4 +1,4 @@
-/** The hazards of wall clocks that are hours ahead or behind, of the log's server and of the services' hosts. */
+/** The hazards of wall clocks that are hours ahead or behind, on the log's server and on the services' hosts. */
 import { EndReason } from "@trainyard/contracts/events";
 import type { Hazard } from "./hazard.ts";
 import { hazards } from "./hazards.ts";
@@ -8,15 +8,14 @@ import { exited, finish, running } from "./scene-steps.ts";
 const hourMs = 3_600_000;
 const minuteMs = 60_000;
 /**
- * How long a next run waits for what its predecessor has left, at least; the services take a while to see that it is
- * over.
+ * The least time that a next run waits for its predecessor's checkpoints, after which the services act with some delay.
  */
 const waitMs = 10 * minuteMs;
 const soonMs = minuteMs;
 
 const late = "dddddddd-0000-4000-8000-000000000004";
 
-/** A run ends in an error, and what it stored is on its way. */
+/** A run ends in an error, and its checkpoints are still being delivered. */
 async function leaves(scene: Scene): Promise<void> {
   await running(scene);
   const sealed = [{ checkpoint: late, step: 10, bytes: 1 }];
@@ -24,7 +23,7 @@ async function leaves(scene: Scene): Promise<void> {
   await scene.settle();
 }
 
-/** The next run starts from what was brought within the time. */
+/** The next run starts from the checkpoint that was delivered in time. */
 async function brought(scene: Scene): Promise<void> {
   const data = {
     trial: `${scene.id}.1`,
@@ -38,7 +37,7 @@ async function brought(scene: Scene): Promise<void> {
   await finish(scene);
 }
 
-/** Nothing is brought: the next run is requested once the time is over, which a new holder may count again. */
+/** No checkpoint is delivered: the next run is requested once the wait is over, which a new leader may start again. */
 async function waitedOut(scene: Scene): Promise<void> {
   await scene.until(() => scene.requests().length === 2, "the wait ends", 2 * waitMs + soonMs);
   await finish(scene);

@@ -1,13 +1,16 @@
-/** The hardships of a world: who dies, what is lost on the bus, a bus that is away. Chance decides, until a time. */
+/**
+ * The troubles of a world: dying processes, lost messages, and an unavailable bus. They are random and end after a
+ * time.
+ */
 import type { Delivery, Fate, MemoryHub } from "@trainyard/bus";
 import type { ManualClock } from "@trainyard/testing";
 import type { Chance } from "./chance.ts";
 import type { Trouble, Troubles } from "./mortal-log.ts";
 
-/** Hardship ends after this, so that the rest can be seen to end. */
+/** Troubles end after this time, so that all experiments can end. */
 export const hardshipMs = 10 * 60_000;
 
-/** Every third world is gentle, so that what only long runs without deaths reach is reached too. */
+/** Every third world has fewer troubles, to reach states that need long runs without deaths. */
 export function drawTroubles(chance: Chance, clock: ManualClock): Troubles {
   const scale = chance.pick([1, 5, 25]);
   return (): Trouble | null => {
@@ -25,7 +28,7 @@ export function fateOf({ kind }: Delivery, chance: Chance): Fate {
   return chance.happens(0.2) ? { copies, delayMs: chance.between(1, 800) } : { copies };
 }
 
-/** Away for a while, and sometimes with nothing left of what it held when it is back. */
+/** Takes the bus down for a while, and sometimes empties it. */
 export function breakTheBus(hub: MemoryHub, clock: ManualClock, chance: Chance): void {
   if (clock.monotonicMs() > hardshipMs) return;
   clock.timer(chance.between(5_000, 120_000), () => {
@@ -38,7 +41,7 @@ export function breakTheBus(hub: MemoryHub, clock: ManualClock, chance: Chance):
   });
 }
 
-/** The bus is away once, and perhaps comes back empty. */
+/** One outage of the bus, which may come back empty. */
 export type Outage = { readonly afterMs: number; readonly forMs: number; readonly wipe: boolean };
 
 export function breakOnce(
@@ -55,10 +58,10 @@ export function breakOnce(
   });
 }
 
-/** The log goes back to where it was at a moment: a backup that is restored, or a failover with loss. */
+/** The log goes back to an earlier state: a restored backup, or a failover with loss. */
 export type Restore = { readonly backupMs: number; readonly restoreMs: number };
 
-/** Processes die between a backup and its restore: agents have heard of terms then that the log does not know. */
+/** Processes die between a backup and its restore, so that agents have seen terms that the log does not know. */
 export function dyingBetween(
   restores: readonly Restore[],
   chance: Chance,
@@ -71,7 +74,7 @@ export function dyingBetween(
   };
 }
 
-/** Once or more, one after the other; most lose seconds, some minutes. */
+/** Draws one or more restores, one after the other; most lose seconds, some lose minutes. */
 export function drawRestores(chance: Chance): readonly Restore[] {
   let afterMs = 0;
   return Array.from({ length: chance.between(1, 3) }, () => {

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { hazardWorlds, judgeHazardWorld } from "./hazard-worlds.ts";
 
-/** The seeds of each hazard; the campaign visits many more. */
+/** The seeds of each hazard; the campaign uses many more. */
 const seeds = [3];
 
 test.each(hazardWorlds.map((world) => [world.name, world] as const))(

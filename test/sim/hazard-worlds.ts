@@ -1,6 +1,6 @@
 /**
- * Worlds with the real scheduler in which nobody dies and the bus carries, so that what is wrong is the doing of the
- * one hazard that befalls them. The other worlds mix hazards.
+ * Worlds with the real scheduler, a reliable bus and no deaths, so that a violation is caused by their only hazard. The
+ * other worlds mix hazards.
  */
 import type { MemoryLog } from "@trainyard/event-log";
 import { Chance } from "./chance.ts";
@@ -19,11 +19,11 @@ export type HazardWorld = {
   readonly submissions?: readonly Submission[];
 };
 
-/** They take some minutes. */
+/** The limit of a world, which takes some minutes. */
 const stuckAfterMs = 40 * 60_000;
-/** Longer than five experiments of three trials take, and than a refused decision is set aside. */
+/** Longer than five experiments of three trials take, and longer than a refused decision is set aside. */
 const mendedMs = 150_000;
-/** The refused trials: so many stop a loop that takes each for a fault of its own. */
+/** The refused trials: this many failures stop a loop that blames itself for each. */
 const refused = ["1", "2", "3"];
 const submissions = Array.from({ length: refused.length + 2 }, (_, n) => ({
   config: configOf(random(3, 3), 1),
@@ -35,7 +35,7 @@ function ofRefusals(name: string, what: Refusals["what"], agent = ""): HazardWor
   return { name, draw: () => ({ refusals }), check: bystanders, submissions };
 }
 
-/** A refusal ends no term, and holds up nobody else. */
+/** Checks that a refusal ends no term, and delays no other experiment. */
 function bystanders({ log, experiments, moments }: World): readonly string[] {
   const terms = [...log.store.leases].filter(([, { epoch }]) => epoch !== 1);
   const late = experiments.filter((id) => {
@@ -48,7 +48,7 @@ function bystanders({ log, experiments, moments }: World): readonly string[] {
   ];
 }
 
-/** Runs end by their time limit too, after some checkpoints or before the first. */
+/** Adds a time limit, which ends runs after some checkpoints or before the first. */
 function limited(config: Submission["config"]): Submission["config"] {
   const resources = { ...config.resources, time_limit: 10 };
   return { ...config, resources, preemption_timeout: 30 };
@@ -79,7 +79,7 @@ export const hazardWorlds: readonly HazardWorld[] = [
   ),
 ];
 
-/** The world of a seed, and what is wrong with it. */
+/** Runs the world of a seed, and returns its violations. */
 export async function judgeHazardWorld(
   { draw, check, ...rest }: HazardWorld,
   seed: number,

@@ -1,16 +1,16 @@
 import type { Scene } from "./scene.ts";
 
-/** A script, and what holds after it wherever a trouble strikes. */
+/** A script, and the outcome that it must have wherever a trouble strikes. */
 export type Hazard = {
   readonly name: string;
   readonly script: (scene: Scene) => Promise<void>;
-  /** How the first trial and the experiment end. */
+  /** The expected ends of the first trial and of the experiment. */
   readonly trial: string;
   readonly experiment: string;
-  /** It takes seconds: a short run strikes fewer places. */
+  /** True for a script that takes seconds: a short run strikes fewer places. */
   readonly long?: boolean;
-  /** A trouble that strikes at the same time. */
+  /** A second trouble, which strikes at the same time. */
   readonly onTrouble?: (scene: Scene) => void;
-  /** Other mistakes; empty for none. */
+  /** Returns further violations; empty for none. */
   readonly check?: (scene: Scene) => readonly string[];
 };

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { allHazards } from "./all-hazards.ts";
 import { sweep } from "./sweep.ts";
 
-/** The number of places where a trouble strikes; the campaign takes many more. */
+/** The number of places where a trouble strikes; the campaign uses many more. */
 const strikes = 5;
 
 test.each(allHazards.map((hazard, n) => [hazard.name, hazard, n] as const))(

@@ -1,6 +1,6 @@
 /**
- * The hazards that experiments and searcher can meet, each as a script. What a script expects holds wherever a trouble
- * strikes: it is about the outcome, not about which of several right ways led there.
+ * The hazards that experiments and searcher can meet, each as a script. The expectations of a script must be true
+ * wherever a trouble strikes, so they concern the outcome and not the way to it.
  */
 
 import { AllocationEndCause, SearchCompletion, StopKind } from "@trainyard/contracts/events";
@@ -42,7 +42,7 @@ async function checkpoint(scene: Scene, id: string, run: number, step: number): 
   });
 }
 
-/** A run that was asked to stop obeys. */
+/** The run that was asked to stop stops. */
 async function windDown(scene: Scene, end: Ended = acknowledged): Promise<void> {
   await scene.settle();
   // A fan-out beside the reactions may ask the run to stop later.
@@ -281,7 +281,7 @@ const ofRuns: readonly Hazard[] = [
   },
 ];
 
-/** Not one of the hazards, but the promise behind all: it ends, whichever process dies on the way. */
+/** Not a hazard but the basic guarantee: an experiment ends, whichever process dies on the way. */
 const mainLine: readonly Hazard[] = [
   {
     name: "a single training from its creation to its end",

@@ -102,7 +102,7 @@ async function judged(history: readonly Told[]): Promise<readonly string[]> {
   return violationsOf(log);
 }
 
-test("a history as it should be has no violations", async () => {
+test("a valid history has no violations", async () => {
   const history = [...begun, requested(1), runEnded(1), trialEnded, outcomeRecorded];
   expect(await judged([...history, searchCompleted, experimentEnded])).toEqual([]);
 });
@@ -138,6 +138,6 @@ const wrong: readonly (readonly [string, readonly Told[]])[] = [
   ["a1 is lost", [lost, granted("1.1#1")]],
 ];
 
-test.each(wrong)("reported: %s", async (what, history) => {
+test.each(wrong)("a wrong history is reported: %s", async (what, history) => {
   expect((await judged(history)).join("\n")).toContain(what);
 });

@@ -1,6 +1,6 @@
 /**
- * Invariants of every history of experiments, trials and searches, whatever died, came late or came twice. It is
- * read from the log alone, event by event in its order, and knows nothing of the services' own folds.
+ * The invariants of every history of experiments, trials and searches, with any deaths and any late or repeated
+ * messages. They are checked on the log alone, event by event, without the services' folds.
  */
 import { type AnyEvent, decodeEvent } from "@trainyard/contracts";
 import type { MemoryLog, StoredEvent } from "@trainyard/event-log";
@@ -54,8 +54,8 @@ export async function violationsOf(log: MemoryLog): Promise<readonly string[]> {
 }
 
 /**
- * A trial's hyperparameters and seeds, in order of number, as the search proposed them; null for one that continues
- * from another, since which one that is depends on what had been reported by then.
+ * A trial's hyperparameters and seeds, in order of number, as the search proposed them; null for a trial that continues
+ * from another, since the other one depends on the reports until then.
  */
 export function proposalsOf(log: MemoryLog, experiment: string): readonly (string | null)[] {
   return searchEvents(log, experiment).flatMap((event) => {
@@ -69,7 +69,7 @@ function searchEvents(log: MemoryLog, experiment: string): readonly SearchEvent[
   return eventsOf(log.store.stream(`search-${experiment}`)) as readonly SearchEvent[];
 }
 
-/** The differences of a search that hears once more what it heard. */
+/** Replays a search on its recorded inputs, and returns the differences. */
 export function decidedOtherwise(log: MemoryLog, experiment: string): readonly string[] {
   return replaySearch(searchEvents(log, experiment)).differences.map(
     (difference) => `search ${experiment} decides otherwise: ${JSON.stringify(difference)}`,

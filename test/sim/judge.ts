@@ -4,13 +4,13 @@ import { runWorld, type World } from "./world.ts";
 
 export type Judgement = { readonly violations: readonly string[]; readonly world: World };
 
-/** The bus has in the end what the log has. */
+/** Checks that the bus has the same events as the log in the end. */
 export function relayViolations({ log, relayed }: World): readonly string[] {
   const last = log.store.events.at(-1)?.id;
   return last === relayed ? [] : [`the bus ends with event ${relayed}, the log with ${last}`];
 }
 
-/** Runs the world of a seed, and the same submissions without hardship, and says what is wrong. */
+/** Runs the world of a seed, and the same submissions without troubles, and returns the violations. */
 export async function judge(seed: number, scheduler = false): Promise<Judgement> {
   const world = await runWorld({ seed, scheduler });
   const violations = [
@@ -31,7 +31,7 @@ export async function judge(seed: number, scheduler = false): Promise<Judgement>
     const undisturbed = proposalsOf(calm.log, calm.experiments[index] ?? "");
     for (const [n, proposal] of proposalsOf(world.log, experiment).entries()) {
       const expected = undisturbed[n];
-      // One may have proposed more than the other: what is invalid is replaced, what is stopped is not.
+      // One world may have more proposals than the other, since invalid trials are replaced and stopped ones are not.
       if (expected == null || proposal === null || expected === proposal) continue;
       violations.push(`experiment ${experiment} proposed ${proposal} instead of ${expected}`);
     }

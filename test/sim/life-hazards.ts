@@ -1,6 +1,6 @@
 /**
- * The verbs of an experiment's life after its end, and of single trials, each as a script: a sweep kills the service
- * that handles it before and after each of its commits.
+ * Tests verbs on ended experiments and on single trials, each as a script: a sweep kills the service that handles it
+ * before and after each of its commits.
  */
 import {
   ArchiveExperimentSchema,
@@ -28,7 +28,7 @@ import {
 import { random } from "./submissions.ts";
 
 const killed = endedBy(AllocationEndCause.KILLED);
-/** Longer than the grace of the platform that is simulated. */
+/** Longer than the grace period of the simulated platform. */
 const graceMs = 40_000;
 
 async function hasEnded(scene: Scene): Promise<void> {
@@ -36,7 +36,7 @@ async function hasEnded(scene: Scene): Promise<void> {
   await scene.settle();
 }
 
-/** A single trial that is killed with its experiment. */
+/** Kills a single trial together with its experiment. */
 async function killedWhole(scene: Scene): Promise<void> {
   await running(scene);
   await scene.stop(StopKind.KILL);

@@ -1,7 +1,6 @@
 /**
- * An agent as the real scheduler meets it: it keeps the list of wanted runs, reports at a beat, is away for a while now
- * and then with its processes training on, and is started again. Its processes train and end in every way that a script
- * can.
+ * A model agent for the real scheduler: it keeps the list of wanted runs, reports at a beat, is sometimes unavailable
+ * while its processes train on, and is restarted. Its processes train and end in every way that a script can.
  */
 import { agentDoSubject, agentReportSubject, type Bus } from "@trainyard/bus";
 import { codecOf, type Plain } from "@trainyard/contracts";
@@ -29,11 +28,11 @@ const utf8 = { in: new TextDecoder(), out: new TextEncoder() };
 
 type Held = Plain<AllocationReport>;
 type ModelAgentDeps = TrainingDeps & {
-  /** How long it may still take once it was asked to stop, as the SDK would read it; null when it was not. */
+  /** The remaining grace after a request to stop, as the SDK would read it; null without a request. */
   readonly graceMs: (allocation: string) => number | null;
-  /** The clock of its host. */
+  /** The wall clock of the agent's host. */
   readonly wall: Clock;
-  /** The last output of a script, as long as it likes. */
+  /** The end record of a script, of any length. */
   readonly lastWord: string;
 };
 
@@ -46,10 +45,10 @@ export class ModelAgent {
   #incarnation = 1;
   #startedMs = 0;
   #sequence = 0;
-  /** The epoch of the last list that was processed since its start. */
+  /** The epoch of the last list processed since the agent's start. */
   #epoch = 0;
   #version = 0;
-  /** Kept in its folder, as the runs are: lists of a lower epoch are not listened to. */
+  /** The highest epoch, kept in the agent's folder like its runs: lists of a lower epoch are ignored. */
   #highestEpoch = 0;
   #probe = 0;
   #away = false;
@@ -69,7 +68,7 @@ export class ModelAgent {
     this.#beat();
   }
 
-  /** The name of this start. */
+  /** The name of the agent's present start. */
   get #start(): string {
     return `${this.#name} ${this.#incarnation}`;
   }
@@ -79,7 +78,7 @@ export class ModelAgent {
     this.#deps.clock.timer(beatMs, () => this.#beat());
   }
 
-  /** Its host is out of reach, or the agent dead: what runs there runs on. */
+  /** Makes the agent or its host unavailable; its runs continue. */
   leave(forMs: number): void {
     this.#away = true;
     this.#deps.clock.timer(forMs, () => {
@@ -119,7 +118,7 @@ export class ModelAgent {
       if (chance.happens(0.04)) return this.#end(allocation, 1, null, { launchFailed: true });
       this.#change(allocation, { state: AllocationReportState.RUNNING, pid: 1 });
       const of = { trial, run, fromStep: stepsCompleted };
-      // The first of several nodes reports and decides.
+      // The first of several nodes reports and decides for all.
       if (nodeRank === 0) this.#train(allocation, new Training(of, this.#deps));
       else this.#follow(allocation);
     });
@@ -140,7 +139,7 @@ export class ModelAgent {
       if (chance.happens(0.02)) return this.#end(allocation, 137, null);
       const graceMs = this.#deps.graceMs(allocation);
       if (graceMs !== null) {
-        // Some scripts ask seldom whether they should stop, and some hang when they leave, until they are killed.
+        // Some scripts rarely check for a stop, and some hang at the end until they are killed.
         if (graceMs <= shortGraceMs && chance.happens(0.2)) return;
         if (chance.happens(0.6)) return this.#end(allocation, 0, EndReason.ACKNOWLEDGED_STOP);
       }
@@ -150,7 +149,7 @@ export class ModelAgent {
     });
   }
 
-  /** A node that is not the first ends by itself at some time; the platform ends it where the others are gone. */
+  /** A node other than the first ends by itself at some time; the platform ends it if the others have ended. */
   #follow(allocation: string): void {
     const { clock, chance } = this.#deps;
     clock.timer(chance.between(2_000, 20_000), () => {

@@ -1,6 +1,7 @@
 /**
- * A model of everything below a run: scheduler, agents, metrics and registry, as the log sees them. Runs wait, launch,
- * train, report, checkpoint, and end in every way that a run can; agents get lost and their ghosts keep reporting.
+ * A model of all parts below a run: scheduler, agents, metrics and registry, as far as the log shows them. Runs wait,
+ * launch, train, report, checkpoint, and end in every possible way; agents are lost while their processes keep
+ * reporting.
  */
 
 import type { Plain } from "@trainyard/contracts";
@@ -30,7 +31,7 @@ export class ModelCluster {
     this.#deps = deps;
   }
 
-  /** The log: every event once, in order. */
+  /** Takes the log's events, each once and in order. */
   see(events: readonly StoredEvent[]): void {
     for (const stored of events) {
       if (stored.position <= this.#position) continue;
@@ -121,7 +122,7 @@ class ModelRun {
   stop(stop: Plain<RunStopRequested>): void {
     this.#stop = stop;
     if (this.#phase === "queued") {
-      // Withdrawn, unless it is placed before the scheduler has seen the request.
+      // The run is withdrawn, unless it is placed before the scheduler has seen the request.
       this.#later(this.#deps.chance.between(0, 500), () => {
         if (this.#phase === "queued") this.#end(AllocationEndCause.WITHDRAWN);
       });
@@ -153,13 +154,13 @@ class ModelRun {
     });
   }
 
-  /** Without a last word of the SDK: the acknowledgement is all that is known. */
+  /** The run acknowledges its stop and exits without an end record. */
   #acknowledgeAndExit(): void {
     void this.#tell({ type: "AllocationStopAcknowledged", data: {} });
     this.#exit(0, null);
   }
 
-  /** The agent is lost, and the run with it; but its process trains on for a while, and what it sends arrives. */
+  /** The agent is lost with its run, but the process trains on for a while, and its reports arrive. */
   #lose(): void {
     this.#end(AllocationEndCause.AGENT_LOST);
     for (let tick = 1; tick <= this.#deps.chance.between(0, 4); tick += 1) {

@@ -1,4 +1,4 @@
-/** The agents of the pool, and what their processes hear of the log through the gateway: that they should stop. */
+/** The agents of the pool, and the requests to stop that their processes read through the gateway. */
 import type { MemoryHub } from "@trainyard/bus";
 import { decodeEvent } from "@trainyard/contracts";
 import type { StoredEvent } from "@trainyard/event-log";
@@ -8,13 +8,13 @@ import type { TrainingDeps } from "./training.ts";
 
 const slotsEach = 2;
 export const agentNames = ["a1", "a2", "a3"] as const;
-/** Together: a trial may not ask for more. */
+/** The slots of all agents together, the most that a trial may request. */
 export const slotsOfAll = agentNames.length * slotsEach;
 
 export class ModelHosts {
   readonly #deps: TrainingDeps;
   readonly #agents: readonly ModelAgent[];
-  /** Allocations that were asked to stop, with the shortest grace that they were given. */
+  /** Allocations that were asked to stop, with the shortest grace of their stops. */
   readonly #stopping = new Map<string, number>();
 
   constructor(
@@ -49,7 +49,7 @@ export class ModelHosts {
     }
   }
 
-  /** The log went back: the gateway answers processes from the new log. */
+  /** After a rewind, the gateway answers processes from the new log. */
   rewound(events: readonly StoredEvent[]): void {
     this.#stopping.clear();
     this.see(events);
@@ -60,7 +60,7 @@ export class ModelHosts {
     this.#stopping.set(allocation, Math.min(before, graceMs));
   }
 
-  /** Now and then an agent is away, for less or more than the scheduler waits for it. */
+  /** Makes an agent unavailable at random times, for less or more than the scheduler waits for it. */
   wander(untilMs: number): void {
     const { clock, chance } = this.#deps;
     for (const agent of this.#agents) {

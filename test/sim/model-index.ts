@@ -1,4 +1,4 @@
-/** A model of checkpoint-gc's table: the same rows, folded from the log in memory. Nothing is validated here. */
+/** A model of checkpoint-gc's table: the same rows, folded from the log in memory. Nothing is validated. */
 import { decodeEvent } from "@trainyard/contracts";
 import type { MemoryLog } from "@trainyard/event-log";
 import { idOf, parseTrialId } from "@trainyard/kernel";
@@ -30,7 +30,7 @@ export class ModelIndex implements Index {
     this.#onChange = onChange;
   }
 
-  /** Folds what is new. */
+  /** Folds the new events. */
   level(): void {
     const fresh = this.#log.store.events.slice(this.#position);
     this.#position += fresh.length;
@@ -85,12 +85,12 @@ export class ModelIndex implements Index {
     return this.#in("deleting", nowMs);
   }
 
-  /** Nobody deletes parts of a checkpoint here. */
+  /** No part of a checkpoint is deleted in this model. */
   async thinning(): Promise<readonly string[]> {
     return [];
   }
 
-  /** No experiment is deleted here. */
+  /** No experiment is deleted in this model. */
   async tensorboards(): Promise<readonly string[]> {
     return [];
   }

@@ -1,6 +1,7 @@
 /**
- * A model of checkpoint-gc, harsher than the real one: it condemns any complete checkpoint that no unended run was
- * requested from, whatever the policy, and spares or deletes it later. It guards the trial, as the real one does.
+ * A model of checkpoint-gc that deletes more than the real one: it condemns any complete checkpoint that no unended run
+ * was requested from, whatever the policy, and spares or deletes it later. Like the real one it guards the trial's
+ * stream.
  */
 import { decodeEvent } from "@trainyard/contracts";
 import type { MemoryLog, StoredEvent } from "@trainyard/event-log";
@@ -36,7 +37,7 @@ export class ModelRetention {
     }
   }
 
-  /** The log went back: what it has is known, and what it has lost is not there to be deleted. */
+  /** After a rewind, remaining checkpoints stay known, and lost ones are not deleted. */
   rewound(): void {
     this.#position = this.#deps.log.store.head;
   }

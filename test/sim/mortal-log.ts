@@ -1,7 +1,7 @@
 /**
- * The log as one process sees it. The process may die at any call, before it had its effect or after it and before the
- * answer; be stopped for longer than its lease (all its calls wait, and then continue as if nothing had been); or be
- * given a fault, also after a commit that was written.
+ * The log as one process sees it. At any call the process may die, before the call's effect or between effect and
+ * answer. It may be paused for longer than its lease: all its calls wait, and then continue. Or it may get a fault,
+ * even after a successful commit.
  */
 import type {
   AppendRequest,
@@ -25,10 +25,10 @@ export type Trouble =
   | { readonly kind: "stop"; readonly forMs: number }
   | { readonly kind: "fault" };
 
-/** Asked at each call, before its effect and after it. Null for no trouble. */
+/** Called at each call, before and after its effect. Returns null for no trouble. */
 export type Troubles = (method: keyof EventLog, moment: "before" | "after") => Trouble | null;
 
-/** The refusal of a commit; null where the log takes it. */
+/** The refusal of a commit; null if the log accepts it. */
 export type RefusalOf = (request: AppendRequest) => AppendResult | null;
 
 export class MortalLog implements EventLog {
@@ -62,7 +62,7 @@ export class MortalLog implements EventLog {
   }
 
   async #meet(method: keyof EventLog, moment: "before" | "after"): Promise<void> {
-    // A dead process makes no calls and hears no answers.
+    // A dead process makes no calls and gets no answers.
     if (this.#dead) await never();
     const trouble = this.#troubles(method, moment);
     if (trouble?.kind === "death") {

@@ -1,5 +1,5 @@
 /**
- * Users who look after the cluster while runs continue, as chance has it; in the end every agent and slot is enabled.
+ * Simulated operators who change the cluster at random while runs continue; in the end every agent and slot is enabled.
  */
 import type { MemoryHub } from "@trainyard/bus";
 import {
@@ -38,7 +38,7 @@ export class Operators {
     this.#asking = new Asking(hub.connect("operators"), clock, "scheduler");
   }
 
-  /** They work until then; without a time there are none. */
+  /** Operators that work until then; without a time they do nothing. */
   static at(untilMs: number | undefined, deps: OperatorsDeps): Operators {
     const operators = new Operators(deps);
     if (untilMs !== undefined) void operators.#work(untilMs);

@@ -6,7 +6,7 @@ import { runWorld } from "./world.ts";
 const submissions = [{ config: configOf(random(6, 6), 2), seed: 1 }];
 
 test.each([false, true])(
-  "the bus away for five minutes (back empty: %s): no agent is lost, and the search is completed",
+  "a search completes and no agent is lost during a bus outage of five minutes (back empty: %s)",
   async (wipe) => {
     const outage = { afterMs: 6_000, forMs: 5 * 60_000, wipe };
     const world = await runWorld({

@@ -1,5 +1,6 @@
 /**
- * People who submit experiments and change their minds, through the bus, each asking again until there is an answer.
+ * Simulated users who submit experiments and change their minds, over the bus; each command is retried until it is
+ * answered.
  */
 import type { Bus } from "@trainyard/bus";
 import { decodeEvent } from "@trainyard/contracts";
@@ -30,18 +31,18 @@ export type PeopleDeps = {
   readonly clock: ManualClock;
   readonly chance: Chance;
   readonly bus: Bus;
-  /** Whether they change their minds. */
+  /** Whether the users change their minds. */
   readonly fickle: boolean;
   readonly log: MemoryLog;
 };
 
-/** After a log went back, until everybody has noticed. */
+/** The interval of checks after a rewind, until all services have noticed it. */
 const lookAgainMs = 5_000;
 
 export class People {
   readonly #deps: PeopleDeps;
   readonly #asking: Asking;
-  /** The ids of what was submitted, in order of submission. */
+  /** The ids of the submitted experiments, in order. */
   readonly submitted: string[] = [];
   readonly #submissions: Submission[] = [];
 
@@ -50,21 +51,18 @@ export class People {
     this.#asking = new Asking(deps.bus, deps.clock);
   }
 
-  /** Everything, and every change of mind. */
+  /** True once all experiments and all changes were requested. */
   #hasAsked = false;
-  /** How often the log went back since they last looked. */
+  /** The number of rewinds since the users last checked. */
   #toMend = 0;
 
-  /** One after the other, so that the numbers of the experiments follow the submissions. */
+  /** Submits one after the other, so that the experiments' numbers follow the submissions. */
   async submitAll(submissions: readonly Submission[]): Promise<void> {
     for (const submission of submissions) await this.#submit(submission);
     this.#hasAsked = true;
   }
 
-  /**
-   * The log went back: they look until all is there that they have asked for, ask once more for what is not, and let it
-   * run.
-   */
+  /** After a rewind, checks until the log has all submitted experiments, submits lost ones again, and lets them run. */
   async mend(): Promise<void> {
     this.#toMend += 1;
     if (this.#toMend > 1) return;
@@ -80,7 +78,7 @@ export class People {
     }
   }
 
-  /** Whether everything was submitted and is in the log, and no change of mind is to come. */
+  /** True if every experiment is in the log, and no change is pending. */
   get content(): boolean {
     return this.#toMend === 0 && this.#allThere;
   }
@@ -89,7 +87,7 @@ export class People {
     return this.#hasAsked && this.#submissions.every((_, n) => this.#isThere(n));
   }
 
-  /** Numbers are given again by a log that went back: it is known by its seed. */
+  /** After a rewind numbers are used again, so an experiment is identified by its seed. */
   #isThere(n: number): boolean {
     const [created] = this.#deps.log.store.stream(`experiment-${this.submitted[n]}`);
     const event = created === undefined ? null : decodeEvent(created);
@@ -130,7 +128,7 @@ export class People {
     );
   }
 
-  /** An experiment may run in the end, or is stopped, whatever people do. */
+  /** In the end an experiment may run, or is stopped, after any changes. */
   async #changeMinds(experiment: string, paused: boolean): Promise<void> {
     const { clock, chance } = this.#deps;
     let pausedNow = paused;
@@ -147,7 +145,7 @@ export class People {
           encodeRequest(PauseExperimentSchema, { experiment }),
         );
         pausedNow = true;
-        // Some in quick turn.
+        // Some changes follow each other immediately.
         if (chance.happens(0.5)) change += 1;
       }
     }
@@ -156,7 +154,7 @@ export class People {
     if (chance.happens(0.2)) await this.#delete(experiment);
   }
 
-  /** An experiment that was stopped, or failed, continues later. */
+  /** Continues an experiment that was stopped, or failed. */
   async #takeUp(experiment: string): Promise<void> {
     const { clock, chance } = this.#deps;
     if (chance.happens(0.5)) await this.#stop(experiment);
@@ -165,7 +163,7 @@ export class People {
     await this.#asking.ask("ContinueExperiment", encodeRequest(ContinueExperimentSchema, request));
   }
 
-  /** Refused while it has not ended; brought back within the grace, or too late. */
+  /** Deletes the experiment, which is refused before its end; restores it within the grace period, or too late. */
   async #delete(experiment: string): Promise<void> {
     const { clock, chance } = this.#deps;
     await pause(clock, chance.between(0, 60_000));
@@ -177,7 +175,7 @@ export class People {
     await this.#asking.ask("UndeleteExperiment", undo);
   }
 
-  /** Whether it is taken or refused: some of these come before an end, others after it. */
+  /** Sends a verb that may be accepted or refused, since it comes before or after an end. */
   async #useVerb(experiment: string): Promise<void> {
     const { chance } = this.#deps;
     const trial = `${experiment}.${chance.between(1, 3)}`;

@@ -1,4 +1,4 @@
-/** The deciding services of the platform, as it is deployed: two replicas of each, over one log. */
+/** The deciding services of the platform as deployed: two replicas of each, over one log. */
 import type { MemoryHub } from "@trainyard/bus";
 import type { MemoryLog, StoredEvent } from "@trainyard/event-log";
 import { type Clock, experimentId } from "@trainyard/kernel";
@@ -18,7 +18,7 @@ const agentSilenceMs = 30_000;
 const tokenKey = { id: "k1", secret: Buffer.alloc(32, 7) };
 
 /**
- * Where what is wanted of an experiment's trials is brought to them: in the reaction, or beside it, as for a large one.
+ * Whether changes of an experiment are applied to its trials in the reaction, or beside it, as for a large experiment.
  */
 export type FanOutsWhere = "in_reactions" | "beside";
 
@@ -30,16 +30,16 @@ export type PlatformDeps = {
   readonly restartMs: () => number;
   readonly services: readonly ServiceName[];
   readonly fanOuts: FanOutsWhere;
-  /** The wall clock of a replica's host; by default right. */
+  /** The wall clock of a replica's host; correct by default. */
   readonly clockOf?: (service: ServiceName, replica: number) => Clock;
-  /** The log's refusals of the services' commits; by default none. */
+  /** The log's refusals of the services' commits; none by default. */
   readonly refusalOf?: RefusalOf;
 };
 
 export class Platform {
   readonly #services: readonly ServiceName[];
   readonly #processes: readonly Process[];
-  /** The last position that each service has done with. */
+  /** The last position that each service has processed. */
   readonly #done = new Map<ServiceName, number>();
   /** The number of the newest experiment. */
   #lastNumber = 0;
@@ -70,7 +70,7 @@ export class Platform {
       },
     };
     const done = (service: ServiceName) => (event: StoredEvent) => {
-      // One that slept through its lease may still say so of what another is long past.
+      // A replica that was paused beyond its lease may still report an older position.
       const done = this.#done.get(service) ?? 0;
       this.#done.set(service, Math.max(done, event.position));
     };
@@ -93,7 +93,7 @@ export class Platform {
     for (const process of this.#processes) process.start();
   }
 
-  /** A copy of the database as it is now; the function puts it in the place of the one that is there then. */
+  /** Copies the database; the returned function restores the copy. */
   backup(): () => void {
     const restoreLog = this.#log.store.backup();
     const lastNumber = this.#lastNumber;
@@ -110,7 +110,7 @@ export class Platform {
     return this.#processes.reduce((sum, { deaths }) => sum + deaths, 0);
   }
 
-  /** The last position that experiments and searcher have done with. */
+  /** The last position that both experiments and searcher have processed. */
   get position(): number {
     return Math.min(...this.#services.map((service) => this.#done.get(service) ?? 0));
   }

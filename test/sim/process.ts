@@ -1,4 +1,4 @@
-/** One replica of a service in the simulated world: it runs, dies at some call to the log, and is started again. */
+/** One replica of a service in the simulation: it runs, dies at some call to the log, and is restarted. */
 import type { Bus, MemoryHub } from "@trainyard/bus";
 import type { EventLog } from "@trainyard/event-log";
 import type { Clock } from "@trainyard/kernel";
@@ -11,9 +11,9 @@ export type ProcessDeps = {
   readonly log: EventLog;
   readonly hub: MemoryHub;
   readonly troubles: Troubles;
-  /** How long it takes until a dead process is started again. */
+  /** The time until a dead process is restarted. */
   readonly restartMs: () => number;
-  /** The log's refusals; by default none. */
+  /** The log's refusals; none by default. */
   readonly refusalOf?: RefusalOf;
 };
 
@@ -36,7 +36,7 @@ export class Process {
     this.#begin = begin;
   }
 
-  /** How often it died. */
+  /** The number of the replica's deaths. */
   get deaths(): number {
     return Math.max(0, this.#incarnations - 1);
   }
@@ -54,7 +54,7 @@ export class Process {
   }
 
   #die(): void {
-    // Its calls to the log hang forever, and nobody hears it any more.
+    // The calls of a dead process hang forever, and its messages are dropped.
     void this.#bus?.[Symbol.asyncDispose]();
     this.#deps.clock.timer(this.#deps.restartMs(), () => this.start());
   }

@@ -1,5 +1,6 @@
 /**
- * The hazards of commits that the log refuses for good: each is its own experiment's alone, until somebody mends it.
+ * The hazards of commits that the log refuses for good: each delays only its own experiment, until the cause is
+ * repaired.
  */
 import type { Hazard } from "./hazard.ts";
 import type { Refusals } from "./refusals.ts";
@@ -8,10 +9,10 @@ import { agentLost, finished, started } from "./scene-steps.ts";
 import { random, single, wide } from "./submissions.ts";
 
 const forEver = Number.POSITIVE_INFINITY;
-/** The number of refused trials: so many stop a loop that takes each for a fault of its own. */
+/** The number of refused trials: this many failures stop a loop that blames itself for each. */
 const refused = 3;
 
-/** Every trial that there is trains to its end. */
+/** Trains every existing trial to its end. */
 async function finishAll(scene: Scene, experiment: string): Promise<void> {
   for (let number = 1; ; number += 1) {
     await scene.settle();
@@ -22,9 +23,7 @@ async function finishAll(scene: Scene, experiment: string): Promise<void> {
   }
 }
 
-/**
- * Experiments whose commits are refused, and one after them that is as any other; the others follow once it is mended.
- */
+/** Experiments with refused commits, followed by one without; the refused ones continue once the cause is repaired. */
 async function beside(scene: Scene, what: Refusals["what"]): Promise<void> {
   const refuse = (experiments: Refusals["experiments"]): void =>
     scene.refuse({ what, experiments, agent: "", untilMs: forEver });
@@ -40,7 +39,9 @@ async function beside(scene: Scene, what: Refusals["what"]): Promise<void> {
   await finishAll(scene, bystander);
   await scene.settle();
   const last = scene.events(`experiment-${bystander}`).at(-1)?.type;
-  if (last !== "ExperimentEnded") throw new Error(`the bystander's last event is ${last}`);
+  if (last !== "ExperimentEnded") {
+    throw new Error(`the last event of the unaffected experiment is ${last}`);
+  }
   scene.refuse(null);
   await scene.operate();
   for (const experiment of experiments) await finishAll(scene, experiment);
@@ -48,7 +49,8 @@ async function beside(scene: Scene, what: Refusals["what"]): Promise<void> {
 }
 
 /**
- * An agent returns with more than one commit takes; the first part of a retry is taken, and the rest refused once more.
+ * An agent returns with more runs than one commit holds; the first part of a retry is accepted, and the rest refused
+ * once more.
  */
 async function returnsWithMany(scene: Scene): Promise<void> {
   await scene.create(wide);

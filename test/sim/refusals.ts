@@ -1,6 +1,6 @@
 /**
- * A log that refuses what concerns some: as too large, or malformed. From the first commit on, until somebody mends it;
- * then the events that were parked are driven again, as an operator does.
+ * A log that refuses some commits as too large or malformed, from the first commit until the cause is repaired; then
+ * parked events are processed again, as an operator would do.
  */
 import type { Bus } from "@trainyard/bus";
 import { shortNameOf } from "@trainyard/contracts";
@@ -10,17 +10,17 @@ import { categoryOf, type Clock, idOf, pause } from "@trainyard/kernel";
 import { decodeReply, encodeRequest } from "@trainyard/runtime";
 
 export type Refusals = {
-  /** The refused commits of the experiments: all of a category, or those that give a run its place. */
+  /** The refused commits of the experiments: all of a category, or those that place a run. */
   readonly what: "search" | "trial" | "allocation" | "place";
   readonly experiments: "all" | readonly string[];
-  /** An agent whose joining is refused; empty for none. */
+  /** An agent whose join is refused; empty for none. */
   readonly agent: string;
   /** The number from which trials are refused. */
   readonly fromTrial?: number;
   readonly untilMs: number;
 };
 
-/** The log's answer to a commit; null where it takes it. */
+/** The log's answer to a commit; null if the log accepts it. */
 export function refusalOf(
   { what, experiments, agent, untilMs, fromTrial = 0 }: Refusals,
   { writes }: AppendRequest,
@@ -41,7 +41,7 @@ export function refusalOf(
 
 const askAgainMs = 2_000;
 
-/** Drives again what is parked, until nothing is. */
+/** Processes parked events again, until none is left. */
 export async function operate(log: MemoryLog, bus: Bus, clock: Clock): Promise<void> {
   for (;;) {
     const [row] = log.store.parked(undefined);

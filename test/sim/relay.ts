@@ -12,7 +12,7 @@ const quiet = {
   logAhead() {},
 };
 
-/** The relay itself, which never dies here. */
+/** Starts the real relay, which never dies in this simulation. */
 export function startRelay(log: MemoryLog, hub: MemoryHub, clock: ManualClock): void {
   const deps = { log: log.as("relay"), bus: hub.connect("relay"), clock, events: quiet };
   void relay(deps, new AbortController().signal);

@@ -1,11 +1,11 @@
-/** The hazards of reports that a search can make nothing of: the trial fails, whatever its run achieved by then. */
+/** The hazards of reports that a search cannot use: the trial fails, whatever its run achieved. */
 import { EndReason } from "@trainyard/contracts/events";
 import type { Hazard } from "./hazard.ts";
 import type { Scene } from "./scene.ts";
 import { exited, started } from "./scene-steps.ts";
 import { halvingOfOne } from "./submissions.ts";
 
-/** A run that reports another metric than the search's, and ends. */
+/** A run that reports a metric other than the search's, and ends. */
 async function reportsAnother(scene: Scene, reason: EndReason): Promise<void> {
   await scene.create(halvingOfOne);
   await scene.settle();

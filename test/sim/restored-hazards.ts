@@ -14,7 +14,7 @@ import {
 } from "./scene-steps.ts";
 import { random, single, wide } from "./submissions.ts";
 
-/** The first trial's run, which has started, trains to its end. */
+/** Trains the started run of the first trial to its end. */
 async function finish(scene: Scene): Promise<void> {
   await scene.settle();
   const run = scene.unended()?.run;

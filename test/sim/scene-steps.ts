@@ -1,4 +1,4 @@
-/** The steps that the scripts of several hazards have in common: what scheduler, agents and metrics record. */
+/** Steps that the scripts of several hazards share: the events of scheduler, agents and metrics. */
 import type { EventOf } from "@trainyard/contracts";
 import { AllocationEndCause, EndReason } from "@trainyard/contracts/events";
 import type { Scene } from "./scene.ts";
@@ -14,7 +14,7 @@ export const crashed = exited(1, EndReason.ERROR);
 export const agentLost = endedBy(AllocationEndCause.AGENT_LOST);
 export const withdrawn = endedBy(AllocationEndCause.WITHDRAWN);
 
-/** The end of a run that leaves these checkpoints to be delivered; none, and the event does not name any. */
+/** The end of a run with these checkpoints left to deliver; if there are none, the event names none. */
 export function exited(code: number, reason: EndReason, checkpoints: Sealed = []): Ended {
   const exits = [{ nodeRank: 0, agent: "a1", code, signal: "", message: "" }];
   const endRecord = { reason, message: "" };
@@ -42,7 +42,7 @@ export async function report(scene: Scene, run: number, step: number): Promise<v
   await scene.tell(`measurement-${trial}`, { type: "ValidationReported", data });
 }
 
-/** The requested run of the first trial trains to its end. */
+/** Trains the requested run of the first trial to its end. */
 export async function finish(scene: Scene): Promise<void> {
   await scene.settle();
   const unended = scene.unended();
@@ -50,7 +50,7 @@ export async function finish(scene: Scene): Promise<void> {
   await scene.tell(scene.allocation(unended.run), started, finished);
 }
 
-/** The requested run of each trial trains to its end, trial by trial. */
+/** Trains the requested run of each trial to its end, trial by trial. */
 export async function finishAll(scene: Scene): Promise<void> {
   for (let number = 1; ; number += 1) {
     await scene.settle();

@@ -1,7 +1,7 @@
 /**
- * One experiment, with the rest of the platform played by the script: it appends what scheduler, agents, metrics,
- * registry and checkpoint-gc would, in the order in which a hazard needs it, while one trouble strikes where the sweep
- * puts it.
+ * One experiment with the real services experiments and searcher, while the script plays the rest of the platform: it
+ * appends the events of scheduler, agents, metrics, registry and checkpoint-gc in the order that a hazard needs, and
+ * one trouble strikes at the sweep's place.
  */
 import { createMemoryBus, type MemoryHub } from "@trainyard/bus";
 import type { AnyEvent, EventData } from "@trainyard/contracts";
@@ -30,9 +30,9 @@ import { WallClock } from "./wrong-clocks.ts";
 
 /** Longer than a stop, a lease's term, a restart and a retry together. */
 const patienceMs = 120_000;
-/** When nothing happens for so long, nothing will. */
+/** After this long without an event, none will follow. */
 const quietMs = 15_000;
-/** The script plays the scheduler. */
+/** The real services; the script plays the scheduler. */
 export const sceneServices = ["experiments", "searcher"] as const;
 const maxRestarts = 2;
 const seed = 7;
@@ -56,7 +56,7 @@ export class Scene {
   readonly #asking: Asking;
   readonly #hub: MemoryHub;
   readonly #refusing: Refusing;
-  /** The clocks of the hosts by name, and of the log. */
+  /** The clocks of the hosts, by name, and of the log. */
   readonly #walls: ReadonlyMap<string, WallClock>;
   id = "";
 
@@ -101,17 +101,17 @@ export class Scene {
     return new Scene({ log, platform, hub, clock, walls, refusing });
   }
 
-  /** A copy of the database as it is now; the function puts it in its place. */
+  /** Copies the database; the returned function restores the copy. */
   backup(): () => void {
     return this.#platform.backup();
   }
 
-  /** From now on the log refuses these commits; null for none any more. */
+  /** From now on the log refuses these commits; null for none. */
   refuse(refusals: Refusals | null): void {
     this.#refusing.now = refusals;
   }
 
-  /** An operator has what is parked driven again, until nothing is. */
+  /** Processes parked events again, as an operator would, until none is left. */
   driveAgain(): void {
     void operate(this.log, this.#hub.connect("operator"), this.#clock);
   }
@@ -122,7 +122,7 @@ export class Scene {
     return this.until(() => store.parked(undefined).length === 0, "nothing is parked any more");
   }
 
-  /** The wall clocks of the log's server and of the services' hosts; what they say when neither is named is right. */
+  /** Sets the wall clocks of the log's server and of the services' hosts; without values they are correct. */
   setClocks({ logAheadMs = 0, hostsAheadMs = 0 }): void {
     for (const [name, wall] of this.#walls) {
       wall.aheadMs = name === "log" ? logAheadMs : hostsAheadMs;
@@ -165,7 +165,7 @@ export class Scene {
     await this.#ask("StopExperiment", encodeRequest(StopExperimentSchema, request));
   }
 
-  /** A verb of people, as the gateway sends it; throws where it is refused. */
+  /** Sends a user's verb as the gateway does; throws if it is refused. */
   async use(command: string, body: Uint8Array): Promise<void> {
     await this.#ask(command, body);
   }
@@ -199,7 +199,7 @@ export class Scene {
     return this.until(() => this.#platform.position >= store.head, "everything is done with");
   }
 
-  /** Waits until nothing happens any more, also where a stopped process wakes up late. */
+  /** Waits until no further event follows, even when a paused process wakes up late. */
   async rest(): Promise<void> {
     let head = -1;
     while (head !== this.log.store.head) {
@@ -236,7 +236,7 @@ export class Scene {
     );
   }
 
-  /** The run that has not ended, and whether it was asked to stop; null for none. */
+  /** The unended run, and whether it was asked to stop; null for none. */
   unended(number = 1): { readonly run: number; readonly stopping: boolean } | null {
     let unended: { run: number; stopping: boolean } | null = null;
     for (const event of this.events(this.trial(number))) {
@@ -247,11 +247,11 @@ export class Scene {
     return unended;
   }
 
-  /** How the trial and its experiment ended, as text. */
+  /** The ends of the trial and its experiment, as text. */
   outcome(number = 1): { readonly trial: string; readonly experiment: string } {
     // The checkpoints of a run may complete after the end.
     const trial = this.events(this.trial(number)).findLast(({ type }) => type === "TrialEnded");
-    // It may be described, archived and deleted afterwards.
+    // The experiment may be described, archived and deleted afterwards.
     const experiment = this.events(`experiment-${this.id}`).findLast(
       ({ type }) => type === "ExperimentEnded" || type === "ExperimentContinued",
     );

@@ -1,5 +1,6 @@
 /**
- * The hazards of stops that the scheduler itself asks for: to make room, to drain an agent, and at a run's time limit.
+ * The hazards of stops that the scheduler requests by itself: to make room, to drain an agent, and at a run's time
+ * limit.
  */
 import { AllocationEndCause, StopMode, StopWhy } from "@trainyard/contracts/events";
 import type { Hazard } from "./hazard.ts";
@@ -19,7 +20,7 @@ const checkpoints = [1, 2, 3, 4].map(
   (n) => `${"abcdef"[n]?.repeat(8)}-0000-4000-8000-00000000000${n}`,
 );
 
-/** The scheduler asks a run to stop; it has completed a checkpoint or not, and ends. */
+/** The scheduler asks a run to stop, which ends with or without a complete checkpoint. */
 async function stopped(
   scene: Scene,
   why: StopWhy,

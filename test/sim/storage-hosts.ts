@@ -1,4 +1,4 @@
-/** Hosts that see real folders in the place of one storage: the share, or an empty folder, or another storage. */
+/** Hosts that see a real folder at the path of a storage: the shared one, an empty one, or another storage. */
 import { mkdir } from "node:fs/promises";
 import { basename, join } from "node:path";
 import { directoryDisk, markStorage, type StorageDisk } from "@trainyard/blob";
@@ -11,7 +11,7 @@ import {
 export type View = "share" | "empty" | "another";
 export const views: readonly [View, ...View[]] = ["share", "empty", "another"];
 
-/** Calls to the file system that are under way, which virtual time does not wait for by itself. */
+/** Running calls to the file system, which virtual time has to wait for explicitly. */
 export class Pending {
   count = 0;
 
@@ -30,9 +30,9 @@ export class Host implements StorageDisk {
   readonly #name: string;
   readonly #pending: Pending;
   view: View = "share";
-  /** The places looked at since the last check. */
+  /** The folders that were read since the last check. */
   readonly looked = new Set<string>();
-  /** The view after its next look; null for the same. */
+  /** The view after the host's next read; null for no change. */
   afterLook: View | null = null;
 
   private constructor(folder: string, name: string, pending: Pending) {
@@ -41,7 +41,7 @@ export class Host implements StorageDisk {
     this.#pending = pending;
   }
 
-  /** All views are below `folder`: the share is everybody's, the others are each host's own. */
+  /** All views are below `folder`: the hosts share one folder, and each has others of its own. */
   static async open(folder: string, name: string, pending: Pending): Promise<Host> {
     const host = new Host(folder, name, pending);
     for (const view of views) await mkdir(host.#at(view), { recursive: true });
@@ -53,7 +53,7 @@ export class Host implements StorageDisk {
     return join(this.#folder, view === "share" ? view : `${view}-${this.#name}`);
   }
 
-  /** The content in the place of the root. */
+  /** The folder that the host sees as the storage's root. */
   get root(): string {
     return this.#at(this.view);
   }

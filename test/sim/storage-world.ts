@@ -1,10 +1,10 @@
 /**
  * A storage of checkpoints as several hosts see it: the one on which runs write, the registry's and checkpoint-gc's.
- * What each sees at the same path changes at any time. The registry's commands and verifier, gc's reactions and
- * deletion are the real ones, over real folders; gc's table is a model. All chance comes from the seed.
+ * The folder that each host sees at the same path changes at random. The registry's commands and verifier, gc's
+ * reactions and deletion are the real ones, over real folders; gc's table is a model. All chance comes from the seed.
  *
- * No file is ever damaged, so none may be judged so; nothing counts as deleted that is still there; and once everybody
- * sees the share again, and a person has adopted it, all is verified, and what was condemned is gone.
+ * No file is ever damaged, so none may be judged so; no existing file counts as deleted; and once all hosts see the
+ * share again, and a person has adopted it, all checkpoints are verified, and condemned ones are deleted.
  */
 import { createHash } from "node:crypto";
 import { existsSync } from "node:fs";
@@ -38,7 +38,7 @@ import { Host, Pending, views } from "./storage-hosts.ts";
 import { configOf, documentOf, single } from "./submissions.ts";
 import { Teller } from "./teller.ts";
 
-/** The root as every host names it. Its content is each host's own. */
+/** The root's path on every host, each of which has a folder of its own there. */
 const root = "/shared/checkpoints";
 const trial = "1.1";
 const clockOfStores = new ManualClock();
@@ -48,7 +48,7 @@ const content = "the weights";
 const sha256 = createHash("sha256").update(content).digest("hex");
 const manifest = [{ path: "weights", bytes: content.length, sha256 }];
 const steps = 40;
-/** Longer than a folder that is missing is waited for. */
+/** Longer than a missing folder is waited for. */
 const longMs = 180_000;
 const logger = pino({ enabled: false });
 const silent = {
@@ -145,7 +145,7 @@ class StorageWorld {
         },
       },
     );
-    // The experiment is over for gc, so that it condemns; the run keeps storing.
+    // The experiment has ended for gc, which then condemns its checkpoints, while the run keeps storing.
     await this.#tell("experiment-1", { type: "ExperimentEnded", data: { outcome: 1, reason: "" } });
   }
 
@@ -154,7 +154,10 @@ class StorageWorld {
     this.#index.level();
   }
 
-  /** Somebody's view changes, a checkpoint is stored, those that wait are asked for again, gc looks, time passes. */
+  /**
+   * One random step: a host's view changes, a checkpoint is stored, waiting ones are retried, gc checks, or time
+   * passes.
+   */
   async #step(step: number): Promise<void> {
     const chance = this.#chance;
     for (const host of Object.values(this.#hosts)) {
@@ -169,8 +172,8 @@ class StorageWorld {
   }
 
   /**
-   * Stores as a run does: into the folder that its host sees, whose marker it makes and reads; older SDKs report
-   * nothing of it.
+   * Stores a checkpoint as a run does: into the folder that its host sees, whose marker it makes and reads; older SDKs
+   * report no marker.
    */
   async #store(step: number): Promise<void> {
     const { writer } = this.#hosts;
@@ -197,7 +200,7 @@ class StorageWorld {
       readAheads: { begin: () => false },
       stores,
       brake,
-      // Nobody verifies a checkpoint again here, nor audits a storage.
+      // Verifications on request and audits do not happen in this world.
       inspector: new Inspector(async () => ({ kind: "unreadable", detail: "" }), this.#clock),
       placed: { groups: async () => [], roots: async () => [], statesAt: async () => new Map() },
       unchanged: new Unchanged(),
@@ -226,7 +229,7 @@ class StorageWorld {
     this.#index.level();
   }
 
-  /** The work of gc when an experiment has ended. */
+  /** Does gc's work after an experiment has ended. */
   async #sweep(): Promise<void> {
     const handlers = reactionHandlers({ index: this.#index, clock: this.#clock, graceMs: 1_000 });
     const stored = this.#log.store.stream("experiment-1").at(-1);
@@ -257,7 +260,7 @@ class StorageWorld {
     }
   }
 
-  /** Everybody sees the share, and a user names it as the storage of the root. */
+  /** Makes all hosts see the share, and a user adopt it as the storage of the root. */
   async #mend(): Promise<void> {
     for (const host of Object.values(this.#hosts)) {
       host.view = "share";
@@ -326,7 +329,7 @@ function contextOf() {
   return { identity: { commitId: newEventId(), meta: emptyMeta }, authid: "" };
 }
 
-/** The mistakes in the world of a seed. */
+/** Returns the violations in the world of a seed. */
 export async function judgeStorageWorld(seed: number): Promise<readonly string[]> {
   const folder = await mkdtemp(join(tmpdir(), "trainyard-sim-"));
   try {

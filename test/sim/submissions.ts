@@ -26,7 +26,7 @@ function drawSearcher(chance: Chance): SearcherConfig {
   ]);
 }
 
-/** In both forms; a rung comes each one or two validations (`training.ts`). */
+/** A halving search in either form; each rung takes one or two validations (`training.ts`). */
 function halving(chance: Chance): SearcherConfig {
   const max_concurrent_trials = chance.between(1, 3);
   return {
@@ -42,7 +42,9 @@ function halving(chance: Chance): SearcherConfig {
   };
 }
 
-/** An interval is one or two validations (`training.ts`); the rest is as the platform fills it in. */
+/**
+ * A population search: an interval is one or two validations (`training.ts`); other values are the platform's defaults.
+ */
 function population(chance: Chance): SearcherConfig {
   const population_size = chance.between(2, 5);
   return {
@@ -71,7 +73,7 @@ export function random(max_trials: number, max_concurrent_trials: number): Searc
 
 export const grid: SearcherConfig = { name: "grid", ...common, max_concurrent_trials: 2 };
 export const single: SearcherConfig = { name: "single", ...common };
-/** One trial whose values decide when it ends. */
+/** A search with one trial, whose values decide when it ends. */
 export const halvingOfOne: SearcherConfig = {
   name: "asha",
   ...common,
@@ -128,7 +130,7 @@ export function configOf(
 
 type ConfigDocument = NonNullable<EventData<"ExperimentCreated">["config"]>;
 
-/** Returns the configuration as it is sent: plain JSON, of which the configuration's type is a narrower one. */
+/** Returns the configuration in its submitted form: plain JSON, which is wider than the configuration's type. */
 export function documentOf(config: NormalisedConfig): ConfigDocument {
   return JSON.parse(JSON.stringify(config)) as ConfigDocument;
 }

@@ -1,6 +1,6 @@
 /**
- * A hazard's script, once undisturbed and then again and again, each time with one trouble at another place: the
- * process dies, is stopped for longer than its lease, or hears of a fault, before one of its appends or after it.
+ * Runs a hazard's script once undisturbed and then repeatedly, each time with one trouble at another place: the process
+ * dies, is paused for longer than its lease, or gets a fault, before or after one of its appends.
  */
 import type { Hazard } from "./hazard.ts";
 import { violationsOf } from "./invariants.ts";
@@ -8,7 +8,7 @@ import type { Trouble, Troubles } from "./mortal-log.ts";
 import type { FanOutsWhere, ServiceName } from "./platform.ts";
 import { Scene, sceneServices } from "./scene.ts";
 
-/** Longer than a lease's 3 s, so that another holds it when the process continues. */
+/** Longer than a lease's 3 s, so that another replica holds it when the process continues. */
 const stopMs = 5_000;
 
 const troubles: readonly Trouble[] = [
@@ -20,7 +20,7 @@ const moments = ["before", "after"] as const;
 
 export type Strike = {
   readonly service: ServiceName;
-  /** The append that it strikes, counted over both replicas from 1. */
+  /** The append at which the trouble strikes, counted over both replicas from 1. */
   readonly append: number;
   readonly moment: "before" | "after";
   readonly trouble: Trouble;
@@ -28,7 +28,7 @@ export type Strike = {
 
 export type Swept = { readonly runs: number; readonly violations: readonly string[] };
 
-/** Strikes at most a given number of the places, evenly spread; `offset` says which. */
+/** Strikes at most this number of places, evenly spread; `offset` chooses which. */
 export async function sweep(
   hazard: Hazard,
   strikesMax: number,
@@ -49,7 +49,7 @@ export async function sweep(
   return { runs: strikes.length + 1, violations };
 }
 
-/** No multiple of the troubles or the moments, so that each of them comes in turn. */
+/** A stride that is no multiple of the number of troubles or moments, so that each of them occurs. */
 function strideOf(places: number, strikesMax: number): number {
   let stride = Math.max(1, Math.ceil(places / strikesMax));
   while (stride > 1 && (stride % moments.length === 0 || stride % troubles.length === 0)) {

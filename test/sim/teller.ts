@@ -1,7 +1,9 @@
 import { type AnyEvent, encodeEvent } from "@trainyard/contracts";
 import { type MemoryLog, newEventId } from "@trainyard/event-log";
 
-/** Appends what the modelled services say. Their streams are theirs alone, so only a guard can refuse it. */
+/**
+ * Appends the events of the modelled services. Only they write to their streams, so only a guard can cause a refusal.
+ */
 export class Teller {
   readonly #log: MemoryLog;
 
@@ -9,7 +11,7 @@ export class Teller {
     this.#log = log;
   }
 
-  /** False when a guarded stream had moved on from the version given. */
+  /** Returns false if a guarded stream had a newer version. */
   async tell(
     stream: string,
     events: readonly AnyEvent[],

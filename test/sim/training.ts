@@ -11,7 +11,7 @@ export type TrainingDeps = {
   readonly teller: Teller;
   /** Training steps that a trial needs. */
   readonly steps: number;
-  /** Whether the log knows of the run: metrics and registry take nothing of another. */
+  /** Whether the log knows the run: metrics and registry refuse reports of an unknown one. */
   readonly isKnown: (trial: string, run: number) => boolean;
 };
 
@@ -21,7 +21,7 @@ export type TrainingOf = {
   readonly fromStep: number;
 };
 
-/** A script as metrics and registry see it: it validates as it goes and checkpoints now and then. */
+/** A script as metrics and registry see it: it validates regularly and stores checkpoints at random. */
 export class Training {
   readonly #deps: TrainingDeps;
   readonly #of: TrainingOf;
@@ -58,7 +58,7 @@ export class Training {
     void this.#deps.teller.tell(`measurement-${trial}`, [{ type: "ValidationReported", data }]);
   }
 
-  /** Completes after a while, which may be after the run has ended and another has begun. */
+  /** The checkpoint completes after a while, perhaps after the run has ended and another has begun. */
   #checkpoint(): void {
     const { chance, teller, clock } = this.#deps;
     const hex = (digits: number) =>

@@ -1,7 +1,7 @@
 /**
  * The deciding services of the platform, in one process and virtual time: the real experiments, searcher and, if
- * wanted, scheduler over a log and a bus in memory, with models of everything else. Chance decides who dies, what is
- * lost, late, doubled or out of order; all chance comes from the world's seed, so a world can be seen again.
+ * wanted, scheduler over a log and a bus in memory, with models of everything else. Processes die, and messages are
+ * lost, late, doubled or reordered at random, all decided by the world's seed, so that a world can be repeated.
  */
 import { createMemoryBus, type Delivery, type MemoryHub } from "@trainyard/bus";
 import { createMemoryLog, type MemoryLog, type StoredEvent } from "@trainyard/event-log";
@@ -32,55 +32,53 @@ import { drawSubmissions, type Submission } from "./submissions.ts";
 import { Teller } from "./teller.ts";
 import { wanderingClock } from "./wrong-clocks.ts";
 
-/** The default is long, as a pause's grace is an hour and several may follow. */
+/** Long by default, since a pause's grace is an hour and several may follow each other. */
 const stuckByDefaultMs = 6 * 3_600_000;
-/** Messages on their way when the last experiment has ended arrive within this. */
+/** Messages under way when the last experiment has ended arrive within this time. */
 const afterglowMs = 60_000;
 
-/** The troubles of a world beside deaths and a bad bus. */
+/** The troubles of a world besides deaths and an unreliable bus. */
 export type Hazards = {
   readonly outage?: Outage;
-  /** The log goes back. Only with the scheduler: the model of the cluster remembers runs that never were. */
+  /** Rewinds of the log. Only with the real scheduler, since the model of the cluster would remember lost runs. */
   readonly restores?: readonly Restore[];
-  /** Wall clocks that are wrong, and jump: of every host of a service or an agent, or of the log's server as well. */
+  /** Wrong and jumping wall clocks: of every host of a service or an agent, or of the log's server too. */
   readonly wrongClocks?: "hosts" | "all";
   readonly refusals?: Refusals;
   /**
-   * Users drain, disable, remove and enable agents, and change pool and experiments, until then. Only with the
-   * scheduler.
+   * Until this time, operators drain, disable, remove and enable agents, and change pool and experiments. Only with the
+   * real scheduler.
    */
   readonly operatorsUntilMs?: number;
 };
 
 export type WorldOptions = {
   readonly seed: number;
-  /** Without any hardship, and people stay with what they said: what the others are compared with. */
+  /** True for a world without troubles and changes by users, to which other worlds are compared. */
   readonly calm?: boolean;
-  /** Whether people change their minds; by default in worlds that are not calm. */
+  /** Whether users change their minds; by default in worlds that are not calm. */
   readonly fickle?: boolean;
-  /** The seed decides by default; a calm world has none. */
+  /** Drawn from the seed by default; a calm world has none. */
   readonly hazards?: Hazards;
-  /**
-   * Runs are placed on agents by the real scheduler; otherwise a model of both ends runs in more ways than they would.
-   */
+  /** True if the real scheduler places runs on agents; otherwise a model does both, with more kinds of behaviour. */
   readonly scheduler?: boolean;
-  /** The seed decides by default. */
+  /** Drawn from the seed by default. */
   readonly submissions?: readonly Submission[];
-  /** A world that still runs after this is stuck. */
+  /** The time after which a world that still runs counts as stuck. */
   readonly stuckAfterMs?: number;
 };
 
 export type World = {
   readonly log: MemoryLog;
   readonly submissions: readonly Submission[];
-  /** The experiments' ids, in the order of the submissions; fewer if the world got stuck before. */
+  /** The experiments' ids, in the order of the submissions; fewer if the world got stuck earlier. */
   readonly experiments: readonly string[];
   readonly ended: boolean;
   readonly deaths: number;
   readonly virtualMs: number;
   readonly moments: Moments;
   readonly hazards: Hazards;
-  /** The id of the last event that the bus holds. */
+  /** The id of the last event on the bus. */
   readonly relayed: string;
 };
 
@@ -155,7 +153,7 @@ export async function runWorld(options: WorldOptions): Promise<World> {
   };
 }
 
-/** A third of the worlds each: wrong clocks, a log that goes back, neither. */
+/** Each third of the worlds has wrong clocks, a log that goes back, or neither. */
 function drawHazards(seed: number, scheduler: boolean): Hazards {
   const chance = new Chance(seed, "hazards");
   if (seed % 3 === 0) return { wrongClocks: "all" };
@@ -200,7 +198,7 @@ type Place = {
 
 type Surroundings = { readonly moments: Moments; readonly rewound: () => void };
 
-/** Everything that is no deciding service. */
+/** Starts all parts except the deciding services. */
 async function surround(
   { seed, calm = false, scheduler = false }: WorldOptions,
   { clock, log, hub, clockOf, hazards }: Place,
@@ -231,10 +229,10 @@ async function surround(
   };
 }
 
-/** The length of a message that no event could hold. */
+/** The length of a message that is too long for an event. */
 const loudCharacters = 300_000;
 
-/** Calls back with what is new whenever something is. */
+/** Calls back with new events whenever they are appended. */
 async function watch(
   log: MemoryLog,
   see: (events: readonly StoredEvent[]) => void,
@@ -252,7 +250,7 @@ async function watch(
   };
 }
 
-/** How many runs were requested of a trial. */
+/** The number of runs requested for a trial. */
 function runsOf(log: MemoryLog, trial: string): number {
   const requests = log.store
     .stream(`trial-${trial}`)

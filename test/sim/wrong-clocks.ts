@@ -1,13 +1,13 @@
 /**
- * Wall clocks that are wrong: each host's is ahead or behind by a distance of its own, which may change at any moment.
- * What passes between two moments (the monotonic clock, timers) is right everywhere.
+ * Wrong wall clocks: each host's clock is ahead or behind by its own offset, which may change at any time. The
+ * monotonic clock and timers are correct everywhere.
  */
 import type { Clock } from "@trainyard/kernel";
 import type { ManualClock } from "@trainyard/testing";
 import type { Chance } from "./chance.ts";
 
 const hourMs = 3_600_000;
-/** Where a wrong clock is. */
+/** The offsets of wrong clocks. */
 export const distances = [0, hourMs, -hourMs, 26 * hourMs, -600_000] as const;
 
 export class WallClock implements Clock {
@@ -32,7 +32,7 @@ export class WallClock implements Clock {
   }
 }
 
-/** A host's clock and when it jumps, until a time from which on it stays as it is. */
+/** A host's clock, which jumps at random until a given time. */
 export function wanderingClock(clock: ManualClock, chance: Chance, untilMs: number): WallClock {
   const wall = new WallClock(clock, chance.pick(distances));
   const next = (): void => {

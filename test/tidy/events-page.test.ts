@@ -17,7 +17,7 @@ beforeAll(async () => {
 const page = (over: Partial<Protocol> = {}): string =>
   eventsPage(catalogue, { ...protocol, ...over }, []);
 
-/** An event's part of the page. */
+/** Returns the part of the page about an event. */
 function part(text: string, heading: string): string {
   return text.split(/^(?=##)/m).find((one) => one.startsWith(`### ${heading}\n`)) ?? "";
 }
@@ -35,7 +35,7 @@ describe("the page of events", () => {
     expect(part(text, "WaitCode")).toContain("- `WAIT_CODE_LOW_DISK`: The agents");
   });
 
-  it("refuses an event without a comment, and a stream whose owner is told otherwise", () => {
+  it("refuses an event without a comment, and a stream that names a wrong owner", () => {
     const name = "trainyard.event.v1.RunEnded";
     const runEnded = protocol.messages.get(name);
     if (runEnded === undefined) throw new Error("there is a RunEnded");
@@ -45,7 +45,7 @@ describe("the page of events", () => {
     expect(() => page({ streams: moved })).toThrow("names no stream trial-… of its owner");
   });
 
-  it("that was edited is seen", async () => {
+  it("is recognised as outdated after an edit", async () => {
     expect(await compareEventsPage()).toEqual({ seen: 1, problems: [] });
     const folder = mkdtempSync(join(tmpdir(), "trainyard-events-"));
     try {
@@ -63,7 +63,7 @@ describe("the code that has to do with an event", () => {
   const event = { name: "RunEnded", owner: "experiments" };
   const readers = (path: string, text: string) => readersOf(event, [{ path, text }]);
 
-  it("is a producer in its owner or a lib, and nowhere else", () => {
+  it("is a producer only in the event's owner or in a lib", () => {
     const builds = 'return [{ type: "RunEnded", data }];\n';
     expect(readers("services/experiments/src/core/a.ts", builds).isProduced).toBe(true);
     expect(readers("libs/search/src/a.ts", builds).isProduced).toBe(true);
@@ -72,7 +72,7 @@ describe("the code that has to do with an event", () => {
     expect(readers("services/experiments/src/core/a.ts", folds).isProduced).toBe(false);
   });
 
-  it("reacts where a ReactionHandlers has its key, and else reads it", () => {
+  it("is a reaction if a ReactionHandlers has the event's key, and else a reader", () => {
     const reacts = "const reactions: ReactionHandlers = {\n  RunEnded: endRun,\n};\n";
     expect(readers("services/searcher/src/a.ts", reacts)).toMatchObject({
       reacts: ["searcher"],

@@ -23,7 +23,7 @@ async function verdicts(gates: readonly Gate[]): Promise<Readonly<Record<string,
 }
 
 describe("a gate", () => {
-  it("passes only when it saw files, and said that they are right", async () => {
+  it("passes only when it saw files, and reported them as correct", async () => {
     expect(
       await verdicts([
         gate("right", { ok: true, seen: 3, output: "" }),
@@ -36,7 +36,7 @@ describe("a gate", () => {
 });
 
 describe("generated code", () => {
-  it("that was edited, left over or forgotten is seen", async () => {
+  it("is found when it was edited, left over or forgotten", async () => {
     const copy = mkdtempSync(join(tmpdir(), "trainyard-generated-"));
     try {
       cpSync(join(root, generatedFolder), copy, { recursive: true });
@@ -60,12 +60,12 @@ describe("unit tests", () => {
   const files = repositoryFiles();
   const units = unitTests(files);
 
-  it("are those that start nothing", () => {
+  it("are those that start no process and no server", () => {
     expect(units).toContain("libs/kernel/src/rng.test.ts");
     expect(units).toContain("test/compat/events.test.ts");
   });
 
-  it("are not those that start a server or a process, themselves or by a file of theirs", () => {
+  it("exclude those that start a server or a process, directly or through another file", () => {
     for (const file of [
       "libs/event-log/src/postgres/postgres-log.test.ts",
       "libs/bus/src/nats/nats-bus.test.ts",
@@ -80,7 +80,7 @@ describe("unit tests", () => {
 });
 
 describe("the order of the tests", () => {
-  it("names each file once, and none that is not there", () => {
+  it("names each existing file once, and no other", () => {
     const files = repositoryFiles();
     expect(longestFirst.filter((file) => !files.includes(file))).toEqual([]);
     expect(new Set(longestFirst).size).toBe(longestFirst.length);

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { root } from "../../scripts/lib/root.ts";
 import { runTool } from "../../scripts/lib/run-tool.ts";
 
-/** The mistakes that .oxlintrc.json must refuse, each in a file of its own. */
+/** The mistakes that .oxlintrc.json must refuse, each in a separate file. */
 const violations: Readonly<Record<string, { readonly rule: string; readonly text: string }>> = {
   "floating-promise.ts": {
     rule: "no-floating-promises",

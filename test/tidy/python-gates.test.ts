@@ -7,7 +7,7 @@ import { pythonTypes } from "../../scripts/gates/python-types.ts";
 import { ruff } from "../../scripts/lib/python-tools.ts";
 import { needTorch, notRun } from "../world/torch.ts";
 
-// Pyright reads the declarations of PyTorch: some seconds, and more on a busy machine.
+// The limit of Pyright, which reads the declarations of PyTorch: some seconds, and more on a busy machine.
 const typesMs = 600_000;
 
 let folder = "";
@@ -61,7 +61,7 @@ describe("python lint", () => {
 });
 
 describe("python format", () => {
-  it("refuses a file in another format, and no other", async ({ skip }) => {
+  it("refuses a file in another format, and accepts one in the right format", async ({ skip }) => {
     const tool = ruff();
     if (tool.program === null) notRun(skip, tool.why);
     const right = planted("right.py", 'print("a")\n');
@@ -76,7 +76,7 @@ describe("python format", () => {
 
 describe("python types", () => {
   test(
-    "refuses planted mistakes of type, of ours and of what a package declares",
+    "refuses planted type mistakes, in our types and in those that a package declares",
     async ({ skip }) => {
       needTorch(skip);
       const files = Object.entries(mistyped).map(([rule, text]) => planted(`${rule}.py`, text));
@@ -90,7 +90,7 @@ describe("python types", () => {
   );
 });
 
-test("a gate of Python that is given no Python file has seen none", async () => {
+test("a Python gate without Python files reports that it saw none", async () => {
   for (const gate of [pythonLint, pythonFormat, pythonTypes]) {
     expect((await gate.run(["README.md"])).seen).toBe(0);
   }

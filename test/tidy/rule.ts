@@ -1,6 +1,7 @@
 /**
- * A house rule that no tool checks: a function over the repository's files that gives what breaks it. Each rule brings
- * made-up violations, and the self-test sees it fail on every one: a rule that finds nothing anywhere proves nothing.
+ * A house rule that no tool checks: a function over the repository's files that returns the violations. Each rule
+ * contains made-up violations, and the self-test checks that it fails on every one: a rule that never fails proves
+ * nothing.
  */
 export interface Repository {
   /** Paths from the root, sorted. */
@@ -11,13 +12,13 @@ export interface Repository {
 export type Rule = {
   readonly name: string;
   readonly check: (repository: Repository) => readonly string[];
-  /** Each a small repository, by path, that breaks the rule; named after what is wrong with it. */
+  /** Small repositories, each of which breaks the rule; its name says how. */
   readonly violations: Readonly<Record<string, Contents>>;
-  /** One that keeps it, and comes close to breaking it. */
+  /** A repository that keeps the rule, and comes close to breaking it. */
   readonly kept: Contents;
 };
 
-/** A made-up repository; a file that is undefined is left out. */
+/** A made-up repository; an undefined file is left out. */
 export type Contents = Readonly<Record<string, string | undefined>>;
 
 export function repositoryOf(contents: Contents): Repository {
@@ -35,7 +36,7 @@ export function repositoryOf(contents: Contents): Repository {
 
 const generated = /(^|\/)gen\//;
 
-/** TypeScript that people wrote: the generated code has its own rules. */
+/** TypeScript written by people: generated code has its own rules. */
 export function sourcesOf(repository: Repository): readonly string[] {
   return repository.files.filter((file) => /\.(ts|tsx|mjs)$/.test(file) && !generated.test(file));
 }
@@ -44,14 +45,14 @@ export function linesOf(repository: Repository, file: string): readonly string[]
   return repository.read(file).replace(/\n$/, "").split("\n");
 }
 
-/** Tests, and what only tests are made of. */
+/** True for tests, and for modules that only tests use. */
 export function isTestCode(file: string): boolean {
   return /\.test\.ts$|\/(testing|fixtures|contract)\/|\/(test-[^/]*|testing|contract)\.ts$|-world\.ts$/.test(
     file,
   );
 }
 
-/** `file:line  what`, for every line that the pattern matches. */
+/** Returns `file:line what` for every line that matches the pattern. */
 export function linesThat(
   repository: Repository,
   files: readonly string[],

@@ -28,7 +28,7 @@ function contrast(a: Rgb, b: Rgb): number {
   return ((high ?? 0) + 0.05) / ((low ?? 0) + 0.05);
 }
 
-/** Machado, Oliveira and Fernandes 2009, severity 1, in linear light; the first is normal sight. */
+/** Matrices of Machado, Oliveira and Fernandes 2009, severity 1, in linear light; the first is normal sight. */
 const sights: readonly (readonly number[])[] = [
   [1, 0, 0, 0, 1, 0, 0, 0, 1],
   [0.152286, 1.052583, -0.204868, 0.114503, 0.786281, 0.099216, -0.003882, -0.048116, 1.051998],
@@ -43,7 +43,7 @@ function seen([r, g, b]: Rgb, sight: readonly number[]): Rgb {
   }) as unknown as Rgb;
 }
 
-/** Oklab (Ottosson 2020). */
+/** Converts a colour to Oklab (Ottosson 2020). */
 function oklab([r, g, b]: Rgb): Rgb {
   const l = Math.cbrt(0.4122214708 * r + 0.5363325363 * g + 0.0514459929 * b);
   const m = Math.cbrt(0.2119034982 * r + 0.6806995451 * g + 0.1073969566 * b);
@@ -63,7 +63,7 @@ describe.each([
   const of = (name: string): Rgb => tokens.get(name) ?? [Number.NaN, Number.NaN, Number.NaN];
   const hues = [1, 2, 3, 4, 5, 6, 7, 8].map((hue) => of(`hue-${hue}`));
 
-  it("has text and states at 4.5:1 or more on both grounds", () => {
+  it("has text and states at 4.5:1 or more on both backgrounds", () => {
     for (const name of "text muted accent violet amber green teal red".split(" ")) {
       for (const ground of ["background", "surface"]) {
         expect([name, contrast(of(name), of(ground)) >= 4.5]).toEqual([name, true]);
@@ -71,7 +71,7 @@ describe.each([
     }
   });
 
-  it("has hues of trials at 3:1 or more on both grounds", () => {
+  it("has hues of trials at 3:1 or more on both backgrounds", () => {
     for (const [index, hue] of hues.entries()) {
       const least = Math.min(contrast(hue, of("background")), contrast(hue, of("surface")));
       expect([index + 1, least >= 3]).toEqual([index + 1, true]);

@@ -17,20 +17,20 @@ const repository: Repository = {
   },
 };
 
-it("sees the repository", () => {
+it("the rules see the files of the repository", () => {
   expect(sourcesOf(repository).length).toBeGreaterThan(100);
 });
 
 describe.each(houseRules)("$name", ({ check, violations, kept }) => {
-  it("holds", () => {
+  it("is kept by the repository", () => {
     expect(check(repository)).toEqual([]);
   });
 
-  it.each(Object.keys(violations))("is seen to be broken by %s", (what) => {
+  it.each(Object.keys(violations))("is broken by its example: %s", (what) => {
     expect(check(repositoryOf(violations[what] ?? {}))).not.toEqual([]);
   });
 
-  it("lets through what keeps it", () => {
+  it("accepts its example that keeps it", () => {
     expect(check(repositoryOf(kept))).toEqual([]);
   });
 });
@@ -42,11 +42,11 @@ describe("an event", () => {
     ["without an owner", { type: "t", owner: "" }],
     ["owned by something else", { type: "t", owner: "b" }],
     ["without a fixture", { type: "u", owner: "a" }],
-  ])("%s is seen", (_what, entry) => {
+  ])("%s is reported", (_what, entry) => {
     expect(eventProblems({ files }, [entry], [])).toHaveLength(1);
   });
 
-  it("of an old type needs its fixture too", () => {
+  it("of an old type also needs a fixture", () => {
     expect(eventProblems({ files }, [], ["t", "old"])).toHaveLength(1);
   });
 });

@@ -1,7 +1,7 @@
 import type { Campaign } from "../../scripts/lib/campaigns.ts";
 import { type Trouble, troubledWatch } from "./troubled-watch.ts";
 
-/** Longer than every timeout, and than a client waits for the platform. */
+/** The length of an outage, longer than every timeout and than a client waits for the platform. */
 const awayMs = 90_000;
 
 const troubles: readonly Trouble[] = [

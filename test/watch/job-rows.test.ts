@@ -14,7 +14,7 @@ type Step = {
   readonly chance: number;
 };
 
-/** A history that a scheduler could have written, of three experiments in two pools. */
+/** A random history that a scheduler could have written, of three experiments in two pools. */
 class History {
   readonly events: StreamedEvent[] = [];
   readonly #runs = new Map<
@@ -62,7 +62,7 @@ class History {
           data: { outcome: ExperimentOutcome.COMPLETED, reason: "" },
         });
       case "removePool":
-        // Only one without runs is removed.
+        // Only a pool without runs is removed.
         if ([...this.#runs.values()].some((one) => one.pool === pool)) return;
         return this.#add(`pool-${pool}`, { type: "PoolRemoved", data: {} });
     }
@@ -111,7 +111,7 @@ const kinds = [
 const seeds = 300;
 const steps = 40;
 
-test("the gateway's rows of jobs are what the scheduler answers, in its order, over any history", () => {
+test("the gateway's rows of jobs equal the scheduler's answer, in the same order, after any history", () => {
   for (let seed = 1; seed <= seeds; seed += 1) {
     const chance = new Chance(seed, "jobs");
     const history = new History();

@@ -1,6 +1,6 @@
 /**
- * Clients watch lists, points and lines while parts of the platform die and are away. Whenever a part is back, each
- * client hears of what happens then; in the end each has exactly what the lists have, and each point and line once.
+ * Clients watch lists, points and lines while parts of the platform die and are down. Whenever a part is back, each
+ * client receives new events; in the end each has exactly the content of the lists, and each point and line once.
  */
 import { rmSync } from "node:fs";
 import { join } from "node:path";
@@ -24,7 +24,7 @@ export type Options = {
 
 export type Found = { readonly violations: readonly string[]; readonly summary: string };
 
-/** A client that has heard nothing for so long hangs. */
+/** A client that has received nothing for this long hangs. */
 const hearMs = 90_000;
 const stepSeconds = 0.5;
 const churnMs = 400;
@@ -69,7 +69,7 @@ export async function troubledWatch({ seed, clients, troubles, log }: Options): 
 const sum = (watchers: readonly Watcher[], of: (watcher: Watcher) => number): number =>
   watchers.reduce((total, watcher) => total + of(watcher), 0);
 
-/** Two trials that report and write until they are killed. */
+/** Submits two trials that report and write until they are killed. */
 async function training(world: World): Promise<string> {
   const config = `
 name: training
@@ -87,7 +87,7 @@ environment: { environment_variables: [STEPS=100000, STEP_SECONDS=${stepSeconds}
   return experiment;
 }
 
-/** Experiments that are changed again and again. */
+/** Submits experiments that are changed repeatedly. */
 async function paused(world: World): Promise<readonly string[]> {
   const config = `
 name: changed
@@ -103,7 +103,7 @@ searcher: { name: random, metric: loss, max_trials: 1 }
   return ids;
 }
 
-/** Half of the clients have filters of their own. All have a list in which the marks of `untilHeard` appear. */
+/** Half of the clients have filters. All have a list in which the marks of `untilHeard` appear. */
 function topicsOf(seed: number, index: number, experiment: string): readonly WatchedTopic[] {
   const drawn = drawInteger(seed, "filter", index, 10);
   const filter = index % 2 === 0 ? "label = even" : `name : n${drawn} or not label = l${drawn}`;
@@ -118,7 +118,7 @@ function topicsOf(seed: number, index: number, experiment: string): readonly Wat
   ];
 }
 
-/** Returns how many changes were answered for. */
+/** Returns the number of acknowledged changes. */
 async function churn(
   client: Client,
   experiments: readonly string[],
@@ -155,7 +155,7 @@ async function strike(world: World, { part, awayMs, wipe = false }: Trouble): Pr
   return `${part} was away for ${awayMs / 1_000} s${wipe ? ", and its data is gone" : ""}`;
 }
 
-/** Marks an experiment, and gives after how many milliseconds each client has heard of it. */
+/** Marks an experiment, and returns for each client the milliseconds until it received the mark. */
 async function untilHeard(
   client: Client,
   experiments: readonly string[],
@@ -205,7 +205,7 @@ async function untilConverged(
   return differing;
 }
 
-/** Documents by id, and positions in their order: of a topic one of them. */
+/** The content of a topic: documents by id, or positions in their order. */
 type Truth = {
   readonly documents: ReadonlyMap<string, object>;
   readonly positions: readonly number[];
@@ -240,7 +240,7 @@ async function truthOf(client: Client, topic: WatchedTopic): Promise<Truth> {
   }
 }
 
-/** Empty for none. A list leaves out some fields of its documents, as their configuration. */
+/** Returns an empty text for no difference. A list omits some fields of its documents, such as their configuration. */
 function differenceOf({ documents, positions }: Mirror, truth: Truth): string {
   if (!isDeepStrictEqual(positions, truth.positions)) {
     return `${positions.length} came, and ${truth.positions.length} are stored`;

@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
 import { troubledWatch } from "./troubled-watch.ts";
 
-/** `npm run -s campaign -- watch` has 50 clients and each part away for 90 s. */
-test("each client of Watch has what the lists have in the end, whatever dies", async () => {
+/** `npm run -s campaign -- watch` has 50 clients, and each part down for 90 s. */
+test("each client of Watch has the content of the lists in the end, whatever process dies", async () => {
   const said: string[] = [];
   const { violations } = await troubledWatch({
     seed: 5,

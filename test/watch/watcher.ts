@@ -1,5 +1,5 @@
 /**
- * A client of Watch that keeps what its topics have: it reads lists, follows the stream, and comes back at its cursor.
+ * A client of Watch that keeps a copy of its topics: it reads lists, follows the stream, and reconnects at its cursor.
  */
 import { setTimeout as delay } from "node:timers/promises";
 import { ApiError, type Client } from "@trainyard/client";
@@ -17,7 +17,7 @@ export type WatchedList = {
 export type WatchedSeries = {
   readonly kind: "points" | "lines";
   readonly experiment: string;
-  /** A trial, or empty for all. */
+  /** The id of a trial; empty for all. */
   readonly id: string;
 };
 
@@ -29,9 +29,9 @@ type Document = { readonly id: string };
 export type Mirror = {
   readonly topic: WatchedTopic;
   readonly documents: Map<string, Document>;
-  /** Positions of points, cursors of lines, in the order of their coming. */
+  /** Positions of points, or cursors of lines, in the order of their arrival. */
   readonly positions: number[];
-  /** The position of the list, where the stream begins. */
+  /** The position of the list, at which the stream begins. */
   position: string;
 };
 
@@ -141,7 +141,7 @@ export class Watcher {
     }
   }
 
-  /** Nothing that is killed here has another history afterwards, so no series is ever reset. */
+  /** No killed process changes the history of its data, so a series must never be reset. */
   async #reset(topic: string, names: readonly string[], reason: string): Promise<void> {
     for (const [index, mirror] of this.mirrors.entries()) {
       const isMeant = topic === "" ? !isSeries(mirror.topic) : names[index] === topic;

@@ -2,12 +2,15 @@ import { setTimeout as delay } from "node:timers/promises";
 
 const limitMs = 200_000;
 /**
- * A look may cost the platform more than what is waited for: the longer it takes, the rarer the looks, at most a
+ * A check may cost the platform more than the awaited work: the longer the wait, the rarer the checks, at most a
  * twentieth late.
  */
 const betweenMs = { shortest: 50, longest: 250, share: 0.05 } as const;
 
-/** Waits for a condition of another process; a failing look counts as "not yet", and is reported when time is up. */
+/**
+ * Waits for a condition of another process; a failing check counts as "not yet", and its error is reported on a
+ * timeout.
+ */
 export async function eventually(
   what: string,
   holds: () => Promise<boolean>,

@@ -1,4 +1,4 @@
-/** Processes of tests end with their runner, also when nothing in the runner gets to run any more. */
+/** Processes of tests end with their runner, even when the runner is killed and cannot clean up. */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { rmSync } from "node:fs";
@@ -23,7 +23,7 @@ const marked = (mark: string): readonly ProcessIdentity[] =>
     .filter((one) => one.environment.includes(`TY_TEST_RUN=${mark}`))
     .flatMap((one) => identityOf(one.pid) ?? []);
 
-test("after kill -9 of the runner of tests, none of the processes that it started is left", async () => {
+test("after kill -9 of the test runner no process that it started is left", async () => {
   const runner = spawn(process.execPath, [join(import.meta.dirname, "runner-main.ts")], {
     stdio: ["ignore", "pipe", "inherit"],
   });
@@ -37,8 +37,8 @@ test("after kill -9 of the runner of tests, none of the processes that it starte
   }
   try {
     expect(named.filter(([, identity]) => identity === null)).toEqual([]);
-    // Supervisor, PostgreSQL, NATS, services, agent, the trial's supervisor, its parent, itself, and two servers of
-    // tests.
+    // The supervisor, PostgreSQL, NATS, services, the agent, the trial's supervisor, parent and process, and two
+    // servers of tests.
     expect(started.size).toBeGreaterThan(9);
     runner.kill("SIGKILL");
     await exit;

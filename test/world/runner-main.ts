@@ -1,5 +1,5 @@
 /**
- * A small runner of tests: starts a world with a trial, a PostgreSQL and a NATS, says what runs, and waits to be
+ * A small test runner: starts a world with a trial, a PostgreSQL and a NATS, prints their processes, and waits to be
  * killed.
  */
 import { existsSync, readFileSync } from "node:fs";

@@ -1,16 +1,16 @@
-/** A training of ./code/ddp.py on an embedded cluster, and what it leaves: its loss at each batch, and its weights. */
+/** A training of ./code/ddp.py on an embedded cluster, and its results: the loss of each batch, and the weights. */
 import type { World } from "./world.ts";
 
 export type Training = {
   readonly slots: number;
-  /** Samples of one slot. */
+  /** The number of samples per slot and batch. */
   readonly batchSize: number;
   readonly batches: number;
   readonly checkpointBatches?: number;
   readonly batchSeconds?: number;
 };
 
-/** Submits it; gives the trial's id. Its seed is always the same. */
+/** Submits the training, always with the same seed; returns the trial's id. */
 export async function submitTraining(world: World, training: Training): Promise<string> {
   const { slots, batchSize, batches, checkpointBatches = 10, batchSeconds = 0 } = training;
   const experiment = await world.submit(
@@ -51,7 +51,7 @@ export async function lossesOf(world: World, trial: string): Promise<readonly nu
   return losses;
 }
 
-/** The lines of the last run's processes about their weights, each once; one line when they are all alike. */
+/** The lines in which the last run's processes print their weights, without repetitions; one line if all are equal. */
 export async function weightsOf(world: World, trial: string): Promise<readonly string[]> {
   const { out } = await world.yard("trial", "logs", trial);
   const said = [...out.matchAll(/after \d+ batches the weights are [0-9a-f]{64}/g)];

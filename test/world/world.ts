@@ -1,4 +1,4 @@
-/** An embedded cluster of its own, driven as its users do: through the command line, the API, and kill -9. */
+/** A separate embedded cluster, driven as users do: through the command line, the API, and kill -9. */
 import { execFileSync, spawn } from "node:child_process";
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -28,12 +28,14 @@ export type WorldOptions = {
   readonly web?: boolean;
   /** The default storage of checkpoints. */
   readonly storage?: { readonly address: string; readonly endpoint: string };
-  /** Makes `python3` of an entrypoint the project's own, which has PyTorch; a test asks first whether it is there. */
+  /**
+   * Makes `python3` of an entrypoint the project's Python, which has PyTorch; a test must first check that it exists.
+   */
   readonly python?: boolean;
 };
 
 export class World implements AsyncDisposable {
-  /** Holds the cluster's home and whatever the test writes. */
+  /** The folder of the cluster's home and of the test's files. */
   readonly folder: string;
   readonly home: string;
   readonly #options: WorldOptions;
@@ -72,7 +74,7 @@ export class World implements AsyncDisposable {
     return new Client({ url, token });
   }
 
-  /** http://127.0.0.1:8080 */
+  /** The API's address, such as http://127.0.0.1:8080. */
   get api(): string {
     return this.access.api;
   }
@@ -93,14 +95,14 @@ export class World implements AsyncDisposable {
     return found.pid;
   }
 
-  /** kill -9; gives the pid that is no more. */
+  /** Sends kill -9; returns the pid of the killed process. */
   async kill(name: string): Promise<number> {
     const pid = await this.pidOf(name);
     process.kill(pid, "SIGKILL");
     return pid;
   }
 
-  /** Waits until the supervisor has a process of this name that serves, other than the given one. */
+  /** Waits until a process of this name serves that has another pid. */
   async untilUp(name: string, otherThan: number): Promise<void> {
     await eventually(`${name} is up again`, async () => {
       const found = (await this.processes()).find((one) => one.name === name);
@@ -108,7 +110,7 @@ export class World implements AsyncDisposable {
     });
   }
 
-  /** One call of the command line, as `npm run -s yard -- …` makes it. */
+  /** Calls the command line once, as `npm run -s yard -- …` does. */
   yard(...args: readonly string[]): Promise<Said> {
     return this.yardWith({}, ...args);
   }
@@ -147,14 +149,14 @@ export class World implements AsyncDisposable {
     return JSON.parse(said.out);
   }
 
-  /** Writes a file below the world's folder; gives its path relative to it. */
+  /** Writes a file below the world's folder; returns its path relative to it. */
   write(path: string, text: string): string {
     mkdirSync(join(this.folder, path, ".."), { recursive: true });
     writeFileSync(join(this.folder, path), text);
     return path;
   }
 
-  /** A folder with one of the training programs of ./code as train.py; gives its name. */
+  /** Makes a folder with one of the training programs of ./code as train.py; returns its name. */
   code(program: string): string {
     const folder = `code-${program}`;
     const text = readFileSync(join(import.meta.dirname, "code", `${program}.py`), "utf8");
@@ -163,8 +165,8 @@ export class World implements AsyncDisposable {
   }
 
   /**
-   * Submits; gives the experiment's id. Without options it goes to the API at once: a start of the command line costs
-   * more than all that the platform does with an experiment.
+   * Submits an experiment; returns its id. Without options it calls the API directly, since a start of the command line
+   * costs more than all work of the platform for an experiment.
    */
   async submit(config: string, code: string, ...options: readonly string[]): Promise<string> {
     if (options.length === 0) {
@@ -180,7 +182,7 @@ export class World implements AsyncDisposable {
     return answer.experiment.id;
   }
 
-  /** The output of a trial, as `yard trial logs` prints it, for tests that look often. */
+  /** The output of a trial, as `yard trial logs` prints it, for tests that poll it. */
   async logs(trial: string): Promise<string> {
     const texts: string[] = [];
     let pageToken = "";
@@ -192,7 +194,7 @@ export class World implements AsyncDisposable {
     return texts.join("");
   }
 
-  /** Waits until the trials of an experiment are as described; there is at least one. */
+  /** Waits until the trials of an experiment, at least one, match the description. */
   async untilTrials(
     experiment: string,
     holds: (trials: readonly Plain<Trial>[]) => boolean,

@@ -2,7 +2,9 @@ import { readJson, readText } from "./home/atomic-file.ts";
 import type { ClusterInfo } from "./cluster-info.ts";
 import { homeAt, homeFolder } from "./home/home.ts";
 
-/** The address and the token of a home's cluster, as the command line needs them; null when none was started. */
+/**
+ * The address and the token of a home's cluster, as the command line needs them; null when no cluster was ever started.
+ */
 export function clusterAccess(
   folder: string = homeFolder(),
 ): { readonly api: string; readonly token: string } | null {

@@ -1,4 +1,4 @@
-/** Something that a person must know or do; the message is one clear sentence for them. */
+/** An error that a person has to act on; its message is one clear sentence. */
 export class ClusterError extends Error {
   override readonly name = "ClusterError";
   readonly code: string;

@@ -5,18 +5,18 @@ import type { ProcessKind } from "./processes/process-plan.ts";
 export type ProcessInfo = {
   readonly name: string;
   readonly kind: ProcessKind;
-  /** Null while it does not run. */
+  /** Null while the process does not run. */
   readonly pid: number | null;
-  /** stopped, starting, running, waiting (to be started again), ended (and not started again), stopping, lost. */
+  /** One of: stopped, starting, running, waiting (for its next start), ended (not started again), stopping, lost. */
   readonly state: string;
   readonly log: string;
 };
 
-/** `cluster.json`, and what `yard cluster status -o json` prints. */
+/** The content of `cluster.json` and the output of `yard cluster status -o json`. */
 export type ClusterInfo = {
   readonly version: string;
   readonly api: string;
-  /** host:port of the gateway's gRPC server, and of the metrics service's, which takes reports. */
+  /** host:port of the gateway's gRPC server, and of the metrics service's, which receives reports. */
   readonly grpc: string;
   readonly metricsGrpc: string;
   readonly natsUrl: string;
@@ -25,7 +25,7 @@ export type ClusterInfo = {
   readonly tokenFile: string;
   readonly home: string;
   readonly processes: readonly ProcessInfo[];
-  /** Sentences that a person should read, such as where the database is when it is not in the home folder. */
+  /** Sentences for a person to read, such as where the database is when it is outside the home folder. */
   readonly notes: readonly string[];
 };
 

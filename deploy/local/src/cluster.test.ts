@@ -42,7 +42,7 @@ afterEach(async () => {
   }
 }, slow);
 
-/** A home whose cluster is taken down after the test, whatever the test does. */
+/** A new home; its cluster is taken down after the test, even when the test fails. */
 function newHome(): string {
   const { path } = temporaryHome();
   homes.push(path);
@@ -90,7 +90,7 @@ async function given(info: ClusterInfo): Promise<Record<string, string>> {
 }
 
 test(
-  "up, status, a second up, and down, which leaves nothing running",
+  "up, status, a second up and down succeed, and down leaves no process running",
   async () => {
     const home = newHome();
     const steps: string[] = [];
@@ -128,7 +128,7 @@ test(
   slow,
 );
 
-/** Command lines that name the home; this process and its shell do not. */
+/** Processes whose command line names the home, without this process and its shell. */
 function processesNaming(home: string): readonly string[] {
   return allProcesses()
     .map((one) => one.argv.join(" "))
@@ -197,7 +197,7 @@ test(
 );
 
 test(
-  "a process that dies is restarted: a service, NATS with its data folder deleted, PostgreSQL",
+  "the supervisor restarts a process that dies: a service, NATS with its data folder deleted, PostgreSQL",
   async () => {
     const home = newHome();
     const { cluster } = await up(home, { processes: true });
@@ -211,7 +211,7 @@ test(
       );
       expect(isAlive(identified(after, name))).toBe(true);
     }
-    // The agent's trial outlived the agent.
+    // The agent's trial still runs after the agent died.
     expect(isAlive(trial(home))).toBe(true);
     expect((await given(cluster))["TRAINYARD_NATS_USER"]).toBe("gateway");
   },
@@ -219,7 +219,7 @@ test(
 );
 
 test(
-  "after kill -9 of the supervisor everything keeps running, and the next up takes it over",
+  "after kill -9 of the supervisor its processes keep running, and the next up takes them over",
   async () => {
     const home = newHome();
     const { cluster } = await up(home, { agents: 2 });
@@ -235,7 +235,7 @@ test(
     expect(named(left, "trainyard").state).toBe("running");
     expect(left?.notes.join()).toContain("The supervisor was killed");
 
-    // A service also died meanwhile: it is started, the others are taken over.
+    // A service died while no supervisor ran: the next one starts it and takes the others over.
     signal(identified(cluster, "trainyard"), "SIGKILL");
     const again = await up(home, { agents: 2 });
     expect(again.alreadyUp).toBe(false);
@@ -246,7 +246,7 @@ test(
     expect(again.cluster.api).toBe(cluster.api);
     expect(trials.every(isAlive)).toBe(true);
 
-    // A supervisor that was taken over is kept alive like a child.
+    // The supervisor also restarts NATS, which it took over instead of starting it.
     signal(identified(again.cluster, "nats"), "SIGKILL");
     await eventually(
       home,
@@ -259,7 +259,7 @@ test(
 );
 
 test(
-  "after kill -9 of the supervisor another mode of start replaces the services and keeps the rest",
+  "after kill -9 of the supervisor an up in another mode replaces the services and keeps the other processes",
   async () => {
     const home = newHome();
     const { cluster } = await up(home, { processes: true });
@@ -282,7 +282,7 @@ test(
 );
 
 test(
-  "down after kill -9 of supervisor and agent ends what is left, trials included",
+  "down after kill -9 of supervisor and agent ends all remaining processes, trials included",
   async () => {
     const home = newHome();
     const { cluster } = await up(home);
@@ -297,7 +297,7 @@ test(
 );
 
 test(
-  "two starts at once: one cluster, which both find",
+  "of two concurrent starts one starts the cluster, and both return it",
   async () => {
     const home = newHome();
     const [one, two] = await Promise.all([up(home), up(home)]);
@@ -308,7 +308,7 @@ test(
 );
 
 test(
-  "with --no-restart what died stays down until it is restarted by name",
+  "with --no-restart a dead process stays down until it is restarted by name",
   async () => {
     const home = newHome();
     const { cluster } = await up(home, { processes: true, restart: false });
@@ -322,7 +322,7 @@ test(
 );
 
 test(
-  "restart by name gives a new process; a name that is not one is refused with the names that are",
+  "restart by name starts a new process, and an unknown name is refused with the list of known names",
   async () => {
     const home = newHome();
     const { cluster } = await up(home);
@@ -342,7 +342,7 @@ test(
 );
 
 test(
-  "a home of a newer version is refused with a sentence and nothing is started",
+  "a home of a newer version is refused with a sentence, and no process is started",
   async () => {
     const home = newHome();
     const file = join(home, "VERSION");
@@ -354,7 +354,7 @@ test(
 );
 
 test(
-  "a service that keeps ending fails the start with its name and the last lines of its log, and the cluster recovers with it",
+  "a service that keeps ending fails the start with its name and the last lines of its log; the cluster recovers when the service does",
   async () => {
     const home = newHome();
     const broken = join(home, "blobs", "broken-gateway");
@@ -363,7 +363,7 @@ test(
     await expect(failed).rejects.toThrow(
       /process gateway keeps ending: its log .*gateway\.log says why.*last lines are:\n(.*\n)*stand-in gateway is broken/,
     );
-    // The rest is kept: trials must not pay for it.
+    // The other processes stay up, so that the trials go on running.
     expect(isAlive(trial(home))).toBe(true);
     rmSync(broken);
     await eventually(home, (info) => named(info, "gateway").state === "running");
@@ -373,7 +373,7 @@ test(
 );
 
 test(
-  "a home in a deep folder that only root may enter: the socket fits, status says where the database is, purge removes it",
+  "a cluster works in a deep home that only root may enter: its socket path fits, status names the database's folder, purge removes it",
   async () => {
     const parent = mkdtempSync(join(tmpdir(), "trainyard-root-only-"));
     const home = join(parent, "a-folder-with-a-long-name".repeat(6), "home");

@@ -1,6 +1,5 @@
 /**
- * The functions behind `yard cluster …`. Everything that goes wrong for a person's reasons is a ClusterError with one
- * sentence.
+ * The functions behind `yard cluster …`. Each failure that a person has to act on is a ClusterError with one sentence.
  */
 import { existsSync, rmSync } from "node:fs";
 import { delimiter, join } from "node:path";
@@ -37,17 +36,17 @@ import { waitUntil } from "./processes/wait.ts";
 
 export type UpResult = {
   readonly cluster: ClusterInfo;
-  /** A cluster was up in this home already; the options of this call changed nothing. */
+  /** True if a cluster was already up in this home; the options of the call then changed nothing. */
   readonly alreadyUp: boolean;
 };
 
 export type UpOptions = Partial<ClusterOptions> & {
   readonly home?: string;
-  /** Goes before the caller's PATH, for training processes that need programs of there. */
+  /** A folder in front of the caller's PATH: training processes may need its programs. */
   readonly pathFirst?: string;
-  /** Where checkpoints go whose experiment names no storage; the home's folder unless given. */
+  /** The checkpoint storage of experiments that name none; the home's folder by default. */
   readonly storage?: DefaultStorage | undefined;
-  /** The current step, reported whenever it changes. */
+  /** Called with the name of the current step whenever it changes. */
   readonly onProgress?: (step: string) => void;
 };
 
@@ -103,7 +102,7 @@ function startSupervisor(
   );
 }
 
-/** Follows the supervisor until everything serves; throws the sentence with which it failed. */
+/** Follows the supervisor until all processes serve; throws its failure as a sentence. */
 async function untilReady(
   home: Home,
   launched: Launched | null,
@@ -121,7 +120,7 @@ async function untilReady(
   return settled(home, status);
 }
 
-/** The one that was started, or the one that was quicker. */
+/** True if a supervisor of this home lives: the one that this call launched, or one of a concurrent start. */
 function supervisorLives(home: Home, launched: Launched | null): boolean {
   const started = launched?.identity ?? null;
   return (started !== null && isAlive(started)) || lockHolder(supervisorLock(home)) !== null;
@@ -143,7 +142,7 @@ function settled(home: Home, status: SupervisorStatus | null): ClusterInfo {
   );
 }
 
-/** The processes of a home; null when nothing runs. Without its supervisor the rest is shown as it was left. */
+/** The processes of a home; null when none runs. If the supervisor is dead, their last recorded states are returned. */
 export async function clusterStatus(folder: string = homeFolder()): Promise<ClusterInfo | null> {
   const home = homeAt(folder);
   const status = await ask(home, { verb: "status" });
@@ -167,7 +166,7 @@ export async function clusterStatus(folder: string = homeFolder()): Promise<Clus
   };
 }
 
-/** Ends everything of a home's cluster; with `purge` its data goes too. False when there was nothing to do. */
+/** Ends all processes of a home's cluster; with `purge` its data is removed too. False when the home had neither. */
 export async function clusterDown(
   folder: string = homeFolder(),
   options: { readonly purge?: boolean } = {},
@@ -194,7 +193,7 @@ export async function clusterDown(
   return told !== null || left;
 }
 
-/** A supervisor that no longer answers: it is asked by a signal, and killed when that does not help either. */
+/** Ends a supervisor that does not answer its socket: first by a signal, then by SIGKILL. */
 async function endHolder(home: Home): Promise<void> {
   const holder = lockHolder(supervisorLock(home));
   if (holder === null) return;
@@ -204,7 +203,7 @@ async function endHolder(home: Home): Promise<void> {
   await gone(holder, limits.sweepMs);
 }
 
-/** The remains of a supervisor that was killed. */
+/** Ends the processes that a killed supervisor left. */
 async function endLeft(home: Home): Promise<boolean> {
   const ended = await endLeftovers(new ProcessRecords(home), () => false);
   const postgres = runningPostgres(keptPlace(home).folder);
@@ -225,7 +224,7 @@ function gone(process: ProcessIdentity, limitMs: number): Promise<boolean> {
   return waitUntil(() => !isAlive(process), limitMs);
 }
 
-/** Stops one process and starts it again, and waits until it serves. */
+/** Stops one process, starts it again, and waits until it serves. */
 export async function restartProcess(name: string, folder: string = homeFolder()): Promise<void> {
   const home = homeAt(folder);
   const status = await ask(home, { verb: "restart", name });
@@ -237,7 +236,7 @@ export async function restartProcess(name: string, folder: string = homeFolder()
   }
 }
 
-/** The log of one process, also of one that has ended. */
+/** Returns the log of one process, running or ended. */
 export function processLog(name: string, folder: string = homeFolder()): string {
   const home = homeAt(folder);
   const path = logOf(home, name);

@@ -1,6 +1,6 @@
 /**
- * How the command line speaks with the supervisor: a unix socket in the home's run folder, one JSON line each way per
- * connection. Who may enter that folder (mode 0700) may ask.
+ * The protocol between the command line and the supervisor: a unix socket in the home's run folder, one JSON line each
+ * way per connection. Every user who may enter that folder (mode 0700) may send requests.
  */
 import { chmodSync, closeSync, existsSync, openSync, rmSync } from "node:fs";
 import { connect, createServer, type Socket } from "node:net";
@@ -19,9 +19,9 @@ export type SupervisorPhase = "starting" | "ready" | "failed" | "stopping";
 
 export type SupervisorStatus = {
   readonly phase: SupervisorPhase;
-  /** The current step, for people who wait. */
+  /** The current step of the start, for display. */
   readonly step: string;
-  /** Why it is not ready and will not become so by itself. */
+  /** The reason for which the cluster is not ready and cannot become so by itself. */
   readonly failure: string | null;
   readonly cluster: ClusterInfo | null;
 };
@@ -33,8 +33,8 @@ export type ControlReply =
 const socketName = "control.sock";
 
 /**
- * A path of a unix socket holds 107 bytes, and a home folder may be deep. Through the descriptor of its folder every
- * socket has a short path.
+ * A unix socket's path has at most 107 bytes, and a home folder may be deep. A path through the folder's file
+ * descriptor is always short.
  */
 function socketPath(home: Home): { readonly path: string } & Disposable {
   if (!existsSync("/proc/self/fd")) {
@@ -49,7 +49,7 @@ function socketPath(home: Home): { readonly path: string } & Disposable {
 
 export type ControlHandler = (request: ControlRequest) => Promise<SupervisorStatus>;
 
-/** Only the holder of the home's lock serves, so a socket that is left there is stale. */
+/** Only the holder of the home's lock serves, so an existing socket file is stale. */
 export async function serveControl(home: Home, handle: ControlHandler): Promise<AsyncDisposable> {
   rmSync(join(home.run, socketName), { force: true });
   const address = socketPath(home);
@@ -86,7 +86,7 @@ async function answer(line: string, handle: ControlHandler): Promise<ControlRepl
   }
 }
 
-/** Asks the supervisor; null when none answers there. Throws what it refuses. */
+/** Sends a request to the supervisor; null when no supervisor answers. Throws when the request is refused. */
 export async function ask(home: Home, request: ControlRequest): Promise<SupervisorStatus | null> {
   if (!existsSync(home.run)) return null;
   using address = socketPath(home);
@@ -98,7 +98,7 @@ export async function ask(home: Home, request: ControlRequest): Promise<Supervis
   return reply.status;
 }
 
-/** Null when nobody listens, when the other side ended before it answered, or when it hangs. */
+/** Null when no process listens, when the connection ends before the answer, or on a timeout. */
 function exchange(path: string, line: string, limitMs: number): Promise<string | null> {
   return new Promise((resolve, reject) => {
     const socket = connect(path, () => socket.write(line));

@@ -1,11 +1,11 @@
 import { expect, test } from "vitest";
 import { storageVariables } from "./default-storage.ts";
 
-test("without a storage the services get no setting of one", () => {
+test("services get no storage setting when the cluster has no storage", () => {
   expect(storageVariables(undefined, {})).toEqual({});
 });
 
-test("the endpoint of a store of S3's protocol is added to those that the platform may use", () => {
+test("the endpoint of an S3-compatible store is added to the allowed endpoints", () => {
   const storage = { address: "s3://models/a", endpoint: "https://minio:9000" };
   const told = {
     TRAINYARD_CHECKPOINT_STORAGE: "s3://models/a",
@@ -22,7 +22,7 @@ test("the endpoint of a store of S3's protocol is added to those that the platfo
   });
 });
 
-test("the endpoint of Google's is that of every bucket there", () => {
+test("a gs:// storage allows Google's endpoint", () => {
   const storage = { address: "gs://models", endpoint: "http://127.0.0.1:1" };
   expect(storageVariables(storage, {})).toEqual({
     TRAINYARD_CHECKPOINT_STORAGE: "gs://models",

@@ -1,4 +1,4 @@
-/** The storage of experiments that name none, as settings of the services. */
+/** The default storage of experiments that name none, as settings of the services. */
 export type DefaultStorage = {
   /** `s3://bucket/prefix` or `gs://bucket/prefix`. */
   readonly address: string;
@@ -6,7 +6,9 @@ export type DefaultStorage = {
   readonly endpoint?: string | undefined;
 };
 
-/** Variables of the services, over those of the caller: the address of a store is one that the platform may use. */
+/**
+ * Variables of the services, merged over the caller's: the address of the storage, and its endpoint as an allowed one.
+ */
 export function storageVariables(
   storage: DefaultStorage | undefined,
   environment: Readonly<Record<string, string | undefined>>,

@@ -6,14 +6,14 @@ import { prepareHome } from "./home/home.ts";
 import { ensureApiToken, ensureSecrets } from "./home/secrets.ts";
 import { temporaryHome } from "./testing.ts";
 
-test("doctor says that runs have no users of their own here, and what their code can read", () => {
+test("doctor reports that runs have no users of their own here, and names the data that their code can read", () => {
   using home = temporaryHome();
   const [users] = clusterDoctor(home);
   expect(users).toMatchObject({ check: "users of runs", state: "note" });
   expect(users?.detail).toMatch(/off in the embedded cluster.*passwords.*tokens of other runs/);
 });
 
-test("doctor names each secret that other users may read, and none of a cluster as it is made", () => {
+test("doctor names each secret that other users may read, and reports none in a new cluster", () => {
   using home = temporaryHome();
   prepareHome(home);
   ensureSecrets(home, { postgresRoles: [], natsUsers: [] });

@@ -1,4 +1,6 @@
-/** Looks over an embedded cluster: what training code can reach here, and whether others can reach its secrets. */
+/**
+ * Checks an embedded cluster: which data training code can reach here, and whether other users can read its secrets.
+ */
 import { readdirSync, statSync } from "node:fs";
 import { userInfo } from "node:os";
 import { join } from "node:path";
@@ -7,7 +9,7 @@ import { type Home, homeAt, homeFolder } from "./home/home.ts";
 
 export type Finding = {
   readonly check: string;
-  /** problem: something is wrong and can be mended. note: as it is meant to be, and worth to know. */
+  /** problem: something is wrong and can be repaired. note: nothing is wrong, but a person should know it. */
   readonly state: "ok" | "note" | "problem";
   readonly detail: string;
 };
@@ -25,7 +27,7 @@ function usersOff(): Finding {
   };
 }
 
-/** Each must be its owner's alone. */
+/** The secret files of a home; only their owner may read them. */
 function secretFiles(home: Home): readonly Finding[] {
   const environments = join(home.run, "environment");
   const files = [home.secretsFile, home.tokenFile, ...filesIn(environments)];

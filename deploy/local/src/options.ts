@@ -1,13 +1,13 @@
 import { parseArgs } from "node:util";
 
-/** How a cluster is to be started; what the supervisor gets as its arguments. Nothing here is secret. */
+/** The options of a cluster's start, passed to the supervisor as arguments. None of them is secret. */
 export type ClusterOptions = {
   readonly agents: number;
   /** Slots of each agent; null for the number of CPU cores. */
   readonly slots: number | null;
-  /** A process of its own for each service, instead of one for all. */
+  /** True for one process per service instead of one for all. */
   readonly processes: boolean;
-  /** Whether what dies is started again. */
+  /** Whether the supervisor restarts dead processes. */
   readonly restart: boolean;
   /** A module that exports `services` and `agentMain` in place of ./supervisor/services.ts, for tests. */
   readonly servicesModule: string | null;

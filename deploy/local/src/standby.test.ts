@@ -6,7 +6,7 @@ import { temporaryHome } from "./testing.ts";
 
 const servicesModule = join(import.meta.dirname, "fixtures", "services.ts");
 
-test("up waits until each service takes commands: one that could only take over from another does not", async () => {
+test("up waits until each service takes commands; a standby does not count", async () => {
   using home = temporaryHome();
   const standby = join(home.blobs, "standby-searcher");
   writeFileSync(standby, "");

@@ -1,6 +1,4 @@
-/**
- * Helpers for the tests of this folder: homes that are removed, and processes that are ended, even when a test fails.
- */
+/** Helpers for the tests of this folder: homes are removed and processes ended after each test, even when it fails. */
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -38,7 +36,7 @@ export type TestServer = AsyncDisposable & {
   start(): Promise<void>;
 };
 
-/** A database server on files of its own, started and answering. */
+/** Starts a database server on new files, and waits until it answers. */
 export async function startTestServer(home: Home, roles: readonly string[]): Promise<TestServer> {
   const secrets = ensureSecrets(home, { postgresRoles: roles, natsUsers: [] });
   const place = preparePlace(home, secrets.clusterId, packagedPostgres());
@@ -57,7 +55,7 @@ export async function startTestServer(home: Home, roles: readonly string[]): Pro
       return launched.identity;
     },
     async start(): Promise<void> {
-      // A server that was killed leaves children that end within moments; until then a new one refuses.
+      // Children of a killed server end within moments; until then a new server refuses to start.
       const up = await waitUntil(async () => {
         if (launched?.identity == null || !isAlive(launched.identity)) {
           launched = await launch(postgresCommand(place, port), join(home.logs, "postgres.log"));

@@ -1,6 +1,6 @@
 /**
- * An agent with GPUs, which a script in place of nvidia-smi plays: what it offers, what its runs see, and what their
- * logs say.
+ * Tests of an agent with GPUs, which a script listed in place of nvidia-smi: the slots that it offers, the GPUs that
+ * its runs see, and the lines in their logs.
  */
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -15,7 +15,7 @@ import { ScriptedPlatform } from "./testing/scripted-platform.ts";
 
 afterAll(removeFolders);
 
-// Real processes on a machine that others use.
+// The tests start real processes on a shared machine.
 vi.setConfig({ testTimeout: 60_000 });
 const patient = { timeout: 90_000, interval: 20 };
 
@@ -77,7 +77,7 @@ test("an agent offers its GPUs with name, memory, NUMA node and NVLink group", a
   ]);
 });
 
-test("a run sees the GPUs of its slots only, and one without slots sees none", async () => {
+test("a run sees only the GPUs of its slots, and a run without slots sees none", async () => {
   const seen = 'echo "$CUDA_VISIBLE_DEVICES|$ROCR_VISIBLE_DEVICES|$TRAINYARD_SLOT_IDS"';
   const one = launchOf(seen, { slots: [second.uuid] });
   const both = launchOf(seen, { slots: [second.uuid, first.uuid] });
@@ -90,7 +90,7 @@ test("a run sees the GPUs of its slots only, and one without slots sees none", a
   expect(platform.texts(none)).toEqual(["||"]);
 });
 
-test("a run whose GPU leaves continues, and its log says so, and again when the GPU is back", async () => {
+test("a run continues when its GPU disappears; its log reports the loss, and the GPU's return", async () => {
   const launch = launchOf("sleep 1000", { slots: [second.uuid] });
   const beside = launchOf("sleep 1000", { slots: [first.uuid] });
   for (const one of [launch, beside]) platform.run(one);
@@ -108,7 +108,7 @@ test("a run whose GPU leaves continues, and its log says so, and again when the 
   expect(platform.texts(beside)).toEqual([]);
 });
 
-test("a run that fails after its GPU has left ends with that as a cause, also under the next agent process", async () => {
+test("a run that fails after its GPU disappeared reports that as a cause, also under the next agent process", async () => {
   const stop = join(newFolder(), "stop");
   const launch = launchOf(`until [ -e ${stop} ]; do sleep 0.05; done; echo lost >&2; exit 1`, {
     slots: [second.uuid],
@@ -125,7 +125,7 @@ test("a run that fails after its GPU has left ends with that as a cause, also un
   expect(exit).toMatchObject({ code: 1, message: `exited with code 1: lost; ${problem}` });
 });
 
-test("a launch for a GPU that has left meanwhile fails with the reason, and nothing is started", async () => {
+test("a launch for a GPU that has disappeared fails with the reason, and no process is started", async () => {
   programs.writeNvidiaSmi([first]);
   await vi.waitFor(() => expect(offered()).toEqual([first.uuid]), patient);
   const launch = launchOf("echo started", { slots: [second.uuid] });

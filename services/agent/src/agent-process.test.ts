@@ -1,4 +1,7 @@
-/** The agent as the process that it is, on a real server: killed with SIGKILL, asked to leave, asked to shut down. */
+/**
+ * The agent as a process on a real server: it is killed with SIGKILL, stopped with SIGTERM, and shut down with its
+ * runs.
+ */
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdirSync } from "node:fs";
@@ -62,7 +65,7 @@ async function end(agent: ChildProcess, how: NodeJS.Signals): Promise<void> {
   await once(agent, "exit");
 }
 
-test("kill -9 of the agent, again and again, costs no run, no line, no report and no exit code", async () => {
+test("repeated kill -9 of the agent costs no run, no line, no report and no exit code", async () => {
   const script = [
     "import json, os, sys, time",
     "run = os.environ['TRAINYARD_RUN_DIR']",
@@ -76,7 +79,7 @@ test("kill -9 of the agent, again and again, costs no run, no line, no report an
   ].join("\n");
   const contextDigest = platform.addContext(await packed({ "train.py": script }));
   const launch = launchOf("python3 train.py", { contextDigest });
-  // An agent finds nothing at all on its folder's first start.
+  // A new agent must start on an empty folder.
   mkdirSync(folder, { recursive: true });
   let agent = startAgent();
   await vi.waitFor(() => expect(platform.report).not.toBeNull(), patient);
@@ -94,12 +97,12 @@ test("kill -9 of the agent, again and again, costs no run, no line, no report an
   expect(ended).toMatchObject({ pid, exit: { code: 7 }, killed: false });
   await vi.waitFor(() => expect(platform.texts(launch)).toHaveLength(300), patient);
   expect(platform.texts(launch)).toEqual(Array.from({ length: 300 }, (_, n) => String(n + 1)));
-  // A kill between an answer and its record repeats them, which changes nothing: they are known by their keys.
+  // A kill between an answer and its record causes a second delivery, which the platform drops by its key.
   const delivered = new Set(platform.received.map(({ key }) => key));
   expect([...delivered]).toEqual(["0-100", "0-200", "0-300"]);
 });
 
-test("a run that ends while no agent is there is reported by the next agent", async () => {
+test("a run that ends while no agent runs is reported by the next agent", async () => {
   const agent = startAgent();
   const launch = launchOf("echo up; sleep 0.5; echo over; exit 5");
   platform.run(launch);
@@ -108,7 +111,7 @@ test("a run that ends while no agent is there is reported by the next agent", as
     expect(platform.reported(launch.allocation)?.pid).toBeGreaterThan(0);
   }, patient);
   const { pid } = await platform.up(launch);
-  // SIGTERM leaves the run as it is, like SIGKILL.
+  // SIGTERM keeps the run alive, like SIGKILL.
   await end(agent, "SIGTERM");
   await vi.waitFor(() => expect(() => process.kill(pid, 0)).toThrow(), patient);
   startAgent();
@@ -116,7 +119,7 @@ test("a run that ends while no agent is there is reported by the next agent", as
   await vi.waitFor(() => expect(platform.texts(launch)).toEqual(["up", "over"]), patient);
 });
 
-test("runs continue while the server is away, and their lines come after", async () => {
+test("runs continue while the server is unavailable, and their lines are delivered afterwards", async () => {
   startAgent();
   const launch = launchOf("for n in 1 2 3 4 5 6 7 8; do echo $n; sleep 0.1; done");
   await vi.waitFor(() => {
@@ -131,7 +134,7 @@ test("runs continue while the server is away, and their lines come after", async
   await vi.waitFor(() => expect(platform.texts(launch)).toEqual(all), patient);
 });
 
-test("an agent that is shut down ends its runs, reports their ends, and leaves", async () => {
+test("an agent that is shut down ends its runs, reports their ends, and exits", async () => {
   const agent = startAgent();
   const launch = launchOf("echo up; exec sleep 1000");
   await vi.waitFor(() => {

@@ -18,7 +18,7 @@ test("an agent needs no PostgreSQL settings, and without an SDK path its runs us
   expect(config.sdkPath).toBeNull();
 });
 
-test("an agent has the labels that its settings name", () => {
+test("an agent has the labels of its settings", () => {
   const labelsOf = (text: string) =>
     parseConfig({ ...required, TRAINYARD_AGENT_LABELS: text }).labels;
   expect(parseConfig(required).labels).toEqual({});
@@ -36,7 +36,7 @@ test.each([
   ["zo ne=a", '"zo ne=a" is not a label: name and value are'],
   ["__proto__=a", '"__proto__=a" is not a label'],
   ["zone=a,rack=r,zone=b", "label zone is there twice, as a and as b"],
-])("an agent refuses to start with the labels %j, and says why", (text, sentence) => {
+])("an agent refuses to start with the labels %j, and gives the reason", (text, sentence) => {
   expect(() => parseConfig({ ...required, TRAINYARD_AGENT_LABELS: text })).toThrow(
     `TRAINYARD_AGENT_LABELS: ${sentence}`,
   );

@@ -32,46 +32,42 @@ const schema = z.object({
   ...processVariables,
   TRAINYARD_AGENT_NAME: z.string().min(1).default(hostname()),
   TRAINYARD_AGENT_DIR: z.string().min(1),
-  /** The devices that the agent offers; auto is cuda where nvidia-smi lists GPUs, then rocm, else cpu. */
+  /** The devices that the agent offers. auto: cuda if nvidia-smi lists GPUs, else rocm if rocm-smi does, else cpu. */
   TRAINYARD_AGENT_SLOT_TYPE: z.enum(["auto", "cuda", "rocm", "cpu", "none"]).default("auto"),
-  /** The GPUs that it may offer, by number or UUID, separated by commas; empty for all. */
+  /** The GPUs that the agent may offer, by number or UUID, separated by commas; empty for all. */
   TRAINYARD_AGENT_VISIBLE_DEVICES: z.string().default(""),
-  /** So many slots without a device in place of all others, to try out scheduling. */
+  /** The number of slots without a device, which replace all others, to try out scheduling; 0 for none. */
   TRAINYARD_AGENT_ARTIFICIAL_SLOTS: z.coerce.number().int().min(0).max(1_024).default(0),
-  /** CPU slots, where it offers these. */
+  /** The number of CPU slots, if the agent offers CPU slots. */
   TRAINYARD_AGENT_SLOTS: z.coerce.number().int().min(0).max(1_024).default(availableParallelism()),
-  /** Where other agents reach what runs here; on one machine, the machine itself. */
+  /** The address at which other agents reach this agent's runs; by default the machine itself. */
   TRAINYARD_AGENT_ADDRESS: z.string().min(1).optional(),
-  /** How all processes of a run are found and ended; auto is the best that the host allows. */
+  /** The way in which all processes of a run are found and ended; auto is the best one that the host allows. */
   TRAINYARD_AGENT_PROCESS_GROUPS: z.enum(["auto", "cgroup", "parent", "scan"]).default("auto"),
-  /** The labels that constraints of experiments name, as "zone=a,rack=r3". */
+  /** The agent's labels, to which constraints of experiments refer, as "zone=a,rack=r3". */
   TRAINYARD_AGENT_LABELS: z.string().default("").transform(readLabels),
   /**
    * FIRST-LAST: each experiment's runs have a user of their own with an id of this range; empty for the agent's own
    * user.
    */
   TRAINYARD_AGENT_USER_IDS: z.string().default("").transform(userRange),
-  /**
-   * Groups that such users have besides their own, by name or number, separated by commas: of devices, of a storage.
-   */
+  /** Groups of these users besides their own, by name or number, separated by commas: of devices, of a storage. */
   TRAINYARD_AGENT_USER_GROUPS: z.string().default(""),
   /**
-   * Variables of the agent that such runs have besides the usual ones, separated by commas; NAME* for all that begin
-   * so.
+   * Variables of the agent that runs with users of their own get besides the usual ones, separated by commas; NAME* for
+   * a prefix.
    */
   TRAINYARD_AGENT_USER_VARIABLES: z.string().default(""),
   TRAINYARD_ENV_FILE: z.string().min(1).optional(),
   TRAINYARD_POOL: z.string().min(1).default("default"),
   /**
-   * Where the registry keeps checkpoints of experiments that name no place; without it their runs wait for the
-   * registry.
+   * The checkpoint folder of experiments that name no storage, as in the registry; without it their runs wait for the
+   * registry's answer.
    */
   TRAINYARD_CHECKPOINT_DIR: z.string().default(""),
   /** The share of the free disk for sealed checkpoints that wait for their upload; a save beyond it waits. */
   TRAINYARD_CHECKPOINT_DISK_SHARE: z.coerce.number().gt(0).max(1).default(0.5),
-  /**
-   * A folder with the Python package `trainyard`, for training processes; without it they need the package installed.
-   */
+  /** A folder with the Python package `trainyard` for training processes; without it they use the installed package. */
   TRAINYARD_SDK_PATH: z.string().min(1).optional(),
   TRAINYARD_API_URL: z.string().min(1),
   TRAINYARD_METRICS_URL: z.string().min(1),
@@ -91,7 +87,7 @@ export type AgentConfig = ProcessConfig & {
   readonly checkpointDir: string;
   /** The share of the free disk that sealed checkpoints may take: above 0, at most 1. */
   readonly checkpointDiskShare: number;
-  /** Null where training processes use the installed package. */
+  /** Null if training processes use the installed package. */
   readonly sdkPath: string | null;
   readonly apiUrl: string;
   readonly metricsUrl: string;

@@ -11,7 +11,7 @@ const required = {
 const containerOf = (more: Readonly<Record<string, string>>) =>
   parseConfig({ ...required, ...more }).container;
 
-test("without a setting of containers runs are processes, and no limit is set", () => {
+test("without container settings runs are processes without limits", () => {
   expect(containerOf({})).toEqual({
     runtime: "auto",
     socket: "",
@@ -29,7 +29,7 @@ test("without a setting of containers runs are processes, and no limit is set", 
   });
 });
 
-test("limits are read as the engines write them", () => {
+test("limits are parsed in the notation of the container engines", () => {
   expect(
     containerOf({
       TRAINYARD_AGENT_ENGINE_SOCKET: "unix:///run/a.sock",
@@ -52,17 +52,20 @@ test.each([
   ["90s", 90_000],
   ["1.5h", 5_400_000],
   ["600", 600_000],
-])("a pull may take %s", (TRAINYARD_AGENT_PULL_TIMEOUT, pullTimeoutMs) => {
+])("a pull timeout of %s is accepted", (TRAINYARD_AGENT_PULL_TIMEOUT, pullTimeoutMs) => {
   expect(containerOf({ TRAINYARD_AGENT_PULL_TIMEOUT })).toMatchObject({ pullTimeoutMs });
 });
 
-test.each(["0", "soon", "-1h", "30d"])("no pull may take %s", (TRAINYARD_AGENT_PULL_TIMEOUT) => {
-  expect(() => containerOf({ TRAINYARD_AGENT_PULL_TIMEOUT })).toThrow(
-    /TRAINYARD_AGENT_PULL_TIMEOUT: must be a time, such as/,
-  );
-});
+test.each(["0", "soon", "-1h", "30d"])(
+  "a pull timeout of %s is refused",
+  (TRAINYARD_AGENT_PULL_TIMEOUT) => {
+    expect(() => containerOf({ TRAINYARD_AGENT_PULL_TIMEOUT })).toThrow(
+      /TRAINYARD_AGENT_PULL_TIMEOUT: must be a time, such as/,
+    );
+  },
+);
 
-test("lists name the paths and devices of the host that containers may have", () => {
+test("lists name the paths and devices of the host that containers may use", () => {
   expect(
     containerOf({
       TRAINYARD_AGENT_CONTAINER_HOST_PATHS: "/data, /srv/models",
@@ -84,18 +87,18 @@ test.each([
   ["TRAINYARD_AGENT_CONTAINER_USER", "root"],
   ["TRAINYARD_AGENT_CONTAINER_HOST_PATHS", "data"],
   ["TRAINYARD_AGENT_CONTAINER_DEVICES", "/dev/a,b"],
-])("%s cannot be %s", (name, value) => {
+])("the container setting %s refuses the value %s", (name, value) => {
   expect(() => containerOf({ [name]: value })).toThrow(name);
 });
 
-test("an engine that is asked for and has no socket is refused with what to do", () => {
+test("an engine that is configured but has no socket is refused with advice", () => {
   expect(socketOf("docker", "/named", 0)).toBe("/named");
   expect(() => socketOf("podman", "", 4_000_000)).toThrow(
     /no \/run\/user\/4000000\/podman\/podman\.sock: start the engine's service, or set TRAINYARD_AGENT_ENGINE_SOCKET/,
   );
 });
 
-test("the user of a container is one whose files the agent may remove", () => {
+test("the user of a container is one whose files the agent can remove", () => {
   const config = containerOf({});
   expect(userOf(config, "podman", 1000, 100)).toBe("0:0");
   expect(userOf(config, "docker", 0, 0)).toBe("0:0");

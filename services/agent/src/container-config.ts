@@ -1,4 +1,4 @@
-/** The variables that say how runs are launched: as processes, or as containers and with what. */
+/** The variables that choose how runs are launched: as processes, or as containers with these settings. */
 import { existsSync } from "node:fs";
 import { Fault } from "@trainyard/kernel";
 import { bytesOf, durationSeconds } from "@trainyard/experiment-config/recorded";
@@ -12,7 +12,7 @@ const size = z
   })
   .default("");
 
-/** An image of 20 GB through a link of 50 Mbit/s, in an hour. */
+/** An hour is enough for an image of 20 GB over a link of 50 Mbit/s. */
 const pullTimeout = "1h";
 
 const duration = z.string().transform((text, context) => {
@@ -21,7 +21,7 @@ const duration = z.string().transform((text, context) => {
   context.addIssue('must be a time, such as "90s", "30m" or "2h", of at most a week');
   return z.NEVER;
 });
-/** Timers take no more than 24 days. */
+/** A week; timers overflow at 24 days. */
 const secondsMax = 7 * 86_400;
 
 const list = z.string().default("").transform(listOf);
@@ -30,13 +30,13 @@ const folders = list.refine((paths) => paths.every((path) => path.startsWith("/"
 });
 
 export const containerVariables = {
-  /** auto is an engine where one is configured, else process. */
+  /** auto: the engine at the configured socket, else process. */
   TRAINYARD_AGENT_RUNTIME: z.enum(["auto", "process", "docker", "podman"]).default("auto"),
-  /** The engine's socket; empty for its usual place. */
+  /** The path of the engine's socket; empty for the usual place. */
   TRAINYARD_AGENT_ENGINE_SOCKET: z.string().default(""),
   /** The file with the registries' credentials, as `docker login` and `podman login` write it. */
   TRAINYARD_AGENT_REGISTRY_AUTH_FILE: z.string().default(""),
-  /** How long an image may take to be pulled, all attempts together. */
+  /** The longest pull of an image, all attempts together. */
   TRAINYARD_AGENT_PULL_TIMEOUT: duration.prefault(pullTimeout),
   /** The image of experiments without environment.image. */
   TRAINYARD_AGENT_IMAGE: z.string().default(""),
@@ -44,32 +44,32 @@ export const containerVariables = {
   /** The memory limit of each run. */
   TRAINYARD_AGENT_CONTAINER_MEMORY: size,
   TRAINYARD_AGENT_CONTAINER_CPUS: z.coerce.number().positive().optional(),
-  /** name=soft:hard, separated by commas. */
+  /** Entries of name=soft:hard, separated by commas. */
   TRAINYARD_AGENT_CONTAINER_ULIMITS: z
     .string()
     .regex(/^(\w+=\d+(:\d+)?(,\w+=\d+(:\d+)?)*)?$/, {
       error: 'must be limits such as "nofile=65536:65536,memlock=-1"',
     })
     .default(""),
-  /** uid:gid; by default a user whose files the agent may read and remove. */
+  /** The uid:gid of containers; by default a user whose files the agent may read and remove. */
   TRAINYARD_AGENT_CONTAINER_USER: z
     .string()
     .regex(/^(\d+(:\d+)?)?$/, { error: "must be a number, or two as uid:gid" })
     .default(""),
-  /** Folders of the host that configurations may mount, with all that is in them; / for all. */
+  /** Folders of the host that configurations may mount, with all their content; / for all. */
   TRAINYARD_AGENT_CONTAINER_HOST_PATHS: folders,
-  /** Devices of the host that configurations may name, or folders of them; / for all but GPUs. */
+  /** Devices of the host that configurations may name, or folders of devices; / for all except GPUs. */
   TRAINYARD_AGENT_CONTAINER_DEVICES: folders,
   /** Capabilities that configurations may add; * for all. */
   TRAINYARD_AGENT_CONTAINER_CAPABILITIES: list,
-  /** Where containers reach the services, where that differs from this process. */
+  /** The address at which containers reach the services, if it differs from that of this process. */
   TRAINYARD_AGENT_CONTAINER_API_URL: z.string().min(1).optional(),
   TRAINYARD_AGENT_CONTAINER_METRICS_URL: z.string().min(1).optional(),
 };
 
 export type ContainerConfig = Omit<ContainerSettings, "user"> & {
   readonly runtime: "auto" | "process" | EngineKind;
-  /** Empty where none was named. */
+  /** The path of the engine's socket; empty if the usual places are tried. */
   readonly socket: string;
   readonly authFile: string;
   readonly pullTimeoutMs: number;
@@ -102,7 +102,7 @@ export function containerConfigOf(env: Variables): ContainerConfig {
   };
 }
 
-/** Separated by commas. */
+/** The elements of a list that is separated by commas. */
 export function listOf(text: string): readonly string[] {
   return text
     .split(",")
@@ -119,14 +119,14 @@ function ulimitsOf(text: string): readonly Ulimit[] {
   });
 }
 
-/** In the order in which they are tried. */
+/** The usual paths of each engine's socket, in the order in which they are tried. */
 const usualSockets: Readonly<Record<EngineKind, (uid: number) => readonly string[]>> = {
   docker: () => ["/var/run/docker.sock"],
   podman: (uid) =>
     uid === 0 ? ["/run/podman/podman.sock"] : [`/run/user/${uid}/podman/podman.sock`],
 };
 
-/** Throws where none was named and none is in its usual place. */
+/** Throws if the settings name no socket and the usual places have none. */
 export function socketOf(engine: EngineKind, named: string, uid: number): string {
   if (named !== "") return named;
   const usual = usualSockets[engine](uid);
@@ -140,8 +140,8 @@ export function socketOf(engine: EngineKind, named: string, uid: number): string
 }
 
 /**
- * Root in a container of Podman that is not root's is the agent's own user; Docker's is root of the host, whose files
- * an agent of another user could neither read nor remove.
+ * The user of containers. In a rootless Podman, the container's root is the agent's user. In Docker it is the host's
+ * root, whose files an agent of another user could neither read nor remove.
  */
 export function userOf(
   { user }: ContainerConfig,

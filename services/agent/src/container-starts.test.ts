@@ -1,4 +1,4 @@
-/** How runs in containers start with an engine that fails now and then, which a strict engine plays. */
+/** Starts of containers on a strict fake engine that fails now and then. */
 import { readFileSync } from "node:fs";
 import { livingProcesses } from "@trainyard/kernel/process-identity";
 import { afterAll, afterEach, beforeEach, expect, test } from "vitest";
@@ -35,13 +35,16 @@ function withText(text: string): number {
 }
 
 test.each([
-  ["creates none", { call: "POST create", times: 2 }],
-  ["creates it and fails", { call: "POST create", times: 1, done: true }],
-  ["starts none", { call: "POST start", times: 2 }],
-  ["starts it and fails", { call: "POST start", times: 1, done: true }],
-  ["starts it and does not answer", { call: "POST start", times: 1, done: true, silent: true }],
-  ["does not say which process is its init", { call: "GET json", times: 2 }],
-])("an engine that %s for a moment costs no run, and the run starts once", async (_, fault) => {
+  ["creates no container", { call: "POST create", times: 2 }],
+  ["creates the container and fails", { call: "POST create", times: 1, done: true }],
+  ["starts no container", { call: "POST start", times: 2 }],
+  ["starts the container and fails", { call: "POST start", times: 1, done: true }],
+  [
+    "starts the container and does not answer",
+    { call: "POST start", times: 1, done: true, silent: true },
+  ],
+  ["does not name the container's init process", { call: "GET json", times: 2 }],
+])("an engine that %s at first costs no run, and the run starts once", async (_, fault) => {
   engine.faults.push(fault);
   const launch = launchOf("echo trained; sleep 0.2; exit 3", inImage("any:1"));
   const { exit, launchFailed } = await world.ended(launch);
@@ -51,13 +54,13 @@ test.each([
   expect(engine.containers).toEqual([]);
 });
 
-test("a run that ends before its engine says so has its code", async () => {
+test("a run that ends before its engine reports the end has its exit code", async () => {
   engine.endUnsaidMs = 1_500;
   const { exit, launchFailed } = await world.ended(launchOf("exit 3", inImage("any:1")));
   expect({ launchFailed, code: exit?.code }).toEqual({ launchFailed: false, code: 3 });
 });
 
-test("an engine that stays unwell fails the launch with its words", async () => {
+test("an engine that keeps failing fails the launch with the engine's message", async () => {
   engine.faults.push({ call: "POST create", times: 1_000 });
   const { exit, launchFailed } = await world.ended(launchOf("true", inImage("any:1")));
   expect(launchFailed).toBe(true);
@@ -66,7 +69,7 @@ test("an engine that stays unwell fails the launch with its words", async () => 
   );
 });
 
-test("a container whose start is given up is ended and removed before the launch is reported as failed", async () => {
+test("a container whose start is abandoned is ended and removed before the launch is reported as failed", async () => {
   markers += 1;
   const marker = `86${process.pid}.${markers}`;
   engine.faults.push({ call: "GET json", times: 1_000 }, { call: "DELETE", times: 4 });
@@ -79,7 +82,7 @@ test("a container whose start is given up is ended and removed before the launch
   });
 });
 
-test("a port that another has on this host is what the host lacks: the run is tried elsewhere", async () => {
+test("a port that is in use on this host fails the launch as a fault of the host, so that the run is tried on another agent", async () => {
   await world.stopAgent();
   await world.startAgent({ TRAINYARD_AGENT_CONTAINER_NETWORK: "bridge" });
   engine.takenPorts.push("6006");

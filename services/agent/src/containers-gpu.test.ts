@@ -1,5 +1,5 @@
 /**
- * The devices of runs in containers. No GPU is here: Docker is played by a strict engine, Podman reads a CDI
+ * Tests of the devices of containers without a GPU: a strict fake engine replaces Docker, and Podman reads a CDI
  * specification.
  */
 import { mkdirSync, rmSync, writeFileSync } from "node:fs";
@@ -41,7 +41,7 @@ async function worldWith(socket: string, runtime: string): Promise<ContainerWorl
   return world;
 }
 
-test("Docker is asked for the GPUs of the run's slots, and for no other", async () => {
+test("Docker is asked for exactly the GPUs of the run's slots", async () => {
   const engine = stack.use(await FakeEngine.start([first.uuid, second.uuid]));
   const world = await worldWith(engine.socket, "auto");
   const launch = launchOf("echo never", {
@@ -62,14 +62,14 @@ test("Docker is asked for the GPUs of the run's slots, and for no other", async 
     },
   });
   expect(body?.["Env"]).toContain(`CUDA_VISIBLE_DEVICES=${second.uuid}`);
-  // The played engine gives no device: a run with slots of a GPU does not train without one.
+  // The fake engine provides no device, and a run with GPU slots must not train without one.
   expect(exit).toMatchObject({
     code: 126,
     message: expect.stringContaining("has no GPU although"),
   });
 });
 
-test("a GPU that the engine does not know is the reason of a failed launch", async () => {
+test("a GPU that the engine does not know is named as the reason of the failed launch", async () => {
   const engine = stack.use(await FakeEngine.start([first.uuid]));
   const world = await worldWith(engine.socket, "docker");
   const launch = launchOf("true", { ...inImage("any/cuda:1"), slots: [second.uuid] });
@@ -87,7 +87,7 @@ test("Podman gives a run the GPUs of its slots by their CDI names", async ({ ski
   mkdirSync(folder, { recursive: true });
   const file = join(folder, `trainyard-test-${process.pid}.json`);
   stack.defer(() => rmSync(file, { force: true }));
-  // The node that the toolkit makes of a GPU, played by /dev/null.
+  // The device file that NVIDIA's toolkit makes for a GPU, replaced by /dev/null.
   const node = { path: "/dev/nvidiactl", hostPath: "/dev/null", type: "c", major: 1, minor: 3 };
   const devices = [first, second].map(({ uuid }) => ({
     name: uuid,

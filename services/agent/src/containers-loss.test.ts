@@ -1,4 +1,4 @@
-/** Runs in containers whose agent, supervisor or engine goes away. */
+/** Tests of containers whose agent, supervisor or engine is killed. */
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { isAlive } from "@trainyard/kernel/process-identity";
@@ -31,7 +31,7 @@ afterEach(async () => {
   expect(podman.containers()).toEqual([]);
 });
 
-/** Prints its first line, and then one for each file that the test makes in its folder. */
+/** Prints a first line, and then one line for each file that the test makes in the script's folder. */
 const talking = `echo up; n=1; while [ ! -e "$TRAINYARD_RUN_DIR/end" ]; do
   if [ -e "$TRAINYARD_RUN_DIR/say$n" ]; then echo "said $n"; n=$((n + 1)); fi; sleep 0.05; done; echo bye; exit 4`;
 
@@ -50,7 +50,7 @@ function onlyContainer(): string {
   return name;
 }
 
-test("a container outlives its agent, and the next one adopts it with its lines and its exit code", async () => {
+test("a container outlives its agent, and the next agent adopts it with its lines and its exit code", async () => {
   const { platform } = world;
   const { launch, make } = await running();
   await world.stopAgent();
@@ -66,7 +66,7 @@ test("a container outlives its agent, and the next one adopts it with its lines 
   expect(platform.texts(launch)).toEqual(["up", "said 1", "bye"]);
 });
 
-test("a supervisor that was killed takes its container with it, also where the agent was away", async () => {
+test("a killed supervisor's container is ended too, also if no agent runs at that time", async () => {
   const { platform } = world;
   const { launch, leader } = await running();
   await world.stopAgent();
@@ -78,7 +78,7 @@ test("a supervisor that was killed takes its container with it, also where the a
   await vi.waitFor(() => expect(podman.containers()).toEqual([]), patient);
 });
 
-test("lines of a run reach the platform while the engine is away, and its code comes once the engine is back", async () => {
+test("lines of a run reach the platform while the engine is down, and its exit code does once the engine is back", async () => {
   const { platform } = world;
   const { launch, make, leader } = await running();
   await podman.down();
@@ -95,7 +95,7 @@ test("lines of a run reach the platform while the engine is away, and its code c
   expect((await platform.ended(launch)).exit).toMatchObject({ code: 4 });
 });
 
-test("a run is killed while the engine is away", async () => {
+test("a run can be killed while the engine is down", async () => {
   const { platform } = world;
   const { launch, leader } = await running();
   await podman.down();
@@ -108,7 +108,7 @@ test("a run is killed while the engine is away", async () => {
   expect(await platform.ended(launch)).toMatchObject({ killed: true, exit: { signal: "SIGKILL" } });
 });
 
-test("an engine that does not answer is the reason of a failed launch", async () => {
+test("an engine that does not answer is named as the reason of the failed launch", async () => {
   await podman.down();
   try {
     const { exit, launchFailed } = await world.ended(launchOf("true", inImage()));
@@ -119,17 +119,17 @@ test("an engine that does not answer is the reason of a failed launch", async ()
   }
 });
 
-test("a container that somebody removed leaves a lost run, and nobody is to blame", async () => {
+test("a container that was removed by hand is reported as a lost run, without a failure of the run", async () => {
   const { launch } = await running();
   podman.run("rm", "--force", "--time=0", onlyContainer());
   const { exit, launchFailed } = await world.platform.ended(launch);
   expect(launchFailed).toBe(false);
-  // Either engine may be asked first: the one that still knows the end, or the one that does not.
+  // Depending on the timing, the engine still knows the end, or has forgotten the container.
   expect(exit?.code).toBeUndefined();
   expect(exit?.message).toMatch(/its container was removed|ended by SIGKILL/);
 });
 
-test("an agent removes its containers whose run is not here, and no other's", async () => {
+test("an agent removes its own containers without a run here, and no other agent's", async () => {
   await world.stopAgent();
   const { id } = JSON.parse(readFileSync(join(world.folder, "folder.json"), "utf8")) as {
     id: string;

@@ -7,7 +7,7 @@ import { ContainerWorld, inImage } from "./testing/container-world.ts";
 import { launchOf, newFolder, packed, removeFolders, runAt } from "./testing/examples.ts";
 import { needPodman, Podman, podmanProblem, testImage } from "./testing/podman.ts";
 
-// Real containers on a machine that others use.
+// The tests start real containers on a shared machine.
 vi.setConfig({ testTimeout: 60_000, hookTimeout: 120_000 });
 const patient = { timeout: 90_000, interval: 20 };
 
@@ -33,7 +33,7 @@ async function started(variables: Readonly<Record<string, string>> = {}): Promis
   return world;
 }
 
-/** Each has a number of its own, which identifies its processes. */
+/** Each marker is a unique number, which identifies the processes of a test. */
 let markers = 0;
 const newMarker = (): string => `87${process.pid}.${(markers += 1)}`;
 
@@ -47,7 +47,7 @@ function withText(text: string): number {
   }).length;
 }
 
-test("a run in a container is what its image, its mounts and the agent's limits make of it", async () => {
+test("a run in a container gets its image, its mounts and the agent's limits", async () => {
   const data = newFolder();
   const { platform, ended, pathOf } = bound(
     await started({
@@ -95,7 +95,7 @@ test("a run in a container is what its image, its mounts and the agent's limits 
   expect(podman.containers()).toEqual([]);
 });
 
-test("the container's limits are the agent's", async () => {
+test("the container has the limits of the agent's settings", async () => {
   const { platform } = await started({
     TRAINYARD_AGENT_CONTAINER_MEMORY: "256M",
     TRAINYARD_AGENT_CONTAINER_CPUS: "0.5",
@@ -116,7 +116,7 @@ test("the container's limits are the agent's", async () => {
   expect(made.Labels).toMatchObject({ "trainyard.allocation": launch.allocation });
 });
 
-test("a startup hook is read before the entrypoint, and one that fails ends the run", async () => {
+test("a startup hook runs before the entrypoint, and a failing hook ends the run", async () => {
   const { platform, ended } = bound(await started());
   const hook = "export FROM_HOOK=yes\necho hooked\n";
   const good = platform.addContext(
@@ -131,7 +131,7 @@ test("a startup hook is read before the entrypoint, and one that fails ends the 
   expect(platform.texts(failed)).toEqual([]);
 });
 
-test("a launch that cannot be as it is configured fails as the run's own, and says why in a sentence", async () => {
+test("a launch whose configuration cannot work fails as the run's own failure, with a sentence", async () => {
   const allowed = {
     TRAINYARD_AGENT_CONTAINER_HOST_PATHS: `/no,${realpathSync(tmpdir())}`,
     TRAINYARD_AGENT_CONTAINER_CAPABILITIES: "*",
@@ -177,7 +177,7 @@ test("a launch that cannot be as it is configured fails as the run's own, and sa
   expect(podman.containers()).toEqual([]);
 });
 
-test("a configuration that this host cannot provide ends with that reason, so that the run is tried elsewhere", async () => {
+test("a configuration that this host cannot provide fails with that reason, so that the run is tried on another agent", async () => {
   const { ended } = bound(await started({ TRAINYARD_AGENT_CONTAINER_HOST_PATHS: "/no" }));
   const mounts = { bind_mounts: [{ host_path: "/no/such", container_path: "/a" }] };
   expect(await ended(launchOf("true", inImage(testImage, mounts)))).toMatchObject({
@@ -187,17 +187,17 @@ test("a configuration that this host cannot provide ends with that reason, so th
   });
 });
 
-test("a run that denies that it started has failed all the same", async () => {
+test("a run that removes the record of its start has failed, and its launch has not", async () => {
   const { ended } = bound(await started());
   const denial = "rm $TRAINYARD_RUN_DIR/../pipes/started && exit 3";
   const said = await ended(launchOf(`echo trained; ${denial}`, inImage()));
   expect(said).toMatchObject({ launchFailed: false, exit: { code: 3 } });
-  // This process writes nothing either, so the agent cannot know more: it is not the agent's failure.
+  // A process without output leaves the agent no other evidence: the failure is the run's.
   const silent = await ended(launchOf(denial, inImage()));
   expect(silent).toMatchObject({ launchFailed: false, exit: { code: 126 } });
 });
 
-test("a kill ends all of a container, whatever its processes have done to get away", async () => {
+test("a kill ends all processes of a container, even those that tried to escape", async () => {
   const { platform } = await started();
   const marker = newMarker();
   const launch = launchOf(
@@ -215,7 +215,7 @@ test("a kill ends all of a container, whatever its processes have done to get aw
   expect(podman.containers()).toEqual([]);
 });
 
-test("at a shutdown all processes of a container get SIGTERM, once", async () => {
+test("at a shutdown each process of a container gets SIGTERM once", async () => {
   const { platform, shutDownRuns, pathOf } = bound(await started());
   const script = `
 import os, signal, time
@@ -225,7 +225,7 @@ os.write(1, b"up\\n")
 while True: time.sleep(0.1)
 `;
   const contextDigest = platform.addContext(await packed({ "train.py": script }));
-  // The container ends with its shell, which gives the other one time to say what it heard.
+  // The container ends with its shell, which waits until the other process has printed its line.
   const entrypoint = "trap 'echo told the shell' TERM; python3 -S train.py & wait; sleep 2";
   const launch = launchOf(entrypoint, { ...inImage(), contextDigest });
   platform.run(launch);
@@ -236,7 +236,7 @@ while True: time.sleep(0.1)
   expect(podman.containers()).toEqual([]);
 });
 
-test("memory that runs out is named, also where only a worker was killed", async () => {
+test("a run that exceeds its memory is reported with that reason, even when only a worker was killed", async () => {
   const { platform, ended } = bound(await started({ TRAINYARD_AGENT_CONTAINER_MEMORY: "64M" }));
   const eat = "python3 -S -c 'x = bytearray(200 * 1024 * 1024)'";
   const worker = launchOf(`${eat}; sleep 1; echo "the worker is gone" >&2; exit 5`, inImage());
@@ -256,7 +256,7 @@ test("memory that runs out is named, also where only a worker was killed", async
   });
 });
 
-test("the SDK and the checkpoints of a run are where a process has them", async () => {
+test("the SDK and the checkpoints of a container are at the paths that a process has", async () => {
   const checkpoints = join(newFolder(), "not", "there", "yet");
   const sdk = join(import.meta.dirname, "../../../libs/sdk-python/src");
   const { platform, ended } = bound(

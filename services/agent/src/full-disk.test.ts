@@ -1,4 +1,4 @@
-/** Runs on a full file system of the agent's folder: a small one, which only root can make. */
+/** Runs with a full file system under the agent's folder: a small one, which only root can make. */
 import { execFileSync } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import { existsSync, mkdirSync, readdirSync, rmSync, statfsSync, writeFileSync } from "node:fs";
@@ -57,7 +57,7 @@ const freeBytes = (): number => {
 
 const emptyBytes = freeBytes();
 
-/** Leaves less than a block. */
+/** Fills the file system until less than a block is free. */
 function fill(): void {
   const { bavail, bsize } = statfsSync(folder);
   writeFileSync(ballast, Buffer.alloc(bavail * bsize));
@@ -72,7 +72,7 @@ describe("on a full disk", () => {
     if (!canMount) notRun(skip, "root, who may mount a small file system");
     hub = createMemoryBus();
     platform = await ScriptedPlatform.start(hub.connect("platform"), "rack");
-    // A supervisor of the test before holds what was removed until it has ended.
+    // The supervisor of the previous test keeps removed files open until it has ended.
     await vi.waitFor(() => expect(freeBytes()).toBe(emptyBytes), patient);
     const state = join(folder, "agent");
     mkdirSync(state);
@@ -98,7 +98,7 @@ describe("on a full disk", () => {
     rmSync(config.folder, { recursive: true, force: true });
   });
 
-  test("a trial that has filled it is killed on request, and its end is reported", async () => {
+  test("a trial that has filled the disk is killed on request, and its end is reported", async () => {
     const launch = launchOf(
       `head -c 9000000 /dev/zero > "$TRAINYARD_RUN_DIR/big"; exec sleep 1000`,
     );
@@ -115,14 +115,14 @@ describe("on a full disk", () => {
     platform.unwant(launch);
   });
 
-  test("a trial that has filled it ends by itself, and its exit code is reported", async () => {
+  test("a trial that has filled the disk ends by itself, and its exit code is reported", async () => {
     const launch = launchOf(`head -c 9000000 /dev/zero > "$TRAINYARD_RUN_DIR/big"; exit 3`);
     platform.run(launch);
     expect((await platform.ended(launch)).exit).toMatchObject({ code: 3 });
     expect(freeBytes()).toBe(0);
   });
 
-  test("a launch fails with the reason, is forgotten when that is wanted, and leaves nothing to start later", async () => {
+  test("a launch fails with the reason, is forgotten on request, and is never started later", async () => {
     fill();
     const launch = launchOf("echo ran; exec sleep 1000");
     platform.run(launch);
@@ -145,7 +145,7 @@ describe("on a full disk", () => {
     await vi.waitFor(() => expect(platform.report?.version).toBe(platform.version), patient);
   });
 
-  test("a scheduler that has just taken over is heard, and its kill is done", async () => {
+  test("the agent accepts a scheduler that has just taken over, and carries out its kill", async () => {
     const launch = launchOf("exec sleep 1000");
     platform.run(launch);
     await platform.up(launch);
@@ -156,7 +156,7 @@ describe("on a full disk", () => {
     expect(platform.report?.epoch).toBe(platform.epoch);
   });
 
-  test("code that does not fit fails its launch with the reason, and makes room again", async () => {
+  test("model code that does not fit fails its launch with the reason, and its space is freed", async () => {
     const contextDigest = platform.addContext(
       await packed({
         "train.py": "print(1)\n",
@@ -172,7 +172,7 @@ describe("on a full disk", () => {
     expect(existsSync(join(folderOf(launch), "exit.json"))).toBe(true);
   });
 
-  test("a supervisor that is killed then takes its run with it, and the end is reported", async () => {
+  test("a supervisor that is killed takes its run with it, and the end is reported", async () => {
     const launch = launchOf("exec sleep 1000");
     platform.run(launch);
     const { pid } = await platform.up(launch);

@@ -1,4 +1,4 @@
-/** A run whose process leaves anything in its folder ends, and its neighbours stay reported. */
+/** Tests of a process that leaves hostile files in its folder: its run ends, and other runs stay reported. */
 import { join } from "node:path";
 import { createMemoryBus, type MemoryHub } from "@trainyard/bus";
 import { EndReason } from "@trainyard/contracts/events";
@@ -53,7 +53,7 @@ afterEach(async () => {
 const endJson = (characters: number): string =>
   `printf '{"reason":"END_REASON_ERROR","message":"%s"}' "$(head -c ${characters} /dev/zero | tr '\\0' x)" > "$TRAINYARD_RUN_DIR/end.json"`;
 
-test("an end.json of 300 KB is read and its message cut, and a neighbour stays reported", async () => {
+test("an end.json of 300 KB is read and its message shortened, and another run stays reported", async () => {
   const neighbour = launchOf("sleep 1000");
   platform.run(neighbour);
   await platform.up(neighbour);
@@ -68,10 +68,10 @@ test("an end.json of 300 KB is read and its message cut, and a neighbour stays r
 test.each([
   ["1.2 MB", "head -c 1200000 /dev/zero > end.json", "has 1200000 bytes"],
   ["20 GB without content", "truncate -s 20G end.json", "bytes and may have"],
-  ["a pipe that nobody writes to", "mkfifo end.json", ""],
-  ["a link to what never ends", "ln -s /dev/zero end.json", ""],
+  ["a pipe without a writer", "mkfifo end.json", ""],
+  ["a link to an endless file", "ln -s /dev/zero end.json", ""],
   ["a folder", "mkdir end.json", ""],
-])("an end.json of %s is not read: the exit code says how the run ended", async (_, make, said) => {
+])("an end.json of %s is ignored, and the exit code is reported", async (_, make, said) => {
   const neighbour = launchOf("sleep 1000");
   platform.run(neighbour);
   await platform.up(neighbour);
@@ -94,7 +94,7 @@ test("values of an end.json that no event can hold are left out of the reported 
   expect((await platform.ended(unknown)).endRecord).toBeUndefined();
 });
 
-test("a spool of pipes, giant files and what may not be written does not keep a run from ending", async () => {
+test("a spool with pipes, giant files and unreadable files does not keep a run from ending", async () => {
   const launch = launchOf(
     `mkdir -p "$TRAINYARD_RUN_DIR/spool/checkpoints"; cd "$TRAINYARD_RUN_DIR/spool"
      mkfifo reports.ndjson checkpoints/00000000-0000-4000-8000-00000000000f.json
@@ -110,13 +110,13 @@ test("a spool of pipes, giant files and what may not be written does not keep a 
   expect((await platform.ended(locked)).exit?.code).toBe(6);
 });
 
-test("a report that is too long for one message is sent in parts, and no run is missing", async () => {
+test("a report that is too long for one message is sent in parts, without losing a run", async () => {
   const neighbour = launchOf("sleep 1000");
   platform.run(neighbour);
   await platform.up(neighbour);
   platform.forgets = false;
   await agent[Symbol.asyncDispose]();
-  // Runs that ended while no agent was there, each of some ten kilobytes.
+  // Runs that ended while no agent was running, with reports of about ten kilobytes each.
   const slots = Array.from({ length: 1_024 }, (_, n) => `slot-${n}`);
   const ended = Array.from({ length: 150 }, () => launchOf("true", { slots }));
   for (const launch of ended) {

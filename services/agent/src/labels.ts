@@ -3,7 +3,7 @@ import type { z } from "zod";
 
 const rule = "up to 63 letters, digits, dots, dashes, underscores and slashes";
 
-/** "zone=a,rack=r3" as a mapping; what is wrong with the text is an issue of the schema. */
+/** Parses "zone=a,rack=r3" into a mapping; an error in the text becomes an issue of the schema. */
 export function readLabels(
   text: string,
   context: z.core.$RefinementCtx,

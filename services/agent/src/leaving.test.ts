@@ -71,7 +71,7 @@ const folderOf = (launch: { allocation: string }): string =>
 const spoolOf = (launch: { allocation: string }): string =>
   join(folderOf(launch), "run/spool/checkpoints");
 
-/** A script that leaves a checkpoint as the SDK does when the platform is away. */
+/** A script that leaves a checkpoint as the SDK does when the platform is unavailable. */
 const sealing = (checkpoint: string, sealedMs: number, storageId?: string): string => {
   const manifest = [{ path: "model", bytes: 1, sha256: "ab" }];
   const told = { sealedMs, checkpoint, stepsCompleted: sealedMs, metadata: {}, manifest };
@@ -93,7 +93,7 @@ test("checkpoints that a process left are completed before its end is reported, 
     declared: { checkpoint: first, stepsCompleted: 1, metadata: {}, storageId },
     manifest: [{ path: "model", bytes: 1, sha256: "ab" }],
   });
-  // The SDK of the second named no storage: the agent sees it where the files are.
+  // The SDK named no storage for the second checkpoint, so the agent uses the storage that contains the files.
   const seen = await readStorageMarker(checkpoints);
   expect(platform.checkpoints.get(second)?.declared).toMatchObject({
     storageId: seen.kind === "marked" ? seen.id : "",
@@ -102,7 +102,7 @@ test("checkpoints that a process left are completed before its end is reported, 
   expect([readdirSync(spoolOf(launch)), existsSync(join(checkpoints, first))]).toEqual([[], true]);
 });
 
-test("while the platform is away the end is reported without them, and names them, the one with the most steps first", async () => {
+test("while the platform is unavailable the end is reported without the checkpoints, and names them, the most steps first", async () => {
   platform.checkpointStatus = 503;
   const launch = launchOf(`${sealing(first, 1)}; ${sealing(second, 2)}; exit 3`);
   platform.run(launch);
@@ -123,7 +123,7 @@ test("while the platform is away the end is reported without them, and names the
   );
 });
 
-test("checkpoints that a living process has stored and not delivered are named", async () => {
+test("undelivered checkpoints of a living process are named in the report", async () => {
   const launch = launchOf(`${sealing(first, 1)}; echo up; exec sleep 1000`);
   platform.run(launch);
   await vi.waitFor(
@@ -136,7 +136,7 @@ test("checkpoints that a living process has stored and not delivered are named",
   expect([...platform.checkpoints.keys()]).toEqual([]);
 });
 
-test("an end names no more checkpoints than a report has room for, and what is no record not at all", async () => {
+test("an end names only as many checkpoints as a report has room for, and no files that are not records", async () => {
   platform.checkpointStatus = 503;
   const many = limits.sealedNamedMax + 5;
   const ids = Array.from(
@@ -154,7 +154,7 @@ test("an end names no more checkpoints than a report has room for, and what is n
   expect(steps).toEqual(Array.from({ length: limits.sealedNamedMax }, (_, n) => many - n));
 });
 
-test("a checkpoint that has to wait does not hold up other checkpoints of the run", async () => {
+test("a checkpoint that has to wait does not delay other checkpoints of the run", async () => {
   platform.tooEarly.add(first);
   const launch = launchOf(`${sealing(first, 1)}; ${sealing(second, 2)}`);
   platform.run(launch);
@@ -167,11 +167,11 @@ test("a checkpoint that has to wait does not hold up other checkpoints of the ru
   );
 });
 
-test("a full disk that takes no record of delivered files does not delay the end of a run", async () => {
+test("a full disk that prevents the record of delivered files does not delay the end of a run", async () => {
   const launch = launchOf(`${sealing(first, 1)}; echo up; exec sleep 1000`);
   platform.run(launch);
   await vi.waitFor(() => expect(platform.texts(launch)).toEqual(["up"]), patient);
-  // A folder in the place of the draft refuses the record as a full disk does.
+  // A folder at the draft's path makes writing the record fail, as a full disk does.
   mkdirSync(join(folderOf(launch), `.${names.delivered}.${process.pid}.new`));
   platform.kill(launch);
   const { killed } = await platform.ended(launch);
@@ -179,7 +179,7 @@ test("a full disk that takes no record of delivered files does not delay the end
   expect([...platform.checkpoints.keys()]).toEqual([first]);
 });
 
-test("a checkpoint that could not be completed then is tried further, also by the next agent process", async () => {
+test("a checkpoint that could not be completed in time is retried later, also by the next agent process", async () => {
   platform.checkpointStatus = 503;
   const launch = launchOf(`${sealing(first, 1)}; echo up; exec sleep 1000`);
   platform.run(launch);
@@ -193,7 +193,7 @@ test("a checkpoint that could not be completed then is tried further, also by th
   await vi.waitFor(() => expect(readdirSync(spoolOf(launch))).toEqual([]), patient);
 });
 
-test("a sealed checkpoint stays also when it is refused for good; only folders that were never whole are removed", async () => {
+test("a sealed checkpoint is kept even when it is refused for good; only incomplete folders are removed", async () => {
   platform.checkpointStatus = 409;
   platform.checkpoints.set(second, { declared: {}, manifest: [] });
   const begun = "00000000-0000-4000-8000-00000000000b";
@@ -207,11 +207,11 @@ test("a sealed checkpoint stays also when it is refused for good; only folders t
   await platform.ended(launch);
   const folders = readdirSync(checkpoints).filter((name) => name !== storageMarkerName);
   expect(folders.toSorted()).toEqual([second, first, "kept"]);
-  // A file that names no checkpoint is left alone, here as beside it.
+  // A file that names no checkpoint is left alone, inside the spool and beside it.
   expect(readdirSync(spoolOf(launch))).toEqual(["kept.begun"]);
 });
 
-test("a host that does not see the folder marks no storage in its place", async () => {
+test("a host that does not see the storage's folder does not mark a new storage at its path", async () => {
   const record = sealing(first, 1);
   const launch = launchOf(`${record}; rm -r "$TRAINYARD_CHECKPOINT_ROOT/${first}"`);
   platform.run(launch);
@@ -228,7 +228,7 @@ test("a spool that cannot be read does not delay the end of a run", async () => 
   expect((await platform.ended(launch)).exit?.code).toBe(0);
 });
 
-test("where checkpoints lie follows from the configuration, as at the registry", () => {
+test("the agent derives the checkpoint folder from the configuration, as the registry does", () => {
   const rootOf = (checkpoint_storage: Record<string, string> | undefined, checkpointDir: string) =>
     checkpointRootOf(
       launchOf("true", { config: { ...(checkpoint_storage && { checkpoint_storage }) } }),
@@ -242,7 +242,7 @@ test("where checkpoints lie follows from the configuration, as at the registry",
   expect(rootOf({ type: "s3", bucket: "b" }, "/d")).toBeNull();
 });
 
-test("TensorBoard files have a root of their own only where the configuration names a storage for them", () => {
+test("TensorBoard files have a root of their own only if the configuration names a storage for them", () => {
   const rootOf = (tensorboard_storage?: Record<string, string>) => {
     const checkpoint_storage = { type: "s3", bucket: "b" };
     const launch = launchOf("true", {
@@ -259,7 +259,7 @@ test("TensorBoard files have a root of their own only where the configuration na
   expect(rootOf({ type: "gcs", bucket: "boards" })).toEqual(["", true]);
 });
 
-test("a host that shuts down ends runs without the SDK by a signal, and counts their end against nobody", async () => {
+test("a host that shuts down ends runs without the SDK by a signal, and their end counts as no failure", async () => {
   const gentle = launchOf(
     "trap 'echo leaving; exit 0' TERM; echo up; while :; do sleep 0.05; done",
   );
@@ -277,7 +277,7 @@ test("a host that shuts down ends runs without the SDK by a signal, and counts t
   }
 });
 
-test("a script that uses the SDK is asked first: it stores a checkpoint and leaves by itself", async () => {
+test("a script that uses the SDK is asked to stop first: it stores a checkpoint and exits by itself", async () => {
   const script = `
 import time, trainyard
 with trainyard.init() as ctx:
@@ -301,7 +301,7 @@ with trainyard.init() as ctx:
   expect(readFileSync(join(checkpoints, checkpoint, "model"), "utf8")).toBe("weights");
 });
 
-test("a script that was asked and continues is ended when its time is over, whether asked by user or by the search", async () => {
+test("a script that continues after a request to stop is ended when its grace period is over", async () => {
   const launch = launchOf('mkdir "$TRAINYARD_RUN_DIR/spool"; echo up; exec sleep 1000');
   platform.run(launch);
   await vi.waitFor(() => expect(platform.texts(launch)).toEqual(["up"]), patient);

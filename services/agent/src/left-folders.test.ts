@@ -1,4 +1,4 @@
-/** Folders that a run leaves and its agent cannot remove. */
+/** Folders of runs that the agent cannot remove at first. */
 import { execFileSync } from "node:child_process";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
@@ -17,7 +17,7 @@ vi.setConfig({ testTimeout: 60_000 });
 const patient = { timeout: 90_000, interval: 10 };
 
 const isRoot = process.getuid?.() === 0;
-/** Keeps the folder's content from being removed; root needs the immutable flag of the file system. */
+/** Protects the folder's content from removal; for root this needs the immutable flag of the file system. */
 const lock = isRoot ? "chattr +i kept/file" : "chmod 0500 kept";
 
 function unlock(work: string): void {
@@ -38,7 +38,7 @@ function canLock(): boolean {
   }
 }
 
-test("a run's folder that cannot be removed keeps no launch from its agent, and goes once it can be", async ({
+test("a run's folder that cannot be removed delays no launch, and is removed once that is possible", async ({
   skip,
 }) => {
   if (!canLock()) notRun(skip, "a file system on which chattr +i works");
@@ -74,7 +74,7 @@ test("a run's folder that cannot be removed keeps no launch from its agent, and 
   } finally {
     unlock(work);
   }
-  // Any later clean-up removes it: here the one after the next run.
+  // Any later clean-up removes the folder: here the one after the next run.
   const last = launchOf("true");
   platform.run(last);
   await platform.ended(last);

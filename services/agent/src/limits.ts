@@ -1,15 +1,15 @@
 /** The limits of what an agent does, each with its reason. */
 export const limits = {
-  /** An order that so many processes were given and none answered is one that ends them. */
+  /** The most starters that get the same order: after this many deaths without an answer the order is the cause. */
   startersAsked: 3,
   /**
    * The longest wait between two attempts to reach NATS. The scheduler counts an agent as lost 30 s after it hears NATS
    * again: until then each agent must have tried. 1,000 agents then dial about 70 times a second.
    */
   dialWaitLastMs: 20_000,
-  /** A report goes out this often without a change; the scheduler's own beat is as long. */
+  /** The interval of reports without a change, the same as the scheduler's own beat. */
   beatMs: 1_000,
-  /** Changes of a folder are announced by the kernel; this is how long one that was not is missed. */
+  /** The kernel announces changes of a folder; this is the longest time that an unannounced one is missed. */
   lookMs: 500,
   /**
    * Lines of one batch; the message has at most 512 KiB, and a line's own fields take about this many bytes beside its
@@ -22,141 +22,155 @@ export const limits = {
    * The least time between two batches of one run: a process that prints in a loop fills batches instead of the bus.
    */
   batchGapMs: 50,
-  /** How long the logs service has for a batch. */
+  /** The time limit of the logs service for a batch. */
   writeLinesMs: 10_000,
-  /** Waiting between attempts after a fault of the world. */
+  /** The waits between attempts after a fault. */
   retry: { firstMs: 100, lastMs: 5_000, spread: 0.25 },
-  /** How long an exit waits for the reports that the process left, so that its validations come before its end … */
+  /**
+   * The longest time that an exit waits for the reports that the process left, so that its validations precede its end.
+   */
   reportsBeforeEndMs: 10_000,
-  /** … and for its last lines, so that who follows the log sees them before the end. */
+  /**
+   * The longest time that an exit waits for the run's last lines, so that a reader of the log sees them before the end.
+   */
   linesBeforeEndMs: 2_000,
-  /** The least time for the same waits of a run that ended while no agent was there, where they may already be over. */
+  /**
+   * The shortest time of the two waits above for a run that ended while no agent was running, for which they may be
+   * over.
+   */
   beforeOldEndMs: 2_000,
-  /** The same four for a run that was killed: nobody decides on it any more. */
+  /** The wait for reports, lines, checkpoints and files of a killed run, whose results decide nothing. */
   beforeKilledEndMs: 1_000,
   /**
-   * … and for checkpoints that it left, which the platform mostly completes at once: then nothing of them has to be
-   * named. What takes longer the end names, and it is delivered after it: neither the slots nor the next step wait for
+   * The longest time that an exit waits for checkpoints that the run left, which the platform mostly completes at once.
+   * The end names those that take longer, and they are delivered after it: neither the slots nor the next step wait for
    * bytes.
    */
   checkpointsBeforeEndMs: 2_000,
   /**
-   * … and for its last TensorBoard files: once the trial's next run has begun, they replace none of those in the store.
+   * The longest time that an exit waits for the run's last TensorBoard files: once the trial's next run has begun, they
+   * replace no files in the store.
    */
   tensorBoardBeforeEndMs: 5_000,
   /** The registry's limit for the reason why a checkpoint can never be sent. */
   failReasonCharactersMax: 1_000,
   /**
-   * Checkpoints of a run that a report names, 100 bytes each: of more in one outage the latest are named.
+   * The most checkpoints of a run that a report names, at 100 bytes each: after an outage with more the latest are
+   * named.
    */
   sealedNamedMax: 32,
   checkpointRequestMs: 30_000,
-  /** How long the agent trusts that files it sent are still in the store. */
+  /** The time for which the agent trusts that files it sent are still in the store. */
   sentRememberedMs: 5 * 60_000,
-  /** An upload that moves bytes says so every 5 s; one that is silent for this long is ended, and begun again later. */
+  /** An upload that moves bytes reports this every 5 s; one that is silent for this long is ended and retried later. */
   uploadSilenceMs: 10 * 60_000,
-  /** The metrics service takes this many reports, and this many bytes, at once. */
+  /** The most reports and the most bytes that the metrics service accepts in a request. */
   reportsPerRequest: 1_000,
   reportBytesPerRequest: 4 * 1024 * 1024 - 16 * 1024,
   reportRequestMs: 30_000,
-  /** Asking the registry for an address; then a download may take as long as it brings something. */
+  /**
+   * The time limit for the registry to answer with an address; the download may then take any time while it makes
+   * progress.
+   */
   contextPlanMs: 5_000,
   contextSilenceMs: 30_000,
-  /** Downloads that did not have the digest asked for, before the launch counts as failed. */
+  /** The number of downloads with a wrong digest after which the launch counts as failed. */
   contextAttemptsMax: 3,
-  /** Packed model code kept for the next run of the same experiment; the least recently used goes first. */
+  /**
+   * The size of the cache of packed model code for further runs of an experiment; the least recently used code is
+   * evicted.
+   */
   contextCacheBytesMax: 2 * 1024 * 1024 * 1024,
-  /** Folders of forgotten runs, kept to look into. Their model code is removed at once. */
+  /** The number of folders of forgotten runs that are kept for inspection. Their model code is removed at once. */
   keptRunsMax: 200,
   keptRunsMs: 24 * 60 * 60 * 1_000,
-  /** Lines and reports of a forgotten run that nobody took for this long are given up. */
+  /** Lines and reports of a forgotten run that could not be delivered for this long (a week) are dropped. */
   undeliveredMs: 7 * 24 * 60 * 60 * 1_000,
   cleanUpMs: 60_000,
-  /** Removing one folder of a run as its user; the next clean-up continues where this one was. */
+  /** The time limit for removing one run's folder as its user; the next clean-up continues where this one stopped. */
   removeFolderMs: 60_000,
   /** The time from the request to stop, which the SDK reads, to SIGTERM: enough to store a checkpoint of some size. */
   stopGraceMs: 10_000,
-  /** From SIGTERM to SIGKILL when the host shuts its runs down; then the time to record and report their ends. */
+  /**
+   * The time from SIGTERM to SIGKILL when the host shuts its runs down, and then the time to record and report their
+   * ends.
+   */
   shutdownGraceMs: 5_000,
   shutdownTellMs: 5_000,
-  /** The time between two kills of a process that is slow to die. */
+  /** The interval between two kills of a process that is slow to die. */
   killAgainMs: 1_000,
-  /** One look at /proc may miss what forks in that moment; so many in a row do not. */
+  /** A single scan of /proc may miss a process that forks during the scan; this many scans in a row do not. */
   looksToBeSure: 3,
   /**
-   * A process that is there this long after its kill is reported: tearing down a large GPU context takes a few seconds.
+   * A process that exists this long after its kill is reported: tearing down a large GPU context takes a few seconds.
    */
   tellLeftMs: 10_000,
-  /** Between two attempts to write a record for which the disk had no room. */
+  /** The interval between attempts to write a record for which the disk had no room. */
   writeAgainMs: 1_000,
   /**
-   * The SDK writes 2,000 characters into end.json, 24 KiB where each is escaped; a script that writes more is read and
-   * cut …
+   * The largest end.json that is read. The SDK writes at most 2,000 characters, 24 KiB with all of them escaped; a
+   * longer message of a script is shortened.
    */
   endRecordBytesMax: 1024 * 1024,
-  /** … to this much, which is what the scheduler records. */
+  /** The longest message of an end.json, as long as the scheduler records. */
   endMessageCharsMax: 2_000,
-  /** The maximum of characters kept of an engine's or registry's message, and of a line of the agent's own. */
+  /** The longest text of an engine's or registry's message that is kept, and of a line of the agent. */
   saidCharsMax: 2_000,
   /**
-   * The SDK's files about a checkpoint: its manifest and its metadata, which the registry takes up to 960 Ki characters
-   * of.
+   * The largest SDK file about a checkpoint: its manifest, or its metadata, of which the registry accepts 960 Ki
+   * characters.
    */
   sealedBytesMax: 4 * 1024 * 1024,
-  /**
-   * Checkpoints of a run's spool that one look takes: a run that fills it with names keeps no other run's report
-   * waiting.
-   */
+  /** The most checkpoints of a run's spool that one look reads: a spool full of names delays no other run's report. */
   spoolEntriesMax: 10_000,
-  /** Files that one look goes over for them, of whatever names: a tenth of a second. */
+  /** The most files of any name that one look goes through, which takes a tenth of a second. */
   spoolLooksMax: 100_000,
-  /** An offset into the spool, in digits. */
+  /** The longest offset into the spool, in digits. */
   acknowledgedBytesMax: 64,
   /**
-   * One part of a report: the bus takes messages of 1 MiB, and a part is at most one run longer than it would have to
-   * be.
+   * The size of one part of a report: the bus accepts messages of 1 MiB, and a part exceeds this by at most one run.
    */
   reportPartBytesMax: 768 * 1024,
-  /** nvidia-smi loads the driver where nothing keeps it loaded, which takes seconds for each GPU. */
+  /** nvidia-smi may have to load the driver first, which takes seconds for each GPU. */
   deviceProgramMs: 20_000,
-  /** Between two looks at the devices: one takes up to a second of the driver. */
+  /** The interval between two looks at the devices: one look keeps the driver busy for up to a second. */
   deviceLookMs: 30_000,
-  /** A single look that fails, on a host that is busy, withdraws no device; this many in a row do. */
+  /** The number of failed looks in a row that withdraw all devices; a single look may fail on a busy host. */
   deviceFailedLooks: 2,
   /** The output limit of one call; a list of 100 GPUs has 20 KiB. */
   deviceOutputBytesMax: 1024 * 1024,
   /** The maximum of characters of a device tool's line in a message. */
   deviceLineCharsMax: 200,
   deviceStrangeLinesMax: 3,
-  /** An image is asked for this often, with growing pauses: a registry that restarts is back by then. */
+  /** The number of attempts to pull an image, with growing pauses: a registry that restarts is back by then. */
   pullAttemptsMax: 4,
   pullRetry: { firstMs: 1_000, lastMs: 15_000, spread: 0.25 },
   /**
-   * No byte and no layer moved: an engine that unpacks a large layer says nothing meanwhile. The total is a setting.
+   * A pull without progress for this long fails: an engine that unpacks a large layer reports nothing meanwhile. The
+   * time limit of a whole pull is a setting.
    */
   pullSilenceMs: 10 * 60_000,
-  /** Between two lines on the progress of a pull. */
+  /** The interval between two lines on the progress of a pull. */
   pullTellMs: 5_000,
-  /** Between two looks at whether a container's init is gone, and whether its engine says how. */
+  /** The interval of checks whether a container's init has ended, and whether its engine reports how. */
   goneLookMs: 200,
-  /** So long an engine may say that a container runs whose process is gone. */
+  /** The longest time that an engine may report a container as running after its process has ended. */
   endUnsaidMs: 15_000,
-  /** A container has ended and its engine is away: its exit code is waited for so long. */
+  /** The longest wait for the exit code of a container that ended while its engine was down. */
   engineAwayMs: 60_000,
-  /**
-   * A call that makes or starts a container and fails is repeated so often: Podman's service answers 500 now and then.
-   */
+  /** The number of attempts to create or start a container: Podman's service answers 500 now and then. */
   engineAttemptsMax: 5,
   engineRetry: { firstMs: 250, lastMs: 4_000, spread: 0.25 },
-  /** Removing a container that is over; where it takes longer the next look at all containers removes it. */
+  /** The time limit for removing an ended container; after it, the next check of all containers removes it. */
   removeContainerMs: 15_000,
   /**
-   * Between two looks at a container's memory: an out-of-memory kill of its main process is seen if this comes first.
+   * The interval of checks of a container's memory: an out-of-memory kill of its main process is seen if this comes
+   * first.
    */
   memoryLookMs: 250,
-  /** Between two looks for containers of runs that are over. */
+  /** The interval of checks for containers of runs that have ended. */
   orphansMs: 10_000,
-  /** Another agent process on the same folder may be about to end. */
+  /** The wait for another agent process on the same folder, which may be about to end. */
   folderLockMs: 5_000,
 } as const;
 

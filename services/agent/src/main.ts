@@ -4,7 +4,7 @@ import { createService } from "./service.ts";
 
 await runMain(async () => {
   const service = await createService(parseConfig(readEnv()));
-  // SIGTERM leaves the runs to the next agent; SIGUSR2 says that there will be none, so they end first.
+  // SIGTERM leaves the runs to the next agent; SIGUSR2 ends them first, since no agent will follow.
   process.on("SIGUSR2", () => {
     void service.shutDownRuns().finally(() => process.kill(process.pid, "SIGTERM"));
   });

@@ -1,4 +1,4 @@
-/** An agent whose name another holds, and one that has seen a higher epoch than the scheduler's. */
+/** An agent whose name belongs to another agent, and one that has seen a higher epoch than the scheduler's. */
 import { createMemoryBus, type MemoryHub } from "@trainyard/bus";
 import type { Plain } from "@trainyard/contracts";
 import type { Report } from "@trainyard/contracts/agent";
@@ -50,19 +50,19 @@ afterEach(async () => {
   await platform[Symbol.asyncDispose]();
 });
 
-/** The last report. */
+/** Returns the agent's last report. */
 function heard(): Plain<Report> {
   assert(platform.report !== null, "the agent has reported");
   return platform.report;
 }
 
-/** Its next reports are there: whatever it was going to do about a list, it has done. */
+/** Waits for the next two reports: by then the agent has reacted to a list. */
 async function twoReports(): Promise<void> {
   const sequence = platform.report?.sequence ?? 0;
   await vi.waitFor(() => expect(platform.report?.sequence).toBeGreaterThan(sequence + 1), patient);
 }
 
-test("a list for another start of its name is not the agent's: it launches and kills nothing, and is not ready", async () => {
+test("an agent ignores a list for another start of its name: it launches and kills nothing, and is not ready", async () => {
   const mine = launchOf("sleep 1000");
   platform.address = { incarnation: platform.report?.incarnation ?? "" };
   platform.run(mine);
@@ -83,7 +83,7 @@ test("a list for another start of its name is not the agent's: it launches and k
   expect(agent.readiness()).toBe("the scheduler has not answered yet");
 });
 
-test("an agent whose name another holds ends its runs, launches nothing, and says why it is not ready until it has the name", async () => {
+test("an agent whose name belongs to another ends its runs, launches nothing, and is not ready until it gets the name", async () => {
   const running = launchOf("sleep 1000");
   platform.run(running);
   await platform.up(running);
@@ -103,7 +103,7 @@ test("an agent whose name another holds ends its runs, launches nothing, and say
   expect(agent.readiness()).toBeNull();
 });
 
-test("an agent reports the highest epoch that it has seen, also after a restart, and why it ignores a lower one", async () => {
+test("an agent reports the highest epoch that it has seen, even after a restart, and why it ignores a lower one", async () => {
   platform.epoch = 900;
   platform.send();
   await vi.waitFor(() => expect(platform.report?.highestEpoch).toBe(900), patient);
@@ -124,7 +124,7 @@ test("an agent reports the highest epoch that it has seen, also after a restart,
   expect(agent.readiness()).toBeNull();
 });
 
-test("a restart in its folder keeps the id and the place that it reports, and starts later", async () => {
+test("an agent that restarts in its folder reports the same id and address, and a later start", async () => {
   const before = platform.report;
   await agent[Symbol.asyncDispose]();
   platform.report = null;
@@ -135,7 +135,7 @@ test("a restart in its folder keeps the id and the place that it reports, and st
   expect(heard().incarnation).not.toBe(before?.incarnation);
 });
 
-test("an agent that the scheduler finds too old is not ready and says why, and its runs continue", async () => {
+test("an agent that the scheduler finds too old is not ready, says why, and keeps its runs", async () => {
   const launch = launchOf("sleep 1000");
   platform.run(launch);
   await platform.up(launch);

@@ -1,4 +1,4 @@
-/** A run is over when none of its processes lives: with each mechanism, real processes that try to get away. */
+/** A run is over when none of its processes lives: each mechanism is tested with real processes that try to escape. */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { existsSync, mkdirSync, readFileSync, rmdirSync, writeFileSync } from "node:fs";
@@ -72,7 +72,7 @@ afterEach(async () => {
 const folderOf = (launch: { allocation: string }): string =>
   join(config.folder, "runs", folderNameOf(launch.allocation));
 
-/** Those that live with this text in their command line. */
+/** The pids of living processes with this text in their command line. */
 function withText(text: string): readonly number[] {
   return livingProcesses().flatMap(({ pid }) => {
     try {
@@ -88,7 +88,7 @@ async function python(script: string) {
   return launchOf("exec python3 -S -E train.py", { contextDigest });
 }
 
-/** Each has a number of its own, which identifies its processes. */
+/** Each marker is a unique number, which identifies the processes of a test. */
 let markers = 0;
 const newMarker = (): string => `86${process.pid}.${(markers += 1)}`;
 
@@ -102,7 +102,7 @@ def quiet():
     for n in (0, 1, 2): os.dup2(nothing, n)
 `;
 
-/** Forks and ends, forever; in a session of its own each time where it is asked to. */
+/** A script that forks and ends forever, optionally in a new session each time. */
 const forker = (leaves: boolean): string => `${whileWaiting}
 if os.fork() == 0:
     quiet()
@@ -142,7 +142,7 @@ describe.each(mechanisms)(
       await startAgent(mechanism);
     });
 
-    /** Nothing that was started for it, and nothing with the marker. */
+    /** Expects that no process of the launch lives, and none with the marker. */
     function expectGone(launch: { allocation: string }, marker?: string): void {
       const runDir = join(folderOf(launch), "run");
       const left = livingProcesses().filter(({ pid }) => carries(pid, "TRAINYARD_RUN_DIR", runDir));
@@ -163,16 +163,16 @@ describe.each(mechanisms)(
       });
     }
 
-    test("a process that left its session and cleared its environment", async () => {
+    test("a kill ends a process that left its session and cleared its environment", async () => {
       const marker = newMarker();
       const launch = launchOf(`env -i setsid sleep ${marker} & echo up; wait`);
       await upAndKilled(launch);
       expectGone(launch, marker);
     });
 
-    test("a daemon that forked twice, when the script is killed", async () => {
+    test("a kill ends a daemon that forked twice", async () => {
       const marker = newMarker();
-      // A scan cannot find one whose parent has ended before anybody looked, and says so in the README.
+      // A scan misses a process whose parent ended before the scan; the README says so.
       const script = doubleFork(marker).replace(
         ", {})",
         mechanism === "scan" ? ", os.environ)" : ", {})",
@@ -182,7 +182,7 @@ describe.each(mechanisms)(
       expectGone(launch, marker);
     });
 
-    test("a daemon that forked twice, when the script ends by itself", async () => {
+    test("a daemon that forked twice is ended when the script ends by itself", async () => {
       const marker = newMarker();
       const script = doubleFork(marker)
         .replace(", {})", mechanism === "scan" ? ", os.environ)" : ", {})")
@@ -193,19 +193,19 @@ describe.each(mechanisms)(
       expectGone(launch, marker);
     });
 
-    test("a process that forks and ends forever", async () => {
+    test("a kill ends a process that forks and ends forever", async () => {
       const launch = await python(forker(mechanism !== "scan"));
       await upAndKilled(launch);
       expectGone(launch);
     });
 
-    test("a thousand processes at once, after thousands that had ended", async () => {
+    test("a kill ends a thousand processes, after thousands that had ended", async () => {
       const launch = await python(manyForks);
       await upAndKilled(launch);
       expectGone(launch);
     });
 
-    test("processes that ignore SIGTERM, and one that was stopped", async () => {
+    test("a kill ends processes that ignore SIGTERM, and a stopped process", async () => {
       const marker = newMarker();
       const launch = launchOf(
         `trap '' TERM; setsid sleep ${marker} & sleep ${marker} & kill -STOP $!; echo up; wait; wait`,
@@ -217,7 +217,7 @@ describe.each(mechanisms)(
       expectGone(launch, marker);
     });
 
-    test("the processes that a killed supervisor had started", async () => {
+    test("the processes of a killed supervisor are ended", async () => {
       const marker = newMarker();
       const cleared = mechanism === "scan" ? "" : "env -i";
       const launch = launchOf(`${cleared} setsid sleep ${marker} & echo up; wait`);
@@ -233,7 +233,7 @@ describe.each(mechanisms)(
       if ("path" in group) expect(existsSync(String(group.path))).toBe(false);
     });
 
-    test("the reports say by which means", async () => {
+    test("the agent's reports name the mechanism", async () => {
       await vi.waitFor(() => expect(platform.report?.processGroups).toBe(mechanism), patient);
     });
 
@@ -261,7 +261,7 @@ describe.each(mechanisms)(
   },
 );
 
-test("a process of a run whose adoptive parent is killed ends, and nobody claims to know how", async () => {
+test("a process of a run whose adoptive parent is killed is ended, and the run's end is reported as unknown", async () => {
   await startAgent("parent");
   const marker = newMarker();
   const launch = launchOf(`setsid sleep ${marker} & echo up; wait`);
@@ -296,7 +296,7 @@ test("a process that cannot be killed keeps its run from ending, and the agent r
     expect(found).toHaveLength(1);
     return found;
   }, patient);
-  // A process that the older freezer holds takes no signal, as one that waits in the kernel for a device.
+  // A process in the older freezer takes no signal, like a process that waits in the kernel for a device.
   const cold = join(freezer, `trainyard-test-${process.pid}`);
   mkdirSync(cold);
   try {
@@ -325,7 +325,7 @@ test("a process that cannot be killed keeps its run from ending, and the agent r
   await vi.waitFor(() => rmdirSync(cold), patient);
 });
 
-test("a process whose first thread has ended lives, and a zombie does not", async () => {
+test("a process whose first thread has ended counts as living, and a zombie does not", async () => {
   await startAgent("auto");
   const script = (ending: string): string => `
 import ctypes, os, threading, time
@@ -340,7 +340,7 @@ ${ending}
     const [said] = (await once(child.stdout, "data")) as [Buffer];
     return { child, said: said.toString() };
   };
-  // Number 60 (93 on ARM) ends one thread.
+  // System call 60 (93 on ARM) ends one thread.
   const exit = process.arch === "arm64" ? 93 : 60;
   const { child: headless } = await start(script(`ctypes.CDLL(None).syscall(${exit}, 0)`));
   const stateOf = (pid: number): string =>
@@ -370,7 +370,7 @@ ${ending}
   }
 });
 
-test("the best that the host allows is used where nothing is asked for", async ({ skip }) => {
+test("the best mechanism that the host allows is the default", async ({ skip }) => {
   if (noCgroup !== null) notRun(skip, noCgroup);
   await startAgent("auto");
   await vi.waitFor(() => expect(platform.report?.processGroups).toBe("cgroup"), patient);

@@ -47,7 +47,7 @@ async function endOf(image: string, more: object = {}) {
   return { ...exit, launchFailed, texts: current().platform.texts(launch) };
 }
 
-test("an image that is not here is pulled, the log says so, and what fails in passing is tried again", async () => {
+test("an image that is missing on the host is pulled with lines in the log, and a passing failure is retried", async () => {
   await current().startAgent();
   registry.failures = { count: 2, status: 503 };
   const image = `${registry.host}/team/train:1`;
@@ -56,7 +56,7 @@ test("an image that is not here is pulled, the log says so, and what fails in pa
   const { texts } = first;
   expect(texts[0]).toBe(`pulling image ${image}`);
   expect(texts.slice(-2)).toEqual([`image ${image} is here`, "trained"]);
-  // It is here now, and nobody asks again unless the configuration says so.
+  // The image is on the host now, so the registry is not asked again unless the configuration requires it.
   registry.manifestRequests = 0;
   expect((await endOf(image)).texts).toEqual(["trained"]);
   expect(registry.manifestRequests).toBe(0);
@@ -65,7 +65,7 @@ test("an image that is not here is pulled, the log says so, and what fails in pa
   expect(registry.manifestRequests).toBeGreaterThan(0);
 });
 
-test("an image that the registry does not have is asked for once, and the run fails with the registry's reason", async () => {
+test("an image that the registry does not have is requested once, and the run fails with the registry's reason", async () => {
   await current().startAgent();
   const image = `${registry.host}/team/other:9`;
   const { launchFailed, code, message, texts } = await endOf(image);
@@ -75,7 +75,7 @@ test("an image that the registry does not have is asked for once, and the run fa
   expect(texts.filter((text) => text === `pulling image ${image}`)).toHaveLength(1);
 });
 
-test("a registry that is broken is asked a few times, and then the launch fails", async () => {
+test("a registry that is broken is asked a few times before the launch fails", async () => {
   await current().startAgent();
   registry.failures = { count: 1_000, status: 500 };
   const image = `${registry.host}/team/train:broken`;
@@ -85,7 +85,7 @@ test("a registry that is broken is asked a few times, and then the launch fails"
   expect(texts.filter((text) => text === `pulling image ${image}`)).toHaveLength(4);
 });
 
-test("the agent's auth file opens a registry, and without it the registry's refusal is the reason", async () => {
+test("the agent's auth file gives access to a registry, and without it the registry's refusal is the reason", async () => {
   registry.wants = "yard:secret";
   const image = `${registry.host}/team/train:1`;
   const force = { environment: { force_pull_image: true } };

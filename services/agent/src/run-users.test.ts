@@ -1,4 +1,4 @@
-/** Training code with a user of its own: what it reaches, and what it does not. Real processes, as root. */
+/** Training code with a user of its own, and the files and processes that it can access. Real processes, as root. */
 import {
   chmodSync,
   existsSync,
@@ -30,7 +30,7 @@ const sdk = join(import.meta.dirname, "../../../libs/sdk-python/src");
 const password = "the-password-of-the-bus";
 /** Experiment n has the user first + n. */
 const first = 1_900_000_000;
-/** The system's Python: the user's own may be where only the user gets. */
+/** The system's Python: another one may be in a folder that only its user can enter. */
 const path = "/usr/local/bin:/usr/bin:/bin";
 
 let hub: MemoryHub;
@@ -85,11 +85,11 @@ afterEach(async () => {
 const folderOf = (launch: { allocation: string }): string =>
   join(folder, "runs", folderNameOf(launch.allocation));
 
-/** A run of another experiment than `launchOf`'s 7. */
+/** A run of an experiment other than 7, that of `launchOf`. */
 const ofExperiment = (experiment: number, script: string, more = {}) =>
   launchOf(script, { experiment: String(experiment), token: `token-of-${experiment}`, ...more });
 
-/** Ends when the run has: its lines. */
+/** Waits for the end of the run, and returns its lines. */
 async function linesOf(launch: ReturnType<typeof launchOf>): Promise<readonly string[]> {
   platform.run(launch);
   await platform.ended(launch);
@@ -99,7 +99,7 @@ async function linesOf(launch: ReturnType<typeof launchOf>): Promise<readonly st
 const mechanisms = cgroupProblem() === null ? ["cgroup", "parent", "scan"] : ["parent", "scan"];
 
 describe.each(mechanisms)("with %s", (processGroups) => {
-  test("a run is its experiment's user in all of its ids, without groups and without a way to more rights", async () => {
+  test("a run has its experiment's user in all of its ids, without groups and without a way to more rights", async () => {
     await startAgent({ TRAINYARD_AGENT_PROCESS_GROUPS: processGroups });
     const lines = await linesOf(
       ofExperiment(
@@ -120,7 +120,7 @@ describe.each(mechanisms)("with %s", (processGroups) => {
     ]);
   });
 
-  test("a program that is not there, or may not be run, is reported as for every run", async () => {
+  test("a program that is missing or not executable is reported as for every other run", async () => {
     await startAgent({ TRAINYARD_AGENT_PROCESS_GROUPS: processGroups });
     const missing = launchOf(["no-such-program"]);
     platform.run(missing);
@@ -141,7 +141,7 @@ describe.each(mechanisms)("with %s", (processGroups) => {
     await startAgent({ TRAINYARD_AGENT_PROCESS_GROUPS: processGroups });
     const trap = newFolder();
     chmodSync(trap, 0o777);
-    // The loader of the C library writes a file for each program that it loads with these.
+    // With these variables, the loader of the C library writes a file for each program that it loads.
     const environmentVariables = ["LD_DEBUG=files", `LD_DEBUG_OUTPUT=${trap}/loaded`];
     await linesOf(launchOf("true", { environmentVariables }));
     const loadedBy = readdirSync(trap).map((name) => lstatSync(join(trap, name)).uid);
@@ -149,7 +149,7 @@ describe.each(mechanisms)("with %s", (processGroups) => {
   });
 });
 
-test("code, SDK, home, temporary files and spool are the run's, and its checkpoint's group is the storage's", async () => {
+test("code, SDK, home, temporary files and spool belong to the run, and its checkpoint has the storage's group", async () => {
   await startAgent();
   const script = `
 import getpass, os, pathlib, tempfile, trainyard
@@ -178,7 +178,7 @@ print("stored", uuid)
   await vi.waitFor(() => expect(existsSync(join(folderOf(launch), "work"))).toBe(false), patient);
 });
 
-test("after a restart on a second agent a run reads its own checkpoint, and another experiment's code does not", async () => {
+test("a run that restarts on a second agent reads its own checkpoint, and another experiment's code cannot", async () => {
   await startAgent();
   const id = "00000000-0000-4000-8000-00000000000c";
   await linesOf(
@@ -270,7 +270,7 @@ print("tried", len(sys.argv))
   await platform.ended(victim);
 });
 
-test("a record of its end, its log and its launch are not the run's to read, write or remove", async () => {
+test("a run can neither read nor write nor remove its exit record, its log and its launch", async () => {
   await startAgent();
   const launch = launchOf(
     'cd "$TRAINYARD_RUN_DIR/.." && { cat spec.json; echo x > exit.json; rm -rf output; mv run gone; ln -s /etc run; } 2>&1 | grep -vi "permission denied"; exit 3',
@@ -279,7 +279,7 @@ test("a record of its end, its log and its launch are not the run's to read, wri
   expect(platform.reported(launch.allocation)?.exit?.code).toBe(3);
 });
 
-test("an experiment beyond the range is not launched, and the reason names the setting", async () => {
+test("an experiment beyond the range of users is not launched, and the reason names the setting", async () => {
   await startAgent();
   const launch = ofExperiment(100, "true");
   platform.run(launch);
@@ -293,7 +293,7 @@ test.each([
   ["TRAINYARD_SDK_PATH", "", /cannot read the package trainyard/],
   ["TRAINYARD_ENV_FILE", "open", /others may read it/],
 ])(
-  "an agent does not start with %s where the users of runs do not get, or others do",
+  "an agent does not start with a %s whose path does not suit the users of runs",
   async (name, below, said) => {
     const closed = newFolder();
     mkdirSync(join(closed, "trainyard"));
@@ -302,20 +302,20 @@ test.each([
   },
 );
 
-test("an agent does not start with a state folder that others may exchange", async () => {
+test("an agent does not start with a state folder that other users could replace", async () => {
   const parent = newFolder();
   chmodSync(parent, 0o777);
   const starting = startAgent({ TRAINYARD_AGENT_DIR: join(parent, "agent") });
   await expect(starting).rejects.toThrow(/others may exchange .*chmod go-w/);
 });
 
-test("an agent does not start with a group for runs whose members have rights of root", async () => {
+test("an agent does not start with a group for runs whose members have the rights of root", async () => {
   const starting = startAgent({ TRAINYARD_AGENT_USER_GROUPS: "docker" });
   await expect(starting).rejects.toThrow("rights of root");
 });
 
 test.each(["no-such-group", "root", "0"])(
-  "an agent does not start with the group %s for runs",
+  "an agent does not start with %s as a group for runs",
   async (group) => {
     const starting = startAgent({ TRAINYARD_AGENT_USER_GROUPS: group });
     await expect(starting).rejects.toThrow("no such group that runs may have");
@@ -331,7 +331,7 @@ test("a range that contains an account of the host is refused", () => {
   expect(() => checkAccounts({ first: 50_002, last: 50_010 }, [accounts])).not.toThrow();
 });
 
-test("groups that the agent names are a run's, and no others", async () => {
+test("a run has exactly the groups that the agent's settings name", async () => {
   await startAgent({ TRAINYARD_AGENT_USER_GROUPS: "daemon,1234" });
   const [groups] = await linesOf(launchOf("grep ^Groups: /proc/self/status"));
   expect(groups?.trim().split(/\s+/)).toEqual(["Groups:", "1", "1234"]);

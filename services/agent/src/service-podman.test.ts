@@ -1,4 +1,4 @@
-/** The agent's contract once more, with runs in containers. */
+/** Runs the agent's contract with containers. */
 import { vi } from "vitest";
 import { runtimeVariable } from "./testing/runtimes.ts";
 

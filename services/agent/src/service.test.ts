@@ -15,7 +15,7 @@ import { ScriptedPlatform } from "./testing/scripted-platform.ts";
 const checkpoints = newFolder();
 afterAll(removeFolders);
 const runtime = useRuntime();
-// Real processes on a machine that others use.
+// The tests start real processes on a shared machine.
 const sdk = join(import.meta.dirname, "../../../libs/sdk-python/src");
 const patient = { timeout: 90_000, interval: 10 };
 let hub: MemoryHub;
@@ -59,14 +59,14 @@ afterEach(async () => {
   await platform[Symbol.asyncDispose]();
 });
 
-/** The processes started for a run, whatever holds them together. */
+/** The processes started for a run, by any mechanism. */
 const startedFor = (runDir: string) =>
   runGroupOf(runDir, () => null, { mechanism: "scan" }).members();
 
 const folderOf = (launch: { allocation: string }): string =>
   join(config.folder, "runs", folderNameOf(launch.allocation));
 
-test("says who it is and what it has before anything is asked", async () => {
+test("an agent reports its identity and its resources before it gets any list", async () => {
   await vi.waitFor(() => expect(platform.report).not.toBeNull(), patient);
   expect(platform.report).toMatchObject({
     agent: "rack",
@@ -80,14 +80,14 @@ test("says who it is and what it has before anything is asked", async () => {
   ]);
 });
 
-test("is ready once the scheduler has answered, and stays so", async () => {
+test("an agent is ready once the scheduler has answered, and stays ready", async () => {
   expect(agent.readiness()).toBe("the scheduler has not answered yet");
   await vi.waitFor(() => expect(platform.report).not.toBeNull(), patient);
   platform.send();
   await vi.waitFor(() => expect(agent.readiness()).toBeNull(), patient);
 });
 
-test("runs a trial's code with its environment, sends its lines, and reports its exit", async () => {
+test("an agent runs a trial's code with its environment, sends its lines, and reports its exit", async () => {
   const script =
     "import os, sys, trainyard\nprint('hello', os.environ['TRAINYARD_HPARAMS'])\nprint('oops', file=sys.stderr)\nsys.exit(3)\n";
   const contextDigest = platform.addContext(await packed({ "model/train.py": script }));
@@ -115,7 +115,7 @@ test("runs a trial's code with its environment, sends its lines, and reports its
   await vi.waitFor(() => expect(isThere()).toBe(false), patient);
 });
 
-test("the environment has what the run is, and nothing that is the platform's secret", async () => {
+test("a run's environment describes the run, and has no secret of the platform", async () => {
   const launch = launchOf("env", {
     environmentVariables: ["COLOUR=red=ish", "PYTHONPATH=/mine", "TRAINYARD_RUN=99"],
     latestCheckpoint: "a-b",
@@ -154,7 +154,7 @@ test("the environment has what the run is, and nothing that is the platform's se
   expect(statSync(join(folderOf(launch), "spec.json")).mode & 0o077).toBe(0);
 });
 
-test("carriage returns end lines, long ones are split and marked", async () => {
+test("carriage returns end lines, and long lines are split and marked", async () => {
   const launch = launchOf(
     `printf '\\r 1%%\\r 2%%\\n'; head -c 20000 /dev/zero | tr '\\0' x; echo; printf last`,
   );
@@ -170,7 +170,7 @@ test("carriage returns end lines, long ones are split and marked", async () => {
   ]);
 });
 
-test("a signal's name is reported, and one that the trial gave itself is no kill", async () => {
+test("a signal's name is reported, and a signal that a trial sent itself is no kill", async () => {
   const launch = launchOf("kill -TERM $$");
   platform.run(launch);
   const { exit, killed } = await platform.ended(launch);
@@ -179,7 +179,7 @@ test("a signal's name is reported, and one that the trial gave itself is no kill
   expect(killed).toBe(false);
 });
 
-test("a SIGKILL that nobody here sent is not taken for one of the scheduler's", async () => {
+test("a SIGKILL that the agent did not send does not count as the scheduler's kill", async () => {
   const launch = launchOf("kill -KILL $$");
   platform.run(launch);
   const { exit, killed } = await platform.ended(launch);
@@ -190,7 +190,7 @@ test("a SIGKILL that nobody here sent is not taken for one of the scheduler's", 
   expect(killed).toBe(false);
 });
 
-test("a kill reaches the whole group and what left it", async () => {
+test("a kill reaches the whole group and the processes that left it", async () => {
   const launch = launchOf("trap '' TERM; sleep 1000 & setsid sleep 1001 & echo up; wait");
   platform.run(launch);
   await platform.up(launch);
@@ -214,7 +214,7 @@ test("a missing interpreter is reported in the log and in the exit", async () =>
   expect(exit).toMatchObject({ code: 127, message: expect.stringContaining("python9.9") });
 });
 
-test("code that leads out of its archive is refused before a byte is written", async () => {
+test("code with a path outside of its archive is refused before a byte is written", async () => {
   const outside = join(newFolder(), "stolen");
   const archives = [
     handmade([{ path: "../escape.txt", text: "x" }]),
@@ -236,7 +236,7 @@ test("code that leads out of its archive is refused before a byte is written", a
   }
 });
 
-test("a link that stays inside is unpacked", async () => {
+test("a link that stays inside the archive is unpacked", async () => {
   const archive = handmade([
     { path: "data/a.txt", text: "inside" },
     { path: "b.txt", type: "SymbolicLink", linkpath: "data/a.txt" },
@@ -247,7 +247,7 @@ test("a link that stays inside is unpacked", async () => {
   expect(platform.texts(launch)).toEqual(["inside"]);
 });
 
-test("a corrupt archive is the owner's, other bytes than asked for are the platform's fault", async () => {
+test("a corrupt archive is its owner's fault, and an archive with another digest is the platform's", async () => {
   const whole = await packed({ "train.py": "x".repeat(10_000) });
   const torn = launchOf("true", { contextDigest: platform.addContext(whole.subarray(0, 60)) });
   platform.run(torn);
@@ -265,7 +265,7 @@ test("a corrupt archive is the owner's, other bytes than asked for are the platf
   });
 });
 
-test("code is fetched once for all runs that need it", async () => {
+test("code is downloaded once for all runs that need it", async () => {
   const contextDigest = platform.addContext(await packed({ "a.txt": "a" }));
   const launches = [1, 2, 3].map(() => launchOf("cat a.txt", { contextDigest }));
   for (const launch of launches) platform.run(launch);
@@ -286,7 +286,7 @@ test("a run that is killed before its start never starts", async () => {
   expect(ended).toMatchObject({ killed: true, pid: 0, launchFailed: false });
 });
 
-test("lists that are older than what was processed change nothing", async () => {
+test("a list with an older version than the last one is ignored", async () => {
   platform.epoch = 5;
   const first = launchOf("sleep 1000");
   platform.run(first);
@@ -307,7 +307,7 @@ test("lists that are older than what was processed change nothing", async () => 
   expect(runAt(folderOf(first))?.kill).toBeNull();
 });
 
-test("reports that a process left are delivered before its end is reported, and its recorded reason is sent along", async () => {
+test("reports that a process left are delivered before its end, which carries its recorded reason", async () => {
   const left = [
     '{"key":"0-1","group":"training","stepsCompleted":1,"atMs":1,"metrics":{}}',
     '{"key":"0-2","torn',
@@ -331,7 +331,7 @@ test("reports that a process left are delivered before its end is reported, and 
   );
 });
 
-test("reports that cannot be delivered now are delivered later, by another agent process, also of a forgotten run", async () => {
+test("reports that could not be delivered are delivered later by another agent process, even for a forgotten run", async () => {
   platform.metricsStatus = 503;
   platform.logsAway = true;
   const launch = launchOf(
@@ -352,13 +352,13 @@ test("reports that cannot be delivered now are delivered later, by another agent
   platform.logsAway = false;
   await vi.waitFor(() => expect(platform.received.map(({ key }) => key)).toEqual(["0-1"]), patient);
   await vi.waitFor(() => expect(platform.texts(launch)).toEqual(["line"]), patient);
-  // The end was reported long ago; the name is taken for good.
+  // The run's end was reported, and its name cannot be launched again.
   platform.run(launch);
   await vi.waitFor(() => expect(platform.report?.version).toBe(platform.version), patient);
   expect(platform.reported(launch.allocation)).toBeUndefined();
 });
 
-test("a run of a superseded trial keeps its reports to itself", async () => {
+test("a run of a superseded trial delivers no reports", async () => {
   platform.metricsStatus = 409;
   const launch = launchOf(
     `mkdir -p "$TRAINYARD_RUN_DIR/spool"; echo '{"key":"0-1","metrics":{}}' > "$TRAINYARD_RUN_DIR/spool/reports.ndjson"`,
@@ -368,7 +368,7 @@ test("a run of a superseded trial keeps its reports to itself", async () => {
   expect(runAt(folderOf(launch))?.delivered).toEqual({ reports: "refused" });
 });
 
-test("reports behind those of a superseded run in the spool are delivered all the same", async () => {
+test("reports after those of a superseded run in the spool are still delivered", async () => {
   platform.supersededKey = "0-7";
   const launch = launchOf(
     `mkdir -p "$TRAINYARD_RUN_DIR/spool"
@@ -380,7 +380,7 @@ test("reports behind those of a superseded run in the spool are delivered all th
   expect(runAt(folderOf(launch))?.delivered).toEqual({ reports: "refused" });
 });
 
-test("a supervisor that was killed takes its run with it, and nobody claims to know how it would have ended", async () => {
+test("a killed supervisor takes its run with it, and the run's end is reported as unknown", async () => {
   const launch = launchOf("trap '' TERM; echo up; sleep 1000 & wait");
   platform.run(launch);
   await platform.up(launch);

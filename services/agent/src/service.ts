@@ -30,12 +30,12 @@ import { openUsers } from "./users/open-users.ts";
 
 const name = "agent";
 
-/** Given ones are the caller's to close. */
+/** The caller closes the overrides that it passes. */
 export type Overrides = {
   readonly bus?: Bus;
   readonly clock?: Clock;
   readonly logger?: Logger;
-  /** The time between two looks at the devices; only tests set it. */
+  /** The interval between two looks at the devices; only tests set it. */
   readonly deviceLookMs?: number;
 };
 
@@ -112,7 +112,7 @@ function offerOf(config: AgentConfig, clock: Clock, events: Telemetry): Promise<
   return findOffer({ settings, cuda, rocm, events }, new AbortController().signal);
 }
 
-/** Throws where the folder has no SDK: each run would end at its import. */
+/** Throws if the folder has no SDK, since each run would fail at its import. */
 function sdkFolder(path: string): string {
   const folder = resolve(path);
   if (existsSync(join(folder, "trainyard", "__init__.py"))) return folder;

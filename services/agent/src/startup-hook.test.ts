@@ -4,7 +4,7 @@ import { launchOf, packed, removeFolders } from "./testing/examples.ts";
 
 afterAll(removeFolders);
 
-test("a startup hook is read before a process, which keeps its arguments, and one that fails ends the run", async () => {
+test("a startup hook runs before the process, which keeps its arguments, and a failing hook ends the run", async () => {
   await using world = await ContainerWorld.open("", { TRAINYARD_AGENT_RUNTIME: "process" });
   await world.startAgent();
   const { platform } = world;

@@ -50,7 +50,7 @@ export function createTelemetry(logger: Logger, registry: Registry) {
     contextWaits: (digest: string, error: unknown) =>
       logger.warn({ digest, err: error }, "context_waits"),
     linesShipped: (count: number) => lines.inc(count),
-    /** Said aloud once an outage. */
+    /** Logged as a warning only once in an outage. */
     linesWait: (allocation: string, why: unknown, again: boolean) =>
       logger[again ? "debug" : "warn"]({ allocation, err: why }, "lines_wait"),
     lineRefused(allocation: string, sequence: number) {
@@ -112,12 +112,12 @@ function processEvents(logger: Logger) {
       logger.info({ mechanism, problems }, "process_groups"),
     containers: (engine: string, socket: string) => logger.info({ engine, socket }, "containers"),
     sweepFailed: (error: unknown) => logger.warn({ err: error }, "containers_not_swept"),
-    /** Empty once nothing is. */
+    /** `left` is empty once no process is left. */
     left: (allocation: string, left: string) => logger.warn({ allocation, left }, "run_left"),
   };
 }
 
-/** Events between it and the scheduler. */
+/** Telemetry of the protocol between the agent and the scheduler. */
 function conversationEvents(logger: Logger) {
   return {
     staleWanted: (epoch: number, version: number) =>
@@ -138,7 +138,7 @@ function deviceEvents(logger: Logger) {
         { slots: slots.map(({ id, device, name = "" }) => ({ slot: id, device, name })) },
         "slots_offered",
       ),
-    /** A program that is missing, hangs, fails or prints nonsense; or a setting that names no device. */
+    /** A device program that is missing, hangs, fails or prints unusable output; or a setting that names no device. */
     deviceProblem: (problem: string) => logger.warn({ problem }, "device_problem"),
     deviceLeft: (slot: string, name: string, why: string) =>
       logger.warn({ slot, device: name, why }, "device_left"),

@@ -1,4 +1,4 @@
-/** The agent and the checkpoints of an object store that a process left, on each of several hosts. */
+/** The agent delivers a process's checkpoints to an object store, on each of several hosts. */
 import { createHash } from "node:crypto";
 import { existsSync, readdirSync, readFileSync, rmdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -73,7 +73,7 @@ const storing = { config: { checkpoint_storage: { type: "s3", bucket: "models" }
 const runDirOf = (launch: { allocation: string }): string =>
   join(config.folder, "runs", folderNameOf(launch.allocation), "run");
 
-test("the chief's host completes a checkpoint with the files of all, another host only sends its own", async () => {
+test("the chief's host completes a checkpoint with the files of all hosts, and other hosts only send their own", async () => {
   const script = `${sealing(first, 1, { ofOthers: [other] })}; ${sealing(second, 2, { isPart: true })}`;
   const launch = launchOf(script, storing);
   platform.run(launch);
@@ -89,7 +89,7 @@ test("the chief's host completes a checkpoint with the files of all, another hos
   }
 });
 
-test("TensorBoard files that a process has left are sent before its end is reported", async () => {
+test("TensorBoard files that a process left are sent before its end is reported", async () => {
   const script =
     'mkdir -p "$TRAINYARD_RUN_DIR/tensorboard/metrics"; echo x > "$TRAINYARD_RUN_DIR/tensorboard/metrics/events"';
   const launch = launchOf(script, storing);
@@ -98,7 +98,7 @@ test("TensorBoard files that a process has left are sent before its end is repor
   expect(platform.tensorBoard).toEqual(["metrics/events"]);
 });
 
-test("TensorBoard files with an object store of their own are sent also where checkpoints go to a directory", async () => {
+test("TensorBoard files with an object store of their own are sent even when checkpoints go to a directory", async () => {
   const script =
     'mkdir -p "$TRAINYARD_RUN_DIR/tensorboard"; echo "root=$TRAINYARD_TENSORBOARD_ROOT" > "$TRAINYARD_RUN_DIR/tensorboard/own"';
   const config = { tensorboard_storage: { type: "gcs", bucket: "boards" } };
@@ -111,7 +111,7 @@ test("TensorBoard files with an object store of their own are sent also where ch
   expect(written).toBe("root=\n");
 });
 
-test("a checkpoint that waits for another host's files holds up no other, and is not sent again meanwhile", async () => {
+test("a checkpoint that waits for another host's files delays no other, and is not sent again meanwhile", async () => {
   platform.unsent.add(first);
   const launch = launchOf(
     `${sealing(first, 1, { ofOthers: [other] })}; ${sealing(second, 2)}`,
@@ -132,7 +132,7 @@ test("a checkpoint that waits for another host's files holds up no other, and is
   );
 });
 
-test("a checkpoint whose files cannot be read now holds up no other, and is delivered once they can", async () => {
+test("a checkpoint whose files are unreadable delays no other, and is delivered once they are readable", async () => {
   const launch = launchOf(
     `${sealing(first, 1)}; rm "$TRAINYARD_CHECKPOINT_ROOT/${first}/shards/0"; mkdir "$TRAINYARD_CHECKPOINT_ROOT/${first}/shards/0"; ${sealing(second, 2)}`,
     storing,

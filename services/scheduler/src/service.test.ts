@@ -1,4 +1,4 @@
-/** The service as it runs: its role, its migrated log, real time. */
+/** The complete service: with its database role, its migrated log, in real time. */
 import { createPostgresLog } from "@trainyard/event-log";
 import { createLogger } from "@trainyard/runtime";
 import { DatabaseStage } from "@trainyard/runtime/database-stage";
@@ -33,7 +33,7 @@ async function namesOf(stream: string): Promise<readonly string[]> {
   return (await stage.events(stream)).map(({ type }) => type);
 }
 
-test("places within the time of its commits, not at a beat; continues after a restart", async () => {
+test("a run is placed within the time of its commits, without waiting for a beat, and after a restart too", async () => {
   const agent = new ScriptedAgent("a1", stage.hub.connect("a1"), 2);
   await agent.start();
   await stage.tell("experiment-1", experimentCreated());
@@ -76,13 +76,13 @@ test("places within the time of its commits, not at a beat; continues after a re
   expect(service.readiness()).toBe(null);
 });
 
-test("its role may save and load the fold", async () => {
+test("the service's database role may save and load the fold", async () => {
   await using log = createPostgresLog({ connectionString: configOf().postgresUrl });
   await log.saveSnapshot("pool-scheduler", 7, "cluster/test", "{}");
   expect((await log.loadSnapshot("pool-scheduler", "cluster/test"))?.body).toBe("{}");
 });
 
-test("a saved fold that differs from the log is found", async () => {
+test("a saved fold that differs from the log is detected", async () => {
   await using service = await createService(configOf(), { bus: stage.hub.connect("scheduler") });
   await service.start();
   await using log = createPostgresLog({ connectionString: configOf().postgresUrl });

@@ -1,4 +1,4 @@
-/** The counters. */
+/** The counters of the scheduler. */
 import type { Registry } from "@trainyard/runtime";
 import type { Pool } from "@trainyard/scheduling";
 import { Counter, Gauge } from "prom-client";
@@ -8,7 +8,7 @@ import type { Decision } from "./core/reconcile/decision.ts";
 export type Telemetry = {
   reportHeard(): void;
   decided(decisions: readonly Decision[]): void;
-  /** The log refuses it: the run or agent concerned waits. */
+  /** Counts a decision that the log refuses: its run or agent waits. */
   setAside(decision: Decision): void;
   beat(pools: ReadonlyMap<string, Pool>, agents: ReadonlyMap<string, Agent>): void;
 };

@@ -46,7 +46,7 @@ function submit({ world }: Stage, searcher: string, gate = ""): Promise<string> 
   return world.submit(config.join("\n"), "page-code");
 }
 
-/** An ended search, of which several tests show something. */
+/** An ended search that several tests use. */
 const test = base.extend("search", { scope: "file" }, async ({ shared }) => {
   if (findChromium().program === null) return "";
   const experiment = await submit(shared, asha);

@@ -1,5 +1,6 @@
 /**
- * Home and the list of experiments: found, shown, changed and followed, with the pointer and with the keyboard alone.
+ * Tests of Home and the list of experiments: finding, showing, changing and following, with the pointer and with the
+ * keyboard alone.
  */
 import { readFileSync } from "node:fs";
 import type { Locator, Page } from "playwright-core";
@@ -20,7 +21,7 @@ ${more}`;
   return experiment?.id ?? "";
 }
 
-/** Four experiments in two projects are there before the first test. */
+/** Creates four experiments in two projects before the first test. */
 const test = base.extend("listed", { scope: "file", auto: true }, async ({ shared }) => {
   if (findChromium().program === null) return;
   const { client } = shared.world;
@@ -121,7 +122,7 @@ test("experiments are selected and acted on by the keyboard alone, after the ser
   await page.getByText("2 experiments need no change").waitFor();
   await stage.looks(page, "experiments-preview");
   await page.keyboard.press("Escape");
-  // A closed dialog gives the focus back, an opened menu takes it: keys that are pressed earlier go elsewhere.
+  // A closed dialog returns the focus, and an opened menu takes it: keys pressed earlier go to another element.
   await focused(selected(page).getByRole("button", { name: "Pause" }));
   await selected(page).getByRole("button", { name: "More" }).focus();
   await page.keyboard.press("Enter");

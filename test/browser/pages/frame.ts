@@ -1,5 +1,5 @@
 /**
- * The door and the frame of each page: its policy, sign-in and its end, keys, palette, tokens, the live link and its
+ * Tests of sign-in and of each page's frame: its policy, sign-out, keys, palette, tokens, the live connection and its
  * loss.
  */
 import type { Page } from "playwright-core";
@@ -9,12 +9,12 @@ import { test } from "../support/stage.ts";
 
 const pathOf = (page: Page): string => new URL(page.url()).pathname;
 
-/** The frame that pages have for those who are signed in. */
+/** The page list in the frame of a signed-in user. */
 const rail = (page: Page) => page.getByRole("navigation", { name: "Pages" });
 
 const signInHeading = (page: Page) => page.getByRole("heading", { name: "Sign in to Trainyard" });
 
-/** The browser says on the console that a call was refused. */
+/** The browser's console message about a refused call. */
 const refused = /401 \(Unauthorized\)/;
 
 const single = `entrypoint: "true"
@@ -218,7 +218,7 @@ test("tabs share one stream, and a lost link is shown until it is there again", 
   };
   const tabs = [page, ...(await Promise.all([opened(), opened(), opened()]))];
   for (const tab of tabs) await tab.getByRole("row", { name: "followed" }).waitFor();
-  // A platform that was killed is up again before its silence is long enough to be said.
+  // A killed platform is up again before the outage is long enough to be shown.
   const platform = await stage.world.pidOf("trainyard");
   process.kill(platform, "SIGSTOP");
   for (const tab of tabs) await tab.getByText("No connection").waitFor();
@@ -232,6 +232,6 @@ test("tabs share one stream, and a lost link is shown until it is there again", 
     await tab.getByRole("row", { name: "after the loss" }).waitFor();
     await tab.getByText("No connection").waitFor({ state: "detached" });
   }
-  // The stream is the SharedWorker's: no tab has one of its own.
+  // The SharedWorker owns the stream: no tab has one of its own.
   expect(ownStreams).toEqual([]);
 });

@@ -1,4 +1,7 @@
-/** From a checkpoint to a promoted version; an experiment's checkpoints, configuration, code, notes and fork. */
+/**
+ * Tests from a checkpoint to a promoted version, and of an experiment's checkpoints, configuration, code, notes and
+ * fork.
+ */
 import { expect } from "vitest";
 import { eventually } from "../../world/eventually.ts";
 import { findChromium } from "../support/chromium.ts";
@@ -32,7 +35,7 @@ async function trained({ world }: Stage): Promise<string> {
   return experiment;
 }
 
-/** Two experiments that have ended, of which several tests show something. */
+/** Two ended experiments that several tests use. */
 const test = base.extend("both", { scope: "file" }, async ({ shared }) => {
   const none: readonly [string, string] = ["", ""];
   if (findChromium().program === null) return none;

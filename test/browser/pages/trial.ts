@@ -1,5 +1,5 @@
 /**
- * The page of a trial and the logs: a failed trial's last line, search, links, following, and what a trial reported.
+ * Tests of a trial's page and the logs: a failed trial's last line, search, links, following, and the trial's reports.
  */
 import { join } from "node:path";
 import type { Page } from "playwright-core";
@@ -8,7 +8,9 @@ import { eventually } from "../../world/eventually.ts";
 import { findChromium } from "../support/chromium.ts";
 import { test as base } from "../support/stage.ts";
 
-/** Fails at step 3 if the rate is low. Otherwise writes lines until the file `stop` is in its folder. */
+/**
+ * The script fails at step 3 if the rate is low; otherwise it writes lines until its folder contains the file `stop`.
+ */
 const script = `
 import os, time, trainyard
 with trainyard.init() as ctx:
@@ -41,7 +43,7 @@ function configOf(name: string, lr: number, stop: string): string {
   ].join("\n");
 }
 
-/** One trial that failed, and one that runs until the last test kills it. */
+/** A failed trial, and one that runs until the last test kills it. */
 const test = base.extend("trials", { scope: "file" }, async ({ shared }) => {
   if (findChromium().program === null) return { failed: "", running: "" };
   const { world } = shared;

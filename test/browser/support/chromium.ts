@@ -4,10 +4,10 @@ import { notRun } from "../../world/torch.ts";
 
 type Found = { readonly program: string } | { readonly program: null; readonly why: string };
 
-/** The names under which distributions install Chromium, or a browser that is driven like it. */
+/** The names under which distributions install Chromium, or a browser with the same interface. */
 const names = ["chromium", "chromium-browser", "google-chrome"];
 
-/** TRAINYARD_CHROMIUM, else the distribution's Chromium from PATH. */
+/** Finds the program of TRAINYARD_CHROMIUM, else the distribution's Chromium on PATH. */
 export function findChromium(environment: NodeJS.ProcessEnv = process.env): Found {
   const named = environment["TRAINYARD_CHROMIUM"];
   if (named !== undefined && named !== "") {
@@ -21,11 +21,13 @@ export function findChromium(environment: NodeJS.ProcessEnv = process.env): Foun
   return { program: null, why: "chromium, from the distribution or named by TRAINYARD_CHROMIUM" };
 }
 
-/** The program. Without one the test ends here: as skipped, or failed with TRAINYARD_REQUIRE=browser. */
+/** Returns the browser's program. Without a browser the test is skipped, or fails with TRAINYARD_REQUIRE=browser. */
 export function needChromium(skip: (note: string) => never): string {
   const found = findChromium();
   if (found.program !== null) return found.program;
   const required = (process.env["TRAINYARD_REQUIRE"] ?? "").split(",").includes("browser");
-  if (required) throw new Error(`TRAINYARD_REQUIRE names browser, and there is no ${found.why}`);
+  if (required) {
+    throw new Error(`TRAINYARD_REQUIRE names browser, but no Chromium was found: ${found.why}`);
+  }
   return notRun(skip, found.why);
 }

@@ -1,6 +1,4 @@
-/**
- * A real cluster with the built pages, and a browser that is signed in to it: what every test of a page begins with.
- */
+/** A real cluster with the built pages, and a browser that is signed in to it, for the tests of pages. */
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { buildWeb, checkout, webBuild } from "@trainyard/local-cluster";
@@ -17,7 +15,7 @@ export const themes = ["light", "dark"] as const;
 
 const screenshots = join(checkout, ".cache", "screenshots");
 
-/** Long, as it only ends what hangs. */
+/** The timeout of waits, long enough that only hanging ones reach it. */
 const patienceMs = 90_000;
 
 type Open = { readonly context: BrowserContext; readonly guard: Guard };
@@ -55,7 +53,7 @@ export class Stage {
     return `${this.world.api}/#code=${code}`;
   }
 
-  /** A browser of its own, signed in, at a path. Without Chromium the test ends here, as skipped. */
+  /** Opens a path in a new, signed-in browser context. Without Chromium the test is skipped. */
   async page(skip: Skip, path: string): Promise<Page> {
     const { page, context } = await this.visitor(skip);
     const { code } = await this.world.client.call("createSessionCode", {});
@@ -66,7 +64,7 @@ export class Stage {
     return page;
   }
 
-  /** The same, not signed in, and at no page yet. */
+  /** Opens a new browser context that is not signed in, without a page. */
   async visitor(
     skip: Skip,
   ): Promise<{ readonly page: Page; readonly guard: Guard; readonly context: BrowserContext }> {
@@ -84,14 +82,14 @@ export class Stage {
     return { page: await context.newPage(), guard, context };
   }
 
-  /** The guard of a page, to set which errors this test expects. */
+  /** The guard of a page, through which a test says which errors it expects. */
   guardOf(page: Page): Guard {
     const found = this.#open.find(({ context }) => context === page.context());
-    if (found === undefined) throw new Error("this page is not of this stage");
+    if (found === undefined) throw new Error("this page was not opened by this stage");
     return found.guard;
   }
 
-  /** In both themes: a screenshot for people, and no problem that axe finds. The page shows what it should already. */
+  /** Takes a screenshot in each theme, and throws if axe finds a problem. The page must be complete before the call. */
   async looks(page: Page, name: string): Promise<void> {
     mkdirSync(screenshots, { recursive: true });
     const problems: string[] = [];
@@ -103,12 +101,14 @@ export class Stage {
     if (problems.length > 0) throw new Error(`${name} has problems:\n${problems.join("\n")}`);
   }
 
-  /** After each test: nothing was on the console, and no policy was broken. */
+  /** Called after each test: throws if the console had an error, or a page broke its policy. */
   async clear(): Promise<void> {
     const open = this.#open;
     this.#open = [];
     const faults = open.flatMap(({ guard }) => guard.faults);
     await Promise.all(open.map(({ context }) => context.close()));
-    if (faults.length > 0) throw new Error(`what no test expects:\n${faults.join("\n")}`);
+    if (faults.length > 0) {
+      throw new Error(`the pages had errors that the test does not expect:\n${faults.join("\n")}`);
+    }
   }
 }

@@ -1,11 +1,11 @@
-/** Collects what a page may not do: errors on its console, scripts that fail, and breaches of its policy. */
+/** Collects the faults of pages: errors on the console, failed scripts, and breaches of the policy. */
 import type { BrowserContext, ConsoleMessage } from "playwright-core";
 
 export class Guard {
   readonly #faults: string[] = [];
   readonly #expected: RegExp[] = [];
 
-  /** Before the first page of the context is opened. */
+  /** Must be called before the first page of the context is opened. */
   static async over(context: BrowserContext): Promise<Guard> {
     const guard = new Guard();
     context.on("console", (message) => guard.#heard(message));
@@ -19,12 +19,12 @@ export class Guard {
     return guard;
   }
 
-  /** Errors that hold this text are meant to happen in this test: an answer of 401, for example. */
+  /** Declares errors with this text as expected in this test, such as an answer of 401. */
   expect(...texts: readonly RegExp[]): void {
     this.#expected.push(...texts);
   }
 
-  /** Faults that no test expected. */
+  /** The faults that the test did not expect. */
   get faults(): readonly string[] {
     return this.#faults.filter((fault) => !this.#expected.some((text) => text.test(fault)));
   }

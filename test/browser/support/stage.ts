@@ -4,9 +4,9 @@ import { findChromium } from "./chromium.ts";
 import { Stage } from "./cluster-stage.ts";
 
 /**
- * Tests on a cluster with these options. One cluster and one browser serve all tests of a file, also those that it
- * gathers from several modules: they start with the first test and end after the last. `shared` is the stage for what
- * tests prepare together, `stage` the same for one test: its pages are closed and checked at its end.
+ * Tests on a cluster with these options. One cluster and one browser serve all tests of a file, including those from
+ * other modules: they start with the first test and end after the last. `shared` is the stage for data that tests
+ * prepare together; `stage` belongs to one test, and its pages are closed and checked at the test's end.
  */
 export const testsOn = (options: WorldOptions) =>
   plain
@@ -23,5 +23,5 @@ export const testsOn = (options: WorldOptions) =>
       return shared;
     });
 
-/** The tests of all pages run on equal clusters, so that one file may gather any of them. */
+/** The tests of all pages use the same kind of cluster, so that one file may contain any of them. */
 export const test = testsOn({ slots: 4 });

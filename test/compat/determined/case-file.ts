@@ -1,4 +1,4 @@
-/** Files of cases: what they look like, and what comes of running one through the product's own code. */
+/** Files of cases: their form, and the results of running them through the product's own code. */
 import { readFileSync } from "node:fs";
 import { expconfDifference } from "./expconf-case.ts";
 import { isExpectation, NotRun, unreadFields } from "./expressible.ts";
@@ -13,7 +13,7 @@ import { searcherChecks } from "./searcher-cases.ts";
 export type Outcome = {
   readonly section: string;
   readonly id: string;
-  /** The difference from the case; null for none. */
+  /** The difference between the actual and the expected result; null for none. */
   readonly difference: string | null;
 };
 /** A case that asks for something that the code here cannot express. */
@@ -32,11 +32,11 @@ export type CaseRun = {
 type Fields = Readonly<Record<string, unknown>>;
 export type Case = Fields & { readonly id: string };
 
-/** Throws where the file cannot be read or is no file of cases. */
+/** Throws if the file cannot be read or is not a file of cases. */
 export function readCases(file: string): Fields {
   const content: unknown = JSON.parse(readFileSync(file, "utf8"));
   if (typeof content !== "object" || content === null || Array.isArray(content)) {
-    throw new Error("it is not a mapping of sections");
+    throw new Error("the file is not a mapping of sections");
   }
   return content as Fields;
 }
@@ -51,7 +51,7 @@ function isCase(value: unknown): value is Case {
   );
 }
 
-/** Every list of cases in a file by the way to it: `cases`, `searcher.grid_size`. */
+/** Every list of cases in a file by its path: `cases`, `searcher.grid_size`. */
 function sectionsOf(content: Fields, parent = ""): ReadonlyMap<string, readonly Case[]> {
   const sections = new Map<string, readonly Case[]>();
   for (const [key, value] of Object.entries(content)) {
@@ -103,7 +103,7 @@ export function runCases(content: Fields): CaseRun {
 
 type Result = string | null | { readonly notRun: string };
 
-/** A field that the check does not read decides nothing unless it is an expectation, or the case fails without it. */
+/** A field that the check does not read is ignored unless it is an expectation, or the case fails without it. */
 function resultOf(section: string, check: Check, one: Case): Result {
   const unread = unreadFields(section, one);
   const expectation = unread.find(isExpectation);
@@ -114,7 +114,7 @@ function resultOf(section: string, check: Check, one: Case): Result {
     : result;
 }
 
-/** A case that breaks the code has failed, and the others run. */
+/** A case that makes the code throw has failed, and the others run. */
 function checked(check: Check, one: Case): Result {
   try {
     return check(one);

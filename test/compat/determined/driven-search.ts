@@ -18,7 +18,7 @@ import { NotRun } from "./expressible.ts";
 
 export const METRIC = "loss";
 
-/** The configuration with a searcher as a case writes it; what a case leaves out gets the product's defaults. */
+/** The configuration with the searcher of a case; omitted values get the product's defaults. */
 export function configOf(searcher: JsonObject, hyperparameters: unknown = {}): NormalisedConfig {
   const { name } = searcher;
   if (!isSearcherName(name)) throw new NotRun(`the product has no searcher ${String(name)}`);
@@ -68,7 +68,7 @@ export class CaseSearch {
     }
   }
 
-  /** A validation at a time, under the names that the configuration gives both. */
+  /** Reports a validation at a time, under the names that the configuration gives to both. */
   report(trial: number, time: number, value: number): readonly SearchEvent[] {
     const { searcher } = this.config;
     const timeMetric = "time_metric" in searcher ? searcher.time_metric : "";

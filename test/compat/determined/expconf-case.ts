@@ -16,7 +16,7 @@ type ExpconfCase = Case & {
   readonly merged?: Json;
 };
 
-/** A drawn default is any. */
+/** The seed is arbitrary, since any drawn default is accepted. */
 const SEED = 1;
 
 const askable = ["sane_as", "sanity_errors", "complete_as", "completeness_errors"] as const;
@@ -51,7 +51,7 @@ const within = (what: string, found: string | null): string | null =>
 function partAt(url: string): ConfigPart {
   const name = nameOf(url);
   const part = configPart(name);
-  if (part === undefined) throw new Error(`no part of the configuration is called ${name}`);
+  if (part === undefined) throw new Error(`the configuration has no part called ${name}`);
   return part;
 }
 

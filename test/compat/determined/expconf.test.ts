@@ -7,7 +7,7 @@ describe("the configuration of Determined", () => {
     readCases(join(import.meta.dirname, "expconf-cases.json")),
   );
 
-  it("is all known here", () => {
+  it("is completely known here", () => {
     expect(unknown).toEqual([]);
     expect(outcomes).toHaveLength(74);
   });
@@ -18,7 +18,7 @@ describe("the configuration of Determined", () => {
 });
 
 describe("a file of cases", () => {
-  it("says where a value is not the expected one", () => {
+  it("names the place where a value is not the expected one", () => {
     const { outcomes } = runCases({
       cases: [
         {
@@ -39,7 +39,7 @@ describe("a file of cases", () => {
       null,
       "sanity of webhooks: expected to be accepted; webhook_id must be a list, not 1",
       "sanity of webhooks: expected to be refused (no) and is accepted",
-      "threw no part of the configuration is called nothing",
+      "threw the configuration has no part called nothing",
       "it asks nothing that is known",
     ]);
   });

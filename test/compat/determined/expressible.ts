@@ -9,7 +9,7 @@ export class NotRun extends Error {
   override readonly name = "NotRun";
 }
 
-/** The keys of a case that say where it is from, and what its expectation already contains. */
+/** The keys of a case that name its source, or repeat a part of its expectation. */
 const annotations = ["id", "source", "notes", "defaults_applied"];
 
 const space = ["hyperparameters"];
@@ -55,14 +55,14 @@ const fieldsOf: Readonly<Record<string, readonly string[]>> = {
   "searcher_legacy.multiset_simulation": ["config", "metric", "expect_ops_multiset"],
 };
 
-/** Fields of a case that the check of its section does not read; none where every field counts. */
+/** The fields of a case that the check of its section does not read; empty if it reads all. */
 export function unreadFields(section: string, one: Fields): readonly string[] {
   const read = Object.hasOwn(fieldsOf, section) ? fieldsOf[section] : undefined;
   if (read === undefined) return [];
   return Object.keys(one).filter((key) => !read.includes(key) && !annotations.includes(key));
 }
 
-/** Whether a field says what is expected: a case whose expectation is not read cannot pass. */
+/** True for a field with an expectation: a case whose expectation is not read cannot pass. */
 export function isExpectation(field: string): boolean {
   return field.startsWith("expect");
 }

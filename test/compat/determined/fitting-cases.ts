@@ -1,4 +1,4 @@
-/** Cases of Determined's fitting. */
+/** Cases of Determined's fitting, which chooses agents for a task. */
 import type { JsonObject } from "@trainyard/experiment-config";
 import {
   dedicatedFit,
@@ -38,7 +38,7 @@ function blockedNodes(one: Case): string | null {
   return difference(inOrder(agents), inOrder(one["expect_fit_agents"]));
 }
 
-/** Agents are named by their index; each is empty. */
+/** The agents are named by their index, and have no tasks. */
 function dedicatedFits(one: Case): string | null {
   const agents = texts(one["agent_capacities"]).map(
     (capacity, at): DeterminedAgent => ({

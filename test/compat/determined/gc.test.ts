@@ -5,7 +5,7 @@ import { readCases, runCases } from "./case-file.ts";
 describe("the checkpoint collection of Determined, corrected", () => {
   const { outcomes, unknown } = runCases(readCases(join(import.meta.dirname, "gc-cases.json")));
 
-  it("is all known here", () => {
+  it("is completely known here", () => {
     expect(unknown).toEqual([]);
     expect(outcomes).toHaveLength(8);
   });

@@ -1,4 +1,4 @@
-/** Cases of Determined's searchers that halve: their arithmetic, and what they decide at one report. */
+/** Cases of Determined's searchers with successive halving: their arithmetic, and their decision at one report. */
 import type { JsonObject } from "@trainyard/experiment-config";
 import {
   bracketConcurrency,
@@ -26,7 +26,7 @@ function makeBrackets(one: Case): string | null {
   return difference(brackets, one["expect"]);
 }
 
-/** One bracket of stopping form with so many trials, all of which run. */
+/** A search with one bracket in its stopping form, and with this number of trials, all of which run. */
 function halvingSearch(rungs: number, maxTime: number, divisor: number, trials: number) {
   return new CaseSearch(
     configOf({
@@ -41,7 +41,7 @@ function halvingSearch(rungs: number, maxTime: number, divisor: number, trials: 
   );
 }
 
-/** The values reach the one rung of a bracket, of equal ones the last first, and then the new one. */
+/** The values are reported to the only rung of a bracket, equal ones in reverse order, and then the new value. */
 function insertMetric(one: Case): string | null {
   const existing = numbers(one["existing"]);
   const search = halvingSearch(1, 1, 2, existing.length + 1);
@@ -86,10 +86,7 @@ function getMetric(one: Case): string | null {
 
 type RungCase = { readonly units: number; readonly metrics: readonly [string, number][] };
 
-/**
- * Brings a search to the rungs of a case by events, reports, and compares what was stopped and the state of the rungs
- * then.
- */
+/** Brings a search to the rungs of a case by events, reports, and compares the stopped trials and the rungs. */
 function stopTrials(one: Case): string | null {
   const rungs = one["rungs"] as readonly RungCase[];
   const ranks = mapping(one["trial_rungs"]) as Readonly<Record<string, number>>;

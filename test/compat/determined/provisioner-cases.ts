@@ -1,4 +1,4 @@
-/** Cases of Determined's autoscaling: the agents that it wants, and the machines that it starts and ends. */
+/** Cases of Determined's autoscaling: the wanted agents, and the machines that it starts and ends. */
 import type { JsonObject } from "@trainyard/experiment-config";
 import {
   agentsToLaunch,
@@ -134,7 +134,7 @@ function numToLaunch(one: Case): string | null {
   return difference(launched, one["expect"]);
 }
 
-/** The calls that a provider would get, pass after pass. */
+/** The calls that a provider would get in each pass. */
 function provisionHistory(one: Case): string | null {
   const idle = mapping(one["agents_idle"]);
   const agentOf = (name: unknown): Instance["agent"] =>

@@ -1,4 +1,4 @@
-/** Reads fields of cases: what is absent is empty. */
+/** Reads fields of cases; an absent field is empty. */
 import type { JsonObject } from "@trainyard/experiment-config";
 import { isMapping } from "@trainyard/kernel";
 
@@ -15,5 +15,5 @@ export const texts = (value: unknown): readonly string[] =>
 export const numberOr = (value: unknown, otherwise: number): number =>
   typeof value === "number" ? value : otherwise;
 
-/** The same however it is ordered. */
+/** The texts of a value in sorted order, to compare values of any order. */
 export const inOrder = (value: unknown): readonly string[] => [...texts(value)].sort();

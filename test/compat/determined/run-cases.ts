@@ -1,4 +1,4 @@
-/** Cases that run a whole search of Determined's: as its last release drove it, and as those before 0.38 did. */
+/** Cases that run a whole search of Determined: as its last release drove it, and as releases before 0.38 did. */
 import { TrialOutcome } from "@trainyard/contracts/events";
 import type { JsonObject } from "@trainyard/experiment-config";
 import { drawInteger } from "@trainyard/kernel";
@@ -12,7 +12,7 @@ const mapping = (value: unknown): JsonObject => (value ?? {}) as JsonObject;
 const inOrder = (values: readonly unknown[]): string[] =>
   values.map((value) => JSON.stringify(value)).toSorted();
 
-/** One trial after the other, a report each period, until the first stop. */
+/** Runs one trial after the other, with a report each period, until the first stop. */
 function run(one: Case): string | null {
   const search = new CaseSearch(configOf(mapping(one["config"]), one["hyperparameters"]));
   const driver = mapping(one["driver"]);
@@ -81,12 +81,12 @@ function otherValues(sets: JsonObject, valuesOf: (name: string) => unknown[]): s
   return null;
 }
 
-/** The act of a trial of an older case: it reports the value, or leaves at a length. */
+/** A trial's act in an older case: it reports the value, or exits at a length. */
 type Scripted = { readonly value: number; readonly leavesAt?: number };
 
 type Job = { readonly trial: number; readonly until: number };
 
-/** Before 0.38 a length was given, and the searcher asked each trial to train up to this or that one. */
+/** Before 0.38 the configuration had a length, and the searcher asked each trial to train up to a length. */
 function olderConfig(config: JsonObject) {
   const { max_length, hyperparameters, stop_once, ...rest } = config;
   const halves = rest["name"] === "async_halving" || rest["name"] === "adaptive_asha";
@@ -96,7 +96,7 @@ function olderConfig(config: JsonObject) {
   return configOf(searcher, hyperparameters ?? {});
 }
 
-/** The lengths that each trial was asked for; `pick` chooses among the jobs that wait. */
+/** The lengths that each trial was asked to train to; `pick` chooses among the waiting jobs. */
 function lengthsAskedFor(
   config: JsonObject,
   scriptOf: (trial: number) => Scripted,
@@ -160,8 +160,8 @@ function valueSimulation(one: Case): string | null {
 const ORDERS = 20;
 
 /**
- * Jobs are done in orders that are drawn. Which trials `stop_once` stops follows from the order, and the case records
- * one of them: there it is enough that one order gives what is expected.
+ * Jobs run in random orders. The trials that `stop_once` stops depend on the order, and the case records one result: it
+ * is enough that one order gives that result.
  */
 function multisetSimulation(one: Case): string | null {
   const expected = inOrder(one["expect_ops_multiset"] as readonly unknown[]);

@@ -1,6 +1,9 @@
 import { isMapping } from "@trainyard/kernel";
 
-/** The first place where a value is not the expected one, in which `"*"` is anything but null, and null is absent. */
+/**
+ * The first place where a value differs from the expected one, in which `"*"` matches any value but null, and null
+ * matches an absent one.
+ */
 export function difference(actual: unknown, expected: unknown, path = ""): string | null {
   if (expected === "*") return (actual ?? null) === null ? say(path, actual, "anything") : null;
   if (Array.isArray(expected)) {

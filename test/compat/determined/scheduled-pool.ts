@@ -1,4 +1,4 @@
-/** A pool as a case of Determined's schedulers describes it, which Determined's rules schedule. */
+/** A pool from a case of Determined's schedulers, scheduled by Determined's rules. */
 import type { JsonObject } from "@trainyard/experiment-config";
 import {
   type Decision,
@@ -35,7 +35,7 @@ export function fitRulesOf(one: Fields): FitRules {
   };
 }
 
-/** Its `requested` is its place in the order of submission. */
+/** `requested` is the task's place in the order of submission. */
 function taskOf(task: JsonObject, requested: number): DeterminedTask {
   const { allocated_on: agent, occupies_slots: occupies } = task;
   const slots = Number(task["slots"]);
@@ -115,7 +115,7 @@ export class ScheduledPool {
     return decision;
   }
 
-  /** The runs that the last pass has started get their slots. */
+  /** Gives the runs that the last pass has started their slots. */
   apply(): void {
     for (const { task, parts } of this.#starts) {
       this.#tasks = this.#tasks.map((one) =>

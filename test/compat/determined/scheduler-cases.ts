@@ -1,4 +1,4 @@
-/** Cases of Determined's schedulers: passes over a pool, and what they say of the queue. */
+/** Cases of Determined's schedulers: passes over a pool, and their description of the queue. */
 import type { JsonObject } from "@trainyard/experiment-config";
 import {
   compareRequests,
@@ -13,7 +13,7 @@ import { type Fields, inOrder, mapping, mappings, numberOr, texts } from "./read
 import { difference } from "./same.ts";
 import { ScheduledPool } from "./scheduled-pool.ts";
 
-/** Step after step, until one is not as expected. */
+/** Runs one step after the other, until one differs from the expectation. */
 function passes(one: Case): string | null {
   const pool = new ScheduledPool(one);
   for (const [at, step] of mappings(one["steps"]).entries()) {
@@ -55,7 +55,7 @@ function passDifference(pool: ScheduledPool, expected: Fields): string | null {
   return setDifference(started, "expect_allocate") ?? setDifference(released, "expect_release");
 }
 
-/** Does what a case asks for, `schedule, apply, schedule`; returns the first difference of its passes. */
+/** Runs the steps of a case, such as `schedule, apply, schedule`; returns the first difference. */
 function drive(pool: ScheduledPool, asked: Fields): string | null {
   if (asked["queue_positions"] !== undefined) pool.setPositions(mapping(asked["queue_positions"]));
   pool.submit(mappings(asked["add_tasks"]));

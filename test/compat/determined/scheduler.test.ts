@@ -7,7 +7,7 @@ describe("the schedulers and the autoscaling of Determined", () => {
     readCases(join(import.meta.dirname, "scheduler-cases.json")),
   );
 
-  it("are all known here", () => {
+  it("are completely known here", () => {
     expect(unknown).toEqual([]);
     expect(outcomes).toHaveLength(111);
   });
@@ -31,7 +31,7 @@ describe("a case of a scheduler that decides otherwise fails", () => {
       [section]: { [name]: cases.map((one, at) => ({ id: String(at), ...one })) },
     }).outcomes.map(({ difference }) => difference);
 
-  it("by what starts and stops in each step", () => {
+  it("when a step starts or stops other runs", () => {
     const expecting = (...steps: readonly object[]) => ({ ...pass, steps });
     expect(
       differencesOf(
@@ -58,7 +58,7 @@ describe("a case of a scheduler that decides otherwise fails", () => {
     ]);
   });
 
-  it("by the jobs of the queue", () => {
+  it("when the queue has other jobs", () => {
     const asked = { ...pass, do: "schedule, apply" };
     expect(
       differencesOf(
@@ -77,7 +77,7 @@ describe("a case of a scheduler that decides otherwise fails", () => {
     ]);
   });
 
-  it("by the calls that a provider gets", () => {
+  it("when a provider gets other calls", () => {
     const asked = { max_instances: 2, desired_new: 3, passes: 1, initial: {}, agents_idle: {} };
     expect(
       differencesOf(

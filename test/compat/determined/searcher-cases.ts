@@ -11,7 +11,7 @@ import { gridPoint, sampledPoint } from "@trainyard/search";
 import type { Case } from "./case-file.ts";
 import { difference } from "./same.ts";
 
-/** The space as the configuration has it: what cannot be written in a configuration is no space. */
+/** The space in the form of the configuration: a value that a configuration cannot contain makes the space invalid. */
 function spaceOf(
   one: Case,
   hyperparameters: unknown = one["hyperparameters"],

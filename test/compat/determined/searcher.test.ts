@@ -7,7 +7,7 @@ describe("the searchers of Determined", () => {
     readCases(join(import.meta.dirname, "searcher-cases.json")),
   );
 
-  it("are all known here", () => {
+  it("are completely known here", () => {
     expect({ notRun, unknown }).toEqual({ notRun: [], unknown: [] });
     expect(outcomes).toHaveLength(50);
   });
@@ -78,7 +78,7 @@ it("a case of a search that decides otherwise fails", () => {
   ]);
 });
 
-it("a case that asks for what cannot be expressed here is not run", () => {
+it("a case that cannot be expressed here is not run", () => {
   const make = { num_rungs: 3, max_time: 9, divisor: 3 };
   const { outcomes, notRun } = runCases({
     searcher: {
@@ -113,7 +113,7 @@ it("a case that asks for what cannot be expressed here is not run", () => {
   ]);
 });
 
-it("a case of stop_once passes where one order gives what it records, and fails where none does", () => {
+it("a case of stop_once passes if one order gives the recorded result, and fails if none does", () => {
   const config = {
     name: "async_halving",
     num_rungs: 2,
@@ -134,7 +134,7 @@ it("a case of stop_once passes where one order gives what it records, and fails 
       ({ difference }) => difference,
     );
   };
-  // The first report meets no other and is promoted: the best of the four is or is not, by its place in the order.
+  // The first report has no other to compare with and is promoted, whether or not it is the best of the four.
   expect(of([[4, 9], [4], [4], [4]])).toEqual([null]);
   expect(of([[4, 9], [4, 9], [4], [4]])).toEqual([null]);
   expect(of(every(9))[0]).toContain("in none of 20 orders");

@@ -1,4 +1,4 @@
-/** An archive of a few megabytes that unpacks to gigabytes: refused at once, and nobody waits for it. */
+/** An archive of a few megabytes that unpacks to gigabytes is refused at once, and no other request waits for it. */
 import { readFileSync } from "node:fs";
 import { createGzip } from "node:zlib";
 import { ApiError } from "@trainyard/client";
@@ -8,7 +8,7 @@ const unpackedBytes = 3 * 1024 * 1024 * 1024;
 const growthMax = 300 * 1024 * 1024;
 const answerMaxMs = 2_000;
 
-/** One file of zeros in a tar, packed. */
+/** A packed tar with one file of zeros. */
 async function bomb(): Promise<Uint8Array> {
   const header = Buffer.alloc(512);
   header.write("train.py", 0);

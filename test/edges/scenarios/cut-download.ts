@@ -1,4 +1,6 @@
-/** A file of a checkpoint vanishes while it is downloaded, and a client leaves in the middle: only that stream ends. */
+/**
+ * A file of a checkpoint disappears during its download, and a client disconnects in the middle: only that stream ends.
+ */
 import { readdirSync, readlinkSync, truncateSync } from "node:fs";
 import { join } from "node:path";
 import { clusterAccess } from "@trainyard/local-cluster";
@@ -24,7 +26,7 @@ async function open(world: World, uuid: string): Promise<ReadableStreamDefaultRe
   return answer.body.getReader();
 }
 
-/** The descriptors of the gateway that hold files below a folder. */
+/** The number of the gateway's descriptors for files below a folder. */
 async function held(world: World, folder: string): Promise<number> {
   const descriptors = `/proc/${await world.pidOf("gateway")}/fd`;
   return readdirSync(descriptors).filter((fd) => {
@@ -58,7 +60,7 @@ export const cutDownload: Scenario = {
       while (!(await changed.read()).done);
       found.push("a download of a file that became shorter ended as if it were whole");
     } catch {
-      // The stream was broken off, so that its client knows.
+      // The broken stream tells the client that the download is incomplete.
     }
     await eventually("no file is held", async () => (await held(world, folder)) === 0).catch(() =>
       found.push("the gateway still holds files of the checkpoint"),
@@ -67,7 +69,7 @@ export const cutDownload: Scenario = {
   },
 };
 
-/** A checkpoint may be complete, and reported, a moment after its trial has ended. */
+/** A checkpoint may become complete, and be reported, shortly after its trial has ended. */
 async function storedBy(world: World, trial: string): Promise<string> {
   let uuid = "";
   await eventually("the checkpoint is complete", async () => {

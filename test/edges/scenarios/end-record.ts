@@ -1,4 +1,4 @@
-/** A training process leaves an end record of any size: its own trial ends, and nobody else's is touched. */
+/** A training process leaves an end record of any size: its own trial ends, and no other is affected. */
 import { bystander, died, endOf, pidsOf, type Scenario, submitCommand } from "./scenario.ts";
 
 const sizes = [300_000, 1_200_000, 200_000_000] as const;

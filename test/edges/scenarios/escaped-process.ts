@@ -1,4 +1,4 @@
-/** A run that starts processes out of its session, its group and its environment: none outlives it. */
+/** A run starts processes outside of its session, its group and its environment: none outlives it. */
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { eventually } from "../../world/eventually.ts";

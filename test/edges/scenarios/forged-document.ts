@@ -1,7 +1,4 @@
-/**
- * A configuration with values that look like the gateway's own encoding of numbers: it is a configuration like any
- * other.
- */
+/** A configuration has values that look like the gateway's encoding of numbers: they are ordinary values. */
 import { isDeepStrictEqual } from "node:util";
 import { bystander, died, pidsOf, type Scenario, submitCommand } from "./scenario.ts";
 

@@ -1,4 +1,4 @@
-/** Training code puts a link in the place of its TensorBoard folder: what it points to is not served. */
+/** Training code replaces its TensorBoard folder by a link: the target's files are not served. */
 import { clusterAccess } from "@trainyard/local-cluster";
 import { died, endOf, pidsOf, type Scenario } from "./scenario.ts";
 

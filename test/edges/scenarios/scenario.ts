@@ -1,14 +1,16 @@
-/** Something that one user, one script or one accident does to a running cluster, and what must be true afterwards. */
+/**
+ * An action of a user, a script or an accident on a running cluster, and the conditions that must be true afterwards.
+ */
 import { eventually } from "../../world/eventually.ts";
 import type { World } from "../../world/world.ts";
 
 export type Scenario = {
   readonly name: string;
-  /** Each a sentence; none when everything is as it must be. */
+  /** Returns a sentence for each violation; none if all conditions are met. */
   readonly run: (world: World) => Promise<readonly string[]>;
 };
 
-/** An experiment of one trial that runs this shell command; gives its id. */
+/** Submits an experiment of one trial that runs this shell command; returns its id. */
 export async function submitCommand(
   world: World,
   name: string,
@@ -24,7 +26,7 @@ ${more}`;
   return world.submit(config, world.code("noop"));
 }
 
-/** The state of an experiment once it has ended, or what it is after the time. */
+/** The state of an experiment once it has ended, or its present state after a timeout. */
 export async function endOf(world: World, experiment: string, forMs = 200_000): Promise<string> {
   let state = "unknown";
   const hasEnded = async (): Promise<boolean> => {
@@ -35,7 +37,7 @@ export async function endOf(world: World, experiment: string, forMs = 200_000): 
   return state;
 }
 
-/** Somebody else's experiment, submitted afterwards: it must run to its end as if nothing had happened. */
+/** Submits another user's experiment, which must run to its end undisturbed. */
 export async function bystander(world: World): Promise<readonly string[]> {
   const id = await submitCommand(world, "bystander", "true");
   const state = await endOf(world, id);
@@ -47,7 +49,7 @@ export async function pidsOf(world: World): Promise<ReadonlyMap<string, number |
   return new Map((await world.processes()).map(({ name, pid }) => [name, pid]));
 }
 
-/** No process died meanwhile. */
+/** Returns the processes that died meanwhile. */
 export async function died(
   world: World,
   before: ReadonlyMap<string, number | null>,

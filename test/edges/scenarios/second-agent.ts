@@ -1,4 +1,4 @@
-/** A second host of the same name: it is refused, and no run has two processes. */
+/** A second host has the same name: it is refused, and no run has two processes. */
 import { spawn } from "node:child_process";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";

@@ -1,6 +1,6 @@
 /**
- * The storage of checkpoints is not mounted for a while: where it was there is an empty folder. A checkpoint that was
- * stored before is neither failed nor deleted, and is complete once the storage is back.
+ * The checkpoint storage is unmounted for a while, with an empty folder at its path. A checkpoint stored before is
+ * neither failed nor deleted, and is complete once the storage is back.
  */
 import { mkdirSync, renameSync } from "node:fs";
 import { join } from "node:path";
@@ -24,7 +24,7 @@ export const unmountedStorage: Scenario = {
     world.write("code-stores/train.py", code);
     const config =
       "name: stores\nentrypoint: python3 train.py\nsearcher: { name: single, metric: loss }\n";
-    // It completes nothing until it continues.
+    // A stopped registry completes nothing until it continues.
     process.kill(registry, "SIGSTOP");
     const id = await world.submit(config, "code-stores");
     const state = await endOf(world, id);

@@ -1,6 +1,6 @@
 import type { AnyEvent } from "@trainyard/contracts";
 
-/** Knows which checkpoints are complete, and which of them checkpoint-gc means to keep, at this point of the log. */
+/** Tracks which checkpoints are complete, and which of them checkpoint-gc intends to keep, at this point of the log. */
 export class CheckpointRules {
   readonly #complete = new Set<string>();
   readonly #over = new Set<string>();

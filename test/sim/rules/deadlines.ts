@@ -1,27 +1,26 @@
 /**
- * Deadlines: nothing is due before its time, whatever the clocks of the hosts say. It is measured by the
- * moments at which events were written, as the simulation's own clock has them. Where a service may have died meanwhile
- * the times in the events count as well: a new term knows of no time but these, so a log whose clock jumps in between
- * takes the jump for time that has passed.
+ * The rules of deadlines: nothing happens before it is due, whatever the clocks of the hosts say. Time is measured by
+ * the simulation's clock at the moments when events were written. If a service may have died meanwhile, the times in
+ * the events count too: a new term knows only these, so it takes a jump of the log's clock for passed time.
  */
 import { type AnyEvent, decodeEvent } from "@trainyard/contracts";
 import { StopMode, StopWhy } from "@trainyard/contracts/events";
 import type { StoredEvent } from "@trainyard/event-log";
 import { categoryOf, idOf } from "@trainyard/kernel";
 
-/** When an event was written, on the monotonic clock of the simulation, by its id. */
+/** The time at which each event was written, by its id, on the monotonic clock of the simulation. */
 export type Moments = ReadonlyMap<string, number>;
 
-/** How much later than due something may come where nobody dies: a few beats of the scheduler. */
+/** The longest delay of a due event if no process dies: a few beats of the scheduler. */
 const lateMs = 5_000;
-/** Timers and the milliseconds of the log are rounded. */
+/** The rounding of timers and of the log's milliseconds. */
 const roundingMs = 2;
 
-/** A moment by the simulation's clock and by the log's. */
+/** A time on the simulation's clock and on the log's. */
 type Time = { readonly atMs: number; readonly logMs: number };
 type Facts = { kill: Time | null; place: Time | null; isKilled: boolean; isOver: boolean };
 
-/** `isCalm`: nobody dies and nothing is held up. */
+/** `isCalm` is true if no process dies and nothing is delayed. */
 export function deadlineViolations(
   events: readonly StoredEvent[],
   moments: Moments,
@@ -52,7 +51,7 @@ export function deadlineViolations(
   return violations;
 }
 
-/** How much sooner than due an event came; it goes into the facts. */
+/** Returns how much too early an event came, and updates the facts. */
 function judge(facts: Facts, event: AnyEvent, now: Time, isCalm: boolean): number {
   const early = (due: Time | null): number => {
     if (due === null) return 0;
@@ -69,7 +68,7 @@ function judge(facts: Facts, event: AnyEvent, now: Time, isCalm: boolean): numbe
     case "AllocationStopRequested": {
       const { mode, why, graceMs } = event.data;
       if (mode === StopMode.GRACEFUL) {
-        // 0 is for never.
+        // A grace of 0 means never.
         if (graceMs > 0) facts.kill = earlier(facts.kill, after(now, graceMs));
         return 0;
       }

@@ -15,8 +15,8 @@ export type ExperimentFacts = {
 };
 
 /**
- * An experiment ends once for each time that it is taken up, with its last trial, and after that only the words about
- * it change, and whether it is archived.
+ * The rule of experiments: an experiment ends once for each time that it is continued, together with its last trial.
+ * Afterwards only its name, notes and labels change, and whether it is archived.
  */
 export class ExperimentRules {
   readonly #facts = new Map<string, ExperimentFacts>();
@@ -42,7 +42,7 @@ export class ExperimentRules {
     const facts = this.of(id);
     if (isOfDeletion(event)) return seeDeletion(facts, event, report);
     if (facts.deleted !== "no") report("the experiment was deleted");
-    // The words about it change at any time.
+    // Name, notes and labels may change at any time.
     if (event.type === "ExperimentDescribed") return;
     if (event.type === "ExperimentArchived" || event.type === "ExperimentUnarchived") {
       if (!facts.ended) report("the experiment had not ended");
@@ -87,7 +87,7 @@ function isOfDeletion(event: AnyEvent): event is DeletionEvent {
   return event.type.startsWith("ExperimentDelet");
 }
 
-/** Asked for after the end, and then taken back or done. */
+/** A deletion is requested after the end, and then cancelled or carried out. */
 function seeDeletion(facts: ExperimentFacts, { type }: DeletionEvent, report: Report): void {
   const isAsked = type === "ExperimentDeletionRequested";
   if (!facts.ended) report("the experiment had not ended");

@@ -1,7 +1,10 @@
 import type { AnyEvent } from "@trainyard/contracts";
 import type { Report } from "../invariants.ts";
 
-/** A slot is in one allocation at a time, and one of a lost agent in none until it is known to be clear. */
+/**
+ * The rule of placements: a slot belongs to one allocation at a time, and a slot of a lost agent to none until it is
+ * known to be clear.
+ */
 export class PlacementRules {
   readonly #holders = new Map<string, string>();
   readonly #slotsOf = new Map<string, readonly { agent: string; slots: readonly string[] }[]>();

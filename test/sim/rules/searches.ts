@@ -7,11 +7,11 @@ import type { TrialRules } from "./trials.ts";
 
 type SearchFacts = {
   readonly proposals: EventData<"TrialProposed">[];
-  /** The trials that are over, as far as the search knows. */
+  /** The trials that have ended, as far as the search knows. */
   readonly outcomes: Set<number>;
-  /** The trials that are not over and that the search wants to train no more, or not now. */
+  /** The unended trials that the search has stopped or suspended. */
   readonly resting: Set<number>;
-  /** Those that the search fails for their reports. */
+  /** The trials that the search fails because of their reports. */
   readonly failed: Set<number>;
   readonly observed: Set<string>;
   readonly times: Set<string>;
@@ -20,7 +20,8 @@ type SearchFacts = {
 };
 
 /**
- * A search proposes densely numbered trials, no more at a time than it may, and weighs each report that counts once.
+ * The rule of searches: a search numbers its trials without gaps, has no more at a time than allowed, and counts each
+ * valid report once.
  */
 export class SearchRules {
   readonly #experiments: ExperimentRules;
@@ -47,7 +48,7 @@ export class SearchRules {
     return facts;
   }
 
-  /** Whether it is, since it was continued so often. */
+  /** True if the search has completed since this continuation. */
   isCompleted(id: string, continuations: number): boolean {
     const facts = this.#of(id);
     return facts.completed && facts.continuations === continuations;
@@ -110,7 +111,7 @@ export class SearchRules {
     if (running > this.#experiments.of(id).maxConcurrent) report(`${running} trials at a time`);
   }
 
-  /** Reports that counted when they came, of trials whose end the search has weighed, and that it never saw. */
+  /** Valid reports of trials whose end the search has processed, but which the search never got. */
   missedMeasurements(trials: TrialRules): readonly string[] {
     return trials.countedMeasurements().flatMap(({ id, experiment, number }) => {
       const { observed, outcomes } = this.#of(experiment);
@@ -120,7 +121,7 @@ export class SearchRules {
   }
 }
 
-/** It takes up what did not train to its end; others that it never heard of are over. */
+/** A continued search resumes trials that did not finish their training; others count as over. */
 function continued(
   id: string,
   facts: SearchFacts,
@@ -146,7 +147,7 @@ function continued(
   facts.completed = false;
 }
 
-/** One that the search fails may have finished before it heard of that. */
+/** A trial that the search fails may have finished before it got the decision. */
 function endedSo(
   id: string,
   facts: SearchFacts,

@@ -9,7 +9,7 @@ import type { SearchRules } from "./searches.ts";
 
 type TrialFacts = {
   runs: number;
-  /** The newest run has not ended. */
+  /** True until the newest run has ended. */
   unended: boolean;
   started: boolean;
   stop: EventData<"RunStopRequested"> | null;
@@ -17,7 +17,7 @@ type TrialFacts = {
   restarts: number;
   line: EventData<"TrialCheckpointed">[];
   outcome: TrialOutcome | null;
-  /** The checkpoints that the newest run has left, and until when the next one waits for them. */
+  /** The checkpoints that the newest run has left, and the time until which the next run waits for them. */
   named: Set<string>;
   awaitedUntilMs: number;
   killed: boolean;
@@ -42,7 +42,10 @@ function harshnessOf({ mode, why }: EventData<"RunStopRequested">): number {
   return harshness.indexOf(why) + (mode === StopMode.KILL ? harshness.length : 0);
 }
 
-/** A trial has one run at a time, each asked for only while it may run, from the latest checkpoint that is kept. */
+/**
+ * The rule of trials: a trial has one run at a time, requested only while the trial may run, from the latest kept
+ * checkpoint.
+ */
 export class TrialRules {
   readonly #experiments: ExperimentRules;
   readonly #searches: SearchRules;
@@ -77,12 +80,12 @@ export class TrialRules {
     return [...this.#facts].filter(([id]) => id.startsWith(`${experiment}.`));
   }
 
-  /** The newest run of its trial when the measurement was stored. */
+  /** The number of the trial's newest run when the measurement was stored. */
   currentRunAt(measurement: string): number | undefined {
     return this.#runOfMeasurement.get(measurement);
   }
 
-  /** A search that was complete has seen none of them, and may hear of the trials' ends now. */
+  /** A completed search has got none of these measurements, and may learn of the trials' ends only now. */
   excuseMeasurements(experiment: string): void {
     this.#counted = this.#counted.filter((one) => one.experiment !== experiment);
   }
@@ -204,19 +207,19 @@ export class TrialRules {
   }
 }
 
-/** A completed trial ends as failed when the search can make nothing of its reports. */
+/** A completed trial ends as failed if the search cannot use its reports. */
 function isFailedAfterwards({ outcome }: TrialFacts, event: AnyEvent): boolean {
   const failed = event.type === "TrialEnded" && event.data.outcome === TrialOutcome.FAILED;
   return failed && outcome === TrialOutcome.COMPLETED;
 }
 
-/** The last run's checkpoints are named, and complete, also after the end. */
+/** True for events of the last run's named checkpoints, which may complete after the end. */
 function isOfLeft({ named }: TrialFacts, event: AnyEvent): boolean {
   if (event.type === "RunCheckpointsNamed") return true;
   return event.type === "TrialCheckpointed" && named.has(event.data.checkpoint);
 }
 
-/** Its restarts count again; what its last run has left is waited for as it was. */
+/** A continued trial's restarts are counted from 0; its last run's checkpoints are still waited for. */
 function continued(
   trial: TrialFacts,
   { continuation }: EventData<"TrialContinued">,
@@ -241,8 +244,8 @@ function left(
 }
 
 /**
- * A trial that continues from another's checkpoint has that one on its line; one that counts from 0 starts from its
- * weights only.
+ * A trial that continues from another's checkpoint inherits its history; one that counts from 0 starts from its weights
+ * only.
  */
 function warmStartOf({ warmStartCheckpoint, warmStartStep }: EventData<"TrialCreated">) {
   if (warmStartCheckpoint === "") return [];

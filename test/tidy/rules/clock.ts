@@ -2,7 +2,7 @@ import { isTestCode, linesThat, type Repository, type Rule, sourcesOf } from "..
 
 const production = /^(libs|services|deploy)\//;
 
-/** Where the machine's clock may be read, and why. Everything else takes a Clock as an argument. */
+/** The files that may read the machine's clock, with the reason. All other code takes a Clock as an argument. */
 const readers: readonly (readonly [RegExp, string])[] = [
   [/^libs\/kernel\/src\/system\/system-clock\.ts$/, "the adapter itself"],
   [/^libs\/(bus|event-log)\/src\//, "adapters to servers, and their doubles in memory by default"],
@@ -22,7 +22,7 @@ function sources(repository: Repository): readonly string[] {
   return sourcesOf(repository).filter((file) => production.test(file) && !isTestCode(file));
 }
 
-/** `performance.now()` is no wall time: it measures how long something took. */
+/** `performance.now()` is allowed, since it is no wall time: it measures durations. */
 export const timeFromClock: Rule = {
   name: "the time is read from the Clock port",
   check: (repository) => [

@@ -34,16 +34,16 @@ function beginnings(repository: Repository, file: string): readonly string[] {
     const marker = atStart ?? behind;
     if (marker === undefined) return [];
     const before = (lines[index - 1] ?? "").trim();
-    // A line of the same comment, which has begun above.
+    // The line continues a comment that began above.
     if (marker === "*" ? before !== "/**" : before.startsWith(marker)) return [];
     return [`${file}:${index + 1}  begin with the noun: ${line.trim()}`];
   });
 }
 
 const widest = 120;
-/** Comments on lines of their own; ruff measures those of Python. */
+/** Comments on lines of their own; ruff measures comments of Python. */
 const commentLine = /^\s*(\/\/|\/\*|\*)/;
-/** Directives are one line, and so is an address. */
+/** Directives and addresses cannot be broken into lines. */
 const unbroken = /oxlint-|biome-|@ts-|https?:/;
 
 export const commentsFit: Rule = {

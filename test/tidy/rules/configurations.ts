@@ -1,6 +1,6 @@
 import { linesThat, type Rule, sourcesOf } from "../rule.ts";
 
-/** `config["key"]`, `config?.[key]`, and a pattern taken from it. */
+/** Matches `config["key"]`, `config?.[key]`, and a destructuring of it. */
 const readsByHand = /\bconfig\)?!?(?:\?\.)?\[|\} = [\w?.]+\.config(?: \?\? \{\})?;/;
 
 export const oneConfigurationReader: Rule = {

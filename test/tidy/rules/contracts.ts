@@ -1,11 +1,11 @@
-/** Pages of promises: each promise is a list item with two items below it, `where:` and `test:`. */
+/** Pages of promises: each promise is a list item with two nested items, `where:` and `test:`. */
 import { type Contents, linesOf, type Repository, type Rule } from "../rule.ts";
 
 const index = "docs/contracts.md";
 const pages = /^docs\/contracts\/[^/]+\.md$/;
 const longest = 160;
 
-/** Code in backticks that is a path of ours. */
+/** Matches code in backticks that is a path of this repository. */
 const path = /`([^`\s]+\.(?:ts|tsx|py|sql|proto|md|mjs|json|yaml))`/g;
 /** A title in straight quotes. */
 const title = /"([^"]+)"/g;
@@ -52,7 +52,7 @@ function page(test: string): Contents {
 
 type Promised = { readonly at: string; readonly where: string; readonly test: string };
 
-/** The promises of a page, the lines of each item joined. */
+/** The promises of a page, with the lines of each item joined. */
 function promisesOf(repository: Repository, file: string): readonly Promised[] {
   const found: { at: string; where: string; test: string }[] = [];
   let part: "where" | "test" | null = null;
@@ -79,7 +79,7 @@ function longLines(repository: Repository, file: string): readonly string[] {
     .map(({ at }) => `${at}  has more than ${longest} characters`);
 }
 
-/** Promises were rows of a table; a merge may bring one back. */
+/** Promises were once rows of a table; a merge may bring such a row back. */
 function rowsOfTables(repository: Repository, files: readonly string[]): readonly string[] {
   return files
     .filter((file) => repository.files.includes(file))
@@ -112,7 +112,7 @@ function problemsOf(repository: Repository, { at, where, test }: Promised): read
 const namesIn = (text: string): readonly string[] =>
   [...text.matchAll(path)].map((match) => match[1] ?? "");
 
-/** A file may be called by its whole path, or by the end of it where that is clear from the item. */
+/** A file may be named by its whole path, or by the end of it. */
 function filesCalled({ files }: Repository, name: string): readonly string[] {
   return files.filter((file) => file === name || file.endsWith(`/${name}`));
 }

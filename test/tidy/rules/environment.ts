@@ -1,6 +1,6 @@
 import { linesThat, type Rule, sourcesOf } from "../rule.ts";
 
-/** The files that may read the environment, and why. Anything else takes a configuration as an argument. */
+/** The files that may read the environment, with the reason. All other code takes a configuration as an argument. */
 const readers: readonly (readonly [RegExp, string])[] = [
   [/^services\/[^/]+\/src\/(config|environment)\.ts$/, "the one reader of a service"],
   [/^libs\/runtime\/src\/service\/environment\.ts$/, "what every config.ts calls"],

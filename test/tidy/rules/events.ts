@@ -3,7 +3,7 @@ import type { Repository, Rule } from "../rule.ts";
 
 type Entry = { readonly type: string; readonly owner: string };
 
-/** Exported for the self-test, which has a catalogue of its own. */
+/** Exported for the self-test, which has its own catalogue. */
 export function eventProblems(
   { files }: Pick<Repository, "files">,
   entries: readonly Entry[],
@@ -30,7 +30,7 @@ export const catalogued: Rule = {
       .filter(([, owner]) => !repository.files.includes(`services/${owner}/package.json`))
       .map(([category, owner]) => `${category}-* is owned by ${owner}, which is no service`),
   ],
-  // The real catalogue against a repository that has nothing of it.
+  // The real catalogue with a repository that lacks all of it.
   violations: { "no fixtures, no services": { "README.md": "" } },
   kept: Object.fromEntries<string>([
     ...Object.values(categoryOwners).map((owner): [string, string] => [

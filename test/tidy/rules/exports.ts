@@ -1,6 +1,6 @@
 import { linesThat, type Rule, sourcesOf } from "../rule.ts";
 
-/** A tool loads the default export of these. */
+/** Files whose default export a tool loads. */
 const askedFor = new Set([
   "vitest.config.ts",
   "services/web/vite.config.ts",

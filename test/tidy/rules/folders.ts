@@ -4,7 +4,7 @@ import { type Repository, type Rule, sourcesOf } from "../rule.ts";
 const libs = ["libs/runtime/src/", "libs/search/src/"];
 const relative = /\bfrom "(\.[^"]+)"/g;
 
-/** The folder of a file of a lib; null for its root, which every folder may import, and for tests. */
+/** The folder of a lib's file; null for the lib's root, which every folder may import, and for tests. */
 function folderOf(file: string): string | null {
   const lib = libs.find((one) => file.startsWith(one));
   if (lib === undefined || file.endsWith(".test.ts")) return null;

@@ -2,7 +2,7 @@ import type { Repository, Rule } from "../rule.ts";
 
 const asker = "services/gateway/src/shell/verify.ts";
 
-/** The services that give their partition checks, or fold the log into tables. */
+/** The services that have partition checks, or fold the log into tables. */
 function foldingServices(repository: Repository): readonly string[] {
   const folding = repository.files.flatMap((file) => {
     const [, service] = /^services\/([^/]+)\/(?:src|migrations)\/.*\.(?:ts|sql)$/.exec(file) ?? [];

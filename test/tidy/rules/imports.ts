@@ -23,7 +23,7 @@ function packageOf(file: string): string {
 }
 
 const isTest = (file: string): boolean => file.endsWith(".test.ts");
-/** The command line starts clusters, and starts nothing of another service. */
+/** The command line starts clusters, but starts no part of another service. */
 const mayStartClusters = new Set(["services/cli"]);
 
 export const layers: Rule = {
@@ -67,9 +67,9 @@ function layerProblem(from: string, what: string): string | null {
   return null;
 }
 
-/** Recorded histories and the simulation fold with the deciders themselves, which no service exports. */
+/** Recorded histories and the simulation use the deciders themselves, which services do not export. */
 const mayReachAcross = /^test\/(compat|sim)\//;
-/** Started by people and started by nothing else: one package in two folders, and the file that configures it. */
+/** Programs that people start: one package in two folders, and the file that configures it. */
 const tools = new Set(["test", "scripts", "vitest.config.ts"]);
 
 function leavesPackage(file: string, what: string): boolean {
@@ -101,7 +101,7 @@ export const packageWalls: Rule = {
 };
 
 const pure = /^@trainyard\/(kernel$|(contracts|search|scheduling|experiment-config)(\/|$))/;
-/** The machine's clock and processes, for shells: exported beside the kernel and not with it. */
+/** The machine's clock and processes, for shells; the kernel does not export them from its index. */
 const system = /^libs\/kernel\/src\/system\//;
 const pureLibs = ["libs/kernel", "libs/search", "libs/scheduling"];
 
@@ -142,7 +142,7 @@ export const pureCores: Rule = {
   },
 };
 
-/** A core may read its service's limits: they are numbers. */
+/** A core may import its service's limits, which are only numbers. */
 function leavesCore(file: string, what: string): boolean {
   const core = /^services\/[^/]+\/src\/core\//.exec(file)?.[0];
   if (core === undefined) return false;

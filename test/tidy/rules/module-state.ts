@@ -1,6 +1,6 @@
 import { linesThat, type Rule, sourcesOf } from "../rule.ts";
 
-/** Collections that modules fill as they run, and why. Anything else is the field of an object that somebody makes. */
+/** Collections that modules fill as they run, with the reason. All other collections are fields of objects. */
 const filled: readonly (readonly [path: string, reason: string])[] = [
   ["services/agent/src/supervisor/main.ts", "the run of this process, which a signal ends"],
   ["libs/client/src/client.ts", "routes of the API's methods, read once from their descriptors"],
@@ -12,7 +12,7 @@ const filled: readonly (readonly [path: string, reason: string])[] = [
 const isProduction = (file: string): boolean =>
   /^(libs|services)\/[^/]+\/src\//.test(file) && !/\.test\.ts$|\/test-|\/testing\//.test(file);
 
-/** An empty collection at the left edge of a line is one that is filled later. */
+/** An empty collection that is not indented is filled later. */
 const emptyCollection =
   /^(export )?const \w+(: (?!Readonly).+)? = new (Weak)?(Map|Set)(<.*)?(\(\);|<)$/;
 const emptyArray = /^(export )?const \w+: (?!readonly )(Array<.*>|.*\[\]) = \[\];$/;

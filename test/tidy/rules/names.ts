@@ -7,7 +7,7 @@ const shouted = new Set([
   "LICENSE",
   "SECURITY.md",
   "STYLE.md",
-  // The name that buildah and podman look for.
+  // The file name that buildah and podman look for.
   "Containerfile",
 ]);
 const kebab = /^\.?[a-z0-9]+(-[a-z0-9]+)*$/;
@@ -18,7 +18,8 @@ export const kebabCase: Rule = {
   name: "files and folders are named in kebab-case",
   check: (repository) =>
     repository.files
-      // Generated code, fixtures named after what they hold, and what an example's own tools or GitHub ask for.
+      // Excludes generated code, fixtures named after their content, and file names that an example's tools or GitHub
+      // require.
       .filter((file) => !/\/gen\/|^test\/compat\/|^examples\/|^\.github\//.test(file))
       .flatMap((file) =>
         file

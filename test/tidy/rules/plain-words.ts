@@ -1,15 +1,15 @@
 import { linesThat, type Rule } from "../rule.ts";
 
-/** Texts of code and pages; the rules themselves quote the words that they refuse. */
+/** Texts of code and pages, except the rules, which quote the words that they refuse. */
 const text = /^(?!test\/tidy\/).*\.(ts|tsx|mjs|py|proto|md)$/;
 /** Migrations and released messages are frozen, and the page of events follows the messages. */
 const frozen = /(^|\/)(gen|migrations)\/|\.proto$|^docs\/events\.md$/;
-/** The folders that have none of the other words any more. */
+/** The folders that are already free of the other words. */
 const rewritten = /^(services\/(gateway|logs|registry)|libs\/sdk-python)\/src\/.*\.(ts|py)$/;
 
 type Word = { readonly pattern: RegExp; readonly instead: string };
 
-/** Nowhere outside of frozen texts. */
+/** Words that are refused everywhere except in frozen texts. */
 const everywhere: readonly Word[] = [
   {
     pattern:

@@ -41,7 +41,7 @@ function sentences(repository: Repository): readonly string[] {
     .map((line) => line.split("|")[1]?.trim() ?? "");
 }
 
-/** Dots stand for what differs from time to time. */
+/** An ellipsis stands for any text. */
 function holds(text: string, sentence: string): boolean {
   const parts = sentence.split("…").map((part) => part.trim());
   return parts.every((part) => text.includes(part));

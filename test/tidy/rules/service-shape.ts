@@ -11,9 +11,9 @@ const wanted = [
   "src/service.ts",
 ];
 const sections = ["Owns", "Promises", "Limits"];
-/** One screen. */
+/** The longest README of a service: one screen. */
 const readmeLinesMax = 60;
-/** Programs that people run: shaped after their own task. */
+/** Programs that people run have their own structure. */
 const programs = new Set(["cli", "migrate", "web"]);
 
 export const serviceShape: Rule = {

@@ -1,7 +1,9 @@
 import { linesOf, type Repository, type Rule, sourcesOf } from "../rule.ts";
 
 const fileLinesMax = 400;
-/** A released message may not move to another file, and grows where it is. New messages go to new files. */
+/**
+ * The longest proto file: a released message may grow, but may not move to another file. New messages go to new files.
+ */
 const protoLinesMax = 600;
 const functionLinesMax = 70;
 
@@ -26,7 +28,7 @@ export const fileSize: Rule = {
   },
 };
 
-/** TypeScript's functions are measured by the linter (max-lines-per-function); Python has no other check. */
+/** The linter measures functions of TypeScript (max-lines-per-function); Python has no other check. */
 export const pythonFunctionSize: Rule = {
   name: `a function of Python has at most ${functionLinesMax} lines`,
   check: (repository) =>
@@ -52,7 +54,7 @@ function longFunctions(repository: Repository, file: string): readonly string[] 
   });
 }
 
-/** Lines up to the last that is indented deeper than the head; a signature over several lines ends in `)`. */
+/** Counts the lines up to the last one indented deeper than the head; a signature over several lines ends in `)`. */
 function lengthOfBlock(lines: readonly string[], indent: number): number {
   let length = 1;
   for (const [index, line] of lines.entries()) {

@@ -1,6 +1,6 @@
 import { linesThat, type Rule, sourcesOf } from "../rule.ts";
 
-// Written in halves, so that this file does not suppress anything itself.
+// Written in two parts, so that this file contains no suppression itself.
 const never = new RegExp(`@ts-(?:${"ig"}nore|${"no"}check)\\b`);
 const directive = new RegExp(
   `(?:ox${"lint"}|es${"lint"})-${"dis"}able|biome-${"ig"}nore|@ts-${"expect"}-error|#\\s*${"no"}qa|(?:type|pyright):\\s*${"ig"}nore|pragma: no cover`,

@@ -5,7 +5,7 @@ import { importsOf } from "./imports.ts";
 const isProduction = (file: string): boolean =>
   /^(libs|services|deploy)\/[^/]+\/src\//.test(file) && !isTestCode(file);
 
-/** The names under which packages of this repository export test code, as `@trainyard/search/testing`. */
+/** The names under which packages of this repository export test code, such as `@trainyard/search/testing`. */
 function exportedTestCode(repository: Repository): ReadonlySet<string> {
   const names = new Set<string>();
   for (const file of repository.files) {

@@ -1,4 +1,4 @@
-/** A failing log prints the name of a test: it begins with the noun that it is about, not with What, Who or a joint. */
+/** A failing log prints the name of a test: it begins with its subject, not with What, Who or a conjunction. */
 import { linesThat, type Rule } from "../rule.ts";
 
 const typescript =

@@ -1,6 +1,6 @@
 import { linesThat, type Rule } from "../rule.ts";
 
-/** Tests of a contract or of a page are modules that a test file gathers. */
+/** Modules with tests of a contract or of a page, which a test file imports. */
 const tests = (files: readonly string[]): readonly string[] =>
   files.filter((file) =>
     /\.test\.ts$|^libs\/[^/]+\/src\/contract|^test\/browser\/pages\//.test(file),

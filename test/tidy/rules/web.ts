@@ -5,7 +5,7 @@ import { importsOf } from "./imports.ts";
 
 const src = "services/web/src/";
 
-/** The folders under src: [pages, model] for pages/model/page.tsx. */
+/** The folders of a file below src: [pages, model] for pages/model/page.tsx. */
 const placeOf = (file: string): readonly string[] => file.slice(src.length).split("/").slice(0, -1);
 
 export const webFolders: Rule = {
@@ -58,7 +58,7 @@ function isForbidden([from, page]: readonly string[], [to, other]: readonly stri
 const tokens = `${src}theme/tokens.css`;
 const colourFunctions = /\b(?:rgb|hsl|hwb|lab|lch|oklab|oklch)a?\(|(?<!-)\bcolor\(/;
 const hex = "#(?:[0-9a-f]{3,4}|[0-9a-f]{6}|[0-9a-f]{8})";
-/** The names that hands write; "transparent" and "currentcolor" are no colours of their own. */
+/** Names of colours; "transparent" and "currentcolor" are allowed. */
 const names =
   "white|black|gr[ae]y|silver|red|maroon|orange|gold|yellow|olive|green|lime|teal|cyan|blue|navy|purple|violet|magenta|pink|brown";
 const inStyles = new RegExp(

@@ -1,4 +1,6 @@
-"""Reports each step. The first run stores a checkpoint at 400 and is killed after 537; the next continues to 600."""
+"""Reports each step. The first run stores a checkpoint at step 400 and is killed after step 537;
+the next one continues to step 600.
+"""
 
 import os
 import signal

@@ -1,6 +1,6 @@
-"""A loss that falls with the steps to a floor that the hyperparameter sets.
+"""Reports a loss that falls with the steps to a floor that the hyperparameter sets.
 
-It validates every step and stores a checkpoint when it should stop.
+The script validates every step and stores a checkpoint when it should stop.
 """
 
 import json

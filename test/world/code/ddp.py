@@ -1,4 +1,4 @@
-"""Trains a small network with PyTorch on all slots; each process says in the end what its weights are."""
+"""Trains a small network with PyTorch on all slots; each process prints its weights at the end."""
 
 import hashlib
 import time
@@ -54,7 +54,7 @@ class Trial(pytorch.PyTorchTrial):
 
 
 def samples(seed):
-    """Points whose class is the largest of four fixed sums."""
+    """The class of a point is the largest of four fixed sums."""
     rule = torch.randn(INPUTS, CLASSES, generator=torch.Generator().manual_seed(0))
     inputs = torch.randn(SAMPLES, INPUTS, generator=torch.Generator().manual_seed(seed))
     return TensorDataset(inputs, (inputs @ rule).argmax(dim=1))

@@ -1,4 +1,4 @@
-"""Ends as EXIT_CODE says, after a checkpoint at each step up to FAIL_AT."""
+"""Exits with EXIT_CODE, after a checkpoint at each step up to FAIL_AT."""
 
 import json
 import os

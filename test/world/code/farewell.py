@@ -1,4 +1,6 @@
-"""Stores a checkpoint when it is preempted, and ends with the given exit code: by then the platform may be away."""
+"""Stores a checkpoint when it is preempted, and exits with the given code: by then the platform may
+be down.
+"""
 
 import json
 import os
@@ -25,6 +27,6 @@ with trainyard.init() as ctx:
         with ctx.checkpoint.store_path({"steps_completed": 7}) as (path, _uuid):
             (path / "state.json").write_text(json.dumps({"step": 7}))
     if code != 0:
-        # An error of the script's own: the run ends with this code, and the trial restarts.
+        # The script fails by itself: the run ends with this code, and the trial restarts.
         os._exit(code)
 sys.exit(0)

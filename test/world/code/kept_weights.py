@@ -1,4 +1,6 @@
-"""Stores checkpoints whose content follows from trial and step, and compares what it restores; a file ends it."""
+"""Stores checkpoints whose content depends on trial and step, and compares restored ones with it; a
+file ends it.
+"""
 
 import os
 import pathlib
@@ -11,13 +13,13 @@ import trainyard
 STOP = pathlib.Path(os.environ["STOP"])
 STEP_SECONDS = float(os.environ["STEP_SECONDS"])
 SMALL_FILES = int(os.environ["SMALL_FILES"])
-# The size of one more file, which is sent in several parts above 64 MiB.
+# The size of an additional file, which is sent in several parts above 64 MiB.
 LARGE_BYTES = int(os.environ["LARGE_BYTES"])
 SMALL_BYTES = 20_000
 
 
 def contents(trial, step):
-    """Each file's path and bytes. Half of the small ones are the same at every step."""
+    """The path and bytes of each file. Half of the small files are the same at every step."""
     for index in range(SMALL_FILES):
         mark = step if index % 2 else 0
         yield f"part {index}/é", random.Random(f"{trial} {mark} {index}").randbytes(SMALL_BYTES)
@@ -26,7 +28,7 @@ def contents(trial, step):
 
 
 def compare(path, trial, step):
-    """The files of a restored checkpoint with what was stored at its step."""
+    """Compares the files of a restored checkpoint with the content for its step."""
     wanted = dict(contents(trial, step))
     found = {
         str(file.relative_to(path)): file.read_bytes() for file in path.rglob("*") if file.is_file()
@@ -48,7 +50,7 @@ def main():
                 compare(path, trial, step)
         print(f"starts at {step} as pid {os.getpid()}", flush=True)
         while True:
-            # Looked for before the step, so that the last step is stored.
+            # Checked before the step, so that the last step is stored.
             ends = STOP.exists()
             time.sleep(STEP_SECONDS)
             step += 1

@@ -1,4 +1,4 @@
-"""Trains nothing: validates step after step, a moment apart, until it is asked to stop."""
+"""Trains nothing: validates in short steps until it is asked to stop."""
 
 import time
 

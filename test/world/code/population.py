@@ -1,6 +1,6 @@
-"""A loss that falls faster or slower by the hyperparameter and by chance of the trial's own.
+"""Reports a loss that falls faster or slower by the hyperparameter and by the trial's randomness.
 
-It validates and stores a checkpoint every few steps.
+The script validates and stores a checkpoint every few steps.
 """
 
 import json

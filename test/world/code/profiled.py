@@ -7,7 +7,7 @@ import trainyard
 with trainyard.init() as ctx:
     if ctx.info.hparams["sampled"]:
         ctx.tensorboard.mirror_metrics()
-    # Sooner than the configuration has it, so that a short run has samples.
+    # A shorter interval than the configuration's, so that a short run has samples.
     if ctx.info.hparams["sampled"]:
         ctx.profiler.on(0.1, 2)
     step = int(ctx.info.steps_completed)

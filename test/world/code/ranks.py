@@ -1,4 +1,4 @@
-"""Says its place in the allocation, and meets the other nodes at the master's address."""
+"""Prints its place in the allocation, and connects to the other nodes at the master's address."""
 
 import os
 import socket

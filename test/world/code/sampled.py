@@ -1,4 +1,4 @@
-"""Does nothing but be sampled for a second, in whichever process of its node this is."""
+"""Runs for a second to be sampled, in any process of its node."""
 
 import time
 

@@ -1,4 +1,4 @@
-"""Every rank stores its own file of one checkpoint; a second run reads those of all."""
+"""Every rank stores its own file of one checkpoint; a second run reads the files of all ranks."""
 
 import trainyard
 

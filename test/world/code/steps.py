@@ -1,4 +1,6 @@
-"""Takes steps, reports each, validates and checkpoints some; proves by a lock that no trial runs twice at a time."""
+"""Takes steps, reports each, validates and checkpoints some; a lock proves that no trial runs twice
+at a time.
+"""
 
 import fcntl
 import json
@@ -16,12 +18,13 @@ WITNESS = os.environ.get("WITNESS")
 
 
 def witness(trial_id):
-    """One lock per trial, held while its process lives, whichever agent started it; a second holder is written down."""
+    """A lock per trial, held while its process lives, with any agent; a second holder is recorded.
+    """
     if WITNESS is None:
         return None
     folder = pathlib.Path(WITNESS)
     folder.mkdir(parents=True, exist_ok=True)
-    # Open, and so locked, for as long as the process lives.
+    # The file stays open, and so locked, as long as the process lives.
     lock = (folder / f"{trial_id}.lock").open("w")
     try:
         fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)

@@ -1,4 +1,6 @@
-"""Trains nothing, on every rank together: a shard of a checkpoint each, and an end as its hyperparameters say."""
+"""Trains nothing on all ranks: each stores a shard of a checkpoint, and ends as its hyperparameters
+say.
+"""
 
 import os
 import signal

@@ -1,4 +1,4 @@
-"""A small PyTorchTrial with everything that is profiled, in as many processes as it is started in."""
+"""A small PyTorchTrial with all kinds of profiling, in any number of processes."""
 
 import time
 import warnings

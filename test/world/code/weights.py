@@ -1,4 +1,4 @@
-"""Stores weights that are sent in more than one piece; compares them after a restart with what was stored."""
+"""Stores weights that are sent in more than one piece, and compares them after a restart."""
 
 import hashlib
 import json
@@ -13,7 +13,7 @@ STEPS = 2
 
 
 def main():
-    # The log has what training sees of its surroundings.
+    # The log shows the environment that training sees.
     print(json.dumps(dict(os.environ)), flush=True)
     with trainyard.init() as ctx:
         first = 0

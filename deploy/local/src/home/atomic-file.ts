@@ -14,8 +14,8 @@ import { ClusterError, errorCode, errorText } from "../cluster-error.ts";
 let written = 0;
 
 /**
- * Replaces a file as a whole: a reader finds the old text or the new one. The mode is 0600 by default.
- * `durable` also survives a power cut, at the price of two fsyncs.
+ * Replaces a file atomically: a reader sees the old text or the new one. The mode is 0600 by default. With `durable`
+ * the file also survives a power cut, at the price of two fsyncs.
  */
 export function writeAtomically(
   path: string,
@@ -65,7 +65,7 @@ export function readText(path: string): string | null {
   }
 }
 
-/** Null when there is no such file; a file that is not JSON is reported by its path. */
+/** Null when the file does not exist; throws an error with its path when it is not JSON. */
 export function readJson(path: string): unknown {
   const text = readText(path);
   if (text === null) return null;

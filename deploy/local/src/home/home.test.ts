@@ -7,7 +7,7 @@ import { temporaryHome } from "../testing.ts";
 
 const needed = { postgresRoles: ["ty_a"], natsUsers: ["a"] };
 
-test("the home is .trainyard in the checkout unless TRAINYARD_HOME names another, relative to the caller's folder", () => {
+test("the home is .trainyard in the checkout unless TRAINYARD_HOME names another; a relative path starts at the caller's folder", () => {
   expect(homeFolder({})).toBe(join(checkout, ".trainyard"));
   expect(existsSync(join(checkout, "pnpm-workspace.yaml"))).toBe(true);
   expect(homeFolder({ TRAINYARD_HOME: "/srv/ty" })).toBe("/srv/ty");
@@ -44,7 +44,7 @@ test("a newer layout is refused with a sentence, and nothing is touched", () => 
   expect(readFileSync(home.versionFile, "utf8")).toBe("9\n");
 });
 
-test("secrets are random per cluster, kept, extended by new names, and readable by the owner only", () => {
+test("secrets are random per cluster, stay the same, are extended by new names, and are readable by the owner only", () => {
   using home = temporaryHome();
   using other = temporaryHome();
   const first = ensureSecrets(home, needed);
@@ -80,7 +80,7 @@ test("the first API token has the platform's form, stays the same, and is readab
   expect(statSync(home.tokenFile).mode & 0o777).toBe(0o600);
 });
 
-test("removing a home leaves what is not the cluster's", () => {
+test("removing a home keeps the files that are not the cluster's", () => {
   using home = temporaryHome();
   ensureApiToken(home);
   writeFileSync(join(home.path, "mine.txt"), "kept");

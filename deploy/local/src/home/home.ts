@@ -14,7 +14,7 @@ import { ClusterError, errorCode } from "../cluster-error.ts";
 /** The folder of this checkout. */
 export const checkout = resolve(import.meta.dirname, "../../../..");
 
-/** The embedded cluster starts the services of a checkout; installed packages have none beside them. */
+/** The embedded cluster starts the services of a checkout; an installed package has no services beside it. */
 export function requireCheckout(): void {
   if (existsSync(join(checkout, "pnpm-workspace.yaml"))) return;
   throw new ClusterError(
@@ -26,7 +26,7 @@ export function requireCheckout(): void {
 /** The paths of one embedded cluster. */
 export type Home = {
   readonly path: string;
-  /** Database files, unless `postgres.json` says that they are elsewhere. */
+  /** Database files, unless `postgres.json` names another folder. */
   readonly postgres: string;
   readonly nats: string;
   readonly checkpoints: string;
@@ -70,22 +70,23 @@ export function homeAt(folder: string): Home {
   };
 }
 
-/** Where the process of this name writes. */
+/** The log file of the process with this name. */
 export function logOf(home: Home, name: string): string {
   return join(home.logs, `${name}.log`);
 }
 
-/** Changes the folders of one layout version into those of the next; runs again from its start after a crash. */
+/**
+ * Changes the folders of one layout version into those of the next; after a crash the step is run again from its start.
+ */
 export type LayoutStep = (home: Home) => void;
 
-/** Step n leads from layout version n to n + 1. */
+/** Step n migrates layout version n to n + 1. */
 const layoutSteps: readonly LayoutStep[] = [];
 
-/** Creates what is missing and brings an older layout up to date; refuses a newer one. */
+/** Creates missing folders and migrates an older layout; throws on a newer one. */
 export function prepareHome(home: Home, steps: readonly LayoutStep[] = layoutSteps): void {
   mkdirSync(home.path, { recursive: true });
-  // If root starts the cluster, PostgreSQL runs as another user, who must be able to pass through (not to list) this
-  // folder.
+  // If root starts the cluster, PostgreSQL runs as another user, who must be able to enter (not list) this folder.
   const mode = process.getuid?.() === 0 ? 0o711 : 0o700;
   if ((statSync(home.path).mode & 0o777) !== mode) chmodSync(home.path, mode);
   for (const folder of [
@@ -128,7 +129,7 @@ function writeVersion(home: Home, version: number): void {
   writeAtomically(home.versionFile, `${version}\n`, { mode: 0o644, durable: true });
 }
 
-/** Removes what a cluster keeps here and nothing else; the folder itself goes when that leaves it empty. */
+/** Removes the cluster's files from the home, and the folder itself if it is empty afterwards. */
 export function removeHome(home: Home): void {
   const { path, ...parts } = home;
   for (const part of Object.values(parts)) rmSync(part, { recursive: true, force: true });

@@ -4,7 +4,7 @@ import { readJson, readText, writeAtomically, writeJson } from "./atomic-file.ts
 import { ClusterError, errorCode } from "../cluster-error.ts";
 import type { Home } from "./home.ts";
 
-/** All random, drawn once per cluster, kept in `secrets.json` (mode 0600) and nowhere else but in 0600 files. */
+/** The cluster's secrets: random, drawn once, and stored only in `secrets.json` and other files of mode 0600. */
 export type Secrets = {
   /** Names the cluster among those of one machine; not secret. */
   readonly clusterId: string;
@@ -14,7 +14,7 @@ export type Secrets = {
   readonly runTokenKey: { readonly id: string; readonly secretHex: string };
 };
 
-/** The cluster's secrets with a password for each role and user named; what is missing is drawn and kept. */
+/** Returns the cluster's secrets with a password for each given role and user; missing ones are drawn and saved. */
 export function ensureSecrets(
   home: Home,
   needed: { readonly postgresRoles: readonly string[]; readonly natsUsers: readonly string[] },
@@ -43,7 +43,7 @@ export function ensureSecrets(
   return secrets;
 }
 
-/** The secrets of a cluster that has been started before; null for a folder that never was. */
+/** The secrets of a cluster that was started before; null for a folder without one. */
 export function readSecrets(home: Home): Secrets | null {
   return readJson(home.secretsFile) as Secrets | null;
 }
@@ -57,7 +57,7 @@ export function ensureApiToken(home: Home): string {
   return token;
 }
 
-/** Safe in a URL and in every configuration file that quotes. */
+/** A random password, safe in a URL and in every configuration file that quotes its values. */
 function password(): string {
   return randomBytes(24).toString("base64url");
 }

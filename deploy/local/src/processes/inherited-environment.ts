@@ -1,13 +1,15 @@
 import { join } from "node:path";
 import { checkout } from "../home/home.ts";
 
-/** Set for training processes alone; a cluster that is started from within one must not pass them on. */
+/**
+ * Variables that only training processes get; a cluster started from within a training process must not inherit them.
+ */
 const ofRuns =
   /^TRAINYARD_(URL|TOKEN|EXPERIMENT_ID|TRIAL_ID|RUN|RUN_DIR|TRIAL_SEED|HPARAMS|CONFIG|LATEST_CHECKPOINT|STEPS_COMPLETED|SLOT_IDS|NODE_RANK|NNODES|MASTER_ADDR|MASTER_PORT|GRANT_POSITION|SUPERVISED|ENV_FILE|HOME|CALLER_DIR)$/;
 
 /**
- * The caller's variables as far as they are a person's: PATH, proxies, credentials of clouds, TRAINYARD_ settings. What
- * npm adds and what the files decide is left out, since a process's own variables go before those of its file.
+ * The caller's variables that are a person's settings: PATH, proxies, cloud credentials, TRAINYARD_ settings. Variables
+ * of npm and those of the environment files are left out, since a process's variables override its file.
  */
 export function inheritedEnvironment(
   caller: NodeJS.ProcessEnv,
@@ -19,7 +21,7 @@ export function inheritedEnvironment(
       !ofRuns.test(name) &&
       !decided.has(name),
   );
-  // Compiled code is kept between starts: a service is up in half the time, in less memory.
+  // The cache of compiled code halves the start time of a service, and saves memory.
   const compiled = { NODE_COMPILE_CACHE: join(checkout, ".cache", "compiled") };
   return { ...compiled, ...Object.fromEntries(kept) };
 }

@@ -6,9 +6,10 @@
  *      │ stop()             │            ▼      ▼
  *   stopping ◄──stop()──────┴──after── waiting ◄┘      (ended, when deaths are final)
  *
- * A process that is found running with the same fingerprint is taken over instead of started; one with another is
- * stopped first. Waiting doubles from death to death and begins again once a process had lived for a while. Every
- * change is reported to `onChange`. Only start, stop and restart from outside move it otherwise, one at a time.
+ * A running process with the same fingerprint is taken over; one with a different fingerprint is stopped before the
+ * start. The wait doubles with each death, and is the shortest again once a process has lived for `backoffResetMs`.
+ * Every change is reported to `onChange`. Its other transitions are caused by calls of start, stop and restart, which
+ * run one at a time.
  */
 import type { ChildProcess } from "node:child_process";
 import { pause } from "@trainyard/kernel";
@@ -26,7 +27,7 @@ export type ProcessState = "stopped" | "starting" | "running" | "waiting" | "end
 export type KeptProcessOptions = {
   readonly clusterId: string;
   readonly records: ProcessRecords;
-  /** Whether a process that died is started again. */
+  /** Whether the supervisor restarts the process after it died. */
   readonly restart: boolean;
   readonly onChange: (process: KeptProcess, event: string, fields: Record<string, unknown>) => void;
 };
@@ -53,12 +54,12 @@ export class KeptProcess {
     return this.#identity;
   }
 
-  /** Since it last lived for a while or was started by a person. */
+  /** The number of deaths since the process last lived long enough, or since a person started it. */
   get deathsInARow(): number {
     return this.#deathsInARow;
   }
 
-  /** Begins to keep it; does not wait until it serves. */
+  /** Starts to keep the process alive; does not wait until it serves. */
   start(): void {
     if (this.#state !== "stopped" && this.#state !== "ended") return;
     this.#stopping = new AbortController();
@@ -113,7 +114,7 @@ export class KeptProcess {
     await pause(systemClock, waitMs, stop);
   }
 
-  /** Null for a process that was taken over: it is not our child. */
+  /** Null for a process that was taken over, which is not our child. */
   async #takeOverOrLaunch(): Promise<ChildProcess | null> {
     const { plan } = this;
     const record = this.#options.records.living().find((one) => one.name === plan.name);
@@ -202,7 +203,7 @@ export class KeptProcess {
   }
 }
 
-/** 0.2 s after the first death, twice as long after each further one, at most 5 s. */
+/** The wait before the next start: 0.2 s after the first death, twice as long after each further one, at most 5 s. */
 export function backoffMs(deathsInARow: number): number {
   const doubled = limits.backoffFirstMs * 2 ** Math.min(deathsInARow - 1, 20);
   return Math.min(doubled, limits.backoffLastMs);

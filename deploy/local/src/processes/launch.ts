@@ -3,7 +3,7 @@ import { closeSync, openSync } from "node:fs";
 import { ClusterError, errorText } from "../cluster-error.ts";
 import { identityOf, type ProcessIdentity } from "./process-identity.ts";
 
-/** How a process is started. Nothing secret is among the arguments: they can be seen by everybody. */
+/** A program with its arguments and environment. The arguments hold no secrets, since every user can see them. */
 export type Command = {
   readonly program: string;
   readonly parameters: readonly string[];
@@ -13,20 +13,20 @@ export type Command = {
 };
 
 export type Launched = {
-  /** Null when it ended before it could be looked at. */
+  /** Null when the process ended before its identity could be read. */
   readonly identity: ProcessIdentity | null;
   readonly child: ChildProcess;
 };
 
-/** Servers get an environment of their own, and a run of tests finds what it started by its mark. */
+/** The mark of a test run: servers get an environment of their own, and a test run finds its processes by this mark. */
 function testMark(): NodeJS.ProcessEnv {
   const mark = process.env["TY_TEST_RUN"];
   return mark === undefined ? {} : { TY_TEST_RUN: mark };
 }
 
 /**
- * Starts a process that lives on when we die: in a session of its own, its output going straight into a file. Ctrl-C in
- * a terminal, a hang-up and the end of this process reach none of it.
+ * Starts a process that outlives this one: it has a session of its own and writes its output straight into a file.
+ * Ctrl-C in a terminal, a hang-up and the end of this process do not reach it.
  */
 export async function launch(command: Command, logFile: string): Promise<Launched> {
   const log = openSync(logFile, "a", 0o600);
@@ -50,7 +50,7 @@ export async function launch(command: Command, logFile: string): Promise<Launche
         ),
       );
     });
-    // Without this, a child that lives forever would hold this process open.
+    // Without unref, the child would keep this process alive.
     child.unref();
     return { identity: identityOf(child.pid ?? 0), child };
   } finally {

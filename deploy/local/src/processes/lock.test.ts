@@ -11,7 +11,7 @@ import { waitUntil } from "../processes/wait.ts";
 
 const module = fileURLToPath(new URL("./lock.ts", import.meta.url));
 
-/** A process that tries the lock, says what came of it on a file, and holds on. */
+/** Starts a process that tries to take the lock, writes the result into a file, and keeps the lock. */
 function contender(lock: string, answer: string) {
   const script = `
     import { renameSync, writeFileSync } from "node:fs";
@@ -27,7 +27,7 @@ function contender(lock: string, answer: string) {
   });
 }
 
-test("one holder at a time; given back, the next one has it", () => {
+test("a lock has one holder at a time, and the next contender takes it after its release", () => {
   using home = temporaryHome();
   const path = join(home.run, "lock");
   const first = tryLock(path);
@@ -39,7 +39,7 @@ test("one holder at a time; given back, the next one has it", () => {
   expect(tryLock(path).held).toBe(true);
 });
 
-test("kill -9 of the holder frees it, and a hundred starts leave one file", async () => {
+test("kill -9 of the holder frees the lock, and a hundred starts leave one file", async () => {
   using home = temporaryHome();
   const path = join(home.run, "lock");
   const answer = join(home.run, "answer");
@@ -55,7 +55,7 @@ test("kill -9 of the holder frees it, and a hundred starts leave one file", asyn
   expect(readdirSync(home.run).filter((name) => name.startsWith("lock"))).toHaveLength(1);
 });
 
-test("of several that find a stale lock at once, exactly one takes it", async () => {
+test("of several contenders for a stale lock, exactly one takes it", async () => {
   using home = temporaryHome();
   const path = join(home.run, "lock");
   writeFileSync(`${path}.7`, JSON.stringify({ pid: process.pid, started: "0", boot: "another" }));

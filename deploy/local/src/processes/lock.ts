@@ -1,12 +1,12 @@
 /**
- * One holder per folder, also after kill -9 of the holder.
+ * A lock with one holder per folder, also after kill -9 of the holder.
  *
- * The lock is a row of files lock.1, lock.2, …; the one with the highest number names the holder, by process identity.
- * While that process lives, everybody else is refused. When it is dead, the next number is created with link(2), which
- * exactly one contender can do. A contender that looked away for so long that the row moved on may create a number
- * that is no longer the highest: it sees that and starts over. So a stale lock is never removed to be taken, and the
- * usual race between two removers does not exist. For the same reason numbers never start again: a lock that is given
- * back stays as a file that names nobody.
+ * The lock is a row of files lock.1, lock.2, …; the file with the highest number names the holder, by process identity.
+ * While that process lives, all other contenders are refused. When it is dead, the next number is created with link(2),
+ * which exactly one contender can do. A slow contender may create a number below the highest, since the row has grown
+ * meanwhile: it detects this and starts over. So a stale lock is never removed to be taken, and the usual race between
+ * two removers does not exist. For the same reason numbers never start again: a released lock stays as a file that
+ * names no process.
  */
 import { linkSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
@@ -18,7 +18,7 @@ export type LockResult =
   | { readonly held: true; readonly lock: Disposable }
   | { readonly held: false; readonly holder: ProcessIdentity };
 
-/** Takes the lock for this process or says who holds it. */
+/** Takes the lock for this process, or returns its holder. */
 export function tryLock(path: string): LockResult {
   const self = identityOf(process.pid);
   if (self === null) throw new Error("this process cannot be identified");
@@ -39,7 +39,7 @@ export function tryLock(path: string): LockResult {
   }
 }
 
-/** The holder of the lock now, if there is one. */
+/** The present holder of the lock; null when it has none. */
 export function lockHolder(path: string): ProcessIdentity | null {
   const top = highest(path);
   const holder = top === 0 ? null : readHolder(numbered(path, top));
@@ -61,14 +61,14 @@ function highest(path: string): number {
   return Math.max(0, ...numbersOf(path));
 }
 
-/** Null when the lock was given back, or its file has just gone. */
+/** Null when the lock was released, or its file has just been removed. */
 function readHolder(file: string): ProcessIdentity | null {
   const text = readText(file);
   if (text === null) return null;
   try {
     return JSON.parse(text) as ProcessIdentity | null;
   } catch {
-    // Files are linked when whole; only a power cut leaves half of one, and its holder is gone too.
+    // A lock file is complete when it is linked; only a power cut leaves half a file, and it has ended the holder too.
     return null;
   }
 }

@@ -10,10 +10,9 @@ import {
 import { limits } from "../limits.ts";
 
 /**
- * Moves what a log holds aside once it is too large. The processes write into the file directly, and continue when
- * nobody supervises them, so the file is copied and emptied rather than renamed; they append, so they continue at its
- * start. Lines that come between the copy and the emptying are lost: these are logs for people, and nothing depends on
- * them.
+ * Moves the content of a log aside once it is too large. The processes write into the file directly, with or without a
+ * supervisor, so the file is copied and emptied rather than renamed; they append, so they continue at its start. Lines
+ * written between the copy and the emptying are lost: these logs are for people, and no program depends on them.
  */
 export function boundLog(path: string, bytesMax: number = limits.logBytesMax): void {
   const stat = statSync(path, { throwIfNoEntry: false });
@@ -24,7 +23,7 @@ export function boundLog(path: string, bytesMax: number = limits.logBytesMax): v
 
 const tailBytes = 64 * 1024;
 
-/** The last lines of a log; none for a file that is not there. */
+/** The last lines of a log; empty when the file does not exist. */
 export function lastLines(path: string, count: number = limits.quotedLogLines): readonly string[] {
   if (statSync(path, { throwIfNoEntry: false }) === undefined) return [];
   const file = openSync(path, "r");

@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { expect, test } from "vitest";
 import { allProcesses, identityOf, isAlive } from "./process-identity.ts";
 
-test("a process is recognised until it ends, and a later one of the same number is another", async () => {
+test("a process is recognised until it ends, and a later process with the same pid is not", async () => {
   const child = spawn("sleep", ["1000"]);
   const identity = identityOf(child.pid ?? 0);
   if (identity === null) throw new Error("the child was not found");
@@ -14,7 +14,7 @@ test("a process is recognised until it ends, and a later one of the same number 
   expect(isAlive(identity)).toBe(false);
 });
 
-test("a process that ended and was not reaped is dead", async () => {
+test("a process that ended and was not reaped counts as dead", async () => {
   // The shell starts a child that ends at once and never waits for it: the child stays as a zombie.
   const shell = spawn("sh", ["-c", "sh -c 'echo $$' & exec sleep 1000"], {
     stdio: ["ignore", "pipe", "ignore"],

@@ -1,10 +1,10 @@
-/** The processes of this machine: who they are, what they were started with, and signals to them. */
+/** The processes of this machine: their identities, their start arguments, and signals to them. */
 import { readdirSync, readFileSync } from "node:fs";
 import { hasProc, isAlive, type ProcessIdentity } from "@trainyard/kernel/process-identity";
 
 export { identityOf, isAlive, type ProcessIdentity } from "@trainyard/kernel/process-identity";
 
-/** Sends a signal unless the process has ended. */
+/** Sends a signal to a process unless it has ended. */
 export function signal(target: ProcessIdentity, name: NodeJS.Signals): void {
   if (!isAlive(target)) return;
   try {
@@ -17,11 +17,11 @@ export function signal(target: ProcessIdentity, name: NodeJS.Signals): void {
 export type ProcessView = {
   readonly pid: number;
   readonly argv: readonly string[];
-  /** Empty for a process that this user may not look into. */
+  /** Empty when this user may not read the process's environment. */
   readonly environment: readonly string[];
 };
 
-/** Every process that can be seen, with its start arguments; empty where there is no /proc. */
+/** Every visible process, with its start arguments; empty on a system without /proc. */
 export function allProcesses(): readonly ProcessView[] {
   if (!hasProc) return [];
   return readdirSync("/proc")
@@ -41,7 +41,7 @@ function readOrNull(path: string): string | null {
   try {
     return readFileSync(path, "utf8");
   } catch {
-    // The process has ended, or belongs to somebody else.
+    // The process has ended, or belongs to another user.
     return null;
   }
 }

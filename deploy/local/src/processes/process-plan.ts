@@ -8,17 +8,17 @@ export type ProcessPlan = {
   readonly name: string;
   readonly kind: ProcessKind;
   readonly log: string;
-  /** Prepared again before every start: files that the process reads are written here. */
+  /** Called before every start, since it also writes the files that the process reads. */
   readonly command: () => Command;
-  /** A running process is taken over only when it was started with the same one. */
+  /** A running process is taken over only if it was started with the same fingerprint. */
   readonly fingerprint: string;
-  /** Asks it to end: SIGTERM, except where a program means something else by it. */
+  /** The signal that asks the process to end: SIGTERM, unless the program gives SIGTERM another meaning. */
   readonly stopSignal: NodeJS.Signals;
-  /** The signal when the whole cluster goes down, where that is another. */
+  /** The signal to use when the whole cluster goes down, if it differs from `stopSignal`. */
   readonly downSignal?: NodeJS.Signals;
   readonly stopLimitMs: number;
-  /** Null when it serves, else why not. */
+  /** Resolves to null when the process serves, else to the reason why it does not. */
   readonly problem: () => Promise<string | null>;
-  /** Another way to know the running process, for one that keeps a pid file of its own. */
+  /** Another way to find the running process, for a program that writes a pid file. */
   readonly find?: () => ProcessIdentity | null;
 };

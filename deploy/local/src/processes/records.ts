@@ -1,6 +1,6 @@
 /**
- * Records of started processes, kept beside the running ones: a supervisor that follows a killed one finds them by
- * these records. The moment between a start and its record is covered by a mark in the process's environment.
+ * Records of started processes, one file per running process: the supervisor after a killed one finds the processes by
+ * these records. A process that was started but not yet recorded is found by a mark in its environment.
  */
 import { mkdirSync, readdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
@@ -23,7 +23,7 @@ export type ProcessRecord = {
   readonly log: string;
 };
 
-/** Set by the supervisor alone, so that a process with it belongs to this cluster. */
+/** Only the supervisor sets this variable, so a process that has it belongs to this cluster. */
 const markVariable = "TRAINYARD_SUPERVISED";
 
 export function markOf(clusterId: string, name: string): Readonly<Record<string, string>> {
@@ -46,7 +46,7 @@ export class ProcessRecords {
     rmSync(this.#file(name), { force: true });
   }
 
-  /** Records of processes that still live; those of dead ones go. */
+  /** Returns the records of live processes, and removes those of dead ones. */
   living(): readonly ProcessRecord[] {
     return readdirSync(this.#folder)
       .filter((file) => file.endsWith(".json"))
@@ -64,8 +64,8 @@ export class ProcessRecords {
 }
 
 /**
- * A process that was started under this name and with exactly these arguments, by its mark. What it starts in turn
- * inherits the mark, but has other arguments.
+ * Finds, by its mark, a process that was started under this name with exactly these arguments. Its children inherit the
+ * mark, but have other arguments.
  */
 export function findMarked(
   clusterId: string,
@@ -79,7 +79,7 @@ export function findMarked(
   return found === undefined ? null : identityOf(found.pid);
 }
 
-/** Every process that carries the cluster's mark, and every one that runs in a run's folder of its agents. */
+/** Every process that carries the cluster's mark, and every process in a run's folder of its agents. */
 export function findMembers(clusterId: string, home: Home): Members {
   const mark = `${markVariable}=${clusterId}/`;
   const agents = join(home.agents, "/");
@@ -98,10 +98,10 @@ export function findMembers(clusterId: string, home: Home): Members {
 }
 
 export type Members = {
-  /** Training processes. */
+  /** The training processes. */
   readonly ofRuns: readonly ProcessIdentity[];
-  /** The supervised processes that watch over one run each: their last argument is its folder. */
+  /** The supervised processes that each watch one run; their last argument is the run's folder. */
   readonly watching: readonly ProcessIdentity[];
-  /** Processes that the supervisor started, and what they started. */
+  /** Processes that the supervisor started, and their children. */
   readonly supervised: readonly ProcessIdentity[];
 };

@@ -19,7 +19,7 @@ function read(folder: string, name: string): { why?: string; signal?: string } |
   }
 }
 
-/** A run as an agent leaves it behind that was killed: a supervisor, and what it watches over. */
+/** A run that a killed agent left: its supervisor, and the process that it watches. */
 async function orphan(agents: string, name: string, script: string): Promise<string> {
   const folder = join(agents, "agent-1", "runs", name);
   mkdirSync(join(folder, "output"), { recursive: true });
@@ -36,7 +36,7 @@ async function orphan(agents: string, name: string, script: string): Promise<str
   return folder;
 }
 
-test("trials without their agent end as shut down by their supervisors, and are killed in the end", async () => {
+test("without their agent, supervisors record the trials as shut down, and kill those that do not end", async () => {
   using home = temporaryHome();
   const up = 'echo {} > "$TRAINYARD_RUN_DIR/up"';
   const gentle = await orphan(home.agents, "gentle", `${up}; exec sleep 1000`);

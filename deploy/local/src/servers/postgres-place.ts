@@ -1,7 +1,8 @@
 /**
- * Where the database is and as whom its server runs. PostgreSQL refuses to run as root; started by root it runs as
- * another user, who must reach both the data and the programs. Whether that user can is tried, not guessed. Where not
- * (a checkout in a folder that only root may enter), both go to /var/lib/trainyard/<cluster id>/ and stay there.
+ * The folder of the database, and the user that its server runs as. PostgreSQL refuses to run as root. If root starts
+ * the cluster, the server runs as another user, who must reach both the data and the programs; this is tested by
+ * running the server. If the user cannot reach them (a checkout in a folder that only root may enter), both go to
+ * /var/lib/trainyard/<cluster id>/ and stay there.
  */
 import { spawnSync } from "node:child_process";
 import { chmodSync, chownSync, cpSync, mkdirSync, readFileSync, renameSync, rmSync } from "node:fs";
@@ -14,10 +15,10 @@ import type { PostgresBinaries } from "./postgres-binaries.ts";
 export type ServerUser = { readonly name: string; readonly uid: number; readonly gid: number };
 
 export type PostgresPlace = {
-  /** Holds `data` and belongs to the server's user. */
+  /** The folder with `data`; it belongs to the server's user. */
   readonly folder: string;
   readonly binaries: PostgresBinaries;
-  /** Null: the server runs as ourselves. */
+  /** Null if the server runs as the present user. */
   readonly user: ServerUser | null;
   /** A sentence for the status page when the data is not in the home folder. */
   readonly note: string | null;
@@ -27,10 +28,10 @@ type Kept = { readonly folder: string; readonly user: string | null; readonly re
 
 const sharedRoot = "/var/lib/trainyard";
 
-/** In this order; the first that the machine knows. None of them is created: an installation changes no users. */
+/** The first of these users that exists on the machine is taken. None is created: an installation changes no users. */
 const userNames = ["trainyard", "postgres", "nobody"];
 
-/** Decides at the first start and keeps the decision; later starts find the data where it is. */
+/** Decides on the folder at the first start and saves the decision; later starts use the saved one. */
 export function preparePlace(
   home: Home,
   clusterId: string,
@@ -62,7 +63,7 @@ export function preparePlace(
   return relocate(home, kept?.folder ?? join(sharedRoot, clusterId, "postgres"), packaged, user);
 }
 
-/** Where the place of an earlier start is, for those who only clean up. */
+/** The folder of an earlier start's database, for cleanup. */
 export function keptPlace(home: Home): { readonly folder: string; readonly relocated: boolean } {
   const kept = readJson(home.placeFile) as Kept | null;
   return { folder: kept?.folder ?? home.postgres, relocated: kept?.relocated ?? false };
@@ -71,7 +72,7 @@ export function keptPlace(home: Home): { readonly folder: string; readonly reloc
 /** Removes data and programs that were moved out of the home. */
 export function removeRelocated(home: Home): void {
   const { folder, relocated } = keptPlace(home);
-  // The path comes from a file: nothing outside our own folder is ever removed because of it.
+  // The path comes from a file, so only folders below our shared root are ever removed.
   if (relocated && dirname(dirname(folder)) === sharedRoot && basename(folder) === "postgres") {
     rmSync(dirname(folder), { recursive: true, force: true });
   }
@@ -85,7 +86,7 @@ function relocate(
 ): PostgresPlace {
   const shared = dirname(folder);
   mkdirSync(shared, { recursive: true, mode: 0o755 });
-  // Kept first: whatever a crash leaves there is found by a purge.
+  // The decision is saved before the move, so that a purge finds the folder after a crash.
   keep(home, { folder, user: user.name, relocated: true });
   giveFolder(folder, user);
   const binaries = copyBinaries(packaged, shared);
@@ -123,7 +124,7 @@ function copyBinaries(packaged: PostgresBinaries, shared: string): PostgresBinar
   return { ...packaged, folder };
 }
 
-/** Readable and enterable for everybody: a checkout may have been unpacked under a strict umask. */
+/** Makes the folder readable and enterable for all users: a checkout may have been unpacked under a strict umask. */
 function openToAll(folder: string): void {
   const done = spawnSync("chmod", ["-R", "a+rX", folder]);
   if (done.status !== 0) {
@@ -157,7 +158,7 @@ function serverUser(kept: string | null): ServerUser {
   );
 }
 
-/** Runs the server itself as that user: this also proves that its libraries can be read. */
+/** Runs the server as this user, which also proves that its libraries can be read. */
 function canRun(binaries: PostgresBinaries, user: ServerUser): boolean {
   return succeeds(join(binaries.folder, "bin", "postgres"), ["--version"], user);
 }

@@ -25,7 +25,7 @@ import { waitUntil } from "../processes/wait.ts";
 const slow = 120_000;
 
 test(
-  "a database is created once, survives kill -9, and keeps what was committed",
+  "a database is created once, survives kill -9, and keeps committed rows",
   async () => {
     using home = temporaryHome();
     await using server = await startTestServer(home, ["ty_alpha"]);
@@ -55,7 +55,7 @@ test(
 );
 
 test(
-  "a stale postmaster.pid that names another living process does not stop the server",
+  "the server starts although a stale postmaster.pid names another living process",
   async () => {
     using home = temporaryHome();
     const server = await startTestServer(home, []);
@@ -73,7 +73,7 @@ test(
 );
 
 test(
-  "a first start that was cut off is begun again",
+  "an interrupted first start is repeated",
   async () => {
     using home = temporaryHome();
     const secrets = ensureSecrets(home, { postgresRoles: [], natsUsers: [] });
@@ -88,7 +88,7 @@ test(
 );
 
 test(
-  "nothing of the server's start arguments is secret, and it listens on 127.0.0.1 only",
+  "the server's start arguments hold no secret, and it listens on 127.0.0.1 only",
   async () => {
     using home = temporaryHome();
     await using server = await startTestServer(home, []);
@@ -104,7 +104,7 @@ test(
 );
 
 test(
-  "in a folder that only root may enter, data and programs are where the server's user can reach them",
+  "with a home that only root may enter, data and programs are in a folder that the server's user can reach",
   async () => {
     const parent = mkdtempSync(join(tmpdir(), "trainyard-root-only-"));
     const home = homeAt(join(parent, "home"));
@@ -120,7 +120,7 @@ test(
       expect(server.place.folder).toBe(moved ? join(shared, "postgres") : home.postgres);
       expect(server.place.note ?? "").toContain(moved ? shared : "");
       expect(statSync(server.place.folder).mode & 0o777).toBe(0o700);
-      // The decision holds, also when the folder can be entered later.
+      // The saved decision stays, even when the home's folder can be entered later.
       chmodSync(parent, 0o755);
       const again = preparePlace(home, secrets.clusterId, packagedPostgres());
       expect(again.folder).toBe(server.place.folder);
@@ -143,7 +143,7 @@ async function query(url: string, sql: string): Promise<unknown[]> {
   }
 }
 
-test("the database's name is the one that every service is given", () => {
+test("the database has the name that every service is configured with", () => {
   expect(postgresUrl(5432, "ty_alpha", "a/b")).toBe(
     `postgres://ty_alpha:a%2Fb@127.0.0.1:5432/${databaseName}`,
   );

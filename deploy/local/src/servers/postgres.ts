@@ -24,7 +24,7 @@ export function postgresUrl(
   return `postgres://${role}:${encodeURIComponent(password)}@127.0.0.1:${port}/${database}`;
 }
 
-/** Creates the database files unless they exist; a first start that was cut off is begun again. */
+/** Creates the database files unless they exist; an interrupted first start is repeated. */
 export async function initialisePostgres(
   place: PostgresPlace,
   adminPassword: string,
@@ -62,7 +62,7 @@ async function runInitdb(
     `--pwfile=${passwordFile}`,
     "--auth=scram-sha-256",
     "--encoding=UTF8",
-    // Independent of the locales that the machine happens to have, and of its libc's sort order.
+    // The C locale does not depend on the machine's locales or on its libc's sort order.
     "--locale=C",
     "--locale-provider=builtin",
     "--builtin-locale=C.UTF-8",
@@ -84,14 +84,14 @@ async function runInitdb(
   }
 }
 
-/** Settings for a server that shares a small machine with everything else; durable, and heard on 127.0.0.1 only. */
+/** Settings for a durable server on a small machine that runs other processes too; it listens on 127.0.0.1 only. */
 function configuration(port: number): string {
   const settings: Readonly<Record<string, string | number>> = {
     listen_addresses: "127.0.0.1",
     port,
     unix_socket_directories: "",
     password_encryption: "scram-sha-256",
-    // Ten services with their pools, and people's tools.
+    // Enough for the connection pools of ten services, and for people's tools.
     max_connections: 200,
     shared_buffers: "128MB",
     work_mem: "8MB",
@@ -103,17 +103,17 @@ function configuration(port: number): string {
     dynamic_shared_memory_type: "posix",
     max_worker_processes: 4,
     max_parallel_workers_per_gather: 0,
-    // Short statements would pay more for compiling than for running.
+    // Compiling a short statement takes longer than running it.
     jit: "off",
     timezone: "UTC",
     log_timezone: "UTC",
     log_line_prefix: "%m [%p] %q%u ",
     log_checkpoints: "off",
-    // Statements can hold what people wrote; errors are reported to the client anyway.
+    // Statements can hold people's data, so the log leaves them out; the client receives the error anyway.
     log_min_error_statement: "panic",
-    // A holder of an old snapshot slows everybody down.
+    // An open transaction holds an old snapshot, which slows down all others.
     idle_in_transaction_session_timeout: "10s",
-    // A client's host that vanished is noticed within half a minute.
+    // The server detects within half a minute that a client's host is gone.
     tcp_keepalives_idle: 10,
     tcp_keepalives_interval: 5,
     tcp_keepalives_count: 4,
@@ -123,7 +123,7 @@ function configuration(port: number): string {
     .join("");
 }
 
-/** Writes the server's configuration and gives the command that runs it in the foreground. */
+/** Writes the server's configuration and returns the command that runs it in the foreground. */
 export function postgresCommand(place: PostgresPlace, port: number): Command {
   const data = dataFolder(place);
   const options = { owner: place.user };
@@ -139,14 +139,14 @@ export function postgresCommand(place: PostgresPlace, port: number): Command {
   };
 }
 
-/** The server that runs on this data now, by whichever start. */
+/** The server that runs on this data, no matter which start began it. */
 export function runningPostgres(folder: string): ProcessIdentity | null {
   const pid = Number(readText(join(folder, "data", "postmaster.pid"))?.split("\n")[0]);
   if (!Number.isInteger(pid) || pid <= 0) return null;
   const identity = identityOf(pid);
   if (identity === null) return null;
   try {
-    // The pid may be another program's by now; the server's working directory is its data folder.
+    // The pid may belong to another program by now; the server's working directory is its data folder.
     return readlinkSync(`/proc/${pid}/cwd`) === join(folder, "data") ? identity : null;
   } catch {
     return null;
@@ -154,8 +154,9 @@ export function runningPostgres(folder: string): ProcessIdentity | null {
 }
 
 /**
- * The server refuses to start while the pid in an old postmaster.pid belongs to any process of its user, also to one
- * that has nothing to do with it. Whether a server really uses the data it also learns from shared memory.
+ * The server refuses to start while the pid in an old postmaster.pid belongs to any process of its user, even an
+ * unrelated one, so a stale file is removed. The server also detects by its shared memory whether another server uses
+ * the data.
  */
 function removeStalePidFile(place: PostgresPlace): void {
   // Without /proc the owner is unknown, so the file stays: a stale one needs an operator.
@@ -164,7 +165,7 @@ function removeStalePidFile(place: PostgresPlace): void {
   }
 }
 
-/** Null when the server answers queries, else why not. */
+/** Null when the server answers queries, else the problem. */
 export async function postgresProblem(url: string): Promise<string | null> {
   const client = new Client({ connectionString: url, connectionTimeoutMillis: 2_000 });
   client.on("error", () => {}); // Reported by the query that meets it.

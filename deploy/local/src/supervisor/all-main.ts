@@ -1,7 +1,7 @@
 /**
- * All services in one process, each with its own configuration, role, pool and NATS user, as if they were alone.
- * Arguments: the folder of the environment files, then the folder of each service. A service that fails to start ends
- * the process, and the supervisor starts all of them again.
+ * All services in one process, each with the same configuration, role, pool and NATS user as in a process of its own.
+ * Arguments: the folder of the environment files, then the folder of each service. If a service fails to start, the
+ * process ends, and the supervisor starts all of them again.
  */
 import { readFileSync } from "node:fs";
 import { basename, join } from "node:path";
@@ -24,7 +24,7 @@ async function createOne(environments: string, folder: string): Promise<Service>
   const own = Object.entries(process.env).filter(
     (entry): entry is [string, string] => entry[1] !== undefined,
   );
-  // The same order as a service that is alone: the process's variables go before those of the file.
+  // As in a process of its own, the process's variables override those of the service's file.
   const environment = { ...parseEnvFile(readFileSync(file, "utf8")), ...Object.fromEntries(own) };
   return createService(parseConfig(environment));
 }

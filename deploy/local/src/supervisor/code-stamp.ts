@@ -5,8 +5,8 @@ import { checkout } from "../home/home.ts";
 import { webPackage } from "../web/sources.ts";
 
 /**
- * Names the state of the code that processes are started from, so that one started from an older state is replaced and
- * not taken over. Times and sizes are enough: a wrong guess costs a restart.
+ * A digest of the code that processes are started from: a process that was started from older code is replaced, not
+ * taken over. Times and sizes of files are enough: a false difference only costs a restart.
  */
 export function codeStamp(): string {
   const hash = createHash("sha256");
@@ -16,7 +16,7 @@ export function codeStamp(): string {
     const folder = folders.pop() ?? "";
     for (const entry of readdirSync(folder, { withFileTypes: true })) {
       const path = join(folder, entry.name);
-      // The pages run in browsers: what is built from them has a folder of its own name.
+      // The pages run in browsers, and each build of them has its own folder, so their sources do not count.
       const isServed = entry.name !== "node_modules" && path !== join(checkout, webPackage);
       if (entry.isDirectory() && isServed) folders.push(path);
       if (!entry.isFile() || !/\.(ts|sql|py)$/.test(entry.name)) continue;

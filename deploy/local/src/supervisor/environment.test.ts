@@ -18,7 +18,7 @@ function settingsOf(text: string) {
   return agentSettings(homeAt(folder), "agent-2");
 }
 
-test("an agent has the settings of its file, and no other agent has them", () => {
+test("an agent gets the settings of its own file, and no other agent gets them", () => {
   const text = "# a comment\nTRAINYARD_AGENT_RUNTIME=podman\nTRAINYARD_POOL=gpus\n";
   expect(settingsOf(text)).toEqual({ TRAINYARD_AGENT_RUNTIME: "podman", TRAINYARD_POOL: "gpus" });
   expect(agentSettings(homeAt(folder), "agent-1")).toEqual({});

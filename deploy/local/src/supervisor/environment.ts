@@ -22,7 +22,7 @@ export function localUrl(port: number | undefined): string {
   return `http://${host}:${port ?? 0}`;
 }
 
-/** Services with a gRPC server, and the name of its port. */
+/** The services that have a gRPC server. */
 export const servesGrpc: ReadonlySet<string> = new Set(["gateway", "metrics"]);
 export const grpcPortOf = (service: string): string => `${service}-grpc`;
 
@@ -86,7 +86,7 @@ export function agentEnvironment(
     TRAINYARD_AGENT_DIR: folder,
     TRAINYARD_AGENT_SLOT_TYPE: agent.slotType,
     TRAINYARD_AGENT_SLOTS: String(agent.slots ?? availableParallelism()),
-    // Its home and its checkpoints are open to one user only, whatever the caller has set for agents of its own.
+    // Only one user may open the home and its checkpoints, so the caller's setting for users of runs does not apply.
     TRAINYARD_AGENT_USER_IDS: "",
     TRAINYARD_POOL: "default",
     TRAINYARD_CHECKPOINT_DIR: home.checkpoints,
@@ -94,10 +94,10 @@ export function agentEnvironment(
   };
 }
 
-/** The settings of agents that the cluster decides, whatever their files say. */
+/** The settings of agents that the cluster decides; those in the agents' files are refused. */
 const decidedOfAgents = ["TRAINYARD_AGENT_NAME", "TRAINYARD_AGENT_DIR", "TRAINYARD_AGENT_USER_IDS"];
 
-/** A person's settings of one agent: KEY=VALUE lines in agents/<name>.env of the home; none without that file. */
+/** A person's settings of one agent: KEY=VALUE lines in agents/<name>.env of the home; empty without the file. */
 export function agentSettings(home: Home, name: string): Values {
   const file = join(home.agents, `${name}.env`);
   if (!existsSync(file)) return {};
@@ -120,7 +120,7 @@ export class EnvironmentFiles {
     this.folder = join(home.run, "environment");
   }
 
-  /** Writes the files of this start; those of an earlier one that is not repeated go. */
+  /** Writes the environment files of this start, and removes those of processes that it does not include. */
   write(values: ReadonlyMap<string, Values>): void {
     rmSync(this.folder, { recursive: true, force: true });
     mkdirSync(this.folder, { recursive: true, mode: 0o700 });
@@ -135,7 +135,7 @@ export class EnvironmentFiles {
   }
 }
 
-/** A digest that changes when what a process was started with changes. */
+/** A digest of the inputs of a process's start; it changes when one of them does. */
 export function fingerprintOf(...parts: readonly unknown[]): string {
   return createHash("sha256").update(JSON.stringify(parts)).digest("hex");
 }

@@ -1,4 +1,4 @@
-/** The base of the services: secrets, the database server and NATS, made ready to be started. */
+/** The infrastructure of the services: secrets, the database server and NATS, made ready to be started. */
 import { join } from "node:path";
 import { busUserOf } from "@trainyard/bus";
 import { natsServerBinary } from "@trainyard/bus/server";
@@ -27,7 +27,7 @@ export type Infrastructure = {
   readonly secrets: Secrets;
   /** Sentences for the status page. */
   readonly notes: readonly string[];
-  /** PostgreSQL and NATS, on the ports of that name. */
+  /** The plans of PostgreSQL and NATS, with their ports. */
   readonly plans: (ports: Ports) => readonly ProcessPlan[];
 };
 

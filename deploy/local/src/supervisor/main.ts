@@ -1,6 +1,6 @@
 /**
- * The process that owns a cluster: started detached by `clusterUp`, it ends on "down" from its control socket or
- * by SIGTERM. Killed, it leaves everything running; the next one takes over.
+ * The supervisor, which owns a cluster: started detached by `clusterUp`, it ends on "down" from its control socket or
+ * by SIGTERM. After a SIGKILL its processes keep running, and the next supervisor takes them over.
  */
 import { rmSync } from "node:fs";
 import { writeJson } from "../home/atomic-file.ts";
@@ -20,7 +20,7 @@ async function main(): Promise<void> {
   prepareHome(home);
   const lock = tryLock(supervisorLock(home));
   if (!lock.held) {
-    // Another start was quicker; the caller of this one finds that one's socket.
+    // A concurrent start was faster; the caller finds the socket of its supervisor.
     writeLog("info", "another supervisor holds this home", { holder: lock.holder.pid });
     return;
   }
@@ -36,7 +36,7 @@ async function main(): Promise<void> {
     return cluster.status;
   });
   for (const signal of ["SIGTERM", "SIGINT"] as const) process.on(signal, ended);
-  // A closed terminal is no reason to end.
+  // The supervisor survives the end of its terminal.
   process.on("SIGHUP", () => {});
   try {
     const up = cluster.up();
@@ -46,7 +46,7 @@ async function main(): Promise<void> {
     await cluster.giveUp(error);
     throw error;
   } finally {
-    // The lock is not given back: it holds until this process has really ended.
+    // The lock is not released here, so that it is held until this process has really ended.
     await control[Symbol.asyncDispose]();
   }
 }

@@ -1,4 +1,4 @@
-/** The processes of a cluster, from its options: what each is started with, and how one knows that it serves. */
+/** Plans the processes of a cluster from its options: their commands, environments and readiness checks. */
 import { get } from "node:http";
 import { join } from "node:path";
 import {
@@ -29,27 +29,31 @@ export type PlanInputs = {
   readonly services: readonly ServiceEntry[];
   readonly agents: readonly AgentEntry[];
   readonly agentMain: string;
-  /** One process a service, or all of them in one. */
+  /** True for one process per service, false for one process for all. */
   readonly separate: boolean;
-  /** The folder of the built Web UI, which may not exist yet; null for none, or one that the caller named. */
+  /**
+   * The folder of the built Web UI, which may not exist yet; null without a Web UI, or if the caller named a folder.
+   */
   readonly webDir: string | null;
-  /** The state of the code: another one replaces what runs. */
+  /** The digest of the code; a running process with another digest is replaced. */
   readonly codeStamp: string;
 };
 
-/** The process that runs all services when they are not separate. */
+/** The name of the process that runs all services when they are not separate. */
 export const allInOne = "trainyard";
 
 export function agentEntries(count: number, slots: number | null): readonly AgentEntry[] {
   return Array.from({ length: count }, (_, n) => ({ name: `agent-${n + 1}`, slots }));
 }
 
-/** CPU slots unless the caller asks for devices. The agents share one host, so only the first may offer its GPUs. */
+/**
+ * The slot type is the CPU unless the caller sets one. All agents share one host, so only the first may offer its GPUs.
+ */
 function slotTypeOf(agent: number, caller: NodeJS.ProcessEnv): string {
   return (agent === 0 ? caller["TRAINYARD_AGENT_SLOT_TYPE"] : undefined) ?? "cpu";
 }
 
-/** Services, then agents. Also writes their environment files. */
+/** The plans of the services, then of the agents. Also writes their environment files. */
 export function planProcesses(inputs: PlanInputs): readonly ProcessPlan[] {
   const { home, secrets, ports, services, agents } = inputs;
   const values = new Map<string, Values>();
@@ -148,7 +152,7 @@ function planAgent(agent: AgentEntry, common: Common): ProcessPlan {
     log: logOf(inputs.home, agent.name),
     command: () => command,
     fingerprint: fingerprintOf(command.parameters, values.get(agent.name), inputs.codeStamp),
-    // SIGTERM ends an agent and leaves its trials running; SIGUSR2 means that they stop with it.
+    // SIGTERM ends an agent and keeps its trials running; SIGUSR2 ends both.
     stopSignal: "SIGTERM",
     downSignal: "SIGUSR2",
     stopLimitMs: limits.stopAgentMs,
@@ -156,10 +160,13 @@ function planAgent(agent: AgentEntry, common: Common): ProcessPlan {
   };
 }
 
-/** The answer of a service that could take over from another replica: here is none, so it does not serve yet. */
+/**
+ * The answer of a service that waits to take over from another replica. The cluster has no replicas, so it does not
+ * serve yet.
+ */
 const standby = "standby";
 
-/** Null when /readyz says so. */
+/** Resolves to null when /readyz answers that the service is ready, else to the problem. */
 function httpProblem(port: number | undefined): Promise<string | null> {
   return new Promise((resolve) => {
     const request = get(

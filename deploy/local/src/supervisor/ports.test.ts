@@ -18,14 +18,14 @@ async function listenOn(port: number) {
   };
 }
 
-test("ports are kept from start to start", async () => {
+test("ports stay the same from start to start", async () => {
   using home = temporaryHome();
   const first = await ensurePorts(home, names);
   expect(new Set(Object.values(first)).size).toBe(2);
   expect(await ensurePorts(home, [...names, { name: "api" }])).toMatchObject(first);
 });
 
-test("a port that somebody else took meanwhile is given up, unless that somebody is our own process", async () => {
+test("a port that another process took meanwhile is replaced, unless the process is one of the cluster's", async () => {
   using home = temporaryHome();
   const first = await ensurePorts(home, names);
   await using taken = await listenOn(first["nats"] ?? 0);
@@ -37,7 +37,7 @@ test("a port that somebody else took meanwhile is given up, unless that somebody
   expect(second["postgres"]).toBe(first["postgres"]);
 });
 
-test("the preferred port is taken when free, and never when in use", async () => {
+test("the preferred port is taken when it is free, and never when it is in use", async () => {
   using home = temporaryHome();
   using other = temporaryHome();
   using third = temporaryHome();

@@ -1,5 +1,5 @@
 /**
- * The ports of a cluster: chosen once, kept in `ports.json`, used again while nobody else listens there.
+ * The ports of a cluster: chosen once, saved in `ports.json`, and used again unless another process listens there.
  *
  * New ones are drawn below the range from which the kernel takes the ports of outgoing connections (from 32,768 on
  * unless a system's setting says otherwise). A port inside that range could be taken by any connection while its
@@ -19,9 +19,9 @@ export type Ports = Readonly<Record<string, number>>;
 
 export type PortWish = {
   readonly name: string;
-  /** Taken when it is free and no other was kept. */
+  /** Chosen if it is free and no port was saved. */
   readonly preferred?: number;
-  /** A process of this cluster listens there now: the port stays. */
+  /** True if a process of this cluster listens on the saved port, which is then used again. */
   readonly inUseByUs?: boolean;
 };
 
@@ -67,18 +67,18 @@ async function choose(
 }
 
 /**
- * Between the choice of a port and the moment when a server listens there, another cluster of this user could choose
- * it too: all of them prefer the same one. The claim holds while this process lives.
+ * Claims a port until its server listens: another cluster of this user could choose it too, since all clusters prefer
+ * the same port. The claim is valid while this process lives.
  */
 function claim(port: number): boolean {
   const folder = claimsFolder();
-  // Without claims the next best protection is the check itself.
+  // Without claims, the check that the port is free has to do.
   if (folder === null) return true;
   const result = tryLock(join(folder, String(port)));
   return result.held || result.holder.pid === process.pid;
 }
 
-/** Null where temporary folders cannot be made, or where somebody else made one of that name, which proves nothing. */
+/** Null if temporary folders cannot be made, or if another user made one of that name, which is not to be trusted. */
 function claimsFolder(): string | null {
   const uid = process.getuid?.() ?? 0;
   const folder = join(tmpdir(), `trainyard-ports-${uid}`);
@@ -91,7 +91,7 @@ function claimsFolder(): string | null {
   }
 }
 
-/** Whether a server could listen on 127.0.0.1 there now. */
+/** Whether a server could listen on this port of 127.0.0.1. */
 export function isFree(port: number): Promise<boolean> {
   return new Promise((resolve) => {
     const server = createServer();

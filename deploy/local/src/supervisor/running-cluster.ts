@@ -4,8 +4,8 @@
  *   starting ──all serve──► ready ──down──► stopping
  *       └──a step failed──► failed ──down──► stopping
  *
- * A failure before the database and NATS serve ends what this start began, since nothing could work. After that the
- * processes are kept even when one of them is not ready: running trials must not pay for it.
+ * A failure before the database and NATS serve ends the processes that this start began, since no service could work.
+ * After that all processes stay up even when one of them is not ready, so that trials keep running.
  */
 import { rmSync } from "node:fs";
 import { pathToFileURL } from "node:url";
@@ -30,7 +30,7 @@ import type { SupervisorLog } from "./log.ts";
 import { sweep } from "../processes/sweep.ts";
 import { buildWeb, webBuild } from "../web/build.ts";
 
-/** The port that people see first. */
+/** The preferred port of the API and the Web UI. */
 const apiPortPreferred = 8080;
 
 type Services = {
@@ -57,7 +57,7 @@ export class RunningCluster {
   #parts: Parts | null = null;
   #coming: Promise<void> = Promise.resolve();
   #building: Promise<void> = Promise.resolve();
-  /** Why there is no Web UI; null where there is, or is none. */
+  /** The reason why the Web UI is missing; null when it is served, or was not asked for. */
   #webProblem: string | null = null;
 
   constructor(home: Home, options: ClusterOptions, log: SupervisorLog) {
@@ -76,7 +76,7 @@ export class RunningCluster {
     };
   }
 
-  /** Resolves once everything serves, or a person has to look; rejects when nothing could be started at all. */
+  /** Resolves once all processes serve, or a person has to act; rejects when no process could be started. */
   up(): Promise<void> {
     this.#coming = this.#up();
     return this.#coming;
@@ -121,7 +121,10 @@ export class RunningCluster {
     await this.#becomeReady(supervisor);
   }
 
-  /** Beside the start, which never waits for it: the gateway serves the folder from when it is there. */
+  /**
+   * Starts the build beside the cluster's start, which does not wait for it: the gateway serves the folder once it
+   * exists.
+   */
   #startWebBuild(): string | null {
     const isNamed = process.env["TRAINYARD_WEB_DIR"] !== undefined;
     const build = this.#options.web && !isNamed ? webBuild(checkout) : null;
@@ -154,7 +157,7 @@ export class RunningCluster {
     this.#phase = "stopping";
     this.#next("stopping");
     this.#stopping.abort();
-    // The start ends at its next step; its failure no longer matters.
+    // The start stops at its next step; its failure is ignored, since the cluster goes down.
     await this.#coming.catch(() => {});
     await this.#building;
     await this.#parts?.supervisor.stop();
@@ -163,7 +166,7 @@ export class RunningCluster {
     rmSync(this.#home.clusterFile, { force: true });
   }
 
-  /** After `up` rejected: ends what this start began, and nothing else. */
+  /** Called after `up` rejected: ends only the processes that this start began. */
   async giveUp(error: unknown): Promise<void> {
     this.#phase = "failed";
     this.#failure = errorText(error);
@@ -210,7 +213,8 @@ export class RunningCluster {
   }
 
   /**
-   * A port that one of our own left-over processes listens on stays: it is taken over, or stopped before its successor.
+   * A port that one of our left-over processes listens on is used again: the process is taken over, or stopped before
+   * its successor starts.
    */
   #portWishes(services: readonly ServiceEntry[], agents: readonly string[]): readonly PortWish[] {
     const living = new Set(this.#records.living().map((record) => record.name));
@@ -241,7 +245,7 @@ export class RunningCluster {
     }
   }
 
-  /** A service that needed longer, or a person's help, ends the failure when it serves after all. */
+  /** Clears the failure when all services serve after all, for example after a slow start or a person's repair. */
   #recover(): void {
     if (this.#phase !== "failed" || this.#parts?.supervisor.serves !== true) return;
     this.#phase = "ready";

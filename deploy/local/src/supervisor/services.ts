@@ -4,9 +4,12 @@ import { checkout } from "../home/home.ts";
 /** A service as the cluster starts it. */
 export type ServiceEntry = {
   readonly name: string;
-  /** Its folder, with src/main.ts (a process of its own) and src/config.ts, src/service.ts (among others in one). */
+  /**
+   * The service's folder, with src/main.ts (to run in its own process) and src/config.ts, src/service.ts (to run with
+   * others).
+   */
   readonly folder: string;
-  /** Whether it derives or verifies the tokens of runs. */
+  /** Whether the service derives or verifies the tokens of runs. */
   readonly readsRunTokens: boolean;
 };
 
@@ -14,7 +17,7 @@ function service(name: string, readsRunTokens: boolean = false): ServiceEntry {
   return { name, folder: join(checkout, "services", name), readsRunTokens };
 }
 
-/** Services in the order of their start, those that others call first; stopped in reverse order. */
+/** The services in the order of their start: called ones before their callers. They are stopped in reverse order. */
 export const services: readonly ServiceEntry[] = [
   service("relay"),
   service("registry", true),
@@ -27,5 +30,5 @@ export const services: readonly ServiceEntry[] = [
   service("gateway", true),
 ];
 
-/** The programs that agents need; the same in every mode. */
+/** The main program of an agent, the same in every mode. */
 export const agentMain = join(checkout, "services", "agent", "src", "main.ts");

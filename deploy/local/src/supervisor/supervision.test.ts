@@ -11,7 +11,7 @@ import { ProcessRecords } from "../processes/records.ts";
 import { endProcess, temporaryHome } from "../testing.ts";
 import { waitUntil } from "../processes/wait.ts";
 
-test("the wait before a new start grows from 0.2 s to 5 s", () => {
+test("the wait before a restart grows from 0.2 s to 5 s", () => {
   expect([1, 2, 3, 4, 5, 6, 50].map(backoffMs)).toEqual([
     200, 400, 800, 1_600, 3_200, 5_000, 5_000,
   ]);
@@ -71,7 +71,7 @@ test("a process that ends at once is restarted with growing delays until it is s
   expect(readFileSync(process.plan.log, "utf8")).toMatch(/^(once more\n){3,}$/);
 });
 
-test("a program that does not exist is reported, not thrown", async () => {
+test("a missing program is reported as a problem, and no error is thrown", async () => {
   using home = temporaryHome();
   const command = { ...plan(home, "").command(), program: "/no/such/program" };
   const { process, events } = kept(home, plan(home, "", { command: () => command }));
@@ -81,7 +81,7 @@ test("a program that does not exist is reported, not thrown", async () => {
   await process.stop();
 });
 
-test("a process that ignores SIGTERM is killed after its limit", async () => {
+test("a process that ignores SIGTERM is killed after its time limit", async () => {
   using home = temporaryHome();
   const { process, events } = kept(
     home,
@@ -89,7 +89,7 @@ test("a process that ignores SIGTERM is killed after its limit", async () => {
   );
   process.start();
   await reaches(process, "running");
-  // Before that line the signal would still end it.
+  // Before the process has written this line, the signal would still end it.
   await vi.waitFor(
     () => expect(readFileSync(process.plan.log, "utf8")).toContain("ignores"),
     90_000,
@@ -101,7 +101,7 @@ test("a process that ignores SIGTERM is killed after its limit", async () => {
   expect(events).toContain("did not end in time and is killed");
 });
 
-test("a running process with the same fingerprint is taken over, one with another is replaced", async () => {
+test("a running process with the same fingerprint is taken over, and one with a different fingerprint is replaced", async () => {
   using home = temporaryHome();
   const first = kept(home, plan(home, "exec sleep 1000")).process;
   first.start();
@@ -122,7 +122,7 @@ test("a running process with the same fingerprint is taken over, one with anothe
   await third.process.stop();
 });
 
-test("the death of a process that was taken over is noticed", async () => {
+test("the death of a process that was taken over is detected", async () => {
   using home = temporaryHome();
   const what = plan(home, "exec sleep 1000");
   const { identity } = await launch(what.command(), what.log);
@@ -142,7 +142,7 @@ test("the death of a process that was taken over is noticed", async () => {
   expect(events[0]).toBe("taken over");
 });
 
-test("a log that grew too large is kept once and continues empty, under the writer's hands", async () => {
+test("a log that grew too large is copied once and emptied while its writer continues", async () => {
   using home = temporaryHome();
   const what = plan(home, "while :; do echo 0123456789; sleep 0.01; done");
   const { identity, child } = await launch(what.command(), what.log);
@@ -152,12 +152,12 @@ test("a log that grew too large is kept once and continues empty, under the writ
   expect(await waitUntil(() => statSync(what.log).size > 0, 90_000)).toBe(true);
   await endProcess(identity);
   if (child.exitCode === null && child.signalCode === null) await once(child, "exit");
-  // The writer appends: no hole of zero bytes up to where it had been.
+  // The writer appends, so the emptied file has no zero bytes before its first line.
   expect(readFileSync(what.log, "utf8")).toMatch(/^(0123456789\n)+$/);
   expect(statSync(what.log).mode & 0o777).toBe(0o600);
 });
 
-test("the last lines of a log are quoted", () => {
+test("lastLines returns the last lines of a log", () => {
   using home = temporaryHome();
   const log = join(home.logs, "some.log");
   expect(lastLines(log)).toEqual([]);

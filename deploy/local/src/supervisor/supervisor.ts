@@ -8,10 +8,10 @@ import type { ProcessKind, ProcessPlan } from "../processes/process-plan.ts";
 import type { ProcessRecord, ProcessRecords } from "../processes/records.ts";
 import { waitUntil } from "../processes/wait.ts";
 
-/** Deaths in a row after which a start counts as failed; by then about six seconds have passed. */
+/** After this number of deaths in a row a start counts as failed; they take about six seconds. */
 const hopelessDeaths = 5;
 
-/** Keeps a set of processes alive: started in the order in which they were added, stopped the other way round. */
+/** Keeps a set of processes alive: started in the order in which they were added, stopped in reverse order. */
 export class Supervisor {
   readonly #options: KeptProcessOptions;
   readonly #processes: KeptProcess[] = [];
@@ -24,7 +24,7 @@ export class Supervisor {
     this.#logTimer = setInterval(() => this.#boundLogs(), limits.logCheckMs);
   }
 
-  /** Adds a process and starts it, or takes over the one that runs. */
+  /** Adds a process and starts it, or takes it over if it runs already. */
   keep(plan: ProcessPlan): KeptProcess {
     const process = new KeptProcess(plan, this.#options);
     this.#processes.push(process);
@@ -46,7 +46,7 @@ export class Supervisor {
     return this.#processes.every((one) => one.state === "running");
   }
 
-  /** Waits until all of them serve. Throws when one keeps dying, is given up, or takes longer than the limit. */
+  /** Waits until all processes serve. Throws when one keeps dying, is given up, or exceeds the limit. */
   async ready(limitMs: number, signal: AbortSignal): Promise<void> {
     const all = await waitUntil(
       () => {
@@ -86,7 +86,7 @@ export class Supervisor {
       throw notReady(process, "does not answer after its restart");
   }
 
-  /** Ends them all, the last one started first. Agents take their trials with them. */
+  /** Ends all processes, the last one started first. Agents end their trials too. */
   async stop(): Promise<void> {
     clearInterval(this.#logTimer);
     const agents = this.#processes.filter((one) => one.plan.kind === "agent");
@@ -113,7 +113,7 @@ function notReady(process: KeptProcess, what: string): ClusterError {
 
 const endOrder: readonly ProcessKind[] = ["agent", "service", "supervisor", "nats", "postgres"];
 
-/** An agent that does not come back takes its trials with it. */
+/** An agent that is not started again ends its trials too. */
 const endSignals: Readonly<Record<ProcessKind, NodeJS.Signals>> = {
   agent: "SIGUSR2",
   service: "SIGTERM",
@@ -122,7 +122,7 @@ const endSignals: Readonly<Record<ProcessKind, NodeJS.Signals>> = {
   postgres: "SIGINT",
 };
 
-/** Ends processes that an earlier supervisor left and that the present one has no use for. */
+/** Ends processes of an earlier supervisor that the present plans do not contain. */
 export async function endLeftovers(
   records: ProcessRecords,
   isWanted: (record: ProcessRecord) => boolean,

@@ -1,4 +1,4 @@
-/** With a program in the place of Vite that counts its calls and writes one page. */
+/** The tests replace Vite by a program that counts its calls and writes one page. */
 import {
   mkdirSync,
   mkdtempSync,
@@ -54,7 +54,7 @@ function build() {
 
 const calls = (): number => readFileSync(join(checkout, "calls"), "utf8").length;
 
-test("pages are built once for each state of their sources, also by two at a time", async () => {
+test("pages are built once for each state of their sources, also by concurrent builders", async () => {
   const { folder, made } = build();
   await Promise.all([made(), made()]);
   await made();
@@ -67,7 +67,7 @@ test("pages are built once for each state of their sources, also by two at a tim
   expect(changed.folder).not.toBe(folder);
 });
 
-test("pages are built for production, also where NODE_ENV says something else", async () => {
+test("pages are built for production, even when NODE_ENV has another value", async () => {
   const program = "services/web/node_modules/vite/bin/vite.js";
   write(program, `${vite}writeFileSync(join(outDir, "mode"), process.env.NODE_ENV ?? "");`);
   const { folder, made } = build();
@@ -76,7 +76,7 @@ test("pages are built for production, also where NODE_ENV says something else", 
   expect(readFileSync(join(folder, "mode"), "utf8")).toBe("production");
 });
 
-test("the state of the sources is that of the pages and of all that they import", () => {
+test("the digest of the sources covers the pages and everything that they import", () => {
   const seen = new Set<string | null>([webDigest(checkout)]);
   for (const path of [
     "services/web/src/main.tsx",
@@ -102,7 +102,7 @@ test("the state of the sources is that of the pages and of all that they import"
   expect(webBuild(checkout)).toBeNull();
 });
 
-test("a build that fails says so in a sentence, leaves nothing, and is tried again", async () => {
+test("a failed build is reported in a sentence, leaves no files, and is tried again", async () => {
   const program = "services/web/node_modules/vite/bin/vite.js";
   write(program, `${vite}console.error("no such import"); process.exit(3);`);
   const { made } = build();

@@ -1,6 +1,7 @@
 /**
- * Builds the pages into `.cache/web/<digest of their sources>` of the checkout. The folder appears whole, by a rename,
- * and is never changed: any process may serve it. Of several processes one builds, and the others wait for it.
+ * Builds the pages into `.cache/web/<digest of their sources>` of the checkout. The folder appears complete, by a
+ * rename, and never changes afterwards, so any process may serve it. Of several concurrent processes one builds, and
+ * the others wait for its build.
  */
 import { spawn } from "node:child_process";
 import {
@@ -38,7 +39,7 @@ export function webBuild(checkout: string): WebBuild | null {
   return { checkout, digest, folder: join(checkout, ".cache", "web", digest) };
 }
 
-/** Resolves once the folder is there; rejects with a sentence when it cannot be built, or when the signal aborts. */
+/** Resolves once the folder exists; rejects with a sentence when the build fails, or when the signal aborts. */
 export async function buildWeb(
   build: WebBuild,
   logFile: string,
@@ -68,7 +69,7 @@ export async function buildWeb(
   removeOld(cache);
 }
 
-/** Behind what people wait for: a low priority, and no terminal. */
+/** Vite runs with a low priority, since the cluster starts at the same time, and without a terminal. */
 function vite(
   { checkout }: WebBuild,
   outDir: string,
@@ -85,7 +86,7 @@ function vite(
     env: {
       ...(mark === undefined ? {} : { TY_TEST_RUN: mark }),
       ...inheritedEnvironment(process.env, new Set()),
-      // Vite keeps the NODE_ENV that it finds. React for development is a third more to load, and twice the work.
+      // Vite keeps a NODE_ENV that is set. React's development build is a third larger and does twice the work.
       NODE_ENV: "production",
     },
     stdio: ["ignore", log, log],
@@ -105,7 +106,7 @@ function lowerPriority(pid: number): void {
   try {
     setPriority(pid, 10);
   } catch {
-    // It has ended already.
+    // The build has ended already.
   }
 }
 
@@ -114,7 +115,7 @@ function markUsed(folder: string): void {
   utimesSync(folder, now, now);
 }
 
-/** Builds that no start has used for a week, and what a build that was killed has left. */
+/** Removes builds that no start has used for a week, and the files of killed builds. */
 function removeOld(cache: string): void {
   const oldestMs = systemClock.nowMs() - limits.webBuildKeptMs;
   for (const name of readdirSync(cache)) {

@@ -6,8 +6,8 @@ import { join, relative } from "node:path";
 export const webPackage = "services/web";
 
 /**
- * Names the state of the sources that the pages are built from: of their package, of the libraries of the checkout that
- * it depends on, directly or not, and of all other packages by the lock file. Null where the checkout has no pages.
+ * A digest of the sources that the pages are built from: their package, the libraries of the checkout that it depends
+ * on, directly or indirectly, and the lock file for all other packages. Null if the checkout has no pages.
  */
 export function webDigest(checkout: string): string | null {
   if (!existsSync(join(checkout, webPackage, "package.json"))) return null;
@@ -27,7 +27,7 @@ export function webDigest(checkout: string): string | null {
   return hash.digest("hex").slice(0, 16);
 }
 
-/** The folder of a package and those of the libraries that it depends on, in order. */
+/** The folder of a package and those of the libraries that it depends on, sorted. */
 function packagesOf(checkout: string, first: string): readonly string[] {
   const found = new Set<string>();
   const waiting = [first];
@@ -47,7 +47,7 @@ function packagesOf(checkout: string, first: string): readonly string[] {
   return [...found].toSorted();
 }
 
-/** All files that a build may read: no tests, and nothing that was installed or built. */
+/** All files that a build may read: no tests, no installed packages, no build outputs. */
 function sourcesIn(folder: string): readonly string[] {
   const paths: string[] = [];
   for (const entry of readdirSync(folder, { withFileTypes: true })) {

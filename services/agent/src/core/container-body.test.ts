@@ -35,14 +35,14 @@ function bodyWith(
   return containerBody(place, recordedContainer(config), { ...settings, network }, engine);
 }
 
-test("NVIDIA's runtime gets the GPUs of the run's slots, whatever the configuration sets", () => {
+test("NVIDIA's runtime gets exactly the GPUs of the run's slots, whatever the configuration sets", () => {
   expect(bodyWith([], "docker").Env).toEqual(["NVIDIA_VISIBLE_DEVICES=void"]);
   expect(bodyWith([gpu], "docker").Env).toEqual(["NVIDIA_VISIBLE_DEVICES=GPU-a"]);
-  // Its GPUs come by their CDI names.
+  // Podman gets the run's GPUs by their CDI names.
   expect(bodyWith([gpu], "podman").Env).toEqual(["NVIDIA_VISIBLE_DEVICES=void"]);
 });
 
-test("Podman's own API gets the place and the mode of a device, and no process gains privileges", () => {
+test("Podman's own API gets the path and the mode of a device, and processes gain no privileges", () => {
   const devices = [{ host_path: "/dev/a", container_path: "/dev/b", mode: "r" }];
   const body = bodyWith([gpu], "podman", { resources: { devices } });
   expect(body.HostConfig.SecurityOpt).toContain("no-new-privileges");
@@ -56,7 +56,7 @@ const proxied = {
   environment: { proxy_ports: [{ proxy_port: 6006 }, { proxy_port: 6379, proxy_tcp: true }] },
 };
 
-test("ports of a container with a network of its own are published on the host by their numbers", () => {
+test("ports of a container with its own network are published on the host under the same numbers", () => {
   const body = bodyWith([gpu], "podman", proxied, "bridge");
   expect(body).toMatchObject({
     ExposedPorts: { "6006/tcp": {}, "6379/tcp": {} },
@@ -70,7 +70,7 @@ test("ports of a container with a network of its own are published on the host b
   ]);
 });
 
-test.each(["host", "none"])("in the network %s no port is published", (network) => {
+test.each(["host", "none"])("no port is published in the network %s", (network) => {
   const body = bodyWith([], "docker", proxied, network);
   expect(body).not.toHaveProperty("ExposedPorts");
   expect(body.HostConfig).not.toHaveProperty("PortBindings");

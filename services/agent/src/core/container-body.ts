@@ -1,11 +1,10 @@
 /**
  * The request to the engine for a launch: the body of POST /containers/create (Docker Engine API 1.41, which Podman's
- * service serves too). The folders of a run are mounted at their own paths, so that one path names the same file on
- * both sides: the SDK's spool, the code and the checkpoints are where a process has them.
+ * service serves too). The folders of a run are mounted at their own paths, so that one path names the same file inside
+ * and outside: the SDK's spool, the code and the checkpoints have the same paths as for a process.
  *
  * Its output goes through two named pipes of the run's folder, not through the engine: lines reach the supervisor while
- * the engine is away, and nothing is written twice. An init of the engine's is PID 1, so that signals act as on a
- * process.
+ * the engine is down, and no line is stored twice. The engine's init is PID 1, so that signals act as on a process.
  */
 import type { Plain } from "@trainyard/contracts";
 import type { Launch } from "@trainyard/contracts/agent";
@@ -16,13 +15,13 @@ export type EngineKind = "docker" | "podman";
 
 export type Ulimit = { readonly Name: string; readonly Soft: number; readonly Hard: number };
 
-/** The parts of its host that an agent lets configurations of experiments have; empty lists for none. */
+/** The parts of its host that an agent lets configurations of experiments use; empty lists for none. */
 export type HostAccess = {
-  /** Folders that may be mounted, with all that is in them. */
+  /** Folders that may be mounted, with all their content. */
   readonly paths: readonly string[];
   /** Files of devices, or folders of them. */
   readonly devices: readonly string[];
-  /** The GPUs by name; "*" means all. */
+  /** The capabilities that may be added, by name; "*" means all. */
   readonly capabilities: readonly string[];
 };
 
@@ -36,7 +35,7 @@ export type ContainerSettings = {
   readonly memoryBytes: number | null;
   readonly cpus: number | null;
   readonly ulimits: readonly Ulimit[];
-  /** "uid:gid" of the owner of the run's folder. */
+  /** The uid:gid of the owner of the run's folder. */
   readonly user: string;
   readonly access: HostAccess;
 };
@@ -96,7 +95,7 @@ export type ContainerPlace = {
   readonly image: string;
   readonly argv: readonly string[];
   readonly environment: Readonly<Record<string, string>>;
-  /** Absolute paths on this host, which are those in the container. */
+  /** Absolute paths, the same on this host and in the container. */
   readonly runDir: string;
   readonly pipes: string;
   readonly work: string;
@@ -107,15 +106,15 @@ export type ContainerPlace = {
   readonly labels: Readonly<Record<string, string>>;
 };
 
-/** The names in the folder of the pipes; `started` is made by the container's shell. */
+/** The names of the pipes in their folder, and of the file `started`, which the container's shell makes. */
 export const pipeNames = { stdout: "stdout", stderr: "stderr", started: "started" } as const;
 
-/** The default is Determined's; the engines' own 64 MB are too few for the data loaders of PyTorch. */
+/** The default shm size is Determined's; the engines' default of 64 MB is too small for the data loaders of PyTorch. */
 const shmBytesOtherwise = 4 * 1024 ** 3;
 
-/** Opens the pipes, and is replaced by the command. $0 is their folder. */
+/** The shell script that opens the pipes and then becomes the command. $0 is the folder of the pipes. */
 const opening = ': >"$0/started"; exec </dev/null >"$0/stdout" 2>"$0/stderr"; ';
-/** An engine that ignores a request for GPUs would have the run train on the CPU and not say so. */
+/** The check that GPUs exist: if an engine ignored the request for them, the run would silently train on the CPU. */
 const gpuGuard =
   '[ -e /dev/nvidiactl ] || [ -e /dev/dxg ] || { echo "the container has no GPU although the run has slots of one: is the NVIDIA Container Toolkit set up for this engine (docs/howto/use-containers.md)?" >&2; exit 126; }; ';
 
@@ -157,7 +156,7 @@ export function containerBody(
       LogConfig: { Type: "none" },
       Mounts: mountsOf(place, section),
       ShmSize: section.shmBytes ?? shmBytesOtherwise,
-      // Without swap, so that a run that outgrows its memory ends and does not slow down its neighbours.
+      // Swap is off, so that a run beyond its memory limit ends instead of slowing down its neighbours.
       ...(memoryBytes === null ? {} : { Memory: memoryBytes, MemorySwap: memoryBytes }),
       ...(cpus === null ? {} : { NanoCpus: Math.round(cpus * 1e9) }),
       Ulimits: settings.ulimits,
@@ -165,7 +164,7 @@ export function containerBody(
       CapDrop: section.dropCapabilities,
       Devices: [...devicesOf(slots), ...section.devices.map(mappedDevice)],
       DeviceRequests: requestsOf(slots, engine),
-      // The folders of a run have no label of SELinux that a container may read.
+      // The run's folders have no SELinux label that a container may read, so labels are disabled.
       SecurityOpt: ["label=disable", "no-new-privileges"],
     },
   };
@@ -210,18 +209,18 @@ function bind(source: string, target: string, readOnly = false, propagation = "r
   return { Type: "bind", Source: source, Target: target, ReadOnly: readOnly, BindOptions };
 }
 
-/** ROCm's devices are files. */
+/** The devices of ROCm slots, which are files. */
 function devicesOf(slots: readonly Plain<Slot>[]): readonly EngineDevice[] {
   if (kindOf(slots) !== "rocm") return [];
   return ["/dev/kfd", "/dev/dri"].map((path) => device(path, path, "rwm"));
 }
 
-/** Podman's names of the run's GPUs, of the Container Device Interface. */
+/** The run's GPUs by Podman's names, those of the Container Device Interface. */
 export function cdiNames(slots: readonly Plain<Slot>[]): readonly string[] {
   return kindOf(slots) === "cuda" ? slots.map(({ uuid }) => `nvidia.com/gpu=${uuid}`) : [];
 }
 
-/** Where NVIDIA's runtime is the engine's default, it gives the GPUs that this names: else all of an image of CUDA. */
+/** NVIDIA's runtime provides the GPUs that this variable names; without it, a CUDA image would get all of them. */
 function toolkitVariables(
   slots: readonly Plain<Slot>[],
   engine: EngineKind,
@@ -265,7 +264,7 @@ export function labelsOf(
   return { [of]: folder, [is]: allocation, [by]: experiment, [as]: trial };
 }
 
-/** The image of the kind of device that the run has; the agent's where the configuration names none. */
+/** The image for the run's kind of device; the agent's image if the configuration names none. */
 export function imageOf(
   section: ContainerSection,
   slots: readonly Plain<Slot>[],

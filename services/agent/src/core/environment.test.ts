@@ -21,7 +21,7 @@ test("the SDK of the agent comes first in PYTHONPATH", () => {
   expect(environmentOf(launchOf("true"), alone)["PYTHONPATH"]).toBe("/sdk");
 });
 
-test("without an SDK path the agent leaves PYTHONPATH as it is, so that the installed package is used", () => {
+test("without an SDK path the agent keeps PYTHONPATH unchanged, so that the installed package is used", () => {
   const installed = { ...surroundings, sdkPath: null };
   expect(environmentOf(launchOf("true"), installed)["PYTHONPATH"]).toBe("/mine");
   expect(environmentOf(launchOf("true"), { ...installed, inherited: {} })).not.toHaveProperty(
@@ -53,7 +53,7 @@ test("a run whose checkpoints are uploaded seals them in its own folder, in a sh
   );
 });
 
-test("a run knows the root of its TensorBoard files only where they have a storage of their own", () => {
+test("a run gets the root of its TensorBoard files only if they have a storage of their own", () => {
   const rootIn = (tensorboardRoot: string | null) => {
     const storages = { ...surroundings.storages, checkpointRoot: "/c", tensorboardRoot };
     const environment = environmentOf(launchOf("true"), { ...surroundings, storages });

@@ -1,6 +1,6 @@
 /**
- * The environment of a training process: the agent's own without what is the platform's or a toolchain's, over it what
- * the configuration sets, over that what the run is. Of credentials it holds the run's token only.
+ * The environment of a training process, in layers: the agent's variables without those of the platform and of
+ * toolchains, then the configuration's variables, then those of the run. The run's token is the only credential.
  */
 import type { Plain } from "@trainyard/contracts";
 import type { Launch } from "@trainyard/contracts/agent";
@@ -8,16 +8,15 @@ import type { Slot } from "@trainyard/contracts/events";
 import { visibilityVariables, visibleDevices } from "./visible-devices.ts";
 
 export type StoragePlaces = {
-  /** The folder of the run's checkpoints; null where only the registry knows it. */
+  /** The folder of the run's checkpoints; null if the run has to ask the registry. */
   readonly checkpointRoot: string | null;
   /**
-   * They go to an object store: the run seals them in its own folder, in so much of the free disk, 0 to 1. Null for a
-   * directory.
+   * The share of the free disk, 0 to 1, in which the run seals checkpoints for an object store. Null for a directory.
    */
   readonly uploadDiskShare: number | null;
   /**
-   * The folder of the run's TensorBoard files: null beside the checkpoints, empty where an object store takes them from
-   * the run's folder.
+   * The folder of the run's TensorBoard files: null for the checkpoint folder, empty if the agent uploads them from the
+   * run's folder to an object store.
    */
   readonly tensorboardRoot: string | null;
 };
@@ -25,13 +24,13 @@ export type StoragePlaces = {
 export type Surroundings = {
   readonly apiUrl: string;
   readonly metricsUrl: string;
-  /** Null where the installed package is used. */
+  /** Null if the installed package is used. */
   readonly sdkPath: string | null;
   readonly runDir: string;
   readonly storages: StoragePlaces;
-  /** The run's on this agent. */
+  /** The slots of the run on this agent. */
   readonly slots: readonly Plain<Slot>[];
-  /** The agent's own variables. */
+  /** The variables inherited from the agent. */
   readonly inherited: Readonly<Record<string, string>>;
 };
 
@@ -57,7 +56,7 @@ export function environmentOf(
   return { ...environment, ...runVariables(launch, surroundings) };
 }
 
-/** KEY=VALUE each; a bare KEY is the agent's own, which is there already. */
+/** KEY=VALUE entries; a bare KEY means the agent's variable, which is inherited anyway. */
 function configured(variables: readonly string[]): readonly (readonly [string, string])[] {
   return variables.flatMap((variable) => {
     const at = variable.indexOf("=");
@@ -85,7 +84,7 @@ function checkpointVariables({ storages, runDir }: Surroundings) {
   return checkpointRoot === null ? {} : { TRAINYARD_CHECKPOINT_ROOT: checkpointRoot };
 }
 
-/** In which a run seals checkpoints that go to an object store. */
+/** The folder in which a run seals checkpoints for an object store. */
 export function stagingFolder(runDir: string): string {
   return `${runDir}/checkpoints`;
 }
@@ -116,7 +115,7 @@ function runVariables(launch: Plain<Launch>, surroundings: Surroundings) {
   };
 }
 
-/** A string runs under sh -c, a list as it is. */
+/** A string runs under sh -c; a list is used unchanged. */
 export function argvOf({ entrypoint }: Plain<Launch>): readonly string[] {
   if (entrypoint.case === "shell") return ["sh", "-c", entrypoint.value];
   return entrypoint.case === "command" ? entrypoint.value.arguments : [];

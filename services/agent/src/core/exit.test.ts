@@ -6,13 +6,13 @@ import { refusalOf, reportOf } from "./exit.ts";
 import { type ExitRecord, exitMessageCharsMax, type KillRecord } from "./records.ts";
 
 type Before = {
-  /** Signalled before it ended, and why. */
+  /** The reason of a signal that was sent before the end. */
   readonly kill?: KillRecord["why"];
-  /** Signalled when it had ended already. */
+  /** True if the signal was sent after the end. */
   readonly late?: boolean;
-  /** Asked to stop by itself. */
+  /** True if the run was asked to stop by itself. */
   readonly asked?: boolean;
-  /** Its own last word. */
+  /** The reason in the run's end record. */
   readonly said?: EndReason;
 };
 
@@ -32,7 +32,7 @@ function told(exit: Partial<ExitRecord>, { kill, late = false, asked = false, sa
 
 const { ACKNOWLEDGED_STOP, ERROR, FINISHED, INVALID_HYPERPARAMETERS } = EndReason;
 
-describe("an ended run is reported as", () => {
+describe("a run is reported as", () => {
   test.each([
     ["exited by itself", { code: 0 }, {}, { killed: false, code: 0, signal: "" }],
     ["failed", { code: 1 }, {}, { killed: false, code: 1, signal: "" }],
@@ -45,7 +45,7 @@ describe("an ended run is reported as", () => {
       { killed: false, code: 0 },
     ],
     [
-      "killed with its supervisor dead",
+      "killed after its supervisor died",
       { kind: "lost" },
       { kill: "wanted" },
       { killed: true, signal: "" },
@@ -59,11 +59,16 @@ describe("an ended run is reported as", () => {
     ["lost", { kind: "lost" }, {}, { killed: false, launchFailed: false, signal: "" }],
     ["not launched", { kind: "not_launched" }, {}, { launchFailed: true, signal: "" }],
     ["shut down", { signal: "SIGTERM" }, { kill: "shutdown" }, { killed: false, signal: "" }],
-    ["shut down, with a code of its handler", { code: 130 }, { kill: "shutdown" }, { signal: "" }],
-    ["finished just before a shutdown", { code: 0 }, { kill: "shutdown", late: true }, { code: 0 }],
-    ["shut down, with a handler that ends well", { code: 0 }, { kill: "shutdown" }, { signal: "" }],
     [
-      "shut down, finishing in its handler",
+      "shut down when its handler exits with a code",
+      { code: 130 },
+      { kill: "shutdown" },
+      { signal: "" },
+    ],
+    ["finished just before a shutdown", { code: 0 }, { kill: "shutdown", late: true }, { code: 0 }],
+    ["shut down when its handler exits with 0", { code: 0 }, { kill: "shutdown" }, { signal: "" }],
+    [
+      "shut down when it finishes in its handler",
       { code: 0 },
       { kill: "shutdown", said: FINISHED },
       { signal: "" },
@@ -75,26 +80,31 @@ describe("an ended run is reported as", () => {
       { code: 0 },
     ],
     [
-      "killed at a shutdown while it left",
+      "killed at a shutdown while it was stopping by itself",
       { signal: "SIGKILL" },
       { asked: true, kill: "shutdown", said: ACKNOWLEDGED_STOP },
       { signal: "SIGKILL" },
     ],
     [
-      "finished though it was asked to stop",
+      "finished even after the request to stop",
       { code: 0 },
       { asked: true, said: FINISHED },
       { code: 0 },
     ],
-    ["failed when it was asked to stop", { code: 1 }, { asked: true, said: ERROR }, { signal: "" }],
     [
-      "unfit, at a shutdown too",
+      "failed when it fails after the request to stop",
+      { code: 1 },
+      { asked: true, said: ERROR },
+      { signal: "" },
+    ],
+    [
+      "ended for invalid hyperparameters, even at a shutdown",
       { code: 1 },
       { asked: true, said: INVALID_HYPERPARAMETERS },
       { code: 1 },
     ],
     [
-      "killed, though the host went down as well",
+      "killed even when the host was shut down too",
       { signal: "SIGKILL" },
       { asked: true, kill: "wanted" },
       { killed: true, signal: "SIGKILL" },
@@ -105,7 +115,7 @@ describe("an ended run is reported as", () => {
     if (!("code" in expected)) expect(report.code).toBeUndefined();
   });
 
-  test("running, without an exit, before it has ended", () => {
+  test("running and without an exit before it has ended", () => {
     const report = reportOf("rack", {
       launch: launchOf("true"),
       state: AllocationReportState.RUNNING,
@@ -120,7 +130,7 @@ describe("an ended run is reported as", () => {
   });
 });
 
-test("the message of an end is cut, also in the record of an earlier agent and where nothing was written", () => {
+test("the message of an end is shortened, also in the record of an older agent and for a launch without a folder", () => {
   const message = "x".repeat(1024 * 1024);
   const exit = { kind: "not_launched", code: null, signal: null, message, atMs: 2 } as const;
   const view = { launch: launchOf("true"), state: AllocationReportState.ENDED, pid: 0 };

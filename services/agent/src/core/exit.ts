@@ -26,9 +26,9 @@ export type RunView = {
   readonly stop: StopRecord | null;
   readonly kill: KillRecord | null;
   readonly exit: ExitRecord | null;
-  /** The content of end.json; or why it was not read. */
+  /** The content of end.json, or the reason why it could not be read. */
   readonly lastWord: { readonly endRecord: Plain<EndRecord> | null; readonly problem: string };
-  /** Says which of the run's slots the agent no longer offers, and why; empty for none. */
+  /** A sentence about the run's slots that the agent does not offer any more, with the reason; empty for none. */
   readonly notice: string;
   readonly sealed?: Plain<SealedCheckpoints> | undefined;
 };
@@ -47,7 +47,7 @@ export function reportOf(agent: string, view: RunView): Plain<AllocationReport> 
   };
   if (state !== AllocationReportState.ENDED || exit === null) return common;
   const told = exitOf(agent, launch.nodeRank, exit, wasShutDown(view, exit));
-  // A run whose device has left usually fails because of it, with an error that does not name the device.
+  // A run whose device has disappeared usually fails because of that, with an error that does not name the device.
   const cause = exit.code === 0 ? "" : notice;
   return {
     ...common,
@@ -63,9 +63,7 @@ function messageOf(parts: readonly string[]): string {
   return parts.filter((part) => part !== "").join("; ");
 }
 
-/**
- * Returns the exit of a launch that could not even be written down: it has no folder, and nothing of it was started.
- */
+/** Returns the exit of a launch that has no folder, since it could not be written; no process of it was started. */
 export function refusalOf(
   agent: string,
   { allocation, nodeRank, slots }: Plain<Launch>,
@@ -78,16 +76,15 @@ export function refusalOf(
   return { allocation, state, nodeRank, slots, pid: 0, launchFailed: true, killed: false, exit };
 }
 
-/** Whether it ended because the scheduler wanted that. A process that had left by itself had. */
+/** True if the run ended because the scheduler ended it. A process that ended before the signal was not killed. */
 function wasKilled(exit: ExitRecord, kill: KillRecord | null): boolean {
   return kill?.why === "wanted" && (exit.kind !== "exited" || exit.signal === "SIGKILL");
 }
 
 /**
- * Whether its end is the shutdown's and says nothing of the run. It says something where the script has said so itself:
- * it has promised to stop, its hyperparameters cannot work, or it was done before anything was sent to it. Whatever
- * else it does after that signal (a handler that exits with 0, a peer that fails because its peers are gone) is because
- * of the signal.
+ * True if the run ended only because of the agent's shutdown. An end record still counts if the script wrote it: it
+ * agreed to stop, its hyperparameters are invalid, or it had finished before the signal. Any other behaviour after the
+ * signal (a handler that exits with 0, a peer that fails because its peers are gone) is caused by the signal.
  */
 function wasShutDown({ stop, kill, lastWord }: RunView, exit: ExitRecord): boolean {
   if (kill?.why === "wanted" || (kill === null && stop === null)) return false;
@@ -99,9 +96,8 @@ function wasShutDown({ stop, kill, lastWord }: RunView, exit: ExitRecord): boole
 }
 
 /**
- * No code and no signal says that nobody knows how it would have ended: its supervisor or its host was lost, or the
- * host was shut down around it. The scheduler takes it for a lost run, which continues elsewhere and counts against
- * nobody.
+ * An exit without code and signal has an unknown end: the run's supervisor or host was lost, or the host was shut down.
+ * The scheduler treats it as a lost run, which continues elsewhere and counts as no failure.
  */
 function exitOf(agent: string, nodeRank: number, exit: ExitRecord, shutDown: boolean): Plain<Exit> {
   if (shutDown) {
@@ -112,7 +108,7 @@ function exitOf(agent: string, nodeRank: number, exit: ExitRecord, shutDown: boo
     agent,
     ...(exit.code === null ? {} : { code: exit.code }),
     signal: exit.signal ?? "",
-    // The record of an earlier agent may be longer.
+    // A record that an earlier agent wrote may be longer.
     message: storableText(exit.message, exitMessageCharsMax),
   };
 }

@@ -1,7 +1,7 @@
 /**
- * The same container in the words of Podman's own API (POST /libpod/containers/create, version 4). It is used where the
- * run has GPUs: Podman's Docker API takes no CDI names (4.3 looks for a file of that name) and ignores requests for
- * devices.
+ * The create request for Podman's own API (POST /libpod/containers/create, version 4), with the same container as
+ * container-body.ts. It is used if the run has GPUs: Podman's Docker API accepts no CDI names (4.3 looks for a file of
+ * that name) and ignores requests for devices.
  */
 import type { ContainerBody } from "./container-body.ts";
 
@@ -10,7 +10,7 @@ export type LibpodBody = Readonly<Record<string, unknown>>;
 /** The kernel's period of a CPU quota, in microseconds. */
 const periodUs = 100_000;
 
-/** `cdi` are names such as nvidia.com/gpu=GPU-…; `name` is the container's. */
+/** `cdi` is a list of names such as nvidia.com/gpu=GPU-…; `name` is the container's name. */
 export function libpodBody(
   name: string,
   { HostConfig: host, ...body }: ContainerBody,
@@ -58,7 +58,7 @@ export function libpodBody(
   };
 }
 
-/** Returns a device as `--device` takes it: Podman reads the path from such a text. */
+/** Returns a device in the notation of `--device`, from which Podman reads the path. */
 function deviceOf({
   PathOnHost,
   PathInContainer,

@@ -1,14 +1,14 @@
 /**
  * The ranks of lines: a launcher writes `[rank=3] ` before each line of a process, and the prefix stays in the text.
- * The parts of a long line have the rank of its beginning. Any process may write such a prefix: it says something only
- * about the lines of its own run.
+ * The parts of a long line have the rank of its beginning. Any process may write such a prefix, which affects only
+ * lines of its own run.
  */
 const prefix = /^\[rank=([0-9]{1,9})\] /;
 
 type Line = { readonly source: number; readonly text: string; readonly continued: boolean };
 
 export class LineRanks {
-  /** The rank of the line that each source has begun and not ended. */
+  /** The rank of each source's unfinished line. */
   readonly #open: Map<number, number | null>;
 
   constructor(open: ReadonlyMap<number, number | null> = new Map()) {
@@ -19,7 +19,7 @@ export class LineRanks {
     return new LineRanks(this.#open);
   }
 
-  /** The rank of the next line, or part of one; null where it says none. */
+  /** Returns the rank of the next line, or of a part of a line; null for a line without a rank. */
   next({ source, text, continued }: Line): number | null {
     const begun = this.#open.get(source);
     const rank = begun === undefined ? rankOf(text) : begun;

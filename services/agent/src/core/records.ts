@@ -1,20 +1,21 @@
 /**
- * The length limit of an exit's message: with each character escaped its record fits the room that is reserved for it.
+ * The length limit of an exit's message: with all its characters escaped, the record fits into the reserved disk space.
  */
 export const exitMessageCharsMax = 600;
 
-/** Why a run's processes were signalled. */
+/** The reason for which a run's processes were signalled, and the time. */
 export type KillRecord = { readonly why: "wanted" | "shutdown"; readonly atMs: number };
 
-/** That a run was asked to stop by itself, through the SDK, and when. */
+/** Records when a run was asked to stop by itself, through the SDK, and why. */
 export type StopRecord = { readonly why: "shutdown"; readonly atMs: number };
 
-/** The agent's sentence about the run's slots; empty once the run is over. */
+/** A sentence of the agent about the run's slots; empty once the run has ended. */
 export type NoticeRecord = { readonly text: string };
 
 /**
- * How a run ended. exited: its supervisor saw it, or it could not be started for a reason of its own. lost: nobody saw
- * it. not_launched: the platform could not. never_started: it was killed before it began.
+ * How a run ended. exited: its supervisor observed the end, or its own configuration prevented its start. lost: no
+ * process observed the end. not_launched: the platform could not start it. never_started: it was killed before its
+ * start.
  */
 export type ExitRecord = {
   readonly kind: "exited" | "lost" | "not_launched" | "never_started";
@@ -22,6 +23,6 @@ export type ExitRecord = {
   readonly signal: string | null;
   readonly message: string;
   readonly atMs: number;
-  /** With not_launched: this host lacks what the configuration names, and other runs are not affected. */
+  /** Set with not_launched if this host lacks something that the configuration names, which affects no other run. */
   readonly lacking?: boolean;
 };

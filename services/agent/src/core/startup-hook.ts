@@ -1,13 +1,15 @@
 /**
- * A startup-hook.sh beside the model code, as in Determined: it is read by a shell before the entrypoint, in its
+ * A startup-hook.sh beside the model code, as in Determined: a shell sources it before the entrypoint, in the code's
  * folder.
  */
 
 export const hookName = "startup-hook.sh";
 
-/** Variables that the hook exports reach the entrypoint, and a command of it that fails ends the run with its code. */
+/**
+ * Variables that the hook exports reach the entrypoint, and a failing command of the hook ends the run with its code.
+ */
 const reading = `set -e; . ./${hookName}; set +e; exec "$@"`;
-/** Hooks are written for bash; an image may have none. */
+/** Hooks are written for bash, but an image may lack bash. */
 const starting = `if command -v bash >/dev/null 2>&1; then exec bash -c '${reading}' bash "$@"; fi; ${reading}`;
 
 export function withHook(argv: readonly string[]): readonly string[] {

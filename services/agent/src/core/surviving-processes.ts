@@ -1,4 +1,4 @@
-/** The sentence about processes that were killed and are still there. */
+/** A process that was killed and still exists. */
 
 export type SurvivingProcess = {
   readonly pid: number;
@@ -8,7 +8,7 @@ export type SurvivingProcess = {
 
 const namedMax = 5;
 
-/** Empty where nothing is left. The states are proc(5)'s. */
+/** Returns a sentence about the survivors; empty for none. The states are those of proc(5). */
 export function describeSurvivors(left: readonly SurvivingProcess[]): string {
   if (left.length === 0) return "";
   const named = left.slice(0, namedMax).map(({ pid, name, state }) => {

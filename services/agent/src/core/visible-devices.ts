@@ -1,13 +1,13 @@
 /**
- * The variables by which a training process sees the devices of its slots and no others, in the order of the slots, so
- * that local rank n has device n. Sources: "CUDA Environment Variables" of NVIDIA's CUDA Programming Guide (UUIDs; an
- * empty value hides all), and "GPU isolation techniques" of AMD's ROCm documentation (ROCR_VISIBLE_DEVICES takes UUIDs
- * or numbers; HIP_VISIBLE_DEVICES and CUDA_VISIBLE_DEVICES are numbers among the devices that it leaves).
+ * The variables that show a training process exactly the devices of its slots, in the order of the slots, so that local
+ * rank n has device n. Sources: "CUDA Environment Variables" of NVIDIA's CUDA Programming Guide (UUIDs; an empty value
+ * hides all), and "GPU isolation techniques" of AMD's ROCm documentation (ROCR_VISIBLE_DEVICES takes UUIDs or numbers;
+ * HIP_VISIBLE_DEVICES and CUDA_VISIBLE_DEVICES are numbers among the devices that it leaves).
  */
 import type { Plain } from "@trainyard/contracts";
 import type { Slot } from "@trainyard/contracts/events";
 
-/** None of them is inherited from the agent. */
+/** The variables that hide or show devices; a run inherits none of them from the agent. */
 export const visibilityVariables =
   /^(CUDA_VISIBLE_DEVICES|ROCR_VISIBLE_DEVICES|HIP_VISIBLE_DEVICES|GPU_DEVICE_ORDINAL)$/;
 

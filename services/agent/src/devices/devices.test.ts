@@ -1,4 +1,4 @@
-/** The promises of every adapter of the port, with its program played by a script. */
+/** The contract of every adapter of the port, with a script in place of its program. */
 import { systemClock } from "@trainyard/kernel/system-clock";
 import { afterAll, describe, expect, test } from "vitest";
 import { removeFolders } from "../testing/examples.ts";
@@ -42,7 +42,7 @@ describe.each(adapters)("$name", ({ name, adapter, play, device, id }) => {
     const programs = new FakePrograms();
     if (script !== null) programs.write(name, script);
     const { folder, variables } = programs;
-    // Nothing of this host, for a program that is missing.
+    // A missing program is tested with a PATH that has none of this host's programs.
     const inherited = script === null ? { ...variables, PATH: folder } : variables;
     const devices = adapter(new Program(name, { clock: systemClock, inherited, limitMs }));
     return { programs, devices };
@@ -60,11 +60,11 @@ describe.each(adapters)("$name", ({ name, adapter, play, device, id }) => {
     expect(await devices.look(signal)).toEqual(look);
   });
 
-  test("that is missing is absent", async () => {
+  test("counts as absent when its program is missing", async () => {
     expect(await open(null).devices.look(signal)).toEqual({ kind: "absent" });
   });
 
-  test("that fails has failed, with what it says", async () => {
+  test("reports a failure with the program's message", async () => {
     const { devices } = open("echo 'cannot talk to the driver' >&2; exit 9");
     expect(await devices.look(signal)).toEqual({
       kind: "failed",
@@ -76,7 +76,7 @@ describe.each(adapters)("$name", ({ name, adapter, play, device, id }) => {
     });
   });
 
-  test("that hangs has failed after its time, with all that it has started", async () => {
+  test("reports a failure when the program exceeds its time limit, and ends all processes of the program", async () => {
     const { devices } = open("echo 0; sleep 1000 & sleep 1000; echo never", 300);
     expect(await devices.look(signal)).toEqual({
       kind: "failed",
@@ -89,7 +89,7 @@ describe.each(adapters)("$name", ({ name, adapter, play, device, id }) => {
     expect(await look).toEqual({ kind: "failed", problem: `${name} was stopped with the agent` });
   });
 
-  test("that prints what is not understood has failed, with the first line of that", async () => {
+  test("reports a failure with the first line of an output that cannot be parsed", async () => {
     expect(await open("echo; echo 'a riddle'; echo 2").devices.look(signal)).toEqual({
       kind: "failed",
       problem: `${name} printed what is not understood: a riddle`,
@@ -102,7 +102,7 @@ describe.each(adapters)("$name", ({ name, adapter, play, device, id }) => {
   });
 });
 
-test("a GPU for which the driver asks for a reset is broken, and its neighbour is not", async () => {
+test("a GPU whose driver asks for a reset is broken, and the GPU beside it is not", async () => {
   const programs = new FakePrograms();
   programs.writeNvidiaSmi([{ uuid: "GPU-aaaaaaaa" }, { uuid: "GPU-bbbbbbbb", action: "Reset" }]);
   const smi = new Program("nvidia-smi", { clock: systemClock, inherited: programs.variables });
@@ -115,7 +115,7 @@ test("a GPU for which the driver asks for a reset is broken, and its neighbour i
   });
 });
 
-test("an nvidia-smi that knows neither recovery actions nor a matrix lists its GPUs all the same", async () => {
+test("an nvidia-smi without recovery actions and topology matrix still lists its GPUs", async () => {
   const programs = new FakePrograms();
   programs.write(
     "nvidia-smi",

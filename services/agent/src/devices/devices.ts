@@ -4,9 +4,9 @@ import type { Slot } from "@trainyard/contracts/events";
 
 export type Device = {
   readonly slot: Plain<Slot>;
-  /** The number that its program gives it. It may change when another device leaves. */
+  /** The number that the program assigns to the device. It may change when another device disappears. */
   readonly index: number;
-  /** Why no run may get it, as a sentence without its end; null for a healthy device. */
+  /** The reason why no run may get the device, as a sentence without a full stop; null for a healthy device. */
   readonly problem: string | null;
 };
 
@@ -23,8 +23,8 @@ export type Look =
 
 /**
  * The devices of one kind. `look` never throws, and returns within the time limit of its program, or soon after the
- * signal aborts. The slot of a device has the same id at every look: it is the device's UUID where it has one, because
- * numbers move when a device leaves.
+ * signal aborts. The slot of a device has the same id in every call: the device's UUID if it has one, because numbers
+ * shift when a device disappears.
  */
 export interface Devices {
   /** The name of the program, for messages. */

@@ -1,17 +1,17 @@
-/** Slots that no program lists: they are as many as the settings say, and never change. */
+/** Slots without a program that lists them: their number comes from the settings and never changes. */
 import { cpus, totalmem } from "node:os";
 import type { Plain } from "@trainyard/contracts";
 import type { Slot } from "@trainyard/contracts/events";
 import { storableText } from "@trainyard/kernel";
 import { limits } from "../limits.ts";
 
-/** The memory of the host is divided among them, for people to see; nothing enforces it. */
+/** Divides the memory of the host among the slots, for display; it is not enforced. */
 export function cpuSlots(count: number): readonly Plain<Slot>[] {
   const model = storableText(cpus()[0]?.model.trim() ?? "", limits.deviceLineCharsMax);
   return slots(count, model);
 }
 
-/** Stand for devices that are not there, to try out scheduling. What runs on them runs on the CPU. */
+/** Slots without devices, to try out scheduling. Their runs use the CPU. */
 export function artificialSlots(count: number): readonly Plain<Slot>[] {
   return slots(count, "artificial");
 }

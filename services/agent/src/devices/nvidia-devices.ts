@@ -15,7 +15,7 @@ import { firstLine, type Program } from "./program.ts";
 export class NvidiaDevices implements Devices {
   readonly program = "nvidia-smi";
   readonly #smi: Program;
-  /** The place of each GPU by its UUID; it changes only with the GPUs of the host. */
+  /** The place of each GPU by its UUID; read again only when the host's GPUs change. */
   #places: ReadonlyMap<string, GpuPlace> = new Map();
   #placesOf = "";
 
@@ -33,7 +33,7 @@ export class NvidiaDevices implements Devices {
       const problem = said === "" ? "printed nothing" : `printed what is not understood: ${said}`;
       return { kind: "failed", problem: listed.problem ?? `nvidia-smi ${problem}` };
     }
-    // A version without the field exits with an error, and asks for nothing.
+    // An nvidia-smi without this field exits with an error, so no recovery action is known.
     const recovery = await this.#smi.run(recoveryParameters, signal);
     const asked = parseRecovery(recovery.kind === "ended" ? recovery.output : "");
     const placesProblem = await this.#findPlaces(gpus, signal);

@@ -27,12 +27,12 @@ describe("the list of GPUs", () => {
     });
   });
 
-  test("keeps a comma of a name, and reports unavailable memory as unknown", () => {
+  test("keeps a comma in a name, and reports unavailable memory as unknown", () => {
     const { gpus } = parseGpus(`0, ${first}, Board, of two, [N/A]\r\n`);
     expect(gpus).toMatchObject([{ name: "Board, of two", memoryBytes: 0, problem: null }]);
   });
 
-  test("is empty and understood where nvidia-smi finds no device", () => {
+  test("is empty, and is understood, when nvidia-smi finds no device", () => {
     expect(parseGpus("No devices were found\n")).toEqual({
       gpus: [],
       problems: [],
@@ -41,7 +41,7 @@ describe("the list of GPUs", () => {
   });
 
   test.each(["GPU is lost", "GPU requires reset", "Unknown Error"])(
-    "has a GPU with [%s] as broken",
+    "marks a GPU with [%s] as broken",
     (state) => {
       const { gpus } = parseGpus(
         `0, ${first}, NVIDIA A100, 81920\n1, ${second}, [${state}], [${state}]\n`,
@@ -53,7 +53,7 @@ describe("the list of GPUs", () => {
     },
   );
 
-  test("names a GPU without an available UUID, and leaves it out", () => {
+  test("leaves out a GPU without an available UUID, and names it as a problem", () => {
     const lost = "Unable to determine the device handle for GPU 0000:0B:00.0: Unknown Error";
     const text = `${lost}\n0, ${first}, NVIDIA A100, 81920\n1, [GPU is lost], [GPU is lost], [GPU is lost]\n`;
     const { gpus, problems } = parseGpus(text);
@@ -62,13 +62,13 @@ describe("the list of GPUs", () => {
   });
 
   test.each(["", "hello\n", "0, 1, 2\n", "<html>", "0, GPU, x, 1\n", "\0\0\0"])(
-    "does not understand %j",
+    "cannot be parsed from %j",
     (text) => {
       expect(parseGpus(text)).toEqual({ gpus: [], problems: [], isUnderstood: false });
     },
   );
 
-  test("names a line beside the GPUs that it does not understand", () => {
+  test("names a line beside the GPUs that cannot be parsed", () => {
     const { gpus, problems } = parseGpus(
       `WARNING: infoROM is corrupted\n0, ${first}, A100, 81920\n`,
     );
@@ -77,7 +77,7 @@ describe("the list of GPUs", () => {
   });
 });
 
-test("a recovery action is what the driver asks for; None and N/A are no action", () => {
+test("a recovery action is the one that the driver asks for; None and N/A count as none", () => {
   const text = `${first}, None\n${second}, Reset\nGPU-00000000-aaaa, [N/A]\nnonsense\n`;
   expect([...parseRecovery(text)]).toEqual([[second, "Reset"]]);
   expect(parseRecovery('Field "gpu_recovery_action" is not a valid field to query.').size).toBe(0);
@@ -87,7 +87,7 @@ describe("the topology", () => {
   const legend =
     "\nLegend:\n\n  X    = Self\n  NV#  = Connection traversing a bonded set of # NVLinks\n";
 
-  test("has the NUMA node of each GPU, and the GPUs that NVLink connects", () => {
+  test("has the NUMA node of each GPU, and groups the GPUs that NVLink connects", () => {
     const matrix = [
       "\t\u001B[4mGPU0\tGPU1\tGPU2\tGPU3\tNIC0\tCPU Affinity\tNUMA Affinity\tGPU NUMA ID\u001B[0m",
       "GPU0\t X \tNV12\tSYS\tSYS\tPXB\t0-31\t0\t\tN/A",
@@ -104,7 +104,7 @@ describe("the topology", () => {
     ]);
   });
 
-  test("counts GPUs as connected that reach each other through others", () => {
+  test("counts GPUs as connected even when NVLink connects them through other GPUs", () => {
     const matrix = [
       "\tGPU0\tGPU1\tGPU2\tGPU3\tCPU Affinity\tNUMA Affinity",
       "GPU0\t X \tSYS\tSYS\tNV1\t0-7\t0",
@@ -116,7 +116,7 @@ describe("the topology", () => {
     expect(groups).toEqual([0, 0, 0, 0]);
   });
 
-  test("leaves out what is not reported: one GPU, several nodes, no column", () => {
+  test("leaves out values that are not reported: one GPU, several nodes, no column", () => {
     const one = "\tGPU0\tCPU Affinity\tNUMA Affinity\tGPU NUMA ID\nGPU0\t X \t0-7\t\tN/A\t\tN/A\n";
     expect([...parseTopology(one + legend)]).toEqual([[0, {}]]);
     const range = "\tGPU0\tCPU Affinity\tNUMA Affinity\nGPU0\t X \t0-7\t0-1\n";

@@ -1,7 +1,8 @@
 /**
  * The output of nvidia-smi, as text. Sources: the manual page "nvidia-smi - NVIDIA System Management Interface program"
  * (--query-gpu, --format=csv, topo -m with its legend) and "Error Recovery and Response Flags" of NVIDIA's "GPU Memory
- * Error Management" (the recovery action). Nothing here throws: the output of another version may look different.
+ * Error Management" (the recovery action). No function here throws, since the output of another version may look
+ * different.
  */
 import { stripVTControlCharacters } from "node:util";
 import { storableText } from "@trainyard/kernel";
@@ -11,7 +12,7 @@ export const listParameters = [
   "--query-gpu=index,uuid,name,memory.total",
   "--format=csv,noheader,nounits",
 ];
-/** Older versions refuse the field. */
+/** Older versions of nvidia-smi refuse this field. */
 export const recoveryParameters = [
   "--query-gpu=uuid,gpu_recovery_action",
   "--format=csv,noheader,nounits",
@@ -22,22 +23,22 @@ export type Gpu = {
   readonly index: number;
   readonly uuid: string;
   readonly name: string;
-  /** 0 where it is not known. */
+  /** In bytes; 0 if nvidia-smi does not report it. */
   readonly memoryBytes: number;
   readonly problem: string | null;
 };
 
 export type GpuList = {
   readonly gpus: readonly Gpu[];
-  /** GPUs that it names as broken without their UUID, and lines beside the GPUs that are not understood. */
+  /** Broken GPUs without a UUID, and lines beside the GPUs that cannot be parsed. */
   readonly problems: readonly string[];
-  /** Whether it says something: a list, an empty list, or what is broken. */
+  /** True if the output has a known form: a list, an empty list, or a broken GPU. */
   readonly isUnderstood: boolean;
 };
 
 const mebibyte = 1024 * 1024;
 const uuidOf = /^GPU-[0-9A-Za-z-]{8,}$/;
-/** In place of a value. "[N/A]" and "[Not Supported]" say nothing of the health. */
+/** A text in place of a value that marks a broken GPU. "[N/A]" and "[Not Supported]" do not. */
 const brokenValue = /^\[(GPU is lost|GPU requires reset|Unknown Error)\]$/i;
 const noHandle = /^Unable to determine the device handle for/i;
 const noDevices = /^No devices were found/i;
@@ -65,7 +66,7 @@ export function parseGpus(text: string): GpuList {
   return { gpus: [...gpus.values()], problems, isUnderstood };
 }
 
-/** A name may have commas; the other fields have none. A text names a GPU that cannot be distinguished from others. */
+/** A name may have commas; the other fields have none. Returns a text for a GPU that cannot be identified. */
 function parseGpu(line: string): Gpu | string | null {
   const fields = line.split(",").map((field) => field.trim());
   const [index = "", uuid = ""] = fields;
@@ -84,7 +85,7 @@ function parseGpu(line: string): Gpu | string | null {
   };
 }
 
-/** The driver's wishes by UUID, where it has any. */
+/** The recovery actions that the driver asks for, by UUID. */
 export function parseRecovery(text: string): ReadonlyMap<string, string> {
   const asked = new Map<string, string>();
   for (const line of linesOf(text)) {
@@ -97,7 +98,9 @@ export function parseRecovery(text: string): ReadonlyMap<string, string> {
 
 export type GpuPlace = {
   readonly numaNode?: number;
-  /** The lowest index of the GPUs that NVLink connects with it, directly or through others; absent without NVLink. */
+  /**
+   * The lowest index of the GPUs that NVLink connects with this one, directly or through others; absent without NVLink.
+   */
   readonly nvlinkGroup?: number;
 };
 
@@ -142,7 +145,7 @@ function gpuIndex(cell: string): number | null {
   return found === null ? null : Number(found[1]);
 }
 
-/** Puts two GPUs, and all that are connected with them, into the group of the lowest. */
+/** Puts two GPUs, and all GPUs connected with them, into the group of the lowest. */
 function join(group: Map<number, number>, one: number, other: number): void {
   const first = group.get(one) ?? one;
   const second = group.get(other) ?? other;

@@ -7,7 +7,7 @@ import { findOffer, type OfferSettings, type SlotOffer } from "./offer.ts";
 const signal = new AbortController().signal;
 const telemetry = createTelemetry(createLogger("agent", "silent"), createRegistry("agent"));
 
-/** Devices of which the test decides everything. */
+/** Fake devices; the test sets each result. */
 class PlayedDevices implements Devices {
   readonly program: string;
   result: Look = { kind: "absent" };
@@ -54,7 +54,7 @@ const idsOf = (offer: SlotOffer) => offer.slots.map(({ id }) => id.slice(0, 5));
 const kindsOf = (offer: SlotOffer) => offer.slots.map(({ device }) => device);
 
 describe("the offer of an agent", () => {
-  test("auto is cuda where nvidia-smi lists GPUs, then rocm, else cpu, without a word on a host without GPUs", async () => {
+  test("auto is cuda if nvidia-smi lists GPUs, then rocm, else cpu, without a log line on a host without GPUs", async () => {
     const { cuda, rocm, told, find } = play();
     expect(kindsOf(await find())).toEqual(["cpu", "cpu"]);
     rocm.see({ ...a, slot: { ...a.slot, device: "rocm" } });
@@ -66,7 +66,7 @@ describe("the offer of an agent", () => {
     expect(told).toEqual([]);
   });
 
-  test("a kind that is asked for is offered without devices too, and the log says why there are none", async () => {
+  test("a configured kind is offered even without devices, and the log says why there are none", async () => {
     const { rocm, told, find } = play();
     expect((await find({ slotType: "cuda" })).slots).toEqual([]);
     rocm.result = { kind: "failed", problem: "rocm-smi gave no answer within 20 s" };
@@ -77,7 +77,7 @@ describe("the offer of an agent", () => {
     ]);
   });
 
-  test("cpu is as many slots as the settings say, also on a host with GPUs, and none is none", async () => {
+  test("cpu offers the configured number of slots, even on a host with GPUs, and none offers no slots", async () => {
     const { cuda, find } = play();
     cuda.see(a);
     const offer = await find({ slotType: "cpu", cpuSlots: 3 });
@@ -87,7 +87,7 @@ describe("the offer of an agent", () => {
     expect((await find({ slotType: "none" })).slots).toEqual([]);
   });
 
-  test("artificial slots take the place of all others", async () => {
+  test("artificial slots replace all others", async () => {
     const { cuda, find } = play();
     cuda.see(a);
     const { slots } = await find({ slotType: "cuda", artificialSlots: 2 });
@@ -97,7 +97,7 @@ describe("the offer of an agent", () => {
     ]);
   });
 
-  test("only the devices are offered that the settings name, by number or UUID", async () => {
+  test("only the devices that the settings name, by number or UUID, are offered", async () => {
     const { cuda, told, find } = play();
     cuda.see(a, b, c);
     expect(idsOf(await find({ visibleDevices: ["2", "GPU-aaaa"] }))).toEqual(["GPU-a", "GPU-c"]);
@@ -106,7 +106,7 @@ describe("the offer of an agent", () => {
     expect(told).toEqual(["TRAINYARD_AGENT_VISIBLE_DEVICES has 7, which is no device here"]);
   });
 
-  test("a number means the same device after another has left", async () => {
+  test("a number means the same device after another has disappeared", async () => {
     const { cuda, find } = play();
     cuda.see(a, b, c);
     const offer = await find({ visibleDevices: ["1"] });
@@ -117,7 +117,7 @@ describe("the offer of an agent", () => {
 });
 
 describe("a device", () => {
-  test("that is broken takes its slot along until it has recovered", async () => {
+  test("that is broken withdraws its slot until it has recovered", async () => {
     const { cuda, told, find } = play();
     cuda.see(a, b);
     const offer = await find();
@@ -138,14 +138,14 @@ describe("a device", () => {
     ]);
   });
 
-  test("that is broken from the start is not offered, and named", async () => {
+  test("that is broken from the start is not offered, and the log names it", async () => {
     const { cuda, told, find } = play();
     cuda.see({ ...a, problem: "the driver asks for a recovery action: Reset" });
     expect((await find()).slots).toEqual([]);
     expect(told).toEqual([`${a.slot.id} left: the driver asks for a recovery action: Reset`]);
   });
 
-  test("that is no longer listed has left, and the others keep their slots", async () => {
+  test("that is not listed any more withdraws its slot, and the other slots stay", async () => {
     const { cuda, told, find } = play();
     cuda.see(a, b, c);
     const offer = await find();
@@ -156,7 +156,7 @@ describe("a device", () => {
     expect(offer.problemsOf(["elsewhere"])).toBe("slot elsewhere is not offered by this agent");
   });
 
-  test("stays when one look fails, and leaves with all others when the next one fails too", async () => {
+  test("stays when one look fails, and is withdrawn with all others when the next look fails too", async () => {
     const { cuda, told, find } = play();
     cuda.see(a);
     const offer = await find();

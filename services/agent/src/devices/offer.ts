@@ -1,7 +1,7 @@
 /**
- * The slots that the agent offers: which kind was decided once, at the start, and which of its devices are healthy at
- * every look. A device that leaves (it is broken, or no longer listed) takes its slot along until it is back. A look
- * that fails says nothing of the devices: only several in a row withdraw them.
+ * The slots that the agent offers. The kind is decided once, at the start; each look decides which of its devices are
+ * healthy. A device that is broken or no longer listed withdraws its slot until it is back. A single failed look
+ * withdraws no device, only several in a row do.
  */
 import type { Plain } from "@trainyard/contracts";
 import type { Slot } from "@trainyard/contracts/events";
@@ -12,7 +12,7 @@ import { artificialSlots, cpuSlots } from "./host-slots.ts";
 
 export type OfferSettings = {
   readonly slotType: "auto" | "cuda" | "rocm" | "cpu" | "none";
-  /** Numbers, UUIDs or beginnings of UUIDs; none for all devices. */
+  /** Numbers, UUIDs or prefixes of UUIDs; empty for all devices. */
   readonly visibleDevices: readonly string[];
   readonly artificialSlots: number;
   readonly cpuSlots: number;
@@ -32,7 +32,7 @@ export type OfferDeps = {
 
 type Gone = { readonly slot: Plain<Slot>; readonly why: string };
 
-/** Looks at the host, and decides what it offers. Never throws. */
+/** Lists the host's devices, and decides which slots to offer. Never throws. */
 export async function findOffer(deps: OfferDeps, signal: AbortSignal): Promise<SlotOffer> {
   const offer = await chooseOffer(deps, signal);
   deps.events.slotsOffered(offer.slots);
@@ -50,7 +50,7 @@ async function chooseOffer(deps: OfferDeps, signal: AbortSignal): Promise<SlotOf
     const devices = deps[kind];
     const offer = new SlotOffer([], { devices, visibleDevices, events });
     const look = await devices.look(signal);
-    // On a host without GPUs nobody expects the program.
+    // A host without GPUs need not have the program.
     if (slotType === "auto" && look.kind === "absent") continue;
     offer.take(look);
     if (slotType === kind || (look.kind === "seen" && look.devices.length > 0)) return offer;
@@ -68,12 +68,12 @@ export class SlotOffer {
   readonly #source: Source | null;
   #slots: readonly Plain<Slot>[];
   readonly #gone = new Map<string, Gone>();
-  /** The ids of the slots that the settings allow, once devices were seen; null for all. */
+  /** The ids of the slots that the settings allow, set once devices were listed; null for all. */
   #allowed: ReadonlySet<string> | null = null;
   #failedLooks = 0;
   #told: readonly string[] = [];
 
-  /** Without a source the slots never change. */
+  /** A source is needed only for slots that can change. */
   constructor(slots: readonly Plain<Slot>[], source: Source | null = null) {
     this.#slots = slots;
     this.#source = source;
@@ -87,14 +87,14 @@ export class SlotOffer {
     return this.#source !== null;
   }
 
-  /** True where the offer has changed. */
+  /** Returns true if the offer has changed. */
   async look(signal: AbortSignal): Promise<boolean> {
     if (this.#source === null) return false;
     const look = await this.#source.devices.look(signal);
     return signal.aborted ? false : this.take(look);
   }
 
-  /** The slots of a run. Throws where one of them is not offered. */
+  /** The slots of a run. Throws if the agent does not offer one of them. */
   slotsOf(ids: readonly string[]): readonly Plain<Slot>[] {
     return ids.map((id) => {
       const slot = this.#slots.find((one) => one.id === id);
@@ -103,12 +103,12 @@ export class SlotOffer {
     });
   }
 
-  /** Says which of these devices are not offered, and why; empty for none. */
+  /** Says which of these slots the agent does not offer, and why; empty for none. */
   problemsOf(ids: readonly string[]): string {
     return ids.flatMap((id) => this.problemOf(id) ?? []).join("; ");
   }
 
-  /** Why a slot is not offered; null for one that is. */
+  /** The reason why a slot is not offered; null for an offered slot. */
   problemOf(id: string): string | null {
     if (this.#slots.some((slot) => slot.id === id)) return null;
     const gone = this.#gone.get(id);
@@ -117,7 +117,7 @@ export class SlotOffer {
     return `slot ${id}${name === "" ? "" : ` (${name})`} is not offered any more: ${gone.why}`;
   }
 
-  /** True where the offer has changed. */
+  /** Returns true if the offer has changed. */
   take(look: Look): boolean {
     if (this.#source === null) return false;
     const { program } = this.#source.devices;
@@ -136,7 +136,7 @@ export class SlotOffer {
     return this.#change([], problem);
   }
 
-  /** Numbers are looked up once: they move when a device leaves, and must not let in a device of another agent. */
+  /** Numbers are resolved once: they shift when a device disappears, and must not let in a device of another agent. */
   #allow(devices: readonly Device[], entries: readonly string[]): readonly string[] {
     if (entries.length === 0 || this.#allowed !== null || devices.length === 0) return [];
     const matches = (entry: string, { slot, index }: Device): boolean =>
@@ -174,7 +174,7 @@ export class SlotOffer {
     }
   }
 
-  /** Each sentence once, until it is over. */
+  /** Logs each sentence once, and again only after it has ceased to apply. */
   #tell(problems: readonly string[]): void {
     for (const problem of problems) {
       if (!this.#told.includes(problem)) this.#source?.events.deviceProblem(problem);

@@ -1,5 +1,5 @@
 /**
- * Runs a program of a vendor. It may be missing, hang, fail, or print without end: each is a result, and none throws.
+ * Runs a vendor's program. A program that is missing, hangs, fails, or prints without end is a result, never an error.
  */
 import { type ChildProcess, spawn } from "node:child_process";
 import type { Readable } from "node:stream";
@@ -19,18 +19,18 @@ export type ProgramResult =
 
 export type ProgramDeps = {
   readonly clock: Clock;
-  /** The agent's own variables. */
+  /** The variables of the agent's process. */
   readonly inherited: Readonly<Record<string, string>>;
   readonly limitMs?: number;
 };
 
-/** The agent's variables that the programs need; the mark says to which run of tests they belong. */
+/** The agent's variables that the programs need, and the mark of the test run that started them. */
 const passedOn = ["PATH", "HOME", "LD_LIBRARY_PATH", "ROCM_PATH", "TY_TEST_RUN"];
 
 export class Program {
   readonly name: string;
   readonly #deps: ProgramDeps;
-  /** One that did not end when it was killed: the kernel holds it, and another would hang beside it. */
+  /** A process that did not end when it was killed: the kernel holds it, and a second one would hang too. */
   #stuck: ChildProcess | null = null;
 
   constructor(name: string, deps: ProgramDeps) {
@@ -46,7 +46,7 @@ export class Program {
     const environment = Object.entries(inherited).filter(([name]) => passedOn.includes(name));
     const child = spawn(this.name, parameters, {
       env: { ...Object.fromEntries(environment), LC_ALL: "C" },
-      // A group of its own, so that what it starts is killed with it.
+      // The program has a process group, so that its children are killed with it.
       detached: true,
       stdio: ["ignore", "pipe", "pipe"],
     });
@@ -79,7 +79,7 @@ export class Program {
     try {
       process.kill(-child.pid, "SIGKILL");
     } catch {
-      // It has just ended.
+      // The process has just ended.
     }
     child.stdout?.destroy();
     child.stderr?.destroy();
@@ -114,7 +114,7 @@ function failed(problem: string): ProgramResult {
   return { kind: "failed", problem };
 }
 
-/** The text so far, up to a limit; what comes beyond it is dropped. */
+/** Collects text up to a limit, and drops the rest. */
 function collect(stream: Readable | null): () => string {
   const chunks: Buffer[] = [];
   let bytes = 0;

@@ -2,7 +2,7 @@ import type { Device, Devices, Look } from "./devices.ts";
 import { firstLine, type Program } from "./program.ts";
 import { type Card, listParameters, parseCards } from "./rocm-smi.ts";
 
-/** AMD's GPUs, as rocm-smi lists them. It reports no health: a GPU that is not listed any more has left. */
+/** AMD's GPUs, as rocm-smi lists them. It reports no health: only a GPU that is no longer listed is withdrawn. */
 export class RocmDevices implements Devices {
   readonly program = "rocm-smi";
   readonly #smi: Program;
@@ -22,7 +22,7 @@ export class RocmDevices implements Devices {
     }
     if (listed.problem !== null) return { kind: "failed", problem: listed.problem };
     const said = firstLine(listed.output);
-    // Without a GPU it says so in a line, or prints nothing.
+    // Without a GPU, rocm-smi prints a sentence, or nothing.
     if (cards !== null || said === "" || /no .*gpus?/i.test(said)) {
       return { kind: "seen", devices: [], problems: [] };
     }
@@ -30,7 +30,7 @@ export class RocmDevices implements Devices {
   }
 }
 
-/** A card without a unique id is known by its number, which ROCR_VISIBLE_DEVICES takes as well. */
+/** A card without a unique id is identified by its number, which ROCR_VISIBLE_DEVICES accepts too. */
 function deviceOf({ index, uuid, name, memoryBytes, numaNode }: Card): Device {
   const slot = {
     id: uuid === "" ? String(index) : uuid,

@@ -33,7 +33,7 @@ test("cards have number, UUID, name, memory and NUMA node, in the order of their
   ]);
 });
 
-test("a value that a card does not report stays unknown", () => {
+test("a value that a card does not report is unknown", () => {
   const text = JSON.stringify({
     card0: { "Unique ID": "N/A", "Card Series": "N/A", "Card Model": "0x15d8" },
     card1: null,
@@ -45,7 +45,7 @@ test("a value that a card does not report stays unknown", () => {
 });
 
 test.each(["", "ERROR: No AMD GPUs", "{", "[1]", "{]", "card0"])(
-  "%j is no list of cards",
+  "%j is not parsed as a list of cards",
   (text) => {
     expect(parseCards(text)).toBeNull();
   },

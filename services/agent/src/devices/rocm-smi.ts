@@ -17,14 +17,14 @@ export const listParameters = [
 
 export type Card = {
   readonly index: number;
-  /** Empty where the card reports no unique id. */
+  /** Empty if the card reports no unique id. */
   readonly uuid: string;
   readonly name: string;
   readonly memoryBytes: number;
   readonly numaNode?: number;
 };
 
-/** In the order of their numbers; null for a text that is no such object. Warnings may be before and after it. */
+/** The cards, sorted by number; null for a text without such an object. Warnings may surround the object. */
 export function parseCards(text: string): readonly Card[] | null {
   const listed = objectIn(text);
   if (listed === null) return null;
@@ -46,7 +46,7 @@ function objectIn(text: string): object | null {
   }
 }
 
-/** Versions differ in the case of the names. */
+/** Versions of rocm-smi differ in the case of these names. */
 function cardOf(index: number, values: unknown): Card {
   const texts = new Map(
     Object.entries(values ?? {}).map(([name, value]) => [name.toLowerCase(), String(value).trim()]),
@@ -64,7 +64,7 @@ function cardOf(index: number, values: unknown): Card {
   };
 }
 
-/** Returns the id as ROCR_VISIBLE_DEVICES takes it: 16 hexadecimal digits. */
+/** Returns the id in the form that ROCR_VISIBLE_DEVICES accepts: 16 hexadecimal digits. */
 function uuidOf(uniqueId: string): string {
   const digits = /^0x([0-9a-f]{1,16})$/i.exec(uniqueId)?.[1] ?? "";
   return /^0*$/.test(digits) ? "" : `GPU-${digits.toLowerCase().padStart(16, "0")}`;

@@ -1,4 +1,4 @@
-/** The agent with an engine that refuses: played here by a server that answers as the test says. */
+/** The agent with an engine that refuses requests: a server that answers as the test says. */
 import { once } from "node:events";
 import { createServer } from "node:http";
 import { join } from "node:path";
@@ -10,7 +10,7 @@ import { containerRuntime } from "./containers.ts";
 
 afterAll(removeFolders);
 
-test("a container that cannot be removed keeps no other, and what the engine says of it is cut", async () => {
+test("a container that cannot be removed delays no other, and the engine's message is shortened", async () => {
   const there = new Set(["first", "stuck", "last"]);
   const server = createServer((request, response) => {
     const id = /^\/containers\/(\w+)\?/.exec(request.url ?? "")?.[1] ?? "";

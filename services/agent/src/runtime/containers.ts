@@ -26,22 +26,22 @@ export type ContainerRuntimeSettings = ContainerSettings & {
   readonly socket: string;
   /** The file with the registries' credentials; empty for none. */
   readonly authFile: string;
-  /** How long a pull may take, all attempts together. */
+  /** The time limit of a pull, all attempts together. */
   readonly pullTimeoutMs: number;
-  /** Where the services are for what runs in a container. */
+  /** The address of the services for processes in a container. */
   readonly apiUrl: string;
   readonly metricsUrl: string;
   readonly sdkPath: string | null;
-  /** The agent's own folder of checkpoints; empty for none. */
+  /** The agent's own checkpoint folder; empty for none. */
   readonly checkpointDir: string;
-  /** Names the agent. */
+  /** The name of the agent. */
   readonly agent: string;
-  /** The id of the agent's state folder: its containers are found by it. */
+  /** The id of the agent's state folder, by which it finds its containers. */
   readonly folder: string;
   readonly clock: Clock;
 };
 
-/** The pipes of a run's output, in its folder. */
+/** The folder with the pipes of a run's output, in the run's folder. */
 const pipesName = "pipes";
 const nameCharsMax = 60;
 
@@ -79,10 +79,10 @@ async function orderOf(
   }
   const onHost = () => ({
     allowed: allowedSection(section, settings),
-    // A mounted folder must exist; a process would make it with its first checkpoint.
+    // A mounted folder must exist, while a process makes it with its first checkpoint.
     storageFolders: storageMounts(storages, settings),
   });
-  // Before the pull, which may take long; and after it, when links may point elsewhere.
+  // Checked before the pull, which may take long, and after it, since links may have changed.
   onHost();
   const say = (text: string): void => folder.say(text);
   const deps = { engine, socket, clock, authFile, timeoutMs, say, onProgress };
@@ -103,20 +103,20 @@ async function orderOf(
   return { argv, environment: {}, work, mechanism: "scan", container };
 }
 
-/** The image's own, before which the SDK's place is put; its other variables the engine adds itself. */
+/** The image's PYTHONPATH with the SDK's path before it; the engine adds the image's other variables itself. */
 function pythonPathOf(env: readonly string[]): Readonly<Record<string, string>> {
   const found = env.find((variable) => variable.startsWith("PYTHONPATH="));
   return found === undefined ? {} : { PYTHONPATH: found.slice("PYTHONPATH=".length) };
 }
 
-/** One per run and state folder: what an agent that was killed has made, its successor finds. */
+/** A name for each run and state folder, by which the next agent finds the containers of a killed one. */
 export function containerName(allocation: string, runFolder: string): string {
   const digest = createHash("sha256").update(runFolder).digest("hex").slice(0, 16);
   const plain = allocation.replaceAll(/[^A-Za-z0-9_.-]/g, "-").slice(0, nameCharsMax);
   return `trainyard-${plain}-${digest}`;
 }
 
-/** One that cannot be removed keeps no other: all are tried, then it throws. */
+/** Removes all containers of ended runs; throws at the end if one could not be removed. */
 async function sweep(
   engine: Docker,
   { folder, socket }: ContainerRuntimeSettings,
@@ -126,7 +126,8 @@ async function sweep(
   const problems: unknown[] = [];
   try {
     const found = await engine.listContainers({ all: true, filters, abortSignal: bounded() });
-    // After the list: a run that was launched meanwhile is not in it, and one that has ended meanwhile may go.
+    // The running runs are read after the list: a run launched since is not in the list, and one that ended since may
+    // be removed.
     const held = running();
     for (const { Id, Labels } of found) {
       if (held.has(Labels[labelNames.allocation] ?? "")) continue;

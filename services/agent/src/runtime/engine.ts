@@ -1,22 +1,22 @@
-/** A container engine behind its socket: Docker, or Podman's service, which speaks the same API. */
+/** A container engine behind its socket: Docker, or Podman's service, which has the same API. */
 import Docker from "dockerode";
 import { storableText } from "@trainyard/kernel";
 import type { EngineKind } from "../core/container-body.ts";
 import { limits } from "../limits.ts";
 
-/** A request that makes or removes a container; Podman takes a second where the disk is slow. */
+/** The time limit of a request that makes or removes a container; Podman takes a second on a slow disk. */
 const requestMs = 60_000;
 
 export function engineAt(socket: string): Docker {
   return new Docker({ socketPath: socket });
 }
 
-/** Bounds one call; `wait` and a pull have no such bound. */
+/** A signal that limits the time of one call; `wait` and a pull need none. */
 export function bounded(ms = requestMs): AbortSignal {
   return AbortSignal.timeout(ms);
 }
 
-/** Bounds the time of a call that takes no signal. */
+/** Limits the time of a call that takes no signal. */
 export async function inTime<T>(answer: Promise<T>, ms = requestMs): Promise<T> {
   const signal = bounded(ms);
   const late = new Promise<never>((_, reject) => {
@@ -25,7 +25,7 @@ export async function inTime<T>(answer: Promise<T>, ms = requestMs): Promise<T> 
   return await Promise.race([answer, late]);
 }
 
-/** Finds out which of the two engines answers. Throws if none does. */
+/** Returns which of the two engines answers. Throws if none does. */
 export async function kindOfEngine(engine: Docker): Promise<EngineKind> {
   const { Components = [] } = (await inTime(engine.version())) as unknown as {
     Components?: readonly { Name: string }[] | null;
@@ -34,7 +34,7 @@ export async function kindOfEngine(engine: Docker): Promise<EngineKind> {
   return isPodman ? "podman" : "docker";
 }
 
-/** The HTTP status of a refusal; null where the engine did not answer. */
+/** The HTTP status of a refusal; null if the engine did not answer. */
 export function statusOf(error: unknown): number | null {
   const { statusCode } = (error ?? {}) as { statusCode?: unknown };
   return typeof statusCode === "number" ? statusCode : null;
@@ -44,7 +44,7 @@ export function isGone(error: unknown): boolean {
   return statusOf(error) === 404;
 }
 
-/** The sentence about a failed call; the engine's words are cut. */
+/** A sentence about a failed call; the engine's message in it is shortened. */
 export function problemOf(error: unknown, socket: string): string {
   return storableText(wordsOf(error, socket), limits.saidCharsMax);
 }

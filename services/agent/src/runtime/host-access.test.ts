@@ -31,7 +31,7 @@ test.each([
   expect(() => allow(config, placesWith({}))).toThrow(setting);
 });
 
-test("an unreadable path is the host's failure, and a path that no host takes is the configuration's", () => {
+test("an unreadable path is the host's failure, and an invalid path is the configuration's failure", () => {
   const places = placesWith({ paths: ["/"] });
   const folder = newFolder();
   symlinkSync(join(folder, "a"), join(folder, "b"));
@@ -51,7 +51,7 @@ test("an unreadable path is the host's failure, and a path that no host takes is
   expect(problemOf(`/${"a".repeat(300)}`)).toMatchObject({ name: "LaunchProblem" });
 });
 
-test("no configuration has a port below 1024 published", () => {
+test("ports below 1024 are refused", () => {
   const of = (proxy_port: number) => ({ environment: { proxy_ports: [{ proxy_port }] } });
   expect(() => allow(of(80), placesWith({}))).toThrow(
     "environment.proxy_ports names 80: ports below",
@@ -59,7 +59,7 @@ test("no configuration has a port below 1024 published", () => {
   expect(allow(of(8080), placesWith({})).proxyPorts).toEqual([{ port: 8080, isTcp: false }]);
 });
 
-test("a folder is allowed with what is in it, and no link leads out", () => {
+test("an allowed folder includes its content, and a link in it to another folder is refused", () => {
   const folder = newFolder();
   const allowed = join(folder, "data");
   mkdirSync(join(allowed, "inner"), { recursive: true });
@@ -77,11 +77,11 @@ test("a folder is allowed with what is in it, and no link leads out", () => {
   expect(allow(mountOf("/etc"), placesWith({ paths: ["/"] })).bindMounts[0]?.hostPath).toBe("/etc");
 });
 
-test("checkpoints and TensorBoard files are in the agent's own folder, or where its operator allows it", () => {
+test("checkpoints and TensorBoard files are in the agent's own folder, or in one that its operator allows", () => {
   const folder = newFolder();
   const [own, other] = [join(folder, "own"), join(folder, "other")];
   const places = placesWith({}, own);
-  // All of it is mounted: a run could put a link in the place of a folder within.
+  // The whole folder is mounted, since a run could replace a folder inside by a link.
   const none = { checkpointRoot: null, uploadDiskShare: null, tensorboardRoot: null };
   const mounts = (
     roots: Partial<typeof none | Record<"checkpointRoot" | "tensorboardRoot", string>>,
@@ -98,12 +98,12 @@ test("checkpoints and TensorBoard files are in the agent's own folder, or where 
   expect(existsSync(other)).toBe(false);
   const both = { checkpointRoot: own, tensorboardRoot: other };
   expect(mounts(both, placesWith({ paths: [other] }, own))).toEqual([own, other]);
-  // An object store takes them from the run's folder, which is mounted.
+  // An object store takes TensorBoard files from the run's folder, which is mounted already.
   expect(mounts({ tensorboardRoot: "" })).toEqual([]);
   expect(existsSync(other)).toBe(true);
 });
 
-test("no configuration names GPUs, also where all devices are allowed", () => {
+test("a configuration that names GPUs is refused, even if all devices are allowed", () => {
   const places = placesWith({ devices: ["/"] });
   const link = join(newFolder(), "a");
   symlinkSync("/dev/dri/renderD128", link);
@@ -116,7 +116,7 @@ test("no configuration names GPUs, also where all devices are allowed", () => {
   );
 });
 
-test("a capability has the same name with and without CAP_", () => {
+test("a capability means the same with and without CAP_", () => {
   const config = { environment: { add_capabilities: ["cap_sys_ptrace"] } };
   expect(allow(config, placesWith({ capabilities: ["SYS_PTRACE"] })).addCapabilities).toEqual([
     "cap_sys_ptrace",

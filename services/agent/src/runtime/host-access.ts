@@ -1,6 +1,6 @@
 /**
- * The parts of a host that an agent lets configurations have in containers: nothing that its operator did not name.
- * Paths are compared after all links are followed, and what was compared is what is mounted.
+ * The parts of a host that configurations may use in containers: only those that the agent's operator has named. Paths
+ * are compared after all links are resolved, and the resolved paths are mounted.
  */
 import { mkdirSync, realpathSync } from "node:fs";
 import { basename, dirname, isAbsolute, join, resolve } from "node:path";
@@ -11,7 +11,7 @@ import { HostProblem, LackProblem, LaunchProblem } from "./runtime.ts";
 
 export type HostPlaces = {
   readonly access: HostAccess;
-  /** The agent's own folder of checkpoints, which every run may have; empty for none. */
+  /** The agent's own checkpoint folder, which every run may use; empty for none. */
   readonly checkpointDir: string;
   /** The agent's name. */
   readonly agent: string;
@@ -23,16 +23,16 @@ const settings = {
   capabilities: "TRAINYARD_AGENT_CONTAINER_CAPABILITIES",
 } as const;
 
-/** A run has the GPUs of its slots, and no configuration names others. A folder stands for all devices in it. */
+/** A run gets the GPUs of its slots only, so configurations may not name GPUs. A folder includes all devices in it. */
 const gpuFile = /^\/dev\/(nvidia[^/]*|dri|kfd|dxg)(\/|$)/;
 const withGpus = ["/", "/dev"];
 
-/** Those below are of services of the host; no run gets one. */
+/** The lowest port that a run may publish: lower ports belong to services of the host. */
 const firstPort = 1_024;
 
 /**
- * The section with the real paths of its host; throws LaunchProblem for what is not allowed, LackProblem for what is
- * not there.
+ * Returns the section with the real paths of its host; throws LaunchProblem for parts that are not allowed, LackProblem
+ * for missing ones.
  */
 export function allowedSection(section: ContainerSection, places: HostPlaces): ContainerSection {
   const { access, agent } = places;
@@ -65,7 +65,7 @@ export function allowedSection(section: ContainerSection, places: HostPlaces): C
   };
 }
 
-/** The folders to mount so that a run has its checkpoints and TensorBoard files, each once. */
+/** The folders to mount for the run's checkpoints and TensorBoard files, each once. */
 export function storageMounts(storages: StoragePlaces, places: HostPlaces): readonly string[] {
   const roots = [
     ["checkpoint_storage", storages.checkpointRoot],
@@ -78,8 +78,8 @@ export function storageMounts(storages: StoragePlaces, places: HostPlaces): read
 }
 
 /**
- * The agent's own folder of checkpoints where the root is in it, which no run can replace by a link. It is made if it
- * is missing. Throws LaunchProblem if it is not allowed.
+ * Returns the agent's own checkpoint folder if the root is in it, since no run can replace that folder by a link; else
+ * the root. Creates a missing folder. Throws LaunchProblem if the root is not allowed.
  */
 function storageMount(key: string, root: string, places: HostPlaces): string {
   const own = places.checkpointDir === "" ? null : resolve(places.checkpointDir);
@@ -117,7 +117,7 @@ function existing(
   try {
     return realpathSync(real);
   } catch (cause) {
-    // Engines make a folder of what is missing, or name it in words that help nobody.
+    // Engines would create a missing folder, or report it in unclear words.
     const { code = "" } = cause as NodeJS.ErrnoException;
     if (code === "ENAMETOOLONG") {
       throw new LaunchProblem(`${key} names a path that is too long: ${path}`, { cause });
@@ -149,8 +149,8 @@ function refused(key: string, named: string, agent: string, setting: string): La
 }
 
 /**
- * Returns the real path; of a path that does not exist, the real path of its nearest existing folder and the rest
- * unchanged.
+ * Returns the real path; for a path that does not exist, the real path of its nearest existing folder with the rest
+ * appended.
  */
 function realPath(path: string): string {
   try {
@@ -169,7 +169,7 @@ function allowsCapability(allowed: readonly string[], name: string): boolean {
   return allowed.includes("*") || allowed.map(plainName).includes(plainName(name));
 }
 
-/** Engines take CAP_SYS_PTRACE, SYS_PTRACE and sys_ptrace for the same. */
+/** Engines treat CAP_SYS_PTRACE, SYS_PTRACE and sys_ptrace as equal. */
 function plainName(capability: string): string {
   return capability.toUpperCase().replace(/^CAP_/, "");
 }

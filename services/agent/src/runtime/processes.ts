@@ -11,7 +11,7 @@ export type ProcessSettings = Pick<
   Surroundings,
   "apiUrl" | "metricsUrl" | "sdkPath" | "inherited"
 > & {
-  /** The setting; each run finds out again what it gets. */
+  /** The configured mechanism; the mechanism that a run gets is decided at its start. */
   readonly asked: ProcessMechanism | "auto";
   readonly mechanism: ProcessMechanism;
   readonly users: RunUsers;
@@ -33,12 +33,12 @@ export function processRuntime(settings: ProcessSettings): Runtime {
         ...settings.users.startAs(folder),
       };
     },
-    // A process has nothing that outlives it.
+    // Processes leave nothing that would have to be removed.
     async sweep() {},
   };
 }
 
-/** The command, after the startup hook that is beside the code. */
+/** The command, with the startup hook of the code's folder before it, if it has one. */
 export function commandIn(work: string, argv: readonly string[]): readonly string[] {
   return existsSync(join(work, hookName)) ? withHook(argv) : argv;
 }

@@ -28,7 +28,7 @@ async function pull(timeoutMs: number, onProgress: () => void = () => {}): Promi
   return await ensureImage("registry.example/a:1", false, deps, new AbortController().signal);
 }
 
-/** The sentence of its end, or empty; and how often it moved. */
+/** Pulls an image; returns the error message, empty on success, and the number of progress calls. */
 async function pulled(timeoutMs: number): Promise<{ why: string; moves: number }> {
   let moves = 0;
   const found = pull(timeoutMs, () => (moves += 1));
@@ -45,7 +45,7 @@ const layer = (current: number) => ({
   progressDetail: { current, total: 1_000_000 },
 });
 
-test("a pull that trickles forever ends at the agent's limit, and the sentence names the setting", async () => {
+test("a pull that trickles forever ends at the agent's time limit, and the message names the setting", async () => {
   engine.pulling = function* () {
     for (let bytes = 0; ; bytes += 1) yield layer(bytes);
   };
@@ -56,7 +56,7 @@ test("a pull that trickles forever ends at the agent's limit, and the sentence n
   expect(moves).toBeGreaterThan(5);
 });
 
-test("the limit holds for all attempts together", async () => {
+test("the time limit of a pull applies to all attempts together", async () => {
   engine.pulling = function* () {
     yield { error: "503 service unavailable" };
   };
@@ -82,7 +82,7 @@ test.each([
   });
 });
 
-test("a launch moves with bytes and layers, and not with an engine that repeats itself", async () => {
+test("a pull makes progress with bytes and layers, and not when the engine repeats a message", async () => {
   engine.pulling = function* () {
     for (let times = 0; times < 20; times += 1) yield { status: "Waiting", id: "a1" };
     for (let times = 0; times < 20; times += 1) yield layer(7);

@@ -1,6 +1,6 @@
 /**
- * Makes sure that an image is there: pulls it where it is missing or where the configuration forces a pull, reports
- * its progress, and tries again a few times what may get better. What the registry refuses fails at once.
+ * Makes sure that the host has an image: pulls it if it is missing or the configuration forces a pull, reports the
+ * progress, and retries temporary failures a few times. A refusal of the registry fails at once.
  */
 import type Docker from "dockerode";
 import { Backoff, type Clock, storableText } from "@trainyard/kernel";
@@ -13,13 +13,13 @@ export type PullDeps = {
   readonly engine: Docker;
   readonly socket: string;
   readonly clock: Clock;
-  /** Empty for none. */
+  /** The file with the registries' credentials; empty for none. */
   readonly authFile: string;
-  /** The time for all attempts together. */
+  /** The time limit of all attempts together. */
   readonly timeoutMs: number;
-  /** A line of the run's log. */
+  /** Writes a line into the run's log. */
   readonly say: (text: string) => void;
-  /** Called when bytes or layers have moved, and now and then while an engine unpacks and says nothing. */
+  /** Called when bytes or layers have moved, and at intervals while an engine unpacks without output. */
   readonly onProgress: () => void;
 };
 
@@ -32,17 +32,17 @@ type News = {
   readonly progressDetail?: { readonly current?: number; readonly total?: number };
 };
 
-/** A registry's words for what does not change by asking again. */
+/** Messages of a registry whose cause a retry does not change. */
 const final =
   /unauthorized|denied|forbidden|not found|manifest unknown|name unknown|no such image|invalid reference|authentication required|does not exist|insecure|\b40[134]\b/i;
 
-/** An engine's words for what is wrong with its host, although they sound like a registry's. */
+/** Messages of an engine about its host, some of which sound like a registry's. */
 const ofHost = /permission denied|executable file|no space left|quota exceeded|read-only file/i;
 
 /**
- * Throws LaunchProblem where the name of the image is the reason, LackProblem where the registry does not give it to
- * this
- * host, else HostProblem; once the signal has aborted, anything. */
+ * Throws LaunchProblem if the image's name is wrong, LackProblem if the registry refuses it to this host, else
+ * HostProblem; once the signal has aborted, any error.
+ */
 export async function ensureImage(
   name: string,
   force: boolean,
@@ -64,7 +64,7 @@ export async function ensureImage(
   return pulled;
 }
 
-/** Pulls again until the image is here; `total` aborts when the time for all attempts is over. */
+/** Pulls again until the host has the image; `total` aborts when the time limit of all attempts is over. */
 async function pullAgain(
   name: string,
   deps: PullDeps,
@@ -97,12 +97,9 @@ async function pullAgain(
   }
 }
 
-/**
- * A name that is not known is a mistake in the configuration or of the host's name service: this code cannot know
- * which.
- */
+/** An unknown host is an error in the configuration or in the host's name service: this code cannot know which. */
 function explained(name: string, why: string): string {
-  // Names of images that are made on the host begin so.
+  // Names of images that were built on the host begin with localhost.
   if (registryOf(name) === "localhost") {
     return `it is not on this host, and there is no registry at localhost (${why})`;
   }
@@ -116,7 +113,7 @@ function tooLong(name: string, { timeoutMs }: PullDeps, cause: unknown): LackPro
   return new LackProblem(text, { cause });
 }
 
-/** It becomes a part of the path of a request. */
+/** The name becomes part of a request's path. */
 function isReference(name: string): boolean {
   return /^[A-Za-z0-9][A-Za-z0-9._/:@-]*$/.test(name) && !name.includes("..");
 }
@@ -151,7 +148,7 @@ async function pull(name: string, deps: PullDeps, signal: AbortSignal): Promise<
     quiet[Symbol.dispose]();
     quiet = clock.timer(limits.pullSilenceMs, giveUp);
   });
-  // An engine that unpacks a layer says nothing, and the launch moves all the same, until that was too long.
+  // While an engine unpacks a layer without output, the launch still counts as progressing, up to the limit of silence.
   const moving = setInterval(deps.onProgress, limits.pullTellMs);
   try {
     const options = auth === null ? { abortSignal } : { abortSignal, authconfig: auth };
@@ -178,13 +175,13 @@ async function pull(name: string, deps: PullDeps, signal: AbortSignal): Promise<
   }
 }
 
-/** Layers and their bytes, as far as the engine reports them; in the log every few seconds. */
+/** Layers and their bytes, as far as the engine reports them; logged every few seconds. */
 class Progress {
   readonly #name: string;
   readonly #deps: PullDeps;
   readonly #onMove: () => void;
   readonly #layers = new Map<string, { readonly current: number; readonly total: number }>();
-  /** The last message about each layer: an engine that repeats itself does not move. */
+  /** The last message about each layer: a repeated message is no progress. */
   readonly #said = new Map<string, string>();
   #toldMs: number | null = null;
 

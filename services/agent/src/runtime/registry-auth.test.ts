@@ -40,7 +40,7 @@ test("the most specific credentials win, and a password may have a colon", () =>
   expect(authFor("python", file)?.password).toBe("a:b");
 });
 
-test("a file that cannot be read is named, and nothing of it is quoted", () => {
+test("a credentials file that cannot be read is named, and its content is not quoted", () => {
   expect(() => authFor("a", "/no/such/file")).toThrow(
     /credentials in \/no\/such\/file cannot be read/,
   );

@@ -1,8 +1,8 @@
 /**
- * The port to what runs launch in: processes of this host, or containers of an engine. A runtime says how a run is
- * started; the supervisor starts it (supervisor/main.ts), and the run's group signals, observes and adopts it from what
- * is on record (state/run-group.ts). So a run that one runtime has started is ended and adopted by an agent with
- * another.
+ * The port to the runtimes: processes of this host, or containers of an engine. A runtime says how a run is started.
+ * The supervisor starts it (supervisor/main.ts), and the run's group signals, observes and adopts it from the records
+ * in its folder (state/run-group.ts). So a run that one runtime has started can be ended and adopted by an agent with
+ * another runtime.
  */
 import type { Plain } from "@trainyard/contracts";
 import type { Slot } from "@trainyard/contracts/events";
@@ -13,49 +13,48 @@ import type { StartOrder } from "../supervisor/main.ts";
 
 export type Launching = {
   readonly folder: RunFolder;
-  /** Where the model code is. */
+  /** The folder with the model code. */
   readonly work: string;
   readonly slots: readonly Plain<Slot>[];
   readonly storages: StoragePlaces;
-  /** Called while it takes long: the launch moves. */
+  /** Called at intervals during a long launch, to show that it progresses. */
   readonly onProgress: () => void;
 };
 
 /**
- * Why a run cannot be launched as its configuration says, as a sentence that needs no other words. It is the run's own
- * failure: it counts as a restart, and not against the agent.
+ * The reason why a run's configuration cannot be launched, as a complete sentence. The failure is the run's: it counts
+ * as a restart, and not against the agent.
  */
 export class LaunchProblem extends Error {
   override readonly name = "LaunchProblem";
 }
 
 /**
- * Why this host cannot launch a run now, as a sentence that needs no other words. The agent is not to be used for a
- * while.
+ * The reason why this host cannot launch a run now, as a complete sentence. The scheduler avoids the agent for a while.
  */
 export class HostProblem extends Error {
   override readonly name: string = "HostProblem";
 }
 
 /**
- * The parts of a configuration that this host lacks, as a sentence that needs no other words. Another host may have it,
- * so the run is tried there, and a few times in all; it says nothing against the agent, and it is no restart.
+ * The part of a configuration that this host lacks, as a complete sentence. Another host may have it, so the run is
+ * tried there, a few times in all; it counts neither against the agent nor as a restart.
  */
 export class LackProblem extends HostProblem {
   override readonly name = "LackProblem";
 }
 
 export interface Runtime {
-  /** How the processes of a run are found and ended; the report says it. */
+  /** The mechanism by which a run's processes are found and ended, as reported. */
   readonly mechanism: Mechanism;
   /**
-   * Brings what the run needs beside its code, and says how it is started. Nothing is started. Throws LaunchProblem,
-   * HostProblem, or what failed; once the signal has aborted, anything.
+   * Provides the run's needs besides its code, and returns how to start it; starts nothing. Throws LaunchProblem,
+   * HostProblem, or another error; once the signal has aborted, any error.
    */
   order(launching: Launching, signal: AbortSignal): Promise<StartOrder>;
   /**
-   * Removes what is left of runs that are over, by the allocations that are not. May be called at any time and any
-   * number of times. Throws where that cannot be known now.
+   * Removes the remains of all runs except the running ones. May be called at any time and repeatedly. Throws if the
+   * remains cannot be listed.
    */
   sweep(running: () => ReadonlySet<string>): Promise<void>;
 }

@@ -62,7 +62,7 @@ function newAgent(folder: string) {
 
 const day = 24 * 60 * 60 * 1_000;
 
-/** A folder on which agents have been up for 30 days. */
+/** A state folder on which agents have been up for 30 days. */
 function agedFolder(): string {
   const folder = newFolder();
   writeRecord(folder, names.uptime, { upMs: 30 * day });
@@ -79,7 +79,7 @@ function forgottenRun(runs: string, ageMs: number, wallAgeMs = 0): RunFolder {
   return run;
 }
 
-test("folders of forgotten runs go by age and by number, the oldest first; what is not forgotten stays", async () => {
+test("folders of forgotten runs are removed by age and by number, the oldest first, and other folders are kept", async () => {
   const folder = agedFolder();
   const runs = join(folder, "runs");
   const recent = Array.from({ length: limits.keptRunsMax + 5 }, (_, n) =>
@@ -123,7 +123,7 @@ test("a forgotten run with undelivered lines costs no newer run its folder", asy
   expect(recent.filter(({ path }) => !existsSync(path))).toEqual([]);
 });
 
-test("lines that nobody took keep a forgotten run's folder for a week of the agent's time, however far a clock jumps", async () => {
+test("undelivered lines keep a forgotten run's folder for a week of the agent's uptime, however far a clock jumps", async () => {
   const folder = agedFolder();
   const runs = join(folder, "runs");
   const kept = forgottenRun(runs, 2 * day);
@@ -137,7 +137,7 @@ test("lines that nobody took keep a forgotten run's folder for a week of the age
   expect(there).toEqual([true, true, false]);
 });
 
-test("a launch that cannot be read does not keep the others from being adopted", async () => {
+test("a launch that cannot be read does not prevent the adoption of others", async () => {
   const folder = newFolder();
   const broken = RunFolder.create(join(folder, "runs"), launchOf("true"), systemClock);
   const run = RunFolder.create(join(folder, "runs"), launchOf("true"), systemClock);
@@ -151,7 +151,7 @@ test("a launch that cannot be read does not keep the others from being adopted",
   expect(broken.exit).toBeNull();
 });
 
-test("the uptime of a folder continues from what was written, and never by a wall clock", () => {
+test("the uptime of a folder continues from its record, and never follows a wall clock", () => {
   const folder = agedFolder();
   let monotonicMs = 5_000;
   const uptime = new Uptime(folder, () => monotonicMs);

@@ -1,11 +1,11 @@
 /**
- * The agent: holds the runs of this host, does what the scheduler wants, and reports all that it has. Level-triggered:
- * the list of what is wanted may come twice, late, or not at all; each report names everything that runs or has ended
- * here and echoes the list that it depends on. Nothing is done because a list does not name a run: the scheduler sees
- * the run in the report and says what is to become of it.
+ * The agent: keeps the runs of this host, carries out the scheduler's lists, and reports all its runs. The protocol is
+ * level-triggered: a list of wanted runs may arrive twice, late, or not at all; each report names all runs that run or
+ * have ended here, and echoes the list that it answers. A run that a list does not name is left alone: the scheduler
+ * sees it in the report, and decides.
  *
  * A run is recorded on disk before a report echoes the list that launched it, so that an echo without the run's name
- * means forever that the run is not here.
+ * proves that the run is not and will not be here.
  */
 import { randomUUID } from "node:crypto";
 import { readdirSync } from "node:fs";
@@ -45,14 +45,14 @@ export type AgentIdentity = {
   readonly address: string;
   readonly version: string;
   readonly labels: Readonly<Record<string, string>>;
-  /** How all processes of a run are found and ended here. */
+  /** The mechanism by which this host's runs are found and ended. */
   readonly processGroups: Mechanism;
 } & FolderIdentity;
 
 export type AgentDeps = Omit<RunDeps, "agent" | "onChange"> & {
   readonly identity: AgentIdentity;
   readonly users: RunUsers;
-  /** Between two looks at the devices. */
+  /** The interval between two looks at the devices. */
   readonly deviceLookMs: number;
   readonly folder: string;
   readonly bus: Bus;
@@ -68,14 +68,12 @@ export class Agent implements AsyncDisposable {
   readonly #deps: AgentDeps;
   readonly #runsFolder: string;
   readonly #runs = new Map<string, Run>();
-  /**
-   * Launches that could not be written down, as they are reported until they are forgotten. They leave nothing on disk.
-   */
+  /** Launches that could not be written, with their reports, until they are forgotten. They leave nothing on disk. */
   readonly #refused = new Map<string, Plain<AllocationReport>>();
   readonly #incarnation = randomUUID();
   readonly #stopping = new AbortController();
   readonly #changed: WakeSignal;
-  /** A run was forgotten: what it left may go. */
+  /** Set when a run was forgotten, so that its folder may be removed. */
   readonly #forgot: WakeSignal;
   readonly #uptime: Uptime;
   readonly #stack = new AsyncDisposableStack();
@@ -87,10 +85,10 @@ export class Agent implements AsyncDisposable {
   #writtenEpoch = 0;
   #probe = 0;
   #isShuttingDown = false;
-  /** Why this agent's slots do not count; null once the scheduler sends it a list. */
+  /** The reason why this agent is not ready; null once the scheduler sends it a list. */
   #problem: string | null = "the scheduler has not answered yet";
   #hasNoName = false;
-  /** Why it and the scheduler do not understand each other; null where they do. */
+  /** The incompatibility between the versions of agent and scheduler; null for none. */
   #unlike: string | null = null;
 
   constructor(deps: AgentDeps) {
@@ -104,7 +102,7 @@ export class Agent implements AsyncDisposable {
     this.#writtenEpoch = this.#highestEpoch;
   }
 
-  /** Null once the scheduler has answered this start, which it does once the agent is registered under its name. */
+  /** Null once the scheduler has answered this start, which it does after registering the agent under its name. */
   get problem(): string | null {
     return this.#problem;
   }
@@ -128,7 +126,7 @@ export class Agent implements AsyncDisposable {
     );
   }
 
-  /** Leaves the runs as they are. */
+  /** Stops the agent; its runs continue. */
   async [Symbol.asyncDispose](): Promise<void> {
     this.#stopping.abort();
     await Promise.all([...this.#runs.values()].map((run) => run[Symbol.asyncDispose]()));
@@ -136,8 +134,8 @@ export class Agent implements AsyncDisposable {
   }
 
   /**
-   * Ends all runs, and reports how they ended: those that use the SDK are asked and have time for a checkpoint,
-   * then, and the others at once, comes SIGTERM, in the end SIGKILL. Nothing is launched any more.
+   * Ends all runs, and reports their ends. Runs that use the SDK are first asked to stop and get time for a checkpoint;
+   * then they get SIGTERM, as others do at once, and finally SIGKILL. No run is launched after this call.
    */
   async shutDown(): Promise<void> {
     this.#isShuttingDown = true;
@@ -160,7 +158,7 @@ export class Agent implements AsyncDisposable {
         const folder = RunFolder.open(path, this.#deps.clock);
         if (folder !== null) this.#hold(folder);
       } catch (error) {
-        // One launch that cannot be read must not keep the others from being adopted.
+        // A launch that cannot be read must not prevent the adoption of the others.
         this.#deps.events.notAdopted(path, error);
       }
     }
@@ -178,7 +176,7 @@ export class Agent implements AsyncDisposable {
     try {
       this.#process(wanteds.decode(utf8.decode(body)));
     } catch (error) {
-      // Not echoed, so it comes again with the next beat.
+      // The list is not echoed, so the scheduler sends it again with the next beat.
       this.#deps.events.wantedFailed(error);
     }
   }
@@ -198,7 +196,7 @@ export class Agent implements AsyncDisposable {
     this.#hasNoName = false;
     this.#problem = this.#unlike;
     this.#probe = wanted.probe;
-    // A host that shuts down does not launch; without the echo the scheduler keeps asking, and the next start does.
+    // A host that shuts down launches nothing; without an echo the scheduler repeats the list, for the next start.
     if (this.#isShuttingDown) return;
     this.#endAndForget(wanted);
     for (const { allocation, state, launch } of wanted.allocations) {
@@ -211,8 +209,8 @@ export class Agent implements AsyncDisposable {
   }
 
   /**
-   * Its runs continue whatever the scheduler speaks; a launch that comes all the same is one that the scheduler may
-   * send.
+   * Runs continue with a scheduler of any version, and a launch is accepted: the scheduler decides whether it may send
+   * one.
    */
   #compare(wanted: Plain<Wanted>): void {
     const problem = protocolProblem(spokenProtocol, wanted);
@@ -220,7 +218,7 @@ export class Agent implements AsyncDisposable {
     this.#unlike = problem;
   }
 
-  /** A disk that takes no record takes no launch either, but what is running must be killed all the same. */
+  /** A full disk cannot record a launch, but running runs must still be killed. */
   #raise(epoch: number): void {
     if (epoch > this.#highestEpoch) this.#highestEpoch = epoch;
     if (this.#highestEpoch === this.#writtenEpoch) return;
@@ -258,7 +256,7 @@ export class Agent implements AsyncDisposable {
     for (const allocation of forget) this.#alone(allocation, () => this.#forget(allocation));
   }
 
-  /** A failure of one run must not keep the agent from other wanted work. */
+  /** A failure of one run must not prevent the agent's work for others. */
   #alone(allocation: string, act: () => void): void {
     try {
       act();
@@ -268,7 +266,8 @@ export class Agent implements AsyncDisposable {
   }
 
   /**
-   * Another holds the name: nothing is launched and nothing echoed, and what still runs here is ended as the list says.
+   * Handles a list while another agent has the name: nothing is launched or echoed, and running runs are ended as the
+   * list says.
    */
   #doWithoutName(wanted: Plain<Wanted>, why: string): void {
     if (!this.#hasNoName) this.#deps.events.nameTaken(why);
@@ -277,7 +276,7 @@ export class Agent implements AsyncDisposable {
     this.#endAndForget(wanted);
   }
 
-  /** Every report has the highest; the scheduler goes beyond it. */
+  /** Every report contains the highest epoch, so that the scheduler can exceed it. */
   #tellEpoch(epoch: number): void {
     this.#deps.events.olderEpoch(epoch, this.#highestEpoch);
     if (this.#problem === null) return;
@@ -332,7 +331,7 @@ export class Agent implements AsyncDisposable {
     for (const message of messages) bus.publish(agentReportSubject(identity.name), message);
   }
 
-  /** The log of a run says when a device of its slots has left or is back; the run continues. */
+  /** Logs in a run's log when a device of its slots disappears or is back; the run continues. */
   async #deviceLoop(): Promise<void> {
     const { clock, offer, deviceLookMs } = this.#deps;
     const { signal } = this.#stopping;
@@ -355,9 +354,7 @@ export class Agent implements AsyncDisposable {
     }
   }
 
-  /**
-   * The remains of a run in its runtime go with it, also where neither its supervisor nor an agent could see to that.
-   */
+  /** Removes what ended runs left in the runtime, for which no supervisor or agent is left. */
   async #orphanLoop(): Promise<void> {
     const { clock, runtime, events } = this.#deps;
     const { signal } = this.#stopping;
@@ -386,7 +383,7 @@ export class Agent implements AsyncDisposable {
     }
   }
 
-  /** One at a time: each counts the folders that are there. */
+  /** Clean-ups run one at a time, since each counts the folders. */
   async cleanUp(): Promise<void> {
     const forgotten = { runs: this.#runs, uptime: this.#uptime, events: this.#deps.events };
     const cleanUp = (): Promise<void> => cleanUpForgotten(forgotten, this.#stopping.signal);

@@ -1,8 +1,8 @@
 /**
  * Has the platform declare and complete the checkpoints that an ended process left in its spool: the earliest first,
- * each settled only by an answer. To do it twice is harmless. What is sealed is never removed here: what the platform
- * refuses for good it has recorded as abandoned, and clears after a grace. A folder that was never whole goes: nobody
- * else knows of it.
+ * each settled only by an answer. Repeating it is harmless. Sealed files are never removed here: the platform records a
+ * checkpoint that it refuses for good as abandoned, and clears it after a grace period. A folder that was never
+ * complete is removed, since only this host knows of it.
  */
 import { existsSync } from "node:fs";
 import { rm } from "node:fs/promises";
@@ -36,24 +36,24 @@ export type CheckpointDeps = {
   readonly folder: RunFolder;
   readonly spool: SealedSpool;
   readonly apiUrl: string;
-  /** The registry's own default; empty where this host does not know it. */
+  /** The registry's default folder; empty if this host does not know it. */
   readonly checkpointDir: string;
   readonly python: UploadHost;
   readonly events: Telemetry;
   readonly clock: Clock;
 };
 
-/** `known`: of each checkpoint the digests of its files, and when all of them were sent. */
+/** `known`: for each checkpoint the digests of its files, and the time when all of them had been sent. */
 type Delivery = CheckpointDeps & { readonly known: Map<string, Known> };
 
 type Known = { readonly manifest: readonly object[]; readonly sentAtMs: number };
 
 type Answer =
-  /** With the object store that takes the files; empty for a directory. */
+  /** The checkpoint is complete. `store` is the object store of its files; empty for a directory. */
   | { readonly kind: "taken"; readonly store: string }
-  /** The refusal is final. */
+  /** The checkpoint is refused for good. */
   | { readonly kind: "refused"; readonly why: string }
-  /** The delivery is tried again later: of this checkpoint alone, or of all. */
+  /** The delivery is retried later: of this checkpoint only (`alone`), or of all. */
   | {
       readonly kind: "later";
       readonly alone: boolean;
@@ -61,10 +61,10 @@ type Answer =
       readonly why: string;
     };
 
-/** The run was lost, and the platform has not heard yet what it left. */
+/** The status for a lost run whose checkpoints the platform does not know yet. */
 const tooEarly = 425;
 
-/** The folder of a run's checkpoints on this host, by the registry's rule; null where only the registry knows. */
+/** The folder of a run's checkpoints on this host, by the registry's rule; null if only the registry knows it. */
 export function checkpointRootOf(launch: Plain<Launch>, checkpointDir: string): string | null {
   return checkpointRoot(storageOf(launch, checkpointDir));
 }
@@ -77,17 +77,17 @@ function placed(configured: StoragePlace, checkpointDir: string): CheckpointStor
   return checkpointDir === "" ? configured : checkpointStorage(configured, checkpointDir);
 }
 
-/** Whether the run's checkpoints go to an object store, and so are sealed in its own folder. */
+/** Whether the run's checkpoints go to an object store, and are therefore sealed in the run's own folder. */
 export function areStaged(launch: Plain<Launch>): boolean {
   return storeAddress(recordedConfig(launch.config).checkpoint_storage) !== null;
 }
 
-/** Whether the run's TensorBoard files go to an object store, and so are written in its own folder. */
+/** Whether the run's TensorBoard files go to an object store, and are therefore written in the run's own folder. */
 export function areTensorBoardsSent({ config }: Plain<Launch>): boolean {
   return storeAddress(tensorboardStorage(recordedConfig(config))) !== null;
 }
 
-/** The root of the run's TensorBoard files: null beside its checkpoints, empty for an object store. */
+/** The root of the run's TensorBoard files: null for the checkpoint folder, empty for an object store. */
 function tensorboardRootOf({ config }: Plain<Launch>, checkpointDir: string): string | null {
   const { tensorboard_storage: configured } = recordedConfig(config);
   return configured === undefined
@@ -96,8 +96,8 @@ function tensorboardRootOf({ config }: Plain<Launch>, checkpointDir: string): st
 }
 
 /**
- * Where a run writes its checkpoints and TensorBoard files, and what checkpoints may take of the disk there until they
- * are in an object store.
+ * The folders for a run's checkpoints and TensorBoard files, and the share of the disk that checkpoints may use until
+ * an object store has them.
  */
 export function storagePlaces(
   launch: Plain<Launch>,
@@ -110,7 +110,7 @@ export function storagePlaces(
   };
 }
 
-/** Resolves when nothing is left, or when the signal aborts. What fails in an unknown way is tried again. */
+/** Resolves when no checkpoint is left, or when the signal aborts. Unknown failures are retried. */
 export async function deliverCheckpoints(
   given: CheckpointDeps,
   signal: AbortSignal,
@@ -131,7 +131,7 @@ export async function deliverCheckpoints(
   }
 }
 
-/** Asks for each that is left; null once none is, else how long to wait at least. */
+/** Delivers each checkpoint that is left; returns null once none is, else the least time to wait. */
 async function deliverRound(
   deps: Delivery,
   backoff: Backoff,
@@ -144,13 +144,13 @@ async function deliverRound(
     if (answer.kind === "later") {
       deps.events.checkpointsWait(answer.why);
       waitMs = Math.max(waitMs ?? 0, answer.retryAfterMs);
-      // A service that is away for one checkpoint is away for all; a delivery too early for one may be time for the
-      // next.
+      // A service that is unavailable for one checkpoint is unavailable for all; a delivery too early for one may be in
+      // time for the next.
       if (answer.alone) continue;
       return waitMs;
     }
     settle(deps, sealed, answer);
-    // A checkpoint in the store is needed here no more; a refused one stays with the run's folder.
+    // A checkpoint in the store is not needed here; a refused one stays in the run's folder.
     if (answer.kind === "taken" && areStaged(deps.folder.launch)) {
       await removeFiles(deps, sealed.checkpoint);
     }
@@ -166,7 +166,7 @@ async function removeBegun(deps: CheckpointDeps): Promise<void> {
   }
 }
 
-/** The folder's place follows from the launch and never from what the process wrote. */
+/** The folder is derived from the launch, never from the process's files. */
 async function removeFiles(
   { folder, checkpointDir, events }: CheckpointDeps,
   checkpoint: string,
@@ -176,11 +176,11 @@ async function removeFiles(
     : checkpointFolder(storageOf(folder.launch, checkpointDir), checkpoint);
   try {
     if (path === null) return;
-    // The place and the id are the run's words: as its user, nothing goes that the run could not remove itself.
+    // Path and id come from the run: as its user, only files that the run could remove are removed.
     if (folder.owner !== null) await removeAs(folder.owner, path);
     else await rm(path, { recursive: true, force: true });
   } catch (error) {
-    // A storage that does not let go of files must not delay the report of the run's end.
+    // A storage that cannot remove files must not delay the report of the run's end.
     events.checkpointNotRemoved(folder.launch.allocation, checkpoint, error);
   }
 }
@@ -214,19 +214,19 @@ async function ask(deps: Delivery, sealed: Sealed, signal: AbortSignal): Promise
           manifest: [...sent.manifest, ...ofOthers],
         })
       : sent;
-  // Other hosts may still send their files: that is no reason for the next checkpoint to wait.
+  // Other hosts may still send their files, which does not delay the next checkpoint.
   if (answer.kind === "later" && ofOthers.length > 0) return { ...answer, alone: true };
   if (answer.kind !== "refused") return answer;
-  // An earlier attempt whose answer was lost may have completed it, before the run was over.
+  // An earlier attempt whose answer was lost may have completed the checkpoint before the run ended.
   const plan = await call(deps, signal, `/api/v1/checkpoints/${checkpoint}/plan`, null);
   return plan.kind === "refused" ? answer : plan;
 }
 
-/** Has the files in the object store. The manifest then has the checksums that it compares. */
+/** Uploads the files to the object store. The manifest then contains the checksums that the store compares. */
 async function send(deps: Delivery, { checkpoint, manifest }: Sealed, signal: AbortSignal) {
   const { folder, apiUrl, python, clock, known } = deps;
   const before = known.get(checkpoint);
-  // Other hosts may still send theirs: meanwhile nobody looks whether these files are still there.
+  // Other hosts may still send theirs; until they have, this host's files are not checked again.
   if (before !== undefined && clock.monotonicMs() - before.sentAtMs < limits.sentRememberedMs) {
     return { kind: "taken", store: "", manifest: before.manifest } as const;
   }
@@ -251,15 +251,12 @@ async function send(deps: Delivery, { checkpoint, manifest }: Sealed, signal: Ab
       if (end.manifest !== undefined) {
         known.set(checkpoint, { manifest: end.manifest, sentAtMs: Number.NEGATIVE_INFINITY });
       }
-      // It may be this folder alone that cannot be read: the store is asked for the next one too.
+      // The failure may concern only this folder, so the next checkpoint is tried too.
       return { kind: "later", alone: true, retryAfterMs: 0, why: end.why } as const;
   }
 }
 
-/**
- * Returns the storage id where the SDK named none: the storage is this host's own only if the process wrote to that
- * folder.
- */
+/** Returns this host's storage id if the SDK named none and the process wrote to the storage's folder. */
 async function storageIdOf(
   { folder, checkpointDir }: CheckpointDeps,
   checkpoint: string,
@@ -267,8 +264,7 @@ async function storageIdOf(
   const path = checkpointFolder(storageOf(folder.launch, checkpointDir), checkpoint);
   if (path === null || !existsSync(path)) return undefined;
   const root = dirname(path);
-  // A marker is a file in a folder that the run has named: the agent writes none there for a run with a user of its
-  // own.
+  // The run chose the folder, so the agent writes no marker there for a run with a user of its own.
   if (folder.owner !== null) {
     const seen = await readStorageMarker(root);
     return seen.kind === "marked" ? seen.id : undefined;
@@ -330,7 +326,7 @@ function problemOf(text: string): string | null {
     const { detail } = JSON.parse(text) as { detail?: unknown };
     return typeof detail === "string" ? detail : null;
   } catch {
-    // Not from the gateway itself.
+    // The answer does not come from the gateway.
     return null;
   }
 }

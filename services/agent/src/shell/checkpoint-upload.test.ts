@@ -1,4 +1,4 @@
-/** The rest of an upload: the SDK's own program, planned requests, and an S3 server that forgives nothing. */
+/** The rest of an upload, with the SDK's program, planned requests, and a strict S3 server. */
 import { createHash, randomBytes } from "node:crypto";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
@@ -24,13 +24,13 @@ const host = {
 let s3: S3Server;
 let store: ObjectStore;
 let platform: Server;
-/** The platform's answer instead of a plan. */
+/** A refusal of the platform instead of a plan; null for a plan. */
 let refusal: { readonly status: number; readonly body: object } | null;
 let plans: number;
 
 type Asked = { readonly path: string; readonly bytes: number; readonly sha256: string };
 
-/** Plans as the registry does, for files of one part. */
+/** Plans files of one part, as the registry does. */
 async function planOf({ path, bytes, sha256 }: Asked) {
   const parts: FileDigests["parts"] = [{ sha256 }];
   const digests = { bytes, sha256, parts, md5: "", crc32c: "" };
@@ -74,7 +74,7 @@ afterEach(async () => {
 const sha256Of = (content: Uint8Array): string =>
   createHash("sha256").update(content).digest("hex");
 
-/** A sealed folder of some files, and the order to send it. */
+/** Makes a sealed folder with these files, and the order to send it. */
 function orderOf(files: Readonly<Record<string, Buffer>>) {
   const folder = newFolder();
   const manifest = Object.entries(files).map(([path, content]) => {
@@ -91,7 +91,7 @@ const send = (order: ReturnType<typeof orderOf>, silenceMs?: number) =>
   uploadCheckpoint(order, host, null, new AbortController().signal, silenceMs);
 const puts = () => s3.served.filter(({ operation }) => operation === "PutObject");
 
-test("every file is in the store as it was sealed, and the manifest has what the store compares", async () => {
+test("every file is stored as it was sealed, and the manifest has the checksums that the store compares", async () => {
   const files = { model: randomBytes(3_000_000), "a/b": Buffer.from("b"), empty: Buffer.alloc(0) };
   const order = orderOf(files);
   const end = await send(order);
@@ -104,7 +104,7 @@ test("every file is in the store as it was sealed, and the manifest has what the
   }
 });
 
-test("content that the store has is not sent again", async () => {
+test("content that the store has already is not sent again", async () => {
   const order = orderOf({ a: Buffer.from("1"), b: Buffer.from("2") });
   await store.put(checkpointKey(checkpoint, "a"), Buffer.from("1"));
   const before = puts().length;
@@ -122,7 +122,7 @@ test("a store that keeps no checksum is sent each file once", async () => {
   expect(puts()).toHaveLength(2);
 });
 
-test("a platform that is away is for later, and its refusal is final", async () => {
+test("an unavailable platform is retried later, and its refusal is final", async () => {
   const order = orderOf({ a: Buffer.from("1") });
   refusal = { status: 503, body: { detail: "it restarts" } };
   expect(await send(order)).toMatchObject({ kind: "later", why: "it restarts" });
@@ -132,7 +132,7 @@ test("a platform that is away is for later, and its refusal is final", async () 
   expect(await send({ ...order, url: "http://127.0.0.1:9" })).toMatchObject({ kind: "later" });
 });
 
-test("files that an attempt has read are not read by the next one, which sends what the store lacks", async () => {
+test("files that an attempt has read are not read by the next one, which sends only those that the store lacks", async () => {
   const order = orderOf({ a: Buffer.from("1"), b: Buffer.from("2") });
   await store.put(checkpointKey(checkpoint, "a"), Buffer.from("1"));
   refusal = { status: 503, body: { detail: "it restarts" } };
@@ -140,14 +140,14 @@ test("files that an attempt has read are not read by the next one, which sends w
   const manifest = "manifest" in end ? (end.manifest ?? []) : [];
   expect(manifest).toMatchObject(order.manifest);
   refusal = null;
-  // The store has it: whatever this file is now, it is not looked at.
+  // The store has the file, so its present content is not read.
   writeFileSync(join(order.folder, "a"), "x");
   const next = { ...order, manifest, digested: true };
   const sent = await uploadCheckpoint(next, host, null, new AbortController().signal);
   expect(sent).toEqual({ kind: "sent", manifest });
 });
 
-test("a file that is not what its manifest says is refused by name", async () => {
+test("a file that differs from its manifest is refused by name", async () => {
   const order = orderOf({ weights: Buffer.from("good") });
   writeFileSync(join(order.folder, "weights"), "evil");
   const end = await send(order);
@@ -155,7 +155,7 @@ test("a file that is not what its manifest says is refused by name", async () =>
   expect(plans).toBe(0);
 });
 
-test("an upload without progress is ended, for a later attempt", async () => {
+test("an upload without progress is ended and left to a later attempt", async () => {
   const order = orderOf({ a: Buffer.from("1") });
   const silent = createServer(() => {});
   await new Promise<void>((resolve) => silent.listen(0, "127.0.0.1", resolve));
@@ -169,7 +169,7 @@ test("an upload without progress is ended, for a later attempt", async () => {
   });
 });
 
-test("the end of the agent ends the upload, for the next agent", async () => {
+test("the end of the agent ends the upload and leaves it to the next agent", async () => {
   const order = orderOf({ a: Buffer.from("1") });
   const stop = new AbortController();
   const sending = uploadCheckpoint(order, host, null, stop.signal);

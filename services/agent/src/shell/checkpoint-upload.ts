@@ -1,8 +1,8 @@
 /**
  * Sends the rest of a sealed checkpoint to its object store after its process has ended, by the program that the SDK
  * uses itself (`trainyard._checkpoint._uploader`): parts that the store has are not sent again. It runs as the run's
- * user and reads nothing that the run could not. While bytes move it says so; one that is silent for too long is
- * killed, for a later attempt.
+ * user and can read only files that the run can read. While bytes move it reports progress; a program that is silent
+ * for too long is killed, and the upload is retried later.
  */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
@@ -17,28 +17,28 @@ export type UploadOrder = {
   readonly checkpoint: string;
   readonly folder: string;
   readonly manifest: readonly object[];
-  /** The manifest is what an earlier attempt gave. */
+  /** True if the manifest has the digests of an earlier attempt. */
   readonly digested?: boolean;
 };
 
 export type UploadHost = {
-  /** Where the package trainyard is; null where it is installed. */
+  /** The folder of the package trainyard; null if it is installed. */
   readonly sdkPath: string | null;
-  /** The agent's own variables, for where its Python is. */
+  /** The agent's variables, by which its Python is found. */
   readonly inherited: Readonly<Record<string, string>>;
 };
 
 export type UploadEnd =
   | { readonly kind: "sent"; readonly manifest: readonly object[] }
   | { readonly kind: "refused"; readonly why: string }
-  /** With the manifest where all files were read. */
+  /** With the manifest, if all files were read. */
   | { readonly kind: "later"; readonly why: string; readonly manifest?: readonly object[] };
 
-/** The program's exit status for content that the store never takes, as in `_uploader_status.py`. */
+/** The program's exit status for content that the store refuses for good, as in `_uploader_status.py`. */
 const refusedStatus = 65;
 /** The program's exit status for content that a later attempt may send. */
 const laterStatus = 75;
-/** A bound for a manifest with its digests: other processes of the run's user could write without an end. */
+/** The longest manifest with digests: other processes of the run's user could write without end. */
 const manifestCharactersMax = 4 * 1024 * 1024;
 /** The maximum of characters kept from the end of the uploader's output. */
 const saidCharactersMax = 4_096;
@@ -78,7 +78,7 @@ export async function uploadCheckpoint(
     said = (said + text).slice(-saidCharactersMax);
     silence.refresh();
   });
-  // A program that ends early leaves the rest of its order unread.
+  // A program that ends early does not read the rest of its order.
   child.stdin.on("error", () => undefined);
   child.stdin.end(JSON.stringify(order));
   try {

@@ -1,4 +1,4 @@
-/** Model code over links and from registries that are slow, stop, or are away. */
+/** Model code from registries and over links that are slow, stall, or are unavailable. */
 import { randomBytes } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { createMemoryBus } from "@trainyard/bus";
@@ -38,7 +38,7 @@ afterEach(async () => {
   await platform[Symbol.asyncDispose]();
 });
 
-test("a download that continues takes as long as it takes, and shows its progress", async () => {
+test("a download that progresses has no time limit, and shows its progress", async () => {
   const content = randomBytes(100_000);
   const digest = platform.addContext(content);
   platform.drip = { bytes: 1_000, piecesMax: 1_000 };
@@ -67,7 +67,7 @@ test("a download that stalls is restarted", async () => {
   expect(contexts.progressOf(digest).waits).toBe(false);
 });
 
-test("the agent waits for a registry that is away, and reports the wait", async () => {
+test("the agent waits for a registry that is unavailable, and reports the wait", async () => {
   const digest = platform.addContext(randomBytes(100));
   platform.contextStatus = 503;
   const fetched = contexts.packed(digest, stopping.signal);

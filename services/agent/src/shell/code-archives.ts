@@ -1,4 +1,4 @@
-/** Packed model code by digest: asked of the registry once, checked, and kept for the next run. */
+/** A cache of packed model code by digest: downloaded once, verified, and kept for the next run. */
 import { createHash, randomUUID } from "node:crypto";
 import { createWriteStream } from "node:fs";
 import { readdir, rename, rm, stat, utimes } from "node:fs/promises";
@@ -14,16 +14,16 @@ import type { Telemetry } from "../telemetry.ts";
 import { limits } from "../limits.ts";
 import { isDiskFull, makeFolder } from "../state/layout.ts";
 
-/** It cannot be had, however often one asks. */
+/** The code does not exist or does not match its digest; retrying is useless. */
 export class NoCode extends Error {
   override readonly name = "NoCode";
 }
 
-/** How far the code of a digest is under way. */
+/** The progress of the download of a digest's code. */
 export type FetchProgress = {
-  /** Pieces that have come, in all attempts. */
+  /** The number of chunks received, in all attempts. */
   readonly pieces: number;
-  /** The registry did not answer last time, or its answer broke off. */
+  /** True if the registry's last answer is missing or incomplete. */
   readonly waits: boolean;
 };
 
@@ -31,7 +31,7 @@ class WrongBytes extends Error {
   override readonly name = "WrongBytes";
 }
 
-const silent = new Error("the download brought nothing for a while");
+const silent = new Error("the download received no data for a while");
 
 export type CodeArchivesDeps = {
   readonly folder: string;
@@ -39,7 +39,7 @@ export type CodeArchivesDeps = {
   readonly bus: Bus;
   readonly events: Telemetry;
   readonly clock: Clock;
-  /** The silence after which a download is started again; only tests set it. */
+  /** The time without data after which a download is restarted; only tests set it. */
   readonly silenceMs?: number;
 };
 
@@ -53,7 +53,7 @@ export class CodeArchives {
     makeFolder(deps.folder);
   }
 
-  /** Returns the progress of code that is being fetched, or was a while ago. */
+  /** Returns the progress of a running or recent download. */
   progressOf(digest: string): FetchProgress {
     return this.#progress.get(digest) ?? { pieces: 0, waits: false };
   }
@@ -63,7 +63,10 @@ export class CodeArchives {
     this.#progress.set(digest, { pieces: waits ? pieces : pieces + 1, waits });
   }
 
-  /** The path of the packed code. Waits while the registry is away; throws NoCode, or when the signal aborts. */
+  /**
+   * Returns the path of the packed code. Waits while the registry is unavailable; throws NoCode, or when the signal
+   * aborts.
+   */
   async packed(digest: string, signal: AbortSignal): Promise<string> {
     if (!/^[0-9a-f]{64}$/.test(digest)) throw new NoCode(`${JSON.stringify(digest)} is no digest`);
     const path = join(this.#deps.folder, `${digest}.tar.gz`);
@@ -72,10 +75,10 @@ export class CodeArchives {
       await utimes(path, now, now);
       return path;
     } catch {
-      // Not here yet.
+      // The file is not in the cache yet.
     }
     for (;;) {
-      // The one that fetches may be aborted by its own run; then another continues.
+      // A download may be aborted by the run that began it; then another run continues.
       const others = this.#fetching.get(digest);
       const fetching = others ?? this.#fetchUntilHad(digest, path, signal);
       if (others === undefined) {
@@ -91,7 +94,7 @@ export class CodeArchives {
     }
   }
 
-  /** A file whose bytes turned out not to unpack is fetched again. */
+  /** Removes a file that could not be unpacked, so that it is downloaded again. */
   async drop(digest: string): Promise<void> {
     await rm(join(this.#deps.folder, `${digest}.tar.gz`), { force: true });
   }
@@ -123,7 +126,7 @@ export class CodeArchives {
         return await this.#fetch(digest, path, signal);
       } catch (error) {
         signal.throwIfAborted();
-        // Waiting makes no room, and the run could be elsewhere.
+        // Waiting does not free the disk, and the run could start on another agent.
         if (error instanceof NoCode || isDiskFull(error)) throw error;
         this.#note(digest, true);
         if (error instanceof WrongBytes) wrong += 1;

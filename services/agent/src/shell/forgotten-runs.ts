@@ -1,4 +1,4 @@
-/** Removes what forgotten runs have left: their model code at once, their folders by age and number. */
+/** Removes the remains of forgotten runs: their model code at once, their folders by age and number. */
 import { limits } from "../limits.ts";
 import type { Uptime } from "../state/uptime.ts";
 import type { Telemetry } from "../telemetry.ts";
@@ -11,8 +11,8 @@ type Forgotten = {
 };
 
 /**
- * The oldest first: folders that nobody can ask about any more, and those beyond the number of the newest that are
- * kept. What is undelivered, or cannot be removed, costs no newer run its folder, and is looked at again at the next
+ * Removes the oldest folders first: those that are too old, and those beyond the number to keep. A folder with
+ * undelivered data, or one that cannot be removed, does not count against newer ones, and is tried again in the next
  * call. Stops between two folders once the signal aborts.
  */
 export async function cleanUpForgotten(

@@ -1,6 +1,6 @@
 /**
- * Sends a run's lines to the logs service, in order and one batch after the other; a batch counts once it is
- * acknowledged, and sending it twice changes nothing there, since lines are known by their numbers.
+ * Sends a run's lines to the logs service, in order and one batch at a time. A batch counts once it is acknowledged;
+ * sending it again changes nothing, since lines are identified by their numbers.
  */
 import { randomUUID } from "node:crypto";
 import type { Bus, CommandReply } from "@trainyard/bus";
@@ -23,7 +23,7 @@ export type ShipperDeps = {
   readonly clock: Clock;
 };
 
-/** Resolves when the run is over and every line is acknowledged, or when the signal aborts: true for the former. */
+/** Resolves to true when the run is over and every line is acknowledged, and to false when the signal aborts. */
 export async function shipLines(deps: ShipperDeps, signal: AbortSignal): Promise<boolean> {
   const { folder, wake } = deps;
   const reader = new OutputReader(folder.path);
@@ -31,7 +31,7 @@ export async function shipLines(deps: ShipperDeps, signal: AbortSignal): Promise
   let linesMax: number = limits.linesPerBatch;
   let isWaiting = false;
   while (!signal.aborted) {
-    // Asked before the file is read: lines come before the exit.
+    // The exit is read before the file: lines precede the exit.
     const over = folder.exit !== null;
     const batch = reader.read({
       lines: linesMax,
@@ -55,7 +55,7 @@ export async function shipLines(deps: ShipperDeps, signal: AbortSignal): Promise
     } else if (outcome === "refused" && batch.lines.length > 1) {
       linesMax = Math.max(1, Math.floor(batch.lines.length / 2));
     } else if (outcome === "refused") {
-      // One line that the service never takes must not hold up all that follow.
+      // A line that the service refuses for good must not delay the lines after it.
       deps.events.lineRefused(folder.launch.allocation, batch.end.sequence);
       reader.acknowledge(batch);
     } else {
@@ -65,7 +65,7 @@ export async function shipLines(deps: ShipperDeps, signal: AbortSignal): Promise
   return false;
 }
 
-/** Null when the signal aborts first: the answer is then the next agent's to get. */
+/** Null when the signal aborts first; the next agent then gets the answer. */
 function orAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T | null> {
   return new Promise((resolve, reject) => {
     const aborted = (): void => resolve(null);
@@ -103,6 +103,6 @@ async function send(deps: ShipperDeps, batch: Batch, isWaiting: boolean): Promis
   }
   const { rejected, detail } = readRejected(reply.body);
   events.linesWait(allocation, `${rejected}: ${detail}`, isWaiting);
-  // A fault of the service itself passes; what it says of the lines does not.
+  // An internal error of the service passes; a refusal of the lines does not.
   return rejected === "internal" ? { retryAfterMs: 0 } : "refused";
 }

@@ -1,4 +1,6 @@
-/** How this host holds the processes of runs together: what was asked for, or the best that it allows. */
+/**
+ * Chooses the mechanism that holds a run's processes together: the configured one, or the best that this host allows.
+ */
 import { Fault } from "@trainyard/kernel";
 import { cgroupProblem } from "../state/cgroup.ts";
 import type { ProcessMechanism } from "../state/run-group.ts";
@@ -6,7 +8,7 @@ import { parentProblem } from "../supervisor/leader.ts";
 
 export type ProcessGroups = {
   readonly mechanism: ProcessMechanism;
-  /** The reason why mechanisms that hold more are not available. */
+  /** The reasons why better mechanisms are not available. */
   readonly problems: readonly string[];
 };
 

@@ -1,6 +1,6 @@
 /**
  * Delivers the metric reports that an ended process left in its spool, by the rules of the SDK's README ("The run's
- * folder"): from the acknowledged offset, in file order, moving it only after an answer. To send a line twice is
+ * folder"): from the acknowledged offset, in file order, moving it only after an answer. Sending a line twice is
  * harmless.
  */
 import { closeSync, fstatSync, readSync } from "node:fs";
@@ -28,8 +28,8 @@ type Answer =
 type Piece = { readonly lines: readonly string[]; readonly end: number };
 
 /**
- * Resolves when nothing is left, or when the metrics service wants none of it any more; null when the signal aborts.
- * What a later run does again is passed over: what machines did meanwhile may be behind it, and counts.
+ * Resolves when no report is left, or when the metrics service refuses the rest; null when the signal aborts. A report
+ * that a later run repeats is skipped: newer reports of machines may follow it, and count.
  */
 export async function deliverReports(
   deps: DeliveryDeps,
@@ -71,7 +71,7 @@ export async function deliverReports(
 
 const acknowledgedName = "spool/reports.acked";
 const taken: Answer = { kind: "taken" };
-/** A later run does again what some of these measured; the others were taken. */
+/** The status of an answer when a later run has repeated some of the reports; the others were stored. */
 const supersededStatus = 409;
 
 async function post(
@@ -110,13 +110,16 @@ function answerOf({ status, headers }: Response): Answer {
 
 function acknowledged(runDir: string): number {
   const written = readRunFile(runDir, acknowledgedName, limits.acknowledgedBytesMax);
-  // Nothing was acknowledged yet, or there is no spool at all.
+  // No report was acknowledged yet, or the run has no spool.
   if (!Buffer.isBuffer(written)) return 0;
   const offset = Number(written.toString("utf8").trim());
   return Number.isSafeInteger(offset) && offset >= 0 ? offset : 0;
 }
 
-/** On a full disk not: what is sent again then is known there by its keys. */
+/**
+ * Records the acknowledged offset. On a full disk it is not recorded, and reports sent twice are recognised by their
+ * keys.
+ */
 function acknowledge(runDir: string, offset: number): void {
   try {
     writeRunFile(runDir, acknowledgedName, String(offset));
@@ -125,10 +128,10 @@ function acknowledge(runDir: string, offset: number): void {
   }
 }
 
-/** Complete lines; a torn last one is of a report whose call never returned. */
+/** Reads complete lines; a torn last line is of a report whose call never returned. */
 function readPiece(runDir: string, offset: number, reportsMax: number): Piece {
   const file = openRunFile(runDir, "spool/reports.ndjson");
-  // A process that reported nothing, or never used the SDK.
+  // The process has reported nothing, or never used the SDK.
   if (file === null) return { lines: [], end: offset };
   try {
     const size = Math.min(limits.reportBytesPerRequest, Math.max(0, fstatSync(file).size - offset));
@@ -150,7 +153,7 @@ function linesOf(chunk: Buffer, offset: number, reportsMax: number): Piece {
     if (isReport(line)) lines.push(line);
     used = end + 1;
   }
-  // No report is as long as that: what is there is not the SDK's, and must not hold up what follows.
+  // No report is this long: the bytes are not the SDK's, and are skipped.
   if (used === 0 && chunk.length === limits.reportBytesPerRequest) used = chunk.length;
   return { lines, end: offset + used };
 }
@@ -160,7 +163,7 @@ function isReport(line: string): boolean {
     const value: unknown = JSON.parse(line);
     return typeof (value as { key?: unknown } | null)?.key === "string";
   } catch {
-    // A torn piece that a later writer ended.
+    // A torn line that a later writer completed.
     return false;
   }
 }

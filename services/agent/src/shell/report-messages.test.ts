@@ -29,8 +29,8 @@ test("a report that fits is one message without numbers", () => {
   expect(reportMessages(report, limits.reportPartBytesMax).map(decode)).toEqual([report]);
 });
 
-test("a report that does not fit goes in parts that name every run once and fit each", () => {
-  // Six bytes for each character: it is escaped.
+test("a report that does not fit is sent in parts that contain every run once and fit each", () => {
+  // Each character is escaped to six bytes.
   const report = reportOf(200, "\u0001".repeat(limits.endMessageCharsMax));
   const messages = reportMessages(report, limits.reportPartBytesMax);
   const parts = messages.map(decode);

@@ -1,6 +1,4 @@
-/**
- * A report as messages: one where it fits, else in parts (agent.proto), so that no run is left out for another's sake.
- */
+/** Encodes a report as messages: one if it fits, else parts (agent.proto), so that no run is left out. */
 import { codecOf, type Plain } from "@trainyard/contracts";
 import {
   type AllocationReport,
@@ -27,7 +25,7 @@ export function reportMessages(
   });
 }
 
-/** In their order, as many as fit beside each other; one that is too large by itself goes alone. */
+/** Groups runs in their order, as many as fit into a part; a run that is too large gets a part of its own. */
 function grouped(
   all: readonly Plain<AllocationReport>[],
   bytesMax: number,
@@ -35,7 +33,7 @@ function grouped(
   const groups: Plain<AllocationReport>[][] = [[]];
   let used = 0;
   for (const one of all) {
-    // With the comma before it.
+    // The size with the comma before it.
     const size = bytes.encode(allocations.encode(one)).byteLength + 1;
     const last = groups[groups.length - 1] as Plain<AllocationReport>[];
     if (last.length === 0 || used + size <= bytesMax) {

@@ -1,4 +1,4 @@
-/** Ends the processes of one run: signals again and again until none lives, and says what cannot be killed. */
+/** Ends the processes of one run: signals repeatedly until none lives, and reports those that cannot be killed. */
 import { type Clock, pause } from "@trainyard/kernel";
 import { describeSurvivors } from "../core/surviving-processes.ts";
 import { limits } from "../limits.ts";
@@ -12,24 +12,24 @@ export class RunEnding {
   readonly #folder: RunFolder;
   readonly #clock: Clock;
   readonly #onLeft: (text: string) => void;
-  /** One for each run: it remembers whom it has seen. */
+  /** The run's group, one per run, since it remembers the processes that it has seen. */
   #known: RunGroup | null = null;
   #signalled: { readonly name: NodeJS.Signals | null; readonly atMs: number } = {
     name: null,
     atMs: 0,
   };
-  /** Since when the run should be gone. */
+  /** The time since which no process of the run should live. */
   #sinceMs: number | null = null;
   #left = "";
 
-  /** `onLeft` hears each time that what cannot be killed has changed. */
+  /** `onLeft` is called whenever the processes that cannot be killed have changed. */
   constructor(folder: RunFolder, clock: Clock, onLeft: (text: string) => void) {
     this.#folder = folder;
     this.#clock = clock;
     this.#onLeft = onLeft;
   }
 
-  /** The processes that are still there long after their kill, in a sentence; empty where there are none. */
+  /** A sentence about the processes that still live long after their kill; empty for none. */
   get left(): string {
     return this.#left;
   }
@@ -39,10 +39,10 @@ export class RunEnding {
     return this.#known;
   }
 
-  /** SIGKILL, again and again; at a shutdown SIGTERM first, once: a second one often means "at once". */
+  /** Sends SIGKILL repeatedly; at a shutdown SIGTERM first, once, since programs take a second one as "at once". */
   signal(): void {
     const { process: leader, kill } = this.#folder;
-    // Before it the supervisor has recorded how the processes are found.
+    // Before it starts the leader, the supervisor has recorded how the processes are found.
     if (leader === null) return;
     const graceful =
       kill?.why === "shutdown" && this.#clock.nowMs() - kill.atMs < limits.shutdownGraceMs;
@@ -53,7 +53,7 @@ export class RunEnding {
     if (this.#group.signal(name)) this.#signalled = { name, atMs: nowMs };
   }
 
-  /** Looks after a run whose end is not on record yet: whether anything of it should be gone and is not. */
+  /** Checks a run without a recorded end for processes that should be dead. */
   look(): void {
     const { process: leader } = this.#folder;
     const isOverdue = this.#signalled.name === "SIGKILL" || (leader !== null && !isAlive(leader));
@@ -71,8 +71,8 @@ export class RunEnding {
   }
 
   /**
-   * Kills what a dead supervisor has left until none of it lives, and gives back what holds it: whether there was
-   * anything, and what remains. Null when the signal aborts.
+   * Kills the processes that a dead supervisor left until none lives, and releases their cgroup or container. Returns
+   * whether any process lived, and what could not be released; null when the signal aborts.
    */
   async endOrphans(signal: AbortSignal): Promise<Orphans | null> {
     const group = this.#group;

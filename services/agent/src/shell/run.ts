@@ -3,12 +3,11 @@
  *
  *   preparing → running → settling → ended, and when the scheduler has recorded the end, forgotten
  *
- * Invariants. The folder is the truth: whatever this process knows beyond it can be found again by the next one. The
- * run is started at most once, by the one that claims it (supervisor.json). It is over only when exit.json says so, and
- * that is written only when none of its processes lives, by the supervisor or, where that is dead, by the agent.
- * Settling, the reports that the process left are delivered and its last lines sent, each for a bounded time, so that
- * validations come before the end that is decided on; what did not get through in that time is sent later, also after a
- * restart.
+ * Invariants. The folder is the source of truth: all other state of this process can be rebuilt by the next one. The
+ * run is started at most once, by the supervisor that claims it (supervisor.json). It is over only when exit.json says
+ * so, and that is written only when none of its processes lives, by the supervisor or, if it is dead, by the agent.
+ * While the run settles, the process's remaining reports are delivered and its last lines sent, each for a bounded
+ * time, so that validations precede the end. The rest is sent later, even after a restart of the agent.
  */
 import { join } from "node:path";
 import type { Bus } from "@trainyard/bus";
@@ -58,7 +57,7 @@ type EndRecords = Pick<RunView, "stop" | "kill" | "exit" | "lastWord" | "notice"
 
 const noWord = { endRecord: null, problem: "" };
 const noEnd: EndRecords = { stop: null, kill: null, exit: null, lastWord: noWord, notice: "" };
-/** The shell's code for a command that may not be run; here: what cannot be launched as it is configured. */
+/** The shell's exit code for a command that is not executable; here also for a configuration that cannot work. */
 const notExecutable = 126;
 
 export class Run implements AsyncDisposable {
@@ -72,10 +71,10 @@ export class Run implements AsyncDisposable {
   readonly #ending: RunEnding;
   #state: AllocationReportState = AllocationReportState.PREPARING;
   #pid = 0;
-  /** The number of fetched pieces of its unpacked code. */
+  /** The number of code pieces unpacked so far. */
   #pieces = 0;
   #isDelivered = false;
-  /** Its records, which do not change any more. */
+  /** The run's records once it has ended, after which they do not change. */
   #ended: EndRecords | null = null;
   #named: RunView["sealed"] = undefined;
   #driven: Promise<void> = Promise.resolve();
@@ -102,7 +101,7 @@ export class Run implements AsyncDisposable {
     return this.#state === AllocationReportState.ENDED;
   }
 
-  /** Nothing of it is left to report. */
+  /** True if no line, report or checkpoint of the run is left to deliver. */
   get isDelivered(): boolean {
     return this.#isDelivered;
   }
@@ -122,9 +121,7 @@ export class Run implements AsyncDisposable {
     return reportOf(this.#deps.agent, { ...told, ...this.#ended });
   }
 
-  /**
-   * The checkpoints that it has stored and the platform has not taken; the last known ones where that cannot be read.
-   */
+  /** The stored checkpoints that the platform has not completed; the last known ones if the spool is unreadable. */
   #sealed(): RunView["sealed"] {
     try {
       this.#named = this.#spool.named();
@@ -156,13 +153,13 @@ export class Run implements AsyncDisposable {
     this.#wake.wake();
   }
 
-  /** Has its log say which of its slots are not offered any more. */
+  /** Logs in the run's log which of its slots the agent does not offer any more. */
   tellOfSlots(): void {
     if (this.isEnded || this.folder.exit !== null) return;
     this.folder.recordNotice(this.#deps.offer.problemsOf(this.folder.launch.slots));
   }
 
-  /** Ends it because the host goes down: by its own means where it has any, else by a signal. */
+  /** Ends the run because the host is shut down: by a request if it uses the SDK, else by a signal. */
   shutDown(): void {
     if (this.isEnded || this.folder.exit !== null) return;
     const canBeAsked = this.folder.process !== null && this.folder.usesSdk;
@@ -171,7 +168,7 @@ export class Run implements AsyncDisposable {
     this.#wake.wake();
   }
 
-  /** Leaves its processes as they are. */
+  /** Stops handling the run; its processes continue. */
   async [Symbol.asyncDispose](): Promise<void> {
     this.#stopping.abort();
     await this.#driven;
@@ -199,7 +196,7 @@ export class Run implements AsyncDisposable {
     using _output = watching(join(path, names.output), this.#outputWake.wake);
     const deps = { ...this.#deps, folder: this.folder, wake: this.#outputWake };
     const shipping = shipLines(deps, signal);
-    // The waiting caller gets the failure; until then nobody handles it.
+    // The caller that awaits `shipping` gets the failure; this handler only prevents an unhandled rejection.
     shipping.catch(() => {});
     try {
       using started = this.folder.supervisor === null ? await this.#prepare(signal) : null;
@@ -213,7 +210,7 @@ export class Run implements AsyncDisposable {
     }
   }
 
-  /** Starts the supervisor and fetches the code meanwhile; null where the run ended before it began. */
+  /** Starts the supervisor while the code is downloaded; null if the run ended before its start. */
   async #prepare(signal: AbortSignal): Promise<StartedSupervisor | null> {
     if (this.folder.exit !== null) return null;
     const { launch, path } = this.folder;
@@ -223,13 +220,13 @@ export class Run implements AsyncDisposable {
       supervisor = this.#deps.supervisors.start(path, this.#wake.wake);
       const preparing = AbortSignal.any([signal, this.#killing.signal]);
       const work = await this.#unpack(preparing);
-      // A device that has left since the place was given: without it the run would train on the CPU and not say so.
+      // Throws if a device has disappeared since the run was placed: the run would silently train on the CPU.
       const slots = this.#deps.offer.slotsOf(launch.slots);
       const onProgress = (): void => void (this.#pieces += 1);
       const storages = storagePlaces(launch, this.#deps);
       const launching = { folder: this.folder, work, slots, storages, onProgress };
       const order = await this.#deps.runtime.order(launching, preparing);
-      if (preparing.aborted) throw new Error("killed before its start");
+      if (preparing.aborted) throw new Error("the run was killed before its start");
       supervisor.order(order);
       return supervisor;
     } catch (error) {
@@ -239,7 +236,7 @@ export class Run implements AsyncDisposable {
     }
   }
 
-  /** The folder in which the code is. */
+  /** Returns the folder with the unpacked code. */
   async #unpack(signal: AbortSignal): Promise<string> {
     const { contextDigest } = this.folder.launch;
     if (contextDigest === "") return this.folder.giveWork(this.folder.newWork());
@@ -250,7 +247,7 @@ export class Run implements AsyncDisposable {
         await unpack(packed, work, () => (this.#pieces += 1), this.folder.owner);
         return this.folder.giveWork(work);
       } catch (error) {
-        // The file may have been damaged on this disk since it was checked; the next one comes from the registry.
+        // The packed file may have been damaged on disk since it was verified; the second attempt downloads it.
         if (attempt > 1 || !(error instanceof BadArchive)) throw error;
         await this.#deps.contexts.drop(contextDigest);
       }
@@ -260,14 +257,14 @@ export class Run implements AsyncDisposable {
   async #endBeforeStart(error: unknown): Promise<void> {
     const { events } = this.#deps;
     const notRemoved = (left: unknown): void => events.notRemoved(this.allocation, left);
-    // The run's work is of no use any more, and the next record needs room.
+    // The run will not start, and its record needs disk space, so its code is removed.
     if (isDiskFull(error)) await this.folder.removeWork().catch(notRemoved);
-    // A supervisor of an earlier agent may have had its order after all.
+    // A supervisor that an earlier agent started may have received its order.
     if (!this.folder.claimAsNeverStarted()) return;
     const message = textOf(error);
     if (this.#killing.signal.aborted) {
       const never = { kind: "never_started", code: null, signal: null } as const;
-      this.folder.recordExit({ ...never, message: "it was stopped before it started" });
+      this.folder.recordExit({ ...never, message: "the run was stopped before it started" });
       return;
     }
     this.folder.say(`the run could not be started: ${message}`);
@@ -280,7 +277,7 @@ export class Run implements AsyncDisposable {
     this.folder.recordExit({ kind, code, signal: null, message: text, ...lacking });
   }
 
-  /** Null when the agent stops first. */
+  /** Waits for the run's exit; null when the agent stops first. */
   async #untilExit(
     started: StartedSupervisor | null,
     signal: AbortSignal,
@@ -302,7 +299,7 @@ export class Run implements AsyncDisposable {
     return null;
   }
 
-  /** A stop by this agent or the one before gave the run its time. */
+  /** Ends a run whose grace period is over, whether this agent or an earlier one asked it to stop. */
   #endGrace(): void {
     const { stop, kill } = this.folder;
     if (stop === null || kill !== null) return;
@@ -315,13 +312,13 @@ export class Run implements AsyncDisposable {
     return started?.isRunning !== true;
   }
 
-  /** Its supervisor is dead, so nobody will see its end: the agent ends it and reports that. */
+  /** The run's supervisor is dead, so the agent ends the run and records its end. */
   async #endOrphans(signal: AbortSignal): Promise<ExitRecord | null> {
-    // A supervisor that died before it claimed has started nothing.
+    // A supervisor that died before its claim has started no process.
     if (this.folder.supervisor === null && !this.folder.claimAsNeverStarted()) return null;
     const orphans = await this.#ending.endOrphans(signal);
     if (orphans === null) return null;
-    // Its last act may have been the record.
+    // The supervisor may have recorded the exit just before it died.
     if (this.folder.exit !== null) return this.folder.exit;
     const never = this.folder.supervisor?.pid === 0;
     const message = never
@@ -335,7 +332,7 @@ export class Run implements AsyncDisposable {
     return this.folder.recordExit({ kind, code: null, signal: null, message });
   }
 
-  /** The folder's statement about the run's process. */
+  /** Reads the state of the run's process from its folder. */
   #see(): void {
     const leader = this.folder.process;
     if (leader === null || this.#pid === leader.pid) return;
@@ -353,7 +350,7 @@ export class Run implements AsyncDisposable {
     const storing = deliverCheckpoints(left, signal);
     const syncing = syncTensorBoard(left, signal);
     const waits = this.folder.kill?.why === "wanted" ? killedWaits : limits;
-    // From the exit on, so that an agent that starts again and again does not put it off; a clock may be set back.
+    // The wait is measured from the exit, so that restarts of the agent do not prolong it; a clock may be set back.
     const leftMs = (waitMs: number): number => {
       const fromExitMs = exit.atMs + waitMs - clock.nowMs();
       return Math.min(waitMs, Math.max(fromExitMs, limits.beforeOldEndMs));
@@ -374,7 +371,7 @@ export class Run implements AsyncDisposable {
     this.#deps.onChange();
   }
 
-  /** Delivered is delivered, also where a full disk does not take the record of it: the end does not wait for that. */
+  /** Delivers the reports and records this; a record that a full disk prevents is retried while the end is reported. */
   async #deliver(signal: AbortSignal): Promise<void> {
     if (this.folder.delivered !== null) return;
     const { metricsUrl, events, clock } = this.#deps;
@@ -392,7 +389,7 @@ export class Run implements AsyncDisposable {
         }
       }
     } catch (error) {
-      // A spool that its process has locked or replaced must not delay the report of the run's end.
+      // A spool that the process has locked or replaced must not delay the report of the run's end.
       events.reportsFailed(this.allocation, error);
     }
   }

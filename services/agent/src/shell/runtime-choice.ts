@@ -1,4 +1,4 @@
-/** The runtime of runs: the configuration's choice, else an engine where one is configured, else processes. */
+/** Chooses the runtime of runs: the configured one, else an engine if one is configured, else processes. */
 import { Fault, type Clock } from "@trainyard/kernel";
 import type { AgentConfig } from "../config.ts";
 import { socketOf, userOf } from "../container-config.ts";
@@ -11,7 +11,7 @@ import { findProcessGroups } from "./process-groups.ts";
 
 export type RuntimeDeps = {
   readonly config: AgentConfig;
-  /** The state folder. */
+  /** The agent's state folder. */
   readonly folder: string;
   readonly sdkPath: string | null;
   readonly users: RunUsers;
@@ -36,8 +36,8 @@ export async function runtimeOf(deps: RuntimeDeps): Promise<Runtime> {
 
 function processes({ config, sdkPath, users, events }: RuntimeDeps): Runtime {
   const { apiUrl, metricsUrl, inherited, processGroups: asked } = config;
-  // Each run finds out again what it gets; this is what is reported, and where less is allowed than was asked for, the
-  // end.
+  // The mechanism that the agent reports; each run checks its own at its start. The agent fails to start if the
+  // configured mechanism is not allowed.
   const { mechanism, problems } = findProcessGroups(asked);
   events.processGroups(mechanism, problems);
   return processRuntime({ apiUrl, metricsUrl, sdkPath, inherited, asked, mechanism, users });

@@ -1,5 +1,6 @@
 /**
- * Starts the supervisor of a run, and gives it its order once the model code is there: its start takes as long as that.
+ * Starts the supervisor of a run before its model code is unpacked, and gives it the order afterwards, so that both
+ * overlap.
  */
 import { type ChildProcess, spawn } from "node:child_process";
 import { closeSync, openSync } from "node:fs";
@@ -9,12 +10,10 @@ import type { StartOrder } from "../supervisor/main.ts";
 
 const program = join(import.meta.dirname, "..", "supervisor", "main.ts");
 
-/** Compiled code is kept between starts: a supervisor is up in half the time. */
+/** The cache of compiled code halves the start time of a supervisor. */
 const compiled = resolve(import.meta.dirname, "../../../../.cache/compiled");
 
-/**
- * The variables that it needs itself; above all no secret. The marks say to which cluster or run of tests it belongs.
- */
+/** The variables that the supervisor needs, none of them secret. The marks name its cluster or test run. */
 const passedOn = [
   "PATH",
   "HOME",
@@ -49,7 +48,7 @@ export class SupervisorProcess implements Disposable {
       this.#child.once("error", () => resolve());
     });
     void this.#ended.then(onExit);
-    // It may die before it has read its order; its waiter sees that.
+    // The supervisor may die before it has read its order; its exit handler handles that.
     this.#child.stdin?.on("error", () => {});
     this.#child.unref();
   }
@@ -66,7 +65,7 @@ export class SupervisorProcess implements Disposable {
     );
   }
 
-  /** Its input ends: without an order it starts nothing. */
+  /** Closes the input: a supervisor without an order starts nothing. */
   [Symbol.dispose](): void {
     if (this.#child.stdin?.writableEnded === false) this.#child.stdin.destroy();
   }

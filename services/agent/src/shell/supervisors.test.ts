@@ -1,4 +1,4 @@
-/** Both ways to start a supervisor keep the same promises; the process that forks them may be killed at any time. */
+/** The contract of both ways to start a supervisor; the process that forks supervisors may be killed at any time. */
 import { readFileSync, rmSync, truncateSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { isAlive } from "@trainyard/kernel/process-identity";
@@ -58,7 +58,7 @@ describe.each(parentProblem() === null ? (["parent", "scan"] as const) : (["scan
       supervisors = started;
     });
 
-    test("of several supervisors with an order for one run, one starts it", async () => {
+    test("of several supervisors with an order for the same run, only one starts it", async () => {
       const { folder, order } = newRun();
       const three = [1, 2, 3].map(() => started.start(folder.path, () => {}));
       for (const one of three) one.order(order('echo x >> "$TRAINYARD_RUN_DIR/starts"'));
@@ -76,7 +76,7 @@ describe.each(parentProblem() === null ? (["parent", "scan"] as const) : (["scan
       expect([folder.process, folder.exit]).toEqual([null, null]);
     });
 
-    test("without an order it starts nothing", async () => {
+    test("a supervisor without an order starts nothing", async () => {
       const { folder } = newRun();
       const supervisor = started.start(folder.path, () => {});
       expect(supervisor.isRunning).toBe(true);
@@ -97,7 +97,7 @@ describe.each(parentProblem() === null ? (["parent", "scan"] as const) : (["scan
       expect(leader !== null && isAlive(leader)).toBe(false);
     });
 
-    test("lines, their splitting, their sources and the end are recorded", async () => {
+    test("a supervisor records lines, their splitting, their sources and the end", async () => {
       const { folder, order } = newRun();
       const texts = ["a\n\nb\r\n 10%\r 20%\r", "€".repeat(12_000), "\0\xff\n", "last without end"];
       const bytes = Buffer.concat([
@@ -126,12 +126,12 @@ describe.each(parentProblem() === null ? (["parent", "scan"] as const) : (["scan
       });
     });
 
-    test("a run that floods is throttled while much waits for delivery, says so, and loses no line", async () => {
+    test("a run that floods is throttled while its backlog is large, logs this, and loses no line", async () => {
       const { folder, order } = newRun();
       const output = makeFolder(join(folder.path, "output"));
       const [waiting, written] = [1, 2].map((first) => join(output, segmentName(first)));
       for (const path of [waiting ?? "", written ?? ""]) writeFileSync(path, "");
-      // A hole is what was written and not fetched.
+      // The sparse file counts as written and undelivered output.
       truncateSync(waiting ?? "", throttledBytes + 1024 * 1024);
       const delivered = join(folder.runDir, "delivered");
       const script = `seq 1 100000; while [ ! -e ${delivered} ]; do sleep 0.05; done; seq 100001 200000`;
@@ -155,11 +155,11 @@ describe.each(parentProblem() === null ? (["parent", "scan"] as const) : (["scan
           /^this run's output was throttled for \d+ s, 1\d{5} lines, and is not any more$/,
         ),
       ]);
-      // 575 KiB, less what the pipe and the first look hold.
+      // 575 KiB at the throttled rate, without the bytes in the pipe and in the first read.
       expect((own[99_999]?.[1] ?? 0) - (own[0]?.[1] ?? 0)).toBeGreaterThan(1_500);
     });
 
-    test("a program that is not there ends the run with 127 and a sentence", async () => {
+    test("a program that does not exist ends the run with 127 and a sentence", async () => {
       const { folder, order } = newRun();
       const argv = ["no-such-program-here"];
       started.start(folder.path, () => {}).order({ ...order(""), argv });
@@ -180,7 +180,7 @@ describe("the process that forks supervisors", () => {
     supervisors = starter;
   });
 
-  test("is killed: its runs continue to their own ends, and the next run starts", async () => {
+  test("is killed: its runs continue to their ends, and the next run starts", async () => {
     const first = newRun();
     const go = join(first.folder.runDir, "go");
     const script = `echo up; until [ -e ${go} ]; do sleep 0.05; done; echo over; exit 4`;
@@ -196,14 +196,14 @@ describe("the process that forks supervisors", () => {
     expect(linesOf(first.folder).map(({ text }) => text)).toEqual(["up", "over"]);
   });
 
-  test("is killed again and again while runs start: each starts once, or is known not to have", async () => {
+  test("is killed repeatedly while runs start: each run starts once, or is known not to have started", async () => {
     const started = Array.from({ length: 20 }, () => {
       const { folder, order } = newRun();
       const supervisor = starter.start(folder.path, () => {});
       supervisor.order(order('echo x >> "$TRAINYARD_RUN_DIR/starts"'));
       return { folder, supervisor };
     });
-    // Twice: an order is given to three of them.
+    // Two kills at most, since an order is given to at most three starters.
     for (let kills = 0; kills < 2 && starter.pid !== null; kills += 1) {
       const { pid } = starter;
       process.kill(pid, "SIGKILL");
@@ -216,7 +216,7 @@ describe("the process that forks supervisors", () => {
     }
   });
 
-  test("ends with its agent, and the runs stay", async () => {
+  test("ends with its agent, and the runs continue", async () => {
     const { folder, order } = newRun();
     starter.start(folder.path, () => {}).order(order("sleep 0.3; exit 6"));
     await vi.waitFor(() => expect(folder.process).not.toBeNull(), patient);

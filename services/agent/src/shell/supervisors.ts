@@ -1,9 +1,8 @@
 /**
  * Starts the supervisors of an agent's runs. A run in a container, and any run of a host without Python 3, gets a
- * process of Node (supervisor-process.ts). All others are forked by a small Python process (supervisor/starter.py),
- * which an agent has one of: that costs a tenth of the processor time. Its death costs no run, since a supervisor that
- * it has forked needs it for nothing, and an order that it had not answered goes to the next one: exactly one
- * supervisor claims a run.
+ * process of Node (supervisor-process.ts). All others are forked by a small Python process (supervisor/starter.py), one
+ * per agent, for a tenth of the processor time. Its death costs no run: forked supervisors do not need it, and an
+ * unanswered order is given to the next one, since exactly one supervisor can claim a run.
  */
 import { type ChildProcess, spawn } from "node:child_process";
 import { join } from "node:path";
@@ -16,15 +15,15 @@ import { pythonIn } from "../supervisor/python.ts";
 import type { StartOrder } from "../supervisor/main.ts";
 import { passedOnOf, SupervisorProcess } from "./supervisor-process.ts";
 
-/** The supervisor of one run. Disposed of before it has an order, it starts nothing. */
+/** The supervisor of one run. If it is disposed before it gets an order, it starts nothing. */
 export type StartedSupervisor = Disposable & {
   order(order: StartOrder): void;
-  /** Whether it may still claim the run. */
+  /** True while the supervisor may still claim the run. */
   readonly isRunning: boolean;
 };
 
 export type Supervisors = Disposable & {
-  /** `onExit` hears when it has ended without a claim, as far as that is announced. */
+  /** `onExit` is called when the supervisor is known to have ended without a claim. */
   start(runFolder: string, onExit: () => void): StartedSupervisor;
 };
 
@@ -49,9 +48,9 @@ type Asked = {
   readonly folder: string;
   readonly order: StartOrder;
   readonly onExit: () => void;
-  /** Starters that were asked. */
+  /** The number of starters that got this order. */
   asked: number;
-  /** Null until a starter has answered. */
+  /** The supervisor's identity; null until a starter has answered. */
   identity: ProcessIdentity | null;
   isOver: boolean;
 };
@@ -61,7 +60,7 @@ type Answer = { readonly id: number; readonly pid?: number; readonly error?: str
 export class Starter implements Supervisors {
   readonly #runsFolder: string;
   readonly #variables: Variables;
-  /** Requests without an answer yet. */
+  /** Requests that no starter has answered yet. */
   readonly #open = new Map<number, Asked>();
   #child: ChildProcess | null = null;
   #last = 0;
@@ -73,7 +72,7 @@ export class Starter implements Supervisors {
     this.#child = this.#spawn();
   }
 
-  /** Its process now; null where it is dead. */
+  /** The pid of the present starter; null if it is dead. */
   get pid(): number | null {
     return this.#child?.pid ?? null;
   }
@@ -98,7 +97,7 @@ export class Starter implements Supervisors {
     };
   }
 
-  /** Its process ends once it has answered what it was asked; the supervisors stay. */
+  /** The starter ends once it has answered its requests; the supervisors continue. */
   [Symbol.dispose](): void {
     this.#isDisposed = true;
     this.#child?.stdin?.end();
@@ -124,10 +123,10 @@ export class Starter implements Supervisors {
     const gone = (): void => this.#gone(child);
     child.once("exit", gone);
     child.once("error", gone);
-    // It may die before it has read an order; its end is seen all the same.
+    // The starter may die before it has read an order; its exit handler handles that.
     child.stdin.on("error", () => {});
     createInterface({ input: child.stdout }).on("line", (line) => this.#hear(line));
-    // A run that waits for a supervisor waits by its folder.
+    // A run that waits for a supervisor watches its own folder, so the child need not keep this process alive.
     child.unref();
     return child;
   }
@@ -138,7 +137,7 @@ export class Starter implements Supervisors {
     if (asked === undefined) return;
     this.#open.delete(id);
     asked.identity = pid === undefined ? null : identityOf(pid);
-    // One that is dead already may have claimed the run: the run's folder says so.
+    // A supervisor that is dead already may have claimed the run, which the run's folder shows.
     if (asked.identity === null) end(asked);
   }
 

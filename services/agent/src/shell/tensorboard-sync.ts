@@ -1,6 +1,6 @@
 /**
- * Sends the TensorBoard files that an ended process has left in its run's folder to the object store that takes
- * them, by the program that sends checkpoints: what the store has is not sent again.
+ * Sends the TensorBoard files that an ended process left in its run's folder to their object store, with the program
+ * that sends checkpoints: files that the store has are not sent again.
  */
 import { existsSync } from "node:fs";
 import { join } from "node:path";
@@ -9,7 +9,7 @@ import { limits } from "../limits.ts";
 import { areTensorBoardsSent, type CheckpointDeps } from "./checkpoint-delivery.ts";
 import { uploadCheckpoint } from "./checkpoint-upload.ts";
 
-/** Resolves when all is sent or refused for good, or when the signal aborts. */
+/** Resolves when all files are sent or refused for good, or when the signal aborts. */
 export async function syncTensorBoard(deps: CheckpointDeps, signal: AbortSignal): Promise<void> {
   const { folder, apiUrl, python, clock, events } = deps;
   const { trial, run, token, allocation } = folder.launch;

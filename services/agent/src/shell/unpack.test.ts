@@ -29,7 +29,7 @@ test("the files of an archive are unpacked with their modes", async () => {
   expect((await stat(join(scratch, "work/train.sh"))).mode & 0o100).toBe(0o100);
 });
 
-test("an archive that is cut off is a bad one, and a folder that is not there is not its fault", async () => {
+test("a truncated archive counts as a bad one, and a missing target folder does not", async () => {
   await writeFile(join(scratch, "code/train.py"), "x".repeat(10_000));
   const file = await packed();
   await expect(unpack(file, join(scratch, "none"))).rejects.not.toThrow(BadArchive);
@@ -37,7 +37,7 @@ test("an archive that is cut off is a bad one, and a folder that is not there is
   await expect(unpack(file, join(scratch, "work"))).rejects.toThrow(BadArchive);
 });
 
-test("a small archive that unpacks to much is unpacked in bounded memory", async () => {
+test("a small archive with large content is unpacked in bounded memory", async () => {
   await writeFile(join(scratch, "code/zeros"), "");
   await truncate(join(scratch, "code/zeros"), 400 * 1024 * 1024);
   const file = await packed();

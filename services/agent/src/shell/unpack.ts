@@ -1,4 +1,4 @@
-/** Unpacks model code, after a look at all of it. */
+/** Unpacks model code, after checking the whole archive. */
 import { createReadStream } from "node:fs";
 import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
@@ -7,12 +7,12 @@ import { refusalOfModelCode } from "@trainyard/blob";
 import { extract } from "tar";
 import type { Owner } from "../users/run-user.ts";
 
-/** The archive is not what can be unpacked, with the reason for its owner. */
+/** The archive cannot be unpacked; the message is a reason for its owner. */
 export class BadArchive extends Error {
   override readonly name = "BadArchive";
 }
 
-/** `onProgress` is called for every piece that was looked at or written. With an owner all of it is that user's. */
+/** `onProgress` is called for each piece that was checked or written. With an owner, all files belong to that user. */
 export async function unpack(
   packed: string,
   folder: string,
@@ -24,7 +24,8 @@ export async function unpack(
   );
   if (refusal !== null) throw new BadArchive(`the model code is refused: ${refusal}`);
   try {
-    // Piece by piece: given the file's name, tar would unpack 16 MiB of it, which may be gigabytes, in one turn.
+    // The archive is passed in pieces: given its name, tar would unpack 16 MiB of it, perhaps gigabytes, without
+    // yielding.
     const unpacking = extract({
       cwd: folder,
       strict: true,
@@ -32,11 +33,11 @@ export async function unpack(
       ...owner,
       onReadEntry: onProgress,
     });
-    // tar's unpacker is a writable stream in all but its type.
+    // tar's unpacker is a writable stream except for its type.
     const writable = unpacking as unknown as NodeJS.WritableStream;
     await pipeline(createReadStream(packed), createGunzip(), writable);
   } catch (error) {
-    // The disk and the system are not the archive's fault.
+    // A system error has a cause outside of the archive.
     if (error instanceof Error && "syscall" in error) throw error;
     const detail = error instanceof Error ? error.message : String(error);
     throw new BadArchive(`the model code cannot be unpacked (${detail})`);

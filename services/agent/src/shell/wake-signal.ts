@@ -1,6 +1,8 @@
 import { type Clock, pause } from "@trainyard/kernel";
 
-/** Lets loops sleep until something may have changed, or a while has passed. Wakes that nobody waits for are kept. */
+/**
+ * Lets loops sleep until a change is signalled, or a timeout. A signal without a sleeper is kept for the next sleep.
+ */
 export class WakeSignal {
   readonly #clock: Clock;
   #pending = false;

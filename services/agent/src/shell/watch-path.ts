@@ -1,8 +1,6 @@
 import { watch } from "node:fs";
 
-/**
- * The kernel's announcements are a help, not a need: where there are too many watches, looking now and then must do.
- */
+/** Kernel notifications are optional: if the limit of watches is reached, polling has to do. */
 export function watching(path: string, callback: () => void): Disposable {
   try {
     const watcher = watch(path, callback);

@@ -9,7 +9,7 @@ vi.setConfig({ testTimeout: 30_000 });
 const patient = { timeout: 90_000, interval: 10 };
 const noCgroup = cgroupProblem();
 
-test("a cgroup in which only a zombie is left is over, and is removed", async ({ skip }) => {
+test("a cgroup with only a zombie left is over, and is removed", async ({ skip }) => {
   if (noCgroup !== null) notRun(skip, noCgroup);
   const leaf = createCgroup(`trainyard-test-${process.pid}`);
   const code = [
@@ -25,7 +25,7 @@ test("a cgroup in which only a zombie is left is over, and is removed", async ({
     const [said] = (await once(keeper.stdout, "data")) as [Buffer];
     const cgroup = cgroupOf(leaf.path);
     expect(cgroup.members().map(({ pid }) => pid)).toEqual([Number(said.toString())]);
-    // A kernel without cgroup.kill: each process is sent the signal.
+    // On a kernel without cgroup.kill, each process gets the signal.
     expect(cgroupOf(leaf.path, false).signal("SIGKILL")).toBe(true);
     await vi.waitFor(() => expect(cgroup.isPopulated()).toBe(false), patient);
     expect(readFileSync(`/proc/${said.toString().trim()}/stat`, "utf8")).toContain(" Z ");
@@ -38,7 +38,7 @@ test("a cgroup in which only a zombie is left is over, and is removed", async ({
   }
 });
 
-test("the place of the hierarchy is read from the kernel's own tables", () => {
+test("the mount point of the cgroup hierarchy is read from the kernel's tables", () => {
   const unified = "25 30 0:23 / /sys/fs/cgroup rw,nosuid - cgroup2 cgroup2 rw,nsdelegate";
   const hybrid = "41 31 0:38 / /sys/fs/cgroup/unified rw,relatime - cgroup2 cgroup2 rw";
   const older = "33 31 0:30 / /sys/fs/cgroup/memory rw,relatime - cgroup cgroup rw,memory";

@@ -1,11 +1,11 @@
 /**
  * The cgroup2 of one run: a leaf below the cgroup in which its supervisor runs, wherever the hierarchy is mounted
  * (alone at /sys/fs/cgroup, beside the older ones at /sys/fs/cgroup/unified, or elsewhere). It needs no controller,
- * only leave to make folders there and to move a process, which root has, and a service manager can delegate.
+ * only the right to make folders there and to move a process, which root has, and a service manager can delegate.
  *
- * What is in it stays in it, whatever sessions, groups and parents it has; `populated` does not count zombies. Where
- * the kernel is older than cgroup.kill (5.14), the leaf is frozen while each of its processes is sent the signal, so
- * that none forks on meanwhile.
+ * Its processes stay in it, whatever their sessions, groups and parents; `populated` does not count zombies. On a
+ * kernel without cgroup.kill (before 5.14), the leaf is frozen while each of its processes gets the signal, so that
+ * none forks meanwhile.
  */
 import {
   existsSync,
@@ -26,9 +26,7 @@ export type RunCgroup = {
   remove(): void;
 };
 
-/**
- * Where this process is in the cgroup2 hierarchy, in the order in which it is worth a try; empty where there is none.
- */
+/** The cgroup2 folders of this process, the most promising first; empty without cgroup2. */
 export function ownCgroups(
   mountinfo: string = readText("/proc/self/mountinfo"),
   membership: string = readText("/proc/self/cgroup"),
@@ -36,8 +34,8 @@ export function ownCgroups(
   const own = /^0::(\/.*)$/m.exec(membership)?.[1];
   if (own === undefined) return [];
   return mountinfo.split("\n").flatMap((line) => {
-    // Fields of proc_pid_mountinfo(5): the fourth is the root of the mount, the fifth where it is; the type follows " -
-    // ".
+    // In a line of proc_pid_mountinfo(5) the fourth field is the root of the mount and the fifth its place; the type
+    // follows " - ".
     const [fields = "", after = ""] = line.split(" - ");
     if (after.split(" ")[0] !== "cgroup2") return [];
     const [, , , root = "", mountPoint = ""] = fields.split(" ");
@@ -47,12 +45,12 @@ export function ownCgroups(
   });
 }
 
-/** A run's leaf, and the cgroup in which its supervisor lives. */
+/** A run's leaf, and its supervisor's cgroup. */
 export type Leaf = { readonly path: string; readonly home: string };
 
-/** Makes the leaf; throws where that is not allowed. */
+/** Makes the leaf; throws if that is not allowed. */
 export function createCgroup(name: string): Leaf {
-  let problem: unknown = new Error("no cgroup2 is mounted here");
+  let problem: unknown = new Error("no cgroup2 is mounted on this host");
   for (const home of ownCgroups()) {
     const path = join(home, name);
     try {
@@ -65,7 +63,7 @@ export function createCgroup(name: string): Leaf {
   throw problem;
 }
 
-/** Does the work as a member of the leaf, so that a process that it starts is born in it, and comes back. */
+/** Does the work as a member of the leaf, so that new processes are born in it, and then returns to `home`. */
 export function within<T>({ path, home }: Leaf, work: () => T): T {
   enter(path);
   try {
@@ -79,7 +77,10 @@ function enter(path: string): void {
   writeFileSync(join(path, "cgroup.procs"), String(process.pid));
 }
 
-/** Whether a leaf can be made and a process be moved there and back; else why not. Nothing is left behind. */
+/**
+ * Tests whether a leaf can be made and a process be moved into it and back; returns the problem, or null. Leaves no
+ * folder behind.
+ */
 export function cgroupProblem(): string | null {
   try {
     const leaf = createCgroup(`trainyard-probe-${process.pid}`);
@@ -119,16 +120,16 @@ export function cgroupOf(path: string, hasKill = existsSync(join(path, "cgroup.k
   };
 }
 
-/** Takes effect soon after: what it is worth is that fewer forks continue meanwhile, and the caller looks again. */
+/** Freezing takes effect with a delay: it only reduces the number of forks, so the caller checks again. */
 function freeze(path: string, frozen: boolean): void {
   try {
     writeFileSync(join(path, "cgroup.freeze"), frozen ? "1" : "0");
   } catch {
-    // Older than 5.2, or gone.
+    // The kernel is older than 5.2, or the cgroup was removed.
   }
 }
 
-/** The run may have made cgroups of its own below. */
+/** The run may have made cgroups below its own. */
 function foldersBelow(path: string): readonly string[] {
   try {
     return readdirSync(path, { withFileTypes: true })
@@ -149,7 +150,7 @@ function removeTree(path: string): void {
   try {
     rmdirSync(path);
   } catch {
-    // Gone already, or not empty yet: it costs the kernel a little memory and nobody else anything.
+    // The folder is removed already, or not empty yet: a left-over costs only a little kernel memory.
   }
 }
 

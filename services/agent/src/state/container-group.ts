@@ -1,9 +1,9 @@
 /**
  * A run in a container. Its init is PID 1 of the container's namespace: the kernel ends all of the container with it,
- * so the run is over when its init is gone, and SIGKILL to the init ends the run also while the engine is away. Where
- * this user may not signal it (Docker runs it as root and the agent is not root), the engine is asked.
+ * so the run is over when its init is gone, and SIGKILL to the init ends the run even while the engine is down. If this
+ * user may not signal the init (Docker runs it as root and the agent is not root), the engine is asked.
  *
- * SIGTERM goes to all but the init, as to all processes of a group; the init would pass it on a second time.
+ * SIGTERM goes to all processes except the init, which would pass it on a second time.
  */
 import {
   carries,
@@ -16,7 +16,7 @@ import {
 import { limits } from "../limits.ts";
 import type { RunGroup } from "./run-group.ts";
 
-/** group.json of a container; it is written before the container is made. */
+/** The group.json of a container, written before the container is made. */
 export type ContainerRecord = {
   readonly mechanism: "container";
   readonly socket: string;
@@ -31,7 +31,8 @@ export function containerGroupOf(
   const members = (): readonly LivingProcess[] => {
     const leader = init();
     const processes = livingProcesses();
-    // Before its init is on record it can be known by the run's folder, which only root can read.
+    // Before its init is recorded, only root can find the container's processes, by the run's folder in their
+    // environment.
     if (leader === null)
       return processes.filter(({ pid }) => carries(pid, "TRAINYARD_RUN_DIR", runDir));
     return isAlive(leader) ? withDescendants(processes, leader.pid) : [];
@@ -62,7 +63,7 @@ function withDescendants(processes: readonly LivingProcess[], root: number): Liv
   return found;
 }
 
-/** Signals are repeated, so a request that fails is made again. */
+/** Signals are repeated, so a failed request is ignored. */
 async function askEngine(socket: string, name: string, signal: string): Promise<void> {
   const { bounded, engineAt } = await import("../runtime/engine.ts");
   await engineAt(socket)
@@ -72,8 +73,8 @@ async function askEngine(socket: string, name: string, signal: string): Promise<
 }
 
 /**
- * Kills it where it runs. Says what remains where the engine does not do so: the agent's next look at all containers
- * removes it.
+ * Kills and removes the container. Returns a sentence if the engine fails to do so: the agent's next check of all
+ * containers then removes it.
  */
 async function removeContainer(socket: string, name: string): Promise<string> {
   const { bounded, engineAt, isGone, problemOf } = await import("../runtime/engine.ts");

@@ -6,7 +6,7 @@ import { beginStart } from "./folder-identity.ts";
 
 afterAll(removeFolders);
 
-test("a folder keeps its id and place, and each of its starts is later than the one before, whatever the clock says", () => {
+test("a folder keeps its id and place, and each start is later than the one before, whatever the clock says", () => {
   const folder = newFolder();
   const first = beginStart(folder, 1_000);
   const second = beginStart(folder, 500);
@@ -16,7 +16,7 @@ test("a folder keeps its id and place, and each of its starts is later than the 
   expect([first.startedMs, second.startedMs, third.startedMs]).toEqual([1_000, 1_001, 5_000]);
 });
 
-test("a copy of a folder has its id, and another place", () => {
+test("a copy of a folder has the same id, and another place", () => {
   const [folder, copied] = [newFolder(), newFolder()];
   const original = beginStart(folder, 1_000);
   cpSync(folder, copied, { recursive: true });
@@ -25,7 +25,7 @@ test("a copy of a folder has its id, and another place", () => {
   expect(copy.place).not.toBe(original.place);
 });
 
-test("another folder has another id, also one whose record is torn", () => {
+test("another folder has another id, and so has a folder whose record is torn", () => {
   const folder = newFolder();
   const { folder: id } = beginStart(folder, 1_000);
   expect(beginStart(newFolder(), 1_000).folder).not.toBe(id);

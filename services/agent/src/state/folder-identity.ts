@@ -1,7 +1,7 @@
 /**
- * The identity of this agent beside others of its name (agent.proto, "Who holds a name"). The id was drawn once and is
- * copied with the folder; the place is the kernel's word on where the folder is, which no copy shares while the
- * machine is up; the start is later than every earlier one of the folder, whatever the clock says.
+ * The identity of this agent beside others of its name (agent.proto, "Who holds a name"). The id was drawn once, and a
+ * copy of the folder has the same one. The place is the kernel's identification of the folder, which no copy shares
+ * while the machine is up. The start is later than every earlier start in the folder, whatever the clock says.
  */
 import { createHash, randomUUID } from "node:crypto";
 import { readFileSync, statSync } from "node:fs";
@@ -15,7 +15,7 @@ export type FolderIdentity = {
 
 type FolderRecord = { readonly id: string; readonly startedMs: number };
 
-/** Records this start; for the holder of the folder's lock. */
+/** Records this start; only the holder of the folder's lock may call it. */
 export function beginStart(path: string, nowMs: number): FolderIdentity {
   const standing = readRecord<FolderRecord>(path, names.folder);
   const id = standing?.id ?? randomUUID();
@@ -23,7 +23,7 @@ export function beginStart(path: string, nowMs: number): FolderIdentity {
   try {
     writeRecord(path, names.folder, { id, startedMs });
   } catch (error) {
-    // On a full disk the runs that are there must be adopted all the same; the next start is later by the clock.
+    // The agent must start on a full disk too, to adopt its runs; the next start is later by the clock.
     const { code } = error as NodeJS.ErrnoException;
     if (code !== "ENOSPC" && code !== "EDQUOT") throw error;
   }
@@ -32,7 +32,7 @@ export function beginStart(path: string, nowMs: number): FolderIdentity {
 
 function placeOf(path: string): string {
   const boot = bootId();
-  // Where the kernel has no boot id, every start is at a place of its own.
+  // Without a boot id of the kernel, every start has a place of its own.
   if (boot === null) return randomUUID();
   const { dev, ino } = statSync(path, { bigint: true });
   return createHash("sha256").update(`${boot} ${dev} ${ino}`).digest("hex").slice(0, 32);

@@ -5,7 +5,7 @@ import { lockFolder } from "./folder-lock.ts";
 
 afterAll(removeFolders);
 
-test("no two agents use one folder", async () => {
+test("two agents cannot use the same folder", async () => {
   const folder = newFolder();
   const held = await lockFolder(folder, systemClock, 0);
   await expect(lockFolder(folder, systemClock, 0)).rejects.toMatchObject({ code: "folder_in_use" });

@@ -1,6 +1,6 @@
 /**
- * One agent process a state folder: two would start runs twice. The lock is a listening socket in Linux's abstract
- * namespace, which the kernel takes back whatever becomes of its holder. Elsewhere there is none.
+ * Allows one agent process per state folder: two would start runs twice. The lock is a listening socket in Linux's
+ * abstract namespace, which the kernel releases when its holder ends in any way. Other systems have no such lock.
  */
 import { createHash } from "node:crypto";
 import { realpathSync } from "node:fs";
@@ -39,7 +39,7 @@ export async function lockFolder(
   }
 }
 
-/** Null when somebody listens there. */
+/** Null when another process listens on this name. */
 function listen(name: string): Promise<Server | null> {
   return new Promise((resolve, reject) => {
     const server = createServer((socket) => socket.destroy());

@@ -81,7 +81,7 @@ import { join } from "node:path";
 
 export const layoutVersion = 1;
 
-/** A block of most disks: less takes as much, and no record with room reserved is longer. */
+/** The block size of most disks, which is the least that a file uses; no record with reserved space is longer. */
 const reservedBytes = 4_096;
 
 export const names = {
@@ -127,7 +127,7 @@ export function folderNameOf(allocation: string): string {
     .join("");
 }
 
-/** Null when there is no such file. A file that is not JSON is a torn one of another's making, and as good as none. */
+/** Null if the file does not exist, or is not JSON: then it is a torn file of another writer. */
 export function readRecord<T>(folder: string, name: string): T | null {
   try {
     return JSON.parse(readFileSync(join(folder, name), "utf8")) as T;
@@ -139,7 +139,7 @@ export function readRecord<T>(folder: string, name: string): T | null {
   }
 }
 
-/** On a full disk it uses the room that was reserved for it, where there is any. */
+/** Writes a record; on a full disk it uses the space reserved for it, if any. */
 export function writeRecord(folder: string, name: string, record: object): void {
   const draft = join(folder, `.${name}.${process.pid}.new`);
   const text = `${JSON.stringify(record)}\n`;
@@ -152,7 +152,7 @@ export function writeRecord(folder: string, name: string, record: object): void 
   }
 }
 
-/** Room for a record that has to be written later, so that a disk that is full by then takes it all the same. */
+/** Reserves the space of a record that has to be written later, even if the disk is full by then. */
 export function reserveRecord(folder: string, name: string): void {
   writeFileSync(reservedPath(folder, name), " ".repeat(reservedBytes), { mode: 0o600 });
 }
@@ -162,7 +162,7 @@ export function isDiskFull(error: unknown): boolean {
   return code === "ENOSPC" || code === "EDQUOT";
 }
 
-/** The sentence for a fault of this disk, or any other. */
+/** A sentence about an error; it explains errors of this disk. */
 export function textOf(error: unknown): string {
   const message = error instanceof Error ? error.message : String(error);
   return isDiskFull(error) ? `the disk of its state folder is full (${message})` : message;

@@ -1,4 +1,4 @@
-/** Reads a run's lines in order from where the logs service has acknowledged (see layout.ts). */
+/** Reads a run's lines in order, from the end of the acknowledged lines (see layout.ts). */
 import { closeSync, existsSync, fstatSync, openSync, readSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { isDiskFull, names, readRecord, type ShippedRecord, writeRecord } from "./layout.ts";
@@ -11,11 +11,11 @@ export type StoredLine = {
   readonly atMs: number;
   readonly text: string;
   readonly continued: boolean;
-  /** The rank of the process, if its launcher says it. */
+  /** The rank of the process, if its launcher writes one. */
   readonly rank?: number;
 };
 
-/** A line of 16 KiB is at most six times as long when every byte of it is escaped. */
+/** A line of 16 KiB becomes at most six times as long when every byte is escaped. */
 const chunkBytes = 256 * 1024;
 
 export type BatchLimits = {
@@ -35,8 +35,8 @@ export class OutputReader {
   readonly #output: string;
   #at: ShippedRecord;
   /**
-   * The ranks of the lines up to `#at`. A reader that begins inside a line of several parts does not know the rank of
-   * its rest.
+   * The ranks of the lines up to `#at`. A reader that begins inside a long line does not know the rank of the line's
+   * other parts.
    */
   #ranks = new LineRanks();
 
@@ -46,13 +46,13 @@ export class OutputReader {
     this.#at = readRecord(runFolder, names.shipped) ?? { segment: 1, offset: 0, sequence: 0 };
   }
 
-  /** The next lines; none when there are no complete ones yet. Reading again gives the same until `acknowledge`. */
+  /** Returns the next complete lines; empty if none. Repeats the same lines until `acknowledge`. */
   read(limits: BatchLimits): Batch {
     for (;;) {
       const batch = this.#readSegment(limits);
       if (batch.lines.length > 0) return batch;
       const next = this.#following();
-      // Lines that the last look missed may have been written before the next file was begun.
+      // Lines may have been appended to this file after the last read and before the next file was begun.
       if (next === null) return batch;
       const again = this.#readSegment(limits);
       if (again.lines.length > 0) return again;
@@ -67,7 +67,7 @@ export class OutputReader {
       writeRecord(this.#folder, names.shipped, end);
     } catch (error) {
       if (!isDiskFull(error)) throw error;
-      // The next reader sends these lines again, which changes nothing; but it has to find them.
+      // The next reader has to find these lines again; sending them twice is harmless.
       return;
     }
     for (const first of this.#segments()) {

@@ -1,19 +1,21 @@
 /**
- * How fast a run's output is read from its pipes. A process that writes more than the logs service takes fills the
- * agent's disk up to a limit, beyond which lines are lost. Long before that its pipes are read at a bounded rate, so
- * that it waits in its own writes and loses nothing; lines of the log say so. A logs service that is away for hours
- * throttles only a run that prints as much as this. files.py has the same for runs that it supervises.
+ * Limits the rate at which a run's output is read from its pipes. A process that writes faster than the logs service
+ * stores fills the agent's disk up to a limit, beyond which lines are lost. Long before that its pipes are read at a
+ * bounded rate, so that the process blocks in its writes and loses nothing; lines in its log report this. An outage of
+ * the logs service for hours throttles only a run that prints this much. files.py implements the same for runs that it
+ * supervises.
  */
 import type { Clock } from "@trainyard/kernel";
 import { type OutputWriter, outputSource } from "./output-writer.ts";
 
 /**
- * The size of undelivered output from which a run is throttled, until half of it is delivered. A training prints this
- * in hours.
+ * The size of undelivered output at which a run is throttled, until half of it is delivered. A usual training takes
+ * hours to print this.
  */
 export const throttledBytes = 128 * 1024 * 1024;
 /**
- * From each pipe: some 3,000 lines a second, which the logs service takes. The limit for losses is then an hour away.
+ * The rate for each pipe: some 3,000 lines a second, which the logs service can store. Lines are lost only after an
+ * hour at this rate.
  */
 export const throttledBytesPerSecond = 256 * 1024;
 const lookMs = 1_000;
@@ -31,7 +33,7 @@ export class OutputThrottle {
     this.#clock = clock;
   }
 
-  /** Returns how long a pipe is not read after some of its bytes were written. */
+  /** Returns the pause after some bytes, during which the pipe is not read. */
   pauseMs(bytes: number, lines: number): number {
     if (this.#isOver) return 0;
     const nowMs = this.#clock.monotonicMs();
@@ -44,7 +46,7 @@ export class OutputThrottle {
     return (bytes / throttledBytesPerSecond) * 1_000;
   }
 
-  /** The run has ended: the rest is read at once. */
+  /** Called when the run has ended: the rest is read without pauses. */
   end(): void {
     this.#isOver = true;
     this.#sayHowLong(this.#clock.monotonicMs(), "");

@@ -1,8 +1,7 @@
 /**
- * Appends a run's lines to files of a bounded size (see layout.ts). One writer at a time: the supervisor while it
- * lives, the agent before it was started and after it was killed. A write never throws into the run: what the disk does
- * not take, or what nobody fetched beyond a gibibyte, is dropped and counted, and a line says how much once there is
- * room.
+ * Appends a run's lines to files of a bounded size (see layout.ts). It has one writer at a time: the supervisor while
+ * it lives, the agent before and after. A write never fails the run: lines are dropped and counted when the disk is
+ * full, or when a gibibyte is undelivered; a line reports the number once lines can be written again.
  */
 import {
   closeSync,
@@ -36,7 +35,7 @@ export function segmentName(first: number): string {
   return `${String(first).padStart(12, "0")}.ndjson`;
 }
 
-/** The first line numbers of the files that are there, rising. */
+/** The first line numbers of the existing files, in ascending order. */
 export function segmentsOf(folder: string): readonly number[] {
   return readdirSync(folder)
     .filter((name) => /^[0-9]{12}\.ndjson$/.test(name))
@@ -60,7 +59,7 @@ export class OutputWriter {
     const path = join(folder, segmentName(first));
     this.#file = openSync(path, "a", 0o600);
     const content = readFileSync(path);
-    // A torn last line is of a writer that was killed inside its write.
+    // A torn last line is left by a writer that was killed during its write.
     this.#bytes = content.lastIndexOf(10) + 1;
     if (this.#bytes < content.length) ftruncateSync(this.#file, this.#bytes);
     this.#next = first + countLines(content);
@@ -80,11 +79,11 @@ export class OutputWriter {
     if (!this.#append(lines)) this.#dropped += lines.length;
   }
 
-  /** Bytes of the files that are here: what is not delivered, and less than one file beside it. */
+  /** The bytes of all files: the undelivered lines, and less than one file of delivered ones. */
   keptBytes(): number {
     return segmentsOf(this.#folder).reduce((sum, first) => {
       const path = join(this.#folder, segmentName(first));
-      // The agent removes files meanwhile.
+      // The agent may remove files at the same time.
       return sum + (statSync(path, { throwIfNoEntry: false })?.size ?? 0);
     }, 0);
   }
@@ -105,7 +104,7 @@ export class OutputWriter {
       let written = 0;
       while (written < bytes.length) written += writeSync(this.#file, bytes, written);
     } catch {
-      // Counted by the caller; half a line must not stay.
+      // The caller counts the line; half a line must not stay.
       this.#cutBack();
       return false;
     }
@@ -118,7 +117,7 @@ export class OutputWriter {
     try {
       if (fstatSync(this.#file).size > this.#bytes) ftruncateSync(this.#file, this.#bytes);
     } catch {
-      // The same disk; the next writer or the reader skips what is torn.
+      // Cutting may fail on the same full disk; the next writer or the reader skips a torn line.
     }
   }
 
@@ -130,7 +129,7 @@ export class OutputWriter {
     this.#bytes = 0;
   }
 
-  /** The total is looked at where a new file begins, and once a second while lines are dropped. */
+  /** The total size is checked when a new file begins, and once a second while lines are dropped. */
   #mayWrite(): boolean {
     if (this.#dropped === 0 && this.#bytes < segmentBytes) return true;
     const nowMs = this.#clock.monotonicMs();

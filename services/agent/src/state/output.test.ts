@@ -32,7 +32,7 @@ function readAll(reader: OutputReader): readonly string[] {
   }
 }
 
-test("lines are read in their order from what was acknowledged, by a new reader too", () => {
+test("lines are read in order after the acknowledged ones, even by a new reader", () => {
   const { folder, output } = newRun();
   const writer = new OutputWriter(output, systemClock);
   writer.write([line("a"), { source: 2, atMs: 6, text: "b\n\u2028", continued: true }]);
@@ -45,7 +45,7 @@ test("lines are read in their order from what was acknowledged, by a new reader 
   expect(lines).toEqual([{ sequence: 2, source: 2, atMs: 6, text: "b\n\u2028", continued: true }]);
 });
 
-test("lines have the rank that their launcher wrote, also where a batch ends inside one", () => {
+test("lines have the rank that their launcher wrote, even if a batch ends inside one", () => {
   const { folder, output } = newRun();
   const long = { ...line("[rank=3] a"), continued: true };
   new OutputWriter(output, systemClock).write([long, line("b"), line("c")]);
@@ -58,7 +58,7 @@ test("lines have the rank that their launcher wrote, also where a batch ends ins
   expect(lines.map(({ rank }) => rank)).toEqual([3, undefined]);
 });
 
-test("numbers continue in a writer that comes after one that was killed inside its write", () => {
+test("numbers continue in the next writer after one that was killed during its write", () => {
   const { folder, output } = newRun();
   new OutputWriter(output, systemClock).write([line("a"), line("b")]);
   appendFileSync(join(output, segmentName(1)), '[1,5,"tor');
@@ -67,7 +67,7 @@ test("numbers continue in a writer that comes after one that was killed inside i
   expect(readAll(new OutputReader(folder))).toEqual(["a", "b", "c"]);
 });
 
-test("files have a bounded size, and those that were fetched go", () => {
+test("files have a bounded size, and delivered files are removed", () => {
   const { folder, output } = newRun();
   const writer = new OutputWriter(output, systemClock);
   const text = "x".repeat(16 * 1024);
@@ -81,14 +81,14 @@ test("files have a bounded size, and those that were fetched go", () => {
   expect(reader.read(limits).lines).toEqual([{ sequence: 40 * 64 + 1, ...line("last") }]);
 });
 
-test("output that nobody fetches is dropped beyond a gibibyte, and a line says how much", () => {
+test("undelivered output beyond a gibibyte is dropped, and a line says how much", () => {
   const { folder, output } = newRun();
   let nowMs = 0;
   const writer = new OutputWriter(output, { ...systemClock, monotonicMs: () => nowMs });
   writer.write(Array.from({ length: 1_100 }, () => line("y".repeat(16 * 1024))));
   const first = join(output, segmentName(1));
   const { size } = statSync(first);
-  // A hole stands for what was written and not fetched.
+  // The sparse file counts as written and undelivered output.
   truncateSync(first, 1024 * 1024 * 1024);
   writer.write([line("dropped"), line("dropped")]);
   truncateSync(first, size);

@@ -1,9 +1,9 @@
 /**
- * Reads and writes in the folder that a training process may write. All in it is the process's own: in the place of a
- * file there may be anything, of any size, a pipe that nobody writes to, or a link to what never ends; in the place of
- * a folder a link to another run's, or to the system's, at any moment. So each folder below the run's is opened as a
- * folder and no link, and what is in it is reached through the open folder. Where the run has a user of its own only
- * that user's files count: a hard link gives any name to another's.
+ * Reads and writes in the folder that a training process may write. Its content is hostile: a file may be of any size,
+ * a pipe without a writer, or a link to an endless file; a folder may become a link to another run's or the system's
+ * folder at any time. So each folder below the run's is opened without following links, and its files are opened
+ * through the open folder. If the run has a user of its own, only that user's files count, since a hard link can name
+ * another user's file.
  *
  * Names are relative to the run's folder, with "/".
  */
@@ -23,7 +23,7 @@ import { ownerOfFolder } from "../users/run-folders.ts";
 
 const { O_RDONLY, O_WRONLY, O_CREAT, O_EXCL, O_NONBLOCK, O_NOFOLLOW, O_DIRECTORY } = constants;
 
-/** Null where there is no such file, a number where it has more bytes than that. */
+/** Null if the file does not exist; its size if it is longer than the limit. */
 export function readRunFile(
   runDir: string,
   name: string,
@@ -41,7 +41,7 @@ export function readRunFile(
   }
 }
 
-/** A descriptor of a regular file, for the caller to close; null for anything else. */
+/** Returns a descriptor of a regular file, which the caller closes; null for any other kind of file. */
 export function openRunFile(runDir: string, name: string): number | null {
   const [folder, base] = split(name);
   return withinRun(runDir, folder, (path) =>
@@ -55,7 +55,7 @@ function openFile(path: string, uid: number | undefined): number | null {
     // Opening a pipe waits for its other end by default.
     file = openSync(path, O_RDONLY | O_NONBLOCK | O_NOFOLLOW);
   } catch {
-    // Not there, a link, a socket, or not to be read by this user: nothing that the SDK has written.
+    // The path does not exist, is a link or a socket, or is unreadable for this user: the SDK did not write it.
     return null;
   }
   const status = fstatSync(file);
@@ -65,8 +65,8 @@ function openFile(path: string, uid: number | undefined): number | null {
 }
 
 /**
- * Replaced by rename, and the run's to read and replace. Throws where the folder is not there, or the draft's name is
- * taken.
+ * Replaces a file by rename; the run may read and replace it. Throws if the folder does not exist, or the draft's name
+ * is taken.
  */
 export function writeRunFile(runDir: string, name: string, text: string): void {
   const owner = ownerOfFolder(runDir);
@@ -84,16 +84,16 @@ export function writeRunFile(runDir: string, name: string, text: string): void {
     renameSync(draft, `${path}/${base}`);
     return true;
   });
-  if (written === null) throw new Error(`${runDir} has no folder for ${name}`);
+  if (written === null) throw new Error(`the folder of ${name} does not exist in ${runDir}`);
 }
 
-/** One that is not there counts as removed. */
+/** A missing file counts as removed. */
 export function removeRunFile(runDir: string, name: string): void {
   const [folder, base] = split(name);
   withinRun(runDir, folder, (path) => rmSync(`${path}/${base}`, { force: true }));
 }
 
-/** Calls with a path of a folder that stays the same whatever the run does meanwhile; null where there is none. */
+/** Calls with a path that names the same folder whatever the run does meanwhile; null if the folder does not exist. */
 export function withinRun<T>(runDir: string, folder: string, work: (path: string) => T): T | null {
   const open: number[] = [];
   let path = runDir;
@@ -115,7 +115,7 @@ function openFolder(path: string): number | null {
     return openSync(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_NONBLOCK);
   } catch (error) {
     const { code = "" } = error as NodeJS.ErrnoException;
-    // A link is reported as ENOTDIR where a folder is asked for, or as ELOOP.
+    // A link is reported as ENOTDIR if a folder is expected, else as ELOOP.
     if (["ENOENT", "ENOTDIR", "ELOOP"].includes(code)) return null;
     throw error;
   }

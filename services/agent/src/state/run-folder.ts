@@ -52,19 +52,17 @@ const endRecords = codecOf<Plain<EndRecord>>(EndRecordSchema);
 
 const reservedNames = [names.process, names.kill, names.exit, names.shipped];
 
-/** A claim in whose name nothing is ever started. */
+/** A claim for which no process is ever started. */
 const claimOfNobody = `${JSON.stringify({ pid: 0, started: "", boot: "" })}\n`;
 
-/**
- * That the scheduler has recorded its end, and how long agents had been up on this folder; not known of an older agent.
- */
+/** The record that the scheduler knows the run's end, with the agents' uptime; an older agent wrote no uptime. */
 export type Forgotten = { readonly atMs: number; readonly upMs?: number };
 
 export type Delivered = "delivered" | "refused" | "given_up";
 
 export type LastWord = {
   readonly endRecord: Plain<EndRecord> | null;
-  /** Why there is none although there is a file; a sentence without its end, or nothing. */
+  /** The reason why an existing file has no record, as a sentence without a full stop; empty for none. */
   readonly problem: string;
 };
 
@@ -78,7 +76,7 @@ const endReasons: readonly EndReason[] = [
 function endRecordOf(text: string): Plain<EndRecord> | null {
   try {
     const said = endRecords.decode(text);
-    // A number would pass for a reason that this version does not know.
+    // A number could be a reason that this version does not know.
     if (!endReasons.includes(said.reason)) return null;
     return { ...said, message: storableText(said.message, limits.endMessageCharsMax) };
   } catch {
@@ -91,11 +89,11 @@ export class RunFolder {
   readonly runDir: string;
   readonly work: string;
   readonly launch: Plain<Launch>;
-  /** Records that a full disk did not take. They count all the same, and are written once there is room. */
+  /** Records that did not fit on a full disk. They count as written, and are written once the disk has room. */
   readonly #held = new Map<string, object>();
   #againMs = 0;
   #forgotten: { readonly record: Forgotten | null } | null = null;
-  /** Whether there may be unpacked code. */
+  /** True if the folder may contain unpacked code. */
   #hasWork = true;
   readonly #clock: Clock;
 
@@ -107,7 +105,7 @@ export class RunFolder {
     this.launch = launch;
   }
 
-  /** With an owner its processes start as that user. */
+  /** With an owner, the run's processes start as that user. */
   static create(
     runs: string,
     launch: Plain<Launch>,
@@ -125,13 +123,13 @@ export class RunFolder {
       writeRecord(path, names.spec, { version: layoutVersion, launch: launches.toJson(launch) });
       return folder;
     } catch (error) {
-      // Files made of it would take the little room that there is.
+      // Files made from this record would use the little space that is left.
       folder.#removeOwn();
       throw error;
     }
   }
 
-  /** Null for a folder whose run was never recorded. */
+  /** Null for a folder without a recorded launch. */
   static open(path: string, clock: Clock): RunFolder | null {
     const spec = readRecord<Spec>(path, names.spec);
     if (spec === null) return null;
@@ -146,7 +144,7 @@ export class RunFolder {
     return readRecord(this.path, names.process);
   }
 
-  /** All processes of the run. A run without the record was started by an older agent. */
+  /** The group of the run's processes. A run without the record was started by an older agent. */
   get group(): RunGroup {
     const record = readRecord<GroupRecord>(this.path, names.group) ?? { mechanism: "scan" };
     return runGroupOf(this.runDir, () => this.process, record);
@@ -156,7 +154,7 @@ export class RunFolder {
     return this.#recorded(names.stop);
   }
 
-  /** Whether its script has opened the run with the SDK, and so looks for a request to stop. */
+  /** True if the script has opened the run with the SDK, which polls for a request to stop. */
   get usesSdk(): boolean {
     return existsSync(join(this.runDir, "spool"));
   }
@@ -173,14 +171,15 @@ export class RunFolder {
     return this.#recorded(names.delivered);
   }
 
-  /** Written by its agent only, which asks for it at every report: so the file is read once. */
+  /** Only the run's agent writes this file, and reads it for every report, so it is cached. */
   get forgotten(): Forgotten | null {
     this.#forgotten ??= { record: this.#recorded(names.forgotten) };
     return this.#forgotten.record;
   }
 
   /**
-   * The SDK's last word. The file is the user's to write over: where it cannot be read the exit code says all there is.
+   * The end record that the SDK wrote. The user can overwrite the file: if it cannot be read, only the exit code
+   * counts.
    */
   get lastWord(): LastWord {
     const written = readRunFile(this.runDir, "end.json", limits.endRecordBytesMax);
@@ -192,7 +191,7 @@ export class RunFolder {
     return { endRecord: endRecordOf(written.toString("utf8")), problem: "" };
   }
 
-  /** Asks the script to stop by itself. The first moment counts. False where a full disk does not take the question. */
+  /** Asks the script to stop by itself. A repeated request keeps the first time. False if a full disk prevents it. */
   askToStop(): boolean {
     const stop: StopRecord = this.stop ?? { why: "shutdown", atMs: this.#clock.nowMs() };
     this.#record(names.stop, stop);
@@ -207,13 +206,13 @@ export class RunFolder {
 
   recordKill(why: KillRecord["why"]): void {
     const standing = this.kill;
-    // A request of the scheduler replaces a shutdown; otherwise the first record is kept.
+    // A kill for the scheduler replaces a shutdown's; otherwise the first record is kept.
     if (standing === null || (standing.why === "shutdown" && why === "wanted")) {
       this.#record(names.kill, { why, atMs: this.#clock.nowMs() });
     }
   }
 
-  /** A record counts from now on, and is written at once, or as soon as there is room. */
+  /** Makes a record count from now on, and writes it at once, or as soon as the disk has room. */
   #record(name: string, record: object): void {
     this.#held.set(name, record);
     this.#againMs = 0;
@@ -221,7 +220,7 @@ export class RunFolder {
   }
 
   /**
-   * Writes what the disk had no room for, if it has now. A try wakes the watchers of the folder, so it is done seldom.
+   * Writes the held records if the disk has room. Each attempt wakes the watchers of the folder, so it is made seldom.
    */
   writeHeld(): void {
     if (this.#held.size === 0 || this.#clock.monotonicMs() < this.#againMs) return;
@@ -241,7 +240,7 @@ export class RunFolder {
     return (this.#held.get(name) as T | undefined) ?? readRecord<T>(this.path, name);
   }
 
-  /** The agent's message to the run, which the supervisor writes as a line; empty for none any more. */
+  /** A message of the agent to the run, which the supervisor writes as a line; empty for none. */
   get notice(): string {
     return this.#recorded<NoticeRecord>(names.notice)?.text ?? "";
   }
@@ -269,7 +268,7 @@ export class RunFolder {
     this.#record(names.forgotten, record);
   }
 
-  /** Makes sure that no supervisor will start it any more; false when one has claimed it. */
+  /** Makes sure that no supervisor can start the run; false if one has claimed it. */
   claimAsNeverStarted(): boolean {
     if (!existsSync(this.#claimDraft)) {
       writeFileSync(this.#claimDraft, claimOfNobody, { mode: 0o600 });
@@ -283,12 +282,12 @@ export class RunFolder {
     }
   }
 
-  /** There from the start, so that a full disk does not keep the agent from ending what it cannot start. */
+  /** This file exists from the start, so that on a full disk the agent can still end a run that it cannot start. */
   get #claimDraft(): string {
     return join(this.path, `.${names.supervisor}.agent.new`);
   }
 
-  /** A line of the agent's own; only while no supervisor writes. */
+  /** Writes a line of the agent; only while no supervisor writes. */
   say(said: string): void {
     const text = storableText(said, limits.saidCharsMax);
     try {
@@ -298,22 +297,25 @@ export class RunFolder {
       ]);
       output.close();
     } catch (error) {
-      // A full disk may lose this line: the recorded exit has the reason too.
+      // A full disk may lose this line; the recorded exit contains the reason too.
       if (!isDiskFull(error)) throw error;
     }
   }
 
-  /** The user of its processes; null for the agent's own. */
+  /** The user of the run's processes; null for the agent's user. */
   get owner(): Owner | null {
     return ownerOfFolder(this.runDir);
   }
 
-  /** The variables that are its user's; none of a run without one. */
+  /** The variables of the run's user; empty for a run without a user of its own. */
   get userVariables(): Readonly<Record<string, string>> {
     return this.owner === null ? {} : variablesOf(this.path, this.launch.experiment);
   }
 
-  /** A new one for each attempt: a supervisor of an earlier agent may yet start the process in the one before. */
+  /**
+   * Makes a new folder for each attempt, since a supervisor of an earlier agent may still start a process in the
+   * previous one.
+   */
   newWork(): string {
     this.#hasWork = true;
     makeFolder(this.work);
@@ -323,20 +325,20 @@ export class RunFolder {
     return path;
   }
 
-  /** Makes the code the run's, once all of it is there: before that nobody else gets into its folder. */
+  /** Gives the unpacked code to the run's user; until then only the agent can enter the folder. */
   giveWork(path: string): string {
     const { owner } = this;
     if (owner !== null) give(path, owner);
     return path;
   }
 
-  /** Throws where the run has left what its user cannot remove. */
+  /** Throws if the run has left files that its user cannot remove. */
   async removeWork(): Promise<void> {
-    // Asked of each forgotten run whenever another is forgotten.
+    // This is called for each forgotten run whenever another is forgotten.
     if (!this.#hasWork) return;
     const { owner } = this;
     if (owner !== null && existsSync(this.work)) {
-      // A folder that was not handed over is the agent's still: nobody else has been in it.
+      // A folder that was not given to the run's user still belongs to the agent, and no other user has entered it.
       const given = readdirSync(this.work).map((name) => join(this.work, name));
       for (const path of given) if (lstatSync(path).uid === owner.uid) await removeAs(owner, path);
     }
@@ -344,7 +346,7 @@ export class RunFolder {
     this.#hasWork = false;
   }
 
-  /** Throws where the run has left what its user cannot remove. */
+  /** Throws if the run has left files that its user cannot remove. */
   async remove(): Promise<void> {
     const { owner } = this;
     await this.removeWork();
@@ -356,7 +358,7 @@ export class RunFolder {
     this.#removeOwn();
   }
 
-  /** First what makes it a run, so that one that is half removed is nothing. */
+  /** Removes the launch first, so that a half removed folder counts as none. */
   #removeOwn(): void {
     rmSync(join(this.path, names.spec), { force: true });
     rmSync(this.path, { recursive: true, force: true });

@@ -1,7 +1,7 @@
 /**
- * All processes of one run, whatever they have done to get away from their group: the port behind which four mechanisms
- * lie. Which one is in force is on record in the run's folder before the run starts (group.json), so that every process
- * that adopts the run finds the same processes.
+ * The port to all processes of one run, even those that tried to leave its group, with four mechanisms. The mechanism
+ * is recorded in the run's folder before the run starts (group.json), so that every process that adopts the run finds
+ * the same processes.
  *
  *   cgroup   a cgroup2 of the run's own. The kernel knows who is in it, and kills all of it at once.
  *   parent   a small Python process starts the run and adopts whatever in it loses its parent (a subreaper), so that
@@ -14,7 +14,7 @@
  *   (container-group.ts).
  *
  * The first two look at /proc too, for a process that was moved to another cgroup, or whose adoptive parent was killed.
- * Zombies do not count: they hold nothing, and who does not wait for them may live forever.
+ * Zombies do not count: they hold no resources, and a parent that never waits for them may live forever.
  */
 import { cgroupOf } from "./cgroup.ts";
 import { type ContainerRecord, containerGroupOf } from "./container-group.ts";
@@ -31,7 +31,7 @@ import {
 } from "@trainyard/kernel/process-identity";
 import { ownerOfFolder } from "../users/run-folders.ts";
 
-/** group.json: how the run's processes are held together. */
+/** The content of group.json: the mechanism that holds the run's processes together. */
 export type GroupRecord =
   | ContainerRecord
   | { readonly mechanism: "cgroup"; readonly path: string }
@@ -39,18 +39,24 @@ export type GroupRecord =
   | { readonly mechanism: "scan" };
 
 export type Mechanism = GroupRecord["mechanism"];
-/** Those of a run that is a process of this host. */
+/** The mechanisms of a run that is a process of this host. */
 export type ProcessMechanism = Exclude<Mechanism, "container">;
 
 export type RunGroup = {
   readonly mechanism: Mechanism;
-  /** The living processes of the run, as far as they can be named. */
+  /** The living processes of the run, as far as they are known. */
   members(): readonly LivingProcess[];
-  /** Whether nothing of it lives. One look may miss what forks on and on: a caller that depends on it looks again. */
+  /**
+   * True if no process of the run lives. A single check may miss processes that keep forking, so a caller that depends
+   * on it repeats it.
+   */
   isOver(): boolean;
-  /** Sends the signal to all that live; false where nothing did. */
+  /** Sends the signal to all living processes; false if there were none. */
   signal(name: NodeJS.Signals): boolean;
-  /** Once it is over: gives back what the kernel or an engine holds for it. Says what remains; empty for nothing. */
+  /**
+   * Called once the run is over: releases its cgroup or container. Returns a sentence about what could not be released;
+   * empty for nothing.
+   */
   remove(): Promise<string>;
 };
 
@@ -81,11 +87,11 @@ export function runGroupOf(
   };
 }
 
-/** The processes of a run in /proc. Remembers those it has seen: their parents may end. */
+/** The processes of a run in /proc. Remembers those that it has seen, since their parents may end. */
 class Found {
   readonly #runDir: string;
   readonly #leader: () => ProcessIdentity | null;
-  /** Lives in the group's place: not of the run itself, but everything below it is. */
+  /** A process that is not part of the run, but whose descendants are. */
   readonly #parent: ProcessIdentity | null;
   #seen: ReadonlyMap<number, string> = new Map();
 
@@ -103,7 +109,7 @@ class Found {
     return this.members().length === 0 && !this.#isParentThere();
   }
 
-  /** It goes when it has waited for all that it had adopted. */
+  /** The parent ends when it has waited for all processes that it adopted. */
   #isParentThere(): boolean {
     return this.#parent !== null && isAlive(this.#parent);
   }
@@ -131,7 +137,7 @@ class Found {
     return [...ours.values()];
   }
 
-  /** Anyone may name this run's folder in a process of their own, which would keep the run from ending. */
+  /** Any user can put this run's folder into a process's environment, which would keep the run from ending. */
   #mayBeOurs(pid: number): boolean {
     const owner = ownerOfFolder(this.#runDir);
     return owner === null || userOf(pid) === owner.uid;
@@ -140,11 +146,12 @@ class Found {
   signal(name: NodeJS.Signals, besides: ReadonlySet<number>): boolean {
     const leader = this.#leader();
     const isLed = leader !== null && isAlive(leader);
-    // Before the first dies: then its children have another parent.
+    // The members are listed before the first one dies, since its children then get another parent.
     const members = this.members();
     if (isLed) sendSignal(-leader.pid, name);
     for (const { pid, group } of members) {
-      // Those of the group have it already; a second one changes nothing for SIGKILL, and SIGTERM is for strays only.
+      // Members of the group have the signal already; a second SIGKILL is harmless, and SIGTERM is sent only to the
+      // others.
       if (name === "SIGKILL" || !((isLed && group === leader.pid) || besides.has(pid))) {
         sendSignal(pid, name);
       }
@@ -153,7 +160,7 @@ class Found {
   }
 }
 
-/** Adds the descendants of those that are in it, or from the root. */
+/** Adds the descendants of the processes in the set, or of the root. */
 function addDescendants(
   processes: readonly LivingProcess[],
   ours: Map<number, LivingProcess>,

@@ -1,4 +1,4 @@
-/** The training process may write anything into its spool: it harms no other run. */
+/** The training process may write any files into its spool, without harm to other runs. */
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, expect, test } from "vitest";
@@ -31,14 +31,14 @@ test.each([
   expect(spool.named()).toEqual({ checkpoints: [{ checkpoint, step: 10, bytes }] });
 });
 
-test("a spool of very many files is looked over in part, and nothing of it counts as never whole", () => {
+test("a spool with very many files is read in part, and none of its checkpoints counts as incomplete", () => {
   const names = Array.from({ length: 2 * limits.spoolEntriesMax }, (_, n) => `${idOf(n)}.begun`);
   const spool = spoolWith(Object.fromEntries(names.map((name) => [name, ""])));
   expect(spool.begun()).toEqual([]);
   expect(spool.named()).toBeUndefined();
 });
 
-test("a checkpoint whose record is beyond the limit of the look does not count as never complete", () => {
+test("a checkpoint whose record is beyond the limit of the read does not count as incomplete", () => {
   const numbers = Array.from({ length: 2 * limits.spoolEntriesMax }, (_, n) => n);
   const whole = numbers.map((n) => [`${idOf(n)}.json`, "{}"]);
   const begun = numbers.slice(0, 100).map((n) => [`${idOf(n)}.begun`, ""]);
@@ -47,7 +47,7 @@ test("a checkpoint whose record is beyond the limit of the look does not count a
   expect(spool.begun()).toEqual([never]);
 });
 
-test("files that are no record of the SDK's hide none that is", () => {
+test("files that are not records of the SDK do not hide records", () => {
   const junk = Array.from({ length: 2 * limits.spoolEntriesMax }, (_, n) => [`${n}.json`, "{}"]);
   const numbers = Array.from({ length: 50 }, (_, n) => n);
   const records = numbers.map((n) => [`${idOf(n)}.json`, recordOf(idOf(n), "[]")]);

@@ -1,7 +1,7 @@
 /**
  * The SDK's remains of a run's checkpoints in `run/spool/checkpoints`, by the rules of its README ("The run's folder"):
- * a `.begun` whose folder was never whole, a `.json` for each that is sealed and not settled. The files are the
- * training process's: what is no record of the SDK's is passed over.
+ * a `.begun` for each incomplete folder, a `.json` for each checkpoint that is sealed and not settled. The training
+ * process can write there, so files that are not the SDK's records are skipped.
  */
 import { lstatSync, opendirSync } from "node:fs";
 import { basename } from "node:path";
@@ -11,49 +11,49 @@ import { isCheckpointId } from "@trainyard/kernel";
 import { limits } from "../limits.ts";
 import { readRunFile, removeRunFile, withinRun } from "./run-file.ts";
 
-/** The SDK's records of a checkpoint whose folder is complete. */
+/** The SDK's record of a checkpoint whose folder is complete. */
 export type Sealed = {
   readonly checkpoint: string;
   readonly sealedMs: number;
   readonly stepsCompleted: number;
   readonly metadata: object;
   readonly manifest: readonly { readonly bytes: number }[];
-  /** Files that other hosts send to the same object store, with their digests. */
+  /** The files that other hosts send to the same object store, with their digests. */
   readonly ofOthers?: readonly object[];
-  /** These are files of a checkpoint that the chief's host completes. */
+  /** True for a part of a checkpoint that the chief's host completes. */
   readonly isPart?: boolean;
-  /** The id of the storage, as the process saw it; absent from older SDKs. */
+  /** The id of the storage that the process saw; absent with older SDKs. */
   readonly storageId?: string;
 };
 
-/** Not all where the look ended before the folder's end. */
+/** `isAll` is false if the read stopped before the folder's end. */
 type Names = { readonly names: readonly string[]; readonly isAll: boolean };
 
 const place = "spool/checkpoints";
 
 export class SealedSpool {
   readonly #runDir: string;
-  /** The facts from a record, which never changes; null of a file that is no record. */
+  /** The checkpoint of each record, which never changes; null for a file that is not a record. */
   readonly #read = new Map<string, Plain<SealedCheckpoint> | null>();
 
   constructor(runDir: string) {
     this.#runDir = runDir;
   }
 
-  /** The sealed ones, the earliest first. */
+  /** Returns the sealed checkpoints, the earliest first. */
   sealed(): readonly Sealed[] {
     return this.#names(".json")
       .names.flatMap((checkpoint) => this.#record(checkpoint) ?? [])
       .toSorted((a, b) => a.sealedMs - b.sealedMs);
   }
 
-  /** Those whose folder was never whole; none of a spool that was looked over in part. */
+  /** Returns the checkpoints with an incomplete folder; empty for a spool that was read in part. */
   begun(): readonly string[] {
     const { names, isAll } = this.#names(".begun");
     return isAll ? names.filter((checkpoint) => !this.#mayBeSealed(checkpoint)) : [];
   }
 
-  /** Asked of the file itself: a list of names may be cut. A record that cannot be looked at counts. */
+  /** Checks the file itself, since a list of names may be cut. A record that cannot be checked counts as sealed. */
   #mayBeSealed(checkpoint: string): boolean {
     try {
       const found = withinRun(this.#runDir, place, (path) =>
@@ -65,18 +65,18 @@ export class SealedSpool {
     }
   }
 
-  /** The folder of one that was never whole is gone. */
+  /** Called once the incomplete folder was removed. */
   forgetBegun(checkpoint: string): void {
     removeRunFile(this.#runDir, `${place}/${checkpoint}.begun`);
   }
 
-  /** The platform has decided on it. */
+  /** Called once the platform has completed or refused the checkpoint. */
   settle(checkpoint: string): void {
     this.forgetBegun(checkpoint);
     removeRunFile(this.#runDir, `${place}/${checkpoint}.json`);
   }
 
-  /** The checkpoints of a report: those with the most steps first, as many as are named; undefined for none. */
+  /** The checkpoints for a report: those with the most steps first, up to the limit; undefined for none. */
   named(): Plain<SealedCheckpoints> | undefined {
     const names = new Set(this.#names(".json").names);
     for (const known of this.#read.keys()) if (!names.has(known)) this.#read.delete(known);
@@ -95,10 +95,10 @@ export class SealedSpool {
     return told;
   }
 
-  /** The checkpoints with a file of this ending; files of other names are passed over, and do not count. */
+  /** Returns the checkpoints with a file of this ending; other files are skipped, and do not count. */
   #names(ending: string): Names {
     const found = withinRun(this.#runDir, place, (path) => this.#namesIn(path, ending));
-    // A file or a link of that name is not the SDK's.
+    // A file or a link at the folder's path is not the SDK's.
     return found ?? { names: [], isAll: true };
   }
 
@@ -139,7 +139,7 @@ export class SealedSpool {
 }
 
 function toldOf({ checkpoint, stepsCompleted, manifest }: Sealed): Plain<SealedCheckpoint> {
-  // The process's own word: what is no size counts as nothing.
+  // The size comes from the process: an invalid size counts as 0.
   const bytes = manifest.reduce((sum, file) => sum + sizeOf(file?.bytes), 0);
   return { checkpoint, step: stepsCompleted, bytes };
 }

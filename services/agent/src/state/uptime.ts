@@ -1,6 +1,6 @@
 /**
- * How long agents have been up on this folder, all their starts together: an age that no wall clock can make up or take
- * back. What passed while none was up does not count: nobody could have delivered anything then.
+ * The time for which agents have been up on this folder, in all their starts: an age that no wall clock can change.
+ * Time without an agent does not count, since nothing could be delivered.
  */
 import { names, readRecord, writeRecord } from "./layout.ts";
 
@@ -22,7 +22,7 @@ export class Uptime {
     return this.atStartMs + this.#monotonicMs() - this.#beganMs;
   }
 
-  /** A machine that dies without it loses the time since the last write. */
+  /** A machine that crashes loses the uptime since the last save. */
   save(): void {
     writeRecord(this.#folder, names.uptime, { upMs: Math.round(this.ms) });
   }

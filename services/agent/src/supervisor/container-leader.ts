@@ -1,8 +1,8 @@
 /**
- * Starts a run's container and waits for its end. Its output comes through two named pipes of the run's folder, of
- * which the supervisor holds the reading ends; the engine is asked for three things only: to make the container, to
- * start it, and how it ended. While the engine is away, or restarted, the container runs and its lines are read; its
- * end is then seen by its process, and the engine has a minute to come back and say the code.
+ * Starts a run's container and waits for its end. Its output comes through two named pipes of the run's folder, whose
+ * reading ends the supervisor holds. The engine is needed only to make the container, to start it, and to report its
+ * end. While the engine is down, the container runs and its lines are read. Its end is then detected by its process,
+ * and the engine has a minute to come back and report the code.
  */
 import { spawnSync } from "node:child_process";
 import { chmodSync, closeSync, constants, existsSync, mkdirSync, openSync } from "node:fs";
@@ -27,11 +27,11 @@ export type ContainerOrder = {
   /** The folder of the pipes, in the run's folder. */
   readonly pipes: string;
   readonly body: ContainerBody;
-  /** The same in the words of Podman's own API, where it is needed. */
+  /** The same container for Podman's own API, if that is needed. */
   readonly libpod?: LibpodBody;
 };
 
-/** An engine gives a process that a signal has ended the code 128 + its number. */
+/** If a signal ends a process, the engine reports the code 128 + the signal's number. */
 const signalled = 128;
 
 export async function startContainer(
@@ -55,7 +55,7 @@ export async function startContainer(
     void end.finally(close);
     return { identity, stdout: out.stream, stderr: err.stream, end };
   } catch (error) {
-    // It may have been made, and may even run: the caller ends and removes it.
+    // The container may exist and even run: the caller ends and removes it.
     for (const { stream, release } of [out, err]) {
       release();
       stream.destroy();
@@ -66,7 +66,7 @@ export async function startContainer(
 
 type Running = {
   readonly container: Docker.Container;
-  /** PID 1 of the container; null where it had ended before it could be seen. */
+  /** PID 1 of the container; null if it had ended before its identity was read. */
   readonly identity: ProcessIdentity | null;
   readonly clock: Clock;
 };
@@ -80,8 +80,8 @@ async function endOf(
   try {
     const code = await codeOf(running, socket);
     if (typeof code !== "number") return code;
-    // An init that cannot start the shell ends like any program. The run may remove the mark, but not what it has
-    // written.
+    // An init that cannot start the shell looks like a program that failed. The run may remove its mark, but not its
+    // lines.
     if (code > 0 && code < signalled && !hasBegun()) {
       return { lost: withoutShell(body), neverStarted: true };
     }
@@ -99,7 +99,7 @@ async function codeOf(running: Running, socket: string): Promise<number | Lost> 
   let deadlineMs = clock.monotonicMs() + limits.engineAwayMs;
   let problem = "";
   while (clock.monotonicMs() < deadlineMs) {
-    // However the engine took it: what lives is not over.
+    // A living process means that the run is not over, whatever the engine answered.
     if (identity !== null && isAlive(identity))
       deadlineMs = clock.monotonicMs() + limits.engineAwayMs;
     try {
@@ -116,8 +116,8 @@ async function codeOf(running: Running, socket: string): Promise<number | Lost> 
 }
 
 /**
- * The engine says at once that a container has ended. But it may go away without a word, and its answer has begun by
- * then (the headers come first), so the process is looked at too.
+ * Waits for the end. The engine normally reports it at once. But the engine may go down silently after its answer has
+ * begun (the headers come first), so the process is checked too.
  */
 async function overOrGone({ container, clock }: Running, init: ProcessIdentity): Promise<void> {
   const over = new AbortController();
@@ -141,12 +141,12 @@ function signalName(number: number): string | null {
 type Pipe = { readonly stream: Socket; readonly release: () => void };
 
 /**
- * The reading end of a named pipe. Until its release another end of ours keeps it from ending, since a reader sees the
- * end of a pipe that nobody has open for writing, which is so before the container opens it.
+ * The reading end of a named pipe. A reader sees the end of a pipe without a writer, as before the container opens it.
+ * So this process holds a writing end until the release.
  */
 function openPipe(folder: string, name: string): Pipe {
   mkdirSync(folder, { recursive: true });
-  // The container may have any user: nobody else gets here through the run's folder.
+  // The container may have any user; other users cannot get through the run's folder.
   chmodSync(folder, 0o777);
   const path = join(folder, name);
   if (!existsSync(path)) {

@@ -1,8 +1,8 @@
 /**
- * Makes and starts a run's container, with an engine that fails now and then: its answer may be lost, or be a 500,
- * before or after it did what was asked. What may pass is tried again with growing waits. A repeat is safe: the
- * container's name is the run's own, so a second one is refused and the first is found, and a container is only started
- * again while the engine says that it never was.
+ * Makes and starts a run's container with an unreliable engine: its answer may be lost, or be a 500, before or after it
+ * carried out the request. Temporary failures are retried with growing waits. A retry is safe: the container's name is
+ * unique to the run, so a second container is refused and the first is found, and a container is started again only
+ * while the engine reports that it was never started.
  */
 import type Docker from "dockerode";
 import { Backoff, type Clock, pause } from "@trainyard/kernel";
@@ -14,9 +14,9 @@ import { HostProblem, LackProblem, LaunchProblem } from "../runtime/runtime.ts";
 import type { ContainerOrder } from "./container-leader.ts";
 
 /**
- * PID 1 of the container, by its number on this host; null where it has ended already. `hasBegun` says whether anything
- * of the run was seen. Throws LaunchProblem where the configuration is the reason, HostProblem where the engine does
- * not answer, else what it said; the container may then be there, and may run.
+ * PID 1 of the container, by its number on this host; null if it has ended already. `hasBegun` tells whether the run
+ * has written anything. Throws LaunchProblem if the configuration is the cause, HostProblem if the engine does not
+ * answer, else the engine's message; the container may then exist, and even run.
  */
 export async function startedInit(
   engine: Docker,
@@ -48,7 +48,7 @@ async function patiently<T>(clock: Clock, attempt: (isRepeat: boolean) => Promis
   }
 }
 
-/** An engine that does not answer, or says that it failed; not one that names the configuration as the reason. */
+/** True if the engine does not answer or reports a failure of its own; false if it blames the configuration. */
 function mayPass(error: unknown): boolean {
   if (error instanceof HostProblem) return false;
   const said = problemOf(error, "");
@@ -60,7 +60,7 @@ async function make(engine: Docker, order: ContainerOrder, isRepeat: boolean): P
   try {
     await create(engine, order);
   } catch (error) {
-    // The attempt before has made it.
+    // The previous attempt has made the container.
     if (!isRepeat || statusOf(error) !== nameInUse) throw error;
   }
 }
@@ -88,7 +88,7 @@ async function create(engine: Docker, { name, body, libpod }: ContainerOrder): P
 
 const nameInUse = 409;
 const alreadyStarted = 304;
-/** The engines' name of a container that was never started. */
+/** The states that engines report for a container that was never started. */
 const neverStarted: readonly unknown[] = ["created", "configured", "initialized"];
 
 async function start(
@@ -99,7 +99,7 @@ async function start(
   if (isRepeat) {
     const { State } = await container.inspect({ abortSignal: bounded() });
     if (State.Running || hasBegun()) return;
-    // It has ended, and whether the entrypoint was called is not known: it is not called a second time.
+    // The container has ended, and may have called the entrypoint, which must not be called twice.
     if (!neverStarted.includes(State.Status)) {
       throw new HostProblem(
         `the container engine failed to start the container, which then was ${State.Status}`,
@@ -113,7 +113,7 @@ async function start(
   }
 }
 
-/** An engine may say for a moment that a container runs whose process has ended: Podman cleans up after it first. */
+/** An engine may briefly report a container as running after its process ended: Podman cleans up first. */
 async function initOf(container: Docker.Container, clock: Clock): Promise<ProcessIdentity | null> {
   const untilMs = clock.monotonicMs() + limits.endUnsaidMs;
   for (;;) {
@@ -130,7 +130,7 @@ async function initOf(container: Docker.Container, clock: Clock): Promise<Proces
   }
 }
 
-/** Podman's message with the status 500 about a container that no host makes. */
+/** Podman's message with status 500 about a configuration that no host can run. */
 const ofConfiguration = /(invalid|unknown|unsupported) cap(ability|add|drop)|duplicate mount/i;
 const hasNoShell =
   /argument list too long|["'`]?sh["'`]?:? (executable file )?not found|exec: "sh"|executable file `sh`/;
@@ -158,7 +158,7 @@ function startProblem(error: unknown, { socket, body }: ContainerOrder): Error {
 /** The kernel starts no program with a variable of this many bytes. */
 const variableBytesMax = 128 * 1024;
 
-/** Why the shell of a container did not start, as far as its body says. */
+/** The reason why the shell of a container did not start, as far as its body shows it. */
 export function withoutShell({ Image: image, Env }: ContainerBody): string {
   const long = Env.find((variable) => Buffer.byteLength(variable) >= variableBytesMax);
   if (long !== undefined) {

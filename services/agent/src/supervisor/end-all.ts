@@ -1,21 +1,21 @@
-/** Ends all of a run, and gives back what holds it. */
+/** Ends all processes of a run, and releases their cgroup or container. */
 import { type Clock, pause } from "@trainyard/kernel";
 import { describeSurvivors } from "../core/surviving-processes.ts";
 import type { RunGroup } from "../state/run-group.ts";
 
-/** Between two kills of what is slow to die. */
+/** The interval between two kills of a process that is slow to die. */
 const killAgainMs = 500;
-/** A process that is not gone this long after its kill is worth a line: the kernel holds it. */
+/** A process that lives this long after its kill is logged: the kernel holds it. */
 const tellLeftMs = 10_000;
-/** One look at /proc may miss what forks in that moment; so many in a row do not. */
+/** A single scan of /proc may miss a process that forks during the scan; this many scans in a row do not. */
 const looksToBeSure = 3;
 const removeAgainMs = 500;
 
 /**
  * Ends all processes and returns when none lives: a process that cannot be killed still has its memory and its devices,
- * and nobody else may get them. Then its container is removed, which is tried for at least `removeMs`; each attempt
- * follows another look for living processes, since an engine may start a container late. The result says what remains;
- * empty for nothing.
+ * which no other run may get. Then its container is removed, with retries for at least `removeMs`; each attempt follows
+ * another check for living processes, since an engine may start a container late. Returns a sentence about what could
+ * not be removed; empty for nothing.
  */
 export async function endAll(
   group: RunGroup,

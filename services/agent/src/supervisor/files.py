@@ -41,7 +41,7 @@ def read_record(folder, name):
 
 
 def write_record(folder, name, record):
-    """Writes a record by a rename. On a full disk it uses the room that was reserved for it, if
+    """Writes a record by a rename. On a full disk it uses the space that was reserved for it, if
     any.
     """
     draft = os.path.join(folder, ".%s.%d.new" % (name, os.getpid()))
@@ -130,7 +130,7 @@ class LineSplitter:
         return lines
 
     def end(self):
-        """Text without an end of line."""
+        """Returns the text after the last line end."""
         rest, self.held = self.held, b""
         return pieces_of(rest) if rest else []
 
@@ -165,7 +165,9 @@ def text_of(content):
 
 
 class Output:
-    """Appends lines to files of a bounded size as output-writer.ts does; what the disk does not take is counted."""
+    """Appends lines to files of a bounded size as output-writer.ts does; lines that do not fit on
+    the disk are counted.
+    """
 
     def __init__(self, folder):
         self.folder = folder
@@ -174,7 +176,7 @@ class Output:
         self.file = self.open(first)
         with open(segment_path(folder, first), "rb") as file:
             content = file.read()
-        # A torn last line is of a writer that was killed inside its write.
+        # A torn last line is left by a writer that was killed during its write.
         self.bytes = content.rfind(b"\n") + 1
         if self.bytes < len(content):
             os.ftruncate(self.file, self.bytes)
@@ -212,7 +214,7 @@ class Output:
             self.rotate()
             write_all(self.file, content)
         except OSError:
-            # Counted by the caller; half a line must not stay.
+            # The caller counts the line; half a line must not stay.
             self.cut_back()
             return False
         self.bytes += len(content)
@@ -235,7 +237,9 @@ class Output:
         self.bytes = 0
 
     def may_write(self):
-        """The total is looked at where a new file begins, and once a second while lines are dropped."""
+        """The total size is checked when a new file begins, and once a second while lines are
+        dropped.
+        """
         if self.dropped == 0 and self.bytes < SEGMENT_BYTES:
             return True
         now = time.monotonic()
@@ -250,7 +254,7 @@ class Output:
 
 
 class Throttle:
-    """How fast a run's output is read, as output-throttle.ts says it."""
+    """The rate at which a run's output is read, as in output-throttle.ts."""
 
     def __init__(self, output):
         self.output = output
@@ -259,7 +263,7 @@ class Throttle:
         self.look_again = 0.0
 
     def pause_s(self, size, lines):
-        """Returns how long nothing is read, after `size` bytes and the lines in them."""
+        """Returns the pause after `size` bytes and the lines in them."""
         now = time.monotonic()
         if now >= self.look_again:
             self.look_again = now + THROTTLE_CHECK_S

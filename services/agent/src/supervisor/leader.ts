@@ -1,7 +1,7 @@
 /**
- * Starts a run's first process so that all of the run can be found and ended, where no Python forks supervisors: in a
- * cgroup of its own, else with nothing but /proc to go by (see run-group.ts). What was chosen is recorded before the
- * run starts.
+ * Starts a run's first process so that all processes of the run can be found and ended, on hosts where no Python forks
+ * supervisors: in a cgroup of its own, else found by /proc alone (see run-group.ts). The mechanism is recorded before
+ * the run starts.
  */
 import { type ChildProcess, spawn, spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";
@@ -19,7 +19,7 @@ export type Command = {
   readonly environment: Readonly<Record<string, string>>;
   /** The folder in which the process runs. */
   readonly work: string;
-  /** The user as which it runs; absent for the supervisor's own. */
+  /** The user of the process; absent for the supervisor's user. */
   readonly user?: RunUser;
 };
 
@@ -30,7 +30,7 @@ export type LeaderEnd = {
   readonly cause?: string;
 };
 
-/** Nobody saw how it ended, or the image lets nothing of it start, with the reason as a sentence. */
+/** A run whose end nobody observed, or whose image cannot start, with the reason as a sentence. */
 export type Lost = { readonly lost: string; readonly neverStarted?: boolean };
 
 export type Leader = {
@@ -40,7 +40,7 @@ export type Leader = {
   readonly end: Promise<LeaderEnd | Lost>;
 };
 
-/** Why the command could not be started, which is a matter of the command. */
+/** The command could not be started, for a reason in the command itself. */
 export class StartFailure extends Error {
   override readonly name = "StartFailure";
   readonly code: string;
@@ -51,21 +51,21 @@ export class StartFailure extends Error {
   }
 }
 
-/** The mechanism is not available here; the command has no part in it. */
+/** The mechanism is not available on this host; the command is not the cause. */
 class NotHere extends Error {
   override readonly name = "NotHere";
 }
 
-/** A Python that is up says so in a fraction of a second, also on a host with much to do. */
+/** A Python that starts reports this in a fraction of a second, even on a busy host. */
 const parentReadyMs = 10_000;
-/** Nothing of the user's Python is read: its start takes a few hundredths of a second. */
+/** The user's Python settings are ignored, so the start takes a few hundredths of a second. */
 const parentArguments = ["-I", "-S", "-E", join(import.meta.dirname, "parent.py")];
-/** A cgroup's name is a file name: there is room for more, but a reader needs the run's name only. */
+/** The longest name of a cgroup: file names may be longer, but this is enough to recognise the run. */
 const nameCharsMax = 100;
 
 /**
- * `record` is called before the command is started. Throws StartFailure, or why the mechanism that was asked for is not
- * here.
+ * `record` is called before the command is started. Throws StartFailure, or the reason why the configured mechanism is
+ * not available.
  */
 export async function startLeader(
   command: Command,
@@ -80,7 +80,7 @@ export async function startLeader(
       return await inCgroup(command, folder, record);
     } catch (error) {
       if (!(error instanceof NotHere) || asked !== "auto") throw error;
-      // In the supervisor's log: a scan holds less, and somebody may want to know why it is used.
+      // Logged in the supervisor's log, to explain why a scan is used, which finds fewer processes.
       process.stderr.write(`cgroup: ${error.message}\n`);
     }
   }
@@ -97,7 +97,7 @@ async function inCgroup(
   const name = `trainyard-${basename(folder).slice(0, nameCharsMax)}-${digest}`;
   const leaf = orNotHere(() => {
     const made = createCgroup(name);
-    // There and back, before anything depends on it.
+    // Moves into the cgroup and back once, before anything depends on it.
     within(made, () => {});
     return made;
   });
@@ -114,8 +114,8 @@ function orNotHere<T>(work: () => T): T {
 }
 
 /**
- * Starts the leader. A leader with another user becomes the command once it has its order: nothing of the run's is in a
- * process of the supervisor's user.
+ * Starts the leader. A leader with another user becomes the command only after it gets its order: no process of the
+ * supervisor's user runs any part of the run.
  */
 function spawnLeader({ argv, environment, work, user }: Command): ChildProcess {
   if (user !== undefined) {
@@ -137,7 +137,7 @@ async function childOf(command: Command, start: () => ChildProcess): Promise<Lea
   try {
     child = start();
   } catch (error) {
-    // An error that is not about the file itself is thrown at once: arguments that are too long, an empty name.
+    // An error that does not concern the file is thrown at once: too long arguments, an empty name.
     throw failureOf(error as NodeJS.ErrnoException);
   }
   const end = new Promise<LeaderEnd>((resolve, reject) => {
@@ -153,7 +153,7 @@ async function childOf(command: Command, start: () => ChildProcess): Promise<Lea
   return { identity: identityOfChild(child.pid), stdout, stderr, end };
 }
 
-/** Resolves once the child is the command; throws why it is not. */
+/** Resolves once the child has become the command; throws the reason if it cannot. */
 async function becomes(child: ChildProcess, command: Command): Promise<void> {
   const control = child.stdio[3] as Duplex;
   const said = linesOf(control);
@@ -171,9 +171,9 @@ type Said = {
   readonly message?: string;
 };
 
-/** Why a process cannot adopt here; null when it can. */
+/** The reason why a process cannot adopt others on this host; null when it can. */
 export function parentProblem(): string | null {
-  // Without an order it says that it is ready, and ends.
+  // Without an order, the program reports that it is ready, and ends.
   const { error, stdout, stderr, output } = spawnSync(python(), parentArguments, {
     stdio: ["ignore", "pipe", "pipe", "pipe"],
     timeout: parentReadyMs,
@@ -184,7 +184,7 @@ export function parentProblem(): string | null {
   return output[3] || stderr || stdout || "it said nothing";
 }
 
-/** The parent's messages, a line each; null when it says nothing more. */
+/** The parent's messages, one per line; null after the last one. */
 function linesOf(stream: Readable): { next(): Promise<Said | null> } {
   stream.on("error", () => {});
   const lines = createInterface({ input: stream })[Symbol.asyncIterator]();

@@ -7,17 +7,17 @@ function split(...chunks: readonly string[]): readonly string[] {
   return [...lines, ...splitter.end()].map(({ text, continued }) => text + (continued ? "…" : ""));
 }
 
-test("newlines end lines, blank ones are kept, the last needs no end", () => {
+test("newlines end lines, blank lines are kept, and the last line needs no newline", () => {
   expect(split("a\n\nb\nc")).toEqual(["a", "", "b", "c"]);
 });
 
-test("a carriage return ends a line, with a newline behind it only once", () => {
+test("a carriage return ends a line, and with a newline after it ends only one", () => {
   expect(split("\r 10%\r 20%\r 30%\n")).toEqual([" 10%", " 20%", " 30%"]);
   expect(split("a\r\n\r\nb\r\n")).toEqual(["a", "", "b"]);
   expect(split("a\r", "\nb\r", "c")).toEqual(["a", "b", "c"]);
 });
 
-test("lines come together from pieces of any size", () => {
+test("lines are assembled from pieces of any size", () => {
   const text = "erste\nzweite mit ümlaut €\r\ndritte\r";
   const whole = split(text);
   const bytes = Buffer.from(text);
@@ -31,7 +31,7 @@ test("lines come together from pieces of any size", () => {
   }
 });
 
-test("a line of more than 16 KiB is split and marked, between characters", () => {
+test("a line of more than 16 KiB is split between characters, and marked", () => {
   const full = "x".repeat(16 * 1024);
   expect(split(`${full}\n`)).toEqual([full]);
   expect(split(`${full}y\n`)).toEqual([`${full}…`, "y"]);
@@ -44,7 +44,7 @@ test("a line of more than 16 KiB is split and marked, between characters", () =>
   }
 });
 
-test("characters that no database stores are replaced", () => {
+test("characters that databases do not store are replaced", () => {
   const splitter = new LineSplitter();
   const [line] = splitter.push(Buffer.from([97, 0, 98, 0xff, 10]));
   expect(line?.text).toBe("a\uFFFDb\uFFFD");

@@ -1,6 +1,6 @@
 /**
  * Cuts a stream of bytes into lines: at \n, \r\n and \r (progress bars rewrite their line), and every 16 KiB. An empty
- * piece before a lone \r is no line. What is not UTF-8, and NUL, which databases refuse, becomes U+FFFD.
+ * piece before a lone \r is not a line. Bytes that are not UTF-8, and NUL, which databases refuse, become U+FFFD.
  */
 const lineBytesMax = 16 * 1024;
 const newline = 10;
@@ -35,7 +35,7 @@ export class LineSplitter {
     return lines;
   }
 
-  /** Text without an end of line. */
+  /** Returns the text after the last line end. */
   end(): readonly Line[] {
     const lines: Line[] = [];
     const rest = this.#take(Buffer.alloc(0));
@@ -57,7 +57,7 @@ export class LineSplitter {
       lines.push({ text: textOf(rest.subarray(0, end)), continued: true });
       rest = rest.subarray(end);
     }
-    // A copy: the chunk's memory is the stream's.
+    // A copy, since the chunk's memory belongs to the stream.
     this.#held = Buffer.from(rest);
   }
 }
@@ -78,7 +78,7 @@ function cut(whole: Buffer, lines: Line[]): void {
   lines.push({ text: textOf(rest), continued: false });
 }
 
-/** Not inside a character: bytes of the form 10xxxxxx continue one. */
+/** Finds a boundary between characters: bytes of the form 10xxxxxx continue one. */
 function boundary(bytes: Buffer): number {
   let end = lineBytesMax;
   while (end > lineBytesMax - 4 && ((bytes[end] ?? 0) & 0xc0) === 0x80) end -= 1;

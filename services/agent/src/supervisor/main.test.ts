@@ -26,7 +26,7 @@ function newRun() {
   return { folder, order };
 }
 
-test("of several supervisors with an order for one run, one starts it", async () => {
+test("of several supervisors with an order for the same run, only one starts it", async () => {
   const { folder, order } = newRun();
   const supervisors = [1, 2, 3].map(() => new SupervisorProcess(folder.path, variables, () => {}));
   for (const supervisor of supervisors) {
@@ -49,7 +49,7 @@ test("a run that the agent ended before its start is claimed, and no order start
   expect([folder.process, folder.exit]).toEqual([null, null]);
 });
 
-test("without an order it starts nothing", async () => {
+test("a supervisor without an order starts nothing", async () => {
   const { folder } = newRun();
   const supervisor = new SupervisorProcess(folder.path, variables, () => {});
   supervisor[Symbol.dispose]();
@@ -69,7 +69,7 @@ test("SIGTERM to a supervisor ends its run as a shutdown, and the end is recorde
   expect(leader !== null && isAlive(leader)).toBe(false);
 });
 
-test("an end that the agent records is cut, and fits the room that a full disk has for it", () => {
+test("the message of an end that the agent records is shortened to fit the space reserved on a full disk", () => {
   const { folder } = newRun();
   const message = "\u0001".repeat(1024 * 1024);
   folder.recordExit({ kind: "not_launched", code: null, signal: null, message });

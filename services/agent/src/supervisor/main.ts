@@ -3,8 +3,9 @@
  * process of its own, in a session of its own, so that the run and the record of its end survive the agent. Argument:
  * the run's folder (see layout.ts). It reads one line from its input, the order to start; an input that ends without it
  * means that the agent died first, and nothing was started. Then it claims the run, starts the process as the leader of
- * a new session, records who that is, writes the lines of its output, and at its end ends what is left of the run, and
- * records how it went once nothing of it lives. It knows nothing of the network, of trials, or of the agent.
+ * a new session, records the leader, and writes the lines of its output. After the leader's end it ends all other
+ * processes of the run, and records the end once none lives. It does not depend on the network, on trials, or on the
+ * agent.
  */
 import { linkSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -43,28 +44,28 @@ import { endAll } from "./end-all.ts";
 import { LineSplitter } from "./line-splitter.ts";
 
 export type StartOrder = Command & {
-  /** How the run's processes are held together; "auto" is the best that this host allows. */
+  /** The mechanism that holds the run's processes together; "auto" is the best that this host allows. */
   readonly mechanism: ProcessMechanism | "auto";
-  /** Set for a run in a container, which then has the command. */
+  /** The container of a run in a container, which includes the command. */
   readonly container?: ContainerOrder;
 };
 
-/** After the leader's end and the kill of its group, output that somebody still holds open is not waited for longer. */
+/** The longest wait, after the leader's end and the kill of its group, for output that another process holds open. */
 const outputEndMs = 2_000;
 const messageCharsMax = 500;
 const recordAgainMs = 1_000;
-/** How often a run without cgroup and parent is looked at while it runs. */
+/** The interval of checks of a run without cgroup and parent. */
 const lookMs = 5_000;
-/** How often it looks for a notice of the agent. */
+/** The interval at which the agent's notice is read. */
 const noticeMs = 1_000;
-/** The shell's own codes for a command that is not there, and one that may not be run. */
+/** The shell's exit codes for a command that does not exist, and for one that is not executable. */
 const notFound = 127;
 const notExecutable = 126;
 
 const folder = process.argv[2] ?? "";
-/** The run, once it was started. */
+/** The group of the run, once it was started. */
 const running: RunGroup[] = [];
-// The machine's shutdown signals everybody; this process must still record how the run ended.
+// A shutdown of the machine signals all processes, but this one must still record how the run ended.
 for (const name of ["SIGINT", "SIGHUP"] as const) process.on(name, () => {});
 process.on("SIGTERM", shutDown);
 const order = await readOrder();
@@ -74,11 +75,11 @@ async function readOrder(): Promise<StartOrder | null> {
   const chunks: Buffer[] = [];
   for await (const chunk of process.stdin) chunks.push(chunk as Buffer);
   const text = Buffer.concat(chunks).toString("utf8");
-  // The newline is the order's end: without it the agent was killed while it wrote.
+  // An order ends with a newline; without it the agent was killed while it wrote.
   return text.endsWith("\n") ? (JSON.parse(text) as StartOrder) : null;
 }
 
-/** Exactly one claims a run: an agent that was killed and its successor may both have sent a supervisor. */
+/** Exactly one supervisor claims a run: a killed agent and its successor may both have started one. */
 function claim(): boolean {
   const draft = join(folder, `.${names.supervisor}.${process.pid}.new`);
   writeFileSync(draft, `${JSON.stringify(identityOf(process.pid))}\n`, { mode: 0o600 });
@@ -103,7 +104,8 @@ async function supervise(order: StartOrder): Promise<void> {
       record = group;
     });
   } catch (error) {
-    // A request may have been carried out all the same, or later: nothing of it may train once the end is reported.
+    // A failed request may have been carried out, or be carried out later: no process may train after the end is
+    // reported.
     const remains = await endAll(groupOf(record, null), teller(output), clock, limits.engineAwayMs);
     return await refuse(order, error, remains, output);
   }
@@ -156,7 +158,7 @@ function refusalOf(program: string, error: unknown): Refusal {
   return { kind: "not_launched", code: null, why, ...lacking };
 }
 
-/** Writes lines of the agent's own. */
+/** Writes lines of the agent. */
 function teller(output: OutputWriter): (said: string) => void {
   return (said) => {
     const text = storableText(said, limits.saidCharsMax);
@@ -164,14 +166,14 @@ function teller(output: OutputWriter): (said: string) => void {
   };
 }
 
-/** The leader has ended: with it ends all of the run, and then comes what it had written last. */
+/** Called after the leader's end: ends all processes of the run, and then reads the rest of its output. */
 async function finish(
   leader: Leader,
   group: RunGroup,
   collected: Collected,
   output: OutputWriter,
 ): Promise<void> {
-  // A process that leaves its session, its environment and its parent is remembered only where it was seen before that.
+  // A process that leaves its session, its environment and its parent can be found only if it was seen before.
   const looking =
     group.mechanism === "scan" ? setInterval(() => group.members(), lookMs) : undefined;
   const noticing = setInterval(noticeTeller(output), noticeMs);
@@ -180,7 +182,7 @@ async function finish(
   clearInterval(looking);
   clearInterval(noticing);
   const atMs = clock.nowMs();
-  // An engine that was away until now is not waited for any longer.
+  // An engine that did not answer until now gets no further time.
   const removeMs = "lost" in end ? 0 : limits.removeContainerMs;
   const remains = await endAll(group, teller(output), clock, removeMs);
   if (remains !== "") teller(output)(remains);
@@ -227,7 +229,7 @@ function noticeTeller(output: OutputWriter): () => void {
   };
 }
 
-/** A notice that cannot be read now is read at the next look: it must not end the run. */
+/** A notice that cannot be read is read again later: it must not end the run. */
 function noticeText(otherwise: string): string {
   try {
     return readRecord<NoticeRecord>(folder, names.notice)?.text ?? "";
@@ -240,7 +242,7 @@ async function closed(stream: Readable): Promise<void> {
   if (!stream.closed) await new Promise<void>((resolve) => stream.once("close", () => resolve()));
 }
 
-/** SIGTERM to a supervisor ends its run, as a shutdown: nobody is to blame for it. Before its order it has no run. */
+/** SIGTERM to a supervisor ends its run as a shutdown, which counts as no failure. Before its order it has no run. */
 function shutDown(): void {
   for (const group of running) {
     if (readRecord(folder, names.kill) === null) {
@@ -251,13 +253,13 @@ function shutDown(): void {
   }
 }
 
-/** Nobody else knows it. */
+/** Retried until it succeeds, since only this process knows the exit. */
 async function record(exit: ExitRecord): Promise<void> {
   const message = storableText(exit.message, exitMessageCharsMax);
   await whenThereIsRoom(() => writeRecord(folder, names.exit, { ...exit, message }));
 }
 
-/** On a full disk again and again, at once where there is room. */
+/** Repeats the write while the disk is full; the first attempt is made at once. */
 async function whenThereIsRoom(write: () => void): Promise<void> {
   for (;;) {
     try {
@@ -271,7 +273,7 @@ async function whenThereIsRoom(write: () => void): Promise<void> {
 }
 
 type Collected = {
-  /** The run has ended: the rest is read without a throttle. */
+  /** Called when the run has ended: the rest is read without a throttle. */
   readonly hurry: () => void;
   readonly flush: () => void;
   readonly lastError: () => string;
@@ -324,7 +326,7 @@ function messageOf(
   lastError: string,
 ): string {
   if (code === 0) return "";
-  // Only the agent's kills are on record; the other sender of this signal is the kernel.
+  // The agent's kills are recorded; an unrecorded SIGKILL comes from the kernel.
   const isUnexplained = signal === "SIGKILL" && readRecord(folder, names.kill) === null;
   const whose = mechanism === "container" ? "its container" : "the host";
   const perhaps = isUnexplained ? `, perhaps because ${whose} ran out of memory` : "";

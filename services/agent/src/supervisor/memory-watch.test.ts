@@ -6,7 +6,7 @@ const v1Mounts = `30 25 0:26 / /sys/fs/cgroup/memory rw,relatime shared:9 - cgro
 32 25 0:28 / /sys/fs/cgroup/unified rw - cgroup2 cgroup2 rw`;
 const v2Mounts = "30 25 0:26 / /sys/fs/cgroup rw,nosuid - cgroup2 cgroup2 rw,nsdelegate";
 
-test("a hybrid host counts kills in the older hierarchy, where memory is limited", () => {
+test("on a hybrid host kills are counted in the older hierarchy, which limits the memory", () => {
   const membership =
     "9:cpu,cpuacct:/x\n4:memory:/libpod_parent/libpod-1\n0::/libpod_parent/libpod-1\n";
   expect(counterOf(membership, v1Mounts)).toBe(
@@ -14,13 +14,13 @@ test("a hybrid host counts kills in the older hierarchy, where memory is limited
   );
 });
 
-test("cgroup v2 alone counts them in memory.events", () => {
+test("with cgroup v2 alone kills are counted in memory.events", () => {
   expect(counterOf("0::/machine.slice/libpod-1.scope\n", v2Mounts)).toBe(
     "/sys/fs/cgroup/machine.slice/libpod-1.scope/memory.events",
   );
 });
 
-test("where there is no cgroup nothing is counted", () => {
+test("without a cgroup no kills are counted", () => {
   expect(counterOf("", v2Mounts)).toBeNull();
   expect(counterOf("4:memory:/a\n", "")).toBeNull();
 });

@@ -19,7 +19,7 @@ export class MemoryWatch implements Disposable {
     this.#timer.unref();
   }
 
-  /** A sentence for the run's end; empty where no kill was seen. */
+  /** A sentence for the run's end; empty if no kill was seen. */
   verdict(): string {
     this.#look();
     if (this.#kills === 0) return "";
@@ -40,7 +40,7 @@ export class MemoryWatch implements Disposable {
   }
 }
 
-/** The file with the counter, from the texts of /proc/<pid>/cgroup and mountinfo; null where there is none. */
+/** The file with the counter, from the texts of /proc/<pid>/cgroup and mountinfo; null for none. */
 export function counterOf(membership: string, mountinfo: string): string | null {
   const v1 = /^\d+:(?:[^:]*,)?memory(?:,[^:]*)?:(\/.*)$/m.exec(membership)?.[1];
   if (v1 !== undefined) {
@@ -55,7 +55,7 @@ export function counterOf(membership: string, mountinfo: string): string | null 
   return v2 === undefined || at === null ? null : join(at, v2, "memory.events");
 }
 
-/** Fields of proc_pid_mountinfo(5): the fifth is where it is mounted; type, source and options follow " - ". */
+/** In a line of proc_pid_mountinfo(5) the fifth field is the mount point; type, source and options follow " - ". */
 function mountOf(
   mountinfo: string,
   isIt: (type: string, options: readonly string[]) => boolean,

@@ -60,7 +60,9 @@ def line_of(descriptor):
 
 
 def start(order):
-    """The leader's pid, once it is another program; raises OSError with what exec or chdir said."""
+    """Returns the leader's pid once it has become another program; raises OSError with the error of
+    exec or chdir.
+    """
     said, told = os.pipe()
     pid = os.fork()
     if pid == 0:
@@ -91,7 +93,7 @@ def enter(cgroup):
 
 
 def become(order):
-    """Does not return; raises OSError with what setgroups, chdir or exec said."""
+    """Does not return; raises OSError with the error of setgroups, chdir or exec."""
     environment = {text(key): text(value) for key, value in order["environment"].items()}
     arguments = [text(part) for part in order["argv"]]
     for number in (*IGNORED, signal.SIGPIPE, signal.SIGXFSZ):
@@ -107,7 +109,7 @@ def become_user(uid, gid, groups):
     os.setgroups(groups)
     os.setresgid(gid, gid, gid)
     os.setresuid(uid, uid, uid)
-    # A program with setuid, sudo for example, gives no rights either.
+    # After this call no setuid program, such as sudo, gives the process further rights.
     control_process(PR_SET_NO_NEW_PRIVS)
     os.umask(USER_UMASK)
 
@@ -160,7 +162,9 @@ def kill_descendants(killed):
 
 
 def kill_children(killed):
-    """Kills processes adopted just now, without a look at all of /proc: one that forks and leaves is here briefly."""
+    """Kills processes that were adopted just now, without a scan of all of /proc: a process that
+    forks and ends is here only briefly.
+    """
     path = "/proc/self/task/%d/children" % os.getpid()
     try:
         with open(path, "rb") as file:
@@ -203,7 +207,7 @@ def wait_for_all(leader):
             pause = min(pause * 2, LOOK_LAST_S)
             continue
         pause = LOOK_FIRST_S
-        # One that ended by itself may have left a child behind that does the same.
+        # A child that ended by itself may have left a child that does the same.
         if pid not in killed:
             kill_children(killed)
         killed.discard(pid)
@@ -229,19 +233,20 @@ def adopt():
 
 
 def run(order):
-    """The whole of a run: returns when none of its processes is left."""
+    """Runs one run, and returns when none of its processes is left."""
     try:
         leader = start(order)
     except (OSError, ValueError) as problem:
         tell_failure(problem)
         return
-    # Its output belongs to the run: it ends when the run has let go of it.
+    # The output is the run's: it ends when the run has closed it, so this process must not hold it
+    # open.
     nothing = os.open(os.devnull, os.O_WRONLY)
     os.dup2(nothing, 1)
     os.dup2(nothing, 2)
     tell(pid=leader)
-    # So that the leader's start can be read in /proc, however soon it ends. The death of the supervisor
-    # ends this read too.
+    # Waits, so that the leader's start can be read in /proc, however soon it ends. The read also
+    # ends if the supervisor dies.
     line_of(ORDER)
     wait_for_all(leader)
 
@@ -259,7 +264,7 @@ def become_or_tell():
 
 def tell_failure(problem):
     number = getattr(problem, "errno", None) or errno.EINVAL
-    # The text of the system: what exec adds is the name of the program, which the reader knows.
+    # The system's text alone: exec adds the program's name, which the reader knows.
     message = getattr(problem, "strerror", None) or str(problem)
     tell(error=errno.errorcode.get(number, "EINVAL"), message=message)
 

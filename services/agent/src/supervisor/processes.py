@@ -34,7 +34,7 @@ def stat_of(pid):
 
 
 def identity_of(pid):
-    """Returns a process's identity as the kernel library's process-identity.ts does, also that of a
+    """Returns a process's identity as the kernel library's process-identity.ts does, even of a
     child that has ended and was not waited for.
     """
     seen = stat_of(pid)
@@ -45,7 +45,7 @@ def identity_of(pid):
 
 
 def descendants():
-    """All that live below this process."""
+    """Returns all living descendants of this process."""
     children = collections.defaultdict(list)
     for name in os.listdir("/proc"):
         seen = stat_of(int(name)) if name.isdigit() else None
@@ -77,8 +77,8 @@ def send(pid, number):
 
 
 def describe_left(left):
-    """Describes processes that were killed and are still there, as core/left.ts does; empty where
-    none is.
+    """Describes processes that were killed and still exist, as core/surviving-processes.ts does;
+    empty for none.
     """
     if not left:
         return ""
@@ -102,7 +102,7 @@ def describe_left(left):
 
 
 def own_cgroups():
-    """Where this process is in the cgroup2 hierarchy, in the order in which it is worth a try."""
+    """The cgroup2 folders of this process, the most promising first."""
     own = None
     for line in read("/proc/self/cgroup").decode().splitlines():
         if line.startswith("0::/"):
@@ -122,10 +122,10 @@ def own_cgroups():
 
 
 def make_leaf(places, run_folder):
-    """The path of a cgroup for the run; raises OSError where that is not allowed."""
+    """Makes a cgroup for the run and returns its path; raises OSError if that is not allowed."""
     digest = hashlib.sha256(run_folder.encode()).hexdigest()[:16]
     name = "trainyard-%s-%s" % (os.path.basename(run_folder)[:NAME_CHARS_MAX], digest)
-    problem = OSError(0, "no cgroup2 is mounted here")
+    problem = OSError(0, "no cgroup2 is mounted on this host")
     for place in places:
         try:
             path = os.path.join(place, name)
@@ -137,7 +137,7 @@ def make_leaf(places, run_folder):
 
 
 def cgroup_problem(places):
-    """Why no process can be put into a cgroup of its own and out again; None where it can."""
+    """The reason why a process cannot be moved into a new cgroup and back; None if it can."""
     try:
         leaf = make_leaf(places, "/probe-%d" % os.getpid())
         try:
@@ -155,7 +155,8 @@ def is_populated(leaf):
 
 
 def members_of(leaf):
-    """Those that live in it and in what the run has made below it."""
+    """Returns the living processes in the cgroup and in the cgroups that the run has made below it.
+    """
     found = []
     for folder, _, _ in os.walk(leaf):
         pids = read(os.path.join(folder, "cgroup.procs")).split()
@@ -164,7 +165,9 @@ def members_of(leaf):
 
 
 def kill_leaf(leaf):
-    """Kills what lives in it; where the kernel has no cgroup.kill, frozen meanwhile, so that less forks on."""
+    """Kills the processes in the cgroup. A kernel without cgroup.kill freezes them meanwhile, so
+    that fewer forks continue.
+    """
     try:
         with open(os.path.join(leaf, "cgroup.kill"), "w") as file:
             file.write("1")

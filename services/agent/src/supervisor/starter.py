@@ -1,10 +1,11 @@
 """Starts the supervisors of an agent's runs, each by a fork: a Python of its own would take some 30 ms more.
 
-The agent starts it as `python3 -I -S -E starter.py RUNS_FOLDER` and writes orders to its input, a line of JSON each:
-{"id": 1, "folder": "...", "order": {...}} (the order is main.ts's StartOrder). It answers on its output
-{"id": 1, "pid": 12}, or {"id": 1, "error": "..."} where it could not fork. A supervisor is in a session of its own
-and shares nothing with this process but its memory at the fork: this process may be killed at any time. An order that
-it had not answered may be given again to another, since exactly one supervisor claims a run. It ends with its input.
+The agent starts it as `python3 -I -S -E starter.py RUNS_FOLDER` and writes orders to its input, a
+line of JSON each: {"id": 1, "folder": "...", "order": {...}} (the order is main.ts's StartOrder).
+It answers on its output {"id": 1, "pid": 12}, or {"id": 1, "error": "..."} if it could not fork. A
+supervisor is in a session of its own and shares nothing with this process but its memory at the
+fork: this process may be killed at any time. An order that it had not answered may be given again
+to another, since exactly one supervisor claims a run. It ends with its input.
 """
 
 import gc
@@ -23,7 +24,7 @@ import supervise  # noqa: E402 -- its folder is put on the path first
 
 def main():
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    # Its children are nobody's to wait for.
+    # No process waits for this one's children.
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)
     places = processes.own_cgroups()
     cgroups = places if processes.cgroup_problem(places) is None else []

@@ -1,4 +1,5 @@
-"""The supervisor of one run, in a process that starter.py has forked: what main.ts does, for a process of this host.
+"""The supervisor of one run, in a process that starter.py has forked: the same as main.ts, for a
+run that is a process of this host.
 
 It claims the run, which exactly one supervisor can, forks the run's parent (parent.py), records who leads the run,
 writes the lines of its output, and records how it ended once nothing of it lives. The run is held by its parent, and by
@@ -25,7 +26,7 @@ KILL_PAUSE_FIRST_S = 0.001
 MESSAGE_CHARS_MAX = 500
 EXIT_MESSAGE_CHARS_MAX = 600
 NOT_FOUND, NOT_EXECUTABLE = 127, 126
-# A throttled run is not read for as long as a chunk takes, nor is anything else.
+# After a chunk of a throttled run no stream is read for a while, so its chunks are smaller.
 CHUNK_BYTES, THROTTLED_CHUNK_BYTES = 64 * 1024, 8 * 1024
 OUT, ERR, CONTROL, WAKE = "out", "err", "control", "wake"
 PARENT_LOST = (
@@ -35,7 +36,7 @@ PARENT_LOST = (
 
 
 def claim(folder):
-    """An agent that was killed and its successor may both have sent a supervisor."""
+    """A killed agent and its successor may both have started a supervisor."""
     draft = os.path.join(folder, ".supervisor.json.%d.new" % os.getpid())
     files.write_file(draft, files.json_bytes(processes.identity_of(os.getpid())))
     try:
@@ -49,7 +50,8 @@ def claim(folder):
 
 def supervise(folder, order, cgroups):
     """`cgroups` are the places at which a cgroup for a run can be made; none: the run has its parent alone."""
-    # The machine's shutdown signals everybody; this process must still record how the run ended.
+    # A shutdown of the machine signals all processes, but this one must still record how the run
+    # ended.
     for number in parent.IGNORED:
         signal.signal(number, signal.SIG_IGN)
     if claim(folder):
@@ -79,7 +81,7 @@ class Supervisor:
 
     def run(self):
         parent.adopt()
-        # A signal ends a wait at once, where it is looked at.
+        # A signal wakes the wait for events through this pipe.
         woken, wake = os.pipe()
         os.set_blocking(wake, False)
         signal.set_wakeup_fd(wake)
@@ -104,7 +106,7 @@ class Supervisor:
         self.record_end()
 
     def hold(self):
-        """Says how the run is held together before it starts."""
+        """Records the mechanism that holds the run together before it starts."""
         try:
             if self.order["mechanism"] != "parent":
                 self.leaf = processes.make_leaf(self.cgroups, self.folder)
@@ -132,9 +134,11 @@ class Supervisor:
         self.tell_parent()
 
     def become_parent(self, ends):
-        """Does not return. It has nothing but its own ends of the pipes, so that they close where they should."""
+        """Does not return. The child keeps only its own ends of the pipes, so that each pipe closes
+        when its user ends.
+        """
         try:
-            # Above the places that they get.
+            # The copies are above the descriptors that the ends get.
             ends = [fcntl.fcntl(end, fcntl.F_DUPFD, len(ends)) for end in ends]
             for place, end in enumerate(ends):
                 os.dup2(end, place)
@@ -207,14 +211,14 @@ class Supervisor:
                 self.kill_leaf()
 
     def lead(self, leader):
-        """None where its parent was killed just now, which its silence shows."""
+        """The leader is None if the parent was killed just now, which its silence shows."""
         if leader is not None:
             self.leader = leader
             self.unrecorded = dict(leader, atMs=files.now_ms())
             self.record_leader()
 
     def record_leader(self):
-        """On a full disk again and again; its parent waits for it once it is on record."""
+        """Retried on a full disk; the parent waits until the leader is recorded."""
         try:
             files.write_record(self.folder, "process.json", self.unrecorded)
         except OSError as problem:
@@ -258,7 +262,9 @@ class Supervisor:
             processes.kill_leaf(self.leaf)
 
     def kill_rest(self):
-        """The parent is gone: what a killed one held is here now, and a cgroup may hold what was moved into it."""
+        """The parent has ended: a killed one's children belong to this process now, and a cgroup
+        may hold processes moved into it.
+        """
         os.waitpid(self.parent, 0)
         self.ended_at = self.ended_at or time.monotonic()
         pause = KILL_PAUSE_FIRST_S
@@ -271,7 +277,7 @@ class Supervisor:
         self.remove_leaf()
 
     def reap(self):
-        """Whether a child is left."""
+        """Returns whether a child is left."""
         try:
             while os.waitpid(-1, os.WNOHANG)[0] != 0:
                 pass
@@ -284,7 +290,7 @@ class Supervisor:
             processes.remove_leaf(self.leaf)
 
     def shut_down(self):
-        """SIGTERM ends the run as a shutdown: nobody is to blame for it."""
+        """SIGTERM ends the run as a shutdown, which counts as no failure."""
         if self.leader is None or self.end is not None:
             return
         if files.read_record(self.folder, "kill.json") is None:
@@ -334,7 +340,7 @@ class Supervisor:
         if code == 0:
             return ""
         if name is not None:
-            # Only the agent's kills are on record; the other sender of this signal is the kernel.
+            # The agent's kills are recorded; an unrecorded SIGKILL comes from the kernel.
             how = "ended by " + name
             if name == "SIGKILL" and files.read_record(self.folder, "kill.json") is None:
                 how += ", perhaps because the host ran out of memory"
@@ -345,7 +351,7 @@ class Supervisor:
         return (how + ": " + self.last_error if self.last_error else how)[:MESSAGE_CHARS_MAX]
 
     def record(self, kind, code, name, message, at_ms):
-        """Nobody else knows it: on a full disk again and again."""
+        """Retried on a full disk, since only this process knows the exit."""
         text = message[:EXIT_MESSAGE_CHARS_MAX].replace("\0", "\ufffd")
         exit = {"kind": kind, "code": code, "signal": name, "message": text, "atMs": at_ms}
         while True:

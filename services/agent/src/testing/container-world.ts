@@ -1,4 +1,4 @@
-/** An agent with runs in containers, between a scripted platform and an engine. */
+/** An agent that runs containers, between a scripted platform and an engine. */
 import { join } from "node:path";
 import { createMemoryBus, type MemoryHub } from "@trainyard/bus";
 import type { Plain } from "@trainyard/contracts";
@@ -26,7 +26,7 @@ export class ContainerWorld implements AsyncDisposable {
     this.#variables = variables;
   }
 
-  /** The agent is not started yet. */
+  /** Opens the world without starting the agent. */
   static async open(socket: string, variables: Variables = {}): Promise<ContainerWorld> {
     const hub = createMemoryBus();
     const platform = await ScriptedPlatform.start(hub.connect("platform"), "rack");
@@ -53,7 +53,7 @@ export class ContainerWorld implements AsyncDisposable {
     await this.#agent.start();
   }
 
-  /** Leaves the runs to the next one. */
+  /** Stops the agent; its runs continue for the next agent. */
   async stopAgent(): Promise<void> {
     await this.#agent?.[Symbol.asyncDispose]();
     this.#agent = null;
@@ -79,7 +79,7 @@ export class ContainerWorld implements AsyncDisposable {
   }
 }
 
-/** The part of a launch that names the image, and what else the configuration says. */
+/** The part of a launch that names the image, with further configuration. */
 export function inImage(image: string = testImage, more: object = {}): Partial<Plain<Launch>> {
   return { config: { ...more, environment: { image, ...sectionOf(more) } } };
 }

@@ -18,7 +18,7 @@ import { RunFolder } from "../state/run-folder.ts";
 
 const folders: string[] = [];
 
-/** Goes with `removeFolders`, which every test file calls after all of its tests. */
+/** Makes a folder that `removeFolders` removes, which every test file calls after all of its tests. */
 export function newFolder(): string {
   const folder = mkdtempSync(join(tmpdir(), "trainyard-agent-test-"));
   folders.push(folder);
@@ -29,7 +29,7 @@ export function removeFolders(): void {
   for (const folder of folders.splice(0)) rmSync(folder, { recursive: true, force: true });
 }
 
-/** Null for a folder whose run was never recorded. */
+/** Null for a folder without a recorded launch. */
 export function runAt(path: string): RunFolder | null {
   return RunFolder.open(path, systemClock);
 }
@@ -70,7 +70,7 @@ export function launchOf(
   };
 }
 
-/** Files by path, packed. */
+/** Packs files, given by path. */
 export async function packed(files: Readonly<Record<string, string>>): Promise<Buffer> {
   const folder = newFolder();
   for (const [path, text] of Object.entries(files)) {
@@ -91,7 +91,7 @@ type Entry = {
   readonly mode?: number;
 };
 
-/** Archives that no packer makes. */
+/** Makes archives that no packer would make. */
 export function handmade(entries: readonly Entry[]): Buffer {
   const blocks = entries.map(({ path, type = "File", linkpath = "", text = "", mode = 0o644 }) => {
     const header = new Header({ path, type, linkpath, size: text.length, mode });

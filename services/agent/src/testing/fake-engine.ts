@@ -15,12 +15,13 @@ type Check = (value: unknown) => boolean;
 type Made = { readonly body: Body; child: ChildProcess | null; code: number; endedMs: number };
 type Answer = { readonly status: number; readonly body?: unknown };
 /**
- * Requests that fail: those that begin with `call`, such as "POST start", so many times, with 500 or without an answer.
+ * Requests that fail with 500 or without an answer: those that begin with `call`, such as "POST start", this many
+ * times.
  */
 export type EngineFault = {
   readonly call: string;
   times: number;
-  /** Whether the engine does what was asked, and fails after it. */
+  /** True if the engine carries out the request before it fails. */
   readonly done?: boolean;
   readonly silent?: boolean;
 };
@@ -87,7 +88,7 @@ const create = shapeOf({
   Labels: mapOf(text),
   ExposedPorts: mapOf(shapeOf({})),
   HostConfig: hostConfig,
-  // dockerode sends its own argument along; Docker takes the name from the query.
+  // dockerode also sends its argument; Docker takes the name from the query.
   name: text,
 });
 
@@ -96,13 +97,13 @@ export class FakeEngine implements AsyncDisposable {
   /** The bodies of the containers that were made, in order. */
   readonly made: Body[] = [];
   readonly faults: EngineFault[] = [];
-  /** So long it says of a container that has ended that it runs, as an engine does that cleans up first. */
+  /** The time for which an ended container is reported as running, as by an engine that cleans up first. */
   endUnsaidMs = 0;
-  /** Ports of the host, as "6006", that another has. */
+  /** Ports of the host, as "6006", that another program uses. */
   readonly takenPorts: string[] = [];
-  /** The progress of a pull, one piece every few milliseconds; null where all images are there. */
+  /** The progress of a pull, one piece every few milliseconds; null if all images exist. */
   pulling: (() => Iterable<object>) | null = null;
-  /** How often each container was started, in the order of their first starts. */
+  /** The number of starts of each container, in the order of their first starts. */
   readonly starts = new Map<string, number>();
   readonly #server: Server;
   readonly #containers = new Map<string, Made>();
@@ -114,7 +115,7 @@ export class FakeEngine implements AsyncDisposable {
     this.socket = join(newFolder(), "engine.sock");
   }
 
-  /** `gpus` are the UUIDs that its container toolkit knows. */
+  /** `gpus` are the UUIDs that the engine's container toolkit knows. */
   static async start(gpus: readonly string[]): Promise<FakeEngine> {
     const server = createServer();
     const engine = new FakeEngine(server, gpus);
@@ -136,7 +137,7 @@ export class FakeEngine implements AsyncDisposable {
     await new Promise((resolve) => this.#server.close(resolve));
   }
 
-  /** The names of the containers that there are. */
+  /** The names of all existing containers. */
   get containers(): readonly string[] {
     return [...this.#containers.keys()];
   }
@@ -174,7 +175,7 @@ export class FakeEngine implements AsyncDisposable {
     return await this.#act(`${request.method} ${verb}`, id, container);
   }
 
-  /** The image is here once all lines were sent, and no error. */
+  /** The image exists once all lines were sent without an error. */
   #pull(response: ServerResponse): void {
     response.writeHead(200, { "content-type": "application/json" });
     const news: Iterator<object> = (this.pulling?.() ?? [])[Symbol.iterator]();

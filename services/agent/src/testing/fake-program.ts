@@ -1,4 +1,4 @@
-/** A program of a vendor that the test plays: a script in a folder that comes first on PATH. */
+/** A fake vendor program: a script in a folder that comes first on PATH. */
 import { chmodSync, writeFileSync } from "node:fs";
 import { delimiter, join } from "node:path";
 import { newFolder } from "./examples.ts";
@@ -6,21 +6,21 @@ import { newFolder } from "./examples.ts";
 export class FakePrograms {
   readonly folder = newFolder();
 
-  /** The agent's variables with which the programs are found. */
+  /** The agent's variables that make it find the fake programs. */
   get variables(): Readonly<Record<string, string>> {
     const { PATH = "", TY_TEST_RUN } = process.env;
     const mark = TY_TEST_RUN === undefined ? {} : { TY_TEST_RUN };
     return { PATH: `${this.folder}${delimiter}${PATH}`, ...mark };
   }
 
-  /** The script of /bin/sh; its parameters are the program's. */
+  /** Writes a script for /bin/sh, which gets the program's parameters. */
   write(name: string, script: string): void {
     const path = join(this.folder, name);
     writeFileSync(path, `#!/bin/sh\n${script}\n`);
     chmodSync(path, 0o755);
   }
 
-  /** An nvidia-smi that lists these GPUs, and one matrix of NVLinks among all of them. */
+  /** Writes an nvidia-smi that lists these GPUs, all connected by NVLink. */
   writeNvidiaSmi(gpus: readonly FakeGpu[]): void {
     const list = gpus.map(
       ({ uuid, name = "NVIDIA A100-SXM4-80GB" }, n) => `${n}, ${uuid}, ${name}, 81920`,
@@ -49,6 +49,6 @@ esac`,
 export type FakeGpu = {
   readonly uuid: string;
   readonly name?: string;
-  /** The driver's request. */
+  /** The recovery action that the driver asks for. */
   readonly action?: string;
 };

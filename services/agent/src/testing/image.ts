@@ -1,6 +1,6 @@
 /**
- * An image without a registry: a tar of a few of this host's programs with their libraries, its Python, and the folders
- * that a container needs. `podman import` makes an image of it.
+ * Makes an image without a registry: a tar of a few of this host's programs with their libraries, its Python, and the
+ * folders that a container needs. `podman import` makes an image of it.
  */
 import { execFileSync } from "node:child_process";
 import { existsSync, realpathSync } from "node:fs";
@@ -13,7 +13,7 @@ const programs = [
   .join(",")
   .split(",");
 
-/** Makes the tar, of some 50 MB, in the folder; gives its path. */
+/** Makes the tar, of some 50 MB, in the folder; returns its path. */
 export function imageTar(folder: string): string {
   const tar = join(folder, "image.tar");
   const binaries = programs.map((name) => `/usr/bin/${name}`).filter((path) => existsSync(path));
@@ -47,7 +47,7 @@ function run(program: string, ...argv: readonly string[]): string {
   return execFileSync(program, argv, { encoding: "utf8", stdio: ["ignore", "pipe", "pipe"] });
 }
 
-/** /lib is a link to /usr/lib, here as there. */
+/** /lib is a link to /usr/lib, in the image as on this host. */
 function placed(path: string): string {
   return /^\/(bin|sbin|lib|lib64)\//.test(path) ? `/usr${path}` : path;
 }
@@ -61,14 +61,14 @@ function modules(library: string): readonly string[] {
   return found === "" ? [] : found.split("\n");
 }
 
-/** The C library loads it where a thread ends at the exit of the interpreter; `ldd` does not name it. */
+/** The C library loads it when a thread ends at the exit of the interpreter; `ldd` does not list it. */
 function loadedLater(): readonly string[] {
   const said = run("/sbin/ldconfig", "-p");
   const paths = [...said.matchAll(/libgcc_s\.so\.1 .*=> (\S+)$/gm)].map(([, path = ""]) => path);
   return paths.flatMap((path) => [path, realpathSync(path)]);
 }
 
-/** The libraries that the loader would load, and the files that those links name. */
+/** The libraries that the loader would load, and the files that their links name. */
 function sharedLibraries(binaries: readonly string[]): readonly string[] {
   const said = run("sh", "-c", 'ldd "$@" 2>/dev/null; true', "sh", ...binaries);
   const paths = [...said.matchAll(/(?:=> |^\s+)(\/\S+) \(0x/gm)].map(([, path = ""]) => path);

@@ -1,7 +1,7 @@
 /**
- * A Podman of a test's own: its service on a socket in a new folder, with storage of its own, so that no container or
- * image of this host is seen or touched. It is Debian's, with runc (crun does not run on every host) and limits that
- * need no privilege (docs/howto/use-containers.md).
+ * A Podman of a test's own: its service on a socket in a new folder, with storage of its own, so that a test neither
+ * sees nor changes a container or image of this host. It is Debian's, with runc (crun does not run on every host) and
+ * limits that need no privilege (docs/howto/use-containers.md).
  */
 import { type ChildProcess, execFileSync, spawn, spawnSync } from "node:child_process";
 import { existsSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
@@ -24,7 +24,10 @@ cgroup_manager = "cgroupfs"
 events_logger = "file"
 `;
 
-/** Why no container runs here; null where Podman is. With TRAINYARD_REQUIRE=podman its absence is an error. */
+/**
+ * The reason why no container can run on this host; null if Podman can. With TRAINYARD_REQUIRE=podman a missing Podman
+ * is an error.
+ */
 export function podmanProblem(): string | null {
   const missing = ["podman", "runc", "catatonit", "mkfifo"].filter(
     (name) => spawnSync("sh", ["-c", `command -v ${name}`]).status !== 0,
@@ -33,11 +36,11 @@ export function podmanProblem(): string | null {
   if (missing.length === 0 && isRoot) return null;
   const why = isRoot ? `no ${missing.join(", ")}` : "root, who may run containers of a test";
   const required = (process.env["TRAINYARD_REQUIRE"] ?? "").split(",").includes("podman");
-  if (required) throw new Error(`TRAINYARD_REQUIRE asks for podman: ${why}`);
+  if (required) throw new Error(`TRAINYARD_REQUIRE names podman, but: ${why}`);
   return why;
 }
 
-/** Skips a test that needs Podman where it is missing; it is the test's first line. */
+/** Skips a test if Podman is missing; it is the test's first line. */
 export function needPodman(skip: (note: string) => never): void {
   const problem = podmanProblem();
   if (problem !== null) notRun(skip, problem);
@@ -58,10 +61,7 @@ export class Podman implements AsyncDisposable {
     for (const name of ["root", "runroot", "tmp"]) mkdirSync(join(folder, name));
   }
 
-  /**
-   * Started, with an image of the tar in it, else of this host's programs; `registry` is one that is reached without
-   * TLS.
-   */
+  /** Starts Podman with an image from the tar, or from this host's programs; `registry` is a registry without TLS. */
   static async start(tar: string | null = null, registry = ""): Promise<Podman> {
     const folder = newFolder();
     const podman = new Podman(folder, registry);
@@ -70,22 +70,22 @@ export class Podman implements AsyncDisposable {
     return podman;
   }
 
-  /** The service answers again. */
+  /** Starts the service, and waits until it answers. */
   async up(): Promise<void> {
     this.#service = spawn(
       "podman",
       [...this.#places, "system", "service", "--time=0", `unix://${this.socket}`],
-      // Its conmon leaves a file `oom` in the folder that it was started in.
+      // Podman's conmon leaves a file `oom` in the folder that it was started in.
       { cwd: this.#folder, env: this.#environment, stdio: "ignore" },
     );
     const deadlineMs = performance.now() + upMs;
     while (!(await this.#answers())) {
-      if (performance.now() > deadlineMs) throw new Error("podman's service did not come up");
+      if (performance.now() > deadlineMs) throw new Error("podman's service did not start");
       await after(50);
     }
   }
 
-  /** The service is gone; containers run. */
+  /** Stops the service; its containers continue to run. */
   async down(): Promise<void> {
     const service = this.#service;
     this.#service = null;
@@ -95,7 +95,7 @@ export class Podman implements AsyncDisposable {
     await gone;
   }
 
-  /** The command line's answer. Throws where it fails. */
+  /** Returns the output of Podman's command line. Throws when it fails. */
   run(...argv: readonly string[]): string {
     return execFileSync("podman", [...this.#places, ...argv], {
       env: this.#environment,
@@ -104,13 +104,13 @@ export class Podman implements AsyncDisposable {
     });
   }
 
-  /** The variables with which deploy/images/training/build finds this one's storage. */
+  /** The variables with which deploy/images/training/build uses this storage. */
   get forBuilds(): NodeJS.ProcessEnv {
     const [root = "", runroot = ""] = this.#places;
     return { ...this.#environment, TRAINYARD_STORAGE_OPTIONS: `${root} ${runroot}` };
   }
 
-  /** The names of all containers that there are. */
+  /** The names of all existing containers. */
   containers(): readonly string[] {
     const said = this.run("ps", "--all", "--format", "{{.Names}}").trim();
     return said === "" ? [] : said.split("\n");
@@ -119,7 +119,7 @@ export class Podman implements AsyncDisposable {
   async [Symbol.asyncDispose](): Promise<void> {
     await this.down();
     this.run("rm", "--all", "--force", "--time=0");
-    // Mounts of its storage would keep its folder from being removed.
+    // Mounts of the storage would prevent the removal of its folder.
     spawnSync("umount", ["-R", join(this.#folder, "root", "overlay")]);
     rmSync(this.#folder, { recursive: true, force: true });
   }

@@ -1,4 +1,7 @@
-/** A registry with one image of one layer, as far as a pull asks it (OCI distribution specification), on 127.0.0.1. */
+/**
+ * A registry with one image of one layer, with the part of the OCI distribution specification that a pull needs, on
+ * 127.0.0.1.
+ */
 import { createHash } from "node:crypto";
 import { once } from "node:events";
 import { readFileSync } from "node:fs";
@@ -16,9 +19,9 @@ export class TestRegistry implements AsyncDisposable {
   readonly #server: Server;
   readonly #blobs: readonly Blob[];
   readonly #manifest: Blob;
-  /** "user:password" that requests must have; empty for none. */
+  /** The "user:password" that requests must have; empty for none. */
   wants = "";
-  /** So many requests for manifests are answered with this status before one is served. */
+  /** The number of requests for manifests that are answered with this status before one is served. */
   failures = { count: 0, status: 503 };
   manifestRequests = 0;
 

@@ -1,18 +1,15 @@
-/**
- * The runtimes of the agent's contract (service.test.ts): processes, or, in the file that asks for it, containers of
- * Podman.
- */
+/** The runtimes of the agent's contract (service.test.ts): processes by default, or containers of Podman. */
 import { afterAll, beforeAll, beforeEach } from "vitest";
 import { needPodman, Podman, podmanProblem, testImage } from "./podman.ts";
 
 export const runtimeVariable = "TY_TEST_RUNTIME";
 
 export type RuntimeUnderTest = {
-  /** The agent's. */
+  /** The agent's variables. */
   readonly variables: Readonly<Record<string, string>>;
 };
 
-/** Gives a test file its runtime, from the head of the file. Its tests are skipped where the runtime is missing. */
+/** Sets up a test file's runtime; called at the head of the file. Skips its tests if the runtime is missing. */
 export function useRuntime(): RuntimeUnderTest {
   if (process.env[runtimeVariable] !== "podman") return { variables: {} };
   const stack = new AsyncDisposableStack();

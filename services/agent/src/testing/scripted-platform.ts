@@ -1,6 +1,6 @@
 /**
- * The platform around an agent, as far as the agent sees it: a scheduler that wants what the test says, a logs service
- * and a registry on the bus, and the HTTP of registry and metrics.
+ * A fake platform for an agent: a scheduler whose lists the test sets, a logs service and a registry on the bus, and
+ * the HTTP of registry and metrics.
  */
 import { createHash } from "node:crypto";
 import { once } from "node:events";
@@ -38,27 +38,27 @@ export class ScriptedPlatform implements AsyncDisposable {
   readonly #wishes = new Map<string, Wish>();
   readonly #lines = new Map<string, Map<number, Plain<LogLine>>>();
   readonly contexts = new Map<string, Buffer>();
-  /** The answer to every request to the metrics service. */
+  /** The status of every answer of the metrics service. */
   metricsStatus = 200;
-  /** A report that a later run does again: the request that holds it is answered 409. */
+  /** The key of a report that a later run repeats: the request with this report is answered 409. */
   supersededKey = "";
-  /** The answer to every request about checkpoints; 200 keeps them, once their run is not over. */
+  /** The status of every answer about checkpoints; 200 stores them, once their run is over. */
   checkpointStatus = 200;
-  /** Checkpoints of a lost run that the platform has not heard of. */
+  /** Checkpoints of a lost run that the platform does not know yet. */
   readonly tooEarly = new Set<string>();
   checkpointRequests = 0;
   checkpointRoot = "/checkpoints";
-  /** The object store that takes their files, and has all of what is planned; empty for a directory. */
+  /** The object store of the files, which has all planned content already; empty for a directory. */
   store = "";
-  /** Checkpoints of which other hosts have not sent their files. */
+  /** Checkpoints whose files other hosts have not sent yet. */
   readonly unsent = new Set<string>();
-  /** The TensorBoard files that plans were asked for. */
+  /** The TensorBoard files for which plans were requested. */
   readonly tensorBoard: string[] = [];
-  /** Each request for a plan. */
+  /** All requests for a plan. */
   readonly uploads: string[] = [];
-  /** Why the rest of a checkpoint can never be sent. */
+  /** The reasons of checkpoints that can never be sent, by checkpoint. */
   readonly failed = new Map<string, string>();
-  /** Complete ones, in the order of their completion, with what was sent. */
+  /** Complete checkpoints in the order of their completion, with their requests. */
   readonly checkpoints = new Map<
     string,
     { readonly declared: object; readonly manifest: unknown }
@@ -67,13 +67,13 @@ export class ScriptedPlatform implements AsyncDisposable {
   readonly received: { readonly key: string; readonly authorization: string }[] = [];
   epoch = 1;
   version = 0;
-  /** The agent's start that the lists are for, and whether its name is taken. */
+  /** The agent's start that the lists are for, and the reason why its name is taken, if it is. */
   address: { readonly incarnation?: string; readonly nameTaken?: string } = {};
-  /** The versions of the protocol that it names. */
+  /** The protocol versions in the lists. */
   spoken: { readonly protocol?: number; readonly protocolOldest?: number } = {};
   report: Plain<Report> | null = null;
   logsAway = false;
-  /** Whether ended runs that nobody wants any more are forgotten. */
+  /** Whether ended runs that are no longer wanted are forgotten. */
   forgets = true;
   /** The number of parts of the last report. */
   partsHeard = 1;
@@ -84,7 +84,7 @@ export class ScriptedPlatform implements AsyncDisposable {
    * sends it whole.
    */
   drip: { readonly bytes: number; readonly piecesMax: number } | null = null;
-  /** The answer to downloads of model code. */
+  /** The status of every answer to downloads of model code. */
   contextStatus = 200;
 
   private constructor(bus: Bus, agent: string, server: Server) {
@@ -147,7 +147,7 @@ export class ScriptedPlatform implements AsyncDisposable {
       const report = this.#whole(heard);
       if (report === null) return;
       this.report = report;
-      // The lists change as the scheduler's do: a launch is in them until its run was named, and ended runs are
+      // The lists change as the scheduler's do: a launch is listed until a report names its run, and ended runs are
       // forgotten once unwanted.
       const forget = report.allocations.filter(
         (one) => one.state === AllocationReportState.ENDED && !this.#wishes.has(one.allocation),
@@ -156,7 +156,7 @@ export class ScriptedPlatform implements AsyncDisposable {
     });
   }
 
-  /** Null until the last part of a report is there. */
+  /** Null until the last part of a report has arrived. */
   #whole(heard: Plain<Report>): Plain<Report> | null {
     this.#parts.push(heard);
     const parts = this.#parts.filter(({ sequence }) => sequence === heard.sequence);
@@ -264,7 +264,7 @@ export class ScriptedPlatform implements AsyncDisposable {
     this.#want(launch, WantedState.KILL);
   }
 
-  /** Its end is recorded: it is not listed any more. */
+  /** Stops listing the run, as after its end was recorded. */
   unwant(launch: Plain<Launch>): void {
     this.#wishes.delete(launch.allocation);
     this.version += 1;

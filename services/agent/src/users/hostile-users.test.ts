@@ -1,5 +1,5 @@
 /**
- * The agent is root, and a run with a user of its own plants what it can in its folder: nothing outside is read,
+ * The agent is root, and a run with a user of its own tries to attack it by its folder: no file outside is read,
  * written or removed.
  */
 import {
@@ -40,7 +40,7 @@ let platform: ScriptedPlatform;
 let agent: AgentService | null = null;
 let folder: string;
 let storage: string;
-/** A folder that is root's alone, with a file. */
+/** A folder with a file that only root can enter. */
 let outside: string;
 let precious: string;
 
@@ -88,7 +88,7 @@ async function startAgent(): Promise<AgentService> {
 const folderOf = (launch: { allocation: string }): string =>
   join(folder, "runs", folderNameOf(launch.allocation));
 
-/** A run's folder as it is when its process has ended. */
+/** Makes a run's folder as it is when its process has ended. */
 function newRun(): RunFolder {
   const runs = newFolder();
   chmodSync(runs, 0o711);
@@ -101,7 +101,7 @@ function own(path: string): string {
   return path;
 }
 
-test("a link in the place of the spool shows the agent no other run's reports, and moves no other's offset", async () => {
+test("a link at the spool's path shows the agent no other run's reports, and moves no other run's offset", async () => {
   await startAgent();
   const victim = launchOf("sleep 1000", { experiment: "1" });
   platform.run(victim);
@@ -125,7 +125,7 @@ test("a link in the place of the spool shows the agent no other run's reports, a
   await platform.ended(victim);
 });
 
-test("links in the places of what the agent writes are replaced, and not written through", async () => {
+test("links at paths that the agent writes are replaced, and not followed", async () => {
   const service = await startAgent();
   const launch = launchOf(
     `cd "$TRAINYARD_RUN_DIR"; mkdir spool; echo '{"key":"0-1","metrics":{}}' > spool/reports.ndjson
@@ -148,7 +148,7 @@ test("links in the places of what the agent writes are replaced, and not written
   expect(readFileSync(precious, "utf8")).toBe("precious\n");
 });
 
-test("a checkpoint that a run calls begun is removed only if it is that run's", async () => {
+test("a checkpoint that a run marks as begun is removed only if it belongs to the run", async () => {
   await startAgent();
   const checkpoints = [1, 2, 3].map((n) => `00000000-0000-4000-8000-00000000000${n}`);
   const [others = "", link = "", mine = ""] = checkpoints;
@@ -170,7 +170,7 @@ test("a checkpoint that a run calls begun is removed only if it is that run's", 
   expect(readFileSync(precious, "utf8")).toBe("precious\n");
 });
 
-test("the folders of a run go with all that it left in them, and nothing to which its links lead", async () => {
+test("the folders of a run are removed with all their files, and the targets of its links are kept", async () => {
   const run = newRun();
   const work = run.giveWork(run.newWork());
   for (const place of [work, run.runDir, join(run.path, "home"), join(run.path, "tmp")]) {
@@ -203,7 +203,7 @@ test("a tree of locked folders is removed while the agent continues", async () =
   expect(existsSync(run.path)).toBe(false);
 });
 
-test("files that another user left in a run's folder stay, the removal says so, and is repeated later", async () => {
+test("files of another user in a run's folder are kept, and the removal fails and is repeated later", async () => {
   const run = newRun();
   const theirs = join(run.runDir, "theirs");
   mkdirSync(theirs);
@@ -216,7 +216,7 @@ test("files that another user left in a run's folder stay, the removal says so, 
   expect(existsSync(run.path)).toBe(false);
 });
 
-test("a hard link to another user's file is no file of the run's", () => {
+test("a hard link to another user's file does not count as the run's file", () => {
   const { runDir } = newRun();
   linkSync(precious, join(runDir, "end.json"));
   expect(readRunFile(runDir, "end.json", 100)).toBeNull();
@@ -257,7 +257,7 @@ test("unpacked code is its user's, links and hard links included, and has no set
   await platform.ended(launch);
 });
 
-test("code that is not handed over yet is the agent's to remove", async () => {
+test("the agent can remove code that the run's user does not own yet", async () => {
   const run = newRun();
   const work = run.newWork();
   writeFileSync(join(work, "half"), "");
@@ -265,7 +265,7 @@ test("code that is not handed over yet is the agent's to remove", async () => {
   expect(existsSync(run.path)).toBe(false);
 });
 
-test("links of an archive that lead out one through the other are refused, and nothing is unpacked over them", async () => {
+test("links of an archive that together lead outside are refused, and nothing is unpacked over them", async () => {
   await startAgent();
   const contextDigest = platform.addContext(
     handmade([
@@ -284,7 +284,7 @@ test("links of an archive that lead out one through the other are refused, and n
   expect(existsSync(join(folderOf(launch), "work/planted"))).toBe(false);
 });
 
-test("a process of another user that says it is of a run does not keep that run from ending", async () => {
+test("a process of another user with the run's folder in its environment does not keep that run from ending", async () => {
   await startAgent();
   const victim = launchOf("sleep 1000", { experiment: "1" });
   platform.run(victim);

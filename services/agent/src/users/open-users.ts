@@ -1,6 +1,6 @@
 /**
- * Finds out at the agent's start whether its runs can have users of their own, and opens what they have to reach: a
- * range that was asked for and does not work ends the agent, since its runs would have the rights of root.
+ * Checks at the agent's start whether its runs can have users of their own, and opens the paths that they need. A
+ * configured range that does not work ends the agent, since its runs would otherwise have the rights of root.
  */
 import { chmodSync, existsSync, mkdirSync, readFileSync, realpathSync, statSync } from "node:fs";
 import { dirname, join } from "node:path";
@@ -14,13 +14,13 @@ import type { RunUser, UserRange } from "./run-user.ts";
 import { RunUsers } from "./run-users.ts";
 
 export type UserSettings = {
-  /** Null for the agent's own user. */
+  /** The range of user ids; null if runs have the agent's own user. */
   readonly range: UserRange | null;
-  /** Names or numbers. */
+  /** Names or numbers of groups. */
   readonly groups: readonly string[];
-  /** Further variables of the agent that runs have; with * at the end all that begin so. */
+  /** Further variables of the agent that runs inherit; a name that ends in * is a prefix. */
   readonly inherits: readonly string[];
-  /** The file from which the agent has its settings; null where they are all in its environment. */
+  /** The file with the agent's settings; null if they are all in its environment. */
   readonly settingsFile: string | null;
 };
 
@@ -28,17 +28,17 @@ export type Places = {
   /** The agent's state folder. */
   readonly folder: string;
   readonly sdkPath: string | null;
-  /** Empty where this host does not know it. */
+  /** The registry's default checkpoint folder; empty if this host does not know it. */
   readonly checkpointDir: string;
 };
 
 /**
- * The mode of a storage folder: everyone may add a folder, which has the storage's group, and nobody removes another's.
- * The SDK flushes the folder after it has added one, for which it must be able to open it.
+ * The mode of a storage folder: every user may add a folder, which gets the storage's group, and nobody can remove
+ * another's. The SDK flushes the storage folder after adding one, and so must be able to open it.
  */
 const storageMode = 0o3777;
 
-/** Throws a Fault that says why runs cannot have users here. */
+/** Throws a Fault with the reason if runs cannot have users of their own on this host. */
 export async function openUsers(
   settings: UserSettings,
   places: Places,
@@ -83,7 +83,8 @@ function refused(why: string): Fault {
 }
 
 /**
- * The lines of passwd(5) and group(5) have the id third. Throws where an account of this host has an id of the range.
+ * In lines of passwd(5) and group(5) the id is the third field. Throws if an account of this host has an id in the
+ * range.
  */
 export function checkAccounts(
   { first, last }: UserRange,
@@ -97,7 +98,7 @@ export function checkAccounts(
   }
 }
 
-/** A folder that others may exchange is not the agent's, whatever is in it. */
+/** A folder that other users can replace is not safe, whatever is in it. */
 function checkPath(folder: string): void {
   for (let path = folder; ; path = dirname(path)) {
     const { uid, mode } = statSync(path);
@@ -111,7 +112,7 @@ function checkPath(folder: string): void {
   }
 }
 
-/** Their members get root's rights, or its files. */
+/** Groups whose members get root's rights, or can read its files. */
 const likeRoot = new Set([
   "docker",
   "podman",
@@ -151,7 +152,7 @@ function checkClosed(file: string): void {
   );
 }
 
-/** Only where there is none yet: nobody but the agent has been in it. */
+/** Makes the folder only if it does not exist: then only the agent has been in it. */
 function makeStorage(path: string): void {
   if (path === "" || existsSync(path)) return;
   const shared = join("tensorboard", "experiment");
@@ -163,7 +164,7 @@ const script = `cd "$1/${names.runs}" 2>/dev/null || echo folder
 [ -z "$2" ] || [ -r "$2/trainyard/__init__.py" ] || echo sdk
 [ -z "$3" ] || { [ -w "$3" ] && [ -x "$3" ]; } || echo storage`;
 
-/** Places that a process of the user cannot reach, started as runs are. */
+/** Returns the paths that a process of the user cannot reach; the process is started as runs are. */
 async function unreachable(
   user: RunUser,
   { folder, sdkPath, checkpointDir }: Places,

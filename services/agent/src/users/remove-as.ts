@@ -1,6 +1,6 @@
 /**
- * Deletes what a run made with the rights of the run's user. The run's code may exchange folders for links while they
- * are deleted: a process of root would follow them to anywhere, this one can delete nothing that the run could not.
+ * Deletes a run's files with the rights of the run's user. The run's code may replace folders by links during the
+ * deletion: a process of root would follow them anywhere, but this one can delete only what the run itself could.
  */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
@@ -9,8 +9,8 @@ import { limits } from "../limits.ts";
 import type { Owner } from "./run-user.ts";
 
 /**
- * Folders that their owner ($2) has locked are opened first: each pass opens what the one before could not see, until
- * one changes nothing. No program here follows a link.
+ * Folders that their owner ($2) has locked are opened first: each pass opens folders that the previous one could not
+ * enter, until a pass changes nothing. No program in this script follows a link.
  */
 const script = `
 before=
@@ -20,9 +20,9 @@ do before=$now; done
 rm -rf -- "$1" 2>/dev/null`;
 
 /**
- * Removes a folder that the user owns, with all that is in it; one that is not there counts as removed. The folder
- * itself may be in one of the agent's, where the user removes nothing. Throws if something of it is left, or if it
- * takes too long: the next call continues from there.
+ * Removes a folder that the user owns, with all its content; a missing folder counts as removed. The folder's parent
+ * may belong to the agent, where the user cannot remove it. Throws if files are left, or if it takes too long: the next
+ * call continues from there.
  */
 export async function removeAs({ uid, gid }: Owner, path: string): Promise<void> {
   if (!isThere(path)) return;
@@ -45,7 +45,7 @@ export async function removeAs({ uid, gid }: Owner, path: string): Promise<void>
     clearTimeout(timer);
   }
   if (isLate) throw new Error(`${path} was not removed within ${limits.removeFolderMs / 1_000} s`);
-  // Removes no folder that holds something, and no link.
+  // Removes only an empty folder, and no link.
   if (isThere(path)) rmdirSync(path);
 }
 

@@ -4,7 +4,7 @@ import { experimentsOf, ownerOf, parseUserRange } from "./run-user.ts";
 
 const range = { first: 20_000, last: 20_099 };
 
-test("no two experiments share a user, and none has the first id, which is the probe's", () => {
+test("no two experiments share a user, and none has the first id, which the agent's probe uses", () => {
   const ids = Array.from({ length: experimentsOf(range) }, (_, n) => ownerOf(range, String(n + 1)));
   expect(new Set(ids.map(({ uid }) => uid)).size).toBe(99);
   expect(ids[0]).toEqual({ uid: 20_001, gid: 20_001 });
@@ -12,7 +12,7 @@ test("no two experiments share a user, and none has the first id, which is the p
 });
 
 test.each(["100", "9999999999999999", "0", "-1", "1e3", "", "7; id"])(
-  "experiment %j, beyond the range or no experiment's number, has no user",
+  "experiment %j, beyond the range or without a valid number, has no user",
   (experiment) => {
     expect(() => ownerOf(range, experiment)).toThrow(/has no user/);
   },
@@ -22,7 +22,7 @@ test.each([
   ["", null],
   ["20000-29999", { first: 20_000, last: 29_999 }],
   ["1900000000-4294967294", { first: 1_900_000_000, last: 4_294_967_294 }],
-])("the range %j is read", (text, expected) => {
+])("the range %j is accepted", (text, expected) => {
   expect(parseUserRange(text)).toEqual(expected);
 });
 
@@ -37,7 +37,7 @@ test.each([
   expect(() => parseUserRange(text)).toThrow(said);
 });
 
-test("a run with a user inherits what is named, and of the rest what the agent names", () => {
+test("a run with a user inherits the usual variables, and those that the agent's settings name", () => {
   const inherited = {
     PATH: "/bin",
     LC_ALL: "C",

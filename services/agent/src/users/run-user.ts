@@ -1,26 +1,26 @@
 /**
  * The Unix user of an experiment's runs: the first id of the range plus the experiment's number, as user and as group.
- * So it is the same on every host with the same range, no two experiments ever share one, and nobody keeps a list. A
- * number beyond the range has none: starting over would give an experiment the files of an earlier one (ADR 30).
+ * So the user is the same on every host with the same range, no two experiments share a user, and no list is needed. An
+ * experiment beyond the range has no user: starting over would give it the files of an earlier one (ADR 30).
  */
 import { Fault, isExperimentId } from "@trainyard/kernel";
 
 export type UserRange = { readonly first: number; readonly last: number };
 
-/** The user that owns what a run made. */
+/** The user that owns a run's files. */
 export type Owner = { readonly uid: number; readonly gid: number };
 
-/** The user as which a run's processes start, with the groups that it has besides its own. */
+/** The user of a run's processes, with its further groups. */
 export type RunUser = Owner & { readonly groups: readonly number[] };
 
 /** Ids below are the system's own users and groups on every distribution. */
 const lowest = 1_000;
-/** The highest that is an id: the one above means "unchanged" to chown(2). */
+/** The highest id: the number above it means "unchanged" to chown(2). */
 const highest = 4_294_967_294;
-/** nobody, which services share, and the id that stands for it in 16 bits. */
+/** The ids of nobody, which services share, and of the 16-bit overflow user. */
 const shared = [65_534, 65_535];
 
-/** Null for an empty text; throws a sentence about any other that is no range. */
+/** Null for an empty text; throws a sentence for an invalid range. */
 export function parseUserRange(text: string): UserRange | null {
   if (text === "") return null;
   const match = /^(\d{1,10})-(\d{1,10})$/.exec(text);
@@ -34,7 +34,10 @@ export function parseUserRange(text: string): UserRange | null {
   return { first, last };
 }
 
-/** How many experiments have a user: numbers begin at 1, and the first id is the probe's of the agent's start. */
+/**
+ * The number of experiments with a user: they are numbered from 1, and the first id is used by the probe at the agent's
+ * start.
+ */
 export function experimentsOf({ first, last }: UserRange): number {
   return last - first;
 }

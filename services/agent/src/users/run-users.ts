@@ -1,4 +1,4 @@
-/** The users as whom runs start on this host: users of their own, or the agent's. */
+/** The users of runs on this host: one per experiment, or the agent's. */
 import type { RunFolder } from "../state/run-folder.ts";
 import { inheritedByUser } from "./inherited.ts";
 import { type Owner, ownerOf, type RunUser, type UserRange } from "./run-user.ts";
@@ -9,7 +9,7 @@ export class RunUsers {
   readonly #inherits: readonly string[];
 
   /**
-   * Without a range every run is the agent's own user. `inherits` names variables of the agent that runs have as well.
+   * Without a range every run has the agent's own user. `inherits` names variables of the agent that runs inherit too.
    */
   constructor(
     range: UserRange | null,
@@ -21,17 +21,17 @@ export class RunUsers {
     this.#inherits = inherits;
   }
 
-  /** Null for the agent's own; throws a Fault for an experiment beyond the range. */
+  /** Null for the agent's own user; throws a Fault for an experiment beyond the range. */
   ownerFor(experiment: string): Owner | null {
     return this.#range === null ? null : ownerOf(this.#range, experiment);
   }
 
-  /** Returns the user by the run's folder, not by today's range: a run keeps its user. */
+  /** Returns the owner of the run's folder, whatever the present range: a run keeps its user. */
   startAs({ owner }: RunFolder): { readonly user?: RunUser } {
     return owner === null ? {} : { user: { ...owner, groups: this.#groups } };
   }
 
-  /** Returns those of the agent's variables that the run has, with its user's over them. */
+  /** Returns the variables that the run inherits, overridden by its user's variables. */
   variables(
     folder: RunFolder,
     inherited: Readonly<Record<string, string>>,

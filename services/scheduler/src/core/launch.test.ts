@@ -4,7 +4,9 @@ import { launchOf } from "./launch.ts";
 
 const environment_variables = { cpu: ["A=cpu"], cuda: ["A=cuda"], rocm: ["A=rocm"] };
 
-/** Returns the launch of a run on a1, which holds these slots of two of this kind there, and on the other nodes. */
+/**
+ * Returns the launch of a run with these slots on a1, which has two slots of this kind, and with slots on other nodes.
+ */
 function launchOn(
   device: string,
   slots: readonly string[],
@@ -40,20 +42,20 @@ function variablesOn(device: string, slots: readonly string[]): readonly string[
 }
 
 describe("the environment variables of a run", () => {
-  test.each(["cpu", "cuda", "rocm"])("are those of the kind of its slots: %s", (device) => {
+  test.each(["cpu", "cuda", "rocm"])("are those for the kind of its slots: %s", (device) => {
     expect(variablesOn(device, ["1"])).toEqual([`A=${device}`]);
   });
 
-  test("are those of cpu without slots, on a host with GPUs too: it sees none of them", () => {
+  test("are those for cpu without slots, even on a host with GPUs, since the run sees none of them", () => {
     expect(variablesOn("cuda", [])).toEqual(["A=cpu"]);
   });
 
-  test("are those of the agent's kind where the slot has left since", () => {
+  test("are those for the agent's kind if the slot has disappeared since", () => {
     expect(variablesOn("cuda", ["gone"])).toEqual(["A=cuda"]);
   });
 });
 
-test("each node of a run gets the addresses of all, by rank", () => {
+test("each node of a run gets the addresses of all nodes, by rank", () => {
   const others = [
     { agent: "a3", slots: ["0"], nodeRank: 2, address: "" },
     { agent: "a2", slots: ["0"], nodeRank: 1, address: "h2" },

@@ -1,4 +1,4 @@
-/** The message that an agent needs to start its part of an allocation. */
+/** The message with which an agent starts its part of an allocation. */
 import type { Plain } from "@trainyard/contracts";
 import type { Launch } from "@trainyard/contracts/agent";
 import { recordedConfig, type VariablesByDevice } from "@trainyard/experiment-config/recorded";
@@ -12,7 +12,7 @@ export type LaunchSources = {
   readonly token: string;
 };
 
-/** The launch, or why there can be none: what the run's own streams say does not make one up. */
+/** Returns the launch, or the reason why the run's streams do not allow one. */
 export function launchOf(
   allocation: Allocation,
   agent: Agent,
@@ -66,9 +66,7 @@ function commandOf(entrypoint: string | readonly string[]): Plain<Launch>["entry
     : { case: "command", value: { arguments: [...entrypoint] } };
 }
 
-/**
- * Decides which list of variables a run gets. A run without slots sees no device. An agent offers devices of one kind.
- */
+/** Chooses the list of variables for a run. A run without slots sees no device. An agent offers devices of one kind. */
 function deviceOf(agent: Agent, slots: readonly string[]): keyof VariablesByDevice {
   if (slots.length === 0) return "cpu";
   const offered = agent.joined.slots;

@@ -1,4 +1,4 @@
-/** This service's reactions to others' events. */
+/** This service's reactions to events of other services. */
 import type { EventData, Plain } from "@trainyard/contracts";
 import type { Resources } from "@trainyard/contracts/events";
 import { defaults } from "@trainyard/experiment-config/recorded";
@@ -8,7 +8,7 @@ import type { AllocationCommand } from "./allocation/state.ts";
 
 export type Asked = { readonly allocation: RunId; readonly command: AllocationCommand };
 
-/** `defaultPriority`: of a pool, for requests that leave the priority to it. */
+/** `defaultPriority` is the pool's priority for requests without one. */
 export function onRunRequested(
   trial: string,
   requested: EventData<"RunRequested">,

@@ -38,7 +38,7 @@ export function agentCommands(deps: CommandDeps): Readonly<Record<string, Comman
   };
 }
 
-/** Those that have a place there, and those that ended elsewhere and may still run there. */
+/** Runs that are placed on the agent, and ended runs that may still run there. */
 function runsOn(cluster: Cluster, agent: string): readonly string[] {
   const ghosts = Object.keys(cluster.agents.get(agent)?.ghosts ?? {});
   return [...cluster.placedOn(agent), ...ghosts];
@@ -49,6 +49,6 @@ function unknownName(agent: string): Rejection {
 }
 
 function badDeadline(deadlineMs: number): Rejection {
-  const detail = `deadline_ms is ${deadlineMs}, but it has to be 0 (for never) or more milliseconds`;
+  const detail = `deadline_ms is ${deadlineMs}, but it has to be 0 (for never) or a positive number`;
   return reject("invalid_request", detail);
 }

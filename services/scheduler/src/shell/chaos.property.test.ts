@@ -1,6 +1,6 @@
 /**
- * Any acts of agents, messages and schedulers: no slot is given twice, a place is all that was asked for or none, a
- * saved fold continues as the whole one does, and once the world is well again everything that waits gets its turn.
+ * Random actions of agents, messages and schedulers: no slot is given twice, a grant has all requested slots or none, a
+ * restored fold continues like the whole one, and once the faults end every waiting run gets a place.
  */
 import {
   AcceptedSchema,
@@ -46,7 +46,7 @@ class Story {
     message: Parameters<typeof send<Request, typeof AcceptedSchema>>[3],
   ): Promise<void> {
     if (this.scheduler === null) return;
-    // A lost message times out only when the test lets time pass.
+    // A lost message times out only when the test advances the time.
     void send(this.world, request, AcceptedSchema, message).catch(() => {});
     await atRest();
   }
@@ -59,7 +59,7 @@ class Story {
   }
 }
 
-/** Those of disabled agents and slots, so that everything is in use again. */
+/** All slots and the agent itself, which are enabled at the end. */
 const allSlots = ["", "0", "1"];
 
 const small = fc.nat({ max: 50 });
@@ -181,7 +181,7 @@ const step: fc.Arbitrary<{ readonly name: string; readonly take: Step }> = fc.on
   }),
 );
 
-test("slots are never oversubscribed, places are all or nothing, and everything gets its turn", async () => {
+test("slots are never oversubscribed, grants are all or nothing, and every run gets its turn", async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.array(step, { minLength: 5, maxLength: 25 }),
@@ -213,7 +213,7 @@ test("slots are never oversubscribed, places are all or nothing, and everything 
   );
 });
 
-/** A fold that was saved half way and continues is the fold of the whole. */
+/** Compares a fold that was saved half way and continued with the fold of the whole log. */
 function compareSaved(world: World): void {
   const whole = world.fold();
   const half = world.fold(undefined, Math.floor(whole.position / 2));
@@ -243,7 +243,7 @@ function compareSaved(world: World): void {
   }
 }
 
-/** Agents answer, messages arrive, and every run ends when it runs: then none is left. */
+/** Ends all faults: agents answer, messages arrive, and every run ends soon after its start, until none is left. */
 async function becomesWell(story: Story): Promise<void> {
   const { world, requested } = story;
   world.hub.reconnect();

@@ -7,13 +7,13 @@ import type { ClusterFollower } from "./follower.ts";
 export type CommandDeps = {
   readonly follower: ClusterFollower;
   readonly executor: Executor;
-  /** The committed events need action. */
+  /** Called because the committed events may require decisions. */
   readonly committed: () => void;
 };
 
 /**
- * Runs a command whose decision depends on the fold beside the streams: the fold is level with the log when `decide`
- * runs, and it runs again if a stream has moved. `of` names the thing in the detail of a rejection.
+ * Runs a command whose decision depends on the fold and on streams: the fold is level with the log when `decide` runs,
+ * and `decide` runs again if a stream has moved. `of` names the subject of a rejection's detail.
  */
 export async function decided(
   { follower, executor, committed }: CommandDeps,

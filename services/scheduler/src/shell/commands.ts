@@ -1,4 +1,4 @@
-/** The commands that this service accepts, over the fold and the streams of its term. */
+/** The commands of this service, decided on the fold and the streams of its term. */
 import {
   CheckPlaceSchema,
   GetPoolCapacitySchema,

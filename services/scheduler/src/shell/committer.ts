@@ -1,8 +1,7 @@
 /**
- * Commits decisions, each commit until its outcome is known: a commit that may have happened is sent again under its
- * id, never replaced by another, so that what the next round decides depends on what was. One that the log refuses has
- * not happened and never will: its decisions are sent one by one, and the one that is refused is shortened or set
- * aside.
+ * Commits decisions, and retries each commit until its outcome is known: a commit with an unknown outcome is sent again
+ * under its id, never replaced, so that the next round decides on known events. A commit that the log refuses never
+ * happens: its decisions are sent one by one, and a refused one is shortened or set aside.
  */
 import { randomUUID } from "node:crypto";
 import { isRejection } from "@trainyard/kernel";
@@ -22,14 +21,14 @@ import { agents, allocations, pools } from "../streams.ts";
 type Pending = {
   readonly commitId: string;
   readonly decisions: readonly Decision[];
-  /** It replaces what was refused. */
+  /** True for a decision that replaces a refused one. */
   readonly isShortened: boolean;
 };
 
 export type CommitterDeps = {
   readonly executor: Executor;
   readonly logger: Logger;
-  /** A decision that the log refuses in every form. */
+  /** Called for a decision that the log refuses in every form. */
   readonly onRefused: (decision: Decision, refusal: string) => void;
 };
 
@@ -47,8 +46,8 @@ export class Committer {
   }
 
   /**
-   * Whether there was anything. Commits share no stream, so they travel together. Throws what the log throws; what is
-   * left is sent again at the next call.
+   * Returns whether any commit was pending. Commits share no stream, so they are sent together. Throws the log's
+   * errors; the remaining commits are sent again in the next call.
    */
   async flush(): Promise<boolean> {
     if (this.#pending.length === 0) return false;
@@ -70,7 +69,7 @@ export class Committer {
     for (const failure of failures) throw failure;
   }
 
-  /** The decision to try in its place. */
+  /** The decision to try instead. */
   #refused({ decisions, isShortened }: Pending, { message }: CommitRefused): readonly Pending[] {
     const [decision] = decisions;
     if (decision === undefined) return [];

@@ -1,4 +1,4 @@
-/** Runs go where their constraints allow, by what their agents report. */
+/** Tests of placement by the constraints of runs and the reports of agents. */
 import { atRest } from "@trainyard/testing";
 import { expect, test } from "vitest";
 import type { ScriptedAgent } from "../testing/scripted-agent.ts";
@@ -33,7 +33,7 @@ async function labelled(
 const launches = (agent: ScriptedAgent): readonly string[] =>
   agent.launched.map(({ allocation }) => allocation);
 
-test("a run goes to an agent with its labels, and one that starts with other labels joins again", async () => {
+test("a run is placed on an agent with its labels, and an agent that starts with other labels joins again", async () => {
   await using world = await World.open();
   await world.scheduler();
   const a = await labelled(world, "a", 4, { zone: "a" });
@@ -52,7 +52,7 @@ test("a run goes to an agent with its labels, and one that starts with other lab
   world.assertNothingOversubscribed();
 });
 
-test("a run gets the devices that it asks for, also from another scheduler", async () => {
+test("a run gets the devices that it requests, even from the next scheduler", async () => {
   await using world = await World.open();
   const first = await world.scheduler();
   const agent = await world.agent("a", 0);

@@ -1,4 +1,4 @@
-/** The scheduler with slots that leave and come back while runs hold them. */
+/** The scheduler with slots that disappear and come back while runs hold them. */
 import { AllocationEndCause, WaitCode } from "@trainyard/contracts/events";
 import { atRest } from "@trainyard/testing";
 import { expect, test } from "vitest";
@@ -6,7 +6,7 @@ import { World } from "../testing/world.ts";
 
 const gpu = (id: string) => ({ id, device: "cuda", uuid: id, memoryBytes: 1, name: "A100" });
 
-test("a run on a slot that has left continues, and nobody else gets the slot before the run has ended and it is back", async () => {
+test("a run on a slot that has disappeared continues, and the slot is given again only when the run has ended and it is back", async () => {
   await using world = await World.open();
   await world.scheduler();
   const agent = await world.agent("a1", 0);
@@ -50,7 +50,7 @@ test("a run on a slot that has left continues, and nobody else gets the slot bef
   world.assertNothingOversubscribed();
 });
 
-test("a launch that fails because its slot has left is tried elsewhere", async () => {
+test("a launch that fails because its slot has disappeared is tried on another agent", async () => {
   await using world = await World.open();
   await world.scheduler();
   const agent = await world.agent("a1", 1);

@@ -32,7 +32,7 @@ const agentOf = (world: World, run: string): string | undefined =>
   world.last(`allocation-${run}`, "AllocationGranted").placements[0]?.agent;
 
 describe("an agent that is disabled", () => {
-  test("keeps its run, gets no other, says why to the one that waits, and gets it when it is enabled", async () => {
+  test("keeps its run, gets no other, and explains this to the waiting run, which it gets when it is enabled", async () => {
     await using world = await World.scheduled(2);
     await world.run("1.1#1");
     await disable(world, "a1");
@@ -63,7 +63,7 @@ describe("an agent that is disabled", () => {
     expect(world.names("allocation-1.1#1")).toEqual(["AllocationQueued"]);
   });
 
-  test("has a slot by itself, also after the slot has left and is back", async () => {
+  test("can have a single slot disabled, even if the slot disappears and is back", async () => {
     await using world = await World.scheduled(2);
     const agent = world.named("a1");
     await disable(world, "a1", { slot: "0" });
@@ -80,7 +80,7 @@ describe("an agent that is disabled", () => {
     expect(world.last("allocation-1.2#1", "AllocationGranted").placements[0]?.slots).toEqual(["0"]);
   });
 
-  test("has to exist, and so does its slot: other requests are refused with a sentence", async () => {
+  test("has to exist, and so does its slot: requests for unknown ones are refused with a sentence", async () => {
     await using world = await World.scheduled(2);
     expect(await disable(world, "a9")).toMatchObject({ rejected: "agent_unknown" });
     expect(await disable(world, "no name")).toMatchObject({ rejected: "agent_unknown" });
@@ -95,7 +95,7 @@ describe("an agent that is disabled", () => {
 });
 
 describe("an agent that is drained", () => {
-  test("asks its runs to stop with the deadline as their grace, they continue elsewhere, and it says when none is left", async () => {
+  test("asks its runs to stop with the deadline as their grace, they continue elsewhere, and it is drained once none is left", async () => {
     await using world = await World.scheduled(1);
     const agent = world.named("a1");
     await world.run("1.1#1");
@@ -120,7 +120,7 @@ describe("an agent that is drained", () => {
     expect(agentOf(world, "1.2#1")).toBe("a1");
   });
 
-  test("kills what is left at its deadline", async () => {
+  test("kills the remaining runs at its deadline", async () => {
     await using world = await World.scheduled(1);
     await world.run("1.1#1");
     await disable(world, "a1", { drain: true, deadlineMs: 10_000 });
@@ -131,7 +131,7 @@ describe("an agent that is drained", () => {
     expect(world.names("agent-a1").at(-1)).toBe("AgentDrained");
   });
 
-  test("has nobody killed without a deadline, until a shorter one is given", async () => {
+  test("kills no run without a deadline, until a shorter one is given", async () => {
     await using world = await World.scheduled(1);
     await world.run("1.1#1");
     await disable(world, "a1", { drain: true });
@@ -142,7 +142,7 @@ describe("an agent that is drained", () => {
     expect(world.names("allocation-1.1#1").at(-1)).toBe("AllocationEnded");
   });
 
-  test("without a deadline does not put off a time limit, with its grace and its kill", async () => {
+  test("does not delay a time limit if it has no deadline, with its grace and its kill", async () => {
     await using world = await World.scheduled(1);
     await world.run("1.1#1", { timeLimitMs: 10_000, preemptionTimeoutMs: 5_000 });
     await disable(world, "a1", { drain: true });
@@ -155,7 +155,7 @@ describe("an agent that is drained", () => {
     expect(stops).toHaveLength(3);
   });
 
-  test("by a slot ends the run on that slot only", async () => {
+  test("by a slot ends only the run on that slot", async () => {
     await using world = await World.scheduled(2);
     await world.run("1.1#1");
     await world.run("1.2#1");
@@ -168,7 +168,7 @@ describe("an agent that is drained", () => {
     expect(world.names("allocation-1.3#1")).toEqual(["AllocationQueued"]);
   });
 
-  test("shortens a stop that is under way, and never lengthens one", async () => {
+  test("shortens a running stop, and never lengthens one", async () => {
     await using world = await World.scheduled(2);
     await world.run("1.1#1");
     await world.run("1.2#1");
@@ -181,7 +181,7 @@ describe("an agent that is drained", () => {
     expect(world.names("allocation-1.1#1").at(-1)).toBe("AllocationEnded");
   });
 
-  test("is drained by the next scheduler, where the request was all that the log has", async () => {
+  test("is drained by the next scheduler, if only the request was logged", async () => {
     await using world = await World.open();
     const first = await world.scheduler();
     const agent = await world.agent("a1", 1);
@@ -204,7 +204,7 @@ describe("an agent that is drained", () => {
 });
 
 describe("an agent that is removed", () => {
-  test("has no runs, or is lost", async () => {
+  test("must have no runs, or be lost", async () => {
     await using world = await World.scheduled(1);
     const agent = world.named("a1");
     await world.run("1.1#1");
@@ -222,7 +222,7 @@ describe("an agent that is removed", () => {
     expect(world.names("allocation-1.2#1")).not.toContain("AllocationGranted");
   });
 
-  test("joins again when it reports again, with what it still runs, and nobody gets those slots before that has ended", async () => {
+  test("joins again when it reports again, with its running runs, whose slots are not given away before they end", async () => {
     await using world = await World.scheduled(1);
     const agent = world.named("a1");
     await world.run("1.1#1");
@@ -241,7 +241,7 @@ describe("an agent that is removed", () => {
     world.assertNothingOversubscribed();
   });
 
-  test("stays disabled if it was, when it joins again", async () => {
+  test("is still disabled when it joins again", async () => {
     await using world = await World.scheduled(1);
     await disable(world, "a1", { drain: true });
     await remove(world, "a1");
@@ -253,7 +253,7 @@ describe("an agent that is removed", () => {
   });
 });
 
-/** Records an event as the service itself would have, before it could act on it. */
+/** Records an event as the service would, without its further actions. */
 async function record(world: World, stream: string, event: AnyEvent): Promise<void> {
   await world.log.as("scheduler").append({
     commitId: crypto.randomUUID(),

@@ -1,12 +1,13 @@
 /**
- * A log that was restored or failed over begins its epochs below what agents have seen: the scheduler goes beyond it.
+ * The epochs of a restored or failed-over log begin below those that agents have seen: the scheduler raises its epoch
+ * above them.
  */
 import { describe, expect, test } from "vitest";
 import { World } from "../testing/world.ts";
 
 const identity = { folder: "f1", place: "p1", startedMs: 1_000 };
 
-/** An agent that has heard of an epoch before this log began. */
+/** An agent that has seen an epoch before this log began. */
 async function knowing(world: World, highestEpoch: number, name = "a1") {
   const agent = world.newAgent(name, 1);
   agent.identity = { ...identity, folder: name };
@@ -16,7 +17,7 @@ async function knowing(world: World, highestEpoch: number, name = "a1") {
 }
 
 describe("agents that know a higher epoch than the scheduler", () => {
-  test("are served within seconds, and it is on record that the epoch was raised, and from what", async () => {
+  test("are served within seconds, and the log records the raise and the old epoch", async () => {
     await using world = await World.open();
     await world.scheduler();
     const agent = await knowing(world, 900);
@@ -35,7 +36,7 @@ describe("agents that know a higher epoch than the scheduler", () => {
     expect(agent.heard.at(-1)?.epoch).toBe(901);
   });
 
-  test("are heard by every later scheduler from there on, each above the one before it", async () => {
+  test("accept every later scheduler, each with a higher epoch than the one before it", async () => {
     await using world = await World.open();
     const before = await world.scheduler();
     const agent = await knowing(world, 900);
@@ -49,7 +50,7 @@ describe("agents that know a higher epoch than the scheduler", () => {
     expect(world.names("agent-a1")).toEqual(["AgentJoined", "SchedulerEpochRaised"]);
   });
 
-  test("of an earlier version are too, by what they have processed", async () => {
+  test("are also served if they are of an earlier version, by the epoch of their last list", async () => {
     await using world = await World.open();
     await world.scheduler();
     const agent = await world.agent("a1", 1);
@@ -61,7 +62,7 @@ describe("agents that know a higher epoch than the scheduler", () => {
   });
 
   test.each([Number.NaN, -5, 2 ** 53, 2 ** 52 + 1, 1e300, Number.POSITIVE_INFINITY, 0.5, 2 ** 40])(
-    "by a number that no scheduler can have sent (%d) change nothing for the others",
+    "that no scheduler can have sent (%d) change nothing for the other agents",
     async (highestEpoch) => {
       await using world = await World.open();
       await world.scheduler();

@@ -25,7 +25,7 @@ function stage() {
   return { store, told, write, open };
 }
 
-test("a saved cluster is gone on from", async () => {
+test("a saved cluster is the start of the next fold", async () => {
   const { store, told, write, open } = stage();
   await write("a", limits.snapshotPositions);
   await (await open()).saveWhenDue(0);
@@ -35,14 +35,14 @@ test("a saved cluster is gone on from", async () => {
   expect(told).toEqual([]);
 });
 
-test("a saved cluster of a log that went back is logged, and folded again", async () => {
+test("a saved cluster of a log that went back is logged, and the fold starts again", async () => {
   const { store, told, write, open } = stage();
   await write("a", limits.snapshotPositions - 5);
   const restore = store.backup();
   await write("a", 5);
   const stale = await open();
   restore();
-  // A process that has not noticed yet saves what it has.
+  // A process that has not noticed the rewind saves its cluster.
   await stale.saveWhenDue(0);
   const said = {
     position: limits.snapshotPositions,
@@ -52,13 +52,13 @@ test("a saved cluster of a log that went back is logged, and folded again", asyn
   };
   expect((await open()).cluster.position).toBe(limits.snapshotPositions - 5);
   expect(told).toEqual([said]);
-  // Nor does it count once the log has come that far again.
+  // The saved cluster stays invalid once the log has reached the same position again.
   await write("b", 5);
   expect((await open()).cluster.position).toBe(limits.snapshotPositions);
   expect(told).toEqual([said, said]);
 });
 
-test("a fold of a log that went back does not continue, also when the log has come that far again", async () => {
+test("a fold of a log that went back is discarded, even once the log has reached the same position again", async () => {
   const { store, write, open } = stage();
   await write("a", 3);
   const restore = store.backup();

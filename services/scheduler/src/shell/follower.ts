@@ -1,7 +1,7 @@
 /**
- * Keeps the cluster's fold level with the log. It takes events as they pass through the reaction loop, and reads ahead
- * of it whenever a decision is about to depend on the fold: every event that this service has committed must be in it
- * by then. Starts from a saved fold where there is one.
+ * Keeps the cluster's fold level with the log. It takes events as they pass through the reaction loop, and reads up to
+ * the head before a decision depends on the fold: all events that this service has committed must then be in it. Starts
+ * from a saved fold if one exists.
  */
 import { decodeEvent, shortNameOf } from "@trainyard/contracts";
 import type { EventLog, StoredEvent } from "@trainyard/event-log";
@@ -20,16 +20,14 @@ import { readSnapshot, snapshotSchema, writeSnapshot } from "../core/cluster/sna
 import type { Noted } from "../core/cluster/state.ts";
 import { limits } from "../limits.ts";
 
-/** The saved fold is of no single stream; it is beside those of the category that this service owns. */
+/** The saved fold belongs to no single stream; its name is in the category that this service owns. */
 export const snapshotStream = "pool-scheduler";
-/** The column that holds the position is a 32-bit integer; the text holds it exactly. */
+/** The position's column is a 32-bit integer; the text contains the exact position. */
 const snapshotVersionMax = 0x7fffffff;
 
 const ownCategories = /^(?:allocation|agent|pool)-/;
 
-/**
- * Only the end of an experiment counts among other services' events: then what users changed of its runs is forgotten.
- */
+/** Of other services' events only the end of an experiment counts: changes by users to its runs are then forgotten. */
 export function isOfFold({ stream, type }: Pick<StoredEvent, "stream" | "type">): boolean {
   if (ownCategories.test(stream)) return true;
   return stream.startsWith("experiment-") && shortNameOf(type) === "ExperimentEnded";
@@ -39,7 +37,7 @@ export class ClusterFollower {
   readonly cluster: Cluster;
   readonly #log: EventLog;
   readonly #logger: Logger;
-  /** The id of the event at the cluster's position; empty where it was not read. */
+  /** The id of the event at the cluster's position; empty if it was not read. */
   #eventId = "";
   #savedPosition: number;
   #savedMs = Number.NEGATIVE_INFINITY;
@@ -69,13 +67,13 @@ export class ClusterFollower {
     return follower;
   }
 
-  /** An event that passed by: taken when it is the next one. True when it changed the fold. */
+  /** Takes an event from the reaction loop if it is the next one. Returns true if it changed the fold. */
   observe(stored: StoredEvent): boolean {
     if (stored.position !== this.cluster.position + 1) return false;
     return this.#take(stored);
   }
 
-  /** Reads up to the head. Throws LogRewound where the log is not the one that the cluster was folded from. */
+  /** Reads up to the head. Throws LogRewound if the cluster was folded from another log. */
   async catchUp(): Promise<void> {
     for (;;) {
       const known = { position: this.cluster.position, id: this.#eventId };
@@ -85,7 +83,7 @@ export class ClusterFollower {
       );
       confirm(known, page[0]);
       for (const stored of page) {
-        // Others may have moved the fold while the page was under way.
+        // A concurrent caller may have advanced the fold while this page was read.
         if (stored.position === this.cluster.position + 1) this.#take(stored);
       }
       if (page.length < runtimeLimits.pageEvents) return;
@@ -103,7 +101,7 @@ export class ClusterFollower {
   }
 
   /**
-   * Saves the fold when it has come far enough since the last time. A save that fails costs the next term a longer
+   * Saves the fold when it has advanced far enough since the last save. A failed save costs the next term a longer
    * tail.
    */
   async saveWhenDue(nowMs: number): Promise<void> {

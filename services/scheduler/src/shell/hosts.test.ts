@@ -19,7 +19,7 @@ async function openWorld(): Promise<World> {
   return world;
 }
 
-/** The agents of an allocation's place. */
+/** The agents on which an allocation is placed. */
 function placeOf(world: World, allocation: string): readonly string[] {
   return world
     .last(`allocation-${allocation}`, "AllocationGranted")
@@ -27,7 +27,7 @@ function placeOf(world: World, allocation: string): readonly string[] {
 }
 
 describe("an agent whose disk is full", () => {
-  test("gets nothing until there is room, and the waiting run shows that reason", async () => {
+  test("gets no runs until it has space, and the waiting run shows that reason", async () => {
     await using world = await openWorld();
     const agent = await world.agent("a1", 1);
     agent.diskFreeBytes = 5 * megabyte;
@@ -51,7 +51,7 @@ describe("an agent whose disk is full", () => {
     expect(world.names("allocation-1.1#1")).toContain("AllocationStarted");
   });
 
-  test("leaves the run to another one, and keeps what it runs", async () => {
+  test("keeps its run, and a waiting run is placed on another agent", async () => {
     await using world = await openWorld();
     const agent = await world.agent("a1", 2);
     await world.run("1.1#1");
@@ -67,7 +67,7 @@ describe("an agent whose disk is full", () => {
 describe("an agent that needs a newer scheduler", () => {
   const tooNew = { protocol: 99, protocolOldest: 98 };
 
-  test("gets nothing until it is another, keeps what it runs, and the waiting run shows that reason", async () => {
+  test("gets no runs until it is compatible, keeps its runs, and the waiting run shows that reason", async () => {
     await using world = await openWorld();
     const agent = await world.agent("a1", 2);
     await world.run("1.1#1");
@@ -86,7 +86,7 @@ describe("an agent that needs a newer scheduler", () => {
 });
 
 describe("a launch that shows no progress", () => {
-  test("ends after its time, elsewhere the run is tried again, and what may still start holds its slots", async () => {
+  test("ends after its time limit, the run is tried on another agent, and the old launch keeps its slots", async () => {
     await using world = await openWorld();
     const agent = await world.agent("a1", 1);
     agent.deaf = true;
@@ -112,7 +112,7 @@ describe("a launch that shows no progress", () => {
     world.assertNothingOversubscribed();
   });
 
-  test("continues for as long as it shows some", async () => {
+  test("continues as long as it shows some progress", async () => {
     await using world = await openWorld();
     const agent = await world.agent("a1", 1);
     agent.slowStart = true;
@@ -130,7 +130,7 @@ describe("a launch that shows no progress", () => {
     expect(world.names("allocation-1.1#1").at(-1)).toBe("AllocationStarted");
   });
 
-  test("has its whole time again after nobody was heard", async () => {
+  test("has its whole time limit again after an outage of all agents", async () => {
     await using world = await openWorld();
     const agent = await world.agent("a1", 1);
     agent.slowStart = true;
@@ -145,7 +145,7 @@ describe("a launch that shows no progress", () => {
     expect(world.names("allocation-1.1#1").at(-1)).toBe("AllocationEnded");
   });
 
-  test("because a service of the platform does not answer counts against nobody, and is recorded as that", async () => {
+  test("counts against no agent if a service of the platform does not answer, and is recorded with that reason", async () => {
     await using world = await openWorld();
     const agent = await world.agent("a1", 1);
     agent.slowStart = true;
@@ -162,7 +162,7 @@ describe("a launch that shows no progress", () => {
     expect(world.names("agent-a1")).not.toContain("AgentDistrusted");
   });
 
-  test("takes the other nodes of its run with it, which are killed first", async () => {
+  test("ends the other nodes of its run, which are killed first", async () => {
     await using world = await openWorld();
     const a1 = await world.agent("a1", 1);
     await world.agent("a2", 1);
@@ -178,7 +178,7 @@ describe("a launch that shows no progress", () => {
 });
 
 describe("an agent on which launches fail", () => {
-  /** Launches of so many experiments, one after the other. */
+  /** Fails launches of this many experiments, one after the other. */
   async function failing(world: World, experiments: number) {
     const agent = await world.agent("a1", 1);
     agent.failing = "no space left";
@@ -198,7 +198,7 @@ describe("an agent on which launches fail", () => {
     });
   });
 
-  test("of different experiments is tried less and less, and the waiting run shows that reason", async () => {
+  test("of different experiments gets launches less and less often, and the waiting run shows that reason", async () => {
     await using world = await openWorld();
     const agent = await failing(world, 2);
     expect(world.last("agent-a1", "AgentDistrusted")).toEqual({
@@ -211,7 +211,7 @@ describe("an agent on which launches fail", () => {
     await world.advance(5_000);
     expect(world.last("allocation-3.1#1", "WaitExplained")).toEqual({
       code: WaitCode.AGENTS_DISTRUSTED,
-      detail: "the last 2 launches failed on a1, which is not tried for a while (no space left)",
+      detail: "the last 2 launches failed on a1, which gets no launches for a while (no space left)",
     });
     await world.advance(limits.distrustFirstMs - 8_000);
     expect(agent.launched).toHaveLength(2);
@@ -229,7 +229,7 @@ describe("an agent on which launches fail", () => {
     expect(times()).toEqual([30, 60, 120, 240, 480, 600, 600].map((seconds) => seconds * 1_000));
   });
 
-  test("because of what its host lacks for one configuration is not blamed for it", async () => {
+  test("is not distrusted when its host only lacks something for one configuration", async () => {
     await using world = await openWorld();
     const agent = await world.agent("a1", 1);
     agent.failing = "there is no folder /data on a1";
@@ -257,7 +257,7 @@ describe("an agent on which launches fail", () => {
     expect(world.names("agent-a1").at(-1)).toBe("AgentTrusted");
   });
 
-  test("is trusted again at once where a person says so", async () => {
+  test("is trusted again at once when a person says so", async () => {
     await using world = await openWorld();
     const agent = await failing(world, 2);
     agent.failing = null;
@@ -271,7 +271,7 @@ describe("an agent on which launches fail", () => {
     expect(await trust(world, "a9")).toContain("has never joined");
   });
 
-  test("stays so for as long when another scheduler takes over", async () => {
+  test("is distrusted for as long when another scheduler takes over", async () => {
     await using world = await World.open();
     const first = await world.scheduler();
     const agent = await failing(world, 2);
@@ -285,7 +285,7 @@ describe("an agent on which launches fail", () => {
     expect(agent.launched).toHaveLength(3);
   });
 
-  test("stays so for as long in a fold that was saved", async () => {
+  test("is distrusted for as long in a restored fold", async () => {
     await using world = await openWorld();
     await failing(world, 2);
     const saved = readSnapshot(writeSnapshot(world.fold()));
@@ -324,7 +324,7 @@ describe("an agent on which launches fail", () => {
 });
 
 describe("processes that cannot be killed", () => {
-  test("are recorded with the agent's report about them, for as long as they live", async () => {
+  test("are recorded with the agent's description, as long as they live", async () => {
     await using world = await openWorld();
     const agent = await world.agent("a1", 1);
     await world.run("1.1#1");

@@ -55,7 +55,7 @@ function noRuns(job: string): string {
   return `no run of experiment ${job} waits or has a place`;
 }
 
-/** Returns the pool of an experiment that has not ended: the commit holds only if it does not end meanwhile. */
+/** Returns the pool of an experiment that has not ended: the commit fails if it ends meanwhile. */
 async function poolOf(work: Work, job: string): Promise<{ readonly pool: string } | Rejection> {
   const experiment = isExperimentId(job) ? await work.guard(experimentCode, job) : null;
   if (experiment === null) return reject("experiment_not_found", "there is no such experiment");

@@ -32,14 +32,14 @@ async function jobsOf(world: World, pool = ""): Promise<readonly Plain<JobInfo>[
   return reply.jobs;
 }
 
-/** One slot that experiment 9 holds, and experiments 1, 2 and 3 behind it with a run each. */
+/** A slot that experiment 9 holds, and experiments 1, 2 and 3 in the queue with a run each. */
 async function queued(world: World): Promise<ScriptedAgent> {
   const agent = await world.agent("a1", 1);
   for (const job of ["9", "1", "2", "3"]) await world.run(`${job}.1#1`);
   return agent;
 }
 
-/** Ends what runs, again and again: the order in which runs get the slot. */
+/** Ends each running run in turn; returns the order in which runs get the slot. */
 async function order(world: World, agent: ScriptedAgent): Promise<readonly string[]> {
   for (let ends = 0; ends < 9; ends += 1) {
     for (const { allocation, exit } of agent.held.values()) {
@@ -51,7 +51,7 @@ async function order(world: World, agent: ScriptedAgent): Promise<readonly strin
 }
 
 describe("an experiment's priority, weight and limit", () => {
-  test("apply to runs that wait, that have a place, and that are queued later, with every scheduler", async () => {
+  test("apply to waiting, placed and later runs, with every scheduler", async () => {
     await using world = await World.open();
     const first = await world.scheduler();
     const agent = await queued(world);
@@ -74,7 +74,7 @@ describe("an experiment's priority, weight and limit", () => {
     expect(await order(world, agent)).toEqual(["3", "3", "1", "2"]);
   });
 
-  test("changed to what they are leave no event, and 0 removes the limit", async () => {
+  test("leave no event when nothing changes, and 0 removes the limit", async () => {
     await using world = await World.open();
     await world.scheduler();
     await queued(world);
@@ -87,7 +87,7 @@ describe("an experiment's priority, weight and limit", () => {
     expect(three?.maxSlots).toBe(0);
   });
 
-  test("are forgotten when the experiment has ended, in a fold that was saved too", async () => {
+  test("are forgotten when the experiment has ended, even in a restored fold", async () => {
     await using world = await World.open();
     await world.scheduler();
     await queued(world);
@@ -115,7 +115,7 @@ describe("an experiment's priority, weight and limit", () => {
     ["3", {}, "invalid_request", "give priority, weight or max_slots"],
     ["77", { priority: 4 }, "experiment_not_found", "experiment 77: there is no such experiment"],
     ["no id", { priority: 4 }, "experiment_not_found", "there is no such experiment"],
-  ])("of %s as %j are refused", async (job, change, rejected, detail) => {
+  ])("are refused for %s with the value %j", async (job, change, rejected, detail) => {
     await using world = await World.open();
     await world.scheduler();
     await world.run("3.1#1");
@@ -147,7 +147,7 @@ describe("an experiment that is moved", () => {
     expect(await order(world, agent)).toEqual(["1", "3", "2"]);
   });
 
-  test("behind the last one stays ahead of what is queued later, also for the next scheduler", async () => {
+  test("behind the last one stays ahead of runs queued later, even for the next scheduler", async () => {
     await using world = await World.open();
     const first = await world.scheduler();
     const agent = await queued(world);
@@ -160,7 +160,7 @@ describe("an experiment that is moved", () => {
     expect(await order(world, agent)).toEqual(["2", "3", "1", "4"]);
   });
 
-  test("again and again between two others is refused in the end, and loses nothing", async () => {
+  test("repeatedly between two others is refused in the end, without an effect", async () => {
     await using world = await World.open();
     await world.scheduler();
     const agent = await queued(world);
@@ -172,7 +172,7 @@ describe("an experiment that is moved", () => {
     expect((await order(world, agent)).toSorted()).toEqual(["1", "2", "3"]);
   });
 
-  test("relative to itself, to one that does not wait, or without a run that waits is refused", async () => {
+  test("is refused relative to itself, to one that does not wait, or without a waiting run", async () => {
     await using world = await World.open();
     await world.scheduler();
     await queued(world);
@@ -196,7 +196,7 @@ test("the list of experiments has the first 1,000 in queue order", async () => {
 });
 
 describe("an experiment that is explained", () => {
-  test("says where its runs are, why they wait, and how many are ahead", async () => {
+  test("shows where its runs are, why they wait, and how many are ahead", async () => {
     await using world = await World.open();
     await world.scheduler();
     await queued(world);
@@ -220,7 +220,7 @@ describe("an experiment that is explained", () => {
     });
   });
 
-  test("waits in a pool that does not exist, or for its delay, and says so", async () => {
+  test("explains a wait for a pool that does not exist, or for a delay", async () => {
     await using world = await World.open();
     await world.scheduler();
     await world.agent("a1", 1);
@@ -232,7 +232,7 @@ describe("an experiment that is explained", () => {
     expect(await explain(world, "2")).toMatchObject({ runs: [{ reason: "delayed" }] });
   });
 
-  test("with many runs is answered for its first 64 runs, those that wait first", async () => {
+  test("with many runs is answered for its first 64 runs, waiting ones first", async () => {
     await using world = await World.open();
     await world.scheduler();
     await world.agent("a1", 1);

@@ -1,4 +1,4 @@
-/** Builds launches from the streams of experiment and trial, and keeps them while their allocation is unended. */
+/** Builds launches from the streams of experiment and trial, and caches them until their allocation has ended. */
 import type { Plain } from "@trainyard/contracts";
 import { codecOf } from "@trainyard/contracts";
 import { type Launch, LaunchSchema } from "@trainyard/contracts/agent";
@@ -21,7 +21,7 @@ export class Launches {
     this.#key = key;
   }
 
-  /** The launches of some allocations on an agent. One that can never be built is reported to `onProblem`. */
+  /** The launches of some allocations on an agent. A launch that can never be built is reported to `onProblem`. */
   async of(
     agentId: string,
     ids: readonly string[],
@@ -53,7 +53,7 @@ export class Launches {
     return built;
   }
 
-  /** Lets go of what is up or over. */
+  /** Evicts the launches of started and ended allocations. */
   prune(): void {
     for (const [key, { launch }] of this.#built) {
       const allocation = this.#cluster.allocations.get(launch.allocation);

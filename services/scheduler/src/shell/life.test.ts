@@ -13,7 +13,7 @@ import { describe, expect, test } from "vitest";
 import { tokenKey, World } from "../testing/world.ts";
 
 describe("a run that is requested", () => {
-  test("is placed and launched without any time passing, started, and ended with its exit", async () => {
+  test("is placed, launched and started without any time passing, and ends with its exit", async () => {
     await using world = await World.open();
     await world.scheduler();
     const agent = await world.agent("a1", 2);
@@ -33,7 +33,7 @@ describe("a run that is requested", () => {
     expect([...agent.held.keys()]).toEqual([]);
   });
 
-  test("is launched with all that the agent needs", async () => {
+  test("is launched with all data that the agent needs", async () => {
     await using world = await World.open();
     await world.scheduler();
     const agent = await world.agent("a1", 2);
@@ -93,7 +93,7 @@ describe("a run that is requested", () => {
     expect(world.names("allocation-1.1#1")).toContain("AllocationGranted");
   });
 
-  test("ends as not launched when the agent cannot, and when the run has no launch", async () => {
+  test("ends as not launched when the agent cannot launch it, and when its streams allow no launch", async () => {
     await using world = await World.open();
     await world.scheduler();
     const agent = await world.agent("a1", 1);
@@ -113,7 +113,7 @@ describe("a run that is requested", () => {
     expect(other.message).toBe("the configuration has no entrypoint");
   });
 
-  test("that ended before it was seen running has both been started and ended", async () => {
+  test("that ended before a report showed it running is recorded as started and ended", async () => {
     await using world = await World.open();
     await world.scheduler();
     const agent = await world.agent("a1", 1);
@@ -127,7 +127,7 @@ describe("a run that is requested", () => {
     ]);
   });
 
-  test("counts as lost when nobody saw how it ended", async () => {
+  test("counts as lost when its end was not observed", async () => {
     await using world = await World.open();
     await world.scheduler();
     const agent = await world.agent("a1", 1);
@@ -141,7 +141,7 @@ describe("a run that is requested", () => {
 });
 
 describe("a stop", () => {
-  test("withdraws what waits", async () => {
+  test("withdraws a waiting run", async () => {
     await using world = await World.open();
     await world.scheduler();
     await world.run("1.1#1");
@@ -153,7 +153,7 @@ describe("a stop", () => {
     );
   });
 
-  test("that is graceful leaves the run its grace, and kills it after", async () => {
+  test("that is graceful gives the run its grace, and kills it afterwards", async () => {
     await using world = await World.open();
     await world.scheduler();
     const agent = await world.agent("a1", 1);
@@ -193,7 +193,7 @@ describe("a stop", () => {
     });
   });
 
-  test("by kill is at once", async () => {
+  test("that is a kill takes effect at once", async () => {
     await using world = await World.open();
     await world.scheduler();
     await world.agent("a1", 1);
@@ -203,7 +203,7 @@ describe("a stop", () => {
     expect(world.last("allocation-1.1#1", "AllocationEnded").cause).toBe(AllocationEndCause.KILLED);
   });
 
-  test("in quick turn with a new run gives the slots on only when the process is gone", async () => {
+  test("just before a new run frees the slots only when the process has ended", async () => {
     await using world = await World.open();
     await world.scheduler();
     const agent = await world.agent("a1", 1);
@@ -221,7 +221,7 @@ describe("a stop", () => {
 });
 
 describe("a run that waits", () => {
-  test("says why: no agents, agents away, no room, others ahead", async () => {
+  test("records why: no agents, agents unavailable, no room, others ahead", async () => {
     await using world = await World.open();
     await world.scheduler();
     await world.run("1.1#1");

@@ -18,7 +18,7 @@ describe("an agent that falls silent", () => {
     expect(end.message).toBe("the agent a1 was lost");
   });
 
-  test("takes a run of several nodes with it, whose other nodes are killed first", async () => {
+  test("ends a run of several nodes, whose other nodes are killed first", async () => {
     await using world = await World.scheduled(1, 1);
     const a1 = world.named("a1");
     const a2 = world.named("a2");
@@ -37,7 +37,7 @@ describe("an agent that falls silent", () => {
     });
   });
 
-  test("has to kill a run that was given up, when it returns with it; its slots count as free only then", async () => {
+  test("has to kill an abandoned run with which it returns; its slots are free only afterwards", async () => {
     await using world = await World.scheduled(1);
     const agent = world.named("a1");
     await world.run("1.1#1");
@@ -61,7 +61,7 @@ describe("an agent that falls silent", () => {
     world.assertNothingOversubscribed();
   });
 
-  test("names, when it returns, what runs that were given up have stored there, ended ones too", async () => {
+  test("names, when it returns, the checkpoints of abandoned runs, even ended ones", async () => {
     await using world = await World.scheduled(2);
     const agent = world.named("a1");
     await world.run("1.1#1");
@@ -83,7 +83,7 @@ describe("an agent that falls silent", () => {
     });
   });
 
-  test("says nothing of a run that continues there when something else turns up", async () => {
+  test("names no checkpoints of a run that continues there when it returns with an unknown run", async () => {
     await using world = await World.scheduled(2);
     const agent = world.named("a1");
     await world.run("1.1#1");
@@ -99,7 +99,7 @@ describe("an agent that falls silent", () => {
     ]);
   });
 
-  test("keeps its slots from others until the process is gone, when it returns before its run has ended elsewhere", async () => {
+  test("keeps its slots occupied until the process has ended, when it returns before its run has ended elsewhere", async () => {
     await using world = await World.scheduled(1, 1);
     const a1 = world.named("a1");
     const a2 = world.named("a2");
@@ -121,7 +121,7 @@ describe("an agent that falls silent", () => {
     world.assertNothingOversubscribed();
   });
 
-  test("has its slots free at once, when it returns without runs", async () => {
+  test("has its slots free at once when it returns without runs", async () => {
     await using world = await World.scheduled(1);
     const agent = world.named("a1");
     await world.run("1.1#1");
@@ -136,7 +136,7 @@ describe("an agent that falls silent", () => {
     expect(world.names("allocation-1.1#2")).toContain("AllocationStarted");
   });
 
-  test("has to kill an unknown run that it returns with, and its slots are kept from others until then", async () => {
+  test("has to kill an unknown run with which it returns, and its slots stay occupied until then", async () => {
     await using world = await World.scheduled(1);
     const agent = world.named("a1");
     agent.occupy("9.9#9", ["0"]);
@@ -152,7 +152,7 @@ describe("an agent that falls silent", () => {
 });
 
 describe("an agent that runs what the log has lost", () => {
-  test("keeps the slots of that from others, also when the same run gets a place there again", async () => {
+  test("keeps their slots occupied, even when the same run gets a place there again", async () => {
     await using world = await World.scheduled(3);
     const agent = world.named("a1");
     agent.occupy("1.1#1", ["2"]);
@@ -187,7 +187,7 @@ describe("an agent process that is killed and starts again", () => {
     expect(world.names("agent-a1")).toEqual(["AgentJoined"]);
   });
 
-  test("with its state folder gone has lost its runs", async () => {
+  test("without its state folder has lost its runs", async () => {
     await using world = await World.scheduled(1);
     const agent = world.named("a1");
     await world.run("1.1#1");
@@ -200,7 +200,7 @@ describe("an agent process that is killed and starts again", () => {
     });
   });
 
-  test("joins with the new slots when it offers others", async () => {
+  test("joins with the new slots when it offers other ones", async () => {
     await using world = await World.scheduled(1);
     const agent = world.named("a1");
     await world.run("1.1#1", { slots: 2 });
@@ -213,7 +213,7 @@ describe("an agent process that is killed and starts again", () => {
 });
 
 describe("silence of NATS", () => {
-  test("loses no agent, however long, and gives each a full window afterwards", async () => {
+  test("loses no agent, however long it lasts, and gives each a full window afterwards", async () => {
     await using world = await World.scheduled(1);
     const agent = world.named("a1");
     await world.run("1.1#1");
@@ -229,7 +229,7 @@ describe("silence of NATS", () => {
     expect(world.names("allocation-1.1#1").at(-1)).toBe("AllocationStarted");
   });
 
-  test("that only the own probe shows counts as well: a link that is up and carries nothing", async () => {
+  test("also counts when only the scheduler's own probe shows it, on a connection that is up but carries nothing", async () => {
     let mute = false;
     await using world = await World.open({ bus: { fate: () => (mute ? { copies: 0 } : {}) } });
     await world.scheduler();
@@ -242,7 +242,7 @@ describe("silence of NATS", () => {
     expect(world.names("agent-a1")).toEqual(["AgentJoined"]);
   });
 
-  test("for this process alone (it was paused) gives each a full window again", async () => {
+  test("for this process alone, which was paused, gives each agent a full window again", async () => {
     await using world = await World.scheduled(1);
     const agent = world.named("a1");
     await world.advance(5_000);
@@ -252,7 +252,7 @@ describe("silence of NATS", () => {
     expect(world.names("agent-a1")).toEqual(["AgentJoined"]);
   });
 
-  test("does not hide an agent that is gone: it is lost a window after the link is back", async () => {
+  test("does not hide a dead agent, which is lost a window after the connection is back", async () => {
     await using world = await World.scheduled(1);
     const agent = world.named("a1");
     world.hub.disconnect();

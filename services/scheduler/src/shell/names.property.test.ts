@@ -1,7 +1,4 @@
-/**
- * Whichever agents speak under one name, in whatever order, to whichever scheduler: a run is started by one of them at
- * most.
- */
+/** Random agents report under one name, in any order, to any scheduler: a run is started by at most one of them. */
 import { AllocationReportState } from "@trainyard/contracts/agent";
 import { assert } from "@trainyard/kernel";
 import type { Service } from "@trainyard/runtime";
@@ -16,7 +13,7 @@ class Story {
   readonly #agents: ScriptedAgent[] = [];
   #scheduler: Service | null = null;
   #runs = 0;
-  /** The time of the newest start: clocks of hosts differ, so that it need not rise. */
+  /** The time of the newest start, which need not rise, since clocks of hosts differ. */
   #startedMs = 1_000;
 
   constructor(world: World) {
@@ -32,7 +29,7 @@ class Story {
     const place = `p${this.#agents.length}`;
     const agent = this.world.newAgent("rack", 2, place);
     agent.identity = { folder, place, startedMs: this.#startedMs + skewMs };
-    // The runs that the copy finds there do not run on its host.
+    // The runs in the copied folder do not run on the copy's host.
     for (const [id, one] of held?.held ?? []) {
       agent.held.set(id, { ...one, state: AllocationReportState.ENDED });
     }
@@ -105,7 +102,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   },
 );
 
-test("at most one of several agents under one name starts a run, whatever copies there are and whichever reports first", async () => {
+test("of several agents under one name at most one starts a run, in any order of copies and reports", async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.array(step, { minLength: 6, maxLength: 25 }),

@@ -1,4 +1,4 @@
-/** One agent acts under a name, and never are there two processes of one run: agent.proto, "Who holds a name". */
+/** Only one agent acts under a name, and a run never has two processes: agent.proto, "Who holds a name". */
 import { AllocationEndCause } from "@trainyard/contracts/events";
 import { atRest } from "@trainyard/testing";
 import { describe, expect, test } from "vitest";
@@ -23,7 +23,7 @@ const copy = { folder: "f1", place: "p2", startedMs: 2_000 };
 const launchedBy = (agent: ScriptedAgent) => agent.launched.map(({ allocation }) => allocation);
 
 describe("another folder's agent of the same name", () => {
-  test("is refused in a sentence, launches nothing, and is on record until it stops asking", async () => {
+  test("is refused with a sentence, launches nothing, and is recorded until it stops asking", async () => {
     await using world = await World.open();
     await world.scheduler();
     const holder = await start(world, "one", first);
@@ -41,7 +41,7 @@ describe("another folder's agent of the same name", () => {
     expect(world.names("allocation-1.1#1").at(-1)).toBe("AllocationStarted");
   });
 
-  test("has what it still runs killed, and gets the name once the holder is lost", async () => {
+  test("has its runs killed, and gets the name once the holder is lost", async () => {
     await using world = await World.open();
     await world.scheduler();
     const holder = await start(world, "one", first);
@@ -67,7 +67,7 @@ describe("another folder's agent of the same name", () => {
     world.assertNothingOversubscribed();
   });
 
-  test("is refused by the next scheduler too, whichever of the two speaks first to it", async () => {
+  test("is refused by the next scheduler too, whichever of the two reports first", async () => {
     await using world = await World.open();
     const before = await world.scheduler();
     const holder = await start(world, "one", first);
@@ -87,7 +87,7 @@ describe("another folder's agent of the same name", () => {
 });
 
 describe("a copy of a folder", () => {
-  test("that starts later holds the name; the older has its runs killed, and none of them is launched twice", async () => {
+  test("that starts later holds the name; the older one has its runs killed, and none is launched twice", async () => {
     await using world = await World.open();
     await world.scheduler();
     const older = await start(world, "one", first);
@@ -115,7 +115,7 @@ describe("a copy of a folder", () => {
     ]);
   });
 
-  test("never gets a launch that may be under way to the original, also from the next scheduler", async () => {
+  test("never gets a launch that may be under way to the original, even from the next scheduler", async () => {
     await using world = await World.open();
     const before = await world.scheduler();
     const original = await start(world, "one", first);
@@ -132,7 +132,7 @@ describe("a copy of a folder", () => {
     );
   });
 
-  test("that started earlier is refused, also where it speaks first to the next scheduler", async () => {
+  test("that started earlier is refused, even if it reports first to the next scheduler", async () => {
     await using world = await World.open();
     const before = await world.scheduler();
     const newer = await start(world, "two", copy);
@@ -154,7 +154,7 @@ describe("a copy of a folder", () => {
 });
 
 describe("the holder of a name", () => {
-  test("that starts again at its place continues without a record, and gets the launch that it missed", async () => {
+  test("that restarts at its place continues without a record, and gets the launch that it missed", async () => {
     await using world = await World.open();
     await world.scheduler();
     const agent = await start(world, "one", first);
@@ -167,7 +167,7 @@ describe("the holder of a name", () => {
     expect(world.names("agent-rack")).toEqual(["AgentJoined"]);
   });
 
-  test("is heard at once at its new place, when its host has booted again", async () => {
+  test("gets its lists at once at its new place after its host has rebooted", async () => {
     await using world = await World.open();
     await world.scheduler();
     const agent = await start(world, "one", first);
@@ -180,7 +180,7 @@ describe("the holder of a name", () => {
     expect(world.names("agent-rack")).toEqual(["AgentJoined", "AgentReturned"]);
   });
 
-  test("of an earlier version is followed by a newer one with its runs, and back", async () => {
+  test("of an earlier version can be replaced by a newer one with its runs, and back", async () => {
     await using world = await World.open();
     await world.scheduler();
     const agent = await world.agent("rack", 2);

@@ -4,7 +4,7 @@ import { describe, expect, test } from "vitest";
 import { askCapacity, World } from "../testing/world.ts";
 
 describe("places", () => {
-  test("go by priority, then by arrival, whatever order the slots come free in", async () => {
+  test("are given by priority, then by arrival, in whatever order slots become free", async () => {
     await using world = await World.open();
     await world.scheduler();
     const agent = await world.agent("a1", 1);
@@ -48,7 +48,7 @@ describe("places", () => {
     expect(world.last("allocation-1.1#1", "AllocationStarted").starts).toHaveLength(2);
   });
 
-  test("of one agent are asked for by a run that must not be split", async () => {
+  test("are all on one agent for a run that must not be split", async () => {
     await using world = await World.open();
     await world.scheduler();
     await world.agent("a1", 2);
@@ -61,7 +61,7 @@ describe("places", () => {
     ]);
   });
 
-  test("without slots are beside full agents", async () => {
+  test("of runs without slots are given on full agents too", async () => {
     await using world = await World.open();
     await world.scheduler();
     const agent = await world.agent("a1", 1);
@@ -75,7 +75,7 @@ describe("places", () => {
     ]);
   });
 
-  test("on one host have ports of their own, also for agents that share its address", async () => {
+  test("on one host have ports of their own, even for agents that share its address", async () => {
     await using world = await World.open();
     await world.scheduler();
     for (const name of ["a1", "a2"]) (await world.agent(name, 20)).address = "127.0.0.1";
@@ -86,11 +86,11 @@ describe("places", () => {
       (_, n) => world.last(`allocation-1.${n + 1}#1`, "AllocationGranted").masterPort,
     );
     expect(new Set(ports).size).toBe(40);
-    // Each with three more after it.
+    // Each port is followed by three more of the same run.
     expect(new Set(ports.map((port) => port % 4))).toEqual(new Set([0]));
   });
 
-  test("that a failed node frees are free once every node of the run is gone", async () => {
+  test("of a failed node become free once all nodes of the run have ended", async () => {
     await using world = await World.open();
     await world.scheduler();
     const a1 = await world.agent("a1", 1);
@@ -112,7 +112,7 @@ describe("places", () => {
 });
 
 describe("messages", () => {
-  test("stop when nothing changes: an answer to an unchanged list is not answered", async () => {
+  test("end when nothing changes: a report with an unchanged list gets no answer", async () => {
     await using world = await World.open();
     await world.scheduler();
     const agent = await world.agent("a1", 1);
@@ -123,7 +123,7 @@ describe("messages", () => {
     expect(agent.heard.length - before).toBe(10);
   });
 
-  test("that were lost are made up for at the next beat", async () => {
+  test("that were lost are repeated at the next beat", async () => {
     let losing = true;
     const fate = ({ subject }: { subject: string }) =>
       losing && subject.startsWith("ty.agent.") ? { copies: 0 } : {};
@@ -172,7 +172,7 @@ describe("messages", () => {
 });
 
 describe("the capacity of a pool", () => {
-  test("counts every agent that ever joined, and says which are there", async () => {
+  test("counts every agent that ever joined, and says which ones are present", async () => {
     await using world = await World.open();
     await world.scheduler();
     expect(await askCapacity(world)).toMatchObject({ slotsEver: 0, agentsKnown: 0 });

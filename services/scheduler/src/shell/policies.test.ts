@@ -27,7 +27,7 @@ const stopOf = (world: World, run: string) =>
   world.last(`allocation-${run}`, "AllocationStopRequested");
 
 describe("a large run behind endless small ones", () => {
-  test("starts when the runs that were there before it have ended", async () => {
+  test("starts when the runs before it have ended", async () => {
     await using world = await World.open();
     const { agent } = await poolOf(world, 8);
     for (let n = 1; n <= 8; n += 1) await world.run(`1.${n}#1`);
@@ -44,7 +44,7 @@ describe("a large run behind endless small ones", () => {
     world.assertNothingOversubscribed();
   });
 
-  test("is the reason of those that wait, which is on record", async () => {
+  test("is recorded as the reason for which the others wait", async () => {
     await using world = await World.open();
     await poolOf(world, 2);
     await world.run("1.1#1");
@@ -58,7 +58,7 @@ describe("a large run behind endless small ones", () => {
 });
 
 describe("a pool that preempts", () => {
-  test("gives the slots of the run that makes room to the one that it made room for", async () => {
+  test("gives the freed slots to the run for which room was made", async () => {
     await using world = await World.open();
     const { agent } = await poolOf(world, 1, { preemption: true });
     await world.run("1.1#1", { priority: 50, preemptionTimeoutMs: 30_000 });
@@ -77,7 +77,7 @@ describe("a pool that preempts", () => {
     world.assertNothingOversubscribed();
   });
 
-  test("kills the run that makes no room within its timeout, and asks nobody else meanwhile", async () => {
+  test("kills the run that does not make room within its timeout, and asks no other meanwhile", async () => {
     await using world = await World.open();
     await poolOf(world, 2, { preemption: true });
     for (const run of ["1.1#1", "1.2#1"]) {
@@ -147,12 +147,12 @@ describe("a time limit", () => {
     expect(stops).toHaveLength(2);
   });
 
-  test("continues with what remained when another scheduler takes over", async () => {
+  test("continues with the remaining time when another scheduler takes over", async () => {
     await using world = await World.open();
     const { service } = await poolOf(world, 1);
     await world.run("1.1#1", { timeLimitMs: 20_000 });
     await world.advance(15_000);
-    // The new term reads from the newest event how late it is.
+    // The new term learns from the newest event how much time has passed.
     await world.run("9.1#1", { slots: 8 });
     await world.stop(service);
     await world.scheduler();
@@ -163,7 +163,7 @@ describe("a time limit", () => {
   });
 });
 
-test("ageing puts a run forward at its time, without any event", async () => {
+test("ageing moves a run forward at its time, without any event", async () => {
   await using world = await World.open();
   const { agent } = await poolOf(world, 1, { ageingMs: 10_000 });
   await world.run("1.1#1");

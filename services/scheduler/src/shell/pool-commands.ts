@@ -45,6 +45,6 @@ export function poolCommands(deps: CommandDeps): Readonly<Record<string, Command
 }
 
 function isDefault(pool: string) {
-  const detail = `the pool ${pool} is the one of agents and experiments that name none: it cannot be removed`;
+  const detail = `the pool ${pool} is the default of agents and experiments without a pool: it cannot be removed`;
   return reject("pool_is_default", detail);
 }

@@ -78,7 +78,7 @@ describe("a pool", () => {
     });
   });
 
-  test("that exists is not created, and one that does not is not changed", async () => {
+  test("is not created if it exists, and not changed if it does not", async () => {
     await using world = await World.open();
     await world.scheduler();
     expect(await configure(world, "gpus", "priority", false)).toEqual({
@@ -105,7 +105,7 @@ describe("a pool", () => {
     expect((await poolsOf(world)).map(({ policy }) => policy)).toEqual(["round_robin"]);
   });
 
-  test("is not removed while agents or runs are in it, nor the default one", async () => {
+  test("is not removed while it has agents or runs, and the default pool is never removed", async () => {
     await using world = await World.open();
     await world.scheduler();
     const agent = await agentIn(world, "gpus", "a1", 1);
@@ -123,7 +123,7 @@ describe("a pool", () => {
     expect(await remove(world, "gpus")).toMatchObject({ rejected: "pool_in_use" });
   });
 
-  test("is gone when it is removed: a run waits there, and an agent that joins makes it again", async () => {
+  test("that was removed makes its runs wait, and an agent that joins creates it again", async () => {
     await using world = await World.open();
     const first = await world.scheduler();
     const agent = await agentIn(world, "gpus", "a1", 1);
@@ -146,7 +146,7 @@ describe("a pool", () => {
     expect((await poolsOf(world)).map(({ policy }) => policy)).toEqual(["priority"]);
   });
 
-  test("shows what runs there, and what a workspace uses of its quota", async () => {
+  test("shows its runs, and how much of its quota a workspace uses", async () => {
     await using world = await World.open();
     await world.scheduler();
     await agentIn(world, "gpus", "a1", 3);
@@ -166,7 +166,7 @@ describe("a pool", () => {
   });
 });
 
-test("the default priority of a pool is that of runs that set none, from then on", async () => {
+test("the default priority of a pool applies to runs without one, from its change on", async () => {
   await using world = await World.open();
   await world.scheduler();
   await agentIn(world, "gpus", "a1", 1);
@@ -185,7 +185,7 @@ describe("whether a run could ever be placed", () => {
       resources: { pool, slots, priority: 42, weight: 1, singleAgent },
     });
 
-  test("depends on all agents of the pool that were not removed, also lost ones", async () => {
+  test("depends on all agents of the pool that were not removed, including lost ones", async () => {
     await using world = await World.open();
     await world.scheduler();
     await agentIn(world, "gpus", "a1", 4);
@@ -208,7 +208,7 @@ describe("whether a run could ever be placed", () => {
     expect(await check(world, "gpus", 5)).toMatchObject({ possible: false });
   });
 
-  test("is refused in a pool that does not exist, with those that do", async () => {
+  test("is refused for a pool that does not exist, with the names of the existing pools", async () => {
     await using world = await World.open();
     await world.scheduler();
     expect(await check(world, "gpu", 1)).toEqual({
@@ -245,7 +245,7 @@ describe("whether a run could ever be placed", () => {
     });
   });
 
-  test("is open where the pool has no agent yet, or can start them", async () => {
+  test("is unknown if the pool has no agent yet, or can start agents itself", async () => {
     await using world = await World.open();
     await world.scheduler();
     await configure(world, "empty", "priority", true);

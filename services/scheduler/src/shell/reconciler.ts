@@ -1,9 +1,9 @@
 /**
- * The loop that keeps agents and log in step. A turn: fold up to the head; decide what follows from fold, reports and
- * time; commit; again, until nothing follows any more; then send each agent that is concerned its list. Turns begin
+ * The loop that keeps agents and log in step. In each turn it folds up to the head, decides from fold, reports and
+ * time, and commits, repeatedly until no decision is left; then it sends each affected agent its list. Turns begin
  * within a millisecond of a report, of an event that changed the fold, of a due time, and at every beat.
  *
- * One turn at a time, and nobody else gives places: the fold that a pass depends on holds every grant before it.
+ * Turns never overlap, and only they give places: the fold that a pass depends on holds every grant before it.
  */
 import { type Bus, agentDoSubject, probeSubject } from "@trainyard/bus";
 import { codecOf, type Plain } from "@trainyard/contracts";
@@ -36,7 +36,7 @@ export type ReconcilerDeps = {
   readonly follower: ClusterFollower;
   readonly executor: Executor;
   readonly epoch: number;
-  /** This process, as it asks for the lease. */
+  /** The id of this process for the lease. */
   readonly owner: string;
   readonly settings: SchedulerSettings;
 };
@@ -51,9 +51,9 @@ export class Reconciler {
   readonly #committer: Committer;
   readonly #launches: Launches;
   readonly #reported = new Set<string>();
-  /** Agents whose list may have changed; it goes out if it has. */
+  /** Agents whose list may have changed; it is sent if it has. */
   readonly #changed = new Set<string>();
-  /** Agents that get their list whether or not it has changed. */
+  /** Agents that get their list even if it has not changed. */
   readonly #due = new Set<string>();
   readonly #problems: Decision[] = [];
   readonly #parts = new ReportParts();
@@ -63,7 +63,7 @@ export class Reconciler {
   #beats = 0;
   #nextBeatMs = 0;
   #woken = false;
-  /** Events of this service may be in the log that the fold has not seen. */
+  /** True if the log may contain events of this service that are not in the fold. */
   #behind = true;
   #roundsWithoutRest = 0;
   #wake: () => void = () => {};
@@ -83,7 +83,7 @@ export class Reconciler {
     this.#launches = new Launches(deps.follower.cluster, deps.executor, deps.settings.tokenKey);
   }
 
-  /** Something was committed, here or by a reaction. */
+  /** Called after a commit, here or by a reaction. */
   committed(): void {
     this.#behind = true;
     this.#turnSoon();
@@ -106,7 +106,7 @@ export class Reconciler {
     this.#turnSoon();
   }
 
-  /** Says once a term what cannot be believed. */
+  /** Warns once a term of an impossible epoch. */
   #doubt({ agent, highestEpoch = 0 }: Plain<Report>): void {
     const isNumber = Number.isSafeInteger(highestEpoch) && highestEpoch >= 0;
     if (isNumber && isBelievable(highestEpoch, this.#observed.epoch)) return;
@@ -125,7 +125,7 @@ export class Reconciler {
     else this.#hearing.linkLost();
   }
 
-  /** Runs until the signal aborts. A fault of the world is waited out; a lost lease or a bug ends the term. */
+  /** Runs until the signal aborts. Temporary faults are retried; a lost lease or a bug ends the term. */
   async run(signal: AbortSignal): Promise<void> {
     const { clock, logger } = this.#deps;
     const failed = (error: unknown, waitMs: number): void => {
@@ -168,10 +168,7 @@ export class Reconciler {
     await follower.saveWhenDue(clock.monotonicMs());
   }
 
-  /**
-   * Rounds until nothing follows any more; false when the agents should hear what is decided so far before it
-   * continues.
-   */
+  /** Runs rounds until no decision is left; false if the agents should get their lists before it continues. */
   async #decideAll(): Promise<boolean> {
     const { follower, clock, settings, logger } = this.#deps;
     const { cluster } = follower;
@@ -249,7 +246,7 @@ export class Reconciler {
     touchedAgents.clear();
   }
 
-  /** Right after a pass that placed what fits: whatever waits now waits for a reason. */
+  /** Runs right after a placement pass, so that each run that still waits has a reason. */
   async #explain(): Promise<void> {
     const { follower, clock } = this.#deps;
     const decisions = explanations(follower.cluster, clock.nowMs()).filter(
@@ -281,7 +278,7 @@ export class Reconciler {
     telemetry.beat(pools, agents);
   }
 
-  /** Tells those who ask for a name that another holds. */
+  /** Answers agents that ask for another agent's name. */
   #refuse(): void {
     const { cluster } = this.#deps.follower;
     for (const agent of cluster.agents.keys()) {
@@ -301,7 +298,7 @@ export class Reconciler {
     for (const agent of new Set([...this.#due, ...this.#changed])) {
       const addressee = addresseeOf(follower.cluster, this.#observed, agent);
       if (addressee === undefined) {
-        // Its first report brings it here again.
+        // Its first report adds the agent again.
         this.#changed.delete(agent);
         this.#due.delete(agent);
         continue;
@@ -314,14 +311,14 @@ export class Reconciler {
       const wanted = wantedOf(plan, launches, this.#observed, this.#beats, addressee);
       this.#changed.delete(agent);
       const due = this.#due.delete(agent);
-      // An agent answers every list: sending an unchanged one at its answer would continue forever.
+      // An agent answers every list, so answering with an unchanged one would repeat forever.
       if (!due && wanted.version === before) continue;
       this.#send(agent, wanted);
     }
     if (this.#problems.length > 0) this.#turnSoon();
   }
 
-  /** Facts that the streams of a run lack, they will lack at the next try too: the allocation ends. */
+  /** The streams of the run lack data that a retry would lack too, so the allocation ends. */
   #cannotLaunch(id: string, problem: string): void {
     const origin = this.#deps.follower.cluster.allocations.get(id)?.origin ?? null;
     const cause = AllocationEndCause.LAUNCH_FAILED;

@@ -1,10 +1,10 @@
-/** A decision that the log refuses concerns that decision; a report too large for one message takes no run away. */
+/** A refused decision affects only itself; a report that is too large for one message loses no run. */
 import { AllocationEndCause, EndReason } from "@trainyard/contracts/events";
 import { expect, test } from "vitest";
 import { limits } from "../limits.ts";
 import { World } from "../testing/world.ts";
 
-test("a last word of 300 KB is recorded cut, and a bystander starts and ends in the same term", async () => {
+test("an end record of 300 KB is recorded shortened, and another run starts and ends in the same term", async () => {
   await using world = await World.open();
   await world.scheduler();
   const agent = await world.agent("a1", 2);
@@ -24,7 +24,7 @@ test("a last word of 300 KB is recorded cut, and a bystander starts and ends in 
   expect(new Set(agent.heard.map(({ epoch }) => epoch))).toEqual(new Set([1]));
 });
 
-test("a place that the log refuses to record ends its run with that sentence, and others get theirs", async () => {
+test("a placement that the log refuses ends its run with that reason, and other runs are placed", async () => {
   await using world = await World.open();
   await world.scheduler();
   const wide = await world.agent("a1", 2);
@@ -45,7 +45,7 @@ test("a place that the log refuses to record ends its run with that sentence, an
   expect(new Set(other.heard.map(({ epoch }) => epoch))).toEqual(new Set([1]));
 });
 
-test("an agent whose joining the log refuses is set aside alone, and joins once that is mended", async () => {
+test("an agent whose join the log refuses is set aside alone, and joins once the cause is gone", async () => {
   await using world = await World.open();
   await world.scheduler();
   const refused = world.newAgent("a1", 1);
@@ -63,7 +63,7 @@ test("an agent whose joining the log refuses is set aside alone, and joins once 
   expect(new Set(other.heard.map(({ epoch }) => epoch))).toEqual(new Set([1]));
 });
 
-test("a report in parts counts once it is whole: a part that is lost takes no run away", async () => {
+test("a report in parts counts once it is complete, and a lost part loses no run", async () => {
   await using world = await World.open();
   await world.scheduler();
   const agent = await world.agent("a1", 4);

@@ -1,6 +1,6 @@
 /**
- * The guarantees for the first run of the queue: its slots, across takeovers, and that those which make room for it
- * end.
+ * The guarantees for the first run of the queue: it keeps its reserved slots across takeovers, and the runs that make
+ * room for it end.
  */
 import {
   AcceptedSchema,
@@ -41,7 +41,7 @@ const stopOf = (world: World, run: string) =>
   world.last(`allocation-${run}`, "AllocationStopRequested");
 const fixed = { preemptible: false } as const;
 
-/** A run of 4 slots waits behind 2 that are held, and another run has passed it on the slots that are reserved. */
+/** A run of 4 slots waits for 2 held slots, and another run has passed it on the reserved slots. */
 async function passed(world: World): Promise<Service> {
   const service = await scheduled(world, true);
   await world.agent("a1", 4);
@@ -53,7 +53,7 @@ async function passed(world: World): Promise<Service> {
 }
 
 describe("a scheduler that takes over", () => {
-  test("stops the run that passed the first one on its slots as soon as that one fits without it", async () => {
+  test("stops the run that passed the first one on its slots as soon as the first one fits without it", async () => {
     await using world = await World.open();
     await takenOver(world, await passed(world));
     world.agents[0]?.end("1.1#1", { code: 0 });
@@ -65,7 +65,7 @@ describe("a scheduler that takes over", () => {
     world.assertNothingOversubscribed();
   });
 
-  test("keeps the place of the first run where it was, however soon another one seems to be free", async () => {
+  test("keeps the first run's place, however soon another place may become free", async () => {
     await using world = await World.open();
     const first = await scheduled(world, false);
     const a1 = await world.agent("a1", 4);
@@ -76,7 +76,7 @@ describe("a scheduler that takes over", () => {
     await world.run("2.1#1", { slots: 4, singleAgent: true });
     a1.end("1.2#1", { code: 0 });
     await atRest();
-    // On the other agent runs pass that have a time limit: from now on it is known when it is free.
+    // Runs with a time limit pass on the other agent, so that the time at which it becomes free is known.
     for (let n = 3; n <= 6; n += 1) {
       await world.run(`3.${n}#1`, { timeLimitMs: 3_600_000 });
       a2.end(`1.${n}#1`, { code: 0 });
@@ -91,7 +91,7 @@ describe("a scheduler that takes over", () => {
     expect(has(world, "2.1#1", "AllocationStarted")).toBe(true);
   });
 
-  test("has the same from a saved state as from the log", async () => {
+  test("decides the same from a restored fold as from the log", async () => {
     await using world = await World.open();
     await passed(world);
     const folded = world.fold();
@@ -115,12 +115,12 @@ describe("a scheduler that takes over", () => {
 });
 
 describe("a run that waits for others to stop", () => {
-  test("does not wait for one whose stop never becomes a kill: that one gets a deadline", async () => {
+  test("does not wait for a run whose stop never becomes a kill: that run gets a deadline", async () => {
     await using world = await World.open();
     await scheduled(world, true);
     for (const name of ["a1", "a2"]) await world.agent(name, 1);
     await world.run("1.1#1", { slots: 2, priority: 50, preemptionTimeoutMs: 5_000 });
-    // It is on both, and may take as long as it likes to leave the first one.
+    // The run is on both agents, and may take any time to leave the first one.
     const drained = { agent: "a1", slot: "", reason: "", drain: true, deadlineMs: 0 };
     await send(world, DisableAgentSchema, AcceptedSchema, drained);
     expect(stopOf(world, "1.1#1")).toMatchObject({ why: StopWhy.DRAIN, graceMs: 0 });
@@ -132,7 +132,7 @@ describe("a run that waits for others to stop", () => {
     world.assertNothingOversubscribed();
   });
 
-  test("does not wait for one that cannot be killed: another makes room", async () => {
+  test("does not wait for a run that cannot be killed: another one makes room", async () => {
     await using world = await World.open();
     await scheduled(world, true);
     const agent = await world.agent("a1", 2);
@@ -152,7 +152,7 @@ describe("a run that waits for others to stop", () => {
     expect(has(world, "2.1#1", "AllocationStarted")).toBe(true);
   });
 
-  test("waits an hour at most, where the run that ignores the stop names no preemption timeout", async () => {
+  test("waits an hour at most for a run that ignores the stop and has no preemption timeout", async () => {
     await using world = await World.open();
     await scheduled(world, true);
     await world.agent("a1", 1);
@@ -168,7 +168,7 @@ describe("a run that waits for others to stop", () => {
 });
 
 describe("a run whose launch failed on an agent", () => {
-  test("goes there again if what holds the slots of the others cannot be killed", async () => {
+  test("is placed there again if unkillable processes hold the slots of the other agents", async () => {
     await using world = await World.open();
     await scheduled(world, false);
     const a2 = await world.agent("a2", 1);

@@ -13,7 +13,7 @@ import { World } from "../testing/world.ts";
 import { snapshotStream } from "./follower.ts";
 import { savedClusterCheck } from "./saved-cluster-check.ts";
 
-/** Everything that users can change is changed, in the middle of a drain. */
+/** A world in which all settings that users can change are changed, in the middle of a drain. */
 async function changed(): Promise<World> {
   const world = await World.open();
   await world.scheduler();
@@ -51,7 +51,7 @@ test.each([
   ["policy of a pool", '"fair_share"', '"round_robin"', "pool default"],
   ["drain", '"state":"draining"', '"state":"drained"', "agent a"],
   ["grace", '"graceMs":600000', '"graceMs":600001', "allocation "],
-])("a saved cluster with another %s is found", async (_, is, other, name) => {
+])("a saved cluster with another %s is detected", async (_, is, other, name) => {
   await using world = await changed();
   const saved = writeSnapshot(world.fold());
   expect(saved).toContain(is);

@@ -14,7 +14,7 @@ type Saved = {
   readonly reservations: readonly (readonly [string, unknown])[];
 };
 
-/** The saved fold that the next term would start from, beside the log folded from 0 up to where it was saved. */
+/** Compares the saved fold from which the next term would start with the log folded from 0 up to its position. */
 export function savedClusterCheck(log: EventLog): Check {
   return { name: "scheduler.saved-cluster", run: (signal) => verify(log, signal) };
 }
@@ -54,7 +54,7 @@ function difference(live: Cluster, rebuilt: Cluster): string {
   return `the first that differs is ${name}: it is ${one}, but a rebuild has ${other}`;
 }
 
-/** The saved parts, by name: their order there says nothing. */
+/** The saved parts by name, since their order has no meaning. */
 function rowsOf(cluster: Cluster): ReadonlyMap<string, unknown> {
   const { pools, jobs, agents, allocations, reservations } = JSON.parse(
     writeSnapshot(cluster),

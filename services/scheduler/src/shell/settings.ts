@@ -1,7 +1,7 @@
 import type { SigningKey } from "@trainyard/runtime";
 
 export type SchedulerSettings = {
-  /** Signs the tokens of runs. */
+  /** The key that signs the tokens of runs. */
   readonly tokenKey: SigningKey;
   readonly agentSilenceMs: number;
 };

@@ -5,7 +5,7 @@ import { describe, expect, test } from "vitest";
 import { World } from "../testing/world.ts";
 
 describe("a scheduler that takes over", () => {
-  test("continues where the other was: runs live on, end, and their slots are given to what waits", async () => {
+  test("continues the other's work: runs go on and end, and their slots are given to waiting runs", async () => {
     await using world = await World.open();
     const first = await world.scheduler();
     const agent = await world.agent("a1", 1);
@@ -23,7 +23,7 @@ describe("a scheduler that takes over", () => {
     expect(agent.launched.map(({ allocation }) => allocation)).toEqual(["1.1#1", "1.2#1"]);
   });
 
-  test("launches what was granted and never sent, with the same token", async () => {
+  test("launches granted runs whose launch was never sent, with the same token", async () => {
     await using world = await World.open();
     const first = await world.scheduler();
     const agent = await world.agent("a1", 1);
@@ -41,7 +41,7 @@ describe("a scheduler that takes over", () => {
     expect(agent.launched[0]?.grantPosition).toBe(String(granted?.position));
   });
 
-  test("launches nothing again that had been launched", async () => {
+  test("launches no run again that had been launched", async () => {
     await using world = await World.open();
     const first = await world.scheduler();
     const agent = await world.agent("a1", 1);
@@ -71,7 +71,7 @@ describe("a scheduler that takes over", () => {
     expect(world.names("agent-a1")).toEqual(["AgentJoined", "AgentLost"]);
   });
 
-  test("kills a whole grace after it took over at the latest, where the grace began before", async () => {
+  test("kills at most a whole grace after its takeover, if the grace began before", async () => {
     await using world = await World.open();
     const first = await world.scheduler();
     await world.agent("a1", 1);
@@ -86,7 +86,7 @@ describe("a scheduler that takes over", () => {
     expect(world.names("allocation-1.1#1")).toContain("AllocationEnded");
   });
 
-  test("is the only one that decides when the other was paused past its lease", async () => {
+  test("is the only one that decides while the other is paused beyond its lease", async () => {
     await using world = await World.open();
     const pausedClock = new ManualClock();
     await world.scheduler(pausedClock, "scheduler-1");
@@ -94,7 +94,7 @@ describe("a scheduler that takes over", () => {
     await world.run("1.1#1");
     await world.scheduler(world.clock, "scheduler-2");
     await world.advance(5_000);
-    // The first was stopped and continues: what it hears makes it decide, and nothing of that may count.
+    // The paused scheduler resumes: the report makes it decide, and its decision must be refused.
     agent.end("1.1#1", { code: 0 });
     await world.run("1.2#1");
     await world.advance(2_000);
@@ -107,7 +107,7 @@ describe("a scheduler that takes over", () => {
     world.assertNothingOversubscribed();
   });
 
-  test("reacts once to what was requested while nobody was there", async () => {
+  test("reacts once to requests that were made while no scheduler ran", async () => {
     await using world = await World.open();
     await world.agent("a1", 1);
     await world.run("1.1#1");

@@ -76,7 +76,7 @@ async function termOf(
   };
 }
 
-/** The events after which this service has just written its own. */
+/** True for a trial's events, whose reaction here has just committed events of this service. */
 function concerns({ stream }: StoredEvent): boolean {
   return stream.startsWith("trial-");
 }
@@ -85,7 +85,7 @@ function readReport(subject: string, body: Uint8Array): Plain<Report> | null {
   try {
     const report = reports.decode(utf8.decode(body));
     const pool = report.pool || defaults.resources.resource_pool;
-    // The server lets an agent publish on its own subject only, so the subject proves the sender.
+    // The server lets an agent publish only on its own subject, so the subject proves the sender.
     const genuine = isName(report.agent) && agentReportSubject(report.agent) === subject;
     return genuine && isName(pool) ? { ...report, pool } : null;
   } catch {

@@ -1,7 +1,7 @@
 /**
  * A cluster at rest, without log and bus, for the cost of a beat: each agent has one run on all of its slots, and each
- * beat does what a turn of the reconciler does then: it hears a report of each agent, finds that nothing follows, and
- * writes each its list.
+ * beat does the work of the reconciler's turn: it takes a report of each agent, finds nothing to decide, and writes
+ * each agent's list.
  */
 import { type AnyEvent, codecOf, type Plain } from "@trainyard/contracts";
 import {

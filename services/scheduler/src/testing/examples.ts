@@ -1,4 +1,4 @@
-/** Events of others that a run consists of. */
+/** The events of other services that make up a run. */
 import type { AnyEvent, EventData, EventOf } from "@trainyard/contracts";
 
 export type AskedResources = Partial<NonNullable<EventData<"RunRequested">["resources"]>>;

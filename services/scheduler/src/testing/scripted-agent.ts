@@ -1,6 +1,6 @@
 /**
- * An agent of which the test decides everything but the protocol: it answers every list with a report, ignores what is
- * older than what it has processed, starts the wanted allocations, and kills those to be killed.
+ * A fake agent that follows only the protocol by itself: it answers every list with a report, ignores stale lists,
+ * starts the wanted allocations, and kills those to be killed.
  */
 import { agentDoSubject, agentReportSubject, type Bus } from "@trainyard/bus";
 import { codecOf, type Plain } from "@trainyard/contracts";
@@ -34,28 +34,28 @@ export class ScriptedAgent {
   address: string;
   pool = "default";
   labels: Readonly<Record<string, string>> = {};
-  /** Neither hears nor says anything. */
+  /** While true, the agent neither receives nor sends messages. */
   silent = false;
   /** Launched processes stay in preparation until `up`. */
   slowStart = false;
-  /** Ignores the order to kill. */
+  /** While true, the agent ignores kills. */
   stubborn = false;
-  /** Reports, but processes no list: its disk takes nothing, say. */
+  /** While true, the agent reports but processes no list, as with a full disk. */
   deaf = false;
-  /** Every launch on it fails, with this reason. */
+  /** The reason with which every launch on this agent fails; null for none. */
   failing: string | null = null;
-  /** Whether that reason is what its host lacks for the one configuration. */
+  /** True if the launch fails because the host lacks something for its configuration. */
   lacking = false;
   /** The free disk space; absent in the reports of an older agent. */
   diskFreeBytes: number | null = null;
   /** The versions of the protocol that it sends; an agent of an earlier version sends none. */
   spoken: { readonly protocol?: number; readonly protocolOldest?: number } = {};
-  /** Its statement about its folder and its start; null for an agent of an earlier version. */
+  /** The agent's folder and start in its reports; null for an agent of an earlier version. */
   identity: { readonly folder: string; readonly place: string; readonly startedMs: number } | null =
     null;
-  /** Why it does not hold its name. */
+  /** The reason why the agent does not hold its name. */
   nameTaken: string | null = null;
-  /** Kept in its folder. */
+  /** The highest epoch, as saved in the agent's folder. */
   highestEpoch = 0;
   /** The number of parts of its reports, and the part that never arrives. */
   parts = 1;
@@ -73,18 +73,18 @@ export class ScriptedAgent {
     this.offer(slots);
   }
 
-  /** From the next report on. */
+  /** Changes the offer from the next report on. */
   offer(slots: number): void {
     const ids = Array.from({ length: slots }, (_, n) => String(n));
     this.offerSlots(ids.map((id) => ({ id, device: "cpu", uuid: "", memoryBytes: 0 })));
   }
 
-  /** The same, of any kind. */
+  /** Offers these slots, of any kind, from the next report on. */
   offerSlots(slots: readonly Plain<Slot>[]): void {
     this.#slots = slots;
   }
 
-  /** Something runs here that nobody asked for. */
+  /** Runs an allocation that the scheduler did not request. */
   occupy(allocation: string, slots: readonly string[]): void {
     const state = AllocationReportState.RUNNING;
     const rest = { nodeRank: 0, pid: 9, launchFailed: false, killed: false };
@@ -174,7 +174,7 @@ export class ScriptedAgent {
     this.#change(allocation, { state: AllocationReportState.RUNNING, pid: this.#pid });
   }
 
-  /** It has stored what it could not deliver. */
+  /** The run has stored checkpoints that it could not deliver. */
   leave(allocation: string, sealed: Held["sealed"] & object): void {
     this.#change(allocation, { sealed });
   }
@@ -186,7 +186,7 @@ export class ScriptedAgent {
     this.report();
   }
 
-  /** Says something else of an allocation, from the next report on. */
+  /** Changes the report about an allocation, from the next report on. */
   tell(allocation: string, change: Partial<Held>): void {
     this.#change(allocation, change);
   }
@@ -196,13 +196,13 @@ export class ScriptedAgent {
     if (held !== undefined) this.held.set(allocation, { ...held, ...change });
   }
 
-  /** It has done what the scheduler of an epoch wanted, before this log began. */
+  /** The agent has processed a list of this epoch before the log began. */
   processed(epoch: number): void {
     this.#epoch = epoch;
     this.highestEpoch = epoch;
   }
 
-  /** kill -9 of the agent process, and its next start. */
+  /** Simulates kill -9 of the agent process, and its next start. */
   restart(): void {
     this.#incarnation += 1;
     if (this.identity !== null) {

@@ -85,7 +85,7 @@ export class World implements AsyncDisposable {
     return world;
   }
 
-  /** With a scheduler, and an agent for each number of slots: a1, a2 and so on. */
+  /** A world with a scheduler, and with an agent for each number of slots: a1, a2 and so on. */
   static async scheduled(...slots: readonly number[]): Promise<World> {
     const world = await World.open();
     await world.scheduler();
@@ -99,7 +99,7 @@ export class World implements AsyncDisposable {
     await relay.publishEvents(events).catch(() => {}); // Like the real one, it is away when the bus is.
   }
 
-  /** A replica. A clock of its own lets it stand still while the others continue. */
+  /** Starts a replica. With a clock of its own it can be paused while the others continue. */
   async scheduler(clock: ManualClock = this.clock, name = "scheduler"): Promise<Service> {
     const service = await createService(
       {
@@ -135,14 +135,14 @@ export class World implements AsyncDisposable {
     return agent;
   }
 
-  /** One that has not started yet. */
+  /** Makes an agent that has not started yet. */
   newAgent(name: string, slots: number, client = name): ScriptedAgent {
     const agent = new ScriptedAgent(name, this.hub.connect(client), slots);
     this.#agents.push(agent);
     return agent;
   }
 
-  /** Time passes in steps of an agent's beat. */
+  /** Advances time in steps of an agent's beat. */
   async advance(ms: number): Promise<void> {
     for (let left = ms; left > 0; left -= 1_000) {
       for (const agent of this.#agents) agent.report();
@@ -175,7 +175,7 @@ export class World implements AsyncDisposable {
     await this.append(`trial-${id}`, trialCreated(id));
   }
 
-  /** Requests a run of a trial that need not exist before. */
+  /** Requests a run of a trial, and creates the trial if necessary. */
   async run(
     allocation: string,
     resources: AskedResources = {},
@@ -211,7 +211,7 @@ export class World implements AsyncDisposable {
     return event.data as EventData<Name>;
   }
 
-  /** The service's fold, of the whole log or of what follows a saved one. */
+  /** The service's fold, of the whole log or from a saved fold on. */
   fold(cluster: Cluster = new Cluster(), untilPosition = Number.POSITIVE_INFINITY): Cluster {
     for (const stored of this.log.store.after(cluster.position, 1_000_000)) {
       if (stored.position > untilPosition) break;
@@ -223,8 +223,8 @@ export class World implements AsyncDisposable {
   }
 
   /**
-   * Throws when a slot is in two allocations at once, or in one while a lost agent may still run another there; when a
-   * place is not all that was asked for; when two live processes had a slot.
+   * Throws when a slot belongs to two allocations at once, or to one while a lost agent may still run another there;
+   * when a grant lacks requested slots; when two live processes had the same slot.
    */
   assertNothingOversubscribed(): void {
     for (const { violations } of this.#agents)
@@ -257,7 +257,7 @@ export class World implements AsyncDisposable {
         for (const slot of event.data.slots) holders.delete(`${id}/${slot}`);
       } else if (event.type === "AgentLost") lost.add(id);
       else if (event.type === "AgentRemoved") {
-        // It reports its running runs when it joins again.
+        // The agent reports its running runs when it joins again.
         lost.delete(id);
         for (const key of holders.keys()) if (key.startsWith(`${id}/`)) holders.delete(key);
       } else if (event.type === "AgentReturned") {

@@ -1,4 +1,4 @@
-"""A loop that knows nothing of the platform."""
+"""A training loop without the platform."""
 
 import logging
 import time

@@ -1,4 +1,4 @@
-"""The loop reports what it does."""
+"""A training loop that reports its metrics."""
 
 import logging
 

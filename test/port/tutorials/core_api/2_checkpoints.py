@@ -1,4 +1,4 @@
-"""The loop saves its state, stops when it is asked to, and continues where it was."""
+"""A training loop that saves its state, stops when it is asked to, and continues from its state."""
 
 import logging
 import pathlib
@@ -12,7 +12,7 @@ def save(x, done, trial_id, folder):
 
 def load(trial_id, folder):
     x, done, owner = (int(part) for part in (folder / "state").read_text().split(","))
-    # Another trial's checkpoint has its weights, but not its place in the training.
+    # Of another trial's checkpoint only the weights count, not the number of steps.
     return x, done if owner == trial_id else 0
 
 

@@ -1,4 +1,4 @@
-"""The loop's hyperparameter is the search's, and so is its length."""
+"""A training loop whose hyperparameter and length come from the search."""
 
 import logging
 

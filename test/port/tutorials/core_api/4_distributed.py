@@ -1,4 +1,6 @@
-"""The loop in one process of each slot of each node, started by the script itself."""
+"""A training loop in one process for each slot of each node; the script starts the processes
+itself.
+"""
 
 import argparse
 import logging

@@ -1,4 +1,4 @@
-"""A training that knows nothing of the platform."""
+"""A training without the platform."""
 
 import data
 import loop

@@ -1,4 +1,4 @@
-"""The training takes its hyperparameters and its length from the search."""
+"""A training whose hyperparameters and length come from the search."""
 
 import data
 import determined as det

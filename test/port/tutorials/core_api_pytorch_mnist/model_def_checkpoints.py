@@ -1,4 +1,4 @@
-"""The training saves the model, and continues with it."""
+"""A training that saves its model, and continues with it."""
 
 import pathlib
 

@@ -1,4 +1,4 @@
-"""The training on several slots, with DistributedDataParallel."""
+"""A training on several slots, with DistributedDataParallel."""
 
 import data
 import determined as det

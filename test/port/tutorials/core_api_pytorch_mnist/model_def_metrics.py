@@ -1,4 +1,4 @@
-"""The training reports its losses, and validates two sets of data, each in a call of its own."""
+"""A training that reports its losses, and validates two data sets, each in a call of its own."""
 
 import data
 import determined as det

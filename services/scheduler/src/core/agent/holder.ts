@@ -1,15 +1,18 @@
-/** The holder of a name (agent.proto, "Who holds a name"): its record, and the judgment of a report beside it. */
+/**
+ * The holder of a name (agent.proto, "Who holds a name"): its record, and the decision whether another agent that
+ * reports under the name gets it.
+ */
 import type { Plain } from "@trainyard/contracts";
 import type { Report } from "@trainyard/contracts/agent";
 
-/** The start that holds an agent's name; nothing is known of an agent of an earlier version. */
+/** The start that holds an agent's name; all fields are unknown for an agent of an earlier version. */
 export type Holder = {
   readonly folder?: string | undefined;
   readonly place?: string | undefined;
   readonly startedMs?: number | undefined;
 };
 
-/** Without what else a message says, as an event holds it. */
+/** The holder's fields alone, as an event contains them. */
 export function holderOf({ folder, place, startedMs }: Holder): RecordedHolder {
   return {
     ...(folder === undefined ? {} : { folder }),
@@ -23,12 +26,12 @@ export function isSameHolder(a: Holder, b: Holder): boolean {
 }
 
 /**
- * holder: it has the name, perhaps since a start that needs no record. successor: it gets it, and acts once that is
- * recorded. other_folder, older_copy, earlier_version: it is refused.
+ * holder: the reporting agent has the name, perhaps from an earlier start. successor: it gets the name, and acts once
+ * that is recorded. other_folder, older_copy, earlier_version: it is refused.
  */
 export type Standing = "holder" | "successor" | "other_folder" | "older_copy" | "earlier_version";
 
-/** `held` is null where nobody has the name: none has joined, or the holder was lost or removed. */
+/** `held` is null if no agent has the name: none has joined, or the holder was lost or removed. */
 export function standingOf(
   held: Holder | null,
   report: Plain<Report>,
@@ -48,7 +51,7 @@ type RecordedHolder = {
   readonly startedMs?: number;
 };
 
-/** The reply to it, and the text for people. */
+/** The code of the refusal, and its text for people. */
 export function refusalOf(agent: string, standing: Standing, holderAddress: string): string {
   if (standing === "older_copy") {
     return `the name ${agent} is held by a later start from a copy of this state folder, at ${holderAddress}: give one of the two a name and an empty folder of its own`;

@@ -1,6 +1,7 @@
 /**
- * An agent's life: none → present ⇄ lost; removed from any, and it joins again when it reports again. Present and lost
- * say whether it is heard, not what it runs: what a lost agent occupies stays occupied until it says otherwise.
+ * An agent's life: none → present ⇄ lost; it can be removed in any state, and joins again when it reports again.
+ * Present and lost say whether reports arrive, not what the agent runs: the slots of a lost agent's runs stay occupied
+ * until it reports otherwise.
  */
 import type { EventData, EventOf, Plain } from "@trainyard/contracts";
 import type { Occupation, RunCheckpoints, Slot } from "@trainyard/contracts/events";
@@ -28,18 +29,18 @@ export type AgentEvent =
 export type AgentState = Use & {
   readonly status: "none" | "present" | "lost" | "removed";
   readonly joined: EventData<"AgentJoined"> | null;
-  /** Launches that failed there are on record, and no run has started since. */
+  /** True if failed launches on the agent are recorded, and no run has started there since. */
   readonly distrusted: boolean;
   readonly diskLow: boolean;
-  /** Whether another that asks for the name is on record. */
+  /** True if a refused agent with the same name is recorded. */
   readonly refuses: boolean;
-  /** How far ahead of its lease this agent has made the scheduler count. */
+  /** The offset of the scheduler's epochs above its lease's, caused by this agent. */
   readonly epochOffset: number;
 };
 
 export type AgentCommand =
   | UseCommand
-  /** `runs`: those that have a place there, or may still run there. */
+  /** `runs`: the runs that are placed on the agent, or may still run there. */
   | { readonly kind: "remove"; readonly reason: string; readonly runs: readonly string[] }
   | { readonly kind: "join"; readonly joined: EventData<"AgentJoined"> }
   | { readonly kind: "lose"; readonly reason: string }
@@ -47,7 +48,7 @@ export type AgentCommand =
       readonly kind: "return";
       readonly occupations: readonly Plain<Occupation>[];
       readonly slots: readonly Plain<Slot>[];
-      /** The checkpoints that runs that were given up have stored there. */
+      /** The checkpoints that abandoned runs have stored on the agent. */
       readonly left?: readonly Plain<RunCheckpoints>[];
       readonly holder?: Holder;
     }

@@ -1,7 +1,7 @@
 /**
  * Whether an agent, or a slot of it, gets runs: on → disabled or draining → drained → on. A drain may follow a plain
- * disable and its deadline only becomes shorter. What users asked for stays when an agent is lost, returns, or joins
- * again after its removal: only AgentEnabled and SlotEnabled end it. The agent and its slots are independent.
+ * disable and its deadline only becomes shorter. A user's setting stays when an agent is lost, returns, or joins again
+ * after its removal: only AgentEnabled and SlotEnabled end it. The agent and its slots are independent.
  */
 import type { EventOf } from "@trainyard/contracts";
 import { assertNever, type Rejection, reject } from "@trainyard/kernel";
@@ -32,11 +32,11 @@ export type UseEvent = EventOf<
 export type UseCommand =
   | {
       readonly kind: "disable";
-      /** Empty for the whole agent. */
+      /** The slot; empty for the whole agent. */
       readonly slot: string;
       readonly reason: string;
       readonly drain: boolean;
-      /** 0 for never. */
+      /** The deadline in milliseconds; 0 for never. */
       readonly deadlineMs: number;
     }
   | { readonly kind: "enable"; readonly slot: string }
@@ -76,7 +76,8 @@ export function useAfter({ out, slotsOut }: Use, event: UseEvent): Use {
 }
 
 /**
- * Null for a slot that gets runs. A name is the user's text: "constructor" is a slot only if it is the record's own.
+ * Null for a slot that gets runs. A slot's name is a user's text, so inherited properties such as "constructor" do not
+ * count.
  */
 export function slotOut(slotsOut: Use["slotsOut"], slot: string): Out | null {
   return Object.hasOwn(slotsOut, slot) ? (slotsOut[slot] ?? null) : null;
@@ -90,13 +91,13 @@ function draining(
   return { state: "draining", reason, deadlineMs: least(earlier, deadlineMs ?? null) };
 }
 
-/** Returns the lower of two limits, either of which may be none. */
+/** Returns the lower of two limits, where null means no limit. */
 export function least(a: number | null, b: number | null): number | null {
   if (a === null || b === null) return a ?? b;
   return Math.min(a, b);
 }
 
-/** `slots` are those that the agent offers now. */
+/** `slots` are the slots that the agent offers at present. */
 export function decideUse(
   { out, slotsOut }: Use,
   slots: readonly string[],

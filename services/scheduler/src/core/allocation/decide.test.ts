@@ -61,7 +61,7 @@ describe("an allocation", () => {
     given(allocationDecider, queued).when(queue).thenNothing();
   });
 
-  test("says why it waits when that changes", () => {
+  test("reports why it waits whenever the reason changes", () => {
     const code = WaitCode.NO_AGENTS;
     const explain = { kind: "explain", code, detail: "none", limit: null } as const;
     const explained: AllocationEvent = {
@@ -91,7 +91,7 @@ describe("an allocation", () => {
       .thenRejected("not_queued");
   });
 
-  test("says how many slots are on loan, and for which run it makes room", () => {
+  test("records how many slots are on loan, and for which run it makes room", () => {
     given(allocationDecider, queued)
       .when({ kind: "grant", ...where, folded: 7, borrowed: 1 })
       .then({ type: "AllocationGranted", data: { ...where, folded: 7, borrowed: 1 } });
@@ -108,7 +108,7 @@ describe("an allocation", () => {
       .thenNothing();
   });
 
-  test("is withdrawn by any stop while it waits", () => {
+  test("is withdrawn by any kind of stop while it waits", () => {
     for (const stop of [graceful, kill]) {
       given(allocationDecider, queued)
         .when(stop)
@@ -117,13 +117,13 @@ describe("an allocation", () => {
           data: {
             cause: AllocationEndCause.WITHDRAWN,
             exits: [],
-            message: "it was stopped before it had a place",
+            message: "the run was stopped before it had a place",
           },
         });
     }
   });
 
-  test("is stopped, and a stop is only made more severe", () => {
+  test("is stopped, and a further stop can only be more severe", () => {
     given(allocationDecider, queued, granted).when(graceful).then(stopRequested(graceful));
     given(allocationDecider, queued, granted, stopRequested(graceful)).when(graceful).thenNothing();
     given(allocationDecider, queued, granted, stopRequested(graceful))
@@ -132,17 +132,17 @@ describe("an allocation", () => {
     given(allocationDecider, queued, granted, stopRequested(kill)).when(graceful).thenNothing();
   });
 
-  test("a stop of what is over, or never was, changes nothing", () => {
+  test("ignores a stop after its end, or before it exists", () => {
     given(allocationDecider).when(kill).thenNothing();
     given(allocationDecider, queued, granted, ended).when(kill).thenNothing();
   });
 
-  test("ends once, with what was reported", () => {
+  test("ends once, with the reported result", () => {
     given(allocationDecider, queued, granted, started).when(end).then(ended);
     given(allocationDecider, queued, granted, ended).when(end).thenNothing();
   });
 
-  test("acknowledged its stop when the script's last word says so", () => {
+  test("counts as having acknowledged its stop when the end record says so", () => {
     const endRecord = { reason: EndReason.ACKNOWLEDGED_STOP, message: "" };
     given(allocationDecider, queued, granted, started)
       .when({ ...end, endRecord })
@@ -157,7 +157,7 @@ describe("an allocation", () => {
 });
 
 describe("a run that is requested", () => {
-  test("is queued under the run's id, with the defaults of what it leaves open", () => {
+  test("is queued under the run's id, with the defaults of omitted values", () => {
     const { allocation, command } = onRunRequested(
       "1.1",
       {
@@ -185,7 +185,7 @@ describe("a run that is requested", () => {
 describe("the checkpoints that its agents have yet to deliver", () => {
   const sealed = (step: number) => ({ checkpoint: `c${step}`, step, bytes: 1 });
 
-  test("is named by its end, each once, the most steps first, as many as an event takes", () => {
+  test("are named by its end, each once, the most steps first, up to the event's limit", () => {
     const many = Array.from({ length: schedulerLimits.sealedOfRunMax + 3 }, (_, n) => sealed(n));
     const checkpoints = many.toReversed().slice(0, schedulerLimits.sealedOfRunMax);
     const data = { ...ended.data, sealed: { checkpoints } };
@@ -194,15 +194,15 @@ describe("the checkpoints that its agents have yet to deliver", () => {
       .then({ type: "AllocationEnded", data } as AllocationEvent);
   });
 
-  test("is not recorded where there is no allocation", () => {
+  test("are not recorded for an unknown allocation", () => {
     given(allocationDecider, queued, granted, started)
       .when({ ...end, sealed: [] })
       .then(ended);
   });
 });
 
-test("an end fits an event, however much its nodes and its script have said", () => {
-  // Each character is six bytes where it is escaped.
+test("an end fits into an event, however long the texts of its nodes and its script are", () => {
+  // Each character is escaped to six bytes.
   const text = "\u0001".repeat(300_000);
   const exits = Array.from({ length: 1_000 }, (_, nodeRank) => {
     return { nodeRank, agent: `agent-${nodeRank}`, code: 1, signal: text, message: text };

@@ -38,10 +38,10 @@ function decideAllocation(state: AllocationState, command: AllocationCommand): D
   }
 }
 
-/** A run that was withdrawn meanwhile gets no place; the pass that follows gives it to another. */
+/** A run that was withdrawn meanwhile gets no place; the next pass gives it to another run. */
 function grant(state: AllocationState, command: Command<"grant">): Decision {
   if (state.status !== "queued") {
-    return reject("not_queued", "the allocation does not wait for a place");
+    return reject("not_queued", "the allocation is not queued");
   }
   const { placements, masterAddress, masterPort, tokenKey, folded, borrowed, passed } = command;
   const rendezvous = { masterAddress, masterPort, tokenKey };
@@ -62,14 +62,14 @@ function stop(state: AllocationState, command: Command<"stop">): Decision {
         data: {
           cause: AllocationEndCause.WITHDRAWN,
           exits: [],
-          message: "it was stopped before it had a place",
+          message: "the run was stopped before it had a place",
         },
       },
     ];
   }
   const before = state.stop;
   if (before?.mode === StopMode.KILL) return alreadySo;
-  // A stop for the same reason is asked again only if it has less time now: a drain can become urgent.
+  // A stop for the same reason is repeated only with less time: a drain can become urgent.
   const isLess = graceMs > 0 && (before?.graceMs === 0 || graceMs < (before?.graceMs ?? 0));
   if (before?.mode === mode && before.why === why && !isLess) return alreadySo;
   return [

@@ -1,6 +1,6 @@
 /**
- * The texts of a training process and its agents about an end, as the event takes them: the log refuses a body of more
- * than 256 KiB, and the end of a run must always be one that it takes.
+ * The texts of a training process and its agents about an end, shortened to fit an event: the log refuses a body of
+ * more than 256 KiB, and the end of a run must never be refused.
  */
 import type { Plain } from "@trainyard/contracts";
 import type { EndRecord, Exit } from "@trainyard/contracts/events";
@@ -10,7 +10,7 @@ import type { AllocationCommand } from "./state.ts";
 
 export type End = AllocationCommand & { readonly kind: "end" };
 
-/** All of it, each text cut; the texts of many nodes share what there is for them. */
+/** Keeps all parts and shortens each text; the texts of many nodes share the limit. */
 export function cutEnd({ kind, cause, exits, endRecord, message }: End): End {
   const each = Math.floor(limits.exitMessagesCharsMax / Math.max(1, exits.length));
   const charactersMax = Math.min(limits.messageCharsMax, each);
@@ -23,7 +23,7 @@ export function cutEnd({ kind, cause, exits, endRecord, message }: End): End {
   };
 }
 
-/** Keeps the least that says how it ended, for a log that refused the whole. */
+/** Keeps only the parts that say how the run ended, for a log that refused the complete event. */
 export function barestEnd({ kind, cause, endRecord, message }: End): End {
   return {
     kind,
@@ -34,7 +34,7 @@ export function barestEnd({ kind, cause, endRecord, message }: End): End {
   };
 }
 
-/** The kernel's name of the signal; any other text is none. */
+/** The kernel's name of a signal; any other text is invalid. */
 const signalName = /^SIG[A-Z0-9+]{1,12}$/;
 
 function cutExit(exit: Plain<Exit>, charactersMax: number): Plain<Exit> {

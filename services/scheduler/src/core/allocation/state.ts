@@ -1,6 +1,6 @@
 /**
  * An allocation's life: none → queued → granted → started → ended; granted may end without having started, and queued
- * may be withdrawn. A stop that was asked for is never taken back, only made more severe.
+ * may be withdrawn. A stop is never taken back, only made more severe.
  */
 import type { EventData, EventOf, Plain } from "@trainyard/contracts";
 import type {
@@ -49,11 +49,11 @@ export type AllocationCommand =
       readonly masterAddress: string;
       readonly masterPort: number;
       readonly tokenKey: string;
-      /** The log position that the placement pass had folded. */
+      /** The log position up to which the placement pass had folded. */
       readonly folded: number;
-      /** The slots that its workspace has on loan. */
+      /** The slots that its workspace has borrowed. */
       readonly borrowed: number;
-      /** The first run of the queue, if it is to be on record that this one passed it. */
+      /** The first run of the queue, if its being passed has to be recorded. */
       readonly passed?: Plain<PassedRun>;
     }
   | { readonly kind: "start"; readonly starts: readonly Plain<StartRecord>[] }
@@ -72,6 +72,6 @@ export type AllocationCommand =
       readonly endRecord: Plain<EndRecord> | null;
       readonly launchFailure?: Plain<LaunchFailure>;
       readonly message: string;
-      /** The deliveries that its agents still owe. */
+      /** The checkpoints that its agents have yet to deliver. */
       readonly sealed?: readonly Plain<SealedCheckpoint>[];
     };

@@ -1,4 +1,4 @@
-/** The effect of an event on a known agent, where nothing but the agent is concerned. */
+/** Effects of events that concern only a known agent. */
 import type { AnyEvent } from "@trainyard/contracts";
 import { useAfter } from "../agent/use.ts";
 import type { Agent } from "./state.ts";

@@ -1,4 +1,4 @@
-/** The effect of an event on an allocation, where nothing but the allocation is concerned. */
+/** Effects of events that concern only an allocation. */
 import type { EventData } from "@trainyard/contracts";
 import { StopMode } from "@trainyard/contracts/events";
 import { least } from "../agent/use.ts";
@@ -35,7 +35,7 @@ export function queuedAllocation(
   };
 }
 
-/** The ranks on agents that were away by then are lost. */
+/** The ranks on agents that are lost already count as lost. */
 export function grantedAllocation(
   { position, timeMs }: Noted,
   granted: EventData<"AllocationGranted">,
@@ -65,19 +65,19 @@ export function stopAfter(
   };
 }
 
-/** Whether it ends within its preemption timeout: it was warned that it will be killed by then. */
+/** True if the run ends within its preemption timeout, after which it is killed. */
 export function isLeaving({ stop, resources }: Allocation): boolean {
   if (stop === null) return false;
   return stop.kill || (stop.graceMs ?? Number.POSITIVE_INFINITY) <= preemptionTimeoutOf(resources);
 }
 
-/** The ranks on an agent that was lost do not come back. */
+/** The ranks on a lost agent do not come back. */
 export function lostWith({ grant, lostRanks }: Allocation, agent: string): Partial<Allocation> {
   const here = (grant?.placements ?? []).filter((placement) => placement.agent === agent);
   return { lostRanks: [...new Set([...lostRanks, ...here.map(({ nodeRank }) => nodeRank)])] };
 }
 
-/** The runs that a returning agent still has, beside what was granted there. */
+/** The runs that a returning agent still has, except those granted there. */
 export function ghostsOf(
   { occupations }: EventData<"AgentReturned">,
   grantedTo: (allocation: string) => readonly string[] | null,

@@ -1,4 +1,4 @@
-/** Why an agent that is there gets nothing, in the words that people see. */
+/** The reasons why a present agent gets no runs, as shown to people. */
 import { protocolProblem } from "@trainyard/contracts/agent";
 import type { Block } from "@trainyard/scheduling";
 import { limits } from "../../limits.ts";
@@ -20,7 +20,7 @@ export function blockOf(agent: Agent, isCooling: boolean): Block | null {
     return { kind: "low_disk", detail };
   }
   if (!isCooling) return null;
-  const detail = `the last ${trust.failures} launches failed on ${id}, which is not tried for a while (${trust.reason})`;
+  const detail = `the last ${trust.failures} launches failed on ${id}, which gets no launches for a while (${trust.reason})`;
   return { kind: "distrusted", detail };
 }
 

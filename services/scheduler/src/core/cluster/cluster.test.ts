@@ -25,7 +25,7 @@ function clusterOf(...events: readonly Happened[]): Cluster {
 
 const joins = (pool: string): Happened => ["a1", { type: "AgentJoined", data: { ...offer, pool } }];
 
-test("an agent that goes to another pool and returns has the slots of what ended meanwhile", () => {
+test("an agent that moves to another pool and returns has the slots of runs that ended meanwhile free", () => {
   const cluster = clusterOf(
     joins("default"),
     ["1.1#1", { type: "AllocationQueued", data: queued }],
@@ -37,7 +37,7 @@ test("an agent that goes to another pool and returns has the slots of what ended
   expect(cluster.pool("default").agents.freeOf("a1", 2)).toEqual(["0", "1"]);
 });
 
-test("an agent that goes to another pool and returns keeps the slots of what still runs", () => {
+test("an agent that moves to another pool and returns keeps the slots of running runs occupied", () => {
   const cluster = clusterOf(
     joins("default"),
     ["1.1#1", { type: "AllocationQueued", data: queued }],
@@ -53,7 +53,7 @@ const job = (run: number): Happened => [
   { type: "AllocationQueued", data: { ...queued, task: `1.${run}` } },
 ];
 
-test("the runs of a moved job have one order, in the fold and in what is read back", () => {
+test("the runs of a moved job have the same order in the fold and in its snapshot", () => {
   const cluster = clusterOf(
     job(2),
     ["default", { type: "JobMoved", data: { job: "1", place: 0.5, anchor: "2", ahead: true } }],

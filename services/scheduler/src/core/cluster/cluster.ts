@@ -2,9 +2,9 @@
  * The fold that scheduling depends on: agents, pools, and the allocations that have not ended. Driven only by the
  * events of allocation-*, agent-* and pool-* in log order, so that two terms at one position agree.
  *
- * Invariants: an allocation with a grant holds its slots in its pool until AllocationEnded; from then on only what is
- * on an agent that was lost under it stays held, as that agent's ghost, until SlotsCleared or an AgentReturned that
- * does not name it. Mutable, with notes of what changed, because it is as large as the cluster.
+ * Invariants: an allocation with a grant holds its slots in its pool until AllocationEnded. From then on only its slots
+ * on lost agents stay held, as those agents' ghosts, until SlotsCleared or an AgentReturned that does not name it. The
+ * fold is mutable and keeps sets of changes, because it is as large as the cluster.
  */
 import { isTimed } from "./time-limit.ts";
 import type { EventData } from "@trainyard/contracts";
@@ -35,38 +35,38 @@ export class Cluster {
   readonly agents = new Map<string, Agent>();
   readonly allocations = new Map<string, Allocation>();
   readonly pools = new Map<string, Pool>();
-  /** The pools that exist, with what their events say of them. */
+  /** The existing pools, with their latest configuration. */
   readonly configured = new Map<string, EventData<"PoolConfigured">>();
   readonly jobs = new JobChanges();
   readonly members = new Members();
-  /** The granted allocations that have a part on an agent. */
+  /** The granted allocations that are placed on an agent. */
   readonly #placed = new Map<string, Set<string>>();
-  /** Queued, but not to be placed yet. */
+  /** Allocations that are queued, but not to be placed yet. */
   readonly delayed = new Set<string>();
-  /** Asked to stop, with a time at which that becomes a kill. */
+  /** Allocations that were asked to stop, with a time at which they are killed. */
   readonly stopping = new Set<string>();
-  /** Agents that get nothing for a while, because launches failed there. */
+  /** Agents that get no runs for a while, because launches failed there. */
   readonly cooling = new Set<string>();
-  /** Agents of whose launches something has to be recorded. */
+  /** Agents with failed or successful launches that have to be recorded. */
   readonly troubled = new Set<string>();
-  /** Agents of which runs have to end, because users drain them or slots of them. */
+  /** Agents whose runs have to end, because users drain them or slots of them. */
   readonly draining = new Set<string>();
-  /** Granted and not started yet. */
+  /** Allocations that are granted and not started yet. */
   readonly launching = new Set<string>();
-  /** Started with a time limit. */
+  /** Started allocations with a time limit. */
   readonly timed = new Set<string>();
   position = 0;
   /** The time of the newest event, by the database's clock. */
   timeMs = 0;
-  /** How far the epochs towards agents are ahead of the lease's. */
+  /** The offset of the epochs sent to agents above the lease's. */
   epochOffset = 0;
-  /** The changes since the last take, for the users of the fold. */
+  /** Pools that changed since the users of the fold last took this set. */
   readonly touchedPools = new Set<string>();
   /** Pools in which the reasons of waits may have changed since they were last recorded. */
   readonly unexplained = new Set<string>();
   readonly touchedAllocations = new Set<string>();
   readonly touchedAgents = new Set<string>();
-  /** Granted allocations that ended since this was last taken, with the agents on which they had a part. */
+  /** Granted allocations that ended since this was last taken, with the agents on which they were placed. */
   ended: { readonly id: string; readonly agents: readonly string[] }[] = [];
 
   placedOn(agent: string): ReadonlySet<string> {
@@ -79,7 +79,7 @@ export class Cluster {
     return pool;
   }
 
-  /** Lets those into their queues, and those agents take work again, whose time has come. */
+  /** Admits delayed allocations to their queues, and lets cooling agents get work, once they are due. */
   admit(isDue: (allocation: string) => boolean, mayBeTried: (agent: string) => boolean): void {
     for (const id of this.cooling) {
       const agent = this.agents.get(id);
@@ -183,7 +183,7 @@ export class Cluster {
     }
   }
 
-  /** Its slots become free; if it still runs anything there, it says so when it joins again. */
+  /** The agent's slots become free; an agent that still runs something reports it when it joins again. */
   #removed(id: string): void {
     const agent = this.agents.get(id);
     if (agent === undefined) return;
@@ -206,7 +206,7 @@ export class Cluster {
     if (allocation !== null) this.setAllocation(allocation);
   }
 
-  /** Puts an allocation in its place: a queue, or the slots that it was granted. */
+  /** Puts an allocation into its queue, or onto the slots that it was granted. */
   setAllocation(allocation: Allocation): void {
     this.allocations.set(allocation.id, allocation);
     if (allocation.grant !== null) this.hold(allocation.id);
@@ -221,7 +221,7 @@ export class Cluster {
     this.touchedPools.add(pool);
   }
 
-  /** The demand of an allocation, with the changes that users made to its experiment. */
+  /** The demand of an allocation, including changes by users to its experiment. */
   demand(allocation: Allocation): Demand {
     const { job, resources } = allocation;
     return withChange(demandOf(allocation), this.jobs.get(resources.pool, job));
@@ -250,7 +250,7 @@ export class Cluster {
     this.touchedAllocations.add(id);
   }
 
-  /** A run of which some agent says that processes cannot be killed does not end soon, whatever stop it gets. */
+  /** A run with unkillable processes on some agent does not end soon, whatever stop it gets. */
   #noteStuck(id: string): void {
     const placements = this.allocations.get(id)?.grant?.placements ?? [];
     const agents = placements.flatMap(({ agent }) => this.agents.get(agent) ?? []);
@@ -303,7 +303,7 @@ export class Cluster {
     }
     this.touchedPools.add(pool);
     this.touchedAllocations.delete(id);
-    // Neither a service that is away nor what a host lacks for one configuration says that the agent is broken.
+    // An unavailable service, or a part that the host lacks, does not mean that the agent is broken.
     if (launchFailure?.platformAway !== true && launchFailure?.lacking !== true) {
       const failure = { experiment: allocation.job, reason: message, timeMs };
       for (const agent of launchFailure?.agents ?? []) {
@@ -329,7 +329,7 @@ export class Cluster {
     });
   }
 
-  /** The slots granted to an allocation on an agent; null if it has no part there. */
+  /** The slots granted to an allocation on an agent; null if it is not placed there. */
   #slotsOn(agent: string, id: string): readonly string[] | null {
     if (!this.placedOn(agent).has(id)) return null;
     const placements = this.allocations.get(id)?.grant?.placements ?? [];
@@ -363,7 +363,7 @@ export class Cluster {
     if (agent !== undefined) this.setAgent({ ...agent, ...change(agent) });
   }
 
-  /** Brings the pool's view of an agent level with it. */
+  /** Updates the pool's view of an agent. */
   setAgent(agent: Agent): void {
     const before = this.agents.get(agent.id);
     this.agents.set(agent.id, agent);
@@ -388,7 +388,7 @@ export class Cluster {
     this.touchedAgents.add(id);
   }
 
-  /** An agent of a saved fold cools down until its time is read. */
+  /** An agent from a snapshot cools down until its deadline is read. */
   #noteTrust({ id, trust }: Agent, isSaved: boolean): void {
     if (trust.untilMs === null) this.cooling.delete(id);
     else if (isSaved) this.cooling.add(id);

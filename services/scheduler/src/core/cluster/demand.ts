@@ -2,7 +2,7 @@ import type { Demand } from "@trainyard/scheduling";
 import { limits } from "../../limits.ts";
 import type { Allocation } from "./state.ts";
 
-/** Returns at least a millisecond, because a stop without a grace never becomes a kill, and at most a day. */
+/** Returns at least a millisecond, because a stop with a grace of 0 never becomes a kill, and at most a day. */
 export function preemptionTimeoutOf(resources: Allocation["resources"]): number {
   const { preemptionTimeoutMs = limits.preemptionTimeoutMs } = resources;
   return Math.min(Math.max(1, preemptionTimeoutMs), limits.preemptionTimeoutMaxMs);

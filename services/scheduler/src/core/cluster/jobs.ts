@@ -1,9 +1,9 @@
-/** The changes of users to the runs of experiments, by pool. An entry leaves when its experiment has ended. */
+/** Changes by users to the runs of experiments, by pool. An entry is removed when its experiment has ended. */
 import type { EventOf } from "@trainyard/contracts";
 import type { Demand, JobUpdate } from "@trainyard/scheduling";
 
 export type JobChange = JobUpdate & {
-  /** The place of its runs in the queue, on the scale of arrivals. */
+  /** The place of the experiment's runs in the queue, on the scale of arrivals. */
   readonly place?: number;
 };
 
@@ -21,7 +21,7 @@ export class JobChanges {
     this.#pools.set(pool, jobs.set(job, { ...jobs.get(job), ...change }));
   }
 
-  /** The pools that had an entry of it. */
+  /** Forgets an experiment; returns the pools that had an entry of it. */
   forget(job: string): readonly string[] {
     return [...this.#pools].flatMap(([pool, jobs]) => (jobs.delete(job) ? [pool] : []));
   }

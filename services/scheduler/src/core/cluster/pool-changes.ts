@@ -15,7 +15,7 @@ export function configurePool(
   cluster.touchedPools.add(name);
 }
 
-/** Runs that are still requested there wait. */
+/** Runs that are still requested in a removed pool wait. */
 export function removePool(cluster: Cluster, name: string): void {
   cluster.configured.delete(name);
   const pool = cluster.pool(name);
@@ -24,7 +24,7 @@ export function removePool(cluster: Cluster, name: string): void {
   else pool.configure(defaultSettings);
 }
 
-/** Changes runs that wait, that have a place, and that will be queued. */
+/** Changes waiting, placed and future runs. */
 export function changeJob(cluster: Cluster, saved: SavedJob): void {
   const { place, ...update } = saved.change;
   cluster.jobs.set(saved);

@@ -1,10 +1,7 @@
 import type { PoolAgents } from "@trainyard/scheduling";
 import type { Agent } from "./state.ts";
 
-/**
- * Brings what a pool knows of an agent's slots level with the agent: those that are disabled, and those that ghosts
- * hold.
- */
+/** Updates a pool's view of an agent's slots: the disabled ones, and those that ghosts hold. */
 export function levelSlots(
   agents: PoolAgents,
   { id, slotsOut, ghosts }: Agent,
@@ -17,14 +14,14 @@ export function levelSlots(
 }
 
 /**
- * A name of its own: where the log went back, an allocation may get a place on an agent that runs it still, on the
- * slots that it had before.
+ * A distinct name for the holder of a ghost's slots: after a rewind of the log, an allocation may be placed on an agent
+ * that still runs it, on the same slots.
  */
 export function ghostHolder(allocation: string): string {
   return `ghost ${allocation}`;
 }
 
-/** The processes of a run that cannot be killed hold its slots, and nobody knows until when. */
+/** Processes that cannot be killed hold their run's slots for an unknown time. */
 export function levelStuck(agents: PoolAgents, agent: Agent): void {
   const left = Object.keys(agent.left).filter((allocation) => isLeft(agent, allocation));
   const holders = left.flatMap((allocation) => [allocation, ghostHolder(allocation)]);
@@ -36,12 +33,12 @@ export function levelStuck(agents: PoolAgents, agent: Agent): void {
   );
 }
 
-/** Whether the agent says that processes of it cannot be killed. */
+/** True if the agent reports processes of the allocation that cannot be killed. */
 export function isLeft(agent: Agent, allocation: string): boolean {
   return (agent.left[allocation] ?? "") !== "";
 }
 
-/** Whether runs there have to end. */
+/** True if some runs on the agent have to end. */
 export function isDraining({ out, slotsOut, status }: Agent): boolean {
   if (status === "removed") return false;
   return out?.state === "draining" || Object.values(slotsOut).some(drains);

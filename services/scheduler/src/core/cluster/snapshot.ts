@@ -1,4 +1,6 @@
-/** The fold as text, to start a term from. Disposable: whatever cannot be read is folded from the log again. */
+/**
+ * The fold as text, from which a term starts. It is disposable: a snapshot that cannot be read is rebuilt from the log.
+ */
 import type { EventData } from "@trainyard/contracts";
 import type { Kept } from "@trainyard/scheduling";
 import { Cluster } from "./cluster.ts";
@@ -6,7 +8,7 @@ import type { SavedJob } from "./jobs.ts";
 import { changeJob, configurePool } from "./pool-changes.ts";
 import type { Agent, Allocation } from "./state.ts";
 
-/** Raised when what the fold keeps changes its shape: older texts are then ignored. */
+/** Raised when the shape of the fold changes: older snapshots are then ignored. */
 export const snapshotSchema = "cluster/5";
 
 type Snapshot = {
@@ -36,7 +38,7 @@ export function writeSnapshot(cluster: Cluster): string {
   return JSON.stringify(snapshot);
 }
 
-/** A cluster as it was; an empty one at position 0 where the text is none of this schema. */
+/** Restores a cluster; an empty one at position 0 if the text has another schema. */
 export function readSnapshot(text: string | null): Cluster {
   const cluster = new Cluster();
   if (text === null) return cluster;
@@ -45,7 +47,7 @@ export function readSnapshot(text: string | null): Cluster {
   for (const [pool, configured] of pools) configurePool(cluster, pool, configured);
   for (const job of jobs) changeJob(cluster, job);
   for (const agent of agents) cluster.setAgent(agent);
-  // The order of runs that have a place is that of their grants, as in the log.
+  // Placed runs are ordered by their grants, as in the log.
   const placeOf = ({ grant, arrival }: Allocation): number => grant?.position ?? arrival;
   const inOrder = [...allocations].sort((a, b) => placeOf(a) - placeOf(b));
   for (const allocation of inOrder) cluster.setAllocation(allocation);

@@ -3,7 +3,7 @@ import type { Placement, Resources, StopWhy, WaitCode } from "@trainyard/contrac
 import type { Use } from "../agent/use.ts";
 import type { Trust } from "./trust.ts";
 
-/** The origin of a commit: its effects continue with the same. */
+/** The correlation and cause of a commit, which its effects inherit. */
 export type Origin = {
   readonly workspace: string;
   readonly correlationid: string;
@@ -11,7 +11,7 @@ export type Origin = {
   readonly traceparent: string;
 };
 
-/** An event of this service as the log has it. */
+/** An event of this service as stored in the log. */
 export type Noted = {
   readonly position: number;
   readonly timeMs: number;
@@ -21,7 +21,10 @@ export type Noted = {
   readonly event: AnyEvent;
 };
 
-/** A queued, granted or started allocation. Ended ones are dropped; what they may still occupy is the agent's. */
+/**
+ * A queued, granted or started allocation. Ended ones are dropped; slots that they may still occupy belong to the
+ * agent's ghosts.
+ */
 export type Allocation = {
   readonly id: string;
   readonly task: string;
@@ -43,28 +46,28 @@ export type Allocation = {
   } | null;
   readonly grant: Grant | null;
   readonly started: boolean;
-  /** Null until its processes have started. */
+  /** Null until the allocation's processes have started. */
   readonly startedAtMs: number | null;
   readonly stop: {
     readonly why: StopWhy;
-    /** The shortest grace that it was given; null for never. */
+    /** The shortest grace of its stops; null for never. */
     readonly graceMs: number | null;
-    /** Null once it is a kill, or when it never becomes one. */
+    /** The time at which the stop becomes a kill; null if it is a kill already, or never becomes one. */
     readonly killAtMs: number | null;
     readonly kill: boolean;
   } | null;
   /** Node ranks whose agent was lost while they ran: they do not come back, even if the agent does. */
   readonly lostRanks: readonly number[];
-  /** Agents on which the launches of its task before it failed. */
+  /** Agents on which earlier launches of its task failed. */
   readonly avoid: readonly string[];
 };
 
 export type Grant = {
   readonly position: number;
   readonly atMs: number;
-  /** The slots that its workspace has on loan. */
+  /** The slots that its workspace has borrowed. */
   readonly borrowed: number;
-  /** The allocation on whose reserved slots it is; null if there is none. */
+  /** The allocation whose reserved slots it uses; null for none. */
   readonly lender: string | null;
   readonly placements: readonly Plain<Placement>[];
   readonly masterAddress: string;
@@ -76,18 +79,18 @@ export type Agent = Use & {
   readonly id: string;
   readonly joined: EventData<"AgentJoined">;
   readonly status: "present" | "lost" | "removed";
-  /** Ended allocations that may still run there, with the slots that they hold. */
+  /** Ended allocations that may still run on the agent, with the slots that they hold. */
   readonly ghosts: Readonly<Record<string, readonly string[]>>;
   readonly trust: Trust;
-  /** The free disk space when that was too little. */
+  /** The free disk space when it was too low; null otherwise. */
   readonly diskLowBytes: number | null;
-  /** Allocations of which processes are there that cannot be killed, with what was said of them. */
+  /** Allocations with unkillable processes on the agent, each with the agent's description. */
   readonly left: Readonly<Record<string, string>>;
   /**
-   * The position since which the name has its present holder: what was granted before may have been launched
-   * by the holder before it. 0 while it is the first that is known.
+   * The position since which the name has its present holder: earlier grants may have been launched by the previous
+   * holder. 0 for the first known holder.
    */
   readonly heldSince: number;
-  /** Where the other is that asks for its name, and was refused; null when none does. */
+  /** The place of another agent that asks for the name and was refused; null for none. */
   readonly refused: { readonly folder: string; readonly address: string } | null;
 };

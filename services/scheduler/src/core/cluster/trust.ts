@@ -1,25 +1,25 @@
 /**
- * The launches on an agent since the last run that started there. Launches of one experiment may fail
- * because of the experiment; those of several, one after the other, because of the agent: then it gets nothing for a
- * while, twice as long each time, until a run starts there or a person says that it is mended. All times are of events.
+ * The launches on an agent since the last run that started there. Failed launches of one experiment may be caused by
+ * the experiment. Consecutive failures of several experiments are blamed on the agent: it gets no runs for a while,
+ * twice as long each time, until a run starts there or a person marks it as repaired. All times are times of events.
  */
 import type { EventData } from "@trainyard/contracts";
 import { limits } from "../../limits.ts";
 
 export type Trust = {
-  /** Launches that failed. */
+  /** The number of failed launches. */
   readonly failures: number;
   /** The first few experiments whose launches failed. */
   readonly experiments: readonly string[];
   /** The reason of the last failure. */
   readonly reason: string;
-  /** How often it was recorded as distrusted. */
+  /** The number of times that the agent was recorded as distrusted. */
   readonly times: number;
-  /** The time until which it gets nothing; null if it was never distrusted. */
+  /** The time until which the agent gets no runs; null if it was never distrusted. */
   readonly untilMs: number | null;
-  /** A failure that no record has answered yet. */
+  /** True if a failure has to be recorded. */
   readonly isDue: boolean;
-  /** A run has started there, which is not recorded yet. */
+  /** True if a run has started there, which has to be recorded. */
   readonly hasStarted: boolean;
 };
 
@@ -40,7 +40,7 @@ export function afterFailure(
   const experiments = trust.experiments.includes(experiment)
     ? trust.experiments
     : [...trust.experiments, experiment].slice(0, limits.distrustNamedMax);
-  // A launch on its way when the agent was distrusted says nothing new.
+  // A launch under way when the agent was distrusted gives no new information.
   const isNew = trust.untilMs === null || timeMs >= trust.untilMs;
   const isDue = trust.isDue || (isNew && experiments.length >= limits.distrustExperiments);
   return { ...trust, failures: trust.failures + 1, experiments, reason, isDue, hasStarted: false };
@@ -58,7 +58,7 @@ export function afterDistrusted(
   return { ...trust, times: trust.times + 1, untilMs: timeMs + forMs, isDue: false };
 }
 
-/** The event to record of it; null for none. */
+/** The event to record; null for none. */
 export function trustDecision(
   trust: Trust,
 ):

@@ -1,4 +1,4 @@
-/** Whether a run could ever be placed, by all agents that ever joined its pool. */
+/** Checks whether a run could ever be placed on the agents that have joined its pool. */
 import type { Plain } from "@trainyard/contracts";
 import type { PlaceCheck } from "@trainyard/contracts/commands";
 import type { Resources } from "@trainyard/contracts/events";
@@ -7,8 +7,8 @@ import { couldEverHold } from "@trainyard/scheduling";
 import type { Cluster } from "../cluster/cluster.ts";
 
 /**
- * A pool without agents may still fill, and so may one that starts its agents itself: these may have any labels and
- * devices.
+ * A pool without agents may still get some, and so may a pool that starts its agents itself: these may have any labels
+ * and devices.
  */
 export function checkPlace(cluster: Cluster, resources: Plain<Resources>): Plain<PlaceCheck> {
   const { pool, slots, singleAgent } = resources;

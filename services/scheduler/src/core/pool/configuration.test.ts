@@ -39,7 +39,7 @@ describe("a pool's configuration", () => {
     expect(problem?.detail).toContain(sentence);
   });
 
-  test("with texts and quotas at their limits is taken", () => {
+  test("with texts and quotas at their limits is accepted", () => {
     const quotas = quotasOf(256).with(0, { ...quota, workspace: "x".repeat(255) });
     const settings = { description: "x".repeat(1_000), quotas };
     expect(problemOf("gpus", { policy: "priority", settings })).toBeNull();
@@ -50,11 +50,11 @@ describe("a pool's configuration", () => {
     expect(problemOf("gpus", { policy: "round_robin" })).toBeNull();
   });
 
-  test("of an earlier version has all defaults", () => {
+  test("from an earlier version has all defaults", () => {
     expect(settingsOfPool({ policy: "priority" })).toEqual(defaultSettings);
   });
 
-  test("is shown with every default filled in, and its autoscaling", () => {
+  test("is shown with all defaults filled in, and with its autoscaling", () => {
     const { policy: _, ...defaults } = defaultSettings;
     expect(shownSettings({ policy: "priority" })).toEqual(defaults);
     const settings = { quotas: [quota], autoscaling: scaling };

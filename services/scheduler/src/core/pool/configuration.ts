@@ -1,4 +1,4 @@
-/** The keys of a pool's configuration, and how it is read with all defaults. */
+/** The keys of a pool's configuration, and its defaults. */
 import type { EventData, Plain } from "@trainyard/contracts";
 import type { PoolSettings as RecordedPoolSettings } from "@trainyard/contracts/events";
 import { isName, type Rejection, reject } from "@trainyard/kernel";
@@ -9,21 +9,21 @@ import { limits } from "../../limits.ts";
 type Configured = EventData<"PoolConfigured">;
 type Recorded = Plain<RecordedPoolSettings>;
 
-/** The settings of a pool that nobody has configured. */
+/** The settings of a pool without a configuration. */
 export const unconfigured: Configured = { policy: "priority" };
 
 export function settingsOfPool({ policy, settings }: Configured): PoolSettings {
   return settingsOf(policy, settings);
 }
 
-/** Returns the settings as a reader sees them: every default filled in. */
+/** Returns the settings with all defaults filled in, as shown to people. */
 export function shownSettings(configured: Configured): Recorded {
   const { policy: _policy, quotas, ...settings } = settingsOfPool(configured);
   const autoscaling = configured.settings?.autoscaling;
   return { ...settings, quotas, ...(autoscaling === undefined ? {} : { autoscaling }) };
 }
 
-/** Whether both mean the same, with the defaults of what they leave out. */
+/** True if both configurations are equal once defaults are filled in. */
 export function isSameConfiguration(a: Configured, b: Configured): boolean {
   return textOf(a) === textOf(b);
 }
@@ -37,7 +37,7 @@ function textOf(configured: Configured): string {
   return JSON.stringify([settings, named, scaling]);
 }
 
-/** Null for a configuration that can be taken. */
+/** Returns null for a valid configuration. */
 export function problemOf(pool: string, { policy, settings }: Configured): Rejection | null {
   const problem =
     nameProblem(pool) ??
@@ -88,7 +88,7 @@ function lengthProblem(what: string, text = ""): string | null {
   return `${what} has ${text.length} characters, but it may have at most ${most}`;
 }
 
-/** Null for a priority that a run may have. */
+/** Returns null for a valid priority of a run. */
 export function priorityProblem(what: string, priority: number): string | null {
   const { priorityMin, priorityMax } = limits;
   if (priority >= priorityMin && priority <= priorityMax) return null;

@@ -16,25 +16,25 @@ describe("a pool", () => {
     given(poolDecider, configured, removed).when(configure("create")).then(configured);
   });
 
-  test("is updated if it exists, and only if that changes something", () => {
+  test("is updated if it exists and the update changes it", () => {
     given(poolDecider).when(configure("update")).thenRejected("pool_not_found");
     given(poolDecider, old).when(configure("update")).then(configured);
     given(poolDecider, configured).when(configure("update")).thenNothing();
   });
 
-  test("of an earlier version equals one that names all defaults", () => {
+  test("from an earlier version equals one that names all defaults", () => {
     const settings = { backfill: "reserved", fit: "pack", defaultPriority: 42, quotas: [] };
     given(poolDecider, old)
       .when(configure("update", { policy: "priority", settings } as typeof old.data))
       .thenNothing();
   });
 
-  test("that an agent joins is configured unless it is already, whatever its policy", () => {
+  test("that an agent joins is configured unless it was already, with any policy", () => {
     given(poolDecider).when(configure("join", old.data)).then(old);
     given(poolDecider, configured).when(configure("join", old.data)).thenNothing();
   });
 
-  test("is removed when nothing is in it", () => {
+  test("is removed when it has no agents and no runs", () => {
     given(poolDecider, configured).when({ kind: "remove", agents: 0, runs: 0 }).then(removed);
     given(poolDecider, configured)
       .when({ kind: "remove", agents: 1, runs: 0 })

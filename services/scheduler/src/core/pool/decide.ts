@@ -1,5 +1,6 @@
 /**
- * A pool's life: none → configured ⇄ removed. What users change of jobs is on its stream, for the order of its queue.
+ * A pool's life: none → configured ⇄ removed. Changes by users to jobs are in its stream too, which keeps the order of
+ * its queue.
  */
 import type { EventData, EventOf } from "@trainyard/contracts";
 import { assertNever, type Decider, type Rejection, reject } from "@trainyard/kernel";
@@ -12,10 +13,10 @@ export type PoolCommand =
   | {
       readonly kind: "configure";
       readonly configured: EventData<"PoolConfigured">;
-      /** join: an agent joined, and nobody has configured the pool. */
+      /** join: an agent joined a pool without a configuration. */
       readonly by: "create" | "update" | "join";
     }
-  /** Its content. */
+  /** The numbers of agents and runs in the pool. */
   | { readonly kind: "remove"; readonly agents: number; readonly runs: number }
   | { readonly kind: "change_jobs"; readonly events: readonly JobEvent[] };
 

@@ -1,4 +1,4 @@
-/** Why the runs of an experiment wait, computed when somebody asks. */
+/** Computes, for a request, why the runs of an experiment wait. */
 import type { Plain } from "@trainyard/contracts";
 import type { JobExplanation, RunExplanation } from "@trainyard/contracts/commands";
 import { explainOne, type Look, lookForAll } from "@trainyard/scheduling";
@@ -8,8 +8,8 @@ import type { Allocation } from "../cluster/state.ts";
 import { jobsOf } from "./job-info.ts";
 
 /**
- * Null if no run of it waits or has a place. Its first runs, those that wait before those that have a place. `nowMs` is
- * on the clock of events.
+ * Explains the experiment's first runs, waiting ones before placed ones; null if none waits or is placed. `nowMs` is on
+ * the clock of events.
  */
 export function explainJob(
   cluster: Cluster,
@@ -27,7 +27,7 @@ export function explainJob(
   return { job: info, runs: first.map((allocation) => explainRun(moment, allocation)) };
 }
 
-/** The looks at pools so far: one pass of a pool serves all runs. */
+/** The placement passes of pools so far: one pass of a pool serves all runs. */
 type Moment = {
   readonly cluster: Cluster;
   readonly looks: Map<string, Look>;
@@ -58,7 +58,7 @@ function reasonOf(
     return { reason: "no_agents", detail };
   }
   if (cluster.delayed.has(id)) {
-    const detail = "its launches failed, and it waits before the next attempt";
+    const detail = "the launches of the run failed, and it waits before the next attempt";
     return { reason: "delayed", detail };
   }
   const pool = cluster.pool(resources.pool);

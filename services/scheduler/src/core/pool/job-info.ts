@@ -1,4 +1,4 @@
-/** The experiments that have runs in a pool, in the order of its queue. */
+/** The experiments with runs in a pool, in the order of its queue. */
 import type { Plain } from "@trainyard/contracts";
 import type { JobInfo } from "@trainyard/contracts/commands";
 import { type Demand, placeOf } from "@trainyard/scheduling";
@@ -6,7 +6,7 @@ import type { Cluster } from "../cluster/cluster.ts";
 import type { Allocation } from "../cluster/state.ts";
 import { slotsHeld } from "./pool-info.ts";
 
-/** An empty name is for all pools, one after the other. Those without a waiting run are the last. */
+/** An empty name means all pools, one after the other. Experiments without a waiting run are last. */
 export function jobsOf(cluster: Cluster, pool: string): readonly Plain<JobInfo>[] {
   const jobs = new Map<string, Run[]>();
   for (const allocation of cluster.allocations.values()) {
@@ -29,7 +29,7 @@ export function jobsOf(cluster: Cluster, pool: string): readonly Plain<JobInfo>[
 
 type Run = { readonly allocation: Allocation; readonly demand: Demand };
 
-/** Waiting runs first, by priority, then by their place. */
+/** Orders waiting runs first, then by priority, then by their place. */
 function inQueue(a: Run, b: Run): number {
   return (
     Number(a.allocation.grant !== null) - Number(b.allocation.grant !== null) ||

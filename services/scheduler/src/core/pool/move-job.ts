@@ -1,4 +1,6 @@
-/** Ahead of or behind another experiment: a place between its runs and their neighbour in the queue. */
+/**
+ * Moves an experiment ahead of or behind another: to a place between that one's runs and their neighbour in the queue.
+ */
 import type { Plain } from "@trainyard/contracts";
 import type { MoveJob } from "@trainyard/contracts/commands";
 import { type Rejection, reject } from "@trainyard/kernel";
@@ -35,8 +37,8 @@ export function moveOf(
 }
 
 /**
- * Half way to the neighbour; behind the last one less than a position away, so that later arrivals are behind it. Null
- * if the numbers are too close to have one between them.
+ * Half way to the neighbour; behind the last run by less than a position, so that later arrivals are behind it. Null if
+ * the two numbers have no number between them.
  */
 export function placeBeside(
   peers: readonly Demand[],

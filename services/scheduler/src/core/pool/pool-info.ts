@@ -1,11 +1,11 @@
-/** The answer about a pool: its settings with all defaults, and its content. */
+/** The description of a pool: its settings with all defaults, and its content. */
 import type { Plain } from "@trainyard/contracts";
 import type { PoolInfo, QuotaUse } from "@trainyard/contracts/commands";
 import type { Cluster } from "../cluster/cluster.ts";
 import type { Allocation } from "../cluster/state.ts";
 import { settingsOfPool, shownSettings, unconfigured } from "./configuration.ts";
 
-/** The runs that wait or have a place in it. */
+/** The runs that wait or are placed in a pool. */
 export function runsOf(cluster: Cluster, pool: string): readonly Allocation[] {
   return [...cluster.allocations.values()].filter(({ resources }) => resources.pool === pool);
 }

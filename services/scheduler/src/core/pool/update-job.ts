@@ -6,7 +6,7 @@ import type { JobChange } from "../cluster/jobs.ts";
 import { priorityProblem } from "./configuration.ts";
 import type { JobEvent } from "./decide.ts";
 
-/** The event of a change; none if the job has all of it already. */
+/** The event of a change; none if the job has these values already. */
 export function updateOf(
   { job, priority, weight, maxSlots }: Plain<UpdateJob>,
   before: JobChange = {},

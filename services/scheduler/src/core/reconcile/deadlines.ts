@@ -1,8 +1,8 @@
 /**
- * When what the fold gives a time to is due. Events have the database's time, which is no other host's and may jump; so
- * a time of the fold counts as what remains of it when it is first seen, by the time of the newest event then, and that
- * runs on this process's monotonic clock. A term that begins knows of no time that has passed since the newest event:
- * what it finds under way is due a whole term of it later at most, and never sooner than it was asked for.
+ * The deadlines of the fold's times. Events have the database's time, which differs from every host's and may jump. So
+ * a time of the fold is measured from the newest event when it is first seen, and then runs on this process's monotonic
+ * clock. A new term cannot know how much time has passed since the newest event: a deadline that it finds may come late
+ * by up to its whole length, but never early.
  */
 import type { Cluster } from "../cluster/cluster.ts";
 import type { Allocation } from "../cluster/state.ts";
@@ -12,16 +12,16 @@ type Deadline = { readonly atMs: number; readonly dueMs: number };
 export class Deadlines {
   #kills = new Map<string, Deadline>();
   #places = new Map<string, Deadline>();
-  /** The deadlines of agents that get nothing for a while. */
+  /** The deadlines of agents that get no runs for a while. */
   #trusts = new Map<string, Deadline>();
   /** The deadlines of runs with a time limit. */
   #limits = new Map<string, Deadline>();
-  /** The deadlines of pools whose queue changes its order. */
+  /** The deadlines of pools whose queue will change its order. */
   #passes = new Map<string, Deadline>();
   /** The time of the newest event, and when it was first seen. */
   #newest = { timeMs: 0, seenMs: 0 };
 
-  /** Takes up what is new in the fold, and lets go of what is over. For every turn before anything is asked. */
+  /** Adds new deadlines of the fold and removes old ones. Called before all other methods in each turn. */
   look(cluster: Cluster, nowMs: number): void {
     this.#kills = followed(this.#kills, cluster.stopping, cluster, nowMs, (id) => {
       return cluster.allocations.get(id)?.stop?.killAtMs ?? null;
@@ -40,7 +40,7 @@ export class Deadlines {
     }
   }
 
-  /** The time of the fold, which continues after its newest event. */
+  /** The present time of the fold, counted on after its newest event. */
   foldMs(nowMs: number): number {
     return this.#newest.timeMs + Math.max(0, nowMs - this.#newest.seenMs);
   }
@@ -49,7 +49,7 @@ export class Deadlines {
     return nowMs >= (this.#limits.get(id)?.dueMs ?? Number.POSITIVE_INFINITY);
   }
 
-  /** The pool is worth another pass at a time of the fold; null for no such time. */
+  /** Requests another pass of the pool at a time of the fold; null cancels the request. */
   passAgain(pool: string, atMs: number | null, nowMs: number): void {
     if (atMs === null) this.#passes.delete(pool);
     else {
@@ -59,7 +59,7 @@ export class Deadlines {
     }
   }
 
-  /** The pools whose time has come. Each is named once. */
+  /** Returns the pools that are due for a pass, each only once. */
   takePasses(nowMs: number): readonly string[] {
     const due = [...this.#passes].filter(([, { dueMs }]) => nowMs >= dueMs).map(([pool]) => pool);
     for (const pool of due) this.#passes.delete(pool);
@@ -78,7 +78,7 @@ export class Deadlines {
     return nowMs >= (this.#trusts.get(agent)?.dueMs ?? Number.NEGATIVE_INFINITY);
   }
 
-  /** The next moment at which time alone changes something; null when there is none. */
+  /** The next deadline; null for none. */
   next(): number | null {
     let first = Number.POSITIVE_INFINITY;
     for (const deadlines of [this.#kills, this.#places, this.#trusts, this.#limits, this.#passes]) {
@@ -88,7 +88,7 @@ export class Deadlines {
   }
 }
 
-/** Null for a run without a limit, and for one that was asked to stop. */
+/** Null for a run without a limit, and for a run that was asked to stop. */
 function limitAtMs(allocation: Allocation | undefined): number | null {
   const { startedAtMs = null, stop = null, resources } = allocation ?? {};
   if (startedAtMs === null || resources?.timeLimitMs === undefined) return null;

@@ -3,14 +3,14 @@ import type { AllocationCommand } from "../allocation/state.ts";
 import type { Origin } from "../cluster/state.ts";
 import type { PoolCommand } from "../pool/decide.ts";
 
-/** A command to one of this service's streams, with whose story it belongs to. */
+/** A command to one of this service's streams, with the origin that its events inherit. */
 export type Decision = { readonly id: string; readonly origin: Origin | null } & (
   | { readonly on: "allocation"; readonly command: AllocationCommand }
   | { readonly on: "agent"; readonly command: AgentCommand }
   | { readonly on: "pool"; readonly command: PoolCommand }
 );
 
-/** Decisions of one story share a commit, in their order, as many streams as a commit takes. */
+/** Groups decisions with the same origin into commits, in their order, up to a commit's limit of streams. */
 export function commitsOf(
   decisions: readonly Decision[],
   streamsMax: number,

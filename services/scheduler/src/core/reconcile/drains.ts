@@ -1,6 +1,4 @@
-/**
- * The effects of drains that users asked for: the runs there are asked to stop, and the end of the drain is recorded.
- */
+/** Carries out drains of users: asks the runs on drained agents or slots to stop, and records the end of the drain. */
 import { StopMode, StopWhy } from "@trainyard/contracts/events";
 import { type Out, slotOut } from "../agent/use.ts";
 import type { Cluster } from "../cluster/cluster.ts";
@@ -34,7 +32,7 @@ function stopsOn(cluster: Cluster, agent: Agent): readonly Decision[] {
   });
 }
 
-/** The drains that concern a run: of its agent, and of the slots that it holds there. */
+/** The drains that concern a run: the one of its agent, and those of its slots there. */
 function drainsOf({ id, out, slotsOut }: Agent, { grant }: Allocation): readonly Out[] {
   const here = grant?.placements.filter(({ agent }) => agent === id) ?? [];
   const slots = here.flatMap((placement) => placement.slots);
@@ -42,7 +40,7 @@ function drainsOf({ id, out, slotsOut }: Agent, { grant }: Allocation): readonly
   return out?.state === "draining" ? [out, ...ofSlots] : ofSlots;
 }
 
-/** A run that was asked to stop is asked again only if it has less time now. */
+/** A run that was asked to stop is asked again only with less time. */
 function isShorter(drain: Out, { stop }: Allocation): boolean {
   if (stop === null) return true;
   return !stop.kill && graceOf(drain) < (stop.graceMs ?? Number.POSITIVE_INFINITY);

@@ -1,4 +1,4 @@
-/** The reasons of waits that are worth an event: those that have changed, of the first runs in each queue. */
+/** The reasons of waits that have to be recorded: changed ones, of the first runs in each queue. */
 import { WaitCode } from "@trainyard/contracts/events";
 import { explainWaits, type Wait, type WaitReason } from "@trainyard/scheduling";
 import { limits } from "../../limits.ts";
@@ -14,7 +14,7 @@ const waitCodes: Readonly<Record<WaitReason, WaitCode>> = {
   low_disk: WaitCode.LOW_DISK,
   distrusted: WaitCode.AGENTS_DISTRUSTED,
   disabled: WaitCode.AGENTS_AWAY,
-  // Such an agent is as good as away until it is updated; the detail says so.
+  // An incompatible agent counts as unavailable until it is updated; the detail says so.
   protocol: WaitCode.AGENTS_AWAY,
   reserved: WaitCode.RESERVED,
   quota: WaitCode.QUOTA,
@@ -24,7 +24,7 @@ const waitCodes: Readonly<Record<WaitReason, WaitCode>> = {
   preempting: WaitCode.PREEMPTING,
 };
 
-/** Looks at the pools that have changed, until all that there is to say of them is recorded. */
+/** Explains the changed pools, until all their reasons are recorded. */
 export function explanations(cluster: Cluster, nowMs: number): readonly Decision[] {
   return [...cluster.unexplained].flatMap((name) => {
     const pool = cluster.pools.get(name);

@@ -44,7 +44,7 @@ function roundOf(cluster: Cluster, more: Partial<Round> = {}): Round {
 const named = (decisions: readonly Decision[]) =>
   decisions.map(({ id, command }) => `${id} ${command.kind}`);
 
-test("an allocation that is set aside holds no slots", () => {
+test("an allocation whose stream is set aside holds no slots", () => {
   const cluster = clusterOf(
     ["default", { type: "PoolConfigured", data: { policy: "priority" } }],
     ["a1", { type: "AgentJoined", data: offer }],
@@ -57,7 +57,7 @@ test("an allocation that is set aside holds no slots", () => {
   expect(named(gather(roundOf(cluster, { ...silent, isSetAside })))).toEqual(["1.1#1 grant"]);
 });
 
-test("a grace lasts as long as it was given, whatever this host's clock and the database's say", () => {
+test("a grace keeps its length, whatever the host's and the database's clocks say", () => {
   const data = { mode: StopMode.GRACEFUL, why: StopWhy.PAUSE, graceMs: 10_000 };
   const cluster = clusterOf(
     ["default", { type: "PoolConfigured", data: { policy: "priority" } }],
@@ -87,7 +87,7 @@ test("a delayed allocation is placed after its delay, by this process's clock", 
   expect(named(gather({ ...round, nowMs: 5_002_000 }))).toEqual(["1.1#1 grant"]);
 });
 
-test("a term that finds a grace under way gives what remained of it at the newest event", () => {
+test("a term that finds a running grace gives it the time that remained at the newest event", () => {
   const data = { mode: StopMode.GRACEFUL, why: StopWhy.PAUSE, graceMs: 10_000 };
   const cluster = clusterOf(
     ["default", { type: "PoolConfigured", data: { policy: "priority" } }],

@@ -1,7 +1,6 @@
 /**
- * All that follows at this moment from the fold, from what agents reported, and from the time: the decisions of one
- * round. Pure but for the notes of what changed, which it takes; its caller commits the decisions before it calls
- * again.
+ * Computes the decisions of one round: all consequences of the fold, of the agents' reports, and of the time. Pure,
+ * except that it takes the fold's sets of changes; its caller commits the decisions before the next round.
  */
 import { StopMode } from "@trainyard/contracts/events";
 import { refusalOf } from "../agent/holder.ts";
@@ -24,19 +23,19 @@ import { ranksOf } from "./ranks.ts";
 export type Round = {
   readonly cluster: Cluster;
   readonly observed: Observed;
-  /** Agents that reported since the last round. Taken. */
+  /** Agents that reported since the last round; cleared by the round. */
   readonly reported: Set<string>;
   readonly tokenKey: string;
   readonly deadlines: Deadlines;
-  /** On the monotonic clock. */
+  /** The present time of the monotonic clock. */
   readonly nowMs: number;
-  /** How long an agent has been silent, as far as silence counts. */
+  /** The time for which an agent has been silent, as far as silence counts. */
   readonly silentForMs: (agent: string) => number;
   readonly agentSilenceMs: number;
-  /** The same of an agent that was refused the name. */
+  /** The silence of an agent that was refused the name, in the same way. */
   readonly refusedSilentForMs: (agent: string) => number;
   readonly leaseEpoch: number;
-  /** Whether the log has refused it not long ago. */
+  /** True if the log has refused the decision recently. */
   readonly isSetAside: (decision: Decision) => boolean;
 };
 
@@ -63,7 +62,7 @@ export function gather(round: Round): readonly Decision[] {
     ...timeLimitDecisions(round),
     ...allocationDecisions(round),
   ].filter((decision) => !round.isSetAside(decision));
-  // Places are given on what is recorded: an agent that this round declares lost gets nothing.
+  // Placements depend on recorded states: an agent that this round declares lost gets no runs.
   if (firm.length > 0) return firm;
   return placementDecisions(round).filter((decision) => !round.isSetAside(decision));
 }
@@ -76,7 +75,7 @@ function reportDecisions({ cluster, observed, reported }: Round): readonly Decis
     cluster.touchedAgents.add(id);
     observed.settle(id, heldOf(cluster.agents.get(id)));
     const commands = judgeAgent(cluster, observed, id);
-    // Records of a host need the record that it has joined first.
+    // The host's records require that the agent's join is recorded first.
     for (const command of commands.length > 0 ? commands : judgeHost(cluster, observed, id)) {
       decisions.push({ on: "agent", id, origin: null, command });
     }
@@ -84,7 +83,7 @@ function reportDecisions({ cluster, observed, reported }: Round): readonly Decis
   return decisions;
 }
 
-/** Agents would be deaf to lists of a lower epoch than they have seen. */
+/** Agents ignore lists of a lower epoch than they have seen. */
 function epochDecisions({ cluster, observed, leaseEpoch }: Round): readonly Decision[] {
   const ahead = observed.ahead((agent) => cluster.agents.has(agent));
   if (ahead === null) return [];
@@ -93,7 +92,7 @@ function epochDecisions({ cluster, observed, leaseEpoch }: Round): readonly Deci
   return [{ on: "agent", id: ahead.agent, origin: null, command }];
 }
 
-/** An agent that asks for a name that another holds is on record, for people to see, while it asks. */
+/** A refused agent is recorded, for people to see, while it asks for another agent's name. */
 function nameDecisions(round: Round): readonly Decision[] {
   const { cluster, observed, refusedSilentForMs, agentSilenceMs } = round;
   const decisions: Decision[] = [];
@@ -124,7 +123,7 @@ function silenceDecisions({ cluster, silentForMs, agentSilenceMs }: Round): read
   return decisions;
 }
 
-/** An agent on which launches of different experiments have failed, or on which a run has started since. */
+/** Decisions about agents on which launches of different experiments have failed, or a run has started since. */
 function trustDecisions(cluster: Cluster): readonly Decision[] {
   return [...cluster.troubled].flatMap((id): readonly Decision[] => {
     const agent = cluster.agents.get(id);
@@ -133,7 +132,7 @@ function trustDecisions(cluster: Cluster): readonly Decision[] {
   });
 }
 
-/** Launches are looked at again and again: it is their silence that may end them. */
+/** Launches are checked in every round, since a long silence ends them. */
 function watchLaunches({ cluster, observed, nowMs }: Round): void {
   for (const id of cluster.launching) {
     for (const { agent } of cluster.allocations.get(id)?.grant?.placements ?? []) {
@@ -146,7 +145,7 @@ function watchLaunches({ cluster, observed, nowMs }: Round): void {
   }
 }
 
-/** Graceful stops whose grace is over. */
+/** Turns graceful stops into kills when their grace is over. */
 function killDecisions({ cluster, deadlines, nowMs }: Round): readonly Decision[] {
   return [...cluster.stopping].flatMap((id) => {
     const allocation = cluster.allocations.get(id);

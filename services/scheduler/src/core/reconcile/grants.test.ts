@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { Cluster } from "../cluster/cluster.ts";
 import { grantCommand } from "./grants.ts";
 
-/** The ports that a cluster with this token key gives to its first runs, each while no other runs. */
+/** The ports that a cluster with this token key gives to its first runs, one run at a time. */
 function portsOf(tokenKey: string): readonly unknown[] {
   return Array.from({ length: 40 }, (_, n) => {
     const shares = [{ agent: "a1", slots: ["0"] }];
@@ -12,7 +12,7 @@ function portsOf(tokenKey: string): readonly unknown[] {
   });
 }
 
-test("two clusters on one host give the same run different ports", () => {
+test("two clusters on one host give different ports to runs with the same id", () => {
   const ports = portsOf("4f1c");
   expect(portsOf("4f1c")).toEqual(ports);
   const alike = portsOf("9a02").filter((port, n) => port === ports[n]);

@@ -1,4 +1,6 @@
-/** From a placement pass's grant to the command that records it: ranks, addresses, the rendezvous port. */
+/**
+ * Turns a grant of a placement pass into the command that records it, with ranks, addresses, and the rendezvous port.
+ */
 import type { Plain } from "@trainyard/contracts";
 import type { PassedRun } from "@trainyard/contracts/events";
 import type { Grant, Passed } from "@trainyard/scheduling";
@@ -6,7 +8,7 @@ import { limits } from "../../limits.ts";
 import type { AllocationCommand } from "../allocation/state.ts";
 import type { Cluster } from "../cluster/cluster.ts";
 
-/** The rendezvous ports that are given out, by address: agents may share a host. */
+/** The rendezvous ports in use, by address: agents may share a host. */
 export type PortsTaken = ReadonlyMap<string, Set<number>>;
 
 export function portsTaken(cluster: Cluster): PortsTaken {
@@ -52,8 +54,8 @@ function passedRun({ id, onItsSlots, reserved }: Passed): Plain<PassedRun> {
 }
 
 /**
- * A port that no other unended allocation has at that address. Whether the host uses it for something else is unknown,
- * so the name differs between clusters: another one on the host has runs of the same ids.
+ * Chooses a port that no other allocation uses at that address. The host may use it for another program, which is
+ * unknown. The name differs between clusters, since another cluster on the host has runs with the same ids.
  */
 function choosePort(name: string, used: Set<number>): number {
   let place = hash(name) % limits.masterPorts;
@@ -68,7 +70,7 @@ function portAt(place: number): number {
   return limits.masterPortFirst + place * limits.portsPerRun;
 }
 
-/** FNV-1a: spreads ids, so that a port is rarely taken over right after its last user. */
+/** FNV-1a: spreads ids, so that a port is rarely used again right after its last user. */
 function hash(text: string): number {
   let value = 0x811c9dc5;
   for (let at = 0; at < text.length; at += 1) {

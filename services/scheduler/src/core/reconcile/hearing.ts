@@ -1,7 +1,7 @@
 /**
- * Whether silence counts. It does while this process hears its own probe through the bus without a gap: then an agent
- * that is not heard is silent, and not the link or this process. After a start, a gap or a lost link everybody has a
- * full window again. All times are of the monotonic clock.
+ * Decides whether silence counts. It counts while this process receives its own probe over the bus without a gap: then
+ * a silent agent is the cause, and not the connection or this process. After a start, a gap or a lost connection each
+ * agent has a full window again. All times are of the monotonic clock.
  */
 import { limits } from "../../limits.ts";
 
@@ -9,7 +9,7 @@ export class Hearing {
   #lastMs: number | null = null;
   #sinceMs: number | null = null;
 
-  /** The own probe came back. */
+  /** Called when the process's own probe has come back. */
   heard(nowMs: number): void {
     if (this.#lastMs === null || nowMs - this.#lastMs > limits.probeGapMs) this.#sinceMs = nowMs;
     this.#lastMs = nowMs;
@@ -20,7 +20,7 @@ export class Hearing {
     this.#sinceMs = null;
   }
 
-  /** How long an agent that was last heard then has been silent, as far as silence counts. */
+  /** The silence of an agent that was last heard at `heardMs`, as far as silence counts. */
   silentForMs(heardMs: number | undefined, nowMs: number): number {
     if (this.#lastMs === null || this.#sinceMs === null) return 0;
     if (nowMs - this.#lastMs > limits.probeGapMs) return 0;

@@ -1,4 +1,4 @@
-/** The consequences of a report for its agent: who it is, what it offers, what it still occupies. */
+/** The consequences of a report for its agent: its identity, its offer, the slots that it occupies. */
 import type { EventData, Plain } from "@trainyard/contracts";
 import { AllocationReportState, type Report } from "@trainyard/contracts/agent";
 import type { RunCheckpoints } from "@trainyard/contracts/events";
@@ -23,7 +23,8 @@ export function judgeAgent(
   const held = heldOf(agent);
   if (agent === undefined || agent.status === "removed") return joining(cluster, report);
   const alive = report.allocations.filter(isAlive);
-  // A copy of its folder that started later, or the host after a new boot: what was asked of the one before is not its.
+  // The reporting start is a copy of the folder, or the host after a reboot: requests to the earlier start do not apply
+  // to it.
   const isElsewhere = held?.folder !== undefined && !isSameHolder(held, report);
   if (agent.status === "lost" || isElsewhere) return returning(cluster, agent, report, alive);
   const commands: AgentCommand[] = [];
@@ -31,7 +32,7 @@ export function judgeAgent(
     commands.push({ kind: "join", joined: offerOf(report) });
   }
   const unexpected = alive.some(({ allocation }) => !isKnown(cluster, agent, allocation));
-  // Something runs there that nobody knows of: what it occupies must not be given to others.
+  // The agent runs an unknown run, whose slots must not be given to others.
   if (unexpected) return [...commands, occupying(cluster, alive, report)];
   return [...commands, ...clearing(agent, observed)];
 }
@@ -92,8 +93,8 @@ function occupying(
 }
 
 /**
- * Returns the checkpoints that given-up runs left; a run that continues here names its own at its end. The list has as
- * many as an event takes, the latest first.
+ * Returns the checkpoints that abandoned runs left; a run that continues here names its own at its end. The list has as
+ * many as an event holds, the latest first.
  */
 function leftBy(cluster: Cluster, report: Plain<Report>): readonly Plain<RunCheckpoints>[] {
   const givenUp = report.allocations.filter(({ allocation }) => {
@@ -122,8 +123,8 @@ function isKnown(cluster: Cluster, { id, ghosts }: Agent, allocation: string): b
 }
 
 /**
- * Ghosts that are gone: reported as ended, or not named by an agent that has processed a list of this term in which
- * they were not wanted, so that no launch can still be under way to it.
+ * Ghosts that have ended: reported as ended, or not named by an agent that has processed a list of this term that
+ * wanted them ended, so that no launch can still be under way.
  */
 function clearing(agent: Agent, observed: Observed): readonly AgentCommand[] {
   const seen = observed.agent(agent.id);

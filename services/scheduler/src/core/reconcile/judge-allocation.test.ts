@@ -16,7 +16,7 @@ type Told = {
   readonly killed?: boolean;
 };
 
-/** A node that has ended, with what it left. */
+/** A node that has ended, with these values in its report. */
 function node(nodeRank: number, told: Told): Rank {
   const { said, message = "", follows = false, code = 1, exit = "", killed = false } = told;
   const agent = `a${nodeRank}`;
@@ -51,7 +51,7 @@ function lastWordOf(...told: readonly Told[]) {
 const { ACKNOWLEDGED_STOP, ERROR, FINISHED, INVALID_HYPERPARAMETERS } = EndReason;
 
 describe("the last word of a run on several nodes", () => {
-  test("is the most severe, whichever node reported it", () => {
+  test("is the most severe one, whichever node reported it", () => {
     const unfit = { said: INVALID_HYPERPARAMETERS, message: "unfit" };
     const failed = { said: ERROR, message: "ValueError: boom" };
     const finished = { said: FINISHED, code: 0 };
@@ -62,7 +62,7 @@ describe("the last word of a run on several nodes", () => {
     expect(lastWordOf({ code: 0 }, { code: 0 })).toBeNull();
   });
 
-  test("of two errors is the first node's, unless that only complains of the other", () => {
+  test("is the first node's of two errors, unless that error only reports the loss of the other node", () => {
     const first = { said: ERROR, message: "first" };
     const second = { said: ERROR, message: "second" };
     expect(lastWordOf(first, second)?.message).toBe("first");
@@ -70,19 +70,19 @@ describe("the last word of a run on several nodes", () => {
     expect(lastWordOf(first, { ...second, follows: true })?.message).toBe("first");
   });
 
-  test("names the exit of a node that said nothing before the complaint of its neighbour", () => {
+  test("names the exit of a node without an end record before its neighbour's error", () => {
     const complaint = { said: ERROR, message: "rank 0: rank 1 has ended", follows: true };
     const silent = { exit: "the process was ended by SIGKILL" };
     expect(lastWordOf(complaint, silent)?.message).toBe(
       "node 1 on a1: the process was ended by SIGKILL; then rank 0: rank 1 has ended",
     );
-    // A node that the scheduler killed because of the other is no cause.
+    // The scheduler killed this node because of the other, so its end is not the cause.
     const killed = { ...silent, killed: true };
     expect(lastWordOf(complaint, killed)?.message).toBe("rank 0: rank 1 has ended");
   });
 });
 
-test("the end names what any of its nodes has yet to deliver, and nothing of one whose agent is lost", () => {
+test("the end of a run names all undelivered checkpoints of its nodes, except of those whose agent is lost", () => {
   const sealed = (checkpoint: string) => ({ checkpoints: [{ checkpoint, step: 1, bytes: 1 }] });
   const leaving = (rank: Rank, checkpoint: string): Rank =>
     rank.state.kind === "ended"

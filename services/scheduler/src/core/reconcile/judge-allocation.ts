@@ -1,4 +1,4 @@
-/** The consequences for an allocation of how far its nodes are. */
+/** The consequences of its nodes' states for an allocation. */
 import type { Plain } from "@trainyard/contracts";
 import {
   AllocationEndCause,
@@ -71,7 +71,7 @@ function isSilentLaunch({ state }: Rank): boolean {
   return state.kind === "silent";
 }
 
-/** Null where no launch failed. */
+/** Null if no launch failed. */
 function launchFailureOf(ranks: readonly Rank[]): Plain<LaunchFailure> | null {
   const silent = ranks.filter(isSilentLaunch);
   const failed = ranks.filter((rank) => isSilentLaunch(rank) || wasNotLaunched(rank));
@@ -90,7 +90,7 @@ function wasKilled({ state }: Rank): boolean {
   return state.kind === "ended" && state.report.killed;
 }
 
-/** It ended and nobody saw how: the host restarted, or its supervisor was killed. */
+/** The node ended unobserved: the host restarted, or its supervisor was killed. */
 function isUntold({ state }: Rank): boolean {
   if (state.kind !== "ended" || state.report.killed) return false;
   const { exit } = state.report;
@@ -121,8 +121,8 @@ const harshness: readonly EndReason[] = [
 ];
 
 /**
- * The most severe of several nodes' end records, as on one. Of errors one that has a cause of its own goes before one
- * that only complains of a lost neighbour; where that neighbour's node has said nothing, its exit does.
+ * The most severe of the nodes' end records, as for one node. Of several errors one with a cause of its own precedes
+ * one that only reports a lost neighbour; if that neighbour has no end record, its exit is used.
  */
 function lastWord(ranks: readonly Rank[]): Plain<EndRecord> | null {
   const words = ranks.flatMap(({ state }) =>
@@ -151,7 +151,7 @@ function whatEnded({ placement, state }: Rank): string {
 function messageOf(cause: AllocationEndCause, ranks: readonly Rank[]): string {
   if (cause === AllocationEndCause.KILLED) return "";
   const failed = ranks.filter(hasFailed);
-  // A killed run was killed because of another.
+  // A killed run was killed because of another one's failure.
   const culprit = failed.find((rank) => !wasKilled(rank)) ?? failed[0];
   if (culprit === undefined) return "";
   const { agent } = culprit.placement;

@@ -1,4 +1,4 @@
-/** The statements of an agent's report about its host: whether its disk has room, and what cannot be killed there. */
+/** The consequences of an agent's report about its host: free disk space, and processes that cannot be killed. */
 import type { AgentCommand } from "../agent/state.ts";
 import type { Cluster } from "../cluster/cluster.ts";
 import type { Agent } from "../cluster/state.ts";
@@ -16,7 +16,7 @@ export function judgeHost(
   return [...diskOf(agent, seen), ...leftOf(agent, seen)];
 }
 
-/** An agent of an older version says nothing of its disk, and is taken to have room. */
+/** An agent of an older version does not report its disk, and counts as having space. */
 function diskOf({ diskLowBytes }: Agent, { report }: ObservedAgent): readonly AgentCommand[] {
   const freeBytes = report.diskFreeBytes;
   const isLow = diskLowBytes !== null;

@@ -20,7 +20,7 @@ function report(incarnation: string, sequence: number) {
 }
 
 describe("a report", () => {
-  test("counts when it is newer within its start", () => {
+  test("counts if it is newer within its start", () => {
     const observed = new Observed(1);
     expect(observed.record(report("one", 2), 0)).toBe(true);
     expect(observed.record(report("one", 2), 1)).toBe(false);
@@ -28,7 +28,7 @@ describe("a report", () => {
     expect(observed.record(report("one", 3), 3)).toBe(true);
   });
 
-  test("of a former start that comes late does not count", () => {
+  test("that belongs to an earlier start and arrives late does not count", () => {
     const observed = new Observed(1);
     observed.record(report("one", 9), 0);
     expect(observed.record(report("two", 1), 100)).toBe(true);
@@ -36,7 +36,7 @@ describe("a report", () => {
     expect(observed.agent("a1")?.report.incarnation).toBe("two");
   });
 
-  test("of the first of two quick starts that comes last does not silence the second", () => {
+  test("of the first of two quick starts does not silence the second when it arrives last", () => {
     const observed = new Observed(1);
     observed.record(report("one", 9), 0);
     observed.record(report("three", 1), 100);
@@ -47,7 +47,7 @@ describe("a report", () => {
   });
 });
 
-test("a run that an agent no longer names and that nobody asks about is forgotten", () => {
+test("a run that an agent no longer names and that is not wanted is forgotten", () => {
   const observed = new Observed(1);
   const held = {
     state: AllocationReportState.ENDED,

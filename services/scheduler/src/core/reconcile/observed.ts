@@ -1,7 +1,8 @@
 /**
- * The reports of agents in this term. Memory only: reports are level-triggered, so after a restart the next ones say it
- * again. A report counts as newer within one start of the agent by its sequence; what a former start still says is old.
- * Those who ask for a name that another holds are kept apart: nothing follows from what they say that they run.
+ * The reports of agents in this term. They are kept in memory only: reports are level-triggered, so after a restart the
+ * next ones repeat everything. Within one start of the agent, the sequence decides which report is newer; reports of
+ * earlier starts are stale. Agents that ask for another's name are kept apart, and the runs in their reports are
+ * ignored.
  */
 import type { Plain } from "@trainyard/contracts";
 import type { AllocationReport, Report } from "@trainyard/contracts/agent";
@@ -13,7 +14,7 @@ export type ReportedAllocation = Plain<AllocationReport>;
 export type ObservedAgent = {
   readonly report: Plain<Report>;
   readonly allocations: ReadonlyMap<string, ReportedAllocation>;
-  /** On the monotonic clock. */
+  /** The time of the report on the monotonic clock. */
   readonly heardMs: number;
 };
 
@@ -23,15 +24,15 @@ export type Asked = {
   /** The content of the last list, so that only a change raises the version. */
   content: string;
   /**
-   * The version from which on the agent must know an allocation: it came with its launch, or to be killed, or had
-   * started before. A report that echoes it and does not name the allocation says that nothing of it is there.
+   * The version from which on the agent must know an allocation: that of its launch, of its kill, or of its known
+   * start. A report that echoes this version without naming the allocation proves that no process of it exists there.
    */
   readonly knownSince: Map<string, number>;
 };
 
-/** How long a launch has shown no progress, counted while its agent is heard. */
+/** The time for which a launch has shown no progress, counted while its agent reports. */
 type LaunchWatch = { shown: string; silentMs: number; lookedMs: number };
-/** A start of an agent that does not hold the name under which it speaks. */
+/** A start of an agent that asks for a name that it does not hold. */
 export type Refused = {
   readonly report: Plain<Report>;
   readonly standing: Standing;
@@ -41,7 +42,7 @@ export type Refused = {
 export class Observed {
   #epoch: number;
   readonly #beganMs: number;
-  /** The highest epoch that an agent says it has seen. */
+  /** The highest epoch that each agent reports as seen. */
   readonly #claims = new Map<string, number>();
   readonly #refused = new Map<string, Map<string, Refused>>();
   readonly #refusedMs = new Map<string, number>();
@@ -62,7 +63,7 @@ export class Observed {
     return this.#epoch;
   }
 
-  /** Lists that agents have processed under the former one count no more: the next lists ask for all of it again. */
+  /** Lists of the former epoch that agents have processed no longer count: the next lists repeat them. */
   raiseEpoch(epoch: number): void {
     this.#epoch = epoch;
   }
@@ -79,7 +80,7 @@ export class Observed {
     return first === undefined ? null : { agent: first[0], epoch: first[1] };
   }
 
-  /** False for a report that changes nothing. `held` is whose the name is, null for nobody's. */
+  /** Returns false for a report that changes nothing. `held` is the holder of the name; null for none. */
   hear(report: Plain<Report>, held: Holder | null, nowMs: number): boolean {
     this.#claims.set(report.agent, claimOf(report));
     const heardMs = this.#agents.get(report.agent)?.heardMs ?? this.#beganMs;
@@ -90,11 +91,11 @@ export class Observed {
     return true;
   }
 
-  /** An agent that was taken for the holder before another was recorded is refused like the others. */
+  /** Refuses an agent that counted as the holder before another one was recorded. */
   settle(agent: string, held: Holder | null): void {
     const seen = this.#agents.get(agent);
     if (seen === undefined) return;
-    // The holder's silence was looked at when this one was heard.
+    // The holder's silence was checked when this report arrived.
     const standing = standingOf(held, seen.report, true);
     if (standing === "holder" || standing === "successor") return;
     this.#agents.delete(agent);
@@ -116,12 +117,12 @@ export class Observed {
     return [...(this.#refused.get(agent)?.values() ?? [])];
   }
 
-  /** When somebody who was refused the name spoke last; undefined for never in this term. */
+  /** The time of the last report of an agent that was refused the name; undefined if none in this term. */
   refusedMs(agent: string): number | undefined {
     return this.#refusedMs.get(agent);
   }
 
-  /** Lets go of those who have not asked for a name since then. */
+  /** Drops refused agents that have not asked for the name since then. */
   pruneRefused(sinceMs: number): void {
     for (const [agent, refused] of this.#refused) {
       for (const [incarnation, { heardMs }] of refused) {
@@ -131,7 +132,7 @@ export class Observed {
     }
   }
 
-  /** False for a report that is older than what is known. */
+  /** Returns false for a report that is older than the last one. */
   record(report: Plain<Report>, nowMs: number): boolean {
     const id = report.agent;
     const before = this.#agents.get(id);
@@ -141,8 +142,8 @@ export class Observed {
       if (!isSameHolder(before.report, report)) this.#begin(id);
       else if ((report.startedMs ?? 0) < (before.report.startedMs ?? 0)) return false;
     } else if (before !== undefined) {
-      // The first report of two quick starts may come last, and would retire the living one: the living one is the one
-      // that continues to report while the other is silent.
+      // The first report of two quick starts may arrive last, and must not retire the living start: the living one is
+      // the start that keeps reporting while the other is silent.
       const retired = this.#retired.get(id)?.has(report.incarnation) === true;
       if (retired && nowMs - before.heardMs < limits.incarnationSilenceMs) return false;
       this.#retire(id, before.report.incarnation);
@@ -156,7 +157,7 @@ export class Observed {
     return true;
   }
 
-  /** Another holds the name: what the one before knew and had launched says nothing of it. */
+  /** Another agent holds the name now: the previous holder's lists and launches do not apply to it. */
   #begin(agent: string): void {
     this.#named.delete(agent);
     this.#asked.get(agent)?.knownSince.clear();
@@ -166,7 +167,7 @@ export class Observed {
     const retired = this.#retired.get(agent) ?? new Set<string>();
     retired.delete(incarnation);
     this.#retired.set(agent, retired.add(incarnation));
-    // Messages do not stay under way for long: the last few starts are enough.
+    // Messages are not under way for long, so the last few starts are enough.
     if (retired.size > retiredMax) retired.delete([...retired][0] ?? "");
   }
 
@@ -184,15 +185,15 @@ export class Observed {
     return asked;
   }
 
-  /** Whether the agent has processed a list of this term at this version. */
+  /** True if the agent has processed a list of this term with at least this version. */
   hasProcessed(agent: string, version: number): boolean {
     const report = this.#agents.get(agent)?.report;
     return report !== undefined && report.epoch === this.epoch && report.version >= version;
   }
 
   /**
-   * Looks at a launch that is under way: its silence grows while its agent is heard and shows nothing new of it. To be
-   * called at every beat, so that time in which nobody looked does not count.
+   * Checks a running launch: its silence grows while its agent reports without new progress. Called at every beat, so
+   * that time without checks does not count.
    */
   watchLaunch(agent: string, allocation: string, nowMs: number): void {
     const heardMs = this.#agents.get(agent)?.heardMs;
@@ -215,14 +216,14 @@ export class Observed {
     return watch !== undefined && watch.silentMs > limits.launchSilenceMs;
   }
 
-  /** An allocation that is over: whatever becomes of its process is another matter, and asked again. */
+  /** Drops an allocation that has ended; its remaining process is requested to end separately. */
   drop(agent: string, allocation: string): void {
     this.#named.get(agent)?.delete(allocation);
     this.#asked.get(agent)?.knownSince.delete(allocation);
     this.#launches.delete(`${agent}/${allocation}`);
   }
 
-  /** Lets go of what an agent no longer names and nobody asks about. */
+  /** Drops allocations that an agent no longer names and that are not wanted. */
   prune(isOpen: (agent: string, allocation: string) => boolean): void {
     for (const [agent, named] of this.#named) {
       const reported = this.#agents.get(agent)?.allocations;
@@ -238,12 +239,12 @@ export class Observed {
 
 const retiredMax = 8;
 
-/** An event after a list that the agent has processed is seen; a number of no list is not. */
+/** The highest epoch that an agent reports, that of its last list included; values that are no integers are ignored. */
 function claimOf({ epoch, highestEpoch = 0 }: Plain<Report>): number {
   return Math.max(0, ...[epoch, highestEpoch].filter((claim) => Number.isSafeInteger(claim)));
 }
 
-/** Whether schedulers may have come so far beyond this one's epoch. */
+/** True if schedulers can have come this far beyond the present epoch. */
 export function isBelievable(claim: number, epoch: number): boolean {
   return claim <= limits.epochMax && claim - epoch <= limits.epochStepMax;
 }

@@ -1,4 +1,4 @@
-/** The placement passes of the pools that have changed: which runs get a place, and which make room for others. */
+/** The placement passes of changed pools: they decide which runs get a place, and which runs make room for others. */
 import { StopMode, StopWhy } from "@trainyard/contracts/events";
 import { type Pass, place } from "@trainyard/scheduling";
 import type { Cluster } from "../cluster/cluster.ts";
@@ -11,7 +11,7 @@ type Passing = {
   readonly cluster: Cluster;
   readonly deadlines: Deadlines;
   readonly tokenKey: string;
-  /** On the monotonic clock. */
+  /** The present time of the monotonic clock. */
   readonly nowMs: number;
 };
 
@@ -48,7 +48,7 @@ function grantsOf(
   });
 }
 
-/** The runs that make room write a checkpoint and end within their own preemption timeout. */
+/** Runs that make room write a checkpoint and end within their own preemption timeout. */
 function stopsOf(cluster: Cluster, passes: readonly Pass[]): readonly Decision[] {
   return passes
     .flatMap((pass) => pass.stops)
@@ -63,7 +63,7 @@ function stopsOf(cluster: Cluster, passes: readonly Pass[]): readonly Decision[]
     });
 }
 
-/** Runs that have reached their time limit. */
+/** Stops runs that have reached their time limit. */
 export function timeLimitDecisions({ cluster, deadlines, nowMs }: Passing): readonly Decision[] {
   return [...cluster.timed].flatMap((id): readonly Decision[] => {
     const allocation = cluster.allocations.get(id);

@@ -1,4 +1,4 @@
-/** How far each node of an allocation is, from the fold and from what its agents report. */
+/** The state of each node of an allocation, from the fold and from the reports of its agents. */
 import type { Plain } from "@trainyard/contracts";
 import { AllocationReportState } from "@trainyard/contracts/agent";
 import type { Placement } from "@trainyard/contracts/events";
@@ -13,11 +13,11 @@ export type Rank = {
     | { readonly kind: "preparing" }
     | { readonly kind: "up"; readonly pid: number }
     | { readonly kind: "ended"; readonly report: ReportedAllocation }
-    /** Its agent was lost while it ran. */
+    /** The agent was lost while the node ran. */
     | { readonly kind: "lost" }
-    /** Its launch has shown no progress for too long; it may wait for a service of the platform. */
+    /** The launch has shown no progress for too long; it may wait for a service of the platform. */
     | { readonly kind: "silent"; readonly waits: boolean }
-    /** Its agent has processed what was asked and has nothing of it. */
+    /** The agent has processed the request and has no process of the node. */
     | { readonly kind: "absent" };
 };
 
@@ -32,7 +32,7 @@ export function ranksOf(
   }));
 }
 
-/** Whether the agent got its name after the grant: the launch may be under way to the one before it. */
+/** True if the agent got its name after the grant: the launch may have gone to the previous holder. */
 export function isOfEarlierHolder(cluster: Cluster, { grant }: Allocation, agent: string): boolean {
   return (grant?.position ?? 0) < (cluster.agents.get(agent)?.heldSince ?? 0);
 }
@@ -46,7 +46,7 @@ function rankState(
   const { id, lostRanks } = allocation;
   const seen = observed.agent(agent);
   const report = seen?.allocations.get(id);
-  // The last output of a lost agent's process is worth having, but no waiting.
+  // The last report of a lost agent's process is used if it has arrived, but not waited for.
   if (report?.state === AllocationReportState.ENDED) return { kind: "ended", report };
   if (lostRanks.includes(nodeRank)) return { kind: "lost" };
   if (report?.state === AllocationReportState.RUNNING) return { kind: "up", pid: report.pid };
@@ -62,12 +62,12 @@ function rankState(
   return { kind: "unknown" };
 }
 
-/** Whether nothing more is to be expected of it. */
+/** True if no further report about the node is expected. */
 export function isOver({ state }: Rank): boolean {
   return state.kind !== "unknown" && state.kind !== "preparing" && state.kind !== "up";
 }
 
-/** Whether its end is the end of all: one that exited cleanly leaves the others to finish. */
+/** True if the node's end ends all nodes; a node that exited cleanly lets the others finish. */
 export function hasFailed({ state }: Rank): boolean {
   if (state.kind === "lost" || state.kind === "absent" || state.kind === "silent") return true;
   if (state.kind !== "ended") return false;
@@ -75,13 +75,13 @@ export function hasFailed({ state }: Rank): boolean {
   return launchFailed || exit?.code !== 0 || exit.signal !== "";
 }
 
-/** The pid of a process that is or was up; 0 for one that never was. */
+/** The pid of a node's process, running or ended; 0 if it never started. */
 export function pidOf({ state }: Rank): number {
   if (state.kind === "up") return state.pid;
   return state.kind === "ended" ? state.report.pid : 0;
 }
 
-/** Whether it must be killed: it was asked for, or a node of it failed. */
+/** True if the allocation must be killed: by request, or because a node failed. */
 export function isDoomed(allocation: Allocation, ranks: readonly Rank[]): boolean {
   if (allocation.stop?.kill === true || allocation.lostRanks.length > 0) return true;
   return ranks.some(hasFailed);

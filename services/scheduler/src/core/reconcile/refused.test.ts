@@ -7,7 +7,7 @@ import { SetAside, shorter } from "./refused.ts";
 const at = { id: "1.1#1", origin: null };
 
 describe("a decision that the log refuses", () => {
-  test("is shortened to what says how the run ended", () => {
+  test("is shortened to the parts that say how the run ended", () => {
     const exits = [{ nodeRank: 0, agent: "a1", code: 1, signal: "", message: "m".repeat(2_000) }];
     const endRecord = { reason: EndReason.ERROR, message: "w".repeat(2_000) };
     const end = { kind: "end", cause: AllocationEndCause.EXITED, exits, endRecord } as const;
@@ -26,7 +26,7 @@ describe("a decision that the log refuses", () => {
     );
   });
 
-  test("about what an agent runs keeps what holds slots", () => {
+  test("about the runs of an agent keeps those that hold slots", () => {
     const occupations = [
       { allocation: "1.1#1", slots: ["0"] },
       { allocation: "1.2#1", slots: [] },
@@ -37,13 +37,13 @@ describe("a decision that the log refuses", () => {
     });
   });
 
-  test("of which nothing can be left out has none in its place", () => {
+  test("without parts to leave out has no shorter form", () => {
     const command = { kind: "lose", reason: "silent" } as const;
     expect(shorter({ on: "agent", id: "a1", origin: null, command }, "too large")).toBeNull();
   });
 });
 
-test("an allocation that is set aside is not decided for a while; others of the same stream are", () => {
+test("an allocation that is set aside is not decided for a while, and others of the same stream are", () => {
   const aside = new SetAside();
   const lose: Decision = { on: "agent", ...at, command: { kind: "lose", reason: "silent" } };
   const clear: Decision = {

@@ -1,7 +1,6 @@
 /**
- * The handling of a decision that the log refuses: a shorter one takes its place where there is one that says enough,
- * and else it is set aside, for a while in which it is not decided again. It is nobody else's: all other decisions are
- * committed.
+ * Handles a decision that the log refuses: it is replaced by a shorter one if that says enough, else it is set aside
+ * and not decided again for a while. All other decisions are committed.
  */
 import type { Plain } from "@trainyard/contracts";
 import { AllocationEndCause, type Occupation } from "@trainyard/contracts/events";
@@ -9,7 +8,7 @@ import { limits } from "../../limits.ts";
 import { barestEnd } from "../allocation/end-texts.ts";
 import type { Decision } from "./decision.ts";
 
-/** The decision to try instead; null where there is none. */
+/** The decision to try instead; null for none. */
 export function shorter(decision: Decision, refusal: string): Decision | null {
   const { id, origin } = decision;
   if (decision.on === "allocation" && decision.command.kind === "end") {
@@ -29,7 +28,7 @@ export function shorter(decision: Decision, refusal: string): Decision | null {
   return null;
 }
 
-/** A run that holds none needs no keeping from others: it is killed all the same, since the agent names it. */
+/** A run without slots may be left out: it is killed in any case, since the agent names it. */
 function holdsSlots({ slots }: Plain<Occupation>): boolean {
   return slots.length > 0;
 }

@@ -1,4 +1,4 @@
-/** Reports that came in parts, until they are whole. What is never completed goes when there are too many. */
+/** Assembles reports that arrive in parts. If too many are incomplete, the oldest are dropped. */
 import type { Plain } from "@trainyard/contracts";
 import type { Report } from "@trainyard/contracts/agent";
 import { limits } from "../../limits.ts";
@@ -9,7 +9,7 @@ export class ReportParts {
   /** The newest report, complete or in part, of each start of an agent. */
   readonly #begun = new Map<string, Begun>();
 
-  /** The whole report with its last part, whichever that is; null while something of it is missing. */
+  /** Returns the whole report with its last part, in any order of parts; null while a part is missing. */
   join(report: Plain<Report>): Plain<Report> | null {
     const { agent, incarnation, sequence, part = 1, parts = 1 } = report;
     const name = `${agent} ${incarnation}`;

@@ -1,6 +1,6 @@
 /**
- * The list of what is wanted of an agent: each allocation that is placed there, to run or to be killed; each that it
- * names and should not run, to be killed; and what it may forget. Launches go along until the agent has named the
+ * The list of an agent's wanted runs: each allocation placed there, to run or to be killed; each other one that the
+ * agent names, to be killed; and those that it may forget. Launches are included until the agent has named the
  * allocation, as many as fit. An allocation that had started is never launched again.
  */
 import type { Plain } from "@trainyard/contracts";
@@ -22,7 +22,7 @@ export type WantedPlan = {
   readonly run: readonly string[];
   readonly kill: readonly string[];
   readonly forget: readonly string[];
-  /** Those of `run` that must come with their launch, in the order in which they go along while there is room. */
+  /** The allocations of `run` whose launch must be sent, in the order in which launches are added while they fit. */
   readonly launch: readonly string[];
 };
 
@@ -61,9 +61,8 @@ function needsLaunch(
 }
 
 /**
- * Returns the start that a list to an agent is for: the one that holds the name. It is undefined while none has been
- * heard in this term, or one whose name is not recorded yet: then no list is sent, as any start of the name would take
- * it for its own.
+ * Returns the start to which an agent's list is addressed: the holder of the name. Undefined if none has reported in
+ * this term, or if its name is not recorded yet: then no list is sent, since any start with the name would accept it.
  */
 export function addresseeOf(
   cluster: Cluster,
@@ -72,13 +71,13 @@ export function addresseeOf(
 ): { readonly incarnation?: string } | undefined {
   const agent = cluster.agents.get(id);
   const report = observed.agent(id)?.report;
-  // An agent of an earlier version takes every list of its name.
+  // An agent of an earlier version accepts every list for its name.
   if (agent?.joined.folder === undefined) return report?.folder === undefined ? {} : undefined;
   if (report === undefined || !isSameHolder(agent.joined, report)) return undefined;
   return { incarnation: report.incarnation };
 }
 
-/** The reply to agents that ask for a name that another holds: why, and to end what they still run. */
+/** The answer to agents that ask for another agent's name: the reason, and the request to end their runs. */
 export function refusalsOf(
   cluster: Cluster,
   observed: Observed,
@@ -86,7 +85,7 @@ export function refusalsOf(
 ): readonly Plain<Wanted>[] {
   const address = cluster.agents.get(id)?.joined.address ?? "";
   return observed.refused(id).flatMap(({ report, standing }): Plain<Wanted>[] => {
-    // One of an earlier version would take it for a list of its own.
+    // An agent of an earlier version would accept it as its own list.
     if (report.folder === undefined) return [];
     const [ended, alive] = partition(report.allocations);
     return [
@@ -111,7 +110,7 @@ function partition(reports: readonly ReportedAllocation[]): readonly [string[], 
   return [ids(true), ids(false)];
 }
 
-/** The message, and notes for the reports to come. The version rises when what is asked has changed. */
+/** Returns the message, and notes for checking later reports. The version rises when the requests have changed. */
 export function wantedOf(
   plan: WantedPlan,
   launches: ReadonlyMap<string, { readonly launch: Plain<Launch>; readonly bytes: number }>,
@@ -158,7 +157,7 @@ function carriedLaunches(
     const built = launches.get(id);
     if (built === undefined) continue;
     bytes += built.bytes;
-    // One always fits: a single launch is smaller than a message may be.
+    // One launch always fits, since a single launch is smaller than the largest message.
     if (carried.size > 0 && bytes > limits.launchBytesPerWantedMax) break;
     carried.set(id, built.launch);
   }
