@@ -18,8 +18,7 @@ WITNESS = os.environ.get("WITNESS")
 
 
 def witness(trial_id):
-    """A lock per trial, held while its process lives, with any agent; a second holder is recorded.
-    """
+    """A lock per trial, held while its process lives, with any agent; a second holder is recorded."""
     if WITNESS is None:
         return None
     folder = pathlib.Path(WITNESS)

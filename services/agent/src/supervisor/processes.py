@@ -155,8 +155,7 @@ def is_populated(leaf):
 
 
 def members_of(leaf):
-    """Returns the living processes in the cgroup and in the cgroups that the run has made below it.
-    """
+    """Returns the living processes in the cgroup and in the cgroups that the run has made below it."""
     found = []
     for folder, _, _ in os.walk(leaf):
         pids = read(os.path.join(folder, "cgroup.procs")).split()

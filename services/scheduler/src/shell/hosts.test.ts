@@ -211,7 +211,8 @@ describe("an agent on which launches fail", () => {
     await world.advance(5_000);
     expect(world.last("allocation-3.1#1", "WaitExplained")).toEqual({
       code: WaitCode.AGENTS_DISTRUSTED,
-      detail: "the last 2 launches failed on a1, which gets no launches for a while (no space left)",
+      detail:
+        "the last 2 launches failed on a1, which gets no launches for a while (no space left)",
     });
     await world.advance(limits.distrustFirstMs - 8_000);
     expect(agent.launched).toHaveLength(2);
