@@ -1,4 +1,4 @@
-/** The promises of every adapter of `BlobStore`. Call it in a test file of the adapter. */
+/** The contract suite of `BlobStore`: the test file of each adapter calls it. */
 import { createHash } from "node:crypto";
 import { expect, test } from "vitest";
 import type { BlobStore } from "./port.ts";

@@ -1,18 +1,18 @@
-/** The promises of every adapter of `StorageDisk`. Call it in a test file of the adapter. */
+/** The contract suite of `StorageDisk`: the test file of each adapter calls it. */
 import { randomUUID } from "node:crypto";
 import { expect, test } from "vitest";
 import { removeCheckpointFolder } from "./checkpoint-folder.ts";
 import type { StorageDisk } from "./storage-disk.ts";
 
-/** A storage that two hosts mount at `root`, and at another path of `elsewhere` another one. */
+/** Two hosts mount one storage at `root`; host `elsewhere` also has another storage at another path. */
 export type OpenedDisk = AsyncDisposable & {
   readonly disk: StorageDisk;
   readonly root: string;
   readonly elsewhere: string;
-  /** Puts a checkpoint's folder below a root, or says whether it is there. */
+  /** `write` creates a checkpoint's folder below a root; `has` returns whether it exists. */
   write(root: string, checkpoint: string): Promise<void>;
   has(root: string, checkpoint: string): Promise<boolean>;
-  /** The marker's place as a crash, or a person, may leave it. */
+  /** Leaves the marker without an id, like a crash or a user's mistake. */
   damage(root: string): Promise<void>;
 };
 

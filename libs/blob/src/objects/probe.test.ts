@@ -26,7 +26,7 @@ async function opened(
   };
 }
 
-test("a store that does everything has no problem, keeps checksums, and nothing is left there", async () => {
+test("a store without defects has no problem, keeps checksums, and has no probe object left", async () => {
   await using at = await opened();
   expect(at.store.address).toBe("s3://bucket/a/b");
   expect(await probeObjectStore(at.store)).toEqual({ problems: [], keepsChecksums: true });
@@ -34,7 +34,7 @@ test("a store that does everything has no problem, keeps checksums, and nothing 
   expect(at.server.buckets.get("bucket")?.uploads.size).toBe(0);
 });
 
-test("a store that passes over checksums is found out", async () => {
+test("a store that ignores checksums is detected", async () => {
   await using at = await opened({ keepsChecksums: false });
   expect(await probeObjectStore(at.store)).toEqual({ problems: [], keepsChecksums: false });
 });

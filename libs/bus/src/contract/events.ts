@@ -39,7 +39,7 @@ export function eventContract(open: OpenFixture): void {
     expect(await other.lastEvent()).toEqual({ position: 6, id: eventAt(6).id, ...epoch });
     await other.publishEvents(eventsFrom(7, 7), epoch);
     await until("all are heard", () => heard.length === 4);
-    // Events before the first one are not in the stream.
+    // Events before the first published one are not in the stream.
     const previous = ["", eventAt(4).id, eventAt(5).id, eventAt(6).id];
     expect(heard).toEqual(previous.map((previousId) => ({ ...epoch, previousId })));
   });
@@ -112,7 +112,8 @@ export function eventContract(open: OpenFixture): void {
     expect(await second.lastEvent()).toBeNull();
     await first.publishEvents(eventsFrom(1, 10));
     await first.publishEvents(eventsFrom(5, 10));
-    // The second relay looked before the first one published, so that the server alone knows of the repeat.
+    // The second relay read the stream's state before the first one published, so only the server can detect the
+    // duplicates.
     await second.publishEvents(eventsFrom(1, 12));
     await until("all are heard", () => heard.length === 12);
     expect(positionsOf(heard)).toEqual(positionsOf(eventsFrom(1, 12)));

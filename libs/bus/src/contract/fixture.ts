@@ -1,9 +1,9 @@
-/** The parts that an adapter gives the contract suite, and helpers of the tests. */
+/** The parts of the contract suite that an adapter provides, and helpers of the tests. */
 import type { StoredEvent } from "@trainyard/event-log";
 import type { Bus, CommandRequest } from "../port.ts";
 
 export interface BusFixture extends AsyncDisposable {
-  /** A client; several of one name are replicas. */
+  /** Connects a client; clients of one name are replicas. */
   connect(name: string): Promise<Bus>;
   /** The server goes away. */
   down(): Promise<void>;

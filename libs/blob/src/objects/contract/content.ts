@@ -65,13 +65,13 @@ export function contentContract(open: Open): void {
     await store.finishUpload("a/big", file);
     expect(await store.copy("a/big", "b/big copy+é")).toMatchObject({ kind: "copied" });
     expect(await readAll(store, "b/big copy+é")).toEqual(content);
-    // A copy counts as uploaded: its checksum is that of the file.
+    // A copy counts as uploaded: its checksum equals the file's.
     expect((await store.planUpload("b/big copy+é", file)).parts).toEqual([]);
     expect(await readAll(store, "a/big")).toEqual(content);
   });
 }
 
-/** In the order of their UTF-8. */
+/** These names are in the order of their UTF-8 bytes. */
 const names = [
   "#",
   "%41",
