@@ -109,7 +109,7 @@ describe("gcs", () => {
 
 const sent = { send: sendPlanned, breakOff: breakOffPlanned };
 
-describe("gcs alone", () => {
+describe("gcs adapter", () => {
   test("an object has the MD5 of its bytes after every kind of upload, and its session is deleted", async () => {
     await using at = await opened();
     for (const bytes of [100, 2 * partBytes + 1]) {
@@ -257,7 +257,7 @@ describe("gcs alone", () => {
   });
 });
 
-describe("gcs that fails", () => {
+describe("failing gcs", () => {
   test.each([
     { kind: "status", status: 503, code: "backendError" } as const,
     { kind: "status", status: 429, code: "rateLimitExceeded" } as const,

@@ -92,7 +92,7 @@ const sent = { send: sendPlanned };
 const operationsOf = (server: S3Server): readonly string[] =>
   server.served.map(({ operation }) => operation);
 
-describe("s3 alone", () => {
+describe("s3 adapter", () => {
   test("a single upload has the SHA-256 of its bytes, a multipart upload the SHA-256 of its parts' digests", async () => {
     await using at = await opened();
     const whole = digestsOf(contentOf(100), partBytes);
@@ -236,7 +236,7 @@ describe("s3 alone", () => {
   });
 });
 
-describe("s3 that fails", () => {
+describe("failing s3", () => {
   test.each([
     { kind: "status", status: 503, code: "SlowDown" } as const,
     { kind: "status", status: 500, code: "InternalError" } as const,
