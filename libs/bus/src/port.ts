@@ -1,7 +1,7 @@
 /**
- * The bus as everything else sees it: NATS in production, an in-memory adapter in unit tests and simulations.
+ * The port of the bus, with two adapters: NATS in production, in memory in unit tests and simulations.
  *
- * Promises, each a test of the contract suite:
+ * The contract suite tests each of these promises:
  * - Events: at most once, in position order, possibly with gaps; a reader that needs every event reads the log for the
  *   gap.
  * - Requests: at most once; a request always ends by its deadline, then as a Fault with retry "later".

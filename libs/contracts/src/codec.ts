@@ -1,8 +1,8 @@
 /**
- * Messages as proto JSON text and back, by functions that are compiled once per message type.
+ * Converts messages to proto JSON text and back, with functions that are compiled once per message type.
  *
- * @bufbuild/protobuf's own toJson and fromJson walk the descriptor for every value, ten times slower than a plain
- * object's JSON; a log is folded a million events at a time. The result is the same text and the same fields (a
+ * toJson and fromJson of @bufbuild/protobuf walk the descriptor for every value and are ten times slower than JSON of
+ * plain objects; a log is folded a million events at a time. The result is the same text and the same fields (a
  * property test compares both), in the canonical form of the proto3 JSON mapping: camelCase names, defaults left out,
  * enums by name, NaN and the infinities as strings. Reading also accepts the other forms that the mapping allows
  * (original names, numbers as strings); unknown fields are ignored, unknown enum names are refused. Not covered because

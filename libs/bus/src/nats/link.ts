@@ -2,7 +2,7 @@
  * A connection that restores itself: this class dials until an attempt succeeds, and again whenever a connection ends,
  * with growing waits. An attachment (for example a subscription) is set up again on every new connection.
  *
- * dialling ──connected──► up ──ended──► dialling;   closed from anywhere
+ *   dialling ──connected──► up ──ended──► dialling;   closed from anywhere
  */
 import { errors, type NatsConnection, type Status } from "@nats-io/nats-core";
 import { connect } from "@nats-io/transport-node";

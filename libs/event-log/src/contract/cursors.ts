@@ -11,7 +11,7 @@ const at = (position: number, part = 0, more: Partial<CursorMove> = {}): CursorM
   ...more,
 });
 
-/** A log with ten events of the experiments, and the searcher's client. */
+/** Creates a log with ten events of the experiments service, and returns the searcher's client. */
 async function tenEvents(subject: { as(role: "ty_experiments" | "ty_searcher"): EventLog }) {
   await committed(subject.as("ty_experiments"), [writeOf("experiment-1", 0, 10)]);
   return subject.as("ty_searcher");

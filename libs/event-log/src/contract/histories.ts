@@ -7,8 +7,8 @@ const cursor = { consumer: "experiments", partition: 0, position: 1, part: 0 };
 const rewound = { name: "Fault", code: "log_rewound", retry: "later" };
 
 /**
- * A commit that depends on an event that the log does not have is of another history, whatever its versions and epochs
- * say.
+ * A commit that depends on an event that the log lacks belongs to another history, even if its versions and epochs
+ * match.
  */
 export function historyContract(harness: ContractHarness): void {
   it("takes what depends on an event that it has", async () => {
@@ -18,7 +18,7 @@ export function historyContract(harness: ContractHarness): void {
     const [first, second] = await everything(log);
     const on = (event = second) => ({ position: event?.position ?? 0, id: event?.id ?? "" });
     await committed(log, [writeOf("experiment-1", 2)], { seen: on() });
-    // It need not be the last one.
+    // The event need not be the last one.
     await committed(log, [writeOf("trial-1.1", 0)], { seen: on(first), cursor });
     await log.moveCursor({ ...cursor, position: 2 }, undefined, on());
     expect(await log.cursor("experiments", 0)).toEqual({ position: 2, part: 0 });

@@ -3,7 +3,7 @@ import type { AppendRequest } from "../port.ts";
 import type { ContractHarness } from "./harness.ts";
 import { committed, everything, newCommitId, noMeta, requestOf, writeOf } from "./harness.ts";
 
-/** The writer of a commit: the log decides it from the connection, a client cannot claim another. */
+/** Tests of a commit's writer: the log takes it from the connection, and a client cannot claim another. */
 export function identityContract(harness: ContractHarness): void {
   it("a commit id that another role has used is still free for this role", async () => {
     await using subject = await harness.create();

@@ -43,9 +43,9 @@ export function leaseContract(harness: ContractHarness): void {
     await using subject = await harness.create();
     const log = subject.as("ty_experiments");
     await log.acquireLease(lease, "dead", longMs);
-    // A shorter wish of another owner does not make a lease that is held one of the future.
+    // A request for a shorter lease by another owner does not make the current lease count as too long.
     expect(await log.acquireLease(lease, "b", 1_000)).toBeNull();
-    // The shift makes the lease as if a clock ten minutes ahead had granted it.
+    // After this shift, the lease looks as if a clock ten minutes ahead had granted it.
     await subject.tamper.shiftLease(lease, 600_000);
     expect(await log.acquireLease(lease, "b", longMs)).toMatchObject({ owner: "b", epoch: 2 });
     expect(await log.acquireLease(lease, "dead", longMs)).toBeNull();
@@ -67,7 +67,7 @@ export function leaseContract(harness: ContractHarness): void {
     const old = { lease, epoch, owner: "a" };
     await committed(log, [writeOf("experiment-1", 0)], { fence: old });
     await log.releaseLease(lease, "a");
-    // Given up, but nobody has taken over yet: what was decided under it still holds.
+    // The lease is released but not yet taken over: commits under it are still accepted.
     await committed(log, [writeOf("experiment-1", 1)], { fence: old });
     const next = await log.acquireLease(lease, "b", longMs);
     const cursor = { consumer: "experiments", partition: 0, position: 1, part: 0 };
@@ -92,7 +92,7 @@ export function leaseContract(harness: ContractHarness): void {
     const log = subject.as("ty_experiments");
     await committed(log, [writeOf("experiment-1", 0)]);
     const epoch = (await log.acquireLease(lease, "a", longMs))?.epoch ?? 0;
-    // This fence is that of a holder that got its epoch from a log that was rewound since.
+    // The holder of this fence got its epoch from a log that has lost its last events since.
     const lost = { lease, epoch, owner: "b" };
     const cursor = { consumer: "experiments", partition: 0, position: 1, part: 0 };
     const park = [{ position: 1, key: "experiment-1", reason: "no" }];

@@ -106,7 +106,7 @@ export function readingContract(harness: ContractHarness): void {
     expect(await log.loadSnapshot("trial-1.1", "trial/1")).toBeNull();
     expect(await log.loadSnapshot("trial-1.1", "trial/2")).toBeNull();
     expect(await log.loadSnapshot("trial-1.10", "trial/2")).toMatchObject({ version: 5 });
-    // A version that was too old before is new again.
+    // A version that was too old is accepted when its schema changes.
     await log.saveSnapshot("trial-1.1", 1, "trial/1", "{}");
     expect(await log.loadSnapshot("trial-1.1", "trial/1")).toMatchObject({ version: 1 });
   });
@@ -116,7 +116,7 @@ export function chainContract(harness: ContractHarness): void {
   const prepare = async () => {
     const subject = await harness.create();
     const log = subject.as("ty_experiments");
-    // One by one and together, with and without a cursor: all ways in which a hash comes about.
+    // Commits alone and together, with and without a cursor: all the ways to compute a hash.
     await committed(log, [writeOf("experiment-1", 0, 3)]);
     await Promise.all(
       [1, 2, 3, 4].map((trial) => committed(log, [writeOf(`trial-1.${trial}`, 0)])),
@@ -166,7 +166,7 @@ export function chainContract(harness: ContractHarness): void {
     expect(late.position).toBe(head + 4);
     for (const anchor of [empty, early, late]) expect(await log.checkAnchor(anchor)).toBeNull();
     await subject.tamper.cut(head + 1);
-    // The chain alone does not show it: what is left of it holds.
+    // The chain alone does not show the loss: the rest of the chain is valid.
     expect(await collect(log.verify(0))).toEqual([]);
     expect(await log.checkAnchor(early)).toBeNull();
     const finding = await log.checkAnchor(late);
@@ -185,7 +185,7 @@ export function chainContract(harness: ContractHarness): void {
       hash: `${hash.startsWith("0") ? "1" : "0"}${hash.slice(1)}`,
     };
     expect((await log.checkAnchor(other))?.detail).toContain("is not the one of the anchor");
-    // No commit ends there.
+    // No commit ends at this position.
     const within = { position: head + 1, hash };
     expect((await log.checkAnchor(within))?.detail).toContain("is not the one of the anchor");
     expect(await log.checkAnchor({ position: 0, hash })).not.toBeNull();
