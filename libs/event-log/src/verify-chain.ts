@@ -64,12 +64,12 @@ export class ChainWalk {
     }
     const expected = commitHash(before.hash, { ...commit, events });
     if (Buffer.compare(expected, commit.hash) !== 0) {
-      return [{ position, detail: "the commit or one of its events is not what was committed" }];
+      return [{ position, detail: "the commit or one of its events was changed later" }];
     }
     return [];
   }
 
-  /** After the last commit: what is stored beyond it belongs to none. */
+  /** Ends the walk: events beyond the last commit belong to no commit. */
   end(strays: readonly number[]): readonly VerifyFinding[] {
     return strays.map((position) => ({
       position,
@@ -80,7 +80,7 @@ export class ChainWalk {
 
 const genesisHash = Buffer.from(genesis).toString("hex");
 
-/** Compares an anchor with the hash of the commit that ends at its position, undefined when none does. */
+/** Compares an anchor with the hash of the commit that ends at its position; undefined if no commit ends there. */
 export function anchorFinding(
   anchor: LogAnchor,
   hash: string | undefined,
@@ -92,7 +92,7 @@ export function anchorFinding(
     const detail = `the log ends at ${head}: ${position - head} events up to the anchor at ${position} are missing`;
     return { position: head, detail };
   }
-  return { position, detail: `the commit at ${position} is not the one of the anchor` };
+  return { position, detail: `the commit at ${position} differs from the anchor's` };
 }
 
 function missingPosition(
