@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { proxyPortsOf } from "./container.ts";
 import { parsed, yaml } from "./test-documents.ts";
 
-/** Each warning's path with its sentence, of a good configuration to which `more` is added. */
+/** Returns each warning of a valid configuration with `more` added, as path and message. */
 const warned = (more: string, drop: readonly string[] = []): Record<string, string> =>
   Object.fromEntries(parsed(yaml(more, drop)).warnings.map(({ path, detail }) => [path, detail]));
 
@@ -10,7 +10,7 @@ const inContainers = expect.stringMatching(/^takes effect on agents that run con
 const notYet = "is accepted and has no effect yet";
 
 describe("warnings", () => {
-  it("name every key without effect, and only those that were written", () => {
+  it("name every written key without effect, and no others", () => {
     const text = `
 bind_mounts: [{host_path: /data, container_path: data}]
 resources: {weight: 2, slots_per_trial: 2}
@@ -70,7 +70,7 @@ hyperparameters: {a: [{type: int, minval: 1, maxval: 2}]}`;
       /^has no effect: storage_path says/,
     ],
     ["slurm: {sbatch_args: [--exclusive]}", "slurm", /do not run under Slurm/],
-  ])("say what decides in a key's place: %s", (text, path, sentence) => {
+  ])("name the mechanism that replaces a key: %s", (text, path, sentence) => {
     expect(warned(text)).toEqual({ [path]: expect.stringMatching(sentence) });
   });
 
@@ -79,26 +79,26 @@ hyperparameters: {a: [{type: int, minval: 1, maxval: 2}]}`;
     ["{Type: int, minval: 1, maxval: 4}", /has the key "Type" .*write type: int/],
     ["{minval: 0.1, maxval: 0.9}", /has no "type": .*add type: int, double or log/],
     ["{vals: [16, 32]}", /has no "type": .*add type: categorical/],
-  ])("say that a hyperparameter without its type is a group of constants: %s", (lr, sentence) => {
+  ])("report a hyperparameter without its type as a group of constants: %s", (lr, sentence) => {
     const text = `hyperparameters: {optimizer: {lr: ${lr}}}`;
     expect(warned(text)).toEqual({
       "hyperparameters.optimizer.lr": expect.stringMatching(sentence),
     });
   });
 
-  it("say that a log hyperparameter of base 1 has one value", () => {
+  it("report that a log hyperparameter of base 1 has only one value", () => {
     const text = "hyperparameters: {lr: {type: log, base: 1, minval: -4, maxval: -1}}";
     const sentence = "is 1, and every power of 1 is 1: the hyperparameter has one value";
     expect(warned(text)).toEqual({ "hyperparameters.lr.base": sentence });
   });
 
-  it("say nothing of groups of constants that look like no hyperparameter", () => {
+  it("do not mention groups of constants that do not look like a hyperparameter", () => {
     const text = "hyperparameters: {a: {base: 0.2, minval: {val: 1}, kind: log}, b: {val: 3}}";
     expect(warned(text)).toEqual({});
   });
 
   it.each(["horovod", "tensorflow", "autohorovod"])(
-    "name the launcher where search and replace made one that does not exist: %s",
+    "name the launcher that a search and replace has misspelt: %s",
     (module) => {
       const text = `entrypoint: python3 -m trainyard.launch.${module} train.py`;
       expect(warned(text, ["entrypoint"])).toEqual({
@@ -108,14 +108,14 @@ hyperparameters: {a: [{type: int, minval: 1, maxval: 2}]}`;
   );
 
   it.each(["torch", "torch_distributed", "deepspeed", "wrap_rank"])(
-    "say nothing of the launcher trainyard.launch.%s",
+    "do not mention the existing launcher trainyard.launch.%s",
     (module) => {
       const text = `entrypoint: python3 -m trainyard.launch.${module} train.py`;
       expect(warned(text, ["entrypoint"])).toEqual({});
     },
   );
 
-  it("keep the ports that they warn of in the configuration", () => {
+  it("do not remove the ports that they mention from the configuration", () => {
     const { config } = parsed(yaml("environment: {proxy_ports: [{proxy_port: 6006}]}"));
     expect(proxyPortsOf(config)).toEqual([{ port: 6006, isTcp: false }]);
   });

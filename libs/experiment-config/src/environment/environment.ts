@@ -93,7 +93,7 @@ function rewriteImage(value: Json): Json {
   return gpu === undefined ? value : { cuda: gpu, ...rest };
 }
 
-/** The images in Determined's documentation; this platform does not run them by default. */
+/** The images in Determined's documentation; this platform never runs them. */
 const images: JsonObject = {
   cpu: "determinedai/pytorch-ngc:0.38.1",
   cuda: "determinedai/pytorch-ngc:0.38.1",

@@ -62,7 +62,7 @@ export function sanity(part: Part, value: Json, path = ""): readonly FieldProble
   return problems;
 }
 
-/** The missing keys of a value to which nothing is added any more. */
+/** Returns the missing keys of a value that gets no further defaults. */
 export function missing(part: Part, value: Json, path = ""): readonly FieldProblem[] {
   const problems: FieldProblem[] = [];
   const note: Note = (at, detail) => problems.push({ path: at, detail });
@@ -108,7 +108,7 @@ function partAt(part: Part, key: string): Part | undefined {
   return own !== undefined && Object.hasOwn(own, key) ? own[key] : part.each;
 }
 
-/** The value in the shapes of today. */
+/** Returns the value in its latest shapes. */
 export function rewritten(part: Part, value: Json): Json {
   const own = part.rewrite?.(value) ?? value;
   const kind = part.kind?.(own);
@@ -116,7 +116,7 @@ export function rewritten(part: Part, value: Json): Json {
   return mapInside(part, kindly, rewritten);
 }
 
-/** The value with every default in it. */
+/** Returns the value with every default filled in. */
 export function filled(part: Part, value: Json, drawn: Drawn): Json {
   if (value === null && part.defaults !== undefined) return filled(part, {}, drawn);
   const kind = part.kind?.(value);
@@ -148,7 +148,7 @@ function mapInside(part: Part, value: Json, change: (part: Part, value: Json) =>
   return changed;
 }
 
-/** The first over the second, both rewritten. */
+/** Merges the first value over the second; both are rewritten. */
 export function laidOver(part: Part, mine: Json, theirs: Json): Json {
   if (mine === null || theirs === null) return mine ?? theirs;
   if (part.merge !== undefined) return part.merge(mine, theirs);
@@ -162,7 +162,7 @@ export function laidOver(part: Part, mine: Json, theirs: Json): Json {
   return merged;
 }
 
-/** The value without its nulls, which mean absent nearly everywhere. */
+/** Returns the value without its nulls, which mean absent nearly everywhere. */
 export function withoutNulls(part: Part, value: Json): Json {
   if (part.withoutNulls !== undefined) return part.withoutNulls(value);
   if (Array.isArray(value)) return value.map((item) => withoutNulls(part.each ?? anyPart, item));

@@ -91,19 +91,19 @@ it.each([
   ["stop_once: true", false],
   ["stop_once: true, resume: true", true],
   ["stop_once: false, resume: false", false],
-])("takes Determined's stop_once for the opposite of resume (%s)", (keys, resume) => {
+])("treats Determined's stop_once as the opposite of resume (%s)", (keys, resume) => {
   const rest = "num_rungs: 3, max_trials: 20, max_time: 81, time_metric: epochs";
   const { searcher } = config(`searcher: {name: async_halving, metric: loss, ${rest}, ${keys}}`);
   expect(searcher).toMatchObject({ resume });
 });
 
-it("counts whole logarithms in products", () => {
+it("counts integer logarithms by products", () => {
   expect([999, 1_000, 1_001].map((x) => floorLog(x, 10, 9))).toEqual([2, 3, 3]);
   expect(floorLog(243, 3, 9)).toBe(5);
   expect(floorLog(1e9, 1.000001, 7)).toBe(7);
 });
 
-it("has Hyperband's brackets as the paper's algorithm has them", () => {
+it("computes Hyperband's brackets as in the paper's algorithm", () => {
   expect(hyperbandTrials(81, 3)).toEqual([81, 34, 15, 8, 5]);
   expect(hyperbandTrials(1_000, 4)).toEqual([256, 80, 27, 10, 5]);
 });
