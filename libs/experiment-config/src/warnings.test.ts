@@ -23,7 +23,7 @@ hyperparameters: {a: [{type: int, minval: 1, maxval: 2}]}`;
       "searcher.max_length": expect.stringMatching(/^does not end a trial: /),
       "environment.image": inContainers,
       "environment.registry_auth": `${notYet}; credentials in it are not stored`,
-      "hyperparameters.a[0]": "is inside a list, which is passed on as it is: it is not searched",
+      "hyperparameters.a[0]": "is inside a list, which is passed on unchanged: it is not searched",
     });
     const { config } = parsed(yaml(text));
     expect(config).toMatchObject({ resources: { weight: 2 } });
@@ -120,7 +120,7 @@ hyperparameters: {a: [{type: int, minval: 1, maxval: 2}]}`;
     expect(proxyPortsOf(config)).toEqual([{ port: 6006, isTcp: false }]);
   });
 
-  it("say nothing of what is profiled, and the training code reads it as it was written", () => {
+  it("do not mention the profiling section, which the training code reads as written", () => {
     const text = "profiling: {enabled: true, begin_on_batch: 5, end_after_batch: 9}";
     expect(warned(text)).toEqual({});
     expect(parsed(yaml(text)).config).toMatchObject({
@@ -128,19 +128,19 @@ hyperparameters: {a: [{type: int, minval: 1, maxval: 2}]}`;
     });
   });
 
-  it("say nothing of keys that the scheduler acts on", () => {
+  it("do not mention keys that affect scheduling", () => {
     const text = `
 resources: {max_slots: 4, weight: 2, time_limit: 2h, is_single_node: true, constraints: {device: cuda}}
 preemption_timeout: 60`;
     expect(warned(text)).toEqual({});
   });
 
-  it("say nothing of a list or a mapping with nothing in it", () => {
+  it("do not mention empty lists and mappings", () => {
     const text = "bind_mounts: []\nslurm: {}\nenvironment: {ports: {}, add_capabilities: []}";
     expect(warned(text)).toEqual({});
   });
 
-  it("speak of credentials only where there are some", () => {
+  it("mention credentials only if the configuration has some", () => {
     const layer = "has no effect: the training code reads its data itself";
     expect(warned("data_layer: {type: shared_fs}")).toEqual({ data_layer: layer });
     expect(
@@ -152,19 +152,19 @@ preemption_timeout: 60`;
   });
 });
 
-describe("a launcher of Determined in the entrypoint", () => {
+describe("a Determined launcher in the entrypoint", () => {
   const of = (entrypoint: string) => warned(`entrypoint: ${entrypoint}`)["entrypoint"];
 
   it.each([
     ['[python3, -m, determined.launch.deepspeed, --trial, "model_def:Net"]', "deepspeed"],
     ["python3 -m determined.launch.horovod --trial m:T", "horovod"],
-  ])("is named: %j", (entrypoint, module) => {
+  ])("causes a warning that names it: %j", (entrypoint, module) => {
     expect(of(entrypoint)).toBe(
       `runs determined.launch.${module}, a module of Determined's that trials do not have here; docs/howto/port-from-determined.md names the replacement`,
     );
   });
 
-  it.each(["torch_distributed", "wrap_rank"])("that is here by the same name is: %s", (module) => {
+  it.each(["torch_distributed", "wrap_rank"])("is mapped to the same name: %s", (module) => {
     expect(of(`>-\n  python3 -m determined.launch.${module}\n  python3 train.py`)).toBe(
       `runs determined.launch.${module}, a module of Determined's that trials do not have here; write trainyard.launch.${module}`,
     );
@@ -175,7 +175,7 @@ describe("a launcher of Determined in the entrypoint", () => {
     "python3 -m determinedly train.py",
     "python3 determined.py -m x",
     "[python3, train.py]",
-  ])("is none in %s", (entrypoint) => {
+  ])("causes no warning in %s", (entrypoint) => {
     expect(of(entrypoint)).toBe(undefined);
   });
 });
