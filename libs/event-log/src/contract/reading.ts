@@ -184,10 +184,10 @@ export function chainContract(harness: ContractHarness): void {
       position: head + 2,
       hash: `${hash.startsWith("0") ? "1" : "0"}${hash.slice(1)}`,
     };
-    expect((await log.checkAnchor(other))?.detail).toContain("is not the one of the anchor");
+    expect((await log.checkAnchor(other))?.detail).toContain("differs from the anchor's");
     // No commit ends at this position.
     const within = { position: head + 1, hash };
-    expect((await log.checkAnchor(within))?.detail).toContain("is not the one of the anchor");
+    expect((await log.checkAnchor(within))?.detail).toContain("differs from the anchor's");
     expect(await log.checkAnchor({ position: 0, hash })).not.toBeNull();
   });
 

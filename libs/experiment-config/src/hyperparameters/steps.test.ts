@@ -55,7 +55,7 @@ test("a grid uses a step in place of a count, and refuses an int on a logarithmi
     false,
   );
   const result = parsed("{type: int, minval: 1, maxval: 9, log: true, count: 3}", "name: grid");
-  expect(isRejection(result) && result.detail).toContain("x.log has no axis in a grid");
+  expect(isRejection(result) && result.detail).toContain("x.log has no grid axis");
 });
 
 test("a given point between two steps is refused with a message that names the nearest value", () => {

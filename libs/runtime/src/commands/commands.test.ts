@@ -53,6 +53,6 @@ test("a command that would record more than the log accepts is rejected with a r
   if (reply?.kind !== "rejected") return;
   expect(readRejected(reply.body)).toMatchObject({
     rejected: "too_large",
-    detail: expect.stringMatching(/more than the log accepts: ask for less at once/),
+    detail: expect.stringMatching(/more than the log accepts: divide the request/),
   });
 });

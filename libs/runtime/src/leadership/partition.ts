@@ -141,8 +141,8 @@ export class Partition {
   }
 
   /**
-   * Runs the term's loops until the signal aborts or something fails. A loop that stops itself is no failure of the
-   * term.
+   * Runs the term's loops until the signal aborts or one of them fails. Reactions that stop themselves do not count as
+   * a failure of the term.
    */
   async #run(
     term: Term,
@@ -151,7 +151,7 @@ export class Partition {
     failed: AbortController,
   ): Promise<void> {
     const running = [loop.run(signal), term.effects?.(signal) ?? Promise.resolve()];
-    // The first failure ends the term; the others are logged, and waited for.
+    // The first failure ends the term; later ones are logged, and all loops are awaited.
     const guarded = running.map((part) =>
       part.catch((error: unknown) => {
         failed.abort();
@@ -165,7 +165,7 @@ export class Partition {
 
   #stopOrThrow(error: unknown): void {
     if (!isFault(error) || error.code !== "parked_in_a_row") throw error;
-    // Stays off and not ready, and keeps the lease, as another replica would park the same events.
+    // Stays inactive and not ready, but keeps the lease, because another replica would park the same events.
     this.#state = "stopped_by_parking";
     this.#deps.logger.error({ err: error }, "reactions_stopped");
   }
@@ -183,7 +183,7 @@ export class Partition {
   async #ended(error: unknown, lost: AbortSignal, signal: AbortSignal): Promise<void> {
     const { clock, logger } = this.#deps;
     if (error instanceof LeaseLost || lost.aborted) return;
-    // Either way everything folded goes with the term; the next one begins with what the log has now.
+    // In both cases all folds are dropped with the term; the next term begins with the log's current content.
     logger.error(
       { err: error },
       error instanceof LogRewound ? "term_ended_by_rewind" : "term_failed",
