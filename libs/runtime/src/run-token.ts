@@ -3,8 +3,8 @@
  * allocation's id and the position of its grant. So any replica of the scheduler derives the same token, and a receiver
  * with the key reads from the token which run calls and which log position its fold must have reached.
  *
- * ty1.<key id>.<base64url(allocation)>.<grant position>.<base64url(mac)> mac = HMAC-SHA256(key,
- * "trainyard-run-token\n1\n" + allocation + "\n" + grant position)
+ *   ty1.<key id>.<base64url(allocation)>.<grant position>.<base64url(mac)>
+ *   mac = HMAC-SHA256(key, "trainyard-run-token\n1\n" + allocation + "\n" + grant position)
  */
 import { createHmac, type KeyObject, timingSafeEqual } from "node:crypto";
 

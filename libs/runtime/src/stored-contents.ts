@@ -2,11 +2,11 @@
  * Files that are stored under the digest of their content: model code, submissions, the packages of runs. Several
  * experiments may name one file, which is deleted when no experiment names it (ADR 55):
  *
- * kept → deleting → kept (spared)
- *                   → kept, with one deletion more: the file of before is gone for good
+ *   kept → deleting → kept (spared)
+ *                   → kept, with one deletion more: the previous file is permanently deleted
  *
- * The number of deletions is part of a file's name, so a deletion that comes late removes no file that was stored
- * since. A commit that names content guards its stream and the number: it cannot pass a deletion.
+ * The number of deletions is part of a file's name, so a late deletion cannot remove a file that was stored after it.
+ * A commit that names content guards its stream and the number, so it conflicts with a concurrent deletion.
  */
 import type { AnyEvent } from "@trainyard/contracts";
 import { type Rejection, reject } from "@trainyard/kernel";

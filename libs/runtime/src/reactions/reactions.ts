@@ -3,11 +3,11 @@
  * commits the handler's decisions together with the cursor's move, so that no event is skipped or processed twice.
  *
  * Per event: no handler, or nothing decided → the cursor moves lazily. Decided → one append (several parts for a large
- * fan-out; one for several events that are there already, where the service wants it). A fault of the world → the same
- * event again, after a growing pause. A fault that no retry mends, or a bug → the event is parked under its key, and
- * later events of that key park behind it. Three different keys parked in a row stop the loop: then the fault is likely
- * ours, and continuing would park everything. It continues once an operator has had one of them processed. A commit
- * that the log refuses, as it is too large, parks its event and does not count.
+ * fan-out; optionally one append for several events of a backlog). A transient fault → the same event is retried after
+ * a growing wait. A permanent fault, or a bug → the event is parked under its key, and later events of that key are
+ * parked too. Three different keys parked in a row stop the loop: the fault is then probably the service's, and every
+ * further event would be parked. The loop continues when an operator's retry of a parked event succeeds. A commit that
+ * the log refuses as too large parks its event and does not count towards the three.
  */
 import { decodeEvent, type EventData, type EventName, shortNameOf } from "@trainyard/contracts";
 import { deriveCommitId, type EventLog, type StoredEvent } from "@trainyard/event-log";

@@ -1,14 +1,14 @@
 /**
  * The lifecycle of every service: starting → ready → draining → stopped. Its plan has the parts that differ.
  *
- * Start: the tables are migrated, the health server listens, the loops run, the service's own HTTP server listens where
- * it has one (in place of the health server), and commands are served. Drain, in reverse: readiness fails at once,
- * commands are no longer taken, requests end before the loops that they wait for, and the connections close.
+ * Start: the tables are migrated, the health server listens, the loops run, and commands are served. A service's HTTP
+ * server replaces the health server and listens after the loops have started. Drain, in reverse order: readiness fails
+ * at once, new commands are refused, requests end before the loops that they wait for, and the connections close.
  *
- * A service whose partition is another replica's, or nobody's yet, is ready: it can take over. But it takes no
- * commands, and /readyz answers "standby" instead of "ok", for those who know that there is no other replica.
+ * A service whose partition is not led by this replica is ready, because it can take over. It serves no commands, and
+ * /readyz answers "standby" instead of "ok", so that a cluster with one replica can wait for "ok".
  *
- * A loop that throws is a bug: it is logged, and its unhandled rejection ends the process, which is then started again.
+ * A loop that throws is a bug: it is logged, and its unhandled rejection stops the process, which is then restarted.
  */
 import type { Pool } from "pg";
 import { type CommandSpec, commandHandlers } from "../commands/commands.ts";

@@ -130,7 +130,7 @@ describe("a view that cannot be compared", () => {
     await expect(view.check().run(never)).rejects.toThrow("the log ends at 1");
   });
 
-  test("is the result of a verification that was aborted", async () => {
+  test("stops its verification when the caller no longer waits", async () => {
     await using view = await folded("5");
     await expect(view.check().run(AbortSignal.abort())).rejects.toThrow("no longer waits");
   });

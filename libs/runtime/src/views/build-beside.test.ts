@@ -78,7 +78,7 @@ describe("a view that is being rebuilt", () => {
     expect(pages).toEqual([1_001, 2_000]);
   });
 
-  test("keeps its indexes and its primary key, however often it is built", async () => {
+  test("keeps its indexes and its primary key, even after several rebuilds", async () => {
     await stage.tell("1", "2");
     await using view = await stage.fold();
     await view.reach();
@@ -100,7 +100,7 @@ describe("a view that is being rebuilt", () => {
 });
 
 describe("a view of a newer version", () => {
-  test("is built beside the older one, which is folded and read until then, and stops after it", async () => {
+  test("is built beside the older one, which is updated and read until the swap, and then stops", async () => {
     await stage.tell("1", "1", "2");
     const held = Promise.withResolvers<void>();
     await using old = await stage.fold();
@@ -141,7 +141,7 @@ describe("a view of a newer version", () => {
     expect([...one.errors, ...other.errors]).toEqual([]);
   });
 
-  test("does not fold into tables that a newer one has, whichever starts later", async () => {
+  test("does not write into the tables of a newer version, whichever process starts later", async () => {
     await stage.tell("1");
     await using young = await stage.fold({ version: 2, by: 10 });
     await young.reach();

@@ -1,6 +1,6 @@
 import type { Pool, PoolClient } from "pg";
 
-/** Commits what was done, or nothing of it when it throws. */
+/** Runs `act` in a transaction: commits it, or rolls it back if `act` throws. */
 export async function inTransaction<Result>(
   pool: Pool,
   act: (client: PoolClient) => Promise<Result>,
@@ -13,7 +13,7 @@ export async function inTransaction<Result>(
   }
 }
 
-/** The same on a connection that is the caller's. */
+/** Runs `act` in a transaction on the caller's connection. */
 export async function within<Result>(
   client: PoolClient,
   act: (client: PoolClient) => Promise<Result>,
