@@ -124,7 +124,7 @@ describe("the storage of a checkpoint", () => {
     ["the declared id, even if another id was adopted", "a", { id: "b", replaced: [] }, "a"],
     ["the adopted id, when none was declared", undefined, { id: "b", replaced: [] }, "b"],
     ["the adopted id, when that replaces the declared one", "a", { id: "b", replaced: ["a"] }, "b"],
-    ["unknown, when no id was declared and none was adopted", undefined, { id: "", replaced: [] }, ""],
+    ["unknown, when none was declared or adopted", undefined, { id: "", replaced: [] }, ""],
   ])("is %s", (_, declared, adoption, expected) => {
     expect(storageOfCheckpoint(declared, adoption)).toBe(expected);
   });

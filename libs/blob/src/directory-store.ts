@@ -52,7 +52,7 @@ class DirectoryBlobStore implements BlobStore {
       await flushFolder(dirname(path));
       return { bytes };
     } catch (error) {
-      await rm(written, { force: true }).catch(() => {}); // The next start removes it.
+      await rm(written, { force: true }).catch(() => {}); // A later start removes the file.
       throw isFault(error) ? error : storeFailed("stored", key, error);
     }
   }

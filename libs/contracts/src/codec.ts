@@ -31,9 +31,9 @@ const codecs = new Map<string, Codec<never>>();
 /** Returns the codec of a message type, which is compiled on first use. */
 export function codecOf<T>(descriptor: DescMessage): Codec<T> {
   const known = codecs.get(descriptor.typeName);
-  if (known !== undefined) return known as unknown as Codec<T>; // Keyed by the type's name, so the type argument agrees.
+  if (known !== undefined) return known as unknown as Codec<T>; // The key is the type's name, so the cast is safe.
   const codec = compile<T>(descriptor);
-  codecs.set(descriptor.typeName, codec as unknown as Codec<never>); // The map holds codecs of every type.
+  codecs.set(descriptor.typeName, codec as unknown as Codec<never>); // The map has codecs of all types.
   return codec;
 }
 

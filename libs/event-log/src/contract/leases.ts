@@ -6,7 +6,7 @@ const lease = "experiments/0";
 const longMs = 60_000;
 
 export function leaseContract(harness: ContractHarness): void {
-  it("gives a lease to one owner, keeps it for that one, and counts epochs", async () => {
+  it("grants a lease to one owner, renews it for that owner, and counts epochs", async () => {
     await using subject = await harness.create();
     const a = subject.as("ty_experiments");
     const b = subject.as("ty_experiments");
@@ -23,7 +23,7 @@ export function leaseContract(harness: ContractHarness): void {
     expect(await a.acquireLease(lease, "a", longMs)).toBeNull();
   });
 
-  it("lets one of many take a lease that expired", async () => {
+  it("grants an expired lease to exactly one of many", async () => {
     await using subject = await harness.create();
     const log = subject.as("ty_experiments");
     await log.acquireLease(lease, "old", 50);
@@ -39,7 +39,7 @@ export function leaseContract(harness: ContractHarness): void {
     expect(epoch).toBe(2);
   });
 
-  it("counts a lease that ends later than its holder could have asked for as over", async () => {
+  it("treats a lease that ends later than its holder could have requested as expired", async () => {
     await using subject = await harness.create();
     const log = subject.as("ty_experiments");
     await log.acquireLease(lease, "dead", longMs);
@@ -51,7 +51,7 @@ export function leaseContract(harness: ContractHarness): void {
     expect(await log.acquireLease(lease, "dead", longMs)).toBeNull();
   });
 
-  it("lets the holder of a lease from the future keep it by renewing it", async () => {
+  it("lets the holder of a lease with a future end renew it", async () => {
     await using subject = await harness.create();
     const log = subject.as("ty_experiments");
     await log.acquireLease(lease, "a", longMs);
@@ -60,7 +60,7 @@ export function leaseContract(harness: ContractHarness): void {
     expect(await log.acquireLease(lease, "b", longMs)).toBeNull();
   });
 
-  it("refuses an epoch that is not the current one, for events, parking and cursors", async () => {
+  it("refuses events, parking and cursors under an epoch that is not current", async () => {
     await using subject = await harness.create();
     const log = subject.as("ty_experiments");
     const epoch = (await log.acquireLease(lease, "a", longMs))?.epoch ?? 0;
@@ -87,7 +87,7 @@ export function leaseContract(harness: ContractHarness): void {
     expect(await log.cursor("experiments", 0)).toEqual({ position: 1, part: 1 });
   });
 
-  it("refuses the current epoch under the name of another owner, for events, parking and cursors", async () => {
+  it("refuses events, parking and cursors under the current epoch with another owner", async () => {
     await using subject = await harness.create();
     const log = subject.as("ty_experiments");
     await committed(log, [writeOf("experiment-1", 0)]);

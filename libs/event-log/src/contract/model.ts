@@ -93,7 +93,7 @@ function requestFor(drawn: Drawn, model: Model): AppendRequest {
 }
 
 export function modelContract(harness: ContractHarness): void {
-  it("gives every random commit the outcome that the model gives it", async () => {
+  it("decides every random commit like the model", async () => {
     const groups = fc.array(fc.array(commitArbitrary, { minLength: 1, maxLength: 6 }), {
       minLength: 1,
       maxLength: 8,

@@ -37,7 +37,7 @@ export function readingContract(harness: ContractHarness): void {
     expect(latest.map(({ version }) => version)).toEqual([8, 9, 10, 11, 12]);
   });
 
-  it("reads some streams among a window of positions, and says how far it looked", async () => {
+  it("reads some streams in a window of positions, and returns the last scanned position", async () => {
     await using subject = await harness.create();
     const log = subject.as("ty_experiments");
     const some = { names: ["experiment-1"], beginnings: ["trial-1."] };
@@ -58,7 +58,7 @@ export function readingContract(harness: ContractHarness): void {
     expect(await log.readSome(some, 12, 5)).toEqual({ events: [], scannedTo: 12 });
   });
 
-  it("calls back after an append, also one of another client, until disposed of", async () => {
+  it("calls back after an append by any client, until disposed of", async () => {
     await using subject = await harness.create();
     const log = subject.as("ty_experiments");
     const reader = subject.as("ty_reader");
@@ -95,7 +95,7 @@ export function readingContract(harness: ContractHarness): void {
     expect(await reader.loadSnapshot("trial-1.1", "trial/2")).toMatchObject({ version: 2 });
   });
 
-  it("removes all snapshots of a stream, and those of no other", async () => {
+  it("removes all snapshots of one stream only", async () => {
     await using subject = await harness.create();
     const log = subject.as("ty_experiments");
     for (const stream of ["trial-1.1", "trial-1.10"]) {
@@ -144,7 +144,7 @@ export function chainContract(harness: ContractHarness): void {
     },
   });
 
-  it("verifies what was only appended to, from the start and from any position", async () => {
+  it("finds no defect in an intact log, from the start and from any position", async () => {
     const { subject, log, head } = await prepare();
     await using _ = subject;
     const seen: number[] = [];
@@ -155,7 +155,7 @@ export function chainContract(harness: ContractHarness): void {
     }
   });
 
-  it("notices a tail that was cut off by an anchor from before", async () => {
+  it("detects lost last events by an earlier anchor", async () => {
     const { subject, log, head } = await prepare();
     await using _ = subject;
     const empty = { position: 0, hash: "0".repeat(64) };
@@ -174,7 +174,7 @@ export function chainContract(harness: ContractHarness): void {
     expect(finding?.detail).toContain(`the log ends at ${head}: 4 events`);
   });
 
-  it("notices by an anchor that another commit is in the place of the one before", async () => {
+  it("detects by an anchor that another commit has replaced the anchored one", async () => {
     const { subject, log, head } = await prepare();
     await using _ = subject;
     await committed(log, [writeOf("experiment-9", 0, 2)]);

@@ -96,6 +96,6 @@ export class LazyConnection {
     const client = this.#client;
     this.#client = undefined;
     const connected = await client?.catch(() => undefined);
-    await connected?.end().catch(() => {}); // A connection that is already gone is closed.
+    await connected?.end().catch(() => {}); // The connection may have closed already.
   }
 }

@@ -65,7 +65,7 @@ export class AppendListener {
     }
     if (this.#closed || this.#callbacks.size === 0) {
       lost = true;
-      await client.end().catch(() => {}); // Nobody waits any more.
+      await client.end().catch(() => {}); // No callback is left.
       return;
     }
     this.#client = client;
@@ -99,7 +99,7 @@ export class AppendListener {
     const client = this.#client;
     this.#client = undefined;
     client?.removeAllListeners("end");
-    await client?.end().catch(() => {}); // A connection that is already gone is closed.
+    await client?.end().catch(() => {}); // The connection may have closed already.
   }
 
   async close(): Promise<void> {

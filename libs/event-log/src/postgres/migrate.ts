@@ -65,7 +65,7 @@ async function transaction(admin: ClientBase, body: () => Promise<void>): Promis
     await body();
     await admin.query("commit");
   } catch (error) {
-    await admin.query("rollback").catch(() => {}); // The connection may be what failed.
+    await admin.query("rollback").catch(() => {}); // The connection itself may have failed.
     throw error;
   }
 }

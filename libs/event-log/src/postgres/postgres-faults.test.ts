@@ -36,7 +36,7 @@ beforeEach(async () => {
 
 const connect = async (user: string): Promise<pg.Client> => {
   const client = new pg.Client({ connectionString: server.url({ user, database: "trainyard" }) });
-  client.on("error", () => {}); // Tests end connections from outside.
+  client.on("error", () => {}); // Tests terminate connections on the server.
   await client.connect();
   return client;
 };

@@ -224,7 +224,7 @@ export class Reader {
    */
   async readAll(afterPosition: number, limit: number): Promise<StoredEvent[]> {
     const ahead = this.#takeAhead(afterPosition, limit);
-    const early = await ahead?.catch(() => undefined); // It is asked again, and fails for the caller.
+    const early = await ahead?.catch(() => undefined); // A failed prefetch is read again.
     const full = early?.length === limit;
     const events = full ? early : await this.#readPage(afterPosition, limit);
     const last = events.at(-1);
@@ -249,7 +249,7 @@ export class Reader {
       }
     }
     const page = this.#readPage(afterPosition, limit);
-    page.catch(() => {}); // Nobody may ever ask for it.
+    page.catch(() => {}); // The page may never be used.
     this.#ahead.set(`${afterPosition}/${limit}`, page);
   }
 

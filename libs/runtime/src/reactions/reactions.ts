@@ -111,7 +111,7 @@ export class ReactionLoop {
       }
       if (events.length < runtimeLimits.pageEvents) await this.#moveLazily(false);
     }
-    await this.#moveLazily(true).catch(() => {}); // A lazy move lost is a few events seen again.
+    await this.#moveLazily(true).catch(() => {}); // Without this move, a few events are processed again.
   }
 
   async #start(): Promise<void> {

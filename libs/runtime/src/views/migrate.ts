@@ -42,7 +42,7 @@ export async function migrate(pool: Pool, schema: string, folder: string): Promi
     }
     await client.query("commit");
   } catch (error) {
-    await client.query("rollback").catch(() => {}); // The connection may be what failed.
+    await client.query("rollback").catch(() => {}); // The connection itself may have failed.
     throw error;
   } finally {
     client.release();

@@ -24,7 +24,7 @@ export async function within<Result>(
     await client.query("commit");
     return result;
   } catch (error) {
-    await client.query("rollback").catch(() => {}); // The connection may be what failed.
+    await client.query("rollback").catch(() => {}); // The connection itself may have failed.
     throw error;
   }
 }
