@@ -14,7 +14,7 @@ export type NatsUser = {
 
 export type NatsConfigOptions = {
   readonly port: number;
-  /** JetStream's folder. */
+  /** The folder in which JetStream stores its data. */
   readonly storeDir: string;
   /** Without users the server requires no login. */
   readonly users?: readonly NatsUser[];

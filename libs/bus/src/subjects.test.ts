@@ -46,6 +46,6 @@ test.each([
   ["a.>", "a.b.c", true],
   ["a.>", "a", false],
   [">", "a", true],
-])("%s on %s is %s", (pattern, subject, matches) => {
+])("pattern %s matches subject %s: %s", (pattern, subject, matches) => {
   expect(matchesSubject(pattern, subject)).toBe(matches);
 });

@@ -143,7 +143,7 @@ export type AnyEvent = EventOf<EventName>;
 
 export type EventType = {
   readonly name: EventName;
-  /** dev.trainyard.<aggregate>.<Name>.v1 */
+  /** The stored type: dev.trainyard.<aggregate>.<Name>.v1. */
   readonly type: string;
   readonly aggregate: string;
   readonly owner: string;

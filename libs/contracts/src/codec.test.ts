@@ -81,7 +81,7 @@ describe("writing full JSON", () => {
   });
 });
 
-describe("reading", () => {
+describe("reading JSON", () => {
   it("fills in absent fields", () => {
     expect(codecOf<unknown>(ValidationReportedSchema).decode("{}")).toEqual({
       trial: "",

@@ -124,11 +124,11 @@ export type AppendResult =
 export type StoredEvent = {
   readonly position: number;
   readonly stream: string;
-  /** 1 for a stream's first event. */
+  /** The event's number in its stream; 1 for the first event. */
   readonly version: number;
   readonly id: string;
   readonly type: string;
-  /** Milliseconds since 1970. */
+  /** The commit's time, in milliseconds since 1970. */
   readonly timeMs: number;
   readonly commitId: string;
   readonly meta: CommitMeta;

@@ -62,7 +62,7 @@ export type NormalisedConfig = {
     readonly max_slots: number | null;
     /** Seconds after which a run is stopped, and its trial continues with another run; null for no limit. */
     readonly time_limit: number | null;
-    /** All slots of a trial are on one agent. */
+    /** True if all slots of a trial must be on one agent. */
     readonly is_single_node: boolean;
     /** Absent if runs may be placed anywhere in the pool. */
     readonly constraints?: PlaceConstraints;

@@ -16,7 +16,7 @@ export type TestPostgres = AsyncDisposable & {
   /** The superuser's name; connections from this machine are trusted, for every role. */
   readonly user: string;
   readonly pid: number;
-  /** Its data folder. */
+  /** The server's data folder. */
   readonly data: string;
   /** Returns a connection string; by default the superuser's, to the database `postgres`. */
   url(options?: { user?: string; database?: string }): string;

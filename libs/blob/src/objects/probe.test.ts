@@ -46,7 +46,7 @@ test.each<[S3Action, readonly string[], boolean | null]>([
   ["s3:DeleteObject", ["delete"], true],
   ["s3:ListBucketMultipartUploads", ["upload in parts"], true],
   ["s3:AbortMultipartUpload", ["upload in parts"], true],
-])("without the right %s the probe names %j", async (action, actions, keepsChecksums) => {
+])("without the permission %s the probe reports %j", async (action, actions, keepsChecksums) => {
   await using at = await opened();
   at.server.deny(action);
   const probe = await probeObjectStore(at.store);

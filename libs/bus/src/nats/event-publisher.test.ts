@@ -116,7 +116,7 @@ test("repeated kill -9 of the server during a publish loses, duplicates and reor
       () => false,
     ),
   );
-  // The server acknowledges after its write system call, so killing only the process loses nothing.
+  // The server acknowledges before the data reaches the disk, but killing only the process loses nothing.
   expect(await storedPositions(server)).toEqual(positionsOf(eventsFrom(1, total)));
 });
 

@@ -23,7 +23,7 @@ class WrittenHeaders extends MsgHdrsImpl {
   }
 }
 
-/** The values must be printable ASCII, as `encodeHeaderValue` makes them. */
+/** Builds headers. The values must be printable ASCII, like those of `encodeHeaderValue`. */
 export function wireHeaders(record: Readonly<HeaderRecord>): MsgHdrs {
   let block = version;
   for (const name in record) block += `${lineEnd}${name}: ${record[name]}`;

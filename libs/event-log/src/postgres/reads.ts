@@ -52,7 +52,8 @@ const readFromManyStatement = `select position, version, id, type, body, time_ms
 
 /**
  * Each commit is read and sent once, however many events it has. One statement gives both from the same snapshot.
- * Positions have no gaps, so the page and all its commits, except perhaps the last, end at $1 + $2.
+ * Positions have no gaps, so the page ends at $1 + $2 at the latest, and so do all of its commits except perhaps the
+ * last.
  */
 const readAllStatement = `(
     select position, stream, version, id, type, body, null::bigint, null::text

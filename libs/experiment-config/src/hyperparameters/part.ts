@@ -9,7 +9,7 @@ import {
 } from "./schema.ts";
 
 const ranges = ["int", "double", "log"];
-/** Beyond this count, numbers of steps would not be exact integers; such a range is continuous. */
+/** More steps are refused: the range is then practically continuous, and step numbers would not be exact. */
 const STEPS_MAX = 2 ** 31;
 
 const inOrder: Check = (value, path, note) => {

@@ -58,7 +58,7 @@ describe("a part as written is refused", () => {
     expect(problems[0]).toMatch(problem);
   });
 
-  it("for no key that is null, which means absent", () => {
+  it("not because of a null, which means absent", () => {
     const value = { type: null, save_trial_best: null, host_path: null };
     expect(part("checkpoint-storage").sanity(value)).toEqual([]);
     expect(
@@ -122,7 +122,7 @@ describe("older shapes", () => {
     ["environment-variables", { gpu: ["A=1"] }, { cpu: [], cuda: ["A=1"], rocm: [] }],
     ["log-action", { type: "exclude_node" }, "exclude_node"],
     ["hyperparameter", { a: [1] }, { a: { type: "const", val: [1] } }],
-  ])("of %s: %j", (name, value, today) => {
+  ])("of %s are rewritten: %j", (name, value, today) => {
     expect(part(name).withDefaults(value, 0)).toEqual(today);
   });
 

@@ -82,7 +82,7 @@ it.each([
     "{name: hyperband, metric: loss, max_time: 81}",
     { name: "hyperband", max_trials: 0, max_time: 81, time_metric: "", divisor: 3 },
   ],
-])("fills in %s", (searcher, expected) => {
+])("fills in the defaults of %s", (searcher, expected) => {
   expect(config(`searcher: ${searcher}`).searcher).toEqual({ ...common, ...expected });
 });
 

@@ -34,7 +34,7 @@ type Rising = Timed &
     readonly min_time: number;
   };
 
-/** More rungs than any time can be halved are a mistake, and each rung adds work for every trial. */
+/** More rungs than a time can be halved are a mistake, and each rung adds work for every trial. */
 const RUNGS_MAX = 64;
 const BRACKETS_MAX = 64;
 /** The number of multiplications by the divisor from the first rung of asha to the last. */

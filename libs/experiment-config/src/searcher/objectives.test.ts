@@ -55,7 +55,7 @@ describe("objectives", () => {
     ["objectives: [{metric: a}, {}]", /^searcher\.objectives\[1\]\.metric is missing/],
     ["metric: a, objectives: [a]", /^searcher\.objectives\[0\] must be a mapping/],
     ["objectives: [{metric: a, weight: 2}]", /weight/],
-  ])("refuse %s", (more, words) => {
+  ])("are refused: %s", (more, words) => {
     expect(problems(yaml(searcher(more)))).toContainEqual(expect.stringMatching(words));
   });
 

@@ -109,7 +109,7 @@ hyperparameters:
 });
 
 describe("constraints", () => {
-  it("are one expression or several", () => {
+  it("can be one expression or a list", () => {
     const one = config(space + searcher("constraints: layers * 2 <= 6"));
     expect(one.searcher.constraints).toEqual(["layers * 2 <= 6"]);
     const two = config(
