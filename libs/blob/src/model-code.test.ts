@@ -38,13 +38,13 @@ test.each<readonly [string, readonly Part[]]>([
   ["a link within", [{ path: "a/b/link", type: "SymbolicLink", linkpath: "../../train.py" }]],
   ["dots that stay within", [{ path: "a/../train.py" }]],
   ["an empty folder", [{ path: "./", type: "Directory" }]],
-])("takes %s", async (_what, parts) => {
+])("model code may contain %s", async (_what, parts) => {
   expect(await refusal(packed(...parts))).toBeNull();
 });
 
 test.each<readonly [string, readonly Part[], string]>([
   ["a path that leads out", [{ path: "../train.py" }], "leads out"],
-  ["one that leads out on its way", [{ path: "a/../../a/train.py" }], "leads out"],
+  ["a path that leads out in its middle", [{ path: "a/../../a/train.py" }], "leads out"],
   ["an absolute path", [{ path: "/etc/passwd" }], "leads out"],
   [
     "a link that leads out",
@@ -58,11 +58,11 @@ test.each<readonly [string, readonly Part[], string]>([
   ],
   ["a hard link that leads out", [{ path: "a/link", type: "Link", linkpath: "../x" }], "the link"],
   ["a pipe", [{ path: "pipe", type: "FIFO" }], "neither a file"],
-])("refuses %s", async (_what, parts, why) => {
+])("model code with %s is refused", async (_what, parts, why) => {
   expect(await refusal(packed(...parts))).toContain(why);
 });
 
-test("refuses a file that is no archive, and a truncated archive", async () => {
+test("a file that is no archive, and a truncated archive, are refused", async () => {
   expect(await refusal(Buffer.from("not an archive"))).toContain("not a readable");
   expect(await refusal(packed({ path: "train.py" }).subarray(0, 30))).toContain("not a readable");
 });
@@ -95,7 +95,7 @@ function inPieces(...buffers: readonly Buffer[]): { readonly stream: Readable; t
 
 test.each<readonly [string, () => readonly Buffer[], string]>([
   [
-    "a file of 3 GiB, by its header",
+    "a file header of 3 GiB",
     () => [gzipSync(headersOf([{ path: "zeros", size: 3 * gibibyte }])[0] ?? ""), ...bomb(192)],
     "more than 2 GiB",
   ],
@@ -110,11 +110,11 @@ test.each<readonly [string, () => readonly Buffer[], string]>([
     "leads out",
   ],
   [
-    "an archive with data after its end",
+    "data after the archive's end",
     () => [packed({ path: "train.py" }), ...bomb(192)],
     "has data after its end",
   ],
-  ["an archive that is compressed twice", () => [gzipSync(Buffer.concat(bomb(192)))], "twice"],
+  ["a second compression", () => [gzipSync(Buffer.concat(bomb(192)))], "twice"],
   [
     "a header of more than 1 MiB",
     () => [
@@ -123,7 +123,7 @@ test.each<readonly [string, () => readonly Buffer[], string]>([
     ],
     "one of its headers",
   ],
-])("refuses %s at the first byte that shows it", async (_what, buffers, why) => {
+])("model code with %s is refused at the first byte that shows it", async (_what, buffers, why) => {
   const all = buffers();
   const read = inPieces(...all, ...bomb(8));
   expect(await refusalOfModelCode(read.stream)).toContain(why);
@@ -168,14 +168,14 @@ test("an archive that unpacks to gigabytes is refused in bounded memory, without
   expect(grownMiB).toBeLessThan(128);
 });
 
-test("refuses an archive with too many headers, even if they make no entries", async () => {
+test("an archive with too many headers is refused, even if they make no entries", async () => {
   const [empty = Buffer.alloc(0)] = headersOf([{ path: "pax", type: "ExtendedHeader" }]);
   const many = gzipSync(Buffer.concat(Array.from({ length: 16 * 1024 }, () => empty)));
   const all = Readable.from([many, ...Array.from({ length: 40 }, () => many)]);
   expect(await refusalOfModelCode(all)).toBe("its headers have more than 256 MiB");
 });
 
-test("accepts the zeros that fill up an archive's last record", async () => {
+test("zeros that fill up an archive's last record are accepted", async () => {
   const filled = Buffer.concat([...headersOf([{ path: "train.py" }]), Buffer.alloc(512 * 1024)]);
   expect(await refusal(gzipSync(filled))).toBeNull();
 });
