@@ -30,7 +30,7 @@ describe("the folder of a checkpoint", () => {
     [{ type: "shared_fs", host_path: "/h", storage_path: "" }, "/h"],
     [{ type: "shared_fs", host_path: "/h", storage_path: "a/b" }, "/h/a/b"],
     [{ type: "shared_fs", host_path: "/h", storage_path: "/h/x" }, "/h/x"],
-  ])("the folder of %j is below %s", (storage, expected) => {
+  ])("of storage %j is below %s", (storage, expected) => {
     expect(checkpointRoot(storage)).toBe(expected);
     expect(checkpointFolder(storage, uuid)).toBe(`${expected}/${uuid}`);
   });
@@ -40,7 +40,7 @@ describe("the folder of a checkpoint", () => {
     [{ type: "directory", container_path: "relative" }],
     [{ type: "directory" }],
     [{}],
-  ])("%j is no directory", (storage) => {
+  ])("is null for storage %j, which is no directory", (storage) => {
     expect(checkpointRoot(storage)).toBeNull();
   });
 
@@ -51,21 +51,21 @@ describe("the folder of a checkpoint", () => {
     [{ type: "shared_fs", host_path: "mine", storage_path: "a" }, "/d/mine/a"],
     [{ type: "s3", bucket: "b" }, null],
   ])(
-    "of an experiment that names %j, in a cluster that keeps them in /d, is below %s",
+    "of an experiment with checkpoint_storage %j is below %s when the cluster's directory is /d",
     (section, expected) => {
       expect(checkpointRoot(checkpointStorage(section, "/d"))).toBe(expected);
     },
   );
 
-  test("is only ever named by a checkpoint's id", () => {
+  test("is null for a name that is no checkpoint id", () => {
     expect(checkpointFolder({ type: "directory", container_path: "/c" }, "../x")).toBeNull();
-    // Where the SDK puts TensorBoard files: nothing that deletes a checkpoint reaches them.
+    // The SDK writes TensorBoard files to this folder: no deletion of a checkpoint may reach it.
     expect(checkpointFolder({ type: "directory", container_path: "/c" }, "tensorboard")).toBeNull();
   });
 });
 
-describe("removing", () => {
-  test("takes the folder with all in it, and again does nothing", async () => {
+describe("the removal of a checkpoint", () => {
+  test("deletes the folder with its content, and a second removal changes nothing", async () => {
     await using dir = await root();
     const id = await markStorage(dir.path);
     const storage = { type: "directory", container_path: dir.path };
@@ -76,7 +76,7 @@ describe("removing", () => {
     await removeCheckpointFolder(storage, uuid, id);
   });
 
-  test("of single files is tried again later where the disk does not remove them", async () => {
+  test("is retried later when the disk fails to remove single files", async () => {
     await using dir = await root();
     const storage = { type: "directory", container_path: dir.path };
     await writeFile(join(dir.path, uuid), "a file in the folder's place");
@@ -97,13 +97,13 @@ describe("removing", () => {
     expect(existsSync(join(outside.path, "precious"))).toBe(true);
   });
 
-  test("waits for a root that is not mounted", async () => {
+  test("is retried later when the root is not mounted", async () => {
     const storage = { type: "directory", container_path: "/nonexistent/root" };
     const removing = removeCheckpointFolder(storage, uuid, uuid);
     await expect(removing).rejects.toMatchObject({ retry: "later" });
   });
 
-  test("does not count as done when the storage goes away meanwhile", async () => {
+  test("fails when the storage is unmounted during the removal", async () => {
     const id = "00000000-0000-4000-8000-0000000000aa";
     const looks = [{ kind: "marked", id } as const, { kind: "unmarked" } as const];
     const vanishing = {
@@ -121,15 +121,15 @@ describe("removing", () => {
 describe("the storage of a checkpoint", () => {
   test.each([
     ["the id that it was declared with", "a", { id: "", replaced: [] }, "a"],
-    ["that id also where another was adopted", "a", { id: "b", replaced: [] }, "a"],
-    ["the adopted one, when it was declared without", undefined, { id: "b", replaced: [] }, "b"],
-    ["the adopted one, when that has replaced its own", "a", { id: "b", replaced: ["a"] }, "b"],
-    ["nobody's, when it has no id and none was adopted", undefined, { id: "", replaced: [] }, ""],
+    ["the declared id, even if another id was adopted", "a", { id: "b", replaced: [] }, "a"],
+    ["the adopted id, when none was declared", undefined, { id: "b", replaced: [] }, "b"],
+    ["the adopted id, when that replaces the declared one", "a", { id: "b", replaced: ["a"] }, "b"],
+    ["unknown, when none was declared or adopted", undefined, { id: "", replaced: [] }, ""],
   ])("is %s", (_, declared, adoption, expected) => {
     expect(storageOfCheckpoint(declared, adoption)).toBe(expected);
   });
 
-  test("is recorded in the stream of its root, whatever characters that has", () => {
+  test("is recorded in a stream whose id is a hash of the root's path", () => {
     expect(storageStreamId("/c")).toMatch(/^[0-9a-f]{32}$/);
     expect(storageStreamId("/c/ü-1")).not.toBe(storageStreamId("/c/ü-2"));
   });
@@ -147,12 +147,12 @@ describe("the section of an address", () => {
     ["ftp://models/a", undefined, null],
     ["s3://", undefined, null],
     ["gs://models/a/../b", undefined, null],
-  ])("%s at %s is %j", (address, endpoint, section) => {
+  ])("of %s at endpoint %s is %j", (address, endpoint, section) => {
     expect(sectionOfAddress(address, endpoint)).toEqual(section);
     if (section !== null) expect(storeAddress(section)).toContain(address.replace(/\/$/, ""));
   });
 
-  test("is the same for every way to write the prefix of its keys", () => {
+  test("is the same for every notation of the key prefix", () => {
     for (const prefix of ["a/b", "/a/b/", "a//b", "//a///b//"]) {
       expect(storeAddress({ type: "s3", bucket: "x", prefix })).toBe("s3://x/a/b");
       expect(keyPrefix(prefix)).toBe("a/b/");

@@ -1,6 +1,6 @@
 /**
- * The path of a checkpoint's files in a directory storage: `<root>/<uuid>`. The one place that knows, for all code
- * that writes, verifies or deletes them.
+ * The path of a checkpoint's files in a directory storage: `<root>/<uuid>`. All code that writes, verifies or deletes
+ * these files uses this module.
  */
 import { createHash } from "node:crypto";
 import { isAbsolute, join, resolve } from "node:path";
@@ -13,9 +13,9 @@ import { keyPrefix } from "./objects/keys.ts";
 export type CheckpointStorageSection = Readonly<Record<string, unknown>>;
 
 /**
- * The section that holds for new checkpoints of an experiment, with its absolute place: relative places begin at
- * `directory`, which is also the place of an experiment that names none. Writers and verifiers must
- * agree.
+ * Returns the checkpoint_storage section for new checkpoints of an experiment, with an absolute path: relative paths
+ * begin at `directory`. An experiment without the section gets `directory` itself. Writers and verifiers must use the
+ * same path.
  */
 export function checkpointStorage<Section extends CheckpointStorageSection>(
   configured: Section | null,
@@ -29,7 +29,7 @@ export function checkpointStorage<Section extends CheckpointStorageSection>(
   return configured;
 }
 
-/** The storage's root, absolute; null for a kind of storage that is no directory. */
+/** Returns the absolute root of a storage; null for a storage that is no directory. */
 export function checkpointRoot(storage: CheckpointStorageSection): string | null {
   const root = rootOf(storage);
   return root !== null && isAbsolute(root) ? resolve(root) : null;
@@ -44,21 +44,24 @@ function rootOf(storage: CheckpointStorageSection): string | null {
   return isAbsolute(below) ? below : join(host, below);
 }
 
-/** The address of an object store, as `s3://bucket/prefix`; null for a storage that is a directory. */
+/** Returns the address of an object store as `s3://bucket/prefix`; null for a storage that is a directory. */
 export function storeAddress(storage: CheckpointStorageSection): string | null {
   const scheme = { s3: "s3", gcs: "gs" }[String(storage["type"])];
   const bucket = text(storage["bucket"]);
   if (scheme === undefined || bucket === null) return null;
   const prefix = keyPrefix(text(storage["prefix"]) ?? "").replace(/\/$/, "");
   const endpoint = text(storage["endpoint_url"]);
-  // One bucket name may be another bucket at another endpoint.
+  // Two endpoints may have different buckets of the same name.
   return (
     [`${scheme}://${bucket}`, ...(prefix === "" ? [] : [`/${prefix}`])].join("") +
     (endpoint === null ? "" : ` at ${endpoint}`)
   );
 }
 
-/** The section of an address as `s3://bucket/prefix` or `gs://bucket/prefix`; null for anything else. */
+/**
+ * Parses an address like `s3://bucket/prefix` or `gs://bucket/prefix` into a checkpoint_storage section; null for
+ * anything else.
+ */
 export function sectionOfAddress(
   address: string,
   endpoint?: string,
@@ -78,7 +81,7 @@ function text(value: unknown): string | null {
   return typeof value === "string" && value !== "" ? value : null;
 }
 
-/** A checkpoint's folder; null where `checkpointRoot` is. */
+/** Returns a checkpoint's folder; null where `checkpointRoot` returns null. */
 export function checkpointFolder(
   storage: CheckpointStorageSection,
   checkpoint: string,
@@ -87,17 +90,20 @@ export function checkpointFolder(
   return root === null || !isCheckpointId(checkpoint) ? null : join(root, checkpoint);
 }
 
-/** The id of the stream that records which storage is at a root: a path of any length and characters, as 32 digits. */
+/** Returns the id of the stream that records which storage is at a root: 32 hex digits, hashed from the path. */
 export function storageStreamId(root: string): string {
   return createHash("sha256").update(root).digest("hex").slice(0, 32);
 }
 
-/** A person's statement about a root: the storage there, and its earlier ids. */
+/**
+ * An operator's statement (`yard storage adopt`) about a root: the id of the storage there, and the earlier ids that it
+ * replaces.
+ */
 export type Adoption = { readonly id: string; readonly replaced: readonly string[] };
 
 /**
- * The storage that a checkpoint is in, by the id that it was declared with and what was said of its root; empty where
- * nobody knows.
+ * Returns the id of the storage that contains a checkpoint: the declared id, unless it is empty or an adoption replaced
+ * it. Empty if the storage is unknown.
  */
 export function storageOfCheckpoint(declared: string | undefined, adoption: Adoption): string {
   const id = declared ?? "";
@@ -105,9 +111,9 @@ export function storageOfCheckpoint(declared: string | undefined, adoption: Adop
 }
 
 /**
- * Removes a checkpoint's files and its folder; one that is not there counts as removed, but only in the storage with
- * the given id. Any other, and one that cannot be determined (see `problemOfStorage`), is a Fault: then nothing is
- * known of the files.
+ * Removes a checkpoint's files and its folder from the storage with the given id; an absent folder counts as removed.
+ * Throws a Fault if the root has another storage or its storage is unknown (see `problemOfStorage`): the files may
+ * still exist.
  */
 export async function removeCheckpointFolder(
   storage: CheckpointStorageSection,
@@ -132,11 +138,11 @@ export async function removeCheckpointFolder(
   } catch (cause) {
     throw notRemoved(folder, cause instanceof Error ? cause.message : String(cause), cause);
   }
-  // A share that went away meanwhile has kept its files.
+  // A share that was unmounted during the removal still has its files.
   await look();
 }
 
-/** Removes those files of a checkpoint that match. A Fault where they cannot be removed now. */
+/** Removes the files of a checkpoint whose paths match. Throws a Fault with retry "later" if the disk fails. */
 export async function removeCheckpointFiles(
   storage: CheckpointStorageSection,
   checkpoint: string,

@@ -28,7 +28,7 @@ afterAll(() => rm(folder, { recursive: true }));
 const stream = (): Readable => Readable.from([packed]);
 const sha256 = (text: string): string => createHash("sha256").update(text).digest("hex");
 
-it("lists the files of packed code by path, with sizes and digests, and links without content", async () => {
+it("codeFiles lists the files of packed code by path, with sizes and digests, and links without content", async () => {
   expect(await codeFiles(stream(), signal)).toEqual([
     { path: "empty", bytes: 0, sha256: sha256(""), link: "" },
     { path: "lib/data.py", bytes: 300_000, sha256: sha256(large), link: "" },
@@ -37,7 +37,7 @@ it("lists the files of packed code by path, with sizes and digests, and links wi
   ]);
 });
 
-it("has the contents of the files that are kept", async () => {
+it("codeFiles returns the contents of the files that the caller keeps", async () => {
   const files = await codeFiles(stream(), signal, (path, bytes) => path !== "empty" && bytes < 100);
   const kept = files.filter(({ content }) => content !== undefined);
   expect(kept.map(({ path, content }) => `${path} ${String(content)}`)).toEqual([
@@ -45,7 +45,7 @@ it("has the contents of the files that are kept", async () => {
   ]);
 });
 
-it("reads one file up to a number of bytes", async () => {
+it("codeFile reads at most the given number of bytes of a file", async () => {
   expect((await codeFile(stream(), "train.py", 100, signal))?.toString()).toBe("print(1)\n");
   expect((await codeFile(stream(), "lib/data.py", 70_000, signal))?.toString()).toBe(
     large.slice(0, 70_000),
@@ -56,7 +56,7 @@ it("reads one file up to a number of bytes", async () => {
   }
 });
 
-it("throws on code that is cut off, and stops when the caller has gone", async () => {
+it("codeFiles throws on truncated code, and stops when the caller aborts", async () => {
   const cut = Readable.from([packed.subarray(0, packed.length / 2)]);
   await expect(codeFiles(cut, signal)).rejects.toThrow();
   await expect(codeFiles(stream(), AbortSignal.abort())).rejects.toThrow("aborted");

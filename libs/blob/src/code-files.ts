@@ -1,6 +1,6 @@
 /**
- * Reads the files of packed model code that passed `refusalOfModelCode`, without unpacking it onto a disk. Of several
- * entries of one path the last one counts, as when it is unpacked.
+ * Reads the files of packed model code that passed `refusalOfModelCode`, without unpacking it onto a disk. If a path
+ * has several entries, the last one counts, as in unpacking.
  */
 import { createHash } from "node:crypto";
 import type { Readable } from "node:stream";
@@ -11,18 +11,21 @@ import { Parser, type ReadEntry } from "tar";
 export type CodeFile = {
   readonly path: string;
   readonly bytes: number;
-  /** SHA-256 of its content, in hex; empty for a link. */
+  /** SHA-256 of the file's content, in hex; empty for a link. */
   readonly sha256: string;
-  /** Where a link points; empty for a file. */
+  /** The target of a link; empty for a file. */
   readonly link: string;
-  /** Only of files that the caller keeps. */
+  /** The content of a file that the caller keeps (`keeps`). */
   readonly content?: Buffer;
 };
 
-/** Unpacked at once: so much memory, and so long a turn of the event loop. */
+/** Bytes unpacked at once: bounds the memory and the time that each piece blocks the event loop. */
 const pieceBytes = 64 * 1024;
 
-/** Ordered by path, with the contents of those that are kept. Throws if it cannot be read. */
+/**
+ * Lists the files of packed code by path, with the contents of those that `keeps` selects. Throws if the code cannot be
+ * read.
+ */
 export async function codeFiles(
   packed: Readable,
   signal: AbortSignal,
@@ -52,7 +55,7 @@ export async function codeFiles(
   return [...files.values()].sort((a, b) => (a.path < b.path ? -1 : 1));
 }
 
-/** The first `bytesMax` bytes of a file; null if there is none of this path. */
+/** Returns the first `bytesMax` bytes of the file at a path; null if the code has no such file. */
 export async function codeFile(
   packed: Readable,
   path: string,

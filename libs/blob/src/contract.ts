@@ -1,4 +1,4 @@
-/** The promises of every adapter of `BlobStore`. Call it in a test file of the adapter. */
+/** The contract suite of `BlobStore`: the test file of each adapter calls it. */
 import { createHash } from "node:crypto";
 import { expect, test } from "vitest";
 import type { BlobStore } from "./port.ts";
@@ -32,13 +32,13 @@ export function blobStoreContract(open: () => Promise<OpenedStore>): void {
     expect(await opened.store.stat("contexts/a.tar")).toEqual({ bytes: 5 });
   });
 
-  test("an empty blob is a blob", async () => {
+  test("an empty blob exists", async () => {
     await using opened = await open();
     await opened.store.put("empty", chunksOf(), digestOf(""));
     expect(await textOf(opened.store, "empty")).toBe("");
   });
 
-  test("content that is not what its digest says is refused, and what was there stays", async () => {
+  test("content with another digest is refused, and the existing blob stays", async () => {
     await using opened = await open();
     await opened.store.put("a", chunksOf("first"), digestOf("first"));
     const wrong = opened.store.put("a", chunksOf("second"), digestOf("other"));
@@ -46,7 +46,7 @@ export function blobStoreContract(open: () => Promise<OpenedStore>): void {
     expect(await textOf(opened.store, "a")).toBe("first");
   });
 
-  test("a source that breaks off leaves nothing", async () => {
+  test("a source that breaks off leaves no blob", async () => {
     await using opened = await open();
     async function* broken(): AsyncIterable<Uint8Array> {
       yield Buffer.from("half");
@@ -56,7 +56,7 @@ export function blobStoreContract(open: () => Promise<OpenedStore>): void {
     expect(await opened.store.stat("b")).toBeNull();
   });
 
-  test("a repeat harms nothing, also at the same time", async () => {
+  test("repeated and concurrent puts of one blob succeed", async () => {
     await using opened = await open();
     const puts = Array.from({ length: 8 }, () =>
       opened.store.put("deep/er/c", chunksOf("same"), digestOf("same")),
@@ -79,7 +79,7 @@ export function blobStoreContract(open: () => Promise<OpenedStore>): void {
     expect(await opened.store.get("d")).toBeNull();
   });
 
-  test.each(badKeys)("%j is no key", async (key) => {
+  test.each(badKeys)("the invalid key %j is refused", async (key) => {
     await using opened = await open();
     const fault = { code: "invalid_key", retry: "never" };
     await expect(opened.store.put(key, chunksOf("x"), digestOf("x"))).rejects.toMatchObject(fault);

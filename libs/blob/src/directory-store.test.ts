@@ -31,7 +31,7 @@ describe("a directory", () => {
     expect((await readdir(dir.path)).sort()).toEqual([".incoming", "a"]);
   });
 
-  test("removes what a process that died left a day ago, and nothing younger", async () => {
+  test("removes the drafts of a dead process after a day, and no younger ones", async () => {
     await using dir = await folder();
     const incoming = join(dir.path, ".incoming");
     await mkdir(incoming);
@@ -43,7 +43,7 @@ describe("a directory", () => {
     expect(await readdir(incoming)).toEqual(["young"]);
   });
 
-  test("a folder in a blob's place is no blob", async () => {
+  test("a folder in the place of a blob is no blob", async () => {
     await using dir = await folder();
     const store = await openDirectoryBlobStore(dir.path, systemClock);
     await mkdir(join(dir.path, "folder"));

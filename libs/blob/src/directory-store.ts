@@ -1,7 +1,7 @@
 /**
- * Blobs as files below a folder. A blob is written beside (in `.incoming`), flushed, and renamed into place, and the
- * folder entry is flushed too: a crash leaves the old blob, the new one or a file in `.incoming`, which the next start
- * removes once it is a day old.
+ * Blobs as files below a folder. A blob is written in `.incoming`, flushed, and renamed into place, and the folder
+ * entry is flushed too. A crash leaves the old blob, the new blob, or a file in `.incoming`, which a later start
+ * removes after a day.
  */
 import { createHash, randomUUID } from "node:crypto";
 import { type FileHandle, mkdir, open, readdir, rename, rm, stat } from "node:fs/promises";
@@ -11,10 +11,10 @@ import { checkKey, digestMismatch, storeFailed } from "./faults.ts";
 import { flushFolder } from "./flush-folder.ts";
 import type { BlobContent, BlobStat, BlobStore } from "./port.ts";
 
-/** An upload that takes longer than this has died. */
+/** The age at which an unfinished upload counts as abandoned. */
 const incomingAgeMsMax = 24 * 60 * 60 * 1000;
 
-/** Opens the folder, creating it (for its owner only) where it is missing. */
+/** Opens the folder, or creates it with access for its owner only. */
 export async function openDirectoryBlobStore(root: string, clock: Clock): Promise<BlobStore> {
   const incoming = join(root, ".incoming");
   await mkdir(incoming, { recursive: true, mode: 0o700 });
@@ -52,7 +52,7 @@ class DirectoryBlobStore implements BlobStore {
       await flushFolder(dirname(path));
       return { bytes };
     } catch (error) {
-      await rm(written, { force: true }).catch(() => {}); // The next start removes it.
+      await rm(written, { force: true }).catch(() => {}); // A later start removes the file.
       throw isFault(error) ? error : storeFailed("stored", key, error);
     }
   }
@@ -114,7 +114,7 @@ async function writeAll(file: FileHandle, chunk: Uint8Array): Promise<void> {
   }
 }
 
-/** Each new folder is flushed into its parent, or a power loss could take the path to a durable file. */
+/** Each new folder is flushed into its parent: otherwise a power loss could remove the path to a durable file. */
 async function makeFolder(root: string, folder: string): Promise<void> {
   const first = await mkdir(folder, { recursive: true, mode: 0o700 });
   if (first === undefined) return;

@@ -1,6 +1,6 @@
 import { open } from "node:fs/promises";
 
-/** Makes the names in a folder durable. */
+/** Flushes a folder, so that the names in it survive a power loss. */
 export async function flushFolder(folder: string): Promise<void> {
   const handle = await open(folder, "r");
   try {

@@ -35,7 +35,7 @@ test("a file in the folder is read and listed, and the target of a link is not",
   await expect(folder.files(0)).rejects.toThrow("has more than 0 files");
 });
 
-test("a link on the way to the root is followed, and one below it is refused", async () => {
+test("a link above the root is followed, and a link below it is refused", async () => {
   await symlink(join(scratch, "root"), join(scratch, "root-by-link"));
   const byLink = await FolderOfOthers.open(join(scratch, "root-by-link"), "mine");
   expect(await byLink?.files(10)).toEqual(["deep/file"]);
@@ -57,7 +57,7 @@ test("links, pipes, folders and the targets of links do not count as files", asy
   await expect(folder.file("absent")).rejects.toMatchObject({ code: "ENOENT" });
 });
 
-test("no exchange of a folder for a link while a file is opened shows a file outside", async () => {
+test("a folder that is swapped for a link while a file is opened never exposes a file outside", async () => {
   const [place, aside] = [join(scratch, "root/mine/deep"), join(scratch, "root/aside")];
   let over = false;
   const exchanging = (async () => {

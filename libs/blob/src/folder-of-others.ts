@@ -1,20 +1,22 @@
 /**
- * Reading below a folder that others write to: training code may put a link, a pipe or a device in the place of a file,
- * and a link in the place of a folder, at any moment. Therefore the open file is asked for its path, and not its
- * name: no exchange before or after the opening can make a file outside look as if it were inside. (A hard link is
- * at its own path; the system decides who may make one of a file.)
+ * Reads files below a folder that training code can change at any moment: it may replace a file by a link, a pipe or a
+ * device, and a folder by a link. Therefore the check uses the path of the opened file, not the requested name: no swap
+ * before or after the opening can make a file outside look as if it were inside. (A hard link has its own path; the
+ * kernel's settings restrict who may create one.)
  */
 import { constants, type Stats } from "node:fs";
 import { type FileHandle, open, readdir, readlink, realpath } from "node:fs/promises";
 import { join } from "node:path";
 
-/** The unexpected entry in the place of a file or folder; its sentence ends one that begins with the path. */
+/**
+ * The entry at a path is not the expected file or folder. The message continues a sentence that begins with the path.
+ */
 export class NotInside extends Error {
   override readonly name = "NotInside";
 }
 
 export class FolderOfOthers {
-  /** Without links. */
+  /** The folder's real path, without links. */
   readonly #path: string;
 
   private constructor(path: string) {
@@ -22,8 +24,8 @@ export class FolderOfOthers {
   }
 
   /**
-   * The folder at a path below a root that only an operator can move: links on the way to the root are followed, none
-   * below it. Null where there is none; NotInside for a link.
+   * Opens a folder below a root that only an operator can move: links above the root are followed, links below it are
+   * refused with NotInside. Null if the folder does not exist.
    */
   static async open(root: string, below: string): Promise<FolderOfOthers | null> {
     try {
@@ -38,10 +40,11 @@ export class FolderOfOthers {
   }
 
   /**
-   * A regular file that is there itself, opened for reading. NotInside for anything else; system errors as they are.
+   * Opens a regular file for reading. Throws NotInside for anything else at the path; system errors pass through
+   * unchanged.
    */
   async file(path: string): Promise<{ readonly handle: FileHandle; readonly stats: Stats }> {
-    // A pipe's opening would wait for a writer.
+    // Opening a pipe would otherwise wait for a writer.
     const handle = await this.#open(path, constants.O_NONBLOCK);
     const stats = await handle.stat().catch(closing(handle));
     if (stats.isFile()) return { handle, stats };
@@ -50,8 +53,8 @@ export class FolderOfOthers {
   }
 
   /**
-   * The paths of the regular files in it and in its folders, sorted; no link is followed. At most `max`, then
-   * NotInside.
+   * Lists the paths of all regular files in the folder and its subfolders, sorted; links are not followed. Throws
+   * NotInside for more than `max`.
    */
   async files(max: number): Promise<readonly string[]> {
     const found: string[] = [];
@@ -74,14 +77,14 @@ export class FolderOfOthers {
       refusingLinks,
     );
     const place = await readlink(placeOf(handle)).catch(closing(handle));
-    // join() leaves the / at the end of a root.
+    // join() keeps a / at the end of a root.
     if (join(place, "/") === join(expected, "/")) return handle;
     await handle.close();
     throw new NotInside("is behind a link, or was moved while it was opened");
   }
 }
 
-/** Linux' name for an open file: a link to where it is, and a path to it that nobody can redirect. */
+/** Linux's path of an open file: a link to its current place, which nobody can redirect. */
 function placeOf(handle: FileHandle): string {
   return `/proc/self/fd/${handle.fd}`;
 }

@@ -1,10 +1,10 @@
 /**
- * Patterns of paths: `*` and `?` match within a name, `**` as a whole name matches any number of folders. Everything
- * else is itself. Takes time in the product of the lengths, whatever the pattern.
+ * Patterns of paths: `*` and `?` match within a name, `**` as a whole name matches any number of folders. Every other
+ * character matches itself. Matching takes time proportional to the product of both lengths, whatever the pattern.
  */
 const globCharactersMax = 1_024;
 
-/** The mistake in a pattern, as a sentence; null for none. */
+/** Returns the mistake in a pattern as a sentence; null for a valid pattern. */
 export function problemOfGlob(glob: string): string | null {
   const shown = JSON.stringify(glob.slice(0, 100));
   if (glob === "") return "a pattern is empty";
@@ -16,7 +16,7 @@ export function problemOfGlob(glob: string): string | null {
   return outside ? `the pattern ${shown} leaves the checkpoint: . and .. match no file` : null;
 }
 
-/** Whether a path, with / between its names, matches one of the patterns. */
+/** Returns a predicate: does a path, with / between its names, match one of the patterns? */
 export function globMatcher(globs: readonly string[]): (path: string) => boolean {
   const patterns = globs.map((glob) => glob.split("/"));
   return (path) => {
@@ -43,7 +43,7 @@ function matchesName(pattern: string, name: string): boolean {
   );
 }
 
-/** Greedy, with one place to come back to: the last item of the pattern that matches any number. */
+/** Greedy matching with one point to backtrack to: the last `*` or `**` of the pattern. */
 function matches(
   patternLength: number,
   length: number,

@@ -20,7 +20,7 @@ describe("a host in memory", () => {
     };
   });
 
-  test("sees the storage that is mounted, and an empty folder where none is", async () => {
+  test("sees the mounted storage, and an empty folder where nothing is mounted", async () => {
     const share = new MemoryStorage();
     const [writer, reader] = [new MemoryDisk(), new MemoryDisk()];
     writer.mount("/c", share);

@@ -4,14 +4,14 @@ import { Fault } from "@trainyard/kernel";
 import type { Removed, StorageDisk } from "./storage-disk.ts";
 import { isStorageId, type SeenStorage } from "./storage-marker.ts";
 
-/** A storage that several hosts may mount: what is in its root. */
+/** The content of a storage's root, which several hosts may mount. */
 export class MemoryStorage {
-  /** The content of the marker; null where there is none. */
+  /** The content of the marker; null if the storage has no marker. */
   marker: string | null = null;
   readonly folders = new Set<string>();
 }
 
-/** A host in memory. What is not mounted is an empty folder, as a mount point is without its mount. */
+/** A host in memory. A root where nothing is mounted is an empty folder, like a mount point without its mount. */
 export class MemoryDisk implements StorageDisk {
   readonly #mounts = new Map<string, MemoryStorage>();
 

@@ -12,7 +12,7 @@ type Part = {
   readonly size?: number;
 };
 
-/** An archive with any entries: packers refuse to write most of these. */
+/** Packs any entries, even those that ordinary packers refuse to write. */
 const packed = (...parts: readonly Part[]): Buffer =>
   gzipSync(Buffer.concat([...headersOf(parts), Buffer.alloc(1024)]));
 
@@ -38,13 +38,13 @@ test.each<readonly [string, readonly Part[]]>([
   ["a link within", [{ path: "a/b/link", type: "SymbolicLink", linkpath: "../../train.py" }]],
   ["dots that stay within", [{ path: "a/../train.py" }]],
   ["an empty folder", [{ path: "./", type: "Directory" }]],
-])("takes %s", async (_what, parts) => {
+])("model code may contain %s", async (_what, parts) => {
   expect(await refusal(packed(...parts))).toBeNull();
 });
 
 test.each<readonly [string, readonly Part[], string]>([
   ["a path that leads out", [{ path: "../train.py" }], "leads out"],
-  ["one that leads out on its way", [{ path: "a/../../a/train.py" }], "leads out"],
+  ["a path that leads out in its middle", [{ path: "a/../../a/train.py" }], "leads out"],
   ["an absolute path", [{ path: "/etc/passwd" }], "leads out"],
   [
     "a link that leads out",
@@ -58,16 +58,16 @@ test.each<readonly [string, readonly Part[], string]>([
   ],
   ["a hard link that leads out", [{ path: "a/link", type: "Link", linkpath: "../x" }], "the link"],
   ["a pipe", [{ path: "pipe", type: "FIFO" }], "neither a file"],
-])("refuses %s", async (_what, parts, why) => {
+])("model code with %s is refused", async (_what, parts, why) => {
   expect(await refusal(packed(...parts))).toContain(why);
 });
 
-test("refuses what is no archive, and one that is cut off", async () => {
+test("a file that is no archive, and a truncated archive, are refused", async () => {
   expect(await refusal(Buffer.from("not an archive"))).toContain("not a readable");
   expect(await refusal(packed({ path: "train.py" }).subarray(0, 30))).toContain("not a readable");
 });
 
-test("a disk that fails is not the archive's fault", async () => {
+test("a disk that fails is not reported as a fault of the archive", async () => {
   const broken = new Readable({
     read() {
       this.destroy(Object.assign(new Error("EIO"), { code: "EIO", syscall: "read" }));
@@ -76,12 +76,12 @@ test("a disk that fails is not the archive's fault", async () => {
   await expect(refusalOfModelCode(broken)).rejects.toThrow("EIO");
 });
 
-/** A gzip member of zeros; members one after the other are one stream. */
+/** A gzip member of zeros; gzip reads consecutive members as one stream. */
 const zeroBytes = 16 * 1024 * 1024;
 const zeros = gzipSync(Buffer.alloc(zeroBytes), { level: 9 });
 const gibibyte = 1024 * 1024 * 1024;
 
-/** Bytes as an upload brings them, and how many were taken. */
+/** A stream of the bytes in pieces, like an upload, which counts the bytes that were read. */
 function inPieces(...buffers: readonly Buffer[]): { readonly stream: Readable; taken: number } {
   const all = Buffer.concat([...buffers]);
   const read = { stream: Readable.from(pieces()), taken: 0 };
@@ -95,7 +95,7 @@ function inPieces(...buffers: readonly Buffer[]): { readonly stream: Readable; t
 
 test.each<readonly [string, () => readonly Buffer[], string]>([
   [
-    "a file of 3 GiB, by its header",
+    "a file header of 3 GiB",
     () => [gzipSync(headersOf([{ path: "zeros", size: 3 * gibibyte }])[0] ?? ""), ...bomb(192)],
     "more than 2 GiB",
   ],
@@ -110,11 +110,11 @@ test.each<readonly [string, () => readonly Buffer[], string]>([
     "leads out",
   ],
   [
-    "an archive with data after its end",
+    "data after the archive's end",
     () => [packed({ path: "train.py" }), ...bomb(192)],
     "has data after its end",
   ],
-  ["an archive that is compressed twice", () => [gzipSync(Buffer.concat(bomb(192)))], "twice"],
+  ["a second compression", () => [gzipSync(Buffer.concat(bomb(192)))], "twice"],
   [
     "a header of more than 1 MiB",
     () => [
@@ -123,7 +123,7 @@ test.each<readonly [string, () => readonly Buffer[], string]>([
     ],
     "one of its headers",
   ],
-])("refuses %s at the first byte that shows it", async (_what, buffers, why) => {
+])("model code with %s is refused at the first byte that shows it", async (_what, buffers, why) => {
   const all = buffers();
   const read = inPieces(...all, ...bomb(8));
   expect(await refusalOfModelCode(read.stream)).toContain(why);
@@ -132,8 +132,8 @@ test.each<readonly [string, () => readonly Buffer[], string]>([
 
 const bomb = (members: number): Buffer[] => Array.from({ length: members }, () => zeros);
 
-test("an archive that unpacks to gigabytes is refused in bounded memory, in short turns", () => {
-  // Each of its entries is small, and so are its headers.
+test("an archive that unpacks to gigabytes is refused in bounded memory, without blocking the event loop", () => {
+  // Each entry of the archive is small, and so are its headers.
   const entry = gzipSync(
     Buffer.concat([...headersOf([{ path: "zeros", size: zeroBytes }]), Buffer.alloc(zeroBytes)]),
   );
@@ -163,19 +163,19 @@ test("an archive that unpacks to gigabytes is refused in bounded memory, in shor
     readonly grownMiB: number;
   };
   expect(found).toContain("more than 2 GiB");
-  // A turn for every MiB at the least: some milliseconds each.
+  // The event loop gets at least one turn per MiB, which takes some milliseconds.
   expect(turns).toBeGreaterThan(2 * 1024 - zeroBytes / 1024 / 1024);
   expect(grownMiB).toBeLessThan(128);
 });
 
-test("refuses more headers than any honest archive has, also such that make no entry", async () => {
+test("an archive with too many headers is refused, even if they make no entries", async () => {
   const [empty = Buffer.alloc(0)] = headersOf([{ path: "pax", type: "ExtendedHeader" }]);
   const many = gzipSync(Buffer.concat(Array.from({ length: 16 * 1024 }, () => empty)));
   const all = Readable.from([many, ...Array.from({ length: 40 }, () => many)]);
   expect(await refusalOfModelCode(all)).toBe("its headers have more than 256 MiB");
 });
 
-test("takes the zeros that fill up an archive's last record", async () => {
+test("zeros that fill up an archive's last record are accepted", async () => {
   const filled = Buffer.concat([...headersOf([{ path: "train.py" }]), Buffer.alloc(512 * 1024)]);
   expect(await refusal(gzipSync(filled))).toBeNull();
 });

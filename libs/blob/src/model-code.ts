@@ -1,6 +1,7 @@
 /**
  * The rules for packed model code: a gzip-compressed tar of files, folders, and links that stay inside it. The gateway
- * refuses anything else before it is stored, the agent again before a byte is unpacked, since there it would do harm.
+ * refuses anything else before it stores the code. The agent checks again before it unpacks a byte, because a malicious
+ * archive could do harm there.
  */
 import type { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
@@ -8,18 +9,18 @@ import { createGunzip } from "node:zlib";
 import { Parser, type ReadEntry } from "tar";
 
 export const modelCodeLimits = {
-  /** Training code has thousands of files at most; more is a dataset or an environment that was packed along. */
+  /** Training code has thousands of files at most; more files mean that a dataset or an environment was packed too. */
   entriesMax: 100_000,
-  /** The unpacked size of the files: a small archive cannot fill an agent's disk. */
+  /** The maximum unpacked size of the files: a small archive must not fill an agent's disk. */
   unpackedBytesMax: 2 * 1024 * 1024 * 1024,
   /**
-   * The bytes that are no file's content: `entriesMax` entries have some 2 KiB each, with the extended headers of long
+   * The maximum size of all headers: `entriesMax` entries have about 2 KiB each, with the extended headers of long
    * names.
    */
   headerBytesMax: 256 * 1024 * 1024,
 } as const;
 
-/** Unpacked at once: so much memory, and so long a turn of the event loop. */
+/** Bytes unpacked at once: bounds the memory and the time that each piece blocks the event loop. */
 const pieceBytes = 64 * 1024;
 
 /** Packers fill up the last record with zeros; the largest records that tar(1) makes have this size. */
@@ -27,13 +28,13 @@ const paddingBytesMax = 1024 * 1024;
 
 const tooLarge = "it unpacks to more than 2 GiB";
 
-/** How gzip and Zstandard begin (RFC 1952, RFC 8878), by which the parser knows them. */
+/** The first bytes of gzip and Zstandard files (RFC 1952, RFC 8878); the tar parser recognizes them. */
 const magics = [Buffer.from([0x1f, 0x8b]), Buffer.from([0x28, 0xb5, 0x2f, 0xfd])];
 const magicBytesMax = 4;
 
 /**
- * Why it is refused, as the rest of a sentence that begins with what it is; null when it is not. It is unpacked piece
- * by piece, beside everything else that this process does, and no further than to the first byte that shows why.
+ * Checks packed code piece by piece, without blocking the event loop, and stops at the first byte that breaks a rule.
+ * Returns the reason as a clause to follow the archive's name; null for valid code.
  */
 export async function refusalOfModelCode(packed: Readable): Promise<string | null> {
   const look = new Look();
@@ -44,26 +45,26 @@ export async function refusalOfModelCode(packed: Readable): Promise<string | nul
     return null;
   } catch (error) {
     if (error instanceof Refused) return error.message;
-    // The disk and the system are not the archive's fault.
+    // A failing disk or system is not the archive's fault.
     if (error instanceof Error && "syscall" in error) throw error;
     const detail = error instanceof Error ? error.message : String(error);
     return `it is not a readable gzip-compressed tar (${detail})`;
   }
 }
 
-/** Ends the reading; its message is the refusal. */
+/** Stops the reading; the message is the reason. */
 class Refused extends Error {
   override readonly name = "Refused";
 }
 
-/** The entries of an archive so far. */
+/** Counts the entries and bytes of an archive while it is read, and applies the rules. */
 class Look {
   readonly #parser: Parser;
   #entries = 0;
-  /** The bytes that the headers of the entries promise: a file's size is known before its first byte. */
+  /** The total file size that the headers declare; each header comes before its file's first byte. */
   #promisedBytes = 0;
   #unpackedBytes = 0;
-  /** Since the two empty blocks that end an archive; null before. */
+  /** Bytes after the two empty blocks that end an archive; null before these blocks. */
   #bytesAfterEnd: number | null = null;
   #problem: Error | null = null;
 
@@ -73,7 +74,7 @@ class Look {
     this.#parser.on("eof", () => {
       this.#bytesAfterEnd = 0;
     });
-    // The parser passes over headers that are too large to be kept, whatever they say.
+    // The parser skips headers that are too large to keep, whatever they contain.
     this.#parser.on("ignoredEntry", () => {
       this.#stop(new Refused("one of its headers has more than 1 MiB"));
     });
@@ -92,7 +93,7 @@ class Look {
       }
       first = Buffer.concat([first, piece]);
       if (first.length < magicBytesMax) continue;
-      // The parser would unpack it once more, all at once.
+      // The parser would unpack the inner archive at once, in unbounded memory.
       if (magics.some((magic) => first?.subarray(0, magic.length).equals(magic))) {
         throw new Refused("it is compressed twice");
       }
@@ -106,7 +107,7 @@ class Look {
 
   #parse(piece: Buffer): void {
     if (this.#bytesAfterEnd !== null) {
-      // The parser would keep all of it.
+      // The parser would keep all bytes after the archive's end in memory.
       this.#bytesAfterEnd += piece.length;
       if (this.#bytesAfterEnd > paddingBytesMax) throw new Refused("it has data after its end");
       return;
@@ -123,7 +124,7 @@ class Look {
     entry.resume();
   }
 
-  /** The first problem counts. */
+  /** Only the first problem is reported. */
   #stop(problem: Error): void {
     this.#problem ??= problem;
   }
@@ -153,13 +154,16 @@ function refusalOf(entry: Entry): string | null {
   return null;
 }
 
-/** Where a link points, seen from the archive's root. A hard link's target is from there already. */
+/**
+ * Returns the target of a link, relative to the archive's root. The target of a hard link is relative to the root
+ * already.
+ */
 function targetOf({ path, type, linkpath = "" }: Entry): string {
   if (type === "Link" || linkpath.startsWith("/")) return linkpath;
   return [...path.split("/").slice(0, -1), linkpath].join("/");
 }
 
-/** ".." after a folder that may itself be a link: where that leads, the names alone do not say. */
+/** Finds ".." after a folder name: if the folder is itself a link, the names do not show where the path leads. */
 function goesBack(linkpath: string): boolean {
   const parts = linkpath.split("/").filter((part) => part !== "" && part !== ".");
   const first = parts.findIndex((part) => part !== "..");

@@ -1,22 +1,22 @@
 /**
- * Blobs by key, as everything else sees them.
+ * A store of blobs by key.
  *
- * Promises, each a test of the contract suite that every adapter passes:
- * - `put` stores all of the content or nothing, and answers after it is durable. Content that is not what its SHA-256
- *   says is a Fault `digest_mismatch`, and a blob that was there before stays as it was.
- * - A repeat of a `put` harms nothing. A reader never sees a part of a blob.
- * - Absence is an answer (null), not a Fault. To delete what is absent does nothing.
- * - A key that is not one (see `isBlobKey`) is a Fault `invalid_key`.
+ * The contract suite, which every adapter passes, tests each of these promises:
+ * - `put` stores all of the content or nothing, and answers after it is durable. Content whose SHA-256 differs is a
+ *   Fault `digest_mismatch`, and an existing blob stays unchanged.
+ * - `put` is idempotent. A reader never sees a partial blob.
+ * - An absent blob is null, not a Fault. Deleting an absent blob does nothing.
+ * - An invalid key (see `isBlobKey`) is a Fault `invalid_key`.
  */
 export type BlobStat = { readonly bytes: number };
 
 export type BlobContent = BlobStat & {
-  /** Must be read to its end or destroyed. */
+  /** The stream must be read to its end or destroyed. */
   readonly stream: AsyncIterable<Uint8Array>;
 };
 
 export interface BlobStore {
-  /** `sha256` is hex. Gives the size. */
+  /** `sha256` is hex. Returns the size. */
   put(key: string, content: AsyncIterable<Uint8Array>, sha256: string): Promise<BlobStat>;
   get(key: string): Promise<BlobContent | null>;
   stat(key: string): Promise<BlobStat | null>;
@@ -26,7 +26,7 @@ export interface BlobStore {
 const keyPattern = /^[A-Za-z0-9_][A-Za-z0-9_.-]*(\/[A-Za-z0-9_][A-Za-z0-9_.-]*)*$/;
 const keyCharactersMax = 512;
 
-/** Parts of letters, digits, `_`, `-` and `.`, with / between them; none begins with a dot or a dash. */
+/** A key has parts of letters, digits, `_`, `-` and `.`, with / between them; no part begins with a dot or a dash. */
 export function isBlobKey(key: string): boolean {
   return key.length <= keyCharactersMax && keyPattern.test(key);
 }

@@ -1,18 +1,18 @@
-/** The promises of every adapter of `StorageDisk`. Call it in a test file of the adapter. */
+/** The contract suite of `StorageDisk`: the test file of each adapter calls it. */
 import { randomUUID } from "node:crypto";
 import { expect, test } from "vitest";
 import { removeCheckpointFolder } from "./checkpoint-folder.ts";
 import type { StorageDisk } from "./storage-disk.ts";
 
-/** A storage that two hosts mount at `root`, and at another path of `elsewhere` another one. */
+/** Two hosts mount one storage at `root`; host `elsewhere` also has another storage at another path. */
 export type OpenedDisk = AsyncDisposable & {
   readonly disk: StorageDisk;
   readonly root: string;
   readonly elsewhere: string;
-  /** Puts a checkpoint's folder below a root, or says whether it is there. */
+  /** `write` creates a checkpoint's folder below a root; `has` returns whether it exists. */
   write(root: string, checkpoint: string): Promise<void>;
   has(root: string, checkpoint: string): Promise<boolean>;
-  /** The marker's place as a crash, or a person, may leave it. */
+  /** Leaves the marker without an id, like a crash or a user's mistake. */
   damage(root: string): Promise<void>;
 };
 
@@ -26,14 +26,14 @@ export function storageDiskContract(open: () => Promise<OpenedDisk>): void {
 }
 
 function markerContract(open: () => Promise<OpenedDisk>): void {
-  test("a storage that nobody has marked is unmarked, and stays so when it is looked at", async () => {
+  test("a new storage is unmarked, and reading its marker does not mark it", async () => {
     await using opened = await open();
     const { disk, root } = opened;
     expect(await disk.seen(root)).toEqual({ kind: "unmarked" });
     expect(await disk.seen(root)).toEqual({ kind: "unmarked" });
   });
 
-  test("a storage keeps the id that it was marked with first", async () => {
+  test("a storage keeps its first id", async () => {
     await using opened = await open();
     const { disk, root } = opened;
     const id = randomUUID();
@@ -49,14 +49,14 @@ function markerContract(open: () => Promise<OpenedDisk>): void {
     expect(new Set(ids).size).toBe(1);
   });
 
-  test("two storages have two ids", async () => {
+  test("two storages have different ids", async () => {
     await using opened = await open();
     const { disk, root, elsewhere } = opened;
     const id = await disk.mark(root, randomUUID());
     expect(await disk.mark(elsewhere, randomUUID())).not.toBe(id);
   });
 
-  test("a damaged marker is nobody's, and is left as it is", async () => {
+  test("a damaged marker has no id and stays unchanged", async () => {
     await using opened = await open();
     const { disk, root } = opened;
     await opened.damage(root);
@@ -68,7 +68,7 @@ function markerContract(open: () => Promise<OpenedDisk>): void {
 }
 
 function removalContract(open: () => Promise<OpenedDisk>): void {
-  test("a checkpoint is removed from the storage that it is in, and a second removal does nothing", async () => {
+  test("a checkpoint is removed from its storage, and a second removal does nothing", async () => {
     await using opened = await open();
     const { disk, root } = opened;
     const id = await disk.mark(root, randomUUID());
@@ -101,7 +101,7 @@ function removalContract(open: () => Promise<OpenedDisk>): void {
     expect(await opened.has(root, checkpoint)).toBe(true);
   });
 
-  test("nothing is removed that was declared without the id of its storage", async () => {
+  test("a checkpoint that was declared without a storage id is not removed", async () => {
     await using opened = await open();
     const { disk, root } = opened;
     await disk.mark(root, randomUUID());

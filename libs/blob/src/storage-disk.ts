@@ -1,19 +1,26 @@
 /**
- * The storages of checkpoints as one host sees them. A port, so that a simulation can give two hosts different views of
- * one path: the memory adapter (memory-disk.ts) is a host whose mounts the test changes. Both pass storage-contract.ts.
+ * The storages of checkpoints as one host sees them. This is a port, so that a simulation can give two hosts different
+ * views of one path: in the memory adapter (memory-disk.ts) the test changes the mounts of a host. Both adapters pass
+ * storage-contract.ts.
  */
 import { lstat, readdir, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { markStorage, readStorageMarker, type SeenStorage } from "./storage-marker.ts";
 
 export interface StorageDisk {
-  /** The marker of the root as this host sees it now. */
+  /** Reads the marker of the root on this host. */
   seen(root: string): Promise<SeenStorage>;
-  /** Marks the root unless it is marked; gives its id then. A Fault `storage_not_marked` where it cannot be. */
+  /**
+   * Marks the root unless it has a marker; returns the id of its marker. Throws a Fault `storage_not_marked` if the
+   * root cannot be marked.
+   */
   mark(root: string, id: string): Promise<string>;
-  /** Removes a folder of a storage with all in it; does nothing where it is not. */
+  /** Removes a folder of a storage with its content; does nothing if the folder is absent. */
   removeFolder(folder: string): Promise<void>;
-  /** Removes files of a folder whose paths match, and links as themselves; follows no link. Gives what it removed. */
+  /**
+   * Removes the files of a folder whose paths match, and counts them. A matching link is removed itself; links are
+   * never followed.
+   */
   removeFiles(folder: string, matches: (path: string) => boolean): Promise<Removed>;
 }
 

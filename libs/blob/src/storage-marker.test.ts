@@ -50,7 +50,7 @@ describe("a directory as a storage", () => {
     };
   });
 
-  test("has nothing in its root but the marker, which says to people what it is", async () => {
+  test("has only the marker in its root, and the marker's text explains its purpose", async () => {
     await using root = await folder();
     const id = await markStorage(root.path);
     expect(isStorageId(id)).toBe(true);
@@ -69,7 +69,7 @@ describe("a directory as a storage", () => {
   });
 
   test.each(["", "garbage", "00000000-0000-4000-8000", "\n00000000-0000-4000-8000-000000000001"])(
-    "with a marker that holds %j is nobody's until it is mended",
+    "with the marker content %j belongs to no cluster until the marker is repaired",
     async (content) => {
       await using root = await folder();
       await writeFile(join(root.path, storageMarkerName), content);
@@ -92,7 +92,7 @@ describe("a directory as a storage", () => {
     expect((await readStorageMarker(root.path)).kind).toBe("damaged");
   });
 
-  test("that another host marks in the same moment has that one's id for both", async () => {
+  test("that two hosts mark at the same moment has one id for both", async () => {
     await using root = await folder();
     const others: string[] = [];
     const late = async (from: PathLike, to: PathLike) => {
@@ -105,21 +105,21 @@ describe("a directory as a storage", () => {
     expect(await readdir(root.path)).toEqual([storageMarkerName]);
   });
 
-  test("on a file system without links is marked all the same, once", async () => {
+  test("on a file system without links is marked exactly once", async () => {
     await using root = await folder();
     const noLinks = () => Promise.reject(Object.assign(new Error("no links"), { code: "EPERM" }));
     const marks = Array.from({ length: 4 }, () => markStorage(root.path, undefined, noLinks));
     const ids = (await Promise.allSettled(marks)).flatMap((mark) =>
       mark.status === "fulfilled" ? [mark.value] : [],
     );
-    // One that finds the file before its id is in it waits; nobody gets another id.
+    // A host that finds the file before its id is written waits; all hosts get the same id.
     expect(ids.length).toBeGreaterThan(0);
     expect(await readStorageMarker(root.path)).toEqual({ kind: "marked", id: ids[0] });
     expect(new Set(ids).size).toBe(1);
     expect(await readdir(root.path)).toEqual([storageMarkerName]);
   });
 
-  test("has the marker that was linked, when the file server loses the answer to the link", async () => {
+  test("keeps the marker that was linked, even if the file server's answer to the link is lost", async () => {
     await using root = await folder();
     const lossy = async (from: PathLike, to: PathLike) => {
       await link(from, to);
@@ -129,7 +129,7 @@ describe("a directory as a storage", () => {
     expect(await markStorage(root.path, id, lossy)).toBe(id);
   });
 
-  test("that is not there is unmarked, and is not made by marking it", async () => {
+  test("that does not exist is unmarked, and marking does not create it", async () => {
     await using root = await folder();
     const missing = join(root.path, "missing");
     expect(await readStorageMarker(missing)).toEqual({ kind: "unmarked" });
@@ -137,16 +137,16 @@ describe("a directory as a storage", () => {
     expect(existsSync(missing)).toBe(false);
   });
 
-  test("that may not be written to says what to do", async () => {
+  test("without write permission fails with a message that names the remedy", async () => {
     await using root = await folder();
     const refused = () => Promise.reject(Object.assign(new Error("EACCES"), { code: "EACCES" }));
     const marking = markStorage(root.path, undefined, refused);
-    await expect(marking).rejects.toThrow("let the user of this process write there");
+    await expect(marking).rejects.toThrow("give the user of this process write permission there");
     expect(await readdir(root.path)).toEqual([]);
   });
 });
 
-test("every sentence about a storage names the path, and what to do", () => {
+test("every message about a storage names the path and the remedy", () => {
   const [expected, other] = ["id-expected", "id-other"];
   const told = (seen: Parameters<typeof problemOfStorage>[2], id = expected) =>
     problemOfStorage("/c", id, seen) ?? "";

@@ -1,13 +1,12 @@
 /**
- * Identifies the storage that a host sees at a path. A storage of checkpoints has a marker in its root: a file with a
- * random id, which the host that writes there makes once and every other only reads. A folder that is empty because
- * nothing is mounted there has none, and a folder of the same path on another disk has another: a process that verifies
- * or deletes compares it first, and as long as it is not the id that the writer saw, nothing that is not there counts
- * as missing.
+ * Identifies the storage that a host sees at a path. The root of a checkpoint storage has a marker: a file with a
+ * random id. Only a writing host creates it; all other hosts only read it. An empty mount point has no marker, and
+ * another disk at the same path has another id. A process that verifies or deletes first compares the id with the
+ * writer's: while they differ, no absent file counts as missing.
  *
- * A marker is whole or it is not there: it is written beside, flushed, and linked into its place, which fails where one
- * is. A file system without links gets it by an exclusive create, which a crash may leave empty: a marker without an id
- * is damaged, and never taken for another storage's.
+ * A marker is complete or absent: it is written to a draft, flushed, and linked into place, which fails if a marker
+ * exists. On a file system without links the marker is created exclusively, and a crash may leave it empty. A marker
+ * without an id counts as damaged, never as another storage's.
  */
 import { randomUUID } from "node:crypto";
 import { constants } from "node:fs";
@@ -18,7 +17,7 @@ import { flushFolder } from "./flush-folder.ts";
 
 export const storageMarkerName = ".trainyard-storage";
 
-/** The place of a root's marker as a host sees it. */
+/** The state of a root's marker on this host. */
 export type SeenStorage =
   | { readonly kind: "marked"; readonly id: string }
   | { readonly kind: "unmarked" }
@@ -27,7 +26,7 @@ export type SeenStorage =
 
 const idPattern = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
 
-/** An id is a line of 36 characters; the rest of a marker is for people. */
+/** The id is the first line, 36 characters; the rest of a marker explains it to people. */
 const markerBytesMax = 4_096;
 
 const explanation = `# Trainyard knows this storage of checkpoints by the line above. Leave this file where it is: without it no checkpoint
@@ -38,11 +37,11 @@ export function isStorageId(text: string): boolean {
   return idPattern.test(text);
 }
 
-/** The content of a root's marker. */
+/** Reads the marker of a root. */
 export async function readStorageMarker(root: string): Promise<SeenStorage> {
   const path = join(root, storageMarkerName);
   try {
-    // A pipe or a link in its place is nobody's marker, and a pipe would hold up the reader.
+    // A pipe or a link in the marker's place counts as damaged; without O_NONBLOCK a pipe would block the reader.
     const flags = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
     await using file = await open(path, flags);
     if (!(await file.stat()).isFile()) return { kind: "damaged" };
@@ -57,8 +56,9 @@ export async function readStorageMarker(root: string): Promise<SeenStorage> {
 }
 
 /**
- * Marks a root, unless it is marked already; gives the id that it has then, on every host the same. For writers of
- * there, and for a person who adopts a storage: a host that only reads must never mark what it happens to see.
+ * Marks a root unless it has a marker, and returns the id of its marker, the same for every host. Only for hosts that
+ * write there, and for an operator who adopts a storage: a host that only reads must never mark the folder that it
+ * sees.
  */
 export async function markStorage(
   root: string,
@@ -70,7 +70,7 @@ export async function markStorage(
   try {
     if (before.kind === "unmarked") await createMarker(root, wanted, linkFile);
   } catch (cause) {
-    const detail = `${root} cannot be marked as a storage (${textOf(cause)}): let the user of this process write there`;
+    const detail = `${root} cannot be marked as a storage (${textOf(cause)}): give the user of this process write permission there`;
     throw new Fault("storage_not_marked", detail, { retry: "later", cause });
   }
   const seen = await readStorageMarker(root);
@@ -79,7 +79,7 @@ export async function markStorage(
   throw new Fault("storage_not_marked", problem, { retry: "later" });
 }
 
-/** Puts a marker with the id in the place of a damaged one. */
+/** Replaces a damaged marker by one with the given id. */
 export async function mendStorageMarker(root: string, id: string): Promise<void> {
   const draft = await writeDraft(root, id);
   await rename(draft, join(root, storageMarkerName));
@@ -87,7 +87,8 @@ export async function mendStorageMarker(root: string, id: string): Promise<void>
 }
 
 /**
- * Why a root is not the storage with this id, as a sentence for people; null when it is. An empty id is no storage's.
+ * Returns why a root is not the storage with this id, as a sentence for people; null if it is. An empty id matches no
+ * storage.
  */
 export function problemOfStorage(root: string, id: string, seen: SeenStorage): string | null {
   const marker = join(root, storageMarkerName);
@@ -108,7 +109,7 @@ export function problemOfStorage(root: string, id: string, seen: SeenStorage): s
   }
 }
 
-/** Why a root is no storage on this host, whichever id it has; null when it is one. */
+/** Returns why a root is not a marked storage on this host, whichever id it has; null if it is one. */
 export function problemOfMarker(root: string, seen: SeenStorage): string | null {
   switch (seen.kind) {
     case "marked":
@@ -128,7 +129,7 @@ async function createMarker(root: string, id: string, linkFile: typeof link): Pr
   try {
     await linkFile(draft, marker);
   } catch (error) {
-    // Another was faster; or the answer of a file server was lost, and this one is there after all.
+    // Another host was faster, or this link succeeded and the file server's answer was lost.
     if ((await readStorageMarker(root)).kind !== "unmarked") return;
     if (!withoutLinks.has((error as NodeJS.ErrnoException).code ?? "")) throw error;
     await writeFlushed(marker, id).catch(unlessThere);
@@ -138,7 +139,7 @@ async function createMarker(root: string, id: string, linkFile: typeof link): Pr
   await flushFolder(root).catch(() => {}); // Not every file system flushes folders.
 }
 
-/** The errors of link(2) on a file system without links: vfat and some of those in user space. */
+/** The error codes of link(2) on a file system without links: vfat and some FUSE file systems. */
 const withoutLinks = new Set(["EPERM", "ENOTSUP", "EOPNOTSUPP", "ENOSYS", "EMLINK", "EXDEV"]);
 
 async function writeDraft(root: string, id: string): Promise<string> {
@@ -149,7 +150,7 @@ async function writeDraft(root: string, id: string): Promise<string> {
 
 async function writeFlushed(path: string, id: string): Promise<void> {
   await using file = await open(path, "wx");
-  // The verifier or deleter may be another user, so the umask of this one must not matter.
+  // The verifier or deleter may run as another user, so this process's umask must not apply.
   await file.chmod(0o644).catch(() => {});
   await file.writeFile(`${id}\n${explanation}`);
   await file.sync();

@@ -14,7 +14,7 @@ afterEach(() => rm(root, { recursive: true, force: true }));
 
 const notRemoved = { name: "Fault", code: "tensorboard_not_removed", retry: "later" };
 
-test("a folder that the disk does not remove is tried again later", async () => {
+test("a TensorBoard folder that the disk fails to remove is retried later", async () => {
   await mkdir(join(root, "tensorboard/experiment/1"), { recursive: true });
   const disk = {
     ...directoryDisk,
@@ -25,7 +25,7 @@ test("a folder that the disk does not remove is tried again later", async () => 
   await expect(removeTensorBoardFolder(storage, "2", disk)).resolves.toBeUndefined();
 });
 
-test("a folder that cannot be looked at is tried again later", async () => {
+test("a TensorBoard folder that cannot be read is retried later", async () => {
   const file = join(root, "file");
   await writeFile(file, "");
   const storage = { type: "directory", container_path: file };

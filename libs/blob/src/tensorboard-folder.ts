@@ -1,5 +1,5 @@
 /**
- * TensorBoard files of an experiment: `tensorboard/experiment/<experiment>/trial/<trial>/…` below the root of its
+ * The TensorBoard files of an experiment: `tensorboard/experiment/<experiment>/trial/<trial>/…` below the root of its
  * storage.
  */
 import { lstat } from "node:fs/promises";
@@ -13,9 +13,9 @@ import type { StorageDisk } from "./storage-disk.ts";
 const below = ["tensorboard", "experiment"] as const;
 
 /**
- * Removes the folder of an experiment, which may be absent. The caller has seen that this host sees the right storage.
- * Runs may write below the root, so a link in the place of a folder is not followed: then nothing is removed. A folder
- * that cannot be removed now is a Fault, so that others have their turn.
+ * Removes the TensorBoard folder of an experiment, if any. The caller has checked that this host sees the right
+ * storage. Runs may write below the root, so a link in the place of a folder is not followed, and nothing is removed. A
+ * folder that cannot be removed is a Fault with retry "later", so that other experiments are not held up.
  */
 export async function removeTensorBoardFolder(
   storage: CheckpointStorageSection,
@@ -30,7 +30,7 @@ export async function removeTensorBoardFolder(
     if (await isOwnFolder(root, names)) await disk.removeFolder(folder);
   } catch (cause) {
     const why = cause instanceof Error ? cause.message : String(cause);
-    const detail = `the folder ${folder} cannot be removed: ${why}`;
+    const detail = `the TensorBoard folder ${folder} cannot be removed: ${why}`;
     throw new Fault("tensorboard_not_removed", detail, { retry: "later", cause });
   }
 }
@@ -48,7 +48,7 @@ async function isOwnFolder(root: string, names: readonly string[]): Promise<bool
   return true;
 }
 
-/** The same of an object store. */
+/** Removes the TensorBoard objects of an experiment from an object store. */
 export async function removeTensorBoardObjects(
   store: ObjectStore,
   experiment: string,

@@ -1,14 +1,14 @@
-/** How a handler's outcome becomes an answer; the same over NATS and in memory. */
+/** Turns a handler's outcome into an answer; the same over NATS and in memory. */
 import { isFault } from "@trainyard/kernel";
 import { busLimits } from "./limits.ts";
 import type { CommandHandler, CommandReply, CommandRequest } from "./port.ts";
 
 export type Answered =
   | { readonly kind: "reply"; readonly reply: CommandReply }
-  /** The handler is broken: the caller learns only that, the details go to the service's own log. */
+  /** The handler threw an unexpected error: the caller learns only this, and the details go to the service's log. */
   | { readonly kind: "failed"; readonly error: unknown };
 
-/** Never rejects. A Fault that may pass is "unavailable", without its text, which may name what is inside. */
+/** Never rejects. A retryable Fault becomes "unavailable" without its text, which may contain internal details. */
 export async function answer(
   service: string,
   handler: CommandHandler,

@@ -31,7 +31,7 @@ const readBack = (event: StoredEvent): StoredEvent => {
   return eventOfHeaders(headersOfEvent(event), event.body);
 };
 
-test("any event survives as headers and a body", () => {
+test("every event survives the conversion to headers and body and back", () => {
   fc.assert(
     fc.property(anyEvent, (event) => {
       expect(readBack(event)).toEqual(event);
@@ -39,7 +39,7 @@ test("any event survives as headers and a body", () => {
   );
 });
 
-test("the headers are those of CloudEvents in binary mode", () => {
+test("an event's headers are those of CloudEvents in binary mode", () => {
   const event = eventAt(42, {
     stream: "trial-12.3",
     timeMs: Date.UTC(2026, 10, 21, 14, 0, 0, 7),
@@ -63,7 +63,7 @@ test("the headers are those of CloudEvents in binary mode", () => {
   });
 });
 
-test("the subject names aggregate, id as one token, and event", () => {
+test("an event's subject names the aggregate, the id as one token, and the event", () => {
   const event = eventAt(1, {
     stream: "allocation-12.3#2",
     type: "dev.trainyard.allocation.AllocationGranted.v1",
@@ -71,7 +71,7 @@ test("the subject names aggregate, id as one token, and event", () => {
   expect(subjectOfEvent(event)).toBe("ty.event.allocation.12%2E3%232.AllocationGranted");
 });
 
-test("a message that is no event is a Fault that is never retried", () => {
+test("a message that is no event causes a Fault that is never retried", () => {
   expect(() => eventOfHeaders({}, "{}")).toThrow(
     expect.objectContaining({ code: "not_an_event", retry: "never" }),
   );

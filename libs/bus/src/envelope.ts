@@ -1,6 +1,6 @@
 /**
- * An event as a message: CloudEvents 1.0 in binary mode (attributes as `ce-*` headers, the body as it is stored), and
- * headers of our own (`Ty-…`) for what CloudEvents has no attribute for. Attributes that are not known are left out.
+ * An event as a NATS message: CloudEvents 1.0 in binary mode (attributes as `ce-*` headers, the stored body as the
+ * body). Values without a CloudEvents attribute have headers of this project (`Ty-…`). Unknown attributes are ignored.
  */
 import type { StoredEvent } from "@trainyard/event-log";
 import { categoryOf, Fault, idOf } from "@trainyard/kernel";
@@ -18,7 +18,7 @@ const metaNames = [
   "traceparent",
 ] as const satisfies readonly (keyof StoredEvent["meta"])[];
 
-/** The unknown parts of an event's origin. */
+/** The origin of an event whose message does not name it. */
 export const unknownOrigin: EventOrigin = { log: "", epoch: "", previousId: "" };
 
 const originNames = [
@@ -60,7 +60,7 @@ export function originOfHeaders(headers: Readonly<HeaderRecord>): EventOrigin {
   return { log: read("log"), epoch: read("epoch"), previousId: read("previousId") };
 }
 
-/** The event of a message. Throws a Fault `not_an_event`, never to be retried, where headers are missing. */
+/** Parses the event of a message. Throws a Fault `not_an_event`, which must not be retried, if headers are missing. */
 export function eventOfHeaders(headers: Readonly<HeaderRecord>, body: string): StoredEvent {
   const get = (name: string): string => headers[name] ?? "";
   const read = (name: string): string => decodeHeaderValue(get(name));
@@ -91,7 +91,7 @@ export function eventOfHeaders(headers: Readonly<HeaderRecord>, body: string): S
   };
 }
 
-/** ty.event.<aggregate>.<id>.<Event> of a stored event. */
+/** Returns the subject of a stored event: ty.event.<aggregate>.<id>.<Event>. */
 export function subjectOfEvent(event: StoredEvent): string {
   const name = event.type.split(".")[3];
   if (name === undefined) {

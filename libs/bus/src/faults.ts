@@ -1,4 +1,4 @@
-/** The Faults of the bus, in one place so that both adapters say the same. */
+/** The Faults of the bus, shared by both adapters so that they throw the same. */
 import { Fault } from "@trainyard/kernel";
 
 export const busAway = (): Fault =>

@@ -1,6 +1,7 @@
 /**
  * Header values. As in the NATS binding of CloudEvents, every character that is not printable ASCII, and space, double
- * quote and percent, is percent-encoded in UTF-8: a value can end no header line and survives the client's trimming.
+ * quote and percent, is percent-encoded in UTF-8: a value cannot break its header line and survives the client's
+ * trimming.
  */
 const safe = /^[\x21\x23\x24\x26-\x7e]*$/;
 const unsafe = /[^\x21\x23\x24\x26-\x7e]+/gu;

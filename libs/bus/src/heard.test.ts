@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { Heard } from "./heard.ts";
 import { busLimits } from "./limits.ts";
 
-test("positions ascend within an epoch, also where two epochs come in turn", () => {
+test("positions ascend within an epoch, even if events of two epochs alternate", () => {
   const heard = new Heard();
   const told = ["a 1", "a 2", "b 1", "a 2", "b 1", "b 2", "a 3", "a 1"].filter((line) => {
     const [epoch = "", position] = line.split(" ");
@@ -11,7 +11,7 @@ test("positions ascend within an epoch, also where two epochs come in turn", () 
   expect(told).toEqual(["a 1", "a 2", "b 1", "b 2", "a 3"]);
 });
 
-test("epochs that were not heard of for longest are forgotten first", () => {
+test("the least recently received epochs are forgotten first", () => {
   const heard = new Heard();
   heard.isNew(5, "old");
   heard.isNew(5, "kept");

@@ -1,11 +1,11 @@
 import { busLimits } from "./limits.ts";
 
-/** The positions that a listener to the live tail has heard: in each epoch of EVENTS, they only ascend. */
+/** Filters duplicates on the live tail: in each epoch of EVENTS, accepted positions only ascend. */
 export class Heard {
-  /** The last position by epoch, the one that was heard last at the end. */
+  /** The last position by epoch; the most recently received epoch is at the end. */
   readonly #lastOf = new Map<string, number>();
 
-  /** Whether the event is a later one of its epoch; then it counts as heard. */
+  /** Returns whether the event's position is higher than all earlier ones of its epoch, and records it. */
   isNew(position: number, epoch: string): boolean {
     const last = this.#lastOf.get(epoch) ?? 0;
     if (position <= last) return false;

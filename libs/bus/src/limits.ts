@@ -1,71 +1,81 @@
-/** The limits of the bus, each with its reason. */
+/** The limits of the bus. */
 const mebibyte = 1024 * 1024;
 const minuteMs = 60_000;
 const hourMs = 60 * minuteMs;
 
 export const busLimits = {
-  /** How long opening a bus waits for the first connection before it continues without one. */
+  /** The wait for the first connection when a bus is opened; after it, opening continues without a connection. */
   firstConnectMs: 1_500,
-  /** One attempt to connect: a host that swallows packets must not hold up the next. */
+  /** The timeout of one connection attempt: a host that drops packets must not delay the next attempt. */
   connectTimeoutMs: 2_000,
   /**
-   * The first wait between attempts, at most: a killed server is back within a second. Each further one is twice as
-   * long …
+   * The longest first wait between connection attempts, so that a killed server is back within a second. Each further
+   * wait is twice as long, up to `dialWaitLastMs`.
    */
   dialWaitFirstMs: 250,
-  /** … up to this. Clients of which there are many set a longer one. */
+  /** The longest wait between connection attempts. Large groups of clients set a longer one. */
   dialWaitLastMs: 2_000,
-  /** With two unanswered pings allowed, a link that is half open is noticed within 15 s. */
+  /** The interval between pings: two may stay unanswered, so a half-open connection is detected within 15 s. */
   pingIntervalMs: 5_000,
   pingsUnansweredMax: 2,
-  /** How long closing waits until the server has what was published last. */
+  /** How long closing waits until the server has received the last messages. */
   closeFlushMs: 1_000,
-  /** How long closing waits for handlers that are at work. */
+  /** How long closing waits for running handlers. */
   drainMs: 5_000,
 
-  /** Commands that one process works on at once; group commit gains nothing beyond, and memory stays bounded. */
+  /**
+   * The most commands that one process handles concurrently: more would not improve group commit, and this bounds the
+   * memory.
+   */
   commandsInFlightMax: 512,
-  /** The wait that a caller is asked for when that many are in flight, or when a handler could not answer. */
+  /** The retry delay for callers when `commandsInFlightMax` is reached or a handler was unavailable. */
   retryAfterMs: 500,
 
-  /** Events on the way to the server without a confirmation. */
+  /** The most events sent to the server without a confirmation. */
   eventsInFlightMax: 512,
-  /** The same in bytes: 512 events of the largest size would be 128 MiB in a socket's buffer. */
+  /**
+   * The most bytes sent without a confirmation: 512 events of the largest size would fill a socket's buffer with 128
+   * MiB.
+   */
   eventBytesInFlightMax: 8 * mebibyte,
-  /** One of this many events asks for a confirmation, which confirms all before it. */
+  /** One in so many events requests a confirmation, which also confirms all earlier events. */
   eventsPerConfirmation: 128,
   eventBytesPerConfirmation: mebibyte,
   /**
-   * Epochs of EVENTS whose positions a listener distinguishes: a log has one at a time, and few logs share an account
-   * by mistake.
+   * The epochs of EVENTS whose positions a listener remembers. A log has one epoch at a time, and several logs share a
+   * NATS account only by mistake.
    */
   epochsRemembered: 8,
-  /** No confirmation for this long: the outcome is unknown and the relay starts again from what is stored. */
+  /**
+   * The timeout of a confirmation: the outcome is then unknown, and the relay continues from the stream's last event.
+   */
   confirmationMs: 5_000,
-  /** Answers of the server about streams. */
+  /** The timeout of stream management requests. */
   streamApiMs: 3_000,
-  /** A live stream that could not be set up is tried again with a publish after this long, not with every one. */
+  /** The delay before a failed setup of a live stream is retried, so that not every publish retries it. */
   liveStreamRetryMs: 5_000,
 
-  /** How far back integrators can start: a week, or until the space is used. */
+  /**
+   * The retention of EVENTS, which limits how far back integrators can start: a week, or less when the space is full.
+   */
   eventsAgeMs: 7 * 24 * hourMs,
   eventsBytes: 1024 * mebibyte,
-  /** Longer than any retry of the relay; ids of this long are held in the server's memory. */
+  /** Longer than any retry of the relay; the server keeps message ids of this period in memory. */
   eventsDuplicateWindowMs: 30_000,
-  /** Live copies: the service that stores them has older ones. */
+  /** The retention of live copies; the service that stores the data has the older ones. */
   liveAgeMs: 10 * minuteMs,
   liveBytes: 128 * mebibyte,
-  /** Live copies are not de-duplicated; the server's smallest window keeps no ids for long. */
+  /** The server's smallest window: live copies need no de-duplication, so few ids are kept. */
   liveDuplicateWindowMs: 100,
 
-  /** Replies that a service may send to one request, and for how long after it. */
+  /** The number of replies that a service may send to one request, and the time it has for them. */
   repliesPerRequest: 1,
   replyPermissionMs: 2 * minuteMs,
-  /** The server's own limit for one message: a log batch of 512 KiB, encoded, fits. */
+  /** The server's limit for one message; an encoded log batch of 512 KiB fits. */
   messageBytesMax: mebibyte,
 
-  /** How long a started server has until it accepts connections; recovering a large store takes seconds. */
+  /** The time that a starting server has to accept connections; recovering a large store takes seconds. */
   serverStartMs: 20_000,
-  /** Fetching the server's package or release over a slow line. */
+  /** The timeout for downloading the server's package or release, even over a slow line. */
   downloadMs: 2 * minuteMs,
 } as const;

@@ -1,19 +1,22 @@
-/** The configuration file of a nats-server that belongs to a cluster on one machine: 127.0.0.1 only, users as given. */
+/**
+ * The configuration file of a nats-server that belongs to a cluster on one machine: it listens on 127.0.0.1 only and
+ * has the given users.
+ */
 import { busLimits } from "./limits.ts";
 import type { Permissions } from "./permissions.ts";
 
 export type NatsUser = {
   readonly name: string;
-  /** Plain, in which case the file must be readable by its owner only, or a bcrypt hash. */
+  /** A bcrypt hash or a plain password; with plain passwords only the owner may read the file. */
   readonly password: string;
   readonly permissions: Permissions;
 };
 
 export type NatsConfigOptions = {
   readonly port: number;
-  /** JetStream's folder. */
+  /** The folder in which JetStream stores its data. */
   readonly storeDir: string;
-  /** Without users the server asks for none. */
+  /** Without users the server requires no login. */
   readonly users?: readonly NatsUser[];
 };
 
@@ -49,11 +52,11 @@ function renderUser(user: NatsUser): readonly string[] {
   ];
 }
 
-/** An empty allow list would allow everything; denying everything says what is meant. */
+/** An empty allow list would allow everything, so an explicit deny is needed. */
 function renderSubjects(subjects: readonly string[]): string {
   if (subjects.length === 0) return '{ deny: [">"] }';
   return `{ allow: [${subjects.map(quote).join(", ")}] }`;
 }
 
-/** JSON's escapes are among those of this format; `$` begins a variable only outside quotes. */
+/** NATS's format includes JSON's escapes, and `$` begins a variable only outside quotes. */
 const quote = (text: string): string => JSON.stringify(text);

@@ -14,7 +14,7 @@ const principals: readonly BusPrincipal[] = [
   { kind: "agent", agent: "rack2" },
 ];
 
-/** One subject of each kind, so that a row that is too wide is seen. */
+/** One subject of each kind, to detect a user with too many permissions. */
 const probes = [
   "ty.event.trial.12%2E3.TrialCreated",
   ...busServices.map((service) => `ty.cmd.${service}.SomeCommand`),
@@ -69,7 +69,7 @@ const served = (service: string) => [
 ];
 const event = "ty.event.trial.12%2E3.TrialCreated";
 
-/** The table of the design, written out: what each may publish, and hear besides its own inbox. */
+/** The expected permissions: the subjects that each user may publish and subscribe to, besides its inbox. */
 const table: Readonly<
   Record<string, { publish: readonly string[]; subscribe: readonly string[] }>
 > = {
@@ -148,7 +148,7 @@ function connectAs(user: string): Promise<NatsConnection> {
   });
 }
 
-/** The subjects that the server refuses, seen on the connection itself. */
+/** Returns the subjects that the server refuses, observed on the connection itself. */
 async function refusedAt(
   connection: NatsConnection,
   operation: "publish" | "subscription",
@@ -175,13 +175,13 @@ async function refusedAt(
 describe.each(principals.map((principal) => ({ user: busUserOf(principal) })))(
   "$user",
   ({ user }) => {
-    test("may publish its row and is refused everywhere else", async () => {
+    test("a user may publish on its permitted subjects and is refused on all others", async () => {
       const refused = await refusedAt(await connectAs(user), "publish", probes);
       const allowed = probes.filter((subject) => !refused.has(subject));
       expect(allowed.toSorted()).toEqual([...new Set(table[user]?.publish)].toSorted());
     });
 
-    test("may hear its row and its own inbox, and is refused everywhere else", async () => {
+    test("a user may subscribe to its permitted subjects and its inbox, and is refused on all others", async () => {
       const subjects = [
         ...probes,
         ...wildcards.filter((subject) => subject !== `_INBOX_${user}.>`),
@@ -194,7 +194,7 @@ describe.each(principals.map((principal) => ({ user: busUserOf(principal) })))(
   },
 );
 
-test("nobody connects without a password, or with another's", async () => {
+test("a login without a password, or with another user's, is refused", async () => {
   await expect(connect({ servers: server.url, reconnect: false })).rejects.toThrow(
     /authorization/i,
   );
@@ -207,7 +207,7 @@ test("nobody connects without a password, or with another's", async () => {
   await expect(stolen).rejects.toThrow(/authorization/i);
 });
 
-describe("each row works through the adapter", () => {
+describe("the permissions allow all traffic of the adapter", () => {
   const problems: string[] = [];
 
   async function busAs(principal: BusPrincipal): Promise<Bus> {
@@ -221,7 +221,7 @@ describe("each row works through the adapter", () => {
   }
   const serviceBus = (service: (typeof busServices)[number]) => busAs({ kind: "service", service });
 
-  test("events go from the relay to those who fold them", async () => {
+  test("events go from the relay to all services that fold them", async () => {
     await using relay = await serviceBus("relay");
     const heard: Record<string, number[]> = {};
     await using stack = new AsyncDisposableStack();
@@ -247,7 +247,7 @@ describe("each row works through the adapter", () => {
     expect(problems).toEqual([]);
   });
 
-  test("commands go to every service, and agents reach theirs", async () => {
+  test("commands reach every service, and agents reach the services that they call", async () => {
     await using gateway = await serviceBus("gateway");
     await using agent = await busAs({ kind: "agent", agent: "rack.1" });
     await using stack = new AsyncDisposableStack();
@@ -270,7 +270,7 @@ describe("each row works through the adapter", () => {
     problems.length = 0;
   });
 
-  test("the scheduler and its agents reach each other, and it hears its own probe", async () => {
+  test("the scheduler and its agents reach each other, and the scheduler receives its probe", async () => {
     await using scheduler = await serviceBus("scheduler");
     await using agent = await busAs({ kind: "agent", agent: "rack.1" });
     const heard: string[] = [];
@@ -285,7 +285,7 @@ describe("each row works through the adapter", () => {
     expect(problems).toEqual([]);
   });
 
-  test("live copies go from metrics and logs to the gateway, and their streams are set up", async () => {
+  test("live copies go from metrics and logs to the gateway, and their streams are created", async () => {
     await using metrics = await serviceBus("metrics");
     await using logs = await serviceBus("logs");
     await using gateway = await serviceBus("gateway");
@@ -298,7 +298,7 @@ describe("each row works through the adapter", () => {
     expect(problems).toEqual([]);
   });
 
-  test("a subscription that is not permitted says so at once", async () => {
+  test("a subscription that is not permitted fails at once", async () => {
     await using agent = await busAs({ kind: "agent", agent: "rack.1" });
     const asked = agent.subscribe("ty.agent.rack2.do", () => {});
     await expect(asked).rejects.toMatchObject({ code: "not_permitted", retry: "never" });

@@ -1,6 +1,6 @@
 /**
- * The permissions of the bus, subject by subject. A user is refused everything that is not named
- * here. Pure, so that the same rules make the configuration of the embedded server and of a production cluster.
+ * The permissions of the bus by subject; everything else is refused. The rules are pure functions, so that the embedded
+ * server and a production cluster get the same configuration.
  */
 import { agentDoSubject, agentReportSubject, inboxPrefixOf, probeSubject } from "./subjects.ts";
 import type { StreamKey } from "./nats/streams.ts";
@@ -8,7 +8,7 @@ import type { StreamKey } from "./nats/streams.ts";
 export type Permissions = {
   readonly publish: readonly string[];
   readonly subscribe: readonly string[];
-  /** May answer who asked, at the address that came with the question. */
+  /** May answer a request at its reply address. */
   readonly respond: boolean;
 };
 
@@ -25,12 +25,12 @@ export const busServices = [
 ] as const;
 export type BusService = (typeof busServices)[number];
 
-/** A service's name, or the name of an agent's user. */
+/** A service or an agent, identified by its name. */
 export type BusPrincipal =
   | { readonly kind: "service"; readonly service: BusService }
   | { readonly kind: "agent"; readonly agent: string };
 
-/** Those who fold or show what others decide. */
+/** The services that fold or show the events of others. */
 const hearEvents: readonly BusService[] = [
   "experiments",
   "searcher",
@@ -41,10 +41,10 @@ const hearEvents: readonly BusService[] = [
   "gateway",
 ];
 
-/** The requests of agents. */
+/** The commands that agents send. */
 const agentCommands = ["ty.cmd.logs.WriteLines", "ty.cmd.registry.PlanContextDownload"];
 
-/** The user, and with it the inbox, that a principal connects as. */
+/** Returns the user of a principal, which also determines its inbox. */
 export function busUserOf(principal: BusPrincipal): string {
   return principal.kind === "service" ? principal.service : `agent-${principal.agent}`;
 }
@@ -75,7 +75,7 @@ export function permissionsOf(principal: BusPrincipal): Permissions {
 }
 
 function servedSubjects(service: BusService): readonly string[] {
-  // The server takes a wildcard in place of a token too: "$SRV.*" would let in "$SRV.>".
+  // The server also matches a wildcard token: "$SRV.*" would allow "$SRV.>".
   const discovery = ["PING", "INFO", "STATS"].flatMap((verb) => [
     `$SRV.${verb}`,
     `$SRV.${verb}.${service}`,
@@ -120,7 +120,7 @@ function ownSubjects(service: BusService): Subjects {
   }
 }
 
-/** The requests to JetStream that set up a stream. */
+/** Returns the JetStream API subjects that set up a stream. */
 function streamSubjects(stream: StreamKey): readonly string[] {
   return ["CREATE", "UPDATE", "INFO"].map((verb) => `$JS.API.STREAM.${verb}.${stream}`);
 }

@@ -1,19 +1,22 @@
 /**
- * The bus as everything else sees it: NATS in production, an in-memory adapter in unit tests and simulations.
+ * The port of the bus, with two adapters: NATS in production, in memory in unit tests and simulations.
  *
- * Promises, each a test of the contract suite:
+ * The contract suite tests each of these promises:
  * - Events: at most once, in position order, possibly with gaps; a reader that needs every event reads the log for the
  *   gap.
- * - Requests: at most once; a deadline always ends them, as a Fault with retry "later".
+ * - Requests: at most once; a request always ends by its deadline, then as a Fault with retry "later".
  * - Messages (agents, live copies): at most once, unordered between subjects.
  */
 import type { StoredEvent } from "@trainyard/event-log";
 
-/** The parts of a command besides its body; on NATS as headers. */
+/** The parts of a command besides its body; NATS sends them as headers. */
 export type CommandHeaders = {
-  /** A UUID that names the attempt's effect; a repeat has none. Derived from caller and idempotency key. */
+  /**
+   * A UUID, derived from caller and idempotency key, that identifies the command's effect: a retry with it changes
+   * nothing.
+   */
   readonly commitId: string;
-  /** An opaque id of who asks. */
+  /** An opaque id of the caller. */
   readonly authid: string;
   readonly traceparent: string;
   readonly correlationid: string;
@@ -21,31 +24,34 @@ export type CommandHeaders = {
 
 export type CommandRequest = { readonly headers: CommandHeaders; readonly body: Uint8Array };
 
-/** Proto JSON both ways: the answer message, or a Rejected. */
+/** Proto JSON in the request and in the answer, which is the reply message or a Rejected. */
 export type CommandReply =
   | { readonly kind: "ok"; readonly body: Uint8Array }
   | { readonly kind: "rejected"; readonly body: Uint8Array }
-  /** The service could not: another holder, a database away. Worth another try after this long. */
+  /**
+   * The service could not decide, for example because its leader or database is unavailable. The caller may retry after
+   * `retryAfterMs`.
+   */
   | { readonly kind: "unavailable"; readonly detail: string; readonly retryAfterMs: number };
 
 export type CommandHandler = (request: CommandRequest) => Promise<CommandReply>;
 
 export type Message = { readonly subject: string; readonly body: Uint8Array };
 
-/** The log that the events in EVENTS belong to, and the position since which they have no gap. */
+/** The log whose events are in EVENTS, and an id for the gapless content since the stream was last filled. */
 export type EventsEpoch = {
-  /** The id of the log's first event: no two logs share it, also one that was restored from a backup keeps it. */
+  /** The id of the log's first event. No two logs share it; a restored backup keeps it. */
   readonly log: string;
   /**
-   * A UUIDv7 that is drawn again whenever the stream is filled from the log again: after a wipe, or when the log went
-   * back.
+   * A UUIDv7, new whenever the stream is filled again from the log: after a wipe, or after the log lost its last
+   * events.
    */
   readonly epoch: string;
 };
 
-/** Where an event on the live tail comes from; empty strings for what its message does not say. */
+/** The origin of an event on the live tail; strings are empty if its message lacks the header. */
 export type EventOrigin = EventsEpoch & {
-  /** The id of the event one position before it. */
+  /** The id of the event one position before. */
   readonly previousId: string;
 };
 
@@ -53,12 +59,12 @@ export type EventOrigin = EventsEpoch & {
 export type LastEvent = EventsEpoch & { readonly position: number; readonly id: string };
 
 export interface Bus extends AsyncDisposable {
-  /** Whether the link to the server is up now. */
+  /** Returns whether the connection to the server is up. */
   connected(): boolean;
-  /** Calls back at every change of `connected()`. */
+  /** Registers a callback for every change of `connected()`. */
   onConnection(callback: (connected: boolean) => void): Disposable;
 
-  /** ty.cmd.<service>.<Command>: asks and waits until the deadline. */
+  /** Sends the command ty.cmd.<service>.<Command> and waits for its answer until the deadline. */
   request(
     service: string,
     command: string,
@@ -66,37 +72,43 @@ export interface Bus extends AsyncDisposable {
     deadlineMs: number,
   ): Promise<CommandReply>;
 
-  /** Serves the commands of a service while not disposed of; replicas share the load. */
+  /** Serves the commands of a service until disposed of; replicas share the load. */
   serve(
     service: string,
     commands: Readonly<Record<string, CommandHandler>>,
   ): Promise<AsyncDisposable>;
 
-  /** A core message; lost when nobody listens. Ids in it are encoded by the functions of `subjects.ts`. */
+  /**
+   * Publishes a core message, which is lost without a listener. `subjects.ts` has the functions that encode ids in
+   * subjects.
+   */
   publish(subject: string, body: Uint8Array): void;
-  /** `*` stands for one token, `>` at the end for the rest. */
+  /** In the subject, `*` matches one token, and a final `>` matches the rest. */
   subscribe(subject: string, callback: (message: Message) => void): Promise<AsyncDisposable>;
 
   /**
-   * The live tail of EVENTS, from now on: positions ascend within an epoch. A reader that folds an event compares its
-   * origin with the log that it follows: anybody else's relay on the same account is heard too. The callback must not
-   * throw.
+   * Subscribes to new events in EVENTS; positions ascend within an epoch. A reader that folds events must compare their
+   * origin with the log that it follows, because other relays on the same account are received too. The callback must
+   * not throw.
    */
   tailEvents(callback: (event: StoredEvent, origin: EventOrigin) => void): Promise<AsyncDisposable>;
 
   /**
-   * The relay's side of EVENTS. Publishes a run of consecutive events in order, each with its epoch and id as the
-   * message id and the message before it as the expected last; resolves when all are acknowledged. Throws a Fault
-   * "relay_diverged" when another publisher came between: read `lastEvent` again.
+   * Publishes consecutive events into EVENTS in order, for the relay. The message id is made of the epoch and the
+   * event's id, and each message expects its predecessor as the last one. Resolves when all are acknowledged. Throws a
+   * Fault "relay_diverged" if another publisher interfered: the caller must read `lastEvent` again.
    */
   publishEvents(events: readonly StoredEvent[], epoch?: EventsEpoch): Promise<void>;
   /** The last message in EVENTS; null for an empty (new or wiped) stream. */
   lastEvent(): Promise<LastEvent | null>;
-  /** Empties EVENTS: the log went back (a restored backup), and EVENTS has events that the log does not have. */
+  /** Empties EVENTS when it has events that the log lost (a restored backup). */
   clearEvents(): Promise<void>;
 
-  /** Publishes to a short-lived stream (METRICS, LOGS); never waited for, lost while the server is away. */
+  /**
+   * Publishes to a short-lived stream (METRICS, LOGS) without waiting; the message is lost while the server is
+   * unavailable.
+   */
   publishLive(stream: "METRICS" | "LOGS", subject: string, body: Uint8Array): void;
-  /** Live copies from now on. */
+  /** Subscribes to new live copies. */
   tailLive(subject: string, callback: (message: Message) => void): Promise<AsyncDisposable>;
 }

@@ -1,4 +1,4 @@
-/** Whether a subject is one of those that a pattern names: `*` is one token, a final `>` one or more. */
+/** Returns whether a pattern matches a subject: `*` matches one token, a final `>` one or more. */
 export function matchesSubject(pattern: string, subject: string): boolean {
   const wanted = pattern.split(".");
   const tokens = subject.split(".");

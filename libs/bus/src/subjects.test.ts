@@ -10,7 +10,7 @@ import {
   metricSubject,
 } from "./subjects.ts";
 
-test("any id is one token, and no two ids are the same one", () => {
+test("every id becomes one token, and different ids become different tokens", () => {
   fc.assert(
     fc.property(fc.string({ unit: "binary" }), (id) => {
       expect(encodeToken(id)).toMatch(/^[A-Za-z0-9_%-]*$/);
@@ -19,7 +19,7 @@ test("any id is one token, and no two ids are the same one", () => {
   );
 });
 
-test("the encoding is fixed", () => {
+test("the encoding of subjects is fixed", () => {
   expect(awkwardIds.map(encodeToken)).toEqual([
     "12%2E3",
     "12%2E3%232",
@@ -46,6 +46,6 @@ test.each([
   ["a.>", "a.b.c", true],
   ["a.>", "a", false],
   [">", "a", true],
-])("%s on %s is %s", (pattern, subject, matches) => {
+])("pattern %s matches subject %s: %s", (pattern, subject, matches) => {
   expect(matchesSubject(pattern, subject)).toBe(matches);
 });

@@ -1,6 +1,6 @@
 /**
- * Subjects. An id is one token: everything but [A-Za-z0-9_-] is percent-encoded in UTF-8, which keeps the encoding
- * one-to-one and free of the characters that NATS gives a meaning ('.', '*', '>', space).
+ * Builds subjects. An id is one token: everything but [A-Za-z0-9_-] is percent-encoded in UTF-8. This encoding is
+ * one-to-one and avoids the characters that have a meaning in NATS ('.', '*', '>', space).
  */
 const encoder = new TextEncoder();
 
@@ -19,7 +19,7 @@ export function decodeToken(token: string): string {
   return decodeURIComponent(token);
 }
 
-/** ty.event.<aggregate>.<id>.<Event>, from a stream and an event's short name. */
+/** Returns ty.event.<aggregate>.<id>.<Event> for a stream and an event's short name. */
 export function eventSubject(aggregate: string, id: string, event: string): string {
   return `ty.event.${aggregate}.${encodeToken(id)}.${event}`;
 }
@@ -41,11 +41,14 @@ export const allMetricSubjects = (experiment: string, trial?: string): string =>
 
 export const logSubject = (task: string): string => `ty.log.${encodeToken(task)}`;
 
-/** The task of a subject that `logSubject` made. */
+/** Returns the task of a subject that `logSubject` made. */
 export const logTaskOf = (subject: string): string => decodeToken(subject.slice("ty.log.".length));
 
-/** A service hears its own probe only while the link both ways is up. */
+/**
+ * The subject of a service's probe: the service receives its own message only while the connection works in both
+ * directions.
+ */
 export const probeSubject = (service: string): string => `ty.probe.${service}`;
 
-/** Answers to a user's own questions come in below this, and no other user may listen there. */
+/** Returns the prefix of a user's inbox, which no other user may subscribe to. */
 export const inboxPrefixOf = (user: string): string => `_INBOX_${encodeToken(user)}`;

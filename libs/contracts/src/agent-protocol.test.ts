@@ -11,7 +11,7 @@ test.each([
     /too new: it needs version 6 .* speak 5; update the services/,
   ],
 ])(
-  "the error for an agent that speaks %j and services without a common version says which is older",
+  "the error for an agent of protocol %j and services without a common version names the older side",
   (agent, said) => {
     expect(protocolProblem(agent, services)).toMatch(said);
   },
@@ -20,11 +20,11 @@ test.each([
 test.each([
   { protocol: 3, protocolOldest: 0 },
   { protocol: 9, protocolOldest: 5 },
-])("an agent that speaks %j has a version in common with the services", (agent) => {
+])("an agent of protocol %j shares a version with the services", (agent) => {
   expect(protocolProblem(agent, services)).toBeNull();
 });
 
-test("agents from before the versions are still understood, and so are this version's by itself", () => {
+test("agents older than the version fields are understood, and so are agents of this version", () => {
   expect(protocolProblem({})).toBeNull();
   expect(protocolProblem(spokenProtocol)).toBeNull();
 });

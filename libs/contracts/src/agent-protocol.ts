@@ -1,18 +1,18 @@
 /** Versions of the protocol between scheduler and agents (agent.proto, "Versions"). */
 
-/** The version of one side: absent from sides that are older than the fields. */
+/** The protocol versions of one side; absent if the side is older than these fields. */
 export type Spoken = {
   readonly protocol?: number | undefined;
   readonly protocolOldest?: number | undefined;
 };
 
 /**
- * The protocol of this version of Trainyard, the same for agent and services. `protocol` rises with a change that the
- * other side has to know of, `protocolOldest` when an old version is no longer supported.
+ * The protocol of this version of Trainyard, for agents and services. `protocol` rises with a change that the other
+ * side must know; `protocolOldest` rises when support for an old version ends.
  */
 export const spokenProtocol = { protocol: 1, protocolOldest: 0 } as const;
 
-/** Why an agent and the services do not understand each other, as a sentence; null where they do. */
+/** Returns why an agent and the services are incompatible, as a sentence; null if they are compatible. */
 export function protocolProblem(agent: Spoken, services: Spoken = spokenProtocol): string | null {
   const { protocol: ofAgent = 0, protocolOldest: oldestOfAgent = 0 } = agent;
   const { protocol: ofServices = 0, protocolOldest: oldestOfServices = 0 } = services;

@@ -16,5 +16,5 @@ export {
   WantedSchema,
   WantedState,
 } from "./gen/trainyard/agent/v1/agent_pb.ts";
-/** The SDK's last word, which agents read from a run's folder. */
+/** The SDK's end record, which agents read from a run's folder. */
 export { type EndRecord, EndRecordSchema } from "./gen/trainyard/common/v1/resources_pb.ts";

@@ -1,7 +1,7 @@
 /**
- * The calls of the public API by their names in lower camel case (`createExperiment`), with the types of their requests
- * and replies. Everything is derived from the services that the gateway serves: a method that proto/ declares is a call
- * here, and a caller or handler that does not fit it does not compile.
+ * The calls of the public API by their names in lower camel case (`createExperiment`), with their request and reply
+ * types. All types are derived from the services that the gateway serves: each method in proto/ is a call here, and a
+ * mismatched caller or handler does not compile.
  */
 import type { DescService, MessageInitShape, MessageShape } from "@bufbuild/protobuf";
 import type { GenService, GenServiceMethods } from "@bufbuild/protobuf/codegenv2";
@@ -29,7 +29,7 @@ import { WorkspaceService } from "./gen/trainyard/api/v1/workspaces_pb.ts";
 import type { Plain } from "./plain.ts";
 
 /**
- * The services that the gateway serves: all of trainyard.api.v1 but ReportService, which the metrics service serves.
+ * The services that the gateway serves: all of trainyard.api.v1 except ReportService, which the metrics service serves.
  */
 export const gatewayServices = [
   ExperimentService,
@@ -57,7 +57,7 @@ export const gatewayServices = [
 type MethodsOf<Service> =
   Service extends GenService<infer Methods extends GenServiceMethods> ? Methods : never;
 
-/** A | B → A & B. */
+/** Turns the union A | B into the intersection A & B. */
 type AllOf<Union> = (Union extends unknown ? (one: Union) => void : never) extends (
   all: infer All,
 ) => void
@@ -75,17 +75,17 @@ type NamesOf<Kind extends string> = {
   [Name in CallName]: Methods[Name]["methodKind"] extends Kind ? Name : never;
 }[CallName];
 
-/** Calls whose answer is a stream of messages. */
+/** Calls that answer with a stream of messages. */
 export type StreamName = NamesOf<"server_streaming">;
-/** Calls whose answer is bytes of a content type of its own. */
+/** Calls that answer with bytes of another content type. */
 export type RawName = {
   [Name in CallName]: OutputOf<Name> extends HttpBody ? Name : never;
 }[CallName];
-/** Calls that one message answers. */
+/** Calls that answer with one message. */
 export type UnaryName = Exclude<NamesOf<"unary">, RawName>;
 
-/** A request as a caller gives it: a field that is left out has its default. */
+/** A caller's request: an absent field has its default. */
 export type RequestInitOf<Name extends CallName> = MessageInitShape<InputOf<Name>>;
-/** A request as a handler gets it: every field has a value, save optional ones and messages. */
+/** A handler's request: every field has a value, except optional fields and messages. */
 export type RequestOf<Name extends CallName> = Plain<MessageShape<InputOf<Name>>>;
 export type ReplyOf<Name extends CallName> = Plain<OutputOf<Name>>;

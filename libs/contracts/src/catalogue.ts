@@ -1,4 +1,4 @@
-/** Every event type there is: its message, the aggregate whose streams carry it, and the service that owns them. */
+/** Every event type: its message, the aggregate whose streams contain it, and the service that owns these streams. */
 import type { DescMessage } from "@bufbuild/protobuf";
 import * as allocation from "./gen/trainyard/event/v1/allocation_pb.ts";
 import * as checkpoint from "./gen/trainyard/event/v1/checkpoint_pb.ts";
@@ -13,7 +13,7 @@ import * as space from "./gen/trainyard/event/v1/space_pb.ts";
 import * as token from "./gen/trainyard/event/v1/token_pb.ts";
 import type { Plain } from "./plain.ts";
 
-/** The messages, by the event's short name. */
+/** The event messages by short name. */
 export type EventMessages = {
   ExperimentCreated: experiment.ExperimentCreated;
   ExperimentActivated: experiment.ExperimentActivated;
@@ -135,7 +135,7 @@ export type EventMessages = {
 export type EventName = keyof EventMessages;
 export type EventData<Name extends EventName> = Plain<EventMessages[Name]>;
 
-/** An event as deciders give it and folds take it. */
+/** An event as deciders return it and folds receive it. */
 export type EventOf<Name extends EventName> = {
   [Key in Name]: { readonly type: Key; readonly data: EventData<Key> };
 }[Name];
@@ -143,7 +143,7 @@ export type AnyEvent = EventOf<EventName>;
 
 export type EventType = {
   readonly name: EventName;
-  /** dev.trainyard.<aggregate>.<Name>.v1 */
+  /** The stored type: dev.trainyard.<aggregate>.<Name>.v1. */
   readonly type: string;
   readonly aggregate: string;
   readonly owner: string;
@@ -331,16 +331,16 @@ const byName = new Map(eventTypes.map((entry) => [entry.name, entry]));
 
 export function eventTypeByName(name: EventName): EventType {
   const entry = byName.get(name);
-  if (entry === undefined) throw new RangeError(`no event is called ${name}`);
+  if (entry === undefined) throw new RangeError(`no event type has the name ${name}`);
   return entry;
 }
 
-/** The entry of a stored type; undefined for one that this version does not know. */
+/** Returns the entry of a stored type; undefined for a type that this version does not know. */
 export function eventTypeOf(type: string): EventType | undefined {
   return byType.get(type);
 }
 
-/** The short name in a stored type: dev.trainyard.trial.RunEnded.v1 → RunEnded. */
+/** Returns the short name in a stored type: dev.trainyard.trial.RunEnded.v1 → RunEnded. */
 export function shortNameOf(type: string): string {
   return type.split(".")[3] ?? type;
 }

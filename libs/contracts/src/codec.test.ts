@@ -56,7 +56,7 @@ const launch = fc.record(
   { requiredKeys: [] },
 );
 
-describe("the compiled codec agrees with the runtime's own", () => {
+describe("the compiled codec agrees with @bufbuild/protobuf", () => {
   it.each([
     ["a map of doubles", ValidationReportedSchema, validation],
     ["nested lists", AllocationGrantedSchema, granted],
@@ -72,8 +72,8 @@ describe("the compiled codec agrees with the runtime's own", () => {
   });
 });
 
-describe("writing in full", () => {
-  it("leaves no default out", () => {
+describe("writing full JSON", () => {
+  it("includes every default", () => {
     const codec = codecOf<unknown>(ValidationReportedSchema);
     const empty = { trial: "", run: 0, step: 0, scalars: {}, reportKey: "", nonNumeric: [] };
     expect(codec.toFullJson(codec.decode("{}"))).toEqual(empty);
@@ -81,8 +81,8 @@ describe("writing in full", () => {
   });
 });
 
-describe("reading", () => {
-  it("fills in what is absent", () => {
+describe("reading JSON", () => {
+  it("fills in absent fields", () => {
     expect(codecOf<unknown>(ValidationReportedSchema).decode("{}")).toEqual({
       trial: "",
       run: 0,
@@ -93,7 +93,7 @@ describe("reading", () => {
     });
   });
 
-  it("does not share its defaults between messages", () => {
+  it("does not share default values between messages", () => {
     const codec = codecOf<{ scalars: Record<string, number> }>(ValidationReportedSchema);
     codec.decode("{}").scalars["loss"] = 1;
     expect(codec.decode("{}").scalars).toEqual({});
@@ -120,7 +120,7 @@ describe("reading", () => {
 });
 
 describe("events", () => {
-  it("come back as they were written", () => {
+  it("are read back as they were written", () => {
     const event = {
       type: "RunStarted",
       data: { run: 2, allocation: "12.3#2" },
@@ -128,15 +128,15 @@ describe("events", () => {
     expect(decodeEvent(encodeEvent(event))).toEqual(event);
   });
 
-  it("of an unknown type are a fault that no retry mends", () => {
+  it("of an unknown type throw a Fault that must not be retried", () => {
     expect(() => decodeEvent({ type: "dev.trainyard.trial.Sang.v1", body: "{}" })).toThrow(
       expect.objectContaining({ code: "unknown_event_type", retry: "never" }),
     );
   });
 
-  it("of an old type are read as today's", () => {
+  it("of an old type are upcast to the latest version", () => {
     const type = "dev.trainyard.allocation.WaitNoted.v1";
-    // Each upcaster leads to the next version only: WaitNoted wrote its cause as text, version 2 gave it a name.
+    // Each upcaster leads only to the next version: WaitNoted had its cause as text, and version 2 renames the field.
     const table: Upcasters = {
       [type]: (body) => {
         const { text } = JSON.parse(body) as { text?: string };
@@ -158,10 +158,10 @@ describe("events", () => {
   });
 });
 
-describe("bytes that are not there", () => {
+describe("absent bytes", () => {
   const codec = codecOf<{ readonly context: Uint8Array }>(CreateExperimentRequestSchema);
 
-  it("are read as none, and each message has its own", () => {
+  it("are read as empty, with a separate array for each message", () => {
     const [one, other] = [codec.fromJson({}), codec.fromJson({})];
     expect(one.context).toEqual(new Uint8Array());
     expect(one.context).not.toBe(other.context);

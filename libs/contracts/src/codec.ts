@@ -1,12 +1,12 @@
 /**
- * Messages as proto JSON text and back, by functions that are compiled once per message type.
+ * Converts messages to proto JSON text and back, with functions that are compiled once per message type.
  *
- * @bufbuild/protobuf's own toJson and fromJson walk the descriptor for every value, ten times slower than a plain
- * object's JSON; a log is folded a million events at a time. The result is the same text and the same fields (a
+ * toJson and fromJson of @bufbuild/protobuf walk the descriptor for every value and are ten times slower than JSON of
+ * plain objects; a log is folded a million events at a time. The result is the same text and the same fields (a
  * property test compares both), in the canonical form of the proto3 JSON mapping: camelCase names, defaults left out,
- * enums by name, NaN and the infinities as strings. Reading also takes what the mapping allows (original names, numbers
- * as strings); unknown fields are ignored, unknown enum names are refused. Not covered, as nothing here uses them:
- * 64-bit integers, maps with message values, Any, extensions, groups.
+ * enums by name, NaN and the infinities as strings. Reading also accepts the other forms that the mapping allows
+ * (original names, numbers as strings); unknown fields are ignored, unknown enum names are refused. Not covered because
+ * the platform does not use them: 64-bit integers, maps with message values, Any, extensions, groups.
  */
 import type { DescEnum, DescField, DescMessage, JsonObject, JsonValue } from "@bufbuild/protobuf";
 import { ScalarType } from "@bufbuild/protobuf";
@@ -17,10 +17,10 @@ type Write = (value: unknown) => JsonValue;
 type PlainRecord = Record<string, unknown>;
 
 export type Codec<T> = {
-  /** From parsed proto JSON; throws a Fault `undecodable`. */
+  /** Reads parsed proto JSON; throws a Fault `undecodable`. */
   readonly fromJson: (json: JsonValue) => T;
   readonly toJson: (message: T) => JsonObject;
-  /** The same with every field that has a default written out: what the public API answers. */
+  /** Writes every field, including those with their default value, for the public API. */
   readonly toFullJson: (message: T) => JsonObject;
   readonly decode: (text: string) => T;
   readonly encode: (message: T) => string;
@@ -28,12 +28,12 @@ export type Codec<T> = {
 
 const codecs = new Map<string, Codec<never>>();
 
-/** The codec of a message type, compiled at its first use. */
+/** Returns the codec of a message type, which is compiled on first use. */
 export function codecOf<T>(descriptor: DescMessage): Codec<T> {
   const known = codecs.get(descriptor.typeName);
-  if (known !== undefined) return known as unknown as Codec<T>; // Keyed by the type's name, so the type argument agrees.
+  if (known !== undefined) return known as unknown as Codec<T>; // The key is the type's name, so the cast is safe.
   const codec = compile<T>(descriptor);
-  codecs.set(descriptor.typeName, codec as unknown as Codec<never>); // The map holds codecs of every type.
+  codecs.set(descriptor.typeName, codec as unknown as Codec<never>); // The map has codecs of all types.
   return codec;
 }
 
@@ -62,7 +62,7 @@ function undecodable(detail: string, cause?: unknown): Fault {
   return new Fault("undecodable", detail, { retry: "never", cause });
 }
 
-// Recursion through a type's own name ends at the second visit: the inner call looks the codec up when it runs.
+// A recursive type would recurse forever here: on the second visit the reader looks up the codec when it runs.
 const compiling = new Set<string>();
 
 function messageReader(descriptor: DescMessage): Read {
@@ -108,13 +108,13 @@ function fieldReader(field: DescField): (json: JsonObject, message: PlainRecord)
   };
 }
 
-/** Lists, maps and bytes can be written to: each message has its own. */
+/** Lists, maps and bytes are mutable, so each message needs separate ones. */
 function freshDefault(field: DescField): unknown {
   if (field.fieldKind === "scalar") return new Uint8Array();
   return field.fieldKind === "list" ? [] : {};
 }
 
-/** The value of an absent field; undefined for one with presence. */
+/** Returns the value of an absent field; undefined for a field with presence. */
 function defaultOf(field: DescField): unknown {
   if (field.fieldKind === "list") return [];
   if (field.fieldKind === "map") return {};
@@ -151,8 +151,7 @@ function valueReader(field: DescField): Read {
 }
 
 /**
- * The parsed map is the result already unless an entry reads as something else; a log is folded a million events at a
- * time.
+ * The parsed map is returned unchanged unless an entry needs conversion: a log is folded a million events at a time.
  */
 function readMap(parsed: JsonObject, item: Read): PlainRecord {
   for (const key of Object.keys(parsed)) {
@@ -168,7 +167,7 @@ function copyMap(parsed: JsonObject, item: Read): PlainRecord {
   return map;
 }
 
-/** Sets a key safely: a metric may be called __proto__. */
+/** Sets a key even if it is __proto__, which is a possible metric name. */
 function setKey(target: PlainRecord, key: string, value: unknown): void {
   if (key === "__proto__") {
     Object.defineProperty(target, key, {

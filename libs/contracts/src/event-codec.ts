@@ -3,20 +3,20 @@ import { type AnyEvent, eventTypeByName, eventTypeOf } from "./catalogue.ts";
 import { codecOf } from "./codec.ts";
 import { upcast } from "./upcasters.ts";
 
-/** The stored type and body of an event. */
+/** Returns the stored type and body of an event. */
 export function encodeEvent(event: AnyEvent): { readonly type: string; readonly body: string } {
   const entry = eventTypeByName(event.type);
   return { type: entry.type, body: codecOf<unknown>(entry.schema).encode(event.data) };
 }
 
-/** The size that the log will measure: the bytes of its text in UTF-8. */
+/** Returns the size that the log measures: the UTF-8 bytes of the event's body. */
 export function encodedBytes(event: AnyEvent): number {
   return Buffer.byteLength(encodeEvent(event).body);
 }
 
 /**
- * A stored event as today's code knows it, upcast where its type is an old one.
- * Throws a Fault `unknown_event_type` or `undecodable`, both never to be retried.
+ * Decodes a stored event, upcast if its type is old. Throws a Fault `unknown_event_type` or `undecodable`, which must
+ * not be retried.
  */
 export function decodeEvent(stored: { readonly type: string; readonly body: string }): AnyEvent {
   const current = upcast(stored);

@@ -1,5 +1,6 @@
 /**
- * The enums of the events, and the messages nested in them. Events themselves go by name: EventData<"TrialCreated">.
+ * The enums of the events, and the messages nested in them. Event types are selected by name:
+ * EventData<"TrialCreated">.
  */
 export {
   type SealedCheckpoint,

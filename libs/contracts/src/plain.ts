@@ -3,8 +3,8 @@ import type { JsonObject, Message } from "@bufbuild/protobuf";
 type Scalar = string | number | bigint | boolean | null | undefined | Uint8Array;
 
 /**
- * A message without the runtime's own fields: what deciders take and give, and tests compare. All fields are present
- * with their defaults, save `optional` ones and messages, which may be absent.
+ * A message without @bufbuild/protobuf's internal fields, as deciders use it and tests compare it. All fields have a
+ * value; only `optional` ones and messages may be absent.
  */
 export type Plain<T> = T extends Scalar
   ? T

@@ -7,7 +7,7 @@ import { gatewayRoutes } from "./routes.ts";
 
 const folder = join(import.meta.dirname, "gen/trainyard/api/v1");
 
-/** The services that proto/trainyard/api/v1 declares. */
+/** Returns the services that proto/trainyard/api/v1 declares. */
 async function declaredServices(): Promise<readonly DescService[]> {
   const modules = await Promise.all(
     readdirSync(folder).map(
@@ -21,20 +21,20 @@ function isService(exported: unknown): exported is DescService {
   return (exported as { readonly kind?: unknown } | null)?.kind === "service";
 }
 
-test("every service of the public API is the gateway's, but the one for reports", async () => {
+test("the gateway serves every service of the public API except the one for reports", async () => {
   const served = gatewayServices.map(({ name }) => name);
   const declared = (await declaredServices()).map(({ name }) => name);
   expect(declared.toSorted()).toEqual([...served, "ReportService"].toSorted());
 });
 
-test("no two methods of the API have one name, as handlers and callers go by it", () => {
+test("all methods of the API have different names, because handlers and callers select them by name", () => {
   const names = gatewayServices.flatMap(({ methods }: DescService) =>
     methods.map(({ localName }) => localName),
   );
   expect(names).toEqual([...new Set(names)]);
 });
 
-test("a route knows its call and how it is answered", () => {
+test("a route has its call and the kind of its answer", () => {
   const kinds = Object.fromEntries(gatewayRoutes().map(({ call, kind }) => [call, kind]));
   expect(kinds).toMatchObject({
     getTrial: "unary",

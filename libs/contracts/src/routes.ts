@@ -1,6 +1,6 @@
 /**
- * The public API's routes, read from the google.api.http rules that the generated descriptors carry. The gateway serves
- * from this table and the clients call by it, so neither repeats a path.
+ * The public API's routes, read from the google.api.http rules in the generated descriptors. The gateway and all
+ * clients use this table, so each path is written once.
  */
 import { type DescMessage, type DescMethod, type DescService, getOption } from "@bufbuild/protobuf";
 import {
@@ -17,28 +17,28 @@ import { HttpBodySchema } from "./gen/google/api/httpbody_pb.ts";
 export type HttpMethod = "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
 
 type Kinds =
-  /** One message answers. */
+  /** The answer is one message. */
   | { readonly kind: "unary"; readonly call: UnaryName }
   /** The answer is a stream of messages: server-sent events. */
   | { readonly kind: "stream"; readonly call: StreamName }
-  /** The answer is bytes of its own content type. */
+  /** The answer is bytes of another content type. */
   | { readonly kind: "raw"; readonly call: RawName };
 
 export type Route = Kinds & {
   readonly service: string;
   readonly name: string;
   readonly method: HttpMethod;
-  /** /api/v1/trials/{trial}/logs:follow */
+  /** For example /api/v1/trials/{trial}/logs:follow. */
   readonly path: string;
-  /** The fields of the request that are in the path. */
+  /** The request's fields that are in the path. */
   readonly pathFields: readonly string[];
-  /** The rest of the request is the JSON body; otherwise it is the query. */
+  /** True if the request's other fields are the JSON body, false if they are the query. */
   readonly hasBody: boolean;
   readonly request: DescMessage;
   readonly reply: DescMessage;
 };
 
-/** All routes of the gateway; a method with additional bindings has several. */
+/** Returns all routes of the gateway; a method with additional bindings has several. */
 export function gatewayRoutes(): readonly Route[] {
   return gatewayServices.flatMap((service: DescService) =>
     service.methods.flatMap((method) => {
@@ -66,7 +66,7 @@ function routeOf(service: DescService, method: DescMethod, rule: HttpRule): Rout
   };
 }
 
-/** The types of the calls are derived from the descriptors that are read here, so the names agree with the kinds. */
+/** The cast is safe: call types and kinds are derived from the same descriptors. */
 function kindOf(method: DescMethod): Kinds {
   const call = method.localName as CallName;
   if (method.methodKind === "server_streaming") return { kind: "stream", call: call as StreamName };
@@ -75,7 +75,7 @@ function kindOf(method: DescMethod): Kinds {
   return { kind: "unary", call: call as UnaryName };
 }
 
-/** The path with its fields filled in, percent-encoded. */
+/** Returns the path with its fields filled in, percent-encoded. */
 export function pathOf(route: Route, fields: Readonly<Record<string, unknown>>): string {
   return route.path.replace(/\{(\w+)\}/g, (_, name: string) =>
     encodeURIComponent(String(fields[name] ?? "")),

@@ -1,7 +1,7 @@
 /**
- * Old events, read as new ones. A changed meaning is a new type (FooV2) and one function here from the old type's body
- * to the new type's; a frozen fixture of the old one keeps it true. Applied until no function fits, so that each needs
- * to know its next version only.
+ * Upcasts old events to the latest version. A changed meaning is a new type (FooV2) and one function here, from the old
+ * type's body to the new type's; a fixture of the old type tests it. Upcasters run until none applies, so each produces
+ * only its next version.
  */
 
 type Upcaster = (body: string) => { readonly type: string; readonly body: string };
@@ -11,7 +11,7 @@ type Stored = { readonly type: string; readonly body: string };
 /** The upcasters by old type. */
 export type Upcasters = Readonly<Record<string, Upcaster>>;
 
-/** None yet: no released event has changed its meaning. `codec.test.ts` has an example. */
+/** The table is empty: no released event has changed its meaning. `codec.test.ts` has an example. */
 export const upcasters: Upcasters = {};
 
 export function upcast(stored: Stored, table: Upcasters = upcasters): Stored {

@@ -1,4 +1,4 @@
-/** The promises of every adapter of the log. Called by each adapter's own test file. */
+/** The contract suite of the log: the test file of each adapter calls it. */
 import { describe } from "vitest";
 import { appendContract } from "./contract/appends.ts";
 import { cursorContract } from "./contract/cursors.ts";

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { commitHash, genesis, metaText, sha256Hex } from "./hash.ts";
 
 const meta = metaText({
-  // In another order than they are stored in.
+  // The attributes are in another order than the stored one.
   traceparent: "",
   authid: "u-1",
   causationid: "",
@@ -12,14 +12,17 @@ const meta = metaText({
 });
 const type = (name: string): string => `dev.trainyard.${name}.v1`;
 
-test("the attributes keep their text", () => {
+test("the attributes of a commit keep their stored text", () => {
   expect(meta).toBe(
     '{"source":"/trainyard/metrics","workspace":"Größe","correlationid":"c","causationid":"","authid":"u-1","traceparent":""}',
   );
 });
 
-/** Computed elsewhere, from the format's description alone. They never change: every stored log depends on them. */
-test("hashes keep their format", () => {
+/**
+ * Hashes computed by another program from the format's description. They must never change: every stored log depends on
+ * them.
+ */
+test("commit hashes keep their format", () => {
   const first = commitHash(genesis, {
     position: 2,
     timeMs: 1_700_000_000_000,

@@ -1,4 +1,4 @@
-/** The hash of a commit, format 1, as `migrations/0004_append.sql` defines it. */
+/** Computes the hash of a commit, format 1, as `migrations/0004_append.sql` defines it. */
 import { createHash, hash } from "node:crypto";
 import type { CommitMeta } from "./port.ts";
 
@@ -7,7 +7,7 @@ export type HashedEvent = {
   readonly version: number;
   readonly id: string;
   readonly type: string;
-  /** The digest of the body's UTF-8, hexadecimal. */
+  /** The SHA-256 of the body's UTF-8, in hex. */
   readonly bodySha256: string;
 };
 
@@ -15,7 +15,7 @@ export type HashedCommit = {
   readonly position: number;
   readonly timeMs: number;
   readonly commitId: string;
-  /** The metadata as `metaText` writes it. */
+  /** The metadata, as `metaText` formats it. */
   readonly meta: string;
   readonly cursor: {
     readonly consumer: string;
@@ -29,7 +29,7 @@ export type HashedCommit = {
 /** The hash before the first commit. */
 export const genesis: Uint8Array = new Uint8Array(32);
 
-/** The stored text of a commit's attributes. */
+/** Returns the stored text of a commit's attributes. */
 export function metaText(meta: CommitMeta): string {
   const { source, workspace, correlationid, causationid, authid, traceparent } = meta;
   return JSON.stringify({ source, workspace, correlationid, causationid, authid, traceparent });

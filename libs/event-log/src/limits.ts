@@ -3,50 +3,50 @@ import { limits } from "@trainyard/kernel";
 export const logLimits = {
   bodyBytesMax: limits.eventBodyBytesMax,
   writesPerAppendMax: limits.writesPerAppendMax,
-  /** One commit is one message to the database; more than this is bulk data, which has its own paths. */
+  /** One commit is one database message; larger data does not belong in the log. */
   commitBytesMax: 16 * 1024 * 1024,
-  /** An index entry must fit a third of a page; names of streams and types are short anyway. */
+  /** Names of streams and types: an index entry must fit in a third of a page. */
   nameBytesMax: 512,
-  /** Each of a commit's attributes; a traceparent is 55 bytes, ids are shorter. */
+  /** Each attribute of a commit: a traceparent has 55 bytes, and ids are shorter. */
   metaBytesMax: 1024,
-  /** The cause of a commit is a name or kind:id; a run's, an agent's and a token's are shorter than 80. */
+  /** The cause of a commit, a name or kind:id; those of runs, agents and tokens are shorter than 80 bytes. */
   authidBytesMax: 200,
-  /** A reason is for people; a stack trace longer than this is cut. */
+  /** The reason of a parked event is for people; longer stack traces are cut. */
   parkReasonCharactersMax: 4_000,
 
-  /** Beyond some hundred commits the fsync is shared enough, and the last in the batch only waits longer. */
+  /** Beyond a few hundred commits a larger batch saves little fsync time, and its last commits only wait longer. */
   batchCommitsMax: 256,
-  /** Fewer than this travel faster in one batch than in two. */
+  /** Fewer waiting commits than this are faster in one batch than in two. */
   splitBatchAbove: 32,
-  /** Bounds how long one batch keeps the others waiting. */
+  /** Bounds how long one batch delays the others. */
   batchBytesMax: 4 * 1024 * 1024,
   /**
-   * On one connection, one after the other; a second one keeps the server busy while the answers to the first are
-   * handed out.
+   * Batches on one connection, executed in order; the second one keeps the server busy while this process handles the
+   * answers to the first.
    */
   batchesInFlightMax: 2,
-  /** Appends waiting in one process; beyond it the caller hears that the log is overloaded instead of piling up. */
+  /** The most appends that wait in one process; more are refused as "overloaded". */
   waitingAppendsMax: 10_000,
 
-  /** The server gives up first: no transaction lives 5 s. */
+  /** The server cancels a statement before 5 s, so no transaction is longer. */
   statementTimeoutMs: 4_500,
-  /** The client gives up on a connection that says nothing, a little after the server should have. */
+  /** The client closes a silent connection, later than the server's own timeout. */
   answerTimeoutMs: 6_000,
   connectTimeoutMs: 5_000,
-  /** Connections of one process and role for reading. */
+  /** Read connections per process and role. */
   readConnectionsMax: 4,
-  /** Pages of the log that are read before they are asked for: one for each of the few readers of a process. */
+  /** Pages of the log that are prefetched: one for each of a process's few sequential readers. */
   pagesAheadMax: 4,
   /** Smaller reads are lookups; read ahead only from this page size. */
   pageAheadFrom: 100,
-  /** A reader that heard nothing asks this often whether the head has moved. */
+  /** The interval at which a reader checks the head without a notification. */
   pollMs: 1_000,
-  /** How long the listener waits before it connects again. */
+  /** The wait of the listener before it reconnects. */
   reconnectMs: 250,
-  /** Looking into so many partitions costs less than asking first which of them hold a stream. */
+  /** Searching so few partitions costs less than a query for the partitions that contain a stream. */
   fewPartitions: 4,
-  /** How often a process that reads streams asks how many partitions there are. */
+  /** The number of stream reads after which a process counts the partitions again. */
   readsPerLook: 10_000,
-  /** Commits per page while the chain is verified. */
+  /** Commits per page of chain verification. */
   verifyPageCommits: 1_000,
 } as const;

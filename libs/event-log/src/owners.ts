@@ -1,10 +1,13 @@
-/** The roles that may append to each category, and that may move, park and lease for each consumer. */
+/**
+ * The roles that may append to each category, and the roles that may move cursors, park events and acquire leases for
+ * each consumer.
+ */
 export type LogRoles = {
-  /** Category of streams → role. */
+  /** The role of each category of streams. */
   readonly categories: Readonly<Record<string, string>>;
-  /** Consumer → role. A lease belongs to the consumer that its name begins with, up to the slash. */
+  /** The role of each consumer. A lease belongs to the consumer whose name is before the slash. */
   readonly consumers: Readonly<Record<string, string>>;
-  /** Roles that only read. */
+  /** Roles with read access only. */
   readonly readers?: readonly string[];
 };
 

@@ -1,37 +1,37 @@
 /**
- * The append-only log as everything else sees it.
+ * The port of the append-only log.
  *
- * Promises, each a test of the contract suite (`contract.ts`) that every adapter passes:
+ * The contract suite (`contract.ts`), which every adapter passes, tests each of these promises:
  * - `append` is all or nothing: writes, cursor, parking. Positions are gapless and a reader never sees n+1 before n.
- * - A repeated `commitId` of the same role answers as the first time did, before any version or fence is looked at. The
- *   same id of another role is another commit, so that nobody gains by using an id that somebody else is going to use.
- * - The source of a commit is that of the role that wrote it, whatever the commit says.
- * - Conflicts, stale fences and refusals are answers, not errors. What throws is a Fault: the outcome is unknown, and
- *   the same commit may be sent again.
- * - What depends on an event that the log does not have (any more) is not written: a Fault `log_rewound`.
- * - `time` never goes back along positions.
+ * - A repeated `commitId` of the same role returns the first result, before any version or fence is checked. The same
+ *   id of another role is another commit, so a role gains nothing by using another role's id first.
+ * - The source of a commit is always that of the appending role, even if the commit names another.
+ * - Conflicts, stale fences and refusals are results, not errors. Errors are Faults: the outcome is unknown, and the
+ *   caller may send the same commit again.
+ * - A commit that depends on an event that the log lacks (`seen`) is not written: a Fault `log_rewound`.
+ * - `time` never decreases from one position to the next.
  */
 
-/** One event to be written. The body is the exact text of its proto JSON, which is what is hashed and stored. */
+/** One event to be written. The body is the exact proto JSON text that is hashed and stored. */
 export type NewEvent = {
-  /** UUIDv7, drawn by the caller. */
+  /** A UUIDv7 that the caller generates. */
   readonly id: string;
-  /** dev.trainyard.<aggregate>.<PastTense>.v<n> */
+  /** The event type: dev.trainyard.<aggregate>.<PastTense>.v<n>. */
   readonly type: string;
   readonly body: string;
 };
 
-/** Events at the end of one stream. The expected version is the count of the events that it holds; 0 for a new one. */
+/** Events to append to one stream. The expected version is the number of events in the stream; 0 for a new stream. */
 export type StreamWrite = {
   readonly stream: string;
   readonly expectedVersion: number;
   readonly events: readonly NewEvent[];
 };
 
-/** A stream, also of another owner, that must not have moved. */
+/** A stream, also of another owner, whose version must be unchanged. */
 export type StreamGuard = { readonly stream: string; readonly expectedVersion: number };
 
-/** An event that could not be processed, with its reason; later events of the same key park behind it. */
+/** An event that could not be processed, with its reason; later events of the same key are parked too. */
 export type Park = {
   readonly position: number;
   readonly key: string;
@@ -39,52 +39,55 @@ export type Park = {
 };
 
 /**
- * How far a reaction has come: all events up to and including `position` are done, and of the next one the first
- * `part` commits. Order is (position, part); a move that is not forward is refused as `cursor_behind`.
+ * A consumer's progress: all events up to and including `position` are processed, and `part` commits of the next event.
+ * Cursors are ordered by (position, part); a move that is not forward is refused as `cursor_behind`.
  */
 export type CursorMove = {
   readonly consumer: string;
   readonly partition: number;
   readonly position: number;
   readonly part: number;
-  /** Parked in this commit. */
+  /** The events that this commit parks. */
   readonly park?: readonly Park[];
-  /** Positions that were driven again with success: their rows go. Then the cursor itself need not move. */
+  /**
+   * Positions of parked events that were retried with success: their rows are deleted. Such a commit need not move the
+   * cursor.
+   */
   readonly unpark?: readonly number[];
 };
 
 /**
- * The lease under which the caller decides; an epoch that is not the current one is refused. So is the current one
- * under another owner: a log that went back counts epochs again from where it is, and gives them to others.
+ * The lease under which the caller decides. A commit is refused unless both epoch and owner are current: after a
+ * rewind, a log may assign the same epoch to another owner.
  */
 export type Fence = { readonly lease: string; readonly epoch: number; readonly owner: string };
 
-/** An event as evidence: a log that has this id at this position has everything before it as well, and unchanged. */
+/** Evidence for the log's history: a log with this id at this position also has all earlier events unchanged. */
 export type SeenEvent = { readonly position: number; readonly id: string };
 
-/** The attributes that all events of a commit share; CloudEvents names. Empty strings for what is not known. */
+/** The attributes that all events of a commit share, with their CloudEvents names; unknown ones are empty. */
 export type CommitMeta = {
-  /** `/trainyard/<service>`. The log writes that of the role that appends in its place. */
+  /** `/trainyard/<service>`. The log replaces it by the source of the appending role. */
   readonly source: string;
   readonly workspace: string;
   readonly correlationid: string;
   readonly causationid: string;
-  /** The cause: empty for nobody, a name (`admin`), or a kind and an id (`token:4f…`, `run:12.3#1`, `agent:gpu-7`). */
+  /** The cause: empty if unknown, a name (`admin`), or a kind and an id (`token:4f…`, `run:12.3#1`, `agent:gpu-7`). */
   readonly authid: string;
   readonly traceparent: string;
 };
 
 export type AppendRequest = {
-  /** A UUID, unique within the role. Derived from what caused the commit, so that a repeat is recognised. */
+  /** A UUID, unique within the role. It is derived from the commit's cause, so that a repeat is recognised. */
   readonly commitId: string;
-  /** The written streams: at most 256, each once. The list may be empty when there is a cursor. */
+  /** The streams to write: at most 256, each once. The list may be empty if there is a cursor. */
   readonly writes: readonly StreamWrite[];
   readonly guards: readonly StreamGuard[];
   readonly cursor?: CursorMove;
   readonly fence?: Fence;
   /**
-   * The newest event that the caller knows, on which the commit may rest. A log that does not have it went back since:
-   * nothing is written, and a Fault `log_rewound` is thrown.
+   * The newest event that the decision may depend on. If the log lost it, nothing is written, and a Fault `log_rewound`
+   * is thrown.
    */
   readonly seen?: SeenEvent;
   readonly meta: CommitMeta;
@@ -95,11 +98,11 @@ export type WrittenStream = { readonly stream: string; readonly version: number 
 export type AppendResult =
   | {
       readonly kind: "committed";
-      /** The position of the commit's last event; 0 when it wrote none. */
+      /** The position of the commit's last event; 0 for a commit without events. */
       readonly position: number;
-      /** The streams written, with their versions after this commit. */
+      /** The written streams with their versions after this commit. */
       readonly streams: readonly WrittenStream[];
-      /** The commit id had been seen before: this is the first result. */
+      /** True if the commit id was used before: this is the first result. */
       readonly repeated: boolean;
     }
   | {
@@ -112,20 +115,20 @@ export type AppendResult =
   | { readonly kind: "cursor_behind"; readonly position: number; readonly part: number }
   | {
       readonly kind: "refused";
-      /** body_too_large, too_many_writes, not_owner, empty, duplicate_stream, invalid */
+      /** One of body_too_large, too_many_writes, not_owner, empty, duplicate_stream, invalid. */
       readonly code: string;
       readonly detail: string;
     };
 
-/** An event as it is read back. */
+/** An event as the log returns it. */
 export type StoredEvent = {
   readonly position: number;
   readonly stream: string;
-  /** 1 for a stream's first event. */
+  /** The event's number in its stream; 1 for the first event. */
   readonly version: number;
   readonly id: string;
   readonly type: string;
-  /** Milliseconds since 1970. */
+  /** The commit's time, in milliseconds since 1970. */
   readonly timeMs: number;
   readonly commitId: string;
   readonly meta: CommitMeta;
@@ -147,22 +150,23 @@ export type Lease = {
   readonly lease: string;
   readonly owner: string;
   readonly epoch: number;
-  /** How long it holds from the moment of the answer, by the database's clock. */
+  /** The remaining term from the moment of the answer, by the database's clock. */
   readonly remainingMs: number;
 };
 
 /**
- * The end of the log at a moment, kept elsewhere: a log that has lost or changed anything before it does not hold it.
+ * A recorded end of the log, kept outside it: if the log later loses or changes an earlier event, it no longer matches
+ * the anchor.
  */
 export type LogAnchor = {
   readonly position: number;
-  /** The hash of the commit that ends there, hexadecimal; zeros at position 0. */
+  /** The hash of the commit that ends at the position, in hex; zeros at position 0. */
   readonly hash: string;
 };
 
 export type VerifyFinding = { readonly position: number; readonly detail: string };
 
-/** Streams by their names, and by the beginnings of their names. */
+/** Selects streams by name or by prefix of the name. */
 export type SomeStreams = {
   readonly names: readonly string[];
   readonly beginnings: readonly string[];
@@ -173,77 +177,79 @@ export type SomeEvents = { readonly events: readonly StoredEvent[]; readonly sca
 export interface EventLog extends AsyncDisposable {
   append(request: AppendRequest): Promise<AppendResult>;
 
-  /** A stream's events after `afterVersion`, in order, at most `limit`. */
+  /** Returns at most `limit` events of a stream after `afterVersion`, in order. */
   read(stream: string, afterVersion: number, limit: number): Promise<readonly StoredEvent[]>;
 
   /**
-   * The version of a stream's last event; 0 for a stream without any. Versions have no gaps, and neither have
-   * positions: the last `n` events before version `v` are `read(stream, v - 1 - n, n)`.
+   * Returns the version of a stream's last event; 0 for a stream without events. Versions have no gaps: the last `n`
+   * events before version `v` are `read(stream, v - 1 - n, n)`.
    */
   lastVersion(stream: string): Promise<number>;
 
-  /** All events after a position, in order, at most `limit`. */
+  /** Returns at most `limit` events after a position, in order. */
   readAll(afterPosition: number, limit: number): Promise<readonly StoredEvent[]>;
 
   /**
-   * The events among the next `window` positions after one whose streams are asked for, in order, and how far was
-   * looked: the others are not sent. Nothing more is there yet when that is less than `afterPosition + window`.
+   * Scans the next `window` positions after `afterPosition` and returns only the events of the given streams, in order,
+   * and the last scanned position. If that is less than `afterPosition + window`, the log has no more events.
    */
   readSome(streams: SomeStreams, afterPosition: number, window: number): Promise<SomeEvents>;
 
-  /** The last position; 0 for an empty log. */
+  /** Returns the last position; 0 for an empty log. */
   head(): Promise<number>;
 
   /**
-   * Calls back whenever the head may have moved, soon after it did (LISTEN/NOTIFY; a poll as the fallback).
-   * Only a hint: it may come late, twice or for nothing.
+   * Registers a callback for a growing log (LISTEN/NOTIFY, with polling as the fallback). It is only a hint: it may
+   * come late, twice or without a new event.
    */
   onAppended(callback: () => void): Promise<AsyncDisposable>;
 
-  /** The cursor; {0, 0} for a consumer that never moved one. */
+  /** Returns the cursor; {0, 0} for a consumer that never moved it. */
   cursor(consumer: string, partition: number): Promise<CursorState>;
 
-  /** Moves a cursor that caused nothing: no lock, no position. A move backwards is ignored. `seen` as in `append`. */
+  /**
+   * Moves a cursor past events that caused no commit; this takes neither a lock nor a position. A move backwards is
+   * ignored. `seen` as in `append`.
+   */
   moveCursor(move: CursorMove, fence?: Fence, seen?: SeenEvent): Promise<void>;
 
   parked(consumer?: string): Promise<readonly ParkedRow[]>;
 
   /**
-   * Takes, keeps or takes over a lease; null while another owner's has not expired. A new holder gets a new epoch. A
-   * lease that ends later than its holder could have asked for counts as expired: the clock that granted it was ahead.
+   * Acquires, renews or takes over a lease; returns null if another owner's lease has not expired. A new holder gets a
+   * new epoch. A lease that ends later than its holder could have requested counts as expired, because the clock that
+   * granted it was ahead.
    */
   acquireLease(lease: string, owner: string, ttlMs: number): Promise<Lease | null>;
-  /** Gives it up at once, so that a standby need not wait. */
+  /** Releases a lease at once, so that a standby need not wait for its expiry. */
   releaseLease(lease: string, owner: string): Promise<void>;
 
-  /** A disposable fold, to start from. Only the owner of the stream's category writes one. */
+  /** Saves a fold from which later folds start; it may be lost. Only the owner of the stream's category may save it. */
   saveSnapshot(stream: string, version: number, schema: string, body: string): Promise<void>;
   loadSnapshot(
     stream: string,
     schema: string,
   ): Promise<{ readonly version: number; readonly body: string } | null>;
-  /**
-   * Removes the saved folds of a stream that nobody folds any more, of all schemas. Only the owner of its category may.
-   */
+  /** Removes all snapshots of a finished stream. Only the owner of the stream's category may. */
   dropSnapshots(stream: string): Promise<void>;
 
-  /** Walks the hash chain from a position (0 for the start); yields what does not hold, and ends. */
+  /** Walks the hash chain from a position (0 for the start) to the end and yields every defect. */
   verify(
     afterPosition: number,
     onProgress?: (position: number) => void,
   ): AsyncIterable<VerifyFinding>;
 
-  /** The end of the log as it is now. */
+  /** Returns the current end of the log. */
   anchor(): Promise<LogAnchor>;
   /**
-   * The evidence that the log is not what it was when the anchor was taken; null when its commit is there. With
-   * `verify`, which proves what is before that commit, nothing up to the anchor can be missing or changed.
+   * Returns evidence that the log has changed since the anchor was taken; null if the anchor's commit is unchanged.
+   * `verify` proves the events before that commit, so together they detect every loss or change up to the anchor.
    */
   checkAnchor(anchor: LogAnchor): Promise<VerifyFinding | null>;
 
   /**
-   * How far the newest commit's time is ahead of the database's clock; 0 when it is not. Times never go back, so after
-   * a clock that was ahead all events carry one time until the clock has caught up.
+   * Returns how far the newest commit's time is ahead of the database's clock; 0 if it is not. Times never decrease:
+   * after a period with a fast clock, all events get the same time until the clock has caught up.
    */
   timeAheadMs(): Promise<number>;
 }

@@ -1,4 +1,4 @@
-/** Mistakes in a request itself, whatever the log holds. Both adapters check these first. */
+/** Finds mistakes in a request that do not depend on the log's content. Both adapters check these first. */
 import { logLimits } from "./limits.ts";
 import type { AppendRequest, AppendResult, CursorMove, StreamWrite } from "./port.ts";
 
@@ -6,7 +6,7 @@ export type Refused = Extract<AppendResult, { kind: "refused" }>;
 
 const uuidPattern = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
 const streamPattern = /^[a-z]+-./;
-/** The cause of a commit; `log.is_authid` of the migrations is the same. */
+/** The form of a commit's cause, the same as `log.is_authid` in the migrations. */
 const authidPattern = /^([a-z]+:)?[A-Za-z0-9._@+#-]+$/;
 const versionMax = 2 ** 31 - 1;
 
@@ -99,7 +99,7 @@ function metaProblem(request: AppendRequest): Refused | undefined {
   return undefined;
 }
 
-/** Roughly what a commit weighs on its way: all that has no fixed length, and a little for each row. */
+/** Estimates the bytes of a request: all variable-length parts, plus a constant per row. */
 export function bytesOf({ writes, guards, cursor, meta }: AppendRequest): number {
   let bytes = 256;
   for (const text of Object.values(meta)) bytes += text.length;
@@ -113,7 +113,7 @@ export function bytesOf({ writes, guards, cursor, meta }: AppendRequest): number
   return bytes + 32 * (cursor?.unpark ?? []).length;
 }
 
-/** Undefined for a request that may be tried. */
+/** Returns undefined for a valid request. */
 export function refusalOf(request: AppendRequest): Refused | undefined {
   const { writes, cursor, guards } = request;
   if (writes.length === 0 && cursor === undefined) {

@@ -1,23 +1,23 @@
 /**
- * Walks the hash chain. Each commit is judged against the hash that is stored before it, so that one edited commit is
- * one finding and not the start of an endless row of them.
+ * Walks the hash chain. Each commit is checked against the stored hash before it, so that one edited commit is one
+ * finding and does not make all later commits wrong.
  */
 import { commitHash, type HashedCommit, type HashedEvent } from "./hash.ts";
 import { genesis } from "./hash.ts";
 import type { LogAnchor, VerifyFinding } from "./port.ts";
 
 export type ChainCommit = Omit<HashedCommit, "events"> & {
-  /** How many events it says it has. */
+  /** The number of events that the commit records. */
   readonly count: number;
   readonly hash: Uint8Array;
 };
 export type ChainEvent = HashedEvent & {
   readonly position: number;
-  /** The commit that it says it belongs to. */
+  /** The position of the commit that the event records. */
   readonly commitPosition: number;
 };
 
-/** The commit before the first to be looked at. */
+/** The commit before the first one to be checked. */
 export type ChainStart = {
   readonly position: number;
   readonly timeMs: number;
@@ -31,12 +31,12 @@ export class ChainWalk {
     this.#before = start;
   }
 
-  /** The last position looked at. */
+  /** The last position that was checked. */
   get position(): number {
     return this.#before.position;
   }
 
-  /** The next commit, with the events that are stored between the commit before and it. */
+  /** Checks the next commit with the events stored since the previous commit. */
   step(commit: ChainCommit, events: readonly ChainEvent[]): readonly VerifyFinding[] {
     const before = this.#before;
     this.#before = commit;
@@ -47,7 +47,7 @@ export class ChainWalk {
     }
     const missing = missingPosition(first, commit.count, events);
     if (missing !== undefined) {
-      return [{ position: missing, detail: `the event at ${missing} is missing` }];
+      return [{ position: missing, detail: `the event at position ${missing} is missing` }];
     }
     if (events.length !== commit.count) {
       return [
@@ -64,12 +64,12 @@ export class ChainWalk {
     }
     const expected = commitHash(before.hash, { ...commit, events });
     if (Buffer.compare(expected, commit.hash) !== 0) {
-      return [{ position, detail: "the commit or one of its events is not what was committed" }];
+      return [{ position, detail: "the commit or one of its events was changed later" }];
     }
     return [];
   }
 
-  /** After the last commit: what is stored beyond it belongs to none. */
+  /** Ends the walk: events beyond the last commit belong to no commit. */
   end(strays: readonly number[]): readonly VerifyFinding[] {
     return strays.map((position) => ({
       position,
@@ -80,7 +80,7 @@ export class ChainWalk {
 
 const genesisHash = Buffer.from(genesis).toString("hex");
 
-/** Compares an anchor with the hash of the commit that ends at its position, undefined when none does. */
+/** Compares an anchor with the hash of the commit that ends at its position; undefined if no commit ends there. */
 export function anchorFinding(
   anchor: LogAnchor,
   hash: string | undefined,
@@ -92,7 +92,7 @@ export function anchorFinding(
     const detail = `the log ends at ${head}: ${position - head} events up to the anchor at ${position} are missing`;
     return { position: head, detail };
   }
-  return { position, detail: `the commit at ${position} is not the one of the anchor` };
+  return { position, detail: `the commit at ${position} differs from the anchor's` };
 }
 
 function missingPosition(

@@ -1,7 +1,7 @@
 /**
- * Checks of configurations that are right and do not run here: what Determined has withdrawn, what this platform needs
- * besides, numbers that no search can use. Each check looks only at what has the right type and leaves the rest to the
- * stages in `parts/part.ts`, so that all problems of a document are reported at once.
+ * Checks for configurations of the right shape that cannot run here: features that Determined has withdrawn,
+ * requirements of this platform, numbers that no search can use. Each check reads only values of the right type; the
+ * stages in `parts/part.ts` report the others, so that all problems of a document are reported together.
  */
 import type { FieldProblem } from "@trainyard/kernel";
 import { defaults } from "./defaults.ts";
@@ -40,7 +40,7 @@ export function whatDoesNotRun(document: JsonObject): readonly FieldProblem[] {
   return problems;
 }
 
-/** `model_def:Trial`: Determined's way to name a class, which its own last release refuses too. */
+/** `model_def:Trial`, Determined's notation for a class, which its last release refuses too. */
 const legacyEntrypoint = /^[A-Za-z0-9_.]+:[A-Za-z0-9_]+(?:\.[A-Za-z0-9_]+)*$/;
 
 function checkEntrypoint(given: Json | undefined, note: Note): void {
@@ -72,7 +72,7 @@ function checkSearcher(searcher: JsonObject, note: Note): void {
   );
 }
 
-/** A trial that may never have its slots would wait forever; no slots at all mean no limit. */
+/** A trial that can never get its slots would wait forever; 0 slots mean no limit. */
 function checkSlots(resources: JsonObject, note: Note): void {
   const most = countAt(resources, "max_slots", 0);
   const needed = countAt(resources, "slots_per_trial", defaults.resources.slots_per_trial);
@@ -92,7 +92,7 @@ function checkStorage(key: string, storage: Json | undefined, note: Note): void 
   );
 }
 
-/** A configuration is written into the log, which everybody reads and nobody changes. */
+/** A configuration is stored in the log, which all users can read and which cannot be changed. */
 function checkNoCredentials(section: string, storage: JsonObject, note: Note): void {
   for (const key of ["access_key", "secret_key"]) {
     if (valueAt(storage, key) === undefined) continue;
@@ -103,7 +103,7 @@ function checkNoCredentials(section: string, storage: JsonObject, note: Note): v
   }
 }
 
-/** Beyond these a double loses precision or ends. */
+/** Beyond these limits a double loses precision or overflows. */
 const POWER_MIN = 1e-300;
 const POWER_MAX = 1e300;
 

@@ -1,4 +1,4 @@
-/** The configuration as services store and read it: legacy shapes rewritten, every default filled in. */
+/** The configuration that services store and read: older shapes are rewritten, and every default is filled in. */
 import type { PlaceConstraints } from "./constraints.ts";
 import type { EarlyStoppingPolicy } from "./early-stopping/policies.ts";
 import type { VariablesByDevice } from "./environment/variables.ts";
@@ -16,73 +16,73 @@ type DirectoryPlace = { readonly type: "directory"; readonly container_path: str
 type SharedFsPlace = {
   readonly type: "shared_fs";
   readonly host_path: string;
-  /** Below host_path; empty for host_path itself. */
+  /** The path below host_path; empty for host_path itself. */
   readonly storage_path: string;
 };
-/** An object store, or of a kind that this version does not have: as it was recorded. */
+/** An object store, or an unknown kind of storage, as it was recorded. */
 type OtherPlace = { readonly type: string };
 export type StoragePlace = DirectoryPlace | SharedFsPlace | OtherPlace;
 export type CheckpointStorage = StoragePlace & StorageCommon;
 
 /**
- * Keys that are accepted without effect are beside these where they were written, save those that hold credentials.
- * Plain JSON: it fits a protobuf Struct as it is.
+ * The normalised configuration as plain JSON, which fits a protobuf Struct unchanged. Accepted keys without effect stay
+ * in their place, except those with credentials.
  */
 export type NormalisedConfig = {
-  /** Empty when the user gave none. */
+  /** Empty if the user gave none. */
   readonly name: string;
   readonly description: string;
   readonly labels: string[];
   readonly workspace: string;
   readonly project: string;
-  /** Text is for the shell, a list is run as it is. */
+  /** A text is run by the shell; a list is run directly. */
   readonly entrypoint: string | string[];
   readonly hyperparameters: HyperparameterSpace;
   readonly searcher: SearcherConfig;
-  /** The actions on lines of its trials' logs. */
+  /** Actions on matching lines of the trials' logs. */
   readonly log_policies: LogPolicy[];
-  /** Days after its end, -1 forever; null for as many as the cluster says. */
+  /** Days after the experiment's end, -1 for ever; null for the cluster's default. */
   readonly retention_policy: {
     readonly log_retention_days: number | null;
-    /** The days for which measurements are kept: points and system samples. */
+    /** The days for which measurements (points and system samples) are kept. */
     readonly metric_retention_days: number | null;
-    /** The same for groups that are kept longer or shorter. */
+    /** The days for metric groups with another retention. */
     readonly group_retention_days: Readonly<Record<string, number>>;
   };
-  /** A trial is stopped as soon as one of them says so. */
+  /** A trial is stopped as soon as one of these policies decides so. */
   readonly early_stopping: EarlyStoppingPolicy[];
   readonly resources: {
     readonly slots_per_trial: number;
-    /** Lower is placed first; null for the default of the pool. */
+    /** A lower number is placed first; null for the pool's default. */
     readonly priority: number | null;
     readonly resource_pool: string;
-    /** The share of the experiment beside others, where the pool shares its slots fairly. */
+    /** The experiment's share relative to others, in a pool with fair sharing. */
     readonly weight: number;
-    /** The most slots that all its runs hold together; null for no limit. */
+    /** The maximum number of slots that all runs of the experiment use together; null for no limit. */
     readonly max_slots: number | null;
-    /** Seconds after which a run is stopped and its trial continues with another one; null for no limit. */
+    /** Seconds after which a run is stopped, and its trial continues with another run; null for no limit. */
     readonly time_limit: number | null;
-    /** All slots of a trial are on one agent. */
+    /** True if all slots of a trial must be on one agent. */
     readonly is_single_node: boolean;
-    /** Absent where runs may be placed everywhere in the pool. */
+    /** Absent if runs may be placed anywhere in the pool. */
     readonly constraints?: PlaceConstraints;
   };
-  /** Seconds that a run which is stopped to make room for others has to write a checkpoint. */
+  /** Seconds that a preempted run has to write a checkpoint. */
   readonly preemption_timeout: number;
   readonly max_restarts: number;
   readonly checkpoint_storage: CheckpointStorage;
-  /** Absent where TensorBoard files go to the storage of the checkpoints: `tensorboardStorage` says which. */
+  /** Absent if TensorBoard files go to the checkpoint storage; `tensorboardStorage` returns the effective one. */
   readonly tensorboard_storage?: StoragePlace;
   readonly environment: { readonly environment_variables: VariablesByDevice };
-  /** null until somebody draws one: `withSeed`. */
+  /** Null until `withSeed` sets one. */
   readonly reproducibility: { readonly experiment_seed: number | null };
-  /** The section as it was written, if it was: the SDK reads it. */
+  /** The section as it was written, if any: the SDK reads it. */
   readonly profiling?: { readonly enabled?: boolean };
   readonly data: JsonObject;
   readonly debug: boolean;
 };
 
-/** The space of a searcher. */
+/** Returns the hyperparameter space that a searcher samples. */
 export function hyperparameterSpace(config: NormalisedConfig): HyperparameterSpace {
   return config.hyperparameters;
 }

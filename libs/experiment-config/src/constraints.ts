@@ -10,27 +10,25 @@ import {
 } from "./json.ts";
 import { memoryBytes } from "./memory-size.ts";
 
-/** Conditions on the agents and devices of a run; all of them hold for each of its agents. */
+/** Conditions on the agents and devices of a run; each of its agents must meet all of them. */
 export type PlaceConstraints = {
   /** cpu, cuda or rocm; empty for any. */
   readonly device: string;
-  /** The least memory of each device, in bytes. */
+  /** The minimum memory of each device, in bytes. */
   readonly device_memory: number;
-  /** Labels by name, each with the values of which an agent has one; none for any value. */
+  /** Labels by name, each with its allowed values; an empty list allows any value. */
   readonly require: LabelRules;
-  /** Agents with more of these are taken first. */
+  /** Agents that match more of these rules are preferred. */
   readonly prefer: LabelRules;
   readonly forbid: LabelRules;
   readonly exclude_agents: string[];
-  /** All agents of a run have the same value of this label; empty for no such condition. */
+  /** All agents of a run must have the same value of this label; empty for no condition. */
   readonly same_label: string;
 };
 
 export type LabelRules = Readonly<Record<string, string[]>>;
 
-/**
- * Reads the constraints of a configuration as it was written or recorded; an absent or malformed one asks for nothing.
- */
+/** Reads the constraints of a written or recorded configuration; absent or malformed constraints require nothing. */
 export function readConstraints(constraints: JsonObject): PlaceConstraints {
   const read = {
     device: textAt(constraints, "device"),
@@ -44,7 +42,7 @@ export function readConstraints(constraints: JsonObject): PlaceConstraints {
   return withRest(read, constraints);
 }
 
-/** The keys in order, whatever the order in which they were written. */
+/** Sorts the rules by key, whatever their written order. */
 function readRules(rules: JsonObject): LabelRules {
   const names = Object.keys(rules).sort();
   return Object.fromEntries(
@@ -55,7 +53,7 @@ function readRules(rules: JsonObject): LabelRules {
   );
 }
 
-/** Null for what is no rule. */
+/** Returns null for a value that is no rule. */
 function valuesOf(value: Json | undefined): string[] | null {
   if (value === true) return [];
   if (typeof value === "string" || typeof value === "number") return [String(value)];

@@ -14,16 +14,16 @@ test.each([
   ["", null],
   [-1, null],
   [null, null],
-])("%s as a memory size is %s bytes", (text, bytes) => {
+])("memory size %s is %s bytes", (text, bytes) => {
   expect(bytesOf(text)).toBe(bytes);
 });
 
-test("a record without any of the keys makes a container of an image that is not named", () => {
+test("a record without container keys makes a container without an image name", () => {
   expect(recordedContainer({})).toEqual(recordedContainer(null));
   expect(recordedContainer({}).image).toEqual({ cpu: "", cuda: "", rocm: "" });
 });
 
-test("the keys of a document reach the agent, in the shapes of today", () => {
+test("the container keys of a document reach the agent in their normalised shapes", () => {
   const { config } = parsed(
     yaml(`
 environment: {image: {cpu: a, gpu: b, rocm: c}, force_pull_image: true, add_capabilities: [SYS_PTRACE], drop_capabilities: [NET_RAW]}
@@ -47,7 +47,7 @@ checkpoint_storage: {type: shared_fs, host_path: /mnt/a, container_path: /b, pro
   });
 });
 
-test("an image in a text is that of every kind of device", () => {
+test("an image given as text applies to every kind of device", () => {
   const { config } = parsed(yaml("environment: {image: localhost/a:1}"));
   const image = "localhost/a:1";
   expect(recordedContainer(config).image).toEqual({ cpu: image, cuda: image, rocm: image });

@@ -1,11 +1,14 @@
-/** The part of a recorded configuration that says how a run's container is made. Read like the rest: it is total. */
+/**
+ * Reads the part of a recorded configuration that describes a run's container. Reading never fails: malformed values
+ * get their defaults.
+ */
 import { flagAt, isMapping, type JsonObject, mappingAt, textAt, textsAt, valueAt } from "./json.ts";
 
 export type DeviceKind = "cpu" | "cuda" | "rocm";
 
 export type BindMount = {
   readonly hostPath: string;
-  /** The path as the configuration has it: a relative one is below the folder in which the run starts. */
+  /** The path in the container; a relative path is below the run's working folder. */
   readonly containerPath: string;
   readonly readOnly: boolean;
   readonly propagation: string;
@@ -20,23 +23,25 @@ export type DeviceMapping = {
 
 export type ProxyPort = {
   readonly port: number;
-  /** Whether something else than HTTP is spoken there. */
+  /** True if the port's protocol is not HTTP. */
   readonly isTcp: boolean;
 };
 
 export type ContainerSection = {
-  /** The images by kind of device; empty where the configuration names none. */
+  /** The images by kind of device; empty if the configuration names none. */
   readonly image: Readonly<Record<DeviceKind, string>>;
   readonly forcePull: boolean;
-  /** Null where the configuration does not say. */
+  /** Null if the configuration does not set it. */
   readonly shmBytes: number | null;
   readonly devices: readonly DeviceMapping[];
   readonly bindMounts: readonly BindMount[];
   readonly addCapabilities: readonly string[];
   readonly dropCapabilities: readonly string[];
-  /** The container's ports that are reachable at its agent's host. */
+  /** The container's ports that are reachable at the agent's host. */
   readonly proxyPorts: readonly ProxyPort[];
-  /** The mount of a shared_fs storage whose host_path is also wanted at another place in the container; else null. */
+  /**
+   * The mount of a shared_fs storage whose host_path must also appear at another path in the container; otherwise null.
+   */
   readonly storageMount: {
     readonly hostPath: string;
     readonly containerPath: string;
@@ -47,7 +52,10 @@ export type ContainerSection = {
 const unit = 1024;
 const powers: Readonly<Record<string, number>> = { "": 0, k: 1, m: 2, g: 3, t: 4, p: 5 };
 
-/** "4G", "1.5 gb", "512MiB" or a number of bytes; binary units, as Docker reads them. Null for anything else. */
+/**
+ * Parses a size such as "4G", "1.5 gb", "512MiB" or a number of bytes, with binary units as in Docker. Null for
+ * anything else.
+ */
 export function bytesOf(size: unknown): number | null {
   if (typeof size === "number") return Number.isFinite(size) && size >= 0 ? Math.floor(size) : null;
   if (typeof size !== "string") return null;
@@ -74,7 +82,7 @@ export function recordedContainer(struct: unknown): ContainerSection {
   };
 }
 
-/** environment.proxy_ports of a recorded configuration, each port once. */
+/** Returns environment.proxy_ports of a recorded configuration, each port once. */
 export function proxyPortsOf(struct: unknown): readonly ProxyPort[] {
   const environment = mappingAt(isMapping(struct) ? struct : {}, "environment");
   const ports = mappingsAt(environment, "proxy_ports").flatMap((entry) => {

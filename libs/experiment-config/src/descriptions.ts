@@ -1,6 +1,6 @@
 /**
- * The descriptions that editors show of each key: one sentence by its path in the exported JSON Schema. Keys without
- * effect are not here; the warnings say what decides in their place.
+ * The descriptions of keys for editors: one sentence per path in the exported JSON Schema. Keys without effect are
+ * described by warnings instead.
  */
 import { isMapping, type Json, type JsonObject, keyPath } from "./json.ts";
 
@@ -148,7 +148,7 @@ const under = (
 ): readonly (readonly [string, string])[] =>
   Object.entries(keys).map(([key, sentence]) => [`${parent}.${key}`, sentence]);
 
-/** The descriptions by path; the definitions of the schema have a # before their names. */
+/** The descriptions by path; names of the schema's definitions begin with #. */
 export const descriptions: ReadonlyMap<string, string> = new Map([
   ...Object.entries(document),
   ...under("searcher", searcher),
@@ -165,7 +165,7 @@ export const descriptions: ReadonlyMap<string, string> = new Map([
   ["reproducibility.experiment_seed", "The seed of the search and its trials. Default: drawn."],
 ]);
 
-/** The schema with a description at each key that has one. */
+/** Returns the schema with a description at each key that has one. */
 export function described(schema: JsonObject): JsonObject {
   const { $defs, ...root } = schema;
   const definitions = isMapping($defs) ? $defs : {};
@@ -187,7 +187,7 @@ function withDescriptions(schema: Json, path: string): Json {
   return Object.fromEntries(entries);
 }
 
-/** Keywords whose schemas are for the same path, or for the items of a list there. */
+/** Keywords whose schemas describe the same path, or the items of a list at that path. */
 const inside: ReadonlySet<string> = new Set(["anyOf", "oneOf", "allOf", "items"]);
 
 function ofProperties(properties: JsonObject, path: string): JsonObject {

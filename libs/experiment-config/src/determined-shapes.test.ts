@@ -1,11 +1,11 @@
-/** Shapes in which Determined's users write their configurations, in documents of our own. */
+/** Typical shapes of Determined users' configurations, in documents written for these tests. */
 import { describe, expect, it } from "vitest";
 import { defaults, parsed, problems } from "./test-documents.ts";
 
 const accepted = (text: string) => parsed(text, { defaults });
 
 describe("Determined's configurations", () => {
-  it("have nothing but what a search needs, and no length where the code has its own", () => {
+  it("may contain only the keys that a search needs, without a length if the code defines it", () => {
     const { config, warnings } = accepted(`
 name: stage 1
 entrypoint: python3 1_metrics.py --epochs 2
@@ -22,7 +22,7 @@ max_restarts: 0
     expect(warnings).toEqual([]);
   });
 
-  it("search adaptively by an own time metric, with fractions that begin with a dot", () => {
+  it("may search adaptively by a custom time metric, with fractions that begin with a dot", () => {
     const { config, warnings } = accepted(`
 name: tutorial
 description: A search.
@@ -42,7 +42,7 @@ entrypoint: python3 train.py --epochs 20
     expect(warnings.map(({ path }) => path)).toEqual(["records_per_epoch"]);
   });
 
-  it("fold a long entrypoint, name images by device and comment between variables", () => {
+  it("may fold a long entrypoint, name images by device, and have comments between variables", () => {
     const { config } = accepted(`
 debug: false
 environment:
@@ -71,7 +71,7 @@ entrypoint: >-
     ]);
   });
 
-  it("leave the kind of storage to the cluster and count checkpoints themselves", () => {
+  it("may leave the kind of storage to the cluster and set the checkpoint counts", () => {
     const { config } = accepted(`
 checkpoint_storage: {save_trial_latest: 5}
 searcher: {name: single, metric: PQ, smaller_is_better: false, max_length: {batches: 87960}}
@@ -82,7 +82,7 @@ entrypoint: python3 -m launch --trial model_hub.x:Trial
     expect(config.checkpoint_storage).toMatchObject({ type: "directory", save_trial_latest: 5 });
   });
 
-  it("have constants of every kind: nothing, empty lists and mappings, words that Python reads", () => {
+  it("may have constants of every kind: null, empty lists and mappings, words such as None", () => {
     const { config } = accepted(`
 hyperparameters:
   group: null
@@ -121,7 +121,7 @@ environment:
     });
   });
 
-  it("search grids of nested axes, counts and choices that are mappings", () => {
+  it("may search grids of nested axes, counts, and choices that are mappings", () => {
     const { config } = accepted(`
 workspace: Team
 project: Some Project
@@ -180,7 +180,7 @@ describe("the length of older configurations", () => {
     ["{epochs: 4}", "", 4, "epochs"],
     ["10", "", 10, "batches"],
     ["{records: 10}", ", time_metric: samples", 10, "samples"],
-  ])("is the longest time where there is none: %s%s", (length, more, max_time, time_metric) => {
+  ])("becomes the longest time if none is given: %s%s", (length, more, max_time, time_metric) => {
     const { config, warnings } = accepted(
       `{entrypoint: "true", searcher: {name: adaptive_asha, metric: loss, max_trials: 8, max_length: ${length}${more}}}`,
     );
@@ -189,7 +189,7 @@ describe("the length of older configurations", () => {
     expect(warnings).toEqual([{ path: "searcher.max_length", detail: read }]);
   });
 
-  it("says nothing beside a longest time, nor where it counts to nothing", () => {
+  it("is ignored beside a longest time, and where it has no effect", () => {
     const { config } = accepted(
       `{entrypoint: "true", searcher: {name: adaptive_asha, metric: loss, max_trials: 8, max_length: {batches: 5}, max_time: 9, time_metric: epochs}}`,
     );

@@ -60,7 +60,7 @@ describe("readYaml refuses", () => {
     expect(problems(yaml).join("\n")).toMatch(problem);
   });
 
-  it("all of several problems", () => {
+  it("a document with several problems, and reports all of them", () => {
     expect(problems("a: .inf\nb: {c: 1, c: 2}\n__proto__: 1")).toHaveLength(3);
   });
 });
@@ -78,17 +78,17 @@ describe("readYaml reads", () => {
     });
   });
 
-  it("anchors and merge keys, of which the mapping's own keys stand", () => {
+  it("anchors and merge keys, and the mapping's direct keys override merged ones", () => {
     const text =
       "x: &x {a: 1, b: 1}\ny: &y {b: 2, c: 2}\nz: {<<: [*x, *y], a: 0}\nw: {<<: *y}\nv: *x";
     expect(value(text)).toMatchObject({ z: { a: 0, b: 1, c: 2 }, w: { b: 2, c: 2 }, v: { a: 1 } });
   });
 
-  it("an anchor that is defined again from there on", () => {
+  it("an anchor that is defined again, with its latest value", () => {
     expect(value("a: &x 1\nb: *x\nc: &x 2\nd: *x")).toEqual({ a: 1, b: 1, c: 2, d: 2 });
   });
 
-  it("keys that are numbers as text, and a quoted << as a key", () => {
+  it("numeric keys as text, and a quoted << as an ordinary key", () => {
     expect(value('1: a\n"<<": b')).toEqual({ "1": "a", "<<": "b" });
   });
 
@@ -136,7 +136,7 @@ describe("readYaml reads", () => {
     );
   });
 
-  it("the deepest document that is allowed", () => {
+  it("a document of the greatest allowed depth", () => {
     const { documentDepthMax } = configLimits;
     const text = `${"[".repeat(documentDepthMax)}${"]".repeat(documentDepthMax)}`;
     expect(problems(text)).toEqual([]);

@@ -1,8 +1,8 @@
 /**
- * YAML text → plain JSON, with every way refused in which a document can mean two things or harm its reader: duplicate
- * keys, several documents, unknown tags, aliases that expand without bound or into themselves, numbers that JSON has no
- * word for, integers that a double cannot hold, text that PostgreSQL cannot store, and the key `__proto__`.
- * YAML 1.2 core schema (`on` and `1:30` are text, `1e-4` is a number), with the merge key `<<` that people use with
+ * Reads YAML text into plain JSON and refuses every document that is ambiguous or could harm its reader: duplicate
+ * keys, several documents, unknown tags, aliases that expand without bound or recursively, numbers that JSON cannot
+ * write, integers that a double cannot represent, text that PostgreSQL cannot store, and the key `__proto__`. The
+ * dialect is the YAML 1.2 core schema (`on` and `1:30` are text, `1e-4` is a number), with the merge key `<<` for
  * anchors.
  */
 import { type FieldProblem, limits, utf8Bytes } from "@trainyard/kernel";
@@ -32,11 +32,11 @@ export type ReadResult =
 
 type Problems = FieldProblem[];
 
-/** Reads one YAML value. `at` is the path that problems of the whole value carry: empty for a document. */
+/** Reads one YAML value. `at` is the path in problems that concern the whole value; empty for a document. */
 export function readYaml(text: string, at = ""): ReadResult {
   const bytes = utf8Bytes(text);
   if (bytes > limits.configBytesMax) {
-    const detail = `is ${bytes} bytes long; the limit is ${limits.configBytesMax} (data belongs beside the code, not into the configuration)`;
+    const detail = `is ${bytes} bytes long; the limit is ${limits.configBytesMax} (put data beside the code, not in the configuration)`;
     return { value: null, problems: [{ path: at, detail }] };
   }
   if (opensTooDeep(text)) return { value: null, problems: [{ path: at, detail: TOO_DEEP }] };
@@ -63,7 +63,7 @@ function compose(text: string, lineCounter: LineCounter): Composed {
     stringKeys: true,
     uniqueKeys: false,
     prettyErrors: false,
-    // "silent" would also silence the error of a second document.
+    // The level "silent" would also hide the error about a second document.
     logLevel: "error",
     lineCounter,
   });
@@ -71,9 +71,9 @@ function compose(text: string, lineCounter: LineCounter): Composed {
 }
 
 /**
- * Whether brackets, or `-` and `?` on one line, open more levels than a document may have. Asked before composing,
- * which recurses: ninety thousand brackets would cost it most of a second and the stack. (Nesting by indentation needs
- * a quadratic amount of text, and is measured when the values are read.)
+ * Returns whether brackets, or `-` and `?` on one line, nest deeper than allowed. This check runs before composing,
+ * which is recursive: ninety thousand brackets would take most of a second and overflow the stack. (Nesting by
+ * indentation needs a quadratic amount of text; it is checked when the values are read.)
  */
 function opensTooDeep(text: string): boolean {
   let flow = 0;
@@ -94,7 +94,7 @@ function opensTooDeep(text: string): boolean {
 /** The lexer's control token before the text of a scalar. */
 const SCALAR_FOLLOWS = "\u001f";
 
-/** Where the parser's own words are for programmers. */
+/** Replacements for the parser's messages that only programmers understand. */
 const syntaxDetails: Readonly<Record<string, string>> = {
   MULTIPLE_DOCS: "a second document begins; one is expected",
   NON_STRING_KEY: "a key must be text, not a list or a mapping",
@@ -110,7 +110,7 @@ function syntaxDetail(error: YAMLError, lines: LineCounter): string {
 
 const TOO_DEEP = `is nested more than ${configLimits.documentDepthMax} levels deep, or contains itself through an alias`;
 
-/** Ends the reading of a document that grows without bound; the problem has been noted. */
+/** Stops reading a document that expands without bound; the problem has been reported. */
 class Stop extends Error {}
 
 class Reader {
@@ -182,7 +182,10 @@ class Reader {
     return own;
   }
 
-  /** `<<: *anchor` or a list of them: keys that the mapping has itself stand, and earlier anchors before later ones. */
+  /**
+   * Reads `<<: *anchor` or a list of aliases: direct keys of the mapping override merged ones, and earlier aliases
+   * override later ones.
+   */
   #merge(into: JsonObject, node: unknown, path: string, depth: number): void {
     const target = isAlias(node) ? this.#targets.get(node) : node;
     if (isSeq(target)) {
@@ -193,7 +196,7 @@ class Reader {
       }
       return;
     }
-    // A mapping's value is a mapping too, or null where it was refused.
+    // The value of a mapping is a mapping, or null if it was refused.
     const value = isMap(target) ? (this.#value(target, path, depth) as JsonObject | null) : null;
     if (value === null) {
       this.#refuse(path, "can only merge a mapping or a list of mappings");
@@ -241,7 +244,7 @@ function isMergeKey(key: unknown): boolean {
   return isScalar(key) && key.type === Scalar.PLAIN && key.source === "<<";
 }
 
-/** The mistake in a text that has to go through UTF-8 and PostgreSQL; null for none. */
+/** Returns the problem of a text that cannot be stored as UTF-8 in PostgreSQL; null for none. */
 export function textProblem(text: string): string | null {
   if (text.includes("\u0000")) return "contains the character \\u0000, which cannot be stored";
   if (!text.isWellFormed()) return "contains half of a surrogate pair, which is not text";
@@ -250,7 +253,7 @@ export function textProblem(text: string): string | null {
 
 type AliasTargets = ReadonlyMap<Alias, unknown>;
 
-/** Each alias with the node it stands for: the latest one before it in the document with that anchor. */
+/** Maps each alias to its node: the latest one before it with that anchor. */
 function aliasTargets(document: Document.Parsed): AliasTargets {
   const anchors = new Map<string, unknown>();
   const targets = new Map<Alias, unknown>();

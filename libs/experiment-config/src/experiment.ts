@@ -67,7 +67,7 @@ const reproducibility: Part = {
 
 const hyperparameters: Part = { ...hyperparameter, schema: hyperparametersSchema };
 
-/** Every key of the document. */
+/** The part of every key of the document. */
 const documentParts: Readonly<Record<string, Part>> = {
   name: { schema: anyText },
   description: { schema: anyText },

@@ -5,7 +5,7 @@ import { descriptions } from "./descriptions.ts";
 import { documentKeys } from "./experiment.ts";
 import { pathsOfSecrets, pathsWithoutEffect } from "./sections/without-effect.ts";
 
-/** Every reference in a schema. */
+/** Lists every reference in a schema. */
 function references(value: Json): string[] {
   if (Array.isArray(value)) return value.flatMap(references);
   if (!isMapping(value)) return [];
@@ -13,7 +13,7 @@ function references(value: Json): string[] {
   return [...own, ...Object.values(value).flatMap(references)];
 }
 
-/** Whether some reading of the schema has a property at the way. */
+/** Returns whether some alternative of the schema has a property at the path. */
 function hasProperty(schema: Json | undefined, path: readonly string[]): boolean {
   if (schema === undefined || !isMapping(schema)) return false;
   const [key, ...rest] = path;
@@ -24,7 +24,7 @@ function hasProperty(schema: Json | undefined, path: readonly string[]): boolean
   return variants.some((variant) => hasProperty(variant, path));
 }
 
-/** Every key of a schema by its path, and whether it has a description. */
+/** Collects every key of a schema by its path, and whether it has a description. */
 function collect(schema: Json | undefined, path: string, keys: Map<string, boolean>): void {
   if (schema === undefined || !isMapping(schema)) return;
   for (const [key, value] of Object.entries((schema["properties"] ?? {}) as JsonObject)) {
@@ -41,7 +41,7 @@ function collect(schema: Json | undefined, path: string, keys: Map<string, boole
 describe("exportJsonSchema", () => {
   const schema = exportJsonSchema();
 
-  it("has every key of the document and refuses others", () => {
+  it("has every key of the document and refuses unknown keys", () => {
     expect(Object.keys(schema["properties"] as JsonObject).sort()).toEqual(
       [...documentKeys].sort(),
     );
@@ -49,14 +49,14 @@ describe("exportJsonSchema", () => {
     expect(schema["required"]).toBe(undefined);
   });
 
-  it("explains each key of the searchers, the policies and the hyperparameters, and most others", () => {
+  it("describes each key of the searchers, policies and hyperparameters, and most other keys", () => {
     const explained = new Map<string, boolean>();
     const { $defs, ...root } = schema;
     collect(root, "", explained);
     for (const [name, one] of Object.entries($defs as JsonObject)) {
       collect(one, `#${name}`, explained);
     }
-    // Each sentence is of a key that exists.
+    // Each description belongs to an existing key.
     for (const path of descriptions.keys())
       expect([path, explained.get(path)]).toEqual([path, true]);
     const unexplained = [...explained].filter(([, has]) => !has).map(([path]) => path);
@@ -67,7 +67,7 @@ describe("exportJsonSchema", () => {
     );
   });
 
-  it("describes hyperparameters once, and refers to that from within", () => {
+  it("defines hyperparameters once, with references to the definition in nested places", () => {
     const { hyperparameter } = schema["$defs"] as JsonObject;
     expect(references(schema)).toContain("#/$defs/hyperparameter");
     expect(JSON.stringify(hyperparameter)).toContain('"categorical"');
@@ -75,7 +75,7 @@ describe("exportJsonSchema", () => {
     expect(references(schema).filter((reference) => !known.includes(reference))).toEqual([]);
   });
 
-  it("knows each key that is accepted without effect, so that each warning can be given", () => {
+  it("has each key that is accepted without effect, so that each warning can appear", () => {
     for (const path of [...pathsWithoutEffect, ...pathsOfSecrets]) {
       expect([path, hasProperty(schema, path)]).toEqual([path, true]);
     }

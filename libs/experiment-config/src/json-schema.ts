@@ -7,8 +7,8 @@ import { hyperparameter } from "./hyperparameters/schema.ts";
 import { exportedAs } from "./parts/values.ts";
 
 /**
- * The document's JSON Schema (draft 2020-12), for editors. What has to fit together, and what defaults make up for, it
- * cannot say: `parseExperiment` does.
+ * Exports the document's JSON Schema (draft 2020-12) for editors. It cannot express rules across keys, or requirements
+ * that defaults fulfil: `parseExperiment` checks these.
  */
 export function exportJsonSchema(): JsonObject {
   const registry = z.registry<{ id?: string }>();

@@ -1,14 +1,14 @@
-/** How JSON of any origin is read: every reader gives the fallback where the value is absent or of another type. */
+/** Readers of any JSON: each returns the fallback if the value is absent or of another type. */
 import { isMapping, type Json, type JsonObject } from "@trainyard/kernel";
 
 export { isMapping, type Json, type JsonObject } from "@trainyard/kernel";
 
-/** An own key's value; never one that the prototype would answer. */
+/** Returns the value of the mapping's key, never a property of its prototype. */
 export function valueAt(mapping: JsonObject, key: string): Json | undefined {
   return Object.hasOwn(mapping, key) ? mapping[key] : undefined;
 }
 
-/** The mapping at a key; an empty one for anything else. */
+/** Returns the mapping at a key; an empty mapping for anything else. */
 export function mappingAt(mapping: JsonObject, key: string): JsonObject {
   const value = valueAt(mapping, key);
   return isMapping(value) ? value : {};
@@ -28,13 +28,13 @@ export function numberAt<Otherwise>(
   return typeof value === "number" ? value : otherwise;
 }
 
-/** A whole number of at least 0. */
+/** Returns the integer at a key if it is at least 0. */
 export function countAt(mapping: JsonObject, key: string, otherwise: number): number {
   const value = valueAt(mapping, key);
   return typeof value === "number" && Number.isInteger(value) && value >= 0 ? value : otherwise;
 }
 
-/** A number of at least 0. */
+/** Returns the number at a key if it is at least 0. */
 export function notNegativeAt(mapping: JsonObject, key: string, otherwise: number): number {
   const number = numberAt(mapping, key, otherwise);
   return number >= 0 ? number : otherwise;
@@ -45,7 +45,7 @@ export function flagAt(mapping: JsonObject, key: string, otherwise: boolean): bo
   return typeof value === "boolean" ? value : otherwise;
 }
 
-/** The items of the list at a key that are texts; none for anything else. */
+/** Returns the texts in the list at a key; an empty list for anything else. */
 export function textsAt(mapping: JsonObject, key: string): string[] {
   const value = valueAt(mapping, key);
   return Array.isArray(value) ? value.filter((item) => typeof item === "string") : [];
@@ -56,7 +56,7 @@ export function numbersAt(mapping: JsonObject, key: string): number[] {
   return Array.isArray(value) ? value.filter((item) => typeof item === "number") : [];
 }
 
-/** The numbers at the keys of `otherwise`, each the default for one that is absent or no number. */
+/** Returns the numbers at the keys of `otherwise`, which has the defaults for absent or wrong values. */
 export function numbersOr<Key extends string>(
   mapping: JsonObject,
   otherwise: { readonly [K in Key]: number },
@@ -67,7 +67,7 @@ export function numbersOr<Key extends string>(
   ) as { [K in Key]: number };
 }
 
-/** The key with its number, or nothing: for keys that may be absent. */
+/** Returns the key with its number, or an empty object: for keys that may be absent. */
 export function optionalNumber<Key extends string>(
   mapping: JsonObject,
   key: Key,
@@ -76,7 +76,7 @@ export function optionalNumber<Key extends string>(
   return typeof value === "number" ? ({ [key]: value } as { [K in Key]: number }) : {};
 }
 
-/** Returns the mapping with some keys alone, in their order. */
+/** Returns only the given keys of a mapping, in their order. */
 export function only(mapping: JsonObject, keys: readonly string[]): JsonObject {
   return Object.fromEntries(
     keys.flatMap((key) => {
@@ -86,25 +86,25 @@ export function only(mapping: JsonObject, keys: readonly string[]): JsonObject {
   );
 }
 
-/** The known keys of a mapping first, then the keys that nothing reads, as they are there. */
+/** Returns the known keys of a mapping first, then its unknown keys unchanged. */
 export function withRest<Read extends object>(read: Read, mapping: JsonObject): Read {
   return { ...read, ...mapping, ...read };
 }
 
-/** The mapping without some of its keys. */
+/** Returns the mapping without the given keys. */
 export function without(mapping: JsonObject, keys: readonly string[]): JsonObject {
   return Object.fromEntries(Object.entries(mapping).filter(([key]) => !keys.includes(key)));
 }
 
 const plainKey = /^[A-Za-z0-9_-]+$/;
 
-/** `searcher.max_trials`; a key that would not read as one is quoted: `hyperparameters["a.b"]`. */
+/** Returns a path such as `searcher.max_trials`; an unusual key is quoted: `hyperparameters["a.b"]`. */
 export function keyPath(parent: string, key: string): string {
   if (!plainKey.test(key)) return `${parent}[${JSON.stringify(key)}]`;
   return parent === "" ? key : `${parent}.${key}`;
 }
 
-/** `labels[2]`, counted from 0. */
+/** Returns a path such as `labels[2]`, counted from 0. */
 export function itemPath(parent: string, index: number): string {
   return `${parent}[${index}]`;
 }
@@ -117,7 +117,7 @@ export function pathOf(parts: readonly PropertyKey[], parent = ""): string {
   return path;
 }
 
-/** Mappings with their keys in order, all the way down; lists keep theirs. */
+/** Returns the value with the keys of all mappings sorted, at every depth; lists keep their order. */
 export function sortedKeys<Value extends Json>(value: Value): Value;
 export function sortedKeys(value: Json): Json {
   if (Array.isArray(value)) return value.map((item) => sortedKeys(item));
@@ -126,7 +126,7 @@ export function sortedKeys(value: Json): Json {
   return Object.fromEntries(keys.map((key) => [key, sortedKeys(value[key] ?? null)]));
 }
 
-/** How a sentence about a wrong value names it. */
+/** Returns the description of a wrong value in a message. */
 export function describeValue(value: unknown): string {
   if (value === undefined || value === null) return "nothing";
   if (Array.isArray(value)) return "a list";

@@ -1,45 +1,53 @@
-/**
- * The limits of an experiment's configuration, each with its reason. The document's size is kernel's configBytesMax.
- */
+/** The limits of an experiment's configuration. The document's maximum size is kernel's configBytesMax. */
 export const configLimits = {
   /**
-   * Configurations of people are under ten levels deep; protobuf readers commonly give up at 100, and each level costs
-   * them two.
+   * The maximum depth. Real configurations have under ten levels; protobuf readers commonly fail at 100, and each level
+   * counts twice for them.
    */
   documentDepthMax: 32,
-  /** A workspace is named in each commit of its experiments, whose attributes hold 1 KiB: four bytes a character. */
+  /**
+   * The maximum length of a workspace's name, which is in the attributes of each commit: these have 1 KiB, and a
+   * character up to four bytes.
+   */
   workspaceCharactersMax: 255,
   /**
-   * Values in the document with aliases expanded: the largest document without aliases has fewer, a bomb has millions.
+   * The maximum number of values after the expansion of aliases: a document without aliases has fewer, and an alias
+   * bomb has millions.
    */
   documentValuesMax: 60_000,
-  /** A document with more problems than this is of another kind; the rest are counted. */
+  /** The maximum number of reported problems; further ones are only counted. */
   problemsMax: 50,
-  /** The searcher keeps a fold of every trial of a running search in memory, about half a kilobyte each. */
+  /** The searcher keeps the state of every trial of a running search in memory, about half a kilobyte each. */
   trialsPerSearchMax: 1_000_000,
-  /** Early-stopping policies in one list: each is asked at every validation, and a longer list is a mistake. */
+  /**
+   * The maximum number of early-stopping policies in one list: each is evaluated at every validation, and a longer list
+   * is a mistake.
+   */
   policiesMax: 16,
   /**
-   * Log policies of one experiment, and the characters of a pattern: each is compared with every line of its trials.
+   * The maximum number of log policies of one experiment, and the maximum length of a pattern: every line of a trial is
+   * compared with each.
    */
   logPoliciesMax: 32,
   logPatternCharactersMax: 1_000,
   /**
-   * Instructions of a compiled pattern: the time for a character grows with them. What people write has under a
-   * hundred.
+   * The maximum number of instructions of a compiled pattern, because matching takes proportional time; ordinary
+   * patterns have under a hundred.
    */
   logPatternInstructionsMax: 500,
-  /** Restarts beyond this are a loop. */
+  /** More restarts are an endless loop. */
   restartsMax: 1_000_000,
-  /** A day: others wait for so long at most until a run that makes room has written its checkpoint. */
+  /** One day: the longest that other runs wait until a preempted run has written its checkpoint. */
   preemptionTimeoutMaxSeconds: 86_400,
-  /** Labels in one rule of `resources.constraints`: each is looked at for each agent. */
+  /** The maximum number of labels in one rule of `resources.constraints`: each is checked for each agent. */
   labelRulesMax: 32,
-  /** Agents that a run excludes by name: every placement compares each. Labels can exclude more. */
+  /**
+   * The maximum number of agents that a run excludes by name: every placement compares each. Labels can exclude more.
+   */
   excludedAgentsMax: 64,
-  /** Weights of jobs, other than 0 for none: what schedulers divide by without loss. */
+  /** The range of weights, except 0 for no weight: schedulers can divide by these without loss of precision. */
   weightMin: 0.001,
   weightMax: 1_000,
-  /** The pool's priorities, as Determined has them. */
+  /** The highest priority, as in Determined. */
   priorityMax: 99,
 } as const;

@@ -6,7 +6,7 @@ const cuda = { name: "CUDA OOM", pattern: ".*CUDA out of memory.*" };
 const ecc = { name: "ECC Error", pattern: ".*uncorrectable ECC error encountered.*" };
 const policiesOf = (text: string) => config(text).log_policies;
 
-test("log policies take effect: nothing warns of them, and two are there without being written", () => {
+test("log policies take effect without a warning, and two built-in policies always exist", () => {
   const text = "log_policies: [{name: mine, pattern: a+b, action: exclude_node}]";
   expect(parsed(yaml(text)).warnings).toEqual([]);
   expect(policiesOf(text)).toEqual([
@@ -17,12 +17,12 @@ test("log policies take effect: nothing warns of them, and two are there without
   expect(policiesOf("")).toEqual([cuda, ecc]);
 });
 
-test("Determined's older form of an action, and a policy without a name, are read", () => {
+test("Determined's older form of an action is read, and so is a policy without a name", () => {
   const text = "log_policies: [{pattern: a, action: {type: cancel_retries}}]";
   expect(policiesOf(text)[0]).toEqual({ name: "a", pattern: "a", action: "cancel_retries" });
 });
 
-test("a policy of the same name replaces a built-in one, and one without a pattern turns it off", () => {
+test("a policy with a built-in policy's name replaces it, and turns it off without a pattern", () => {
   const replaced = { ...cuda, action: "cancel_retries" };
   const own = "{name: CUDA OOM, pattern: '.*CUDA out of memory.*', action: cancel_retries}";
   expect(policiesOf(`log_policies: [${own}]`)).toEqual([replaced, ecc]);
@@ -30,7 +30,7 @@ test("a policy of the same name replaces a built-in one, and one without a patte
   expect(named).toEqual([{ name: "ECC Error", pattern: "" }, cuda]);
 });
 
-test("a record of any shape is read: what is malformed is left out, and one without any has the built-in ones", () => {
+test("a record of any shape is read: malformed policies are left out, and a record without policies has the built-in ones", () => {
   const policies = [null, 7, { pattern: 3 }, { pattern: "a", action: ["x"] }];
   expect(recordedConfig({ log_policies: policies }).log_policies).toEqual([
     { name: "a", pattern: "a" },
@@ -54,7 +54,7 @@ test.each([
   ]);
 });
 
-test("retention_policy takes effect: nothing warns of it, and its days are recorded", () => {
+test("retention_policy takes effect without a warning, and its days are recorded", () => {
   const text =
     "retention_policy: {log_retention_days: 90, metric_retention_days: 30, group_retention_days: {validation: -1}}";
   expect(parsed(yaml(text)).warnings).toEqual([]);

@@ -1,6 +1,6 @@
 /**
- * A memory size as people write it: a number of bytes, or text such as "80GB". `G` and `GB` are 10^9 bytes, as vendors
- * count the memory of a device, so that a GPU that is sold with 80 GB has "80GB"; `GiB` is 2^30.
+ * A memory size: a number of bytes, or text such as "80GB". `G` and `GB` are 10^9 bytes, the vendors' unit for device
+ * memory, so that a GPU sold with 80 GB has "80GB"; `GiB` is 2^30.
  */
 import type { Json } from "./json.ts";
 
@@ -9,7 +9,7 @@ export const memoryShape = 'a memory size: a number of bytes, or text such as "4
 
 const prefixes = "kmgtp";
 
-/** Null for what is no size. */
+/** Null for a value that is no size. */
 export function memoryBytes(value: Json | undefined): number | null {
   if (typeof value === "number") return value >= 0 ? value : null;
   if (typeof value !== "string" || !memoryPattern.test(value)) return null;

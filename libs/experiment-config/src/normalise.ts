@@ -1,4 +1,7 @@
-/** A document that passed every check → the configuration that services store: defaults in, legacy shapes rewritten. */
+/**
+ * Turns a document that passed every check into the configuration that services store: defaults are filled in, older
+ * shapes rewritten.
+ */
 import type { NormalisedConfig } from "./config.ts";
 import { labelsOf } from "./experiment.ts";
 import { pointerOf, resolveConditions } from "./hyperparameters/conditions.ts";
@@ -23,7 +26,7 @@ import { recordedConfig } from "./recorded.ts";
 import { unusedKeys } from "./searcher/schema.ts";
 import { pathsOfSecrets, pathsWithoutEffect } from "./sections/without-effect.ts";
 
-/** Keys that act and are stored as they are in the end; the other sections have something to be rewritten. */
+/** Keys with an effect that are stored unchanged; other sections need some rewriting. */
 const actingKeys = [
   "name",
   "description",
@@ -67,8 +70,8 @@ const actingInside = {
 } as const;
 
 /**
- * `document` is what was given, in the shapes of today; `full` is the same with every default in it. What acts comes
- * from the second, the rest from the first; and the result is read as it will be read from a record.
+ * `document` is the given configuration in its latest shapes; `full` also has every default. Keys with an effect are
+ * taken from `full`, all others from `document`, and the result is read with the reader of recorded configurations.
  */
 export function normalise(document: JsonObject, full: JsonObject): NormalisedConfig {
   const searcher = mappingAt(full, "searcher");
@@ -87,7 +90,7 @@ export function normalise(document: JsonObject, full: JsonObject): NormalisedCon
     ),
     labels: labelsOf(valueAt(full, "labels") ?? []),
     searcher: sortedKeys(without(searcher, unusedKeys(valueAt(searcher, "name")))),
-    // A seed that was not given is drawn later.
+    // An absent seed is drawn later.
     reproducibility: mappingAt(document, "reproducibility"),
     data: sortedKeys(mappingAt(full, "data")),
     ...(isMapping(profiling) ? { profiling: sortedKeys(profiling) } : {}),
@@ -127,7 +130,7 @@ function withoutSecrets(value: Json, path: readonly string[]): Json | undefined 
   return Object.fromEntries(Object.entries(value).filter(([key]) => !hidden.has(key)));
 }
 
-/** Conditions are written out: each hyperparameter has its whole one, with ways from the top. */
+/** Writes out conditions: each hyperparameter gets its complete condition, with absolute paths. */
 function normaliseSpace(space: JsonObject): HyperparameterSpace {
   const { conditions } = resolveConditions(space);
   const nest = (inside: JsonObject, keys: readonly string[]): HyperparameterSpace =>

@@ -1,4 +1,4 @@
-/** `--config a.b=value`: one value of the document, replaced whole. */
+/** Applies `--config a.b=value`, which replaces one value of the document as a whole. */
 import type { FieldProblem } from "@trainyard/kernel";
 import { readYaml } from "./document.ts";
 import { isMapping, type Json, type JsonObject, keyPath, valueAt } from "./json.ts";

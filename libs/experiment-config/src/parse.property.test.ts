@@ -1,4 +1,4 @@
-/** Properties of every document, however little sense it makes. */
+/** Properties that every document must have, even a nonsensical one. */
 import { isRejection, limits, utf8Bytes } from "@trainyard/kernel";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
@@ -61,7 +61,7 @@ const keys = fc.constantFrom(...documentKeys);
 const document: fc.Arbitrary<JsonObject> = fc.dictionary(keys, anything, { maxKeys: 6 });
 
 describe("parseExperiment", () => {
-  it("answers every document with a configuration or with problems", () => {
+  it("returns a configuration or problems for every document", () => {
     fc.assert(
       fc.property(document, fc.option(document, { nil: defaults }), (mine, theirs) => {
         const result = parseExperiment(JSON.stringify(mine), { defaults: theirs });
@@ -80,7 +80,7 @@ describe("parseExperiment", () => {
     );
   });
 
-  it("gives, of its own result, the same again", () => {
+  it("returns an equal result when it parses its own result", () => {
     const section = fc.record({ a: anything, b: anything });
     fc.assert(
       fc.property(section, fc.integer({ min: 1, max: 9 }), (data, max_trials) => {

@@ -47,7 +47,7 @@ describe("parseExperiment fills in", () => {
     });
   });
 
-  it("the concurrency of random, sobol and grid", () => {
+  it("the concurrency of random, sobol and grid searches", () => {
     const tpe = config("searcher: {name: tpe, metric: loss, max_trials: 3}").searcher;
     expect(tpe).toMatchObject({ max_concurrent_trials: 16, multivariate: true });
     expect(config("searcher: {name: sobol, metric: loss, max_trials: 3}").searcher).toEqual({
@@ -67,7 +67,7 @@ describe("parseExperiment fills in", () => {
     expect(config(grid).searcher).toMatchObject({ max_concurrent_trials: 16 });
   });
 
-  it("nothing where a value is given", () => {
+  it("no default where a value is given", () => {
     const text = `
 name: n
 labels: [b, a, b]
@@ -89,7 +89,7 @@ debug: true`;
     });
   });
 
-  it("defaults for null, which means absent", () => {
+  it("defaults in place of null, which means absent", () => {
     const text = `
 name: null
 max_restarts: null
@@ -102,7 +102,7 @@ bind_mounts: null`;
     expect(warnings).toEqual([]);
   });
 
-  it("the same text for the same configuration, whatever the order of its keys", () => {
+  it("the same text for equal configurations, whatever the order of their keys", () => {
     const one = config("data: {b: 1, a: {d: 1, c: 2}}\nhyperparameters: {y: 1, x: {w: 2, v: 3}}");
     const other = config("hyperparameters: {x: {v: 3, w: 2}, y: 1}\ndata: {a: {c: 2, d: 1}, b: 1}");
     expect(JSON.stringify(one)).toBe(JSON.stringify(other));
@@ -110,7 +110,7 @@ bind_mounts: null`;
 });
 
 describe("parseExperiment rewrites", () => {
-  it("bare literals, lists and nulls to constants; nests stay, also empty ones", () => {
+  it("bare literals, lists and nulls to constants, and keeps nests, even empty ones", () => {
     const { hyperparameters } = config(`
 hyperparameters:
   lr: {type: log, minval: -4, maxval: -1, base: 10, count: null}
@@ -135,24 +135,24 @@ hyperparameters:
     });
   });
 
-  it("the older mapping of labels", () => {
+  it("the older mapping of labels to a list", () => {
     expect(config("labels: {b: true, a: 1, c: false}").labels).toEqual(["a", "b"]);
   });
 
-  it("one list of variables to every kind of device, of a name given twice the later", () => {
+  it("one list of variables to a list per kind of device, with the later value of a repeated name", () => {
     const { environment } = config("environment: {environment_variables: [A=1, B=x=y, A=2]}");
     const list = ["B=x=y", "A=2"];
     expect(environment.environment_variables).toEqual({ cpu: list, cuda: list, rocm: list });
   });
 
-  it("gpu to cuda", () => {
+  it("the device kind gpu to cuda", () => {
     const { environment } = config(
       "environment: {environment_variables: {gpu: [A=1], cpu: [C=1]}}",
     );
     expect(environment.environment_variables).toEqual({ cpu: ["C=1"], cuda: ["A=1"], rocm: [] });
   });
 
-  it("nulls under data not at all", () => {
+  it("no nulls under data", () => {
     expect(config("data: {a: null, b: [null]}").data).toEqual({ a: null, b: [null] });
   });
 });
@@ -161,7 +161,7 @@ describe("overrides", () => {
   const overridden = (...overrides: string[]): NormalisedConfig =>
     config("hyperparameters: {lr: {type: double, minval: 0, maxval: 1}}", { defaults, overrides });
 
-  it("replace one value, read as YAML, the later over the earlier", () => {
+  it("replace one value, read as YAML, and later overrides win over earlier ones", () => {
     const changed = overridden("name=a", "name=b c", "max_restarts=2", "hyperparameters.lr=1e-3");
     expect(changed).toMatchObject({
       name: "b c",
@@ -170,7 +170,7 @@ describe("overrides", () => {
     });
   });
 
-  it("make what is on the way, take mappings, and drop with an empty value", () => {
+  it("create missing parents, accept mappings, and remove a key with an empty value", () => {
     const changed = overridden(
       "data.a.b=[1, 2]",
       "searcher={name: grid, metric: x}",
@@ -203,7 +203,7 @@ describe("overrides", () => {
 });
 
 describe("the cluster's defaults", () => {
-  it("give way to the user's, key by key", () => {
+  it("are overridden by the user's values, key by key", () => {
     const merged = config("resources: {priority: 7}\nmax_restarts: 1", {
       defaults: {
         ...defaults,
@@ -219,7 +219,7 @@ describe("the cluster's defaults", () => {
     });
   });
 
-  it("keep counts but not paths for another type of storage", () => {
+  it("keep counts but not paths if the user names another type of storage", () => {
     const merged = config("checkpoint_storage: {type: shared_fs, host_path: /nfs}", {
       defaults: { checkpoint_storage: { ...directory, save_trial_latest: 3 } },
     });
@@ -238,7 +238,7 @@ describe("the cluster's defaults", () => {
     expect(merged.checkpoint_storage).toMatchObject({ ...directory, save_trial_best: 7 });
   });
 
-  it("do not mix the keys of two searchers", () => {
+  it("do not add keys of their searcher to the user's searcher", () => {
     const merged = config("searcher: {name: single}", {
       defaults: {
         ...defaults,
@@ -248,7 +248,7 @@ describe("the cluster's defaults", () => {
     expect(merged.searcher).toEqual({ name: "single", metric: "acc", smaller_is_better: false });
   });
 
-  it("replace no hyperparameter in part, and merge nests", () => {
+  it("merge nests, but never merge a single hyperparameter", () => {
     const merged = config("hyperparameters: {a: {type: int, minval: 1, maxval: 2}, n: {x: 1}}", {
       defaults: {
         ...defaults,
@@ -261,7 +261,7 @@ describe("the cluster's defaults", () => {
     });
   });
 
-  it("add labels and environment variables, of which the user's stand", () => {
+  it("add labels and environment variables, and the user's values win", () => {
     const merged = config("labels: [b]\nenvironment: {environment_variables: [A=mine]}", {
       defaults: {
         ...defaults,
@@ -279,15 +279,15 @@ describe("the cluster's defaults", () => {
 });
 
 describe("credentials", () => {
-  it("of pachyderm are not stored, webhooks beside them are", () => {
+  it("of pachyderm are not stored, and the webhooks beside them are stored", () => {
     const text = "integrations: {pachyderm: {dataset: {token: secret}}, webhooks: {exclude: true}}";
     expect(config(text)).toMatchObject({ integrations: { webhooks: { exclude: true } } });
     expect(JSON.stringify(config(text))).not.toContain("secret");
   });
 });
 
-describe("questions to a configuration", () => {
-  it("its space, and its seed once drawn", () => {
+describe("accessors of a configuration", () => {
+  it("return its space, and its seed once it is drawn", () => {
     expect(hyperparameterSpace(config("hyperparameters: {a: 1}"))).toEqual({
       a: { type: "const", val: 1 },
     });

@@ -1,7 +1,7 @@
 /**
- * YAML text → the normalised configuration, or everything that is wrong with it at once. In order: read the YAML, apply
- * the caller's overrides, drop nulls, hold it against the schema as it was written, bring older shapes into the newer,
- * lay it over the cluster's defaults, fill in what is still absent, ask what is missing now and what does not run here.
+ * Turns YAML text into the normalised configuration, or into all its problems at once. Steps: read the YAML, apply the
+ * caller's overrides, drop nulls, check the written document against the schema, rewrite older shapes, merge over the
+ * cluster's defaults, fill in the remaining defaults, then check for missing keys and features that do not run here.
  */
 import { type FieldProblem, limits, type Rejection, reject, utf8Bytes } from "@trainyard/kernel";
 import { whatDoesNotRun } from "./checks.ts";
@@ -22,15 +22,15 @@ import { pointProblems } from "./searcher/point-problems.ts";
 import { warningsOf } from "./warnings.ts";
 
 export type ParseOptions = {
-  /** "a.b=value" each, the value read as YAML; a later one overrides an earlier one. */
+  /** Overrides of the form "a.b=value", with the value in YAML; later ones win over earlier ones. */
   readonly overrides?: readonly string[];
-  /** The cluster's defaults, in the document's own form: `checkpoint_storage` at least. */
+  /** The cluster's defaults, in the form of the document; they must contain `checkpoint_storage`. */
   readonly defaults?: JsonObject;
 };
 
 export type ParsedExperiment = {
   readonly config: NormalisedConfig;
-  /** Accepted values without effect, or not with the one that they seem to have. */
+  /** Accepted values that have no effect, or another effect than their name suggests. */
   readonly warnings: readonly FieldProblem[];
 };
 
@@ -50,18 +50,17 @@ export function parseExperiment(
       rewritten(experiment, stripped(options.defaults ?? {})),
     ) as JsonObject,
   );
-  // The seed counts as given: `withSeed` puts the drawn one in.
+  // The placeholder seed counts as given; `withSeed` sets the drawn one.
   const full = filled(experiment, document, { seed: 0 }) as JsonObject;
   const written = [...overridden.problems, ...sanity(experiment, mine)];
-  // Defaults under a wrong shape say nothing: the merged document is checked against the schema when all shapes are
-  // right.
+  // Merging defaults needs right shapes, so the merged document is checked only if the written one has no problem.
   const merged = written.length > 0 ? [] : sanity(experiment, document);
   const notRun = whatDoesNotRun(document);
   const kinds = notRun.flatMap(
     ({ path }) =>
       /^(searcher|checkpoint_storage|tensorboard_storage)\.(?:name|type)$/.exec(path)?.[1] ?? [],
   );
-  // A missing key of a searcher or a storage does not matter when that kind does not run.
+  // A searcher or storage of a kind that does not run is one problem: its missing keys are not reported too.
   const lacking = missing(experiment, full).filter(
     ({ path }) => !kinds.some((kind) => path.startsWith(`${kind}.`)),
   );
@@ -83,13 +82,13 @@ function notAMapping(value: Json): FieldProblem {
   return { path: "", detail: `the configuration ${found}; it must be a mapping of keys to values` };
 }
 
-/** A key that is missing by the schema and by a check is one problem. */
+/** A key that both the schema and a check report as missing is one problem. */
 function firstOfEachPath(problems: readonly FieldProblem[]): readonly FieldProblem[] {
   const seen = new Set<string>();
   return problems.filter(({ path }) => !seen.has(path) && seen.add(path));
 }
 
-/** Everything that is wrong with a configuration, as one rejection. */
+/** Combines all problems of a configuration into one rejection. */
 export function invalidConfig(all: readonly FieldProblem[]): Rejection {
   const problems = all.slice(0, configLimits.problemsMax);
   const more = all.length - problems.length;
@@ -109,7 +108,7 @@ function hyperparametersIn(document: JsonObject): JsonObject {
   return isMapping(space) ? space : {};
 }
 
-/** The searcher's statements about the space must name what is there. */
+/** Constraints, points and conditions of the searcher must name existing hyperparameters. */
 function spaceProblems({ searcher, hyperparameters }: NormalisedConfig): readonly FieldProblem[] {
   return [
     ...constraintProblems(searcher.constraints ?? [], hyperparameters),
@@ -118,7 +117,7 @@ function spaceProblems({ searcher, hyperparameters }: NormalisedConfig): readonl
   ];
 }
 
-/** Aliases and defaults can make more of a document than was written, and a trial gets it in one variable. */
+/** Aliases and defaults can enlarge a document, and a trial gets the result in one environment variable. */
 function sizeProblems(config: NormalisedConfig): readonly FieldProblem[] {
   const bytes = utf8Bytes(JSON.stringify(config));
   if (bytes <= limits.configBytesMax) return [];
@@ -127,7 +126,7 @@ function sizeProblems(config: NormalisedConfig): readonly FieldProblem[] {
 }
 
 function trialProblems(config: NormalisedConfig): readonly FieldProblem[] {
-  // With conditions or constraints the grid has fewer points than the product of its axes: the walker counts
+  // With conditions or constraints the grid has fewer points than the product of its axes, so the grid walker counts
   // them.
   const { searcher } = config;
   if (searcher.name !== "grid" || searcher.constraints !== undefined) return [];

@@ -1,4 +1,6 @@
-/** A recorded configuration is read by one total function, which loads no parser and no schema library. */
+/**
+ * Tests of the reader of recorded configurations, which accepts any value and loads no parser and no schema library.
+ */
 import { readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -50,8 +52,8 @@ const struct = fc.oneof(
 );
 
 /**
- * A configuration as it comes out of an event: a copy of what JSON carries. JSON.parse is not used: V8 13.6 reads the
- * key "\n" or "\"" as "\\" after it has parsed an object that has the key "\\" in its place.
+ * A configuration as an event returns it: a copy with JSON's values only. JSON.parse is not used: V8 13.6 reads the key
+ * "\n" or "\"" as "\\" after it has parsed an object that has the key "\\" in its place.
  */
 function recorded(value: unknown): unknown {
   if (Array.isArray(value)) return value.map((item) => recorded(item ?? null));
@@ -122,13 +124,13 @@ function normalisedOf(name: SearcherName): NormalisedConfig {
   return parsed(JSON.stringify(document)).config;
 }
 
-/** Ways to every value in it. */
+/** Lists the paths of every value inside a value. */
 function waysIn(value: unknown, way: readonly string[] = []): readonly (readonly string[])[] {
   if (typeof value !== "object" || value === null) return [way];
   return [way, ...Object.entries(value).flatMap(([key, item]) => waysIn(item, [...way, key]))];
 }
 
-/** The value with another at one place; undefined leaves the key out. */
+/** Returns a copy of the value with another value at one path; undefined removes the key. */
 function replaced(value: unknown, [key, ...way]: readonly string[], other: unknown): unknown {
   if (key === undefined) return other;
   if (typeof value !== "object" || value === null) return value;
@@ -139,13 +141,13 @@ function replaced(value: unknown, [key, ...way]: readonly string[], other: unkno
   return Array.isArray(value) ? kept.map(([, item]) => item) : Object.fromEntries(kept);
 }
 
-/** Keys that may be absent, and keys that nothing acts on, which stay as they are. */
+/** Keys that may be absent, and keys without effect, which stay unchanged. */
 const optional =
   /\.(warm_start\.\w+|tensorboard_storage|max_time|time_metric|constraints|warm_start|objectives|profiling|enabled)$/;
 const unread =
   /\.(data|image|ports|bind_mounts|propagation|end_after_batch|source_trial_id|max_length|unit)$/;
 
-/** Where the value has not the type that the sample has there. */
+/** Lists the paths where the value's type differs from the sample's. */
 function otherTypes(value: unknown, sample: unknown, path = ""): readonly string[] {
   if (unread.test(path) || (value === undefined && optional.test(path))) return [];
   if (Array.isArray(sample)) {
@@ -157,14 +159,14 @@ function otherTypes(value: unknown, sample: unknown, path = ""): readonly string
   if (sample === null) return value === null || typeof value === "number" ? [] : [path];
   if (!isMapping(sample)) return typeof value === typeof sample ? [] : [path];
   if (!isMapping(value)) return [path];
-  // Rules name any labels.
+  // Rules may name arbitrary labels.
   if (/constraints\.(require|prefer|forbid)$/.test(path)) {
     const values = Object.values(value);
     return values.every((all) => Array.isArray(all) && all.every((one) => typeof one === "string"))
       ? []
       : [path];
   }
-  // Points and segments name hyperparameters of any space.
+  // Points and segments may name the hyperparameters of any space.
   if (/(points\[\]|schedule\[\]\.hyperparameters)$/.test(path)) return [];
   return Object.entries(sample).flatMap(([key, item]) =>
     otherTypes(value[key], item, `${path}.${key}`),
@@ -183,7 +185,7 @@ function wrongHyperparameters(space: HyperparameterSpace): readonly string[] {
 }
 
 describe("a recorded configuration that is submitted again", () => {
-  it.each(searcherNames)("gives itself, with %s", (name) => {
+  it.each(searcherNames)("becomes the same configuration again, with %s", (name) => {
     const once = recorded(normalisedOf(name)) as JsonObject;
     expect(parsed(JSON.stringify(resubmitted(once))).config).toEqual(once);
     const struct = recorded(recordedConfig(once)) as JsonObject;
@@ -192,21 +194,21 @@ describe("a recorded configuration that is submitted again", () => {
 });
 
 describe("recordedConfig", () => {
-  it("gives a configuration for every JSON value", () => {
+  it("returns a configuration for every JSON value", () => {
     fc.assert(
       fc.property(struct, (value) => {
         const read = recordedConfig(recorded(value));
         expect(typeof read.searcher.metric).toBe("string");
         expect(Number.isInteger(read.resources.slots_per_trial)).toBe(true);
         expect(typeof read.checkpoint_storage.save_trial_best).toBe("number");
-        // The recorded result is read the same: nothing in it is of a wrong type.
+        // The result is read back unchanged, so no value in it has a wrong type.
         expect(recordedConfig(recorded(read))).toEqual(read);
       }),
       { numRuns: 500 },
     );
   });
 
-  it.each(searcherNames)("gives each key of %s its type, whatever a record has there", (name) => {
+  it.each(searcherNames)("returns each key of %s with its type for every record", (name) => {
     const normalised = normalisedOf(name);
     const damage = fc.tuple(
       fc.constantFrom(...waysIn(normalised)),
@@ -215,7 +217,7 @@ describe("recordedConfig", () => {
     const kinds = /^(searcher\.name|(checkpoint|tensorboard)_storage\.type)$/;
     fc.assert(
       fc.property(fc.array(damage, { minLength: 1, maxLength: 3 }), (all) => {
-        // A name that this version does not have is kept, and then nothing is known of its keys: the tests below.
+        // An unknown name is kept, and then the types of its keys are unknown; the tests below cover this.
         fc.pre(
           all.every(
             ([way]) =>
@@ -252,12 +254,12 @@ describe("recordedConfig", () => {
     );
   });
 
-  it.each(searcherNames)("gives a normalised configuration of %s back as it was", (name) => {
+  it.each(searcherNames)("returns a normalised configuration of %s unchanged", (name) => {
     const normalised = normalisedOf(name);
     expect(recordedConfig(recorded(normalised))).toEqual(normalised);
   });
 
-  it("takes the defaults of a document for what was not recorded", () => {
+  it("uses the document's defaults for keys that were not recorded", () => {
     const { entrypoint: _entrypoint, checkpoint_storage, searcher, ...byDefault } = config();
     expect(recordedConfig({})).toEqual({
       ...byDefault,
@@ -267,7 +269,7 @@ describe("recordedConfig", () => {
     });
   });
 
-  it("keeps the name of a searcher that this version does not have", () => {
+  it("keeps the name of a searcher that this version does not know", () => {
     const { searcher } = recordedConfig({ searcher: { name: "tomorrow's", metric: "loss", k: 1 } });
     expect(searcher).toEqual({
       name: "tomorrow's",
@@ -277,7 +279,7 @@ describe("recordedConfig", () => {
     });
   });
 
-  it("keeps the kind of a storage that this version does not have", () => {
+  it("keeps the kind of a storage that this version does not know", () => {
     const storage = { type: "s3", bucket: "b", save_trial_best: 4 };
     expect(recordedConfig({ checkpoint_storage: storage }).checkpoint_storage).toEqual({
       ...storage,
@@ -286,7 +288,7 @@ describe("recordedConfig", () => {
     });
   });
 
-  it("leaves out a policy that this version does not have, and each combination with one", () => {
+  it("leaves out a policy that this version does not know, and each combination with one", () => {
     const known = { name: "not_finite" };
     const unknown = { name: "tomorrow's" };
     const { early_stopping } = recordedConfig({

@@ -1,6 +1,6 @@
 /**
- * A configuration as events, commands and launches carry it → its type. The only reader of a recorded configuration: no
- * service looks into the struct by hand. It loads neither the YAML parser nor the schema library.
+ * The only reader of recorded configurations, in events, commands and launches: services never read the struct
+ * themselves. It loads neither the YAML parser nor the schema library.
  */
 import type { CheckpointStorage, NormalisedConfig, StoragePlace } from "./config.ts";
 import { readConstraints } from "./constraints.ts";
@@ -52,8 +52,8 @@ export { recordedSource, type WarmStartSource } from "./searcher/warm-start-sour
 export type { VariablesByDevice } from "./environment/variables.ts";
 
 /**
- * Total: what is absent or malformed, in a record of any version, gets its default. A normalised configuration comes
- * back as it was recorded, with the keys that nothing acts on.
+ * Reads a configuration recorded by any version; never fails: absent or malformed values get their defaults. A
+ * normalised configuration is returned unchanged, including keys without effect.
  */
 export function recordedConfig(struct: unknown): NormalisedConfig {
   const recorded = isMapping(struct) ? struct : {};
@@ -86,7 +86,7 @@ export function recordedConfig(struct: unknown): NormalisedConfig {
   return withRest(read, without(recorded, ["profiling", "tensorboard_storage"]));
 }
 
-/** Empty where there is none: a list with anything but texts is none. */
+/** Returns the group retention without malformed values; empty if none is recorded. */
 function readRetention(recorded: JsonObject): NormalisedConfig["retention_policy"] {
   const byGroup = Object.entries(mappingAt(recorded, "group_retention_days"));
   return {
@@ -126,7 +126,7 @@ function readStorage(storage: JsonObject): CheckpointStorage {
   return withRest({ ...readPlace(storage), ...kept }, storage);
 }
 
-/** Without a place it is the directory that the reading host has by default: an empty path. */
+/** Without a path the place is the reading host's default directory: an empty path. */
 function readPlace(storage: JsonObject): StoragePlace {
   const type = textAt(storage, "type", "directory");
   switch (type) {
@@ -138,7 +138,7 @@ function readPlace(storage: JsonObject): StoragePlace {
       return { type, host_path, storage_path };
     }
     default:
-      // A kind that this version does not have stays what it is: no file of it is looked for in a directory.
+      // An unknown kind stays as it is: none of its files is searched in a directory.
       return { type };
   }
 }

@@ -6,7 +6,7 @@ import { defaults, grid, problems, yaml } from "./test-documents.ts";
 
 const running = searcherNames.join(", ");
 
-/** An addition to a good configuration, and the one problem that it makes. */
+/** An addition to a valid configuration, and the one problem that it causes. */
 const wrong: readonly (readonly [more: string, problem: string | RegExp])[] = [
   ["nmae: x", 'nmae is not a known key; "name" is'],
   ["early_stoping: []", 'early_stoping is not a known key; "early_stopping" is'],
@@ -327,24 +327,24 @@ describe("parseExperiment refuses", () => {
     expect(problems(yaml("", [key]))).toEqual([expect.stringMatching(`^${key} is missing`)]);
   });
 
-  it("a type that is a mapping with the names of methods", () => {
+  it("a type that is a mapping with keys named like methods", () => {
     const text = yaml("checkpoint_storage: {type: {toString: 1, valueOf: 1}}");
     expect(problems(text)).toEqual([
       "checkpoint_storage.type must be one of directory, shared_fs, s3, gcs, not a mapping",
     ]);
   });
 
-  it.each(["s3", "gcs"])("a prefix that climbs, in %s", (type) => {
+  it.each(["s3", "gcs"])("a prefix that climbs out by .. in %s", (type) => {
     const text = yaml(`checkpoint_storage: {type: ${type}, bucket: b, prefix: a/../b}`);
     expect(problems(text)).toEqual(['checkpoint_storage.prefix must not contain ".." as a folder']);
   });
 
-  it("a key of Google's in a configuration, without its value", () => {
+  it("a Google key in the configuration, without quoting its value", () => {
     const found = problems(yaml("checkpoint_storage: {type: gcs, bucket: b, private_key: hidden}"));
     expect(found).toEqual(["checkpoint_storage.private_key is not a known key"]);
   });
 
-  it("credentials of an object store, without their value", () => {
+  it("credentials of an object store, without quoting their value", () => {
     const text = yaml(
       "checkpoint_storage: {type: s3, bucket: b, access_key: hidden1, secret_key: hidden2}",
     );
@@ -358,7 +358,7 @@ describe("parseExperiment refuses", () => {
     expect(found.join()).not.toContain("hidden");
   });
 
-  it("a document without checkpoint_storage where the cluster has no default", () => {
+  it("a document without checkpoint_storage if the cluster has no default", () => {
     expect(problems(yaml(), {})).toEqual([expect.stringMatching(/^checkpoint_storage is missing/)]);
   });
 
@@ -380,7 +380,7 @@ describe("parseExperiment refuses", () => {
     ]);
   });
 
-  it("a thousand problems with the first fifty and the number of the rest", () => {
+  it("a thousand problems by reporting the first fifty and the number of further ones", () => {
     const text = Array.from({ length: 1_000 }, (_, i) => `key${i}: 1`).join("\n");
     const result = parseExperiment(yaml(text), { defaults });
     if (!isRejection(result)) throw new Error("accepted");
@@ -388,7 +388,7 @@ describe("parseExperiment refuses", () => {
     expect(result.detail).toMatch(/and 950 more$/);
   });
 
-  it("a document that is too large once its aliases are written out", () => {
+  it("a document that is too large after the expansion of its aliases", () => {
     const aliases = Array.from({ length: 40 }, (_, i) => `k${i}: *x`).join(", ");
     const text = yaml(`data: {x: &x ${"y".repeat(4_000)}, ${aliases}}`);
     expect(text.length).toBeLessThan(limits.configBytesMax);

@@ -7,7 +7,7 @@ type LabelRule = { readonly label: string; readonly values: string[] };
 export type RequestedResources = {
   readonly pool: string;
   readonly slots: number;
-  /** 0 for the default of the pool. */
+  /** 0 for the pool's default. */
   readonly priority: number;
   readonly weight: number;
   readonly singleAgent: boolean;

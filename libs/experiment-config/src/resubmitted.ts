@@ -1,14 +1,14 @@
 /**
- * A configuration as it was recorded, as a document that can be submitted again: with the same defaults it becomes the
- * same one.
+ * Turns a recorded configuration into a document that can be submitted again: with the same defaults it becomes the
+ * same configuration.
  */
 import { isMapping, type Json, type JsonObject, mappingAt, valueAt, without } from "./json.ts";
 
 const placesMayBeEmpty = ["storage_path", "prefix"];
 
 /**
- * Where nothing was given, some sections record an empty text, an empty list or 0, which a document may not say.
- * Everything else comes back as it is: elsewhere an empty value may be a user's own.
+ * Some sections record an empty text, an empty list or 0 for an absent value, which a document may not contain. Only
+ * these are removed: elsewhere an empty value may be the user's.
  */
 export function resubmitted(recorded: JsonObject): JsonObject {
   const { searcher, resources, checkpoint_storage, tensorboard_storage } = recorded;
@@ -34,7 +34,7 @@ function withoutEmpty(section: JsonObject, only = Object.keys(section)): JsonObj
   );
 }
 
-/** A label that a rule names without values is recorded with an empty list, and written as true. */
+/** A label that a rule names without values is recorded with an empty list, and written as `true`. */
 function resourcesAgain(resources: JsonObject): JsonObject {
   const constraints = valueAt(resources, "constraints");
   if (!isMapping(constraints)) return resources;

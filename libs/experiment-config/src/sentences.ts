@@ -1,12 +1,12 @@
-/** zod's issues as the sentences that people read: each completes "<path> …" and says what would be right. */
+/** Turns zod's issues into messages: each completes "<path> …" and describes the right value. */
 import { z } from "zod";
 import { describeValue } from "./json.ts";
 import { closest } from "./suggest.ts";
 
-/** A problem inside a value: the way to it from there, and the sentence's end. */
+/** A problem inside a value: its relative path, and the text that completes the message. */
 export type InnerProblem = { readonly path: readonly PropertyKey[]; readonly detail: string };
 
-/** Everything that is wrong with a value by its schema alone. */
+/** Returns all problems of a value by its schema alone. */
 export function innerProblems(schema: z.ZodType, value: unknown): readonly InnerProblem[] {
   const result = schema.safeParse(value, { error: sentence });
   return (result.error?.issues ?? []).flatMap((issue) => {
@@ -72,8 +72,8 @@ function listed(values: readonly unknown[]): string {
 }
 
 /**
- * Returns the sentence about a mapping whose kind is in one key, and that key is absent or unknown. `known` are the
- * valid kinds; a value that is no mapping gets the general sentence.
+ * Returns the message for a mapping whose kind key is absent or unknown. `known` are the valid kinds; a value that is
+ * no mapping gets the general message.
  */
 export function kindSentence(key: string, known: readonly string[]) {
   return (issue: z.core.$ZodRawIssue): string | undefined => {

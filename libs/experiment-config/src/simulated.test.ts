@@ -20,8 +20,8 @@ function searcherOf(text: string, ...overrides: string[]) {
   return parsed.config.searcher;
 }
 
-describe("a configuration for trainings that are recorded", () => {
-  it("has their metric, direction, times and space, and its own searcher", () => {
+describe("a configuration for recorded trainings", () => {
+  it("has their metric, direction, times and space, and the document's searcher", () => {
     const text = `hyperparameters: { other: 1 }
 searcher: { name: asha, metric: loss, max_trials: 1000, max_time: 9, divisor: 2 }`;
     expect(searcherOf(text)).toMatchObject({
@@ -37,14 +37,14 @@ searcher: { name: asha, metric: loss, max_trials: 1000, max_time: 9, divisor: 2 
     });
   });
 
-  it("refuses a searcher of another name as any configuration does", () => {
+  it("refuses an unknown searcher like any configuration", () => {
     const parsed = parseForRecorded("searcher: { name: toString }", { defaults }, recorded);
     expect(isRejection(parsed) && parsed.detail).toMatch(
       /searcher\.name must be one of .*, not "toString"/,
     );
   });
 
-  it("has only the keys that its searcher has; overrides come first", () => {
+  it("has only the keys of its searcher, after overrides are applied", () => {
     const searcher = searcherOf(
       "searcher: { name: asha }",
       "searcher={name: random, max_trials: 5}",
@@ -54,7 +54,7 @@ searcher: { name: asha, metric: loss, max_trials: 1000, max_time: 9, divisor: 2 
     expect(searcherOf("searcher: { name: single }")).not.toHaveProperty("max_concurrent_trials");
   });
 
-  it("has as many trials as were trained where it says none, and no points of another space", () => {
+  it("has as many trials as were trained if none are given, and no points of another space", () => {
     const searcher = searcherOf(
       "searcher: { name: asha, constraints: [a < b], warm_start: { points: [{ a: 1 }] } }",
     );
@@ -62,7 +62,7 @@ searcher: { name: asha, metric: loss, max_trials: 1000, max_time: 9, divisor: 2 
     expect(searcher).not.toHaveProperty("constraints");
   });
 
-  it("runs one round of hyperband where no max_trials says otherwise, and no more than were trained", () => {
+  it("runs one round of hyperband without max_trials, and at most the trained trials", () => {
     const hyperband = (maxTime: number, trials: number) => {
       const parsed = parseForRecorded(
         "searcher: { name: hyperband }",
@@ -72,13 +72,13 @@ searcher: { name: asha, metric: loss, max_trials: 1000, max_time: 9, divisor: 2 
       if (isRejection(parsed)) throw new Error(parsed.detail);
       return parsed.config.searcher;
     };
-    // 81 steps and the divisor 3 make five brackets: 81 + 34 + 15 + 8 + 5 trials.
+    // 81 steps with the divisor 3 make five brackets: 81 + 34 + 15 + 8 + 5 trials.
     expect(hyperband(81, 1_000)).toMatchObject({ name: "hyperband", max_trials: 0 });
     expect(hyperband(81, 143)).toMatchObject({ max_trials: 0 });
     expect(hyperband(81, 142)).toMatchObject({ max_trials: 142 });
   });
 
-  it("keeps a limit of its own that is lower than the workers", () => {
+  it("keeps a concurrency limit below the number of workers", () => {
     const text = "searcher: { name: random, max_trials: 5, max_concurrent_trials: 3 }";
     expect(searcherOf(text)).toMatchObject({ max_concurrent_trials: 3 });
   });
@@ -89,7 +89,7 @@ searcher: { name: asha, metric: loss, max_trials: 1000, max_time: 9, divisor: 2 
     ["searcher: 3", "searcher"],
     ["[1]", "must be a mapping"],
     ["searcher: { name: random, max_trials: none }", "searcher.max_trials"],
-  ])("is refused where it is wrong: %s", (text, why) => {
+  ])("is refused if it is wrong: %s", (text, why) => {
     const parsed = parseForRecorded(text, { defaults }, recorded);
     expect(parsed).toMatchObject({ detail: expect.stringContaining(why) });
   });

@@ -1,5 +1,5 @@
 /**
- * A configuration for a search against what trainings have brought already: its searcher, over their space and metric.
+ * A configuration for a search against recorded trainings: the document's searcher over the recorded space and metric.
  */
 import { type Rejection, reject } from "@trainyard/kernel";
 import type { HyperparameterSpace } from "./hyperparameters/hyperparameters.ts";
@@ -17,18 +17,18 @@ export type RecordedTrainings = {
   readonly metric: string;
   readonly smallerIsBetter: boolean;
   readonly timeMetric: string;
-  /** The time of one full training. */
+  /** The time of one complete training. */
   readonly maxTime: number;
-  /** Configurations that were trained. */
+  /** The number of trained configurations. */
   readonly trials: number;
-  /** Trainings at one time. */
+  /** The number of concurrent trainings. */
   readonly workers: number;
 };
 
 /**
- * Parses as `parseExperiment` does, but hyperparameters, metric, direction, time metric and longest time are those of
- * the trainings; there are no more trials than these, and no more at one time than workers. Constraints and a warm
- * start are left out, and an entrypoint may be missing.
+ * Parses like `parseExperiment`, but hyperparameters, metric, direction, time metric and longest time are those of the
+ * trainings. The number of trials and the concurrency are limited to the trainings and the workers. Constraints and a
+ * warm start are left out, and the entrypoint may be missing.
  */
 export function parseForRecorded(
   yamlText: string,
@@ -36,7 +36,7 @@ export function parseForRecorded(
   recorded: RecordedTrainings,
 ): ParsedExperiment | Rejection {
   const read = readYaml(yamlText);
-  // A text that cannot be read is refused by the function that refuses it for all.
+  // An unreadable text gets the same refusal as in `parseExperiment`.
   if (!isMapping(read.value)) return parseExperiment(yamlText, options);
   const overridden = withOverrides(read.value, options.overrides ?? []);
   if (overridden.problems.length > 0) return parseExperiment(yamlText, options);
@@ -66,11 +66,11 @@ function recordedSearcher(searcher: JsonObject, recorded: RecordedTrainings): Js
     metric: recorded.metric,
     smaller_is_better: recorded.smallerIsBetter,
     time_metric: recorded.timeMetric,
-    // A searcher that trains to the end of its code ends where the record does.
+    // A trial that trains to the end of its code ends with the recorded training.
     max_time: trainsToTheEnd(name) ? (valueAt(searcher, "max_time") ?? null) : recorded.maxTime,
     max_concurrent_trials: atMost(valueAt(searcher, "max_concurrent_trials"), recorded.workers),
   };
-  // Both refer to hyperparameters of the configuration.
+  // Constraints and warm start refer to hyperparameters of the document, which are not used.
   const { constraints: _, warm_start: __, ...changed } = searcher;
   for (const [key, value] of Object.entries(changes)) if (key in keys) changed[key] = value;
   if (changed["max_time"] === null) delete changed["max_time"];
@@ -80,13 +80,16 @@ function recordedSearcher(searcher: JsonObject, recorded: RecordedTrainings): Js
   return changed;
 }
 
-/** How many trials hyperband has where no `max_trials` says it. */
+/** Returns hyperband's number of trials without `max_trials`. */
 function roundOf(searcher: JsonObject): number {
   const { max_time, divisor } = searchers.hyperband.read(searcher);
   return hyperbandTrials(max_time, divisor).reduce((sum, trials) => sum + trials, 0);
 }
 
-/** 0 and nothing are no limit; what is no number stays what it is, to be refused. */
+/**
+ * Returns the limit, at most `most`. 0 and null mean no limit; a value that is no number is returned unchanged, to be
+ * refused later.
+ */
 function atMost(limit: Json | undefined, most: number): Json {
   if (limit === undefined || limit === null || limit === 0) return most;
   return typeof limit === "number" ? Math.min(limit, most) : limit;

@@ -15,11 +15,11 @@ describe("editDistance", () => {
 });
 
 describe("closest", () => {
-  it("is the nearest of the known words, in any case", () => {
+  it("returns the most similar known word, ignoring case", () => {
     expect(closest("Max_Trails", ["max_rungs", "max_trials"])).toBe("max_trials");
   });
 
-  it("is none where nothing is near", () => {
+  it("returns null if no word is similar", () => {
     expect(closest("foo", ["name", "labels"])).toBe(null);
     expect(closest("x".repeat(10_000), ["x".repeat(9_999)])).toBe(null);
   });

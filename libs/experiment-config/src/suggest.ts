@@ -18,10 +18,10 @@ export function editDistance(a: string, b: string): number {
   return last[b.length] ?? 0;
 }
 
-/** The longest word that is compared: keys are shorter, and the comparison is quadratic. */
+/** The longest word that is compared: keys are shorter, and the comparison takes quadratic time. */
 const WORD_CHARS_MAX = 64;
 
-/** Names that other tools and Determined's first releases have for what is meant here, as their users write them. */
+/** Names of other tools and of Determined's first releases, with this platform's names. */
 const synonyms: Readonly<Record<string, string>> = {
   grace_period: "grace",
   n_warmup_steps: "grace",
@@ -45,8 +45,8 @@ const synonyms: Readonly<Record<string, string>> = {
 };
 
 /**
- * The known word that was likely meant: what the word is called in another tool, or one within a third of the word's
- * length, at most three edits; null for neither.
+ * Returns the known word that was probably meant: a synonym, or the closest word within a third of the word's length
+ * and three edits; null if there is none.
  */
 export function closest(word: string, known: readonly string[]): string | null {
   if (word.length > WORD_CHARS_MAX) return null;

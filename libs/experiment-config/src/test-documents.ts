@@ -7,7 +7,7 @@ import { type ParsedExperiment, type ParseOptions, parseExperiment } from "./par
 export const directory = { type: "directory", container_path: "/checkpoints" };
 export const defaults: JsonObject = { checkpoint_storage: directory };
 
-/** A configuration without a problem; `more` is added to it, and overrides a key that it has. */
+/** Returns a valid configuration; `more` is added and overrides its keys. */
 export function yaml(more = "", drop: readonly string[] = []): string {
   const base = ["entrypoint: python3 train.py", "searcher: {name: single, metric: loss}"];
   const replaced = (line: string): boolean => {

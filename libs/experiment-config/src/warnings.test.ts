@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { proxyPortsOf } from "./container.ts";
 import { parsed, yaml } from "./test-documents.ts";
 
-/** Each warning's path with its sentence, of a good configuration to which `more` is added. */
+/** Returns each warning of a valid configuration with `more` added, as path and message. */
 const warned = (more: string, drop: readonly string[] = []): Record<string, string> =>
   Object.fromEntries(parsed(yaml(more, drop)).warnings.map(({ path, detail }) => [path, detail]));
 
@@ -10,7 +10,7 @@ const inContainers = expect.stringMatching(/^takes effect on agents that run con
 const notYet = "is accepted and has no effect yet";
 
 describe("warnings", () => {
-  it("name every key without effect, and only those that were written", () => {
+  it("name every written key without effect, and no others", () => {
     const text = `
 bind_mounts: [{host_path: /data, container_path: data}]
 resources: {weight: 2, slots_per_trial: 2}
@@ -23,7 +23,7 @@ hyperparameters: {a: [{type: int, minval: 1, maxval: 2}]}`;
       "searcher.max_length": expect.stringMatching(/^does not end a trial: /),
       "environment.image": inContainers,
       "environment.registry_auth": `${notYet}; credentials in it are not stored`,
-      "hyperparameters.a[0]": "is inside a list, which is passed on as it is: it is not searched",
+      "hyperparameters.a[0]": "is inside a list, which is passed on unchanged: it is not searched",
     });
     const { config } = parsed(yaml(text));
     expect(config).toMatchObject({ resources: { weight: 2 } });
@@ -70,7 +70,7 @@ hyperparameters: {a: [{type: int, minval: 1, maxval: 2}]}`;
       /^has no effect: storage_path says/,
     ],
     ["slurm: {sbatch_args: [--exclusive]}", "slurm", /do not run under Slurm/],
-  ])("say what decides in a key's place: %s", (text, path, sentence) => {
+  ])("name the mechanism that replaces a key: %s", (text, path, sentence) => {
     expect(warned(text)).toEqual({ [path]: expect.stringMatching(sentence) });
   });
 
@@ -79,26 +79,26 @@ hyperparameters: {a: [{type: int, minval: 1, maxval: 2}]}`;
     ["{Type: int, minval: 1, maxval: 4}", /has the key "Type" .*write type: int/],
     ["{minval: 0.1, maxval: 0.9}", /has no "type": .*add type: int, double or log/],
     ["{vals: [16, 32]}", /has no "type": .*add type: categorical/],
-  ])("say that a hyperparameter without its type is a group of constants: %s", (lr, sentence) => {
+  ])("report a hyperparameter without its type as a group of constants: %s", (lr, sentence) => {
     const text = `hyperparameters: {optimizer: {lr: ${lr}}}`;
     expect(warned(text)).toEqual({
       "hyperparameters.optimizer.lr": expect.stringMatching(sentence),
     });
   });
 
-  it("say that a log hyperparameter of base 1 has one value", () => {
+  it("report that a log hyperparameter of base 1 has only one value", () => {
     const text = "hyperparameters: {lr: {type: log, base: 1, minval: -4, maxval: -1}}";
     const sentence = "is 1, and every power of 1 is 1: the hyperparameter has one value";
     expect(warned(text)).toEqual({ "hyperparameters.lr.base": sentence });
   });
 
-  it("say nothing of groups of constants that look like no hyperparameter", () => {
+  it("do not mention groups of constants that do not look like a hyperparameter", () => {
     const text = "hyperparameters: {a: {base: 0.2, minval: {val: 1}, kind: log}, b: {val: 3}}";
     expect(warned(text)).toEqual({});
   });
 
   it.each(["horovod", "tensorflow", "autohorovod"])(
-    "name the launcher where search and replace made one that does not exist: %s",
+    "name the launcher that a search and replace has misspelt: %s",
     (module) => {
       const text = `entrypoint: python3 -m trainyard.launch.${module} train.py`;
       expect(warned(text, ["entrypoint"])).toEqual({
@@ -108,19 +108,19 @@ hyperparameters: {a: [{type: int, minval: 1, maxval: 2}]}`;
   );
 
   it.each(["torch", "torch_distributed", "deepspeed", "wrap_rank"])(
-    "say nothing of the launcher trainyard.launch.%s",
+    "do not mention the existing launcher trainyard.launch.%s",
     (module) => {
       const text = `entrypoint: python3 -m trainyard.launch.${module} train.py`;
       expect(warned(text, ["entrypoint"])).toEqual({});
     },
   );
 
-  it("keep the ports that they warn of in the configuration", () => {
+  it("do not remove the ports that they mention from the configuration", () => {
     const { config } = parsed(yaml("environment: {proxy_ports: [{proxy_port: 6006}]}"));
     expect(proxyPortsOf(config)).toEqual([{ port: 6006, isTcp: false }]);
   });
 
-  it("say nothing of what is profiled, and the training code reads it as it was written", () => {
+  it("do not mention the profiling section, which the training code reads as written", () => {
     const text = "profiling: {enabled: true, begin_on_batch: 5, end_after_batch: 9}";
     expect(warned(text)).toEqual({});
     expect(parsed(yaml(text)).config).toMatchObject({
@@ -128,19 +128,19 @@ hyperparameters: {a: [{type: int, minval: 1, maxval: 2}]}`;
     });
   });
 
-  it("say nothing of keys that the scheduler acts on", () => {
+  it("do not mention keys that affect scheduling", () => {
     const text = `
 resources: {max_slots: 4, weight: 2, time_limit: 2h, is_single_node: true, constraints: {device: cuda}}
 preemption_timeout: 60`;
     expect(warned(text)).toEqual({});
   });
 
-  it("say nothing of a list or a mapping with nothing in it", () => {
+  it("do not mention empty lists and mappings", () => {
     const text = "bind_mounts: []\nslurm: {}\nenvironment: {ports: {}, add_capabilities: []}";
     expect(warned(text)).toEqual({});
   });
 
-  it("speak of credentials only where there are some", () => {
+  it("mention credentials only if the configuration has some", () => {
     const layer = "has no effect: the training code reads its data itself";
     expect(warned("data_layer: {type: shared_fs}")).toEqual({ data_layer: layer });
     expect(
@@ -152,19 +152,19 @@ preemption_timeout: 60`;
   });
 });
 
-describe("a launcher of Determined in the entrypoint", () => {
+describe("a Determined launcher in the entrypoint", () => {
   const of = (entrypoint: string) => warned(`entrypoint: ${entrypoint}`)["entrypoint"];
 
   it.each([
     ['[python3, -m, determined.launch.deepspeed, --trial, "model_def:Net"]', "deepspeed"],
     ["python3 -m determined.launch.horovod --trial m:T", "horovod"],
-  ])("is named: %j", (entrypoint, module) => {
+  ])("causes a warning that names it: %j", (entrypoint, module) => {
     expect(of(entrypoint)).toBe(
       `runs determined.launch.${module}, a module of Determined's that trials do not have here; docs/howto/port-from-determined.md names the replacement`,
     );
   });
 
-  it.each(["torch_distributed", "wrap_rank"])("that is here by the same name is: %s", (module) => {
+  it.each(["torch_distributed", "wrap_rank"])("is mapped to the same name: %s", (module) => {
     expect(of(`>-\n  python3 -m determined.launch.${module}\n  python3 train.py`)).toBe(
       `runs determined.launch.${module}, a module of Determined's that trials do not have here; write trainyard.launch.${module}`,
     );
@@ -175,7 +175,7 @@ describe("a launcher of Determined in the entrypoint", () => {
     "python3 -m determinedly train.py",
     "python3 determined.py -m x",
     "[python3, train.py]",
-  ])("is none in %s", (entrypoint) => {
+  ])("causes no warning in %s", (entrypoint) => {
     expect(of(entrypoint)).toBe(undefined);
   });
 });

@@ -1,6 +1,4 @@
-/**
- * Warnings about values of a configuration that are accepted and have no effect, or not the one that they seem to have.
- */
+/** Warnings about accepted values that have no effect, or another effect than their name suggests. */
 import type { FieldProblem } from "@trainyard/kernel";
 import {
   isMapping,
@@ -25,7 +23,7 @@ const NOT_YET = "is accepted and has no effect yet";
 const OWN_SECTION =
   "has no effect, as in Determined: the section tensorboard_storage says where TensorBoard files go";
 const NO_MOUNT = "has no effect: TensorBoard files have one path, that of the host";
-/** The warnings of keys that will never have an effect: each names what decides in its place. */
+/** The warnings for keys that will never have an effect: each names the replacement. */
 const instead: Readonly<Record<string, string>> = {
   min_validation_period:
     "starts no validation by itself: the training code decides when it validates, and the Trainer of trainyard.pytorch uses this value",
@@ -112,12 +110,12 @@ function noteKey(path: readonly string[], document: JsonObject): FieldProblem[] 
   return [{ path: key, detail: secret ? `${detail}; credentials in it are not stored` : detail }];
 }
 
-/** Configurations that a platform gives back have every list and mapping, most of them empty. */
+/** An empty list or mapping requests nothing: some platforms write every key, most of them empty. */
 function asksForNothing(value: Json): boolean {
   return Array.isArray(value) || isMapping(value) ? Object.keys(value).length === 0 : false;
 }
 
-/** A directory's container_path is where the files are; a shared_fs has it without effect. */
+/** Returns whether a key has an effect after all: container_path does for a directory, but not for shared_fs. */
 function actsAnyway(path: readonly string[], document: JsonObject): boolean {
   const [section = "", key] = path;
   return (
@@ -127,7 +125,7 @@ function actsAnyway(path: readonly string[], document: JsonObject): boolean {
   );
 }
 
-/** The longest time that the searcher's length is read as. */
+/** Returns the longest time that the searcher's length becomes. */
 function lengthRead(document: JsonObject): string | null {
   const searcher = valueAt(document, "searcher");
   const time = isMapping(searcher) ? timeFromLength(searcher) : null;
@@ -146,11 +144,11 @@ function noteUnusedKeys(searcher: Json | undefined, warnings: FieldProblem[]): v
   }
 }
 
-/** Launchers that the SDK has by the same name. */
+/** Determined's launchers that exist in the SDK under the same name. */
 const sameName = /^determined\.launch\.(torch_distributed|wrap_rank)$/;
 const launchers: readonly string[] = ["torch", "torch_distributed", "deepspeed", "wrap_rank"];
 
-/** Determined's launchers come with its own package, which trials here do not have. */
+/** Warns of Determined's launchers: they are in its package, which trials of this platform do not have. */
 function noteModule(entrypoint: Json | undefined, warnings: FieldProblem[]): void {
   const words = Array.isArray(entrypoint) ? entrypoint.join(" ") : entrypoint;
   if (typeof words !== "string") return;
@@ -170,12 +168,12 @@ function noteModule(entrypoint: Json | undefined, warnings: FieldProblem[]): voi
   warnings.push({ path: "entrypoint", detail });
 }
 
-/** In Determined too a list is one constant, whatever is written inside. */
+/** Warns of typed hyperparameters in a list: a list is one constant, in Determined too. */
 function noteListedHyperparameters(value: Json, path: string, warnings: FieldProblem[]): void {
   if (Array.isArray(value)) {
     for (const [index, item] of value.entries()) {
       if (isHyperparameterType(writtenType(item))) {
-        const detail = "is inside a list, which is passed on as it is: it is not searched";
+        const detail = "is inside a list, which is passed on unchanged: it is not searched";
         warnings.push({ path: itemPath(path, index), detail });
       }
     }

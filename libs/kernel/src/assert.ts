@@ -1,4 +1,4 @@
-/** The code is wrong: an invariant that a reader could rely on does not hold. */
+/** A programming error: an invariant is violated. */
 export class Bug extends Error {
   override readonly name = "Bug";
 }

@@ -1,4 +1,4 @@
-/** The domain's no: a code that is API, a sentence that is not, and the offending keys if it was a document. */
+/** The domain's refusal: a code that is part of the API, a sentence that is not, and for a document the wrong keys. */
 export type Rejection = {
   readonly rejected: string;
   readonly detail: string;
@@ -8,8 +8,8 @@ export type Rejection = {
 export type FieldProblem = { readonly path: string; readonly detail: string };
 
 /**
- * A domain as a pure fold. `decide` never throws; an empty list of events means "already so".
- * Source of the shape: Chassaing, "Functional event sourcing decider", 2021.
+ * A domain as a pure fold. `decide` never throws; an empty list of events means that the command is fulfilled already.
+ * Source of the form: Chassaing, "Functional event sourcing decider", 2021.
  */
 export type Decider<State, Command, Event> = {
   readonly initial: State;

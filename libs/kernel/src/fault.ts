@@ -1,7 +1,7 @@
-/** When the same attempt may succeed: at once, after a while, or never without a change from outside. */
+/** Whether the same attempt may succeed: at once, later, or never without an outside change. */
 export type Retry = "now" | "later" | "never";
 
-/** The world failed: a connection, a disk, a peer. Thrown; carries what a log line needs. */
+/** A failure outside the program: a connection, a disk, a peer. It has the fields that a log line needs. */
 export class Fault extends Error {
   override readonly name = "Fault";
   readonly code: string;

@@ -13,7 +13,7 @@ import {
 } from "./ids.ts";
 
 describe("ids", () => {
-  it("are made of their parts and give them back", () => {
+  it("are built from their parts and parsed into them", () => {
     expect(parseRunId(runId(trialId("12", 3), 2))).toEqual({
       trial: "12.3",
       experiment: "12",
@@ -24,13 +24,13 @@ describe("ids", () => {
   });
 
   it.each(["", "12", "12.0", "0.1", "12.3.4", "012.3", "12.3#1", " 12.3", "12.-3"])(
-    "%j is no trial's",
+    "%j is no trial id",
     (text) => {
       expect(parseTrialId(text)).toBeNull();
     },
   );
 
-  it.each(["12.3", "12.3#0", "12.3#", "12#1", "12.3#1#2"])("%j is no run's", (text) => {
+  it.each(["12.3", "12.3#0", "12.3#", "12#1", "12.3#1#2"])("%j is no run id", (text) => {
     expect(parseRunId(text)).toBeNull();
   });
 
@@ -40,7 +40,7 @@ describe("ids", () => {
     expect(isCheckpointId(idOf(stream))).toBe(true);
   });
 
-  it.each(["..", "a/b", "", "-a", "a b", "a*"])("%j names no agent", (text) => {
+  it.each(["..", "a/b", "", "-a", "a b", "a*"])("%j is no agent name", (text) => {
     expect(isName(text)).toBe(false);
   });
 

@@ -3,28 +3,28 @@ import { assert } from "./assert.ts";
 declare const brand: unique symbol;
 type Id<Name extends string> = string & { readonly [brand]: Name };
 
-/** `12` */
+/** An id such as `12`. */
 export type ExperimentId = Id<"ExperimentId">;
-/** `12.3` */
+/** An id such as `12.3`. */
 export type TrialId = Id<"TrialId">;
-/** `12.3#2` */
+/** An id such as `12.3#2`. */
 export type RunId = Id<"RunId">;
 /** A run's or a task's id. */
 export type AllocationId = Id<"AllocationId">;
 export type CheckpointId = Id<"CheckpointId">;
 export type AgentId = Id<"AgentId">;
 export type PoolId = Id<"PoolId">;
-/** `experiment-12`, `trial-12.3`; the category is what precedes the first `-`. */
+/** A name such as `experiment-12` or `trial-12.3`; the category is the part before the first `-`. */
 export type StreamName = Id<"StreamName">;
 
 const experimentPattern = /^[1-9][0-9]{0,15}$/;
 const trialPattern = /^([1-9][0-9]{0,15})\.([1-9][0-9]{0,8})$/;
 const runPattern = /^(([1-9][0-9]{0,15})\.([1-9][0-9]{0,8}))#([1-9][0-9]{0,8})$/;
 const uuidPattern = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
-/** Agents, pools: what a person names. One NATS token and one path component without escaping. */
+/** Names that people give to agents and pools: each is one NATS token and one path component without escaping. */
 const namePattern = /^[A-Za-z0-9][A-Za-z0-9_.-]{0,62}$/;
 
-/** Names and values of agents' labels: a namespace may come before a slash. */
+/** Names and values of agents' labels; a namespace may come before a slash. */
 const labelPattern = /^[A-Za-z0-9][A-Za-z0-9_./-]{0,62}$/;
 
 export const isExperimentId = (text: string): text is ExperimentId => experimentPattern.test(text);
@@ -55,14 +55,14 @@ export function runId(trial: string, run: number): RunId {
 export type TrialParts = { readonly experiment: ExperimentId; readonly number: number };
 export type RunParts = TrialParts & { readonly trial: TrialId; readonly run: number };
 
-/** The parts of a trial's id; null for any other text. */
+/** Returns the parts of a trial's id; null for any other text. */
 export function parseTrialId(text: string): TrialParts | null {
   const match = trialPattern.exec(text);
   if (match === null) return null;
   return { experiment: match[1] as ExperimentId, number: Number(match[2]) };
 }
 
-/** The parts of a run's id; null for any other text. */
+/** Returns the parts of a run's id; null for any other text. */
 export function parseRunId(text: string): RunParts | null {
   const match = runPattern.exec(text);
   if (match === null) return null;
@@ -75,8 +75,8 @@ export function parseRunId(text: string): RunParts | null {
 }
 
 /**
- * Whether a later run of the trial has taken the place of this one. Runs of a trial are numbered from 1 in the order of
- * their requests, and one is superseded as soon as the next is requested: what it reports from then on is stale.
+ * Returns whether a later run of the trial has replaced this one. Runs of a trial are numbered from 1 in the order of
+ * their requests. A run is superseded when the next one is requested; its later reports are stale.
  */
 export function isSuperseded(run: number, newest: number): boolean {
   return run < newest;
@@ -93,7 +93,7 @@ export function categoryOf(stream: string): string {
   return stream.slice(0, dash);
 }
 
-/** The part after the category: the id of the experiment, trial, … whose stream it is. */
+/** Returns the part after the category: the id of the stream's experiment, trial, …. */
 export function idOf(stream: string): string {
   return stream.slice(categoryOf(stream).length + 1);
 }

@@ -2,7 +2,7 @@
 export type Json = null | boolean | number | string | Json[] | JsonObject;
 export type JsonObject = { [key: string]: Json };
 
-/** Whether a value is a JSON object: not null and no list. */
+/** Returns whether a value is a JSON object: neither null nor a list. */
 export function isMapping(value: unknown): value is JsonObject {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }

@@ -1,13 +1,18 @@
-/** The limits that several parts share, each with its reason. */
+/** The limits that several parts share. */
 export const limits = {
-  /** Evidence is counts and neighbours, manifests are stored by digest: a larger event is a mistake. */
+  /**
+   * The largest event body: evidence is counts and neighbours, and manifests are stored by digest, so a larger event is
+   * a mistake.
+   */
   eventBodyBytesMax: 256 * 1024,
-  /** One append is one statement; more streams than this is a fan-out that takes several parts. */
+  /**
+   * The most streams in one append, which is one statement; a fan-out to more streams is divided into several appends.
+   */
   writesPerAppendMax: 256,
-  /** The kernel refuses an environment variable of 128 KiB; the configuration is one of a trial's. */
+  /** The largest configuration: a trial gets it in an environment variable, and the kernel refuses 128 KiB. */
   configBytesMax: 96 * 1024,
-  /** Determined's users know about 95 MB; packed model code, not data. */
+  /** The largest packed model code, without data; Determined's limit is 95 MB. */
   contextBytesMax: 96 * 1024 * 1024,
-  /** How long a read waits for a position that was named before it says 503. */
+  /** How long a read waits for a given position before it returns 503. */
   readYourWritesMs: 2_000,
 } as const;

@@ -4,7 +4,7 @@ import type { Clock } from "./time.ts";
 
 const policy = { firstMs: 50, lastMs: 150 };
 
-/** Time that passes as soon as somebody waits for it. */
+/** A clock that jumps ahead whenever something waits for it. */
 class PassingClock implements Clock {
   readonly delaysMs: number[] = [];
   #nowMs = 0;
@@ -44,7 +44,7 @@ function world(outcomes: readonly ("fails" | "succeeds" | "progresses and fails"
   return { clock, stop, attemptsMs, waitsMs, attempt, common };
 }
 
-test("a retry waits twice as long each time, up to the last wait, and returns the first success", async () => {
+test("each wait before a retry is twice the previous one, up to a maximum, and the first success is returned", async () => {
   const { attemptsMs, waitsMs, attempt, common } = world([
     "fails",
     "fails",
@@ -57,7 +57,7 @@ test("a retry waits twice as long each time, up to the last wait, and returns th
   expect(attemptsMs).toEqual([0, 50, 150, 300, 450]);
 });
 
-test("a retry after progress waits as after the first failure", async () => {
+test("after progress, the wait before a retry is the first one again", async () => {
   const { waitsMs, attempt, common } = world([
     "fails",
     "fails",
@@ -68,7 +68,7 @@ test("a retry after progress waits as after the first failure", async () => {
   expect(waitsMs).toEqual([50, 100, 50]);
 });
 
-test("a retry ends when its signal aborts, while it waits and before it begins", async () => {
+test("retrying stops when its signal aborts, during a wait and before the first attempt", async () => {
   const { clock, stop, attemptsMs, attempt, common } = world(["fails", "fails"]);
   const result = retrying(common, attempt);
   await new Promise((resolve) => queueMicrotask(() => resolve(undefined)));
@@ -90,7 +90,7 @@ test("a failure after the abort is not reported", async () => {
   expect(waitsMs).toEqual([]);
 });
 
-test("a failure that no retry mends is thrown, one may be enough, and one is attempted again at once", async () => {
+test("`failed` can throw, give up after a failure, or retry without a wait", async () => {
   const fatal = (error: unknown): never => {
     throw error;
   };
@@ -103,7 +103,7 @@ test("a failure that no retry mends is thrown, one may be enough, and one is att
   expect(clock.delaysMs).toEqual([]);
 });
 
-test("a wait with a spread differs from the policy's by that share at most, and is never shorter than asked", async () => {
+test("a wait with a spread differs by at most that fraction, and is never shorter than requested", async () => {
   const clock = new PassingClock();
   const { signal } = new AbortController();
   const spread = { ...policy, spread: 0.25 };

@@ -1,10 +1,10 @@
-/** Attempts again what failed for a reason that may pass, after waits that double up to a limit. */
+/** Retries an operation after transient failures, with waits that double up to a limit. */
 import { type Clock, pause, type Signal } from "./time.ts";
 
 export type RetryPolicy = {
   readonly firstMs: number;
   readonly lastMs: number;
-  /** Each wait is longer or shorter by up to this share, at random, so that many clients do not come back at once. */
+  /** The fraction by which each wait varies at random, so that many clients do not return at once. */
   readonly spread?: number;
 };
 
@@ -27,7 +27,7 @@ export class Backoff {
     return this.#nextMs;
   }
 
-  /** Ends at once when the signal aborts. The next wait is twice as long. */
+  /** Waits, or returns at once when the signal aborts. The next wait is twice as long. */
   async wait(atLeastMs = 0): Promise<void> {
     const { lastMs, spread = 0 } = this.#policy;
     const waitMs = this.#nextMs * (1 + spread * (2 * Math.random() - 1));
@@ -35,7 +35,7 @@ export class Backoff {
     await pause(this.#clock, Math.max(atLeastMs, waitMs), this.#signal);
   }
 
-  /** An attempt succeeded: the next wait is the first again. */
+  /** Called after a success: the next wait is the first one again. */
   reset(): void {
     this.#nextMs = this.#policy.firstMs;
   }
@@ -46,8 +46,8 @@ export type Retrying = {
   readonly clock: Clock;
   readonly signal: Signal;
   /**
-   * Called with each failure and the wait after it: logs it, and throws what no retry mends. `at_once` attempts again
-   * without a wait, `enough` gives up.
+   * Called with each failure and the wait after it. It logs the failure and throws an error that no retry can fix.
+   * `at_once` retries without a wait; `enough` gives up.
    */
   readonly failed: (
     error: unknown,
@@ -56,9 +56,8 @@ export type Retrying = {
 };
 
 /**
- * The result of the first attempt that succeeds. Undefined when the signal aborts before, also where an attempt fails
- * then, and when `failed` has enough. An attempt that runs for long calls `progressed`, and the next wait is the first
- * again.
+ * Returns the result of the first successful attempt; undefined when the signal aborts before, or when `failed` returns
+ * `enough`. A long attempt calls `progressed`, which resets the wait.
  */
 export async function retrying<Result>(
   { policy, clock, signal, failed }: Retrying,

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { staleRevision } from "./stale-revision.ts";
 
-test("a stale revision differs from one that never existed", () => {
+test("the message for a stale revision differs from that for a revision that never existed", () => {
   expect(staleRevision(0, 2).detail).toBe(
     "it was changed since revision 0 was read: read it again, the latest is revision 2",
   );

@@ -1,6 +1,6 @@
 import { type Rejection, reject } from "./decider.ts";
 
-/** A change that depends on a revision of an object that is not the latest one. */
+/** The rejection of a change that depends on a revision of an object that is not the latest one. */
 export function staleRevision(read: number, latest: number): Rejection {
   const since =
     read < latest

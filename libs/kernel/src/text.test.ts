@@ -1,15 +1,15 @@
 import { expect, test } from "vitest";
 import { isLine, storableText, utf8Bytes } from "./text.ts";
 
-test("a text is cut to its limit, and what no database takes is replaced", () => {
+test("a text is cut to its limit, and characters that databases refuse are replaced", () => {
   expect(storableText("abcdef", 3)).toBe("abc");
   expect(storableText("a\0b", 10)).toBe("a\uFFFDb");
-  // The cut goes through the middle of a character.
+  // The cut is in the middle of a character.
   expect(storableText("ab😀", 3)).toBe("ab\uFFFD");
   expect(storableText("fine 😀", 100)).toBe("fine 😀");
 });
 
-test("the length in UTF-8 is that of the encoded text", () => {
+test("the length in UTF-8 equals that of the encoded text", () => {
   for (const text of ["", "abc", "äö", "€", "😀", "a😀b"]) {
     expect(utf8Bytes(text)).toBe(new TextEncoder().encode(text).length);
   }

@@ -1,12 +1,12 @@
 /**
- * Makes a foreign text storable in an event: cuts it, and replaces NUL and lone surrogates by U+FFFD, since no
- * database takes them.
+ * Makes any text storable in an event: cuts it, and replaces NUL and lone surrogates, which databases refuse, by
+ * U+FFFD.
  */
 export function storableText(text: string, charactersMax: number): string {
   return text.slice(0, charactersMax).toWellFormed().replaceAll("\0", "\uFFFD");
 }
 
-/** The length of a text in UTF-8. */
+/** Returns the length of a text in UTF-8 bytes. */
 export function utf8Bytes(text: string): number {
   let bytes = 0;
   for (let i = 0; i < text.length; i += 1) {
@@ -21,7 +21,7 @@ export function utf8Bytes(text: string): number {
   return bytes;
 }
 
-/** Whether a text fits into one line: it has no control character and no space at its ends. */
+/** Returns whether a text fits into one line: without control characters, and without spaces at its ends. */
 export function isLine(text: string): boolean {
   return text.trim() === text && !/[\u0000-\u001f\u007f-\u009f]/.test(text);
 }

@@ -1,4 +1,4 @@
-/** Time as a port: wall time for what people read, monotonic time for how long something took. */
+/** The port of time: wall time for display, monotonic time for durations. */
 export interface Clock {
   /** Milliseconds since 1970-01-01 UTC. May jump. */
   nowMs(): number;
@@ -32,7 +32,10 @@ export function pause(clock: Clock, ms: number, signal?: Signal): Promise<void> 
   });
 }
 
-/** Resolves when the work has ended, well or not, or when the time is over; the work continues then. Never rejects. */
+/**
+ * Resolves when the work has ended, successfully or not, or when the time is over while the work continues. Never
+ * rejects.
+ */
 export async function atMost(clock: Clock, ms: number, work: Promise<unknown>): Promise<void> {
   const over = Promise.withResolvers<void>();
   using _timer = clock.timer(Math.max(0, ms), over.resolve);

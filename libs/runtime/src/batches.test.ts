@@ -9,10 +9,10 @@ const limits = {
   bytesWaitingMax: 150,
 };
 
-/** A row is a letter, as often as it has bytes. */
+/** Each row of these tests is a text with one character per byte. */
 const bytesOf = (row: string): number => row.length;
 
-/** Writes that end when the test says so. */
+/** Creates batches whose writes end when the test decides. */
 function held(limitsOfTest = limits) {
   const writes: { readonly rows: readonly string[]; readonly end: PromiseWithResolvers<void> }[] =
     [];
@@ -26,7 +26,7 @@ function held(limitsOfTest = limits) {
   return { writes, written, batches };
 }
 
-test("an idle service writes at once, then what came meanwhile, in order, up to the limit", async () => {
+test("an idle service writes at once, and then all rows that arrived meanwhile, in order, up to the limit", async () => {
   const { writes, written, batches } = held();
   const results = [["a"], ["b", "c"], ["d"], ["e"]].map((rows) => batches.add(rows));
   expect(written()).toEqual(["a"]);
@@ -38,7 +38,7 @@ test("an idle service writes at once, then what came meanwhile, in order, up to 
   expect(written()).toEqual(["a", "bcd", "e"]);
 });
 
-test("a write is bounded in bytes too, unless one request alone has more", async () => {
+test("a write has bounded bytes, unless a single request exceeds the bound", async () => {
   const { writes, batches } = held();
   const [b, c, d, e] = ["b", "c", "d", "e"].map((row) => row.repeat(40)) as [
     string,
@@ -65,7 +65,7 @@ test("a write is bounded in bytes too, unless one request alone has more", async
   expect(await small).toBe("f");
 });
 
-test("a write that fails fails for its rows only", async () => {
+test("a failed write fails only for its rows", async () => {
   const { writes, batches } = held();
   const first = batches.add(["a"]);
   const second = batches.add(["b"]);
@@ -75,7 +75,7 @@ test("a write that fails fails for its rows only", async () => {
   expect(await second).toBe("b");
 });
 
-test("too many waiting rows are refused; one request alone never is", async () => {
+test("too many waiting rows are refused, but a single request never is", async () => {
   const { writes, batches } = held();
   const large = batches.add(["a", "b", "c", "d", "e", "f"]);
   await expect(batches.add(["g"])).rejects.toMatchObject({ code: "overloaded", retry: "later" });
@@ -83,7 +83,7 @@ test("too many waiting rows are refused; one request alone never is", async () =
   expect(await large).toBe("abcdef");
 });
 
-test("too many waiting bytes are refused until some were written; one request alone never is", async () => {
+test("too many waiting bytes are refused until some are written, but a single request never is", async () => {
   const { writes, batches } = held();
   const large = batches.add(["a".repeat(151)]);
   await expect(batches.add(["b"])).rejects.toMatchObject({ code: "overloaded", retry: "later" });
@@ -101,7 +101,7 @@ test("too many waiting bytes are refused until some were written; one request al
   expect(await last).toBe("f".repeat(75));
 });
 
-/** A table that does not take the row "bad"; its writes, each ended at once. */
+/** Creates batches for a table that refuses the row "bad", and counts the writes, each of which ends at once. */
 function picky(fault: (row: string) => unknown) {
   const many = { ...limits, rowsPerWriteMax: 100, rowsWaitingMax: 1_000 };
   const stored: string[] = [];
@@ -121,9 +121,9 @@ function picky(fault: (row: string) => unknown) {
 
 const letters = Array.from({ length: 16 }, (_, i) => String.fromCharCode(97 + i));
 
-test("a batch that the table does not take is divided until the bad request fails alone, in order", async () => {
+test("a batch that the table refuses is divided until only the bad request fails, in order", async () => {
   const { stored, settle, writes } = picky((row) => new Error(`no ${row}`));
-  // The first is written by itself; the others wait meanwhile, and are one batch.
+  // The first request is written alone; the others wait meanwhile and form one batch.
   const requests = [["0"], ...letters.map((letter) => [letter, letter.toUpperCase()])];
   requests[6] = ["f", "!one"];
   requests[7] = ["!two"];
@@ -132,11 +132,11 @@ test("a batch that the table does not take is divided until the bad request fail
   expect(failed).toEqual([6, 7]);
   expect(results[6]).toMatchObject({ reason: { message: "no !one" } });
   expect(stored).toEqual(requests.filter((_, i) => i !== 6 && i !== 7).flat());
-  // Not one by one: those beside it go in larger pieces.
+  // The good requests are not written singly, but in larger pieces.
   expect(writes()).toBeLessThan(14);
 });
 
-test("a batch that fails as the database is away is not divided: all senders come again", async () => {
+test("a batch that fails because the database is unavailable is not divided, and all senders retry", async () => {
   const { stored, settle, writes } = picky(() => new Fault("away", "away", { retry: "later" }));
   const results = await settle([["0"], ["a"], ["!"], ["b"]]);
   expect(results.map(({ status }) => status)).toEqual([

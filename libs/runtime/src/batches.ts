@@ -1,22 +1,22 @@
 /**
- * Gathers the rows of many requests into one statement. While a write is under way the next batch fills; an idle
- * service writes at once. So a row waits at most for the write before its own, which is bounded in rows and in bytes.
- * Rows are written in the order in which they were added.
+ * Gathers the rows of many requests into one statement. While a write runs, the next batch fills; an idle service
+ * writes at once. So a row waits at most for the previous write, which is bounded in rows and bytes. Rows are written
+ * in the order in which they were added.
  *
- * A batch that the database does not take for what is in it is divided: its halves are written one after the other, and
- * so on, until the request that is to blame fails alone. A fault of the world fails the whole batch: its senders come
- * again.
+ * A batch that the database refuses because of its content is divided: its halves are written one after the other, and
+ * so on, until only the bad request fails. A failure outside the program, such as a lost connection, fails the whole
+ * batch, and its senders retry.
  */
 import { Fault, isFault } from "@trainyard/kernel";
 
 export type BatchLimits = {
-  /** Rows of one write, unless one request alone has more. */
+  /** The rows of one write, unless a single request has more. */
   readonly rowsPerWriteMax: number;
-  /** Bytes of one write, unless one request alone has more. */
+  /** The bytes of one write, unless a single request has more. */
   readonly bytesPerWriteMax: number;
-  /** Rows waiting in this process; beyond it a Fault `overloaded`, and the senders keep what they have. */
+  /** The most rows that wait in this process; more are refused by a Fault `overloaded`, and the senders keep them. */
   readonly rowsWaitingMax: number;
-  /** The same for bytes. */
+  /** The most bytes that wait in this process. */
   readonly bytesWaitingMax: number;
 };
 
@@ -46,11 +46,11 @@ export class Batches<Row, Result> {
     this.#write = write;
   }
 
-  /** Resolves with the result of the batch that these rows were written with. */
+  /** Adds rows; resolves with the result of their batch. */
   add(rows: readonly Row[]): Promise<Result> {
     const bytes = rows.reduce((sum, row) => sum + this.#bytesOf(row), 0);
     if (this.#isFullFor(rows.length, bytes)) {
-      const detail = `${this.#rowsWaiting} rows of ${this.#bytesWaiting} bytes wait for the database already`;
+      const detail = `${this.#rowsWaiting} rows of ${this.#bytesWaiting} bytes are waiting for the database already`;
       return Promise.reject(new Fault("overloaded", detail, { retry: "later" }));
     }
     this.#rowsWaiting += rows.length;

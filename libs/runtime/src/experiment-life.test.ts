@@ -27,7 +27,7 @@ async function tell(log: EventLog, ...events: readonly AnyEvent[]): Promise<void
   expect(await log.append(commit)).toMatchObject({ kind: "committed" });
 }
 
-test("the end of an experiment is found after more than 10,000 other events of its own", async () => {
+test("the end of an experiment is found behind more than 10,000 other events of its stream", async () => {
   const log = createMemoryLog().as("experiments");
   const hundred = Array.from({ length: 50 }, () => [paused, activated]).flat();
   for (let n = 0; n < 101; n += 1) await tell(log, ...hundred);
@@ -36,7 +36,7 @@ test("the end of an experiment is found after more than 10,000 other events of i
   expect((await experimentLife(log, "1")).endedMs).toBeGreaterThan(0);
 });
 
-test("an experiment that continues has not ended, and its deletion is asked, undone or done", async () => {
+test("a continued experiment has not ended, and its deletion can be requested, undone or completed", async () => {
   const log = createMemoryLog().as("experiments");
   await tell(log, ended);
   const continued: AnyEvent = {

@@ -1,4 +1,4 @@
-/** The facts about an experiment that retention needs: its configuration, when it ended, and whether it is deleted. */
+/** The facts about an experiment that retention needs: its configuration, its end, and its deletion. */
 import { decodeEvent } from "@trainyard/contracts";
 import type { EventLog } from "@trainyard/event-log";
 import { type JsonObject, streamName } from "@trainyard/kernel";
@@ -6,13 +6,13 @@ import { streamEvents } from "./history/stream-events.ts";
 
 export type ExperimentLife = {
   readonly config: JsonObject | undefined;
-  /** Null while it runs, also after it was continued. */
+  /** Null while the experiment runs, also after it was continued. */
   readonly endedMs: number | null;
-  /** asked: it may be brought back as it was, so nothing of it is touched. done: it is deleted for good. */
+  /** "asked": the experiment can still be restored, so nothing may be removed. "done": it is deleted for good. */
   readonly deletion: "none" | "asked" | "done";
 };
 
-/** From its own stream, all of it: whatever was described or archived since comes after its end. */
+/** Reads the whole stream of an experiment, because descriptions or archivings may follow its end. */
 export async function experimentLife(log: EventLog, experiment: string): Promise<ExperimentLife> {
   let config: JsonObject | undefined;
   let endedMs: number | null = null;

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { firstAbort } from "./first-abort.ts";
 
-test("aborts with the first of them, with its reason, once", () => {
+test("firstAbort aborts once, with the first signal and its reason", () => {
   const [one, other] = [new AbortController(), new AbortController()];
   const signal = firstAbort(one.signal, other.signal);
   let times = 0;
@@ -12,7 +12,7 @@ test("aborts with the first of them, with its reason, once", () => {
   expect([signal.aborted, signal.reason, times]).toEqual([true, "other", 1]);
 });
 
-test("is aborted from the start when one of them is", () => {
+test("firstAbort is aborted from the start if one of its signals is", () => {
   expect(firstAbort(new AbortController().signal, AbortSignal.abort("before")).reason).toBe(
     "before",
   );

@@ -1,7 +1,7 @@
 /**
- * A signal that aborts with the first of several. As AbortSignal.any, but what listens to it is held by the given
- * signals alone: a runtime keeps every composite of its own that has a listener until it aborts, with all that the
- * listener sees.
+ * A signal that aborts with the first of several, like AbortSignal.any. Only the given signals keep its listeners
+ * alive: the runtime keeps every composite signal of AbortSignal.any that has a listener, with all its references,
+ * until it aborts.
  */
 export function firstAbort(...signals: readonly AbortSignal[]): AbortSignal {
   const controller = new AbortController();

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { KeyedQueue } from "./keyed-queue.ts";
 
-test("one thing at a time for a key, in order, also after a failure; other keys do not wait", async () => {
+test("tasks of one key run one at a time, in order, even after a failure, and other keys do not wait", async () => {
   const lanes = new KeyedQueue();
   const gate = Promise.withResolvers<void>();
   const done: string[] = [];

@@ -1,86 +1,83 @@
 export const runtimeLimits = {
-  /** A lease outlives three missed renewals; a standby takes over within this after a crash. */
+  /** A lease outlives two missed renewals; after a crash a standby takes over within this time. */
   leaseTtlMs: 3_000,
   leaseRenewMs: 1_000,
-  /** Folds kept in memory per service; the least recently used go first. */
+  /** The maximum number of folds in memory per service; the least recently used are evicted. */
   cachedFoldsMax: 20_000,
   /**
-   * A page of the log: large enough to amortise the round trip, small enough to decode within some four milliseconds.
+   * The events in a page of the log: enough to amortise the round trip, and few enough to decode within about four
+   * milliseconds.
    */
   pageEvents: 1_000,
-  /** Live events held while a reaction is busy; beyond it the log is read instead. */
+  /** The live events buffered while a reaction is busy; beyond it the log is read instead. */
   liveBufferEvents: 5_000,
-  /**
-   * Events on the bus that are not this log's are logged at most this often: they may be every event of another
-   * cluster.
-   */
+  /** The shortest interval between log lines about events of another log: a busy cluster may send many. */
   strayEventsToldMs: 60_000,
-  /** How long the feed trusts a silent bus before it asks the log. */
+  /** How long the feed waits for a silent bus before it reads the log. */
   silentBusMs: 1_000,
-  /** The same while the bus is known to be away. */
+  /** How long the feed waits before it reads the log while the bus is disconnected. */
   absentBusMs: 100,
-  /** A cursor that caused nothing is written at the latest after this long, or this many events. */
+  /** A cursor is saved at the latest after this time, or this many events, if they caused no commit. */
   lazyCursorMs: 1_000,
   lazyCursorEvents: 1_000,
   /**
-   * Between two transactions of a view that is level with the log and that nobody waits for: a busy log costs it ten
-   * transactions a second, however its events arrive.
+   * The pause between two transactions of a view that is level with the log and has no waiting reader: a busy log
+   * causes at most ten transactions a second.
    */
   viewRestMs: 100,
-  /** While no event concerns a view, its cursor's row is looked at this often. */
+  /** The interval at which a view's cursor row is read while no event concerns the view. */
   rowSeenMs: 500,
-  /** Attempts at one decision whose streams keep moving, before it counts as a fault of the world. */
+  /** Attempts at one decision whose streams change meanwhile, before it fails with a fault. */
   conflictRetriesMax: 20,
-  /** Waiting between attempts after a fault of the world. */
+  /** The waits between attempts after a transient fault. */
   retry: { firstMs: 50, lastMs: 2_000 },
-  /** An effect waits for a disk or a peer, which may be away for hours. */
+  /** The waits between attempts of an effect: a disk or a peer may be unavailable for hours. */
   effectRetry: { firstMs: 50, lastMs: 30_000 },
-  /** Different keys parked one after the other before the loop stops: the fault is ours, not theirs. */
+  /**
+   * Different keys parked in a row before the loop stops: then the fault is probably the service's, not the events'.
+   */
   parkedKeysInARowMax: 3,
-  /** A part of a fan-out is committed once it writes this many streams (the log takes 256). */
+  /** A part of a fan-out is committed when it writes this many streams (the log's limit is 256). */
   streamsPerPart: 128,
   /**
-   * Reactions to several events are committed once they make so many: some milliseconds of work for this process and
-   * the log.
+   * Reactions to several events are committed when they produce this many events: some milliseconds of work for this
+   * process and the log.
    */
   eventsTogether: 256,
-  /**
-   * Events of different streams set aside on one page before it counts as a fault of the view's: then it is repeated
-   * instead.
-   */
+  /** Streams that one page may set aside; more count as the view's fault, and the page is repeated instead. */
   setAsideAtOnceMax: 20,
-  /** The kept part of the reason: enough for a sentence with its value. */
+  /** The characters of the reason that are kept: enough for a sentence with its value. */
   setAsideReasonCharacters: 500,
-  /** Streams that are set aside, listed at once: an operator reads the first. */
+  /** The set-aside streams that are listed; an operator needs only the first. */
   setAsideShownMax: 200,
-  /** Connections of one process to its own tables. */
+  /** The connections of one process to its service's tables. */
   tableConnectionsMax: 8,
   connectTimeoutMs: 5_000,
-  /** No transaction on this database lives 5 s; the server gives up first, the client a little later. */
+  /** The server cancels a statement before 5 s, so no transaction is longer; the client times out later. */
   statementTimeoutMs: 4_500,
   answerTimeoutMs: 6_000,
-  /** Events of one rebuild step, while the live view waits: some tens of milliseconds. */
+  /** Events of one verification step, during which the live view waits: some tens of milliseconds. */
   verifyPageEvents: 500,
-  /** Rows compared at once while the live view waits. */
+  /** Rows compared in one step while the live view waits. */
   verifyPageRows: 2_000,
-  /** A view that comes no further in this time is not verified. */
+  /** A view without progress for this long is not verified. */
   verifyStandstillMs: 10_000,
-  /** A verification's answer comes after this long, done or not. */
+  /** A verification answers after this time, complete or not. */
   verifyStepMs: 1_000,
-  /** A verification that nobody has asked for in this time ends. */
+  /** A verification that no caller has requested for this long is cancelled. */
   verifyForgottenMs: 30_000,
-  /** Verifications known at once, those that are over included; the oldest are forgotten. */
+  /** Verifications kept at the same time, including completed ones; the oldest are dropped. */
   verificationsKept: 8,
-  /** After SIGTERM, in-flight work has this long. */
+  /** The time that in-flight work has after SIGTERM. */
   drainMs: 10_000,
-  /** The gRPC calls of one connection at once; further ones wait at the client. */
+  /** Concurrent gRPC calls of one connection; further ones wait in the client. */
   grpcStreamsPerConnection: 100,
-  /** A connection whose other end has gone is noticed after this long. */
+  /** A dead connection is detected after this time. */
   grpcKeepAliveMs: 60_000,
-  /** How often the health service looks whether the service is ready. */
+  /** The interval at which the health service checks the readiness. */
   grpcHealthMs: 500,
-  /** Calls that are under way when the server ends have this long. */
+  /** The time that running calls have when the server stops. */
   grpcDrainMs: 3_000,
-  /** A client of a stream that leaves messages unread for so long is cut off: it continues after its last message. */
+  /** A client of a stream that does not read for this long is cut off; it can continue after its last message. */
   grpcSlowMs: 30_000,
 } as const;

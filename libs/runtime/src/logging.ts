@@ -2,7 +2,10 @@ import { type Logger, pino, stdTimeFunctions } from "pino";
 
 export type { Logger };
 
-/** Structured lines on stdout. debug: nothing to do; info: state changed; warn: recovered; error: someone must look. */
+/**
+ * Creates a logger of structured lines on stdout. Levels: debug: nothing to do; info: a state changed; warn: recovered;
+ * error: an operator must act.
+ */
 export function createLogger(service: string, level: string): Logger {
   return pino({
     level,

@@ -1,4 +1,4 @@
-/** Whether something new may come into a project or a workspace. For the services that decide what is in them. */
+/** Decides whether an object may be added to a project or workspace, for the services that own these objects. */
 import type { AnyEvent, Plain } from "@trainyard/contracts";
 import type { Place } from "@trainyard/contracts/commands";
 import { type Rejection, reject } from "@trainyard/kernel";
@@ -29,12 +29,10 @@ const folds = {
   project: { name: "open-project", category: "project", initial, evolve },
 } satisfies Readonly<Record<string, StreamFold<Openness>>>;
 
-/** The id of the workspace and the projects that always exist and are never archived. */
+/** The id of the default workspace and projects, which always exist and are never archived. */
 const always = "default";
 
-/**
- * Null where it may. The commit of this work then holds only if neither was archived in the meantime.
- */
+/** Returns null if allowed. The commit of this work then succeeds only if neither was archived meanwhile. */
 export async function refusalOfPlace(work: Work, place: Plain<Place>): Promise<Rejection | null> {
   const { workspace, workspaceId, project, projectId } = place;
   return (
@@ -43,7 +41,7 @@ export async function refusalOfPlace(work: Work, place: Plain<Place>): Promise<R
   );
 }
 
-/** The same of a workspace alone. */
+/** Returns null if an object may be added to the workspace. */
 export function refusalOfWorkspace(work: Work, place: Plain<Place>): Promise<Rejection | null> {
   return refusal(work, "workspace", place.workspaceId, place.workspace);
 }

@@ -6,21 +6,21 @@ const key = { id: "k1", secret: Buffer.alloc(32, 7) };
 const keys = new Map([[key.id, createSecretKey(key.secret)]]);
 
 describe("a run's token", () => {
-  // Frozen: agents and training processes of one version talk to services of another.
-  it("keeps its form", () => {
+  // The format must never change: agents and training processes of one version use services of another.
+  it("keeps its format", () => {
     expect(runToken(key, "12.3#2", 4711)).toBe(
       "ty1.k1.MTIuMyMy.4711.NWBoRicJaM5sueGPo8HNGdNAzMTojy9ZwWd3Yl-KgZU",
     );
   });
 
-  it("says which allocation speaks, and since when", () => {
+  it("names the allocation and the position of its grant", () => {
     expect(readRunToken(keys, runToken(key, "12.3#2", 4711))).toEqual({
       allocation: "12.3#2",
       grantPosition: 4711,
     });
   });
 
-  it("of another key, allocation or grant is refused", () => {
+  it("with another key, allocation or grant is refused", () => {
     const token = runToken(key, "12.3#2", 4711);
     expect(readRunToken(new Map([["k1", createSecretKey(Buffer.alloc(32, 8))]]), token)).toBeNull();
     expect(readRunToken(new Map(), token)).toBeNull();

@@ -1,7 +1,7 @@
 /**
- * A run's token: what a training process shows to gateway, metrics and registry. It is a MAC over the allocation's id
- * and the position of its grant, so that any replica of the scheduler derives the same one again, and a receiver that
- * knows the key learns from the token alone which run speaks and how far its own fold must have come.
+ * A run's token, with which a training process authenticates to gateway, metrics and registry. It is a MAC over the
+ * allocation's id and the position of its grant. So any replica of the scheduler derives the same token, and a receiver
+ * with the key reads from the token which run calls and which log position its fold must have reached.
  *
  *   ty1.<key id>.<base64url(allocation)>.<grant position>.<base64url(mac)>
  *   mac = HMAC-SHA256(key, "trainyard-run-token\n1\n" + allocation + "\n" + grant position)
@@ -25,8 +25,8 @@ export function runToken(key: SigningKey, allocation: string, grantPosition: num
 }
 
 /**
- * The claims of a genuine token; null for any other text. Takes the keys that are in force, by id: key objects, which
- * Node prepares once, where a buffer would be prepared again for each token.
+ * Returns the claims of a valid token; null for any other text. `keys` are the valid keys by id, as key objects: Node
+ * prepares these once, but a buffer for each token.
  */
 export function readRunToken(
   keys: ReadonlyMap<string, KeyObject>,

@@ -1,12 +1,12 @@
 /**
  * Files that are stored under the digest of their content: model code, submissions, the packages of runs. Several
- * experiments may name one, and it is deleted when none does any more (ADR 55):
+ * experiments may name one file, which is deleted when no experiment names it (ADR 55):
  *
  *   kept → deleting → kept (spared)
- *                   → kept, with one deletion more: the file of before is gone for good
+ *                   → kept, with one deletion more: the previous file is permanently deleted
  *
- * The number of deletions is part of a file's name, so a deletion that comes late removes no file that was stored
- * since. A commit that names content guards its stream and the number: it cannot pass a deletion.
+ * The number of deletions is part of a file's name, so a late deletion cannot remove a file that was stored after it.
+ * A commit that names content guards its stream and the number, so it conflicts with a concurrent deletion.
  */
 import type { AnyEvent } from "@trainyard/contracts";
 import { type Rejection, reject } from "@trainyard/kernel";
@@ -15,14 +15,14 @@ import type { Work } from "./work/work.ts";
 
 export type Content = {
   readonly folder: "contexts" | "submissions" | "environments";
-  /** SHA-256, hex. */
+  /** The SHA-256 of the content, in hex. */
   readonly digest: string;
 };
 
-/** Content at one number of deletions. */
+/** Content with its number of deletions. */
 export type ContentFile = Content & { readonly deletions: number };
 
-/** The state of content that others name; the gateway owns the stream. */
+/** The state of shared content; the gateway owns its stream. */
 export type StoredContent = { readonly deletions: number; readonly deleting: boolean };
 
 export const contents: StreamFold<StoredContent> = {
@@ -43,17 +43,17 @@ export const contents: StreamFold<StoredContent> = {
   },
 };
 
-/** The id of its stream. */
+/** Returns the id of the content's stream. */
 export const contentId = ({ folder, digest }: Content): string => `${folder}.${digest}`;
 
-/** Its key in the blob store. */
+/** Returns the content's key in the blob store. */
 export function contentKey({ folder, digest, deletions }: ContentFile): string {
   const suffix = folder === "contexts" ? "tar.gz" : "json";
   return `${folder}/${digest}${deletions === 0 ? "" : `.${deletions}`}.${suffix}`;
 }
 
 /**
- * Null where a commit of this work may name these files, which are stored; it then holds only if none is deleted
+ * Returns null if a commit of this work may name these stored files; the commit then succeeds only if none is deleted
  * meanwhile.
  */
 export async function refusalOfContents(
@@ -64,7 +64,7 @@ export async function refusalOfContents(
     if (file.digest === "") continue;
     const { deletions, deleting } = await work.guard(contents, contentId(file));
     if (!deleting && deletions === file.deletions) continue;
-    return reject("content_deleted", "what is stored for the experiment was deleted just now");
+    return reject("content_deleted", "the experiment's stored files were just deleted");
   }
   return null;
 }

@@ -1,6 +1,6 @@
 import { createServer } from "node:net";
 
-/** A TCP port on 127.0.0.1 that nobody listened on a moment ago. */
+/** Returns a TCP port on 127.0.0.1 that was free when it was tested. */
 export function freePort(): Promise<number> {
   return new Promise((resolve, reject) => {
     const server = createServer();

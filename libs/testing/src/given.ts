@@ -1,17 +1,17 @@
 /**
- * A decider as sentences: given(decider, …events).when(command).then(…events). What is given is folded, so that a test
- * names history and never a state. Plain assertions: it runs under any test runner, and under none.
+ * Tests of a decider as sentences: given(decider, …events).when(command).then(…events). The given events are folded, so
+ * that a test names a history, not a state. The assertions need no test runner.
  */
 import assert from "node:assert/strict";
 import { type Decider, fold, isRejection, type Rejection } from "@trainyard/kernel";
 
 export type Decided<Event> = {
-  /** Exactly these events. */
+  /** Expects exactly these events. */
   then(...events: readonly Event[]): void;
-  /** Already so. */
+  /** Expects no events: the command is fulfilled already. */
   thenNothing(): void;
   thenRejected(code: string): void;
-  /** The decided events, for checks that `then` cannot express. */
+  /** Returns the decided events, for checks that `then` cannot express. */
   events(): readonly Event[];
 };
 

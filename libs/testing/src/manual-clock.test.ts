@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { ManualClock } from "./manual-clock.ts";
 
-test("timers fire in the order of their due times, at their time", async () => {
+test("timers fire in the order of their due times, each at its time", async () => {
   const clock = new ManualClock(1_000);
   const fired: string[] = [];
   clock.timer(20, () => fired.push(`b at ${clock.nowMs()}`));

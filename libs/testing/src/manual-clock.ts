@@ -1,6 +1,6 @@
 /**
- * Time that passes when a test says so. Timers fire in the order of their due times, each after everything that the one
- * before it set in motion in this process is idle.
+ * A clock that advances when a test decides. Timers fire in the order of their due times, each after the work that the
+ * previous one started in this process has ended.
  */
 import type { Clock } from "@trainyard/kernel";
 
@@ -31,7 +31,7 @@ export class ManualClock implements Clock {
     return { [Symbol.dispose]: () => void this.#timers.delete(timer) };
   }
 
-  /** Lets time pass, and rest after each timer. */
+  /** Advances the time, and waits after each timer until its work has ended. */
   async advance(ms: number): Promise<void> {
     const untilMs = this.#elapsedMs + ms;
     await atRest();
@@ -40,7 +40,7 @@ export class ManualClock implements Clock {
     await atRest();
   }
 
-  /** Lets the next timer fire, whenever it is due, and rest after it. False when there is none until then. */
+  /** Fires the next timer and waits until its work has ended. Returns false if no timer is due until then. */
   async step(untilMs: number = Number.POSITIVE_INFINITY): Promise<boolean> {
     const next = this.#next(untilMs);
     if (next === undefined) return false;
@@ -51,7 +51,7 @@ export class ManualClock implements Clock {
     return true;
   }
 
-  /** Time continues while nothing runs, as for a process that was stopped: timers fire late, at the next `advance`. */
+  /** Advances the time without running timers, like for a suspended process: they fire late, at the next `advance`. */
   skip(ms: number): void {
     this.#elapsedMs += ms;
   }
@@ -70,7 +70,7 @@ export class ManualClock implements Clock {
   }
 }
 
-/** Resolves when promises and immediates of this process have run out; files and sockets are not waited for. */
+/** Resolves when this process has no more promises and immediates to run; files and sockets are not waited for. */
 export async function atRest(): Promise<void> {
   for (let turn = 0; turn < restTurns; turn += 1) {
     await new Promise<void>((resolve) => {
@@ -79,5 +79,5 @@ export async function atRest(): Promise<void> {
   }
 }
 
-/** Microtasks run out within one turn; a few more let immediates that set others off follow. */
+/** Microtasks end within one turn; further turns allow for immediates that start others. */
 const restTurns = 4;

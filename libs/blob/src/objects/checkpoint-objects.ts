@@ -1,7 +1,7 @@
 /**
- * Checkpoints in an object store: `<uuid>/<path>` below its prefix, and a marker object with the id of the storage. The
- * platform alone reaches the store, so it also makes the marker: no two hosts can see different buckets under one
- * address.
+ * Checkpoints in an object store: `<uuid>/<path>` below its prefix, and a marker object with the id of the storage.
+ * Only the platform reaches the store, so the platform also makes the marker: two hosts never see different buckets
+ * under one address.
  */
 import { randomUUID } from "node:crypto";
 import { Fault } from "@trainyard/kernel";
@@ -9,7 +9,7 @@ import { isStorageId, type SeenStorage, storageMarkerName } from "../storage-mar
 import type { Removed } from "../storage-disk.ts";
 import type { ObjectStore } from "./port.ts";
 
-/** The largest marker that is read. */
+/** The number of bytes of a marker that are read at most. */
 const markerBytesMax = 4_096;
 /** The number of keys in one deletion request. */
 const deletePage = 1_000;
@@ -19,8 +19,8 @@ export function checkpointKey(checkpoint: string, path: string): string {
 }
 
 /**
- * Returns the id of the store's marker, which is made where there is none. A Fault `storage_not_marked` for a damaged
- * one.
+ * Returns the id in the store's marker, which is created if absent. Throws a Fault `storage_not_marked` for a damaged
+ * marker.
  */
 export async function markStore(store: ObjectStore): Promise<string> {
   const seen = await seenStore(store);
@@ -53,7 +53,7 @@ export async function seenStore(store: ObjectStore): Promise<SeenStorage> {
 }
 
 /**
- * Why nothing of the storage may be judged now; null where the store has the id that checkpoints were declared with.
+ * Returns why the store must not be verified or changed now; null if it has the id that checkpoints were declared with.
  */
 export async function problemOfStore(
   store: ObjectStore,
@@ -68,8 +68,8 @@ export async function problemOfStore(
 }
 
 /**
- * Removes a checkpoint's objects and what is left of its uploads. Absent ones count as removed, but only in its own
- * storage.
+ * Removes a checkpoint's objects and the rest of its uploads from the storage with the given id. Absent objects count
+ * as removed.
  */
 export async function removeCheckpointObjects(
   store: ObjectStore,
@@ -85,7 +85,7 @@ export async function removeCheckpointObjects(
   await removeMatchingObjects(store, checkpoint, () => true);
 }
 
-/** Removes those files of a checkpoint whose paths match, and counts them. */
+/** Removes the files of a checkpoint whose paths match, and counts them. */
 export async function removeMatchingObjects(
   store: ObjectStore,
   checkpoint: string,
@@ -94,7 +94,7 @@ export async function removeMatchingObjects(
   return removeObjects(store, checkpointKey(checkpoint, ""), matches);
 }
 
-/** Removes those objects below a prefix whose paths match, and counts them. */
+/** Removes the objects below a prefix whose paths match, and counts them. */
 export async function removeObjects(
   store: ObjectStore,
   below: string,

@@ -1,4 +1,4 @@
-/** The promises of every adapter of `ObjectStore`. Call it in a test file of the adapter. */
+/** The contract suite of `ObjectStore`: the test file of each adapter calls it. */
 import { contentContract, listingContract } from "./contract/content.ts";
 import { failureContract } from "./contract/failures.ts";
 import type { Open } from "./contract/opened.ts";

@@ -1,5 +1,6 @@
 /**
- * CRC-32C (Castagnoli), as stores write it: base64 of four bytes, the highest first. Source: RFC 3720, appendix B.4.
+ * CRC-32C (Castagnoli), in the format of the stores: base64 of four bytes, the highest first. Source: RFC 3720,
+ * appendix B.4.
  */
 const table = Uint32Array.from({ length: 256 }, (_, byte) => {
   let value = byte;

@@ -23,7 +23,7 @@ async function withFile<T>(
 
 const s3 = { access_key_id: "key", secret_access_key: "hidden" };
 
-test("credentials of S3 are read from a file that its owner alone reads", async () => {
+test("credentials of S3 are read from a file that only its owner can read", async () => {
   const read = await withFile(JSON.stringify({ s3 }), 0o600, readCredentialsFile);
   expect(read).toEqual({ s3: { accessKeyId: "key", secretAccessKey: "hidden" } });
   const temporary = JSON.stringify({ s3: { ...s3, session_token: "token" } });
@@ -32,7 +32,7 @@ test("credentials of S3 are read from a file that its owner alone reads", async 
   expect(await withFile("{}", 0o600, readCredentialsFile)).toEqual({});
 });
 
-test("the key of a service account of Google's is read as its file has it", async () => {
+test("the key of a Google service account is read from its key file unchanged", async () => {
   const { client_email, private_key, ...more } = newAccount("trainyard");
   const text = JSON.stringify({ s3, gcs: { client_email, private_key, ...more } });
   expect(await withFile(text, 0o600, readCredentialsFile)).toEqual({
@@ -56,13 +56,13 @@ test.each([
   '{"gcs": {"private_key": "hidden"}}',
   '{"gcs": {"client_email": "a@b", "private_key": "hidden"}}',
   "null",
-])("a file that holds %s is refused without its text", async (text) => {
+])("a file that contains %s is refused with a message that does not quote it", async (text) => {
   const thrown = await withFile(text, 0o600, readCredentialsFile).catch((error: unknown) => error);
   expect(thrown).toMatchObject({ code: "credentials_missing" });
   expect(String(thrown)).not.toContain("hidden");
 });
 
-test("a file that is not there is refused by its name", async () => {
+test("a missing file is refused with its path", async () => {
   await expect(readCredentialsFile("/no/such/file")).rejects.toThrow(
     /\/no\/such\/file cannot be used/,
   );

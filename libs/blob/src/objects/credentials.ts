@@ -1,11 +1,11 @@
 /**
- * Credentials of object stores in a file of the platform's own; `gcs` is the key file of a service account as Google
- * gives it:
+ * The platform's file of credentials for object stores. `gcs` has the content of a Google service account's key file:
  *
  *     {"s3": {"access_key_id": "…", "secret_access_key": "…", "session_token": "…"},
  *      "gcs": {"type": "service_account", "client_email": "…", "private_key": "…"}}
  *
- * Without a file the client looks where its vendor's tools do: environment, profile, role of the instance.
+ * Without the file, each client searches the same places as its vendor's tools: environment, profile, role of the
+ * instance.
  */
 import { createPrivateKey } from "node:crypto";
 import { open } from "node:fs/promises";
@@ -15,12 +15,12 @@ import type { S3Credentials } from "./s3/options.ts";
 
 export type StorageCredentials = { readonly s3?: S3Credentials; readonly gcs?: GcsCredentials };
 
-/** Bits of a mode that let others than the owner in. */
+/** Mode bits that give access to group or others. */
 const othersMask = 0o077;
 
 /**
- * Throws a Fault `credentials_missing` for a file that others can read, or that is not of this form; its text is in no
- * message.
+ * Throws a Fault `credentials_missing` for a file that others can read, or that does not have this form. No message
+ * quotes the file's text.
  */
 export async function readCredentialsFile(path: string): Promise<StorageCredentials> {
   const text = await readOwnFile(path);
@@ -55,7 +55,7 @@ function readGcs(gcs: Mapping, path: string): GcsCredentials {
   try {
     createPrivateKey(privateKey);
   } catch {
-    // The error may quote the key.
+    // The crypto error is not passed on: it may quote the key.
     throw unusable(path, "private_key of gcs is not a private key in PEM");
   }
   return { clientEmail, privateKey };
@@ -78,14 +78,14 @@ function parsed(path: string, text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
-    // The parser's message quotes the text.
+    // The parser's error is not passed on: it quotes the text.
     throw unusable(path, "it is not JSON");
   }
 }
 
 type Mapping = Readonly<Record<string, unknown>>;
 
-/** The mapping at a key, which may be absent; the value itself for the key "". */
+/** Returns the mapping at a key, null if absent; for the key "" the value itself. */
 function mappingIn(value: unknown, path: string, key: string): Mapping | null {
   const found = key === "" ? value : (value as Mapping | null)?.[key];
   if (found === undefined) return null;
@@ -97,6 +97,6 @@ const textIn = (value: unknown): string | null =>
   typeof value === "string" && value !== "" ? value : null;
 
 function unusable(path: string, why: string): Fault {
-  const detail = `the file of credentials ${path} cannot be used: ${why}`;
+  const detail = `the credentials file ${path} cannot be used: ${why}`;
   return new Fault("credentials_missing", detail, { retry: "never", fields: { path } });
 }

@@ -1,4 +1,7 @@
-/** The failures of an object store, in sentences. `retry` assumes that nothing changes outside. */
+/**
+ * The failures of an object store as Faults with readable messages. `retry` assumes that the store's configuration
+ * stays unchanged.
+ */
 import { Fault } from "@trainyard/kernel";
 
 /** `doing` is a verb and its object: "read a/b". */
@@ -20,7 +23,7 @@ export function bucketNotFound(address: string, bucket: string, cause?: unknown)
 }
 
 export function credentialsMissing(address: string, why: string, cause?: unknown): Fault {
-  const detail = `there are no credentials for ${address}: ${why}`;
+  const detail = `no credentials for ${address}: ${why}`;
   return fault("credentials_missing", detail, "never", cause);
 }
 

@@ -1,11 +1,11 @@
-/** Files against what a store keeps of them. */
+/** Compares files with the state of an object store. */
 import { createHash } from "node:crypto";
 import { Fault } from "@trainyard/kernel";
 import type { Claim, FileDigests, ObjectHead, UploadPlan } from "./port.ts";
 
 export type PartRange = { readonly offset: number; readonly bytes: number };
 
-/** The ranges of a file's parts; one for an empty file. */
+/** Returns the byte ranges of a file's parts; an empty file has one part. */
 export function partsOf(bytes: number, partBytes: number): readonly PartRange[] {
   return Array.from({ length: Math.max(Math.ceil(bytes / partBytes), 1) }, (_, index) => {
     const offset = index * partBytes;
@@ -13,17 +13,20 @@ export function partsOf(bytes: number, partBytes: number): readonly PartRange[] 
   });
 }
 
-/** The missing parts according to a plan. */
+/** Returns the number and the bytes of the missing parts, for an upload plan. */
 export function missingOf(ranges: readonly PartRange[]): UploadPlan["missing"] {
   return { parts: ranges.length, bytes: ranges.reduce((sum, { bytes }) => sum + bytes, 0) };
 }
 
 export const nothingMissing = missingOf([]);
 
-/** Without a limit. */
+/** Claims all parts, without a limit. */
 export const claimAll: Claim = (parts) => parts;
 
-/** Throws a Fault `wrong_digests` for a list of parts that is not of this file, `file_too_large` for too many parts. */
+/**
+ * Throws a Fault `wrong_digests` if the number of part digests does not fit the file's size, `file_too_large` for too
+ * many parts.
+ */
 export function checkFile(
   key: string,
   file: FileDigests,
@@ -42,14 +45,14 @@ export function checkFile(
   throw wrongDigests(key, `${parts} parts, and digests of ${file.parts.length}`);
 }
 
-/** `what` the file has. */
+/** `what` names the wrong digests: "2 parts, and digests of 3". */
 export function wrongDigests(key: string, what: string): Fault {
   return new Fault("wrong_digests", `${key} has ${what}`, { retry: "never", fields: { key } });
 }
 
 export const base64OfHex = (hex: string): string => Buffer.from(hex, "hex").toString("base64");
 
-/** Base64: the SHA-256 of the parts' SHA-256. */
+/** Returns the SHA-256 of the parts' SHA-256, in base64. */
 export function compositeSha256({ parts }: FileDigests): string {
   const hash = createHash("sha256");
   for (const { sha256 } of parts) hash.update(Buffer.from(sha256, "hex"));
@@ -57,8 +60,8 @@ export function compositeSha256({ parts }: FileDigests): string {
 }
 
 /**
- * "same": the store verified this very content. "differs": it is another. "unknown": the size is that of the file, and
- * the store keeps no checksum that could be compared; then only the bytes can be compared.
+ * "same": size and checksum are equal. "differs": the size or the checksum is different. "unknown": the size is equal,
+ * but the store has no comparable checksum, so only the bytes can be compared.
  */
 export function compareWithFile(
   { bytes, checksum }: ObjectHead,

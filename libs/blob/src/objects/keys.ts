@@ -1,11 +1,11 @@
 import { Fault } from "@trainyard/kernel";
 
-/** S3 and Google Cloud Storage count a key's UTF-8, the prefix with it. */
+/** S3 and Google Cloud Storage limit the UTF-8 bytes of a key, including the prefix. */
 const keyBytesMax = 1_024;
 
 /**
- * Names between slashes, of any characters that UTF-8 writes but NUL, carriage return and line feed; no name is empty,
- * `.` or `..`, which clients of HTTP leave out of a path. Throws a Fault `invalid_key`.
+ * Throws a Fault `invalid_key` unless the key is names between slashes. A name has any characters except NUL, carriage
+ * return and line feed. A name is not empty, `.` or `..`, because HTTP clients drop these from a path.
  */
 export function checkObjectKey(key: string, prefix: string): void {
   const names = key.split("/");
@@ -25,7 +25,7 @@ export function checkObjectKey(key: string, prefix: string): void {
   });
 }
 
-/** The prefix of each key: `a/b/`, or empty. */
+/** Normalises the prefix of all keys: `a/b/`, or empty. */
 export function keyPrefix(prefix: string | undefined): string {
   const names = (prefix ?? "").split("/").filter((name) => name !== "");
   return names.length === 0 ? "" : `${names.join("/")}/`;

@@ -1,6 +1,4 @@
-/**
- * An object store in memory, for simulations and tests of what uses one. It passes the same suite as the real adapters.
- */
+/** An object store in memory, for simulations and tests. It passes the same contract suite as the real adapters. */
 import { createHash, randomUUID } from "node:crypto";
 import type { Clock } from "@trainyard/kernel";
 import { away, bucketNotFound, refused, uploadIncomplete } from "./faults.ts";
@@ -39,7 +37,7 @@ type Planned = {
   readonly expiresAtMs: number;
 };
 
-/** A bucket that several stores open. `state` is what they find there. */
+/** A bucket that several stores may open; `state` simulates its failures. */
 export class MemoryBucket {
   readonly clock: Clock;
   state: "there" | "away" | "refusing" | "absent" = "there";
@@ -62,7 +60,7 @@ export class MemoryBucket {
     return { method, url, headers: {}, accepted: [200], expiresAtMs };
   }
 
-  /** The client's side of a planned request. */
+  /** Answers a planned request, in place of the store's server. */
   async send(
     { url }: PlannedRequest,
     content: Uint8Array,

@@ -1,28 +1,28 @@
-/** A checkpoint_storage section → the object store that it names. */
+/** Opens the object store that a checkpoint_storage section names. */
 import { type Clock, Fault } from "@trainyard/kernel";
 import type { CheckpointStorageSection } from "../checkpoint-folder.ts";
 import type { StorageCredentials } from "./credentials.ts";
 import type { ObjectStore } from "./port.ts";
 import type { S3Encryption } from "./s3/options.ts";
 
-/** `silenceMs` of every attempt, and the attempts of one call, the first included. */
+/** `silenceMs` is the timeout of each attempt; `attemptsMax` counts all attempts of one call. */
 export type StorePatience = { readonly silenceMs: number; readonly attemptsMax: number };
 
 export type ObjectStoreSettings = {
   readonly clock: Clock;
-  /** The platform's; without them the client looks where its vendor's tools do. */
+  /** The platform's credentials; by default each client searches the places of its vendor's tools. */
   readonly credentials?: StorageCredentials;
   /** The region of S3. */
   readonly region?: string;
   readonly s3Encryption?: S3Encryption;
   readonly gcsKmsKey?: string;
-  /** The endpoint of Google Cloud Storage, where it is not Google's. */
+  /** The endpoint of Google Cloud Storage, if it is not Google's. */
   readonly gcsEndpoint?: string;
-  /** That of the adapter unless given. */
+  /** Timeout and attempts; default: the adapter's. */
   readonly patience?: StorePatience;
 };
 
-/** Null for a section that names no object store. An adapter is loaded when it is needed. */
+/** Returns null for a section that names no object store. An adapter is loaded on first use. */
 export async function openObjectStore(
   section: CheckpointStorageSection,
   settings: ObjectStoreSettings,

@@ -1,25 +1,28 @@
 /**
- * A bucket of S3 or Google Cloud Storage, or what speaks their protocol, below a prefix. Keys are relative to the
+ * A bucket of S3, Google Cloud Storage or a store with the same protocol, below a prefix. Keys are relative to the
  * prefix.
  *
- * - A write is acknowledged when the store has the whole object; a reader never sees a part of one.
- * - `head`, `open` and `copy` return null or "absent" only where the store says that the object does not
- *   exist. A refusal (403) is a Fault `storage_refused`, which is never absence. A store that is away, throttles or
- *   fails is a Fault `storage_away` with retry "later"; the adapter has tried again several times before. A bucket that
- *   does not exist is a Fault `bucket_not_found`. Without credentials every call is a Fault `credentials_missing`.
- * - A key that is not one (see `checkObjectKey`) is a Fault `invalid_key`, a file beyond the store's limits
+ * - A write is acknowledged when the store has the whole object; a reader never sees a partial object.
+ * - `head`, `open` and `copy` return null or "absent" only where the store says that the object does not exist. A
+ *   refusal (403) is a Fault `storage_refused` and never counts as absence. A store that is unavailable, throttles or
+ *   fails is a Fault `storage_away` with retry "later", after several retries of the adapter. A bucket that does not
+ *   exist is a Fault `bucket_not_found`. Without credentials every call throws a Fault `credentials_missing`.
+ * - An invalid key (see `checkObjectKey`) is a Fault `invalid_key`; a file beyond the store's limits is a Fault
  *   `file_too_large`.
- * - Files have digests of parts of `partBytes`; each part is at most that large and all but the last are exactly that
- *   large. They are sent in these parts, but by a "resumable" plan.
- * - Content passes through as a stream; an adapter never holds a file in memory.
+ * - Files have digests of parts: each part has `partBytes`, except the last, which may be smaller. Files are sent in
+ *   these parts, except by a "resumable" plan.
+ * - Content passes through as a stream; an adapter never keeps a whole file in memory.
  */
 export type ObjectHead = {
   readonly bytes: number;
-  /** The checksum that the store keeps of the content; null if it keeps none that it verified. */
+  /** The checksum that the store verified and keeps; null if it keeps none. */
   readonly checksum: ObjectChecksum | null;
 };
 
-/** Base64, as the stores give them. `sha256-parts` is the SHA-256 of the parts' SHA-256 in order, with their number. */
+/**
+ * Checksums in base64, as the stores return them. `sha256-parts` is the SHA-256 of the parts' SHA-256 in order, with
+ * the number of parts.
+ */
 export type ObjectChecksum =
   | { readonly kind: "sha256"; readonly value: string }
   | { readonly kind: "sha256-parts"; readonly value: string; readonly parts: number }
@@ -32,13 +35,13 @@ export type ListedObject = {
   readonly writtenAtMs: number;
 };
 
-/** A file as the writer knows it before it sends the first byte. Digests are hex. */
+/** The writer's knowledge of a file before it sends the first byte. Digests are hex. */
 export type FileDigests = {
   readonly bytes: number;
   readonly sha256: string;
-  /** The digests of each part, in order; one entry for a file of one part, also for an empty one. */
+  /** The digests of each part, in order; a file of one part, even an empty one, has one entry. */
   readonly parts: readonly PartDigests[];
-  /** Base64; empty if unknown. For stores that keep one of a whole object. */
+  /** Base64; empty if unknown. For stores that keep a checksum of the whole object. */
   readonly md5: string;
   readonly crc32c: string;
 };
@@ -47,32 +50,32 @@ export type PartDigests = { readonly sha256: string };
 
 /**
  * One HTTP request that a client without credentials may send until `expiresAtMs`, with exactly these headers. The URL
- * is a secret until then: it belongs in no log. The address of a "resumable" plan may be accepted for longer, a week at
- * most; it too takes nothing but the announced content.
+ * is a secret until then and must not be logged. The store may accept the address of a "resumable" plan for a week; it
+ * too accepts only the announced content.
  */
 export type PlannedRequest = {
   readonly method: "PUT" | "GET" | "POST";
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
-  /** Answers that mean that the request was carried out; any other is a failure of the part. */
+  /** Statuses that mean success; any other status is a failure of the part. */
   readonly accepted: readonly number[];
   readonly expiresAtMs: number;
 };
 
 /**
- * The rest of a file to send. `parts` holds only what the store does not have yet; a part covers the bytes from
- * `offset`, `bytes` of them, and parts may be sent in any order. A "resumable" plan has one part, the whole rest: if it
- * breaks off, the store keeps what arrived, and the next plan begins there. If `missing` is empty, the store has all
- * bytes, and `finishUpload` makes the object.
+ * The rest of a file to send. `parts` has only parts that the store lacks; a part covers `bytes` bytes from `offset`,
+ * and parts may be sent in any order. A "resumable" plan has one part, the whole rest: if the request breaks off, the
+ * store keeps the received bytes, and the next plan begins there. If nothing is `missing`, the store has all bytes, and
+ * `finishUpload` creates the object.
  */
 export type UploadPlan = {
   readonly kind: "single" | "multipart" | "resumable";
-  /** All parts and bytes that the store does not have; `parts` may have only the first of these (see `claim`). */
+  /** All parts and bytes that the store lacks; `parts` may have only the first of these parts (see `claim`). */
   readonly missing: { readonly parts: number; readonly bytes: number };
   readonly parts: readonly PlannedPart[];
 };
 
-/** How many of some parts may be planned. */
+/** Called with the number of missing parts; returns how many of them may be planned. */
 export type Claim = (parts: number) => number;
 
 export type PlannedPart = {
@@ -82,43 +85,43 @@ export type PlannedPart = {
 };
 
 /**
- * `head` is what the store's answer says of the copy; null where it says nothing. "unsupported": the caller sends the
- * bytes itself.
+ * `head` is the store's description of the copy; null if the store returns none. "unsupported": the caller must send
+ * the bytes itself.
  */
 export type CopyResult =
   | { readonly kind: "copied"; readonly head: ObjectHead | null }
   | { readonly kind: "absent" | "unsupported" };
 
-/** The stream must be read to its end or left by `return`. It throws a Fault where the store breaks off. */
+/** The stream must be read to its end or closed by `return`. It throws a Fault if the store breaks off. */
 export type ObjectContent = { readonly bytes: number; readonly stream: AsyncIterable<Uint8Array> };
 
 export interface ObjectStore extends AsyncDisposable {
-  /** The address in messages: `s3://bucket/prefix`. */
+  /** The store's address for messages: `s3://bucket/prefix`. */
   readonly address: string;
-  /** The size of a part; files up to it are sent in one request. */
+  /** The size of a part; smaller files are sent in one request. */
   readonly partBytes: number;
   head(key: string): Promise<ObjectHead | null>;
   open(key: string): Promise<ObjectContent | null>;
   /**
-   * Stores small content (markers, probes). With `ifAbsent` an object that is there stays, and false is returned: of
-   * several writers at the same time one gets true.
+   * Stores small content (markers, probes). With `ifAbsent` an existing object stays unchanged and `false` is returned;
+   * of several concurrent writers exactly one gets `true`.
    */
   put(
     key: string,
     content: Uint8Array,
     options?: { readonly ifAbsent?: boolean },
   ): Promise<boolean>;
-  /** In key order, a page at a time. `below` is a prefix of keys. */
+  /** Lists objects in key order, a page at a time. `below` is a prefix of keys. */
   list(below: string): AsyncIterable<ListedObject>;
-  /** Absent keys count as deleted. Each page of keys is one request. */
+  /** Deletes objects, one request per page of keys. Absent keys count as deleted. */
   delete(keys: readonly string[]): Promise<void>;
-  /** Copies inside the store. Of an object whose size the caller knows, `bytes`, nobody asks the store for it. */
+  /** Copies inside the store. A caller that passes the object's size, `bytes`, saves the request for it. */
   copy(from: string, to: string, bytes?: number): Promise<CopyResult>;
   /**
-   * The rest to send. A repeat after a crash resumes: parts that the store has are not planned again. With `absent` the
-   * caller knows from a listing that there is no such object, which saves a request; so does `there`, what the store
-   * has just said of it. `claim` is asked once, with the number of missing parts, and returns how many of them are
-   * planned now: several plans share what one answer holds. All without it.
+   * Plans the rest of an upload. After a crash a repeated call resumes: parts that the store has are not planned again.
+   * `absent` (the caller knows that no such object exists) and `there` (the caller has just read the object's head)
+   * each save a request. `claim` is called once with the number of missing parts and returns how many to plan, so that
+   * several plans can share one answer; default: all.
    */
   planUpload(
     key: string,
@@ -126,12 +129,11 @@ export interface ObjectStore extends AsyncDisposable {
     options?: { readonly absent?: boolean; readonly there?: ObjectHead; readonly claim?: Claim },
   ): Promise<UploadPlan>;
   /**
-   * Makes one object of the parts that were sent. Repeats harm nothing. A Fault `upload_incomplete` if parts are
-   * missing.
+   * Creates one object from the uploaded parts; idempotent. Throws a Fault `upload_incomplete` if parts are missing.
    */
   finishUpload(key: string, file: FileDigests): Promise<ObjectHead>;
-  /** Gives back what unfinished uploads below a prefix of keys occupy. */
+  /** Aborts all unfinished uploads below a prefix of keys and frees their space. */
   abortUploads(below: string): Promise<void>;
-  /** Does not look whether the object is there: the answer to the request says so. */
+  /** Does not check that the object exists: the planned request reports it. */
   planDownload(key: string): Promise<PlannedRequest>;
 }

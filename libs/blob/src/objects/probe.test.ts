@@ -26,7 +26,7 @@ async function opened(
   };
 }
 
-test("a store that does everything has no problem, keeps checksums, and nothing is left there", async () => {
+test("a store without defects has no problem, keeps checksums, and has no probe object left", async () => {
   await using at = await opened();
   expect(at.store.address).toBe("s3://bucket/a/b");
   expect(await probeObjectStore(at.store)).toEqual({ problems: [], keepsChecksums: true });
@@ -34,7 +34,7 @@ test("a store that does everything has no problem, keeps checksums, and nothing 
   expect(at.server.buckets.get("bucket")?.uploads.size).toBe(0);
 });
 
-test("a store that passes over checksums is found out", async () => {
+test("a store that ignores checksums is detected", async () => {
   await using at = await opened({ keepsChecksums: false });
   expect(await probeObjectStore(at.store)).toEqual({ problems: [], keepsChecksums: false });
 });
@@ -46,7 +46,7 @@ test.each<[S3Action, readonly string[], boolean | null]>([
   ["s3:DeleteObject", ["delete"], true],
   ["s3:ListBucketMultipartUploads", ["upload in parts"], true],
   ["s3:AbortMultipartUpload", ["upload in parts"], true],
-])("without the right %s the probe names %j", async (action, actions, keepsChecksums) => {
+])("without the permission %s the probe reports %j", async (action, actions, keepsChecksums) => {
   await using at = await opened();
   at.server.deny(action);
   const probe = await probeObjectStore(at.store);

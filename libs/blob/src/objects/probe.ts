@@ -1,4 +1,4 @@
-/** Tries on a probe object what checkpoints need of a store, and says what it may not do. */
+/** Tests with a probe object which required operations a store allows, and reports the refused ones. */
 import { createHash, randomUUID } from "node:crypto";
 import { type Fault, isFault } from "@trainyard/kernel";
 import { crc32cOf } from "./crc32c.ts";
@@ -8,18 +8,18 @@ import type { FileDigests, ObjectStore } from "./port.ts";
 export type ProbedAction = "write" | "write once" | "read" | "list" | "upload in parts" | "delete";
 
 export type ObjectStoreProbe = {
-  /** Empty: checkpoints can be kept there. */
+  /** Empty if checkpoints can be stored. */
   readonly problems: readonly { readonly action: ProbedAction; readonly detail: string }[];
   /**
-   * Whether the store computes a checksum of what it is given and keeps it. Where it does not, only reading the bytes
-   * again says what is there. Null where the probe could not find out.
+   * Whether the store verifies and keeps a checksum. Without one, stored bytes can be verified only by reading them.
+   * Null if the probe could not determine it.
    */
   readonly keepsChecksums: boolean | null;
 };
 
 /**
- * A refusal is a problem of its action; what keeps the probe from finding out (a store that is away, a bucket that does
- * not exist, no credentials) is thrown as the Fault that it is. The probe object is deleted unless just that is
+ * Probes a store. A refused action becomes a problem. Any obstacle to the probe (an unavailable store, an absent
+ * bucket, missing credentials) is thrown unchanged as its Fault. The probe object is deleted unless deletion itself is
  * refused.
  */
 export async function probeObjectStore(store: ObjectStore): Promise<ObjectStoreProbe> {
@@ -39,13 +39,13 @@ export async function probeObjectStore(store: ObjectStore): Promise<ObjectStoreP
   if (isWritten === true) {
     const again = await attempt("write once", () => store.put(key, content, { ifAbsent: true }));
     if (again === true) {
-      const detail = `${store.address} replaces an object although it was asked not to: hosts that mark a storage at the same time could not agree`;
+      const detail = `${store.address} replaces an existing object despite "if absent": hosts that mark a storage at the same time could not agree`;
       problems.push({ action: "write once", detail });
     }
   }
   const isRead = isWritten === true && (await attempt("read", () => reads(store, key, content)));
   if (isRead === false && isWritten === true) {
-    const detail = `${store.address} does not give back what was written there`;
+    const detail = `${store.address} returns other content than was written`;
     problems.push({ action: "read", detail });
   }
   await attempt("list", () => exhaust(store, key));
@@ -71,7 +71,7 @@ async function exhaust(store: ObjectStore, below: string): Promise<void> {
   for await (const { key } of store.list(below)) if (key === below) return;
 }
 
-/** Needs the rights to begin, list and abort an upload, as an upload that resumes after a crash does. */
+/** Needs the permissions to begin, list and abort an upload, like an upload that resumes after a crash. */
 async function beginUpload(store: ObjectStore, key: string): Promise<void> {
   const bytes = store.partBytes + 1;
   const file = {

@@ -17,7 +17,7 @@ function opened(restMs: number, atOnceMax = 2) {
   return { clock, bucket, store, calls, ask, brake };
 }
 
-test("a store that did not answer is asked again when its rest is over", async () => {
+test("a store that did not answer gets requests again after the pause", async () => {
   const { clock, bucket, calls, ask, brake } = opened(5_000);
   bucket.state = "away";
   await expect(ask(brake, "first")).rejects.toMatchObject({ code: "storage_away" });
@@ -29,7 +29,7 @@ test("a store that did not answer is asked again when its rest is over", async (
   expect(calls).toEqual(["first", "third"]);
 });
 
-test("a store that refuses is asked each time, and so is another than the one that is away", async () => {
+test("a store that refuses still gets every request, and another store's silence does not affect it", async () => {
   const { bucket, clock, calls, ask, brake } = opened(Number.POSITIVE_INFINITY);
   bucket.state = "refusing";
   await expect(ask(brake, "first")).rejects.toMatchObject({ code: "storage_refused" });
@@ -40,7 +40,7 @@ test("a store that refuses is asked each time, and so is another than the one th
   expect(calls).toEqual(["first", "second", "other"]);
 });
 
-test("no more requests wait for a store than there may be, and one that ends makes room", async () => {
+test("at most `atOnceMax` requests wait for a store, and each finished request frees a place", async () => {
   const { store, brake } = opened(5_000);
   const held = [Promise.withResolvers<void>(), Promise.withResolvers<void>()] as const;
   const waiting = held.map(({ promise }) => brake.ask(store, () => promise));

@@ -1,7 +1,7 @@
 /**
- * Keeps a store that does not answer from holding up what others ask. Each request to it lasts as long as the store's
- * patience: after the first that was not answered the next ones fail at once with the same Fault, until `restMs` are
- * over. No more than `atOnceMax` wait for one store at a time.
+ * Limits the delay that a silent store causes. The first unanswered request lasts until its timeout. After it, all
+ * requests to that store fail at once with the same Fault, for `restMs`. At most `atOnceMax` requests wait for one
+ * store at a time.
  */
 import { type Clock, type Fault, isFault } from "@trainyard/kernel";
 import { away } from "./faults.ts";
@@ -9,7 +9,7 @@ import type { ObjectStore } from "./port.ts";
 
 export type StoreBrakeSettings = {
   readonly clock: Clock;
-  /** Infinite: for one pass over many checkpoints. */
+  /** Infinite during one pass over many checkpoints. */
   readonly restMs: number;
   readonly atOnceMax: number;
 };
@@ -26,7 +26,7 @@ export class StoreBrake {
     this.#settings = settings;
   }
 
-  /** Throws the Fault of a store that has not answered a while ago. */
+  /** Throws the last Fault of the store if the store failed to answer less than `restMs` ago. */
   check(store: ObjectStore): void {
     const silent = this.#silent.get(store);
     if (silent === undefined) return;
@@ -34,7 +34,7 @@ export class StoreBrake {
     this.#silent.delete(store);
   }
 
-  /** The result of `work`, which asks the store. */
+  /** Runs `work`, which sends a request to the store, unless the store is paused. */
   async ask<Result>(store: ObjectStore, work: () => Promise<Result>): Promise<Result> {
     this.check(store);
     const waiting = this.#waiting.get(store) ?? 0;

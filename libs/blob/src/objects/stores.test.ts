@@ -10,14 +10,14 @@ import { Stores } from "./stores.ts";
 const section = { type: "s3", bucket: "models" };
 const endpoint_url = "https://store.example:9000";
 
-test("a store at an address that the operator has not named is refused, and no request goes there", async () => {
+test("a store at an address that the operator has not listed is refused without a request", async () => {
   await using stores = new Stores({ clock: systemClock, endpoints: ["https://other.example"] });
   const opening = stores.of({ ...section, endpoint_url });
   await expect(opening).rejects.toMatchObject({ code: "endpoint_not_allowed", retry: "never" });
   await expect(opening).rejects.toThrow("TRAINYARD_STORAGE_ENDPOINTS");
 });
 
-test("a store at an address that the operator has named is opened once", async () => {
+test("a store at an address that the operator has listed is opened once", async () => {
   await using stores = new Stores({ clock: systemClock, endpoints: [endpoint_url] });
   const store = await stores.of({ ...section, endpoint_url });
   expect(store?.address).toContain("s3://models");
@@ -27,7 +27,7 @@ test("a store at an address that the operator has named is opened once", async (
 test.each([
   [{ kind: "s3" } as const, "AES256", undefined],
   [{ kind: "kms", keyId: "arn:aws:kms:key/1" } as const, "aws:kms", "arn:aws:kms:key/1"],
-])("objects of S3 are encrypted as the operator says: %j", async (s3Encryption, kind, key) => {
+])("objects in S3 are encrypted as configured: %j", async (s3Encryption, kind, key) => {
   const folder = await mkdtemp(join(tmpdir(), "stores-"));
   const credentialsFile = join(folder, "storage.json");
   const s3 = { access_key_id: "key", secret_access_key: "secret" };
@@ -44,7 +44,7 @@ test.each([
   await rm(folder, { recursive: true });
 });
 
-test("objects of Google's are encrypted with the key that the operator names", async () => {
+test("objects in Google Cloud Storage are encrypted with the operator's key", async () => {
   const gcs = newAccount("a");
   const server = await GcsServer.start({ buckets: ["models"], accounts: [gcs] });
   const folder = await mkdtemp(join(tmpdir(), "stores-"));
@@ -73,7 +73,7 @@ test("a directory is no object store", async () => {
   expect(await stores.of({ type: "directory", container_path: "/c" })).toBeNull();
 });
 
-test("a store that is silent is away when the patience is over, and one question for its marker serves all", async () => {
+test("a silent store is unavailable after the timeout, and concurrent callers share one request for its marker", async () => {
   await using silent = await SilentServer.start();
   const patience = { silenceMs: 300, attemptsMax: 2 };
   const folder = await mkdtemp(join(tmpdir(), "stores-"));

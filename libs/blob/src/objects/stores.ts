@@ -1,4 +1,4 @@
-/** The object stores that checkpoints go to, each opened once. Only the platform has their credentials. */
+/** The object stores of checkpoints, each opened once. Only the platform has their credentials. */
 import { type Clock, Fault } from "@trainyard/kernel";
 import { type CheckpointStorageSection, storeAddress } from "../checkpoint-folder.ts";
 import { markStore } from "./checkpoint-objects.ts";
@@ -9,42 +9,44 @@ import type { S3Encryption } from "./s3/options.ts";
 
 export type StoresSettings = {
   readonly clock: Clock;
-  /** A file of credentials (see `readCredentialsFile`); without one the client looks where its vendor's tools do. */
+  /**
+   * The credentials file (see `readCredentialsFile`); by default each client searches the places of its vendor's tools.
+   */
   readonly credentialsFile?: string | undefined;
   readonly region?: string | undefined;
-  /** How S3 encrypts what is stored; without it, as the bucket says. */
+  /** The encryption of objects in S3; default: the bucket's setting. */
   readonly s3Encryption?: S3Encryption | undefined;
-  /** The key of Cloud KMS that encrypts what is stored in Google Cloud Storage; without it, as the bucket says. */
+  /** The Cloud KMS key for objects in Google Cloud Storage; default: the bucket's setting. */
   readonly gcsKmsKey?: string | undefined;
-  /** The endpoint of Google Cloud Storage, where it is not Google's. */
+  /** The endpoint of Google Cloud Storage, if it is not Google's. */
   readonly gcsEndpoint?: string | undefined;
   /**
-   * Addresses of stores other than Amazon's that a configuration may name. The platform sends requests there, signed
-   * with its credentials, from inside its network: no user chooses where.
+   * The addresses of stores other than Amazon's that an experiment's configuration may name. The platform sends signed
+   * requests there from inside its network, so users must not choose the address.
    */
   readonly endpoints?: readonly string[];
-  /** How long a service waits for a store before it takes it to be away. */
+  /** The timeout and attempts after which a store counts as unavailable. */
   readonly patience?: StorePatience;
 };
 
 export class Stores implements AsyncDisposable {
   readonly #settings: StoresSettings;
   readonly #opened = new Map<string, Promise<ObjectStore | null>>();
-  /** The ids of markers that were made or seen by this process, or are being asked for. */
+  /** The ids of markers that this process has read or created, or is reading. */
   readonly #ids = new Map<ObjectStore, Promise<string>>();
 
   constructor(settings: StoresSettings) {
     this.#settings = settings;
   }
 
-  /** The store of a section of an experiment's configuration; null where that is a directory. */
+  /** Returns the store of a checkpoint_storage section; null if the section names a directory. */
   async of(storage: CheckpointStorageSection): Promise<ObjectStore | null> {
     const address = storeAddress(storage);
     if (address === null) return null;
     return await (this.#opened.get(address) ?? this.#begin(address, storage));
   }
 
-  /** The id in the store's marker, which is made where there is none. */
+  /** Returns the id in the store's marker, which is created if absent. */
   async idOf(store: ObjectStore): Promise<string> {
     const known = this.#ids.get(store);
     if (known !== undefined) return known;
@@ -57,7 +59,7 @@ export class Stores implements AsyncDisposable {
   #begin(address: string, storage: CheckpointStorageSection): Promise<ObjectStore | null> {
     const opening = this.#open(storage);
     this.#opened.set(address, opening);
-    // The file of credentials may be mended meanwhile.
+    // A failed opening is not cached: the operator may repair the credentials file.
     opening.catch(() => this.#opened.delete(address));
     return opening;
   }
@@ -75,7 +77,7 @@ export class Stores implements AsyncDisposable {
     } = this.#settings;
     const { endpoint_url: endpoint } = storage;
     if (typeof endpoint === "string" && !endpoints.includes(endpoint)) {
-      const detail = `the platform does not use the object store at ${endpoint}: its operator adds it to TRAINYARD_STORAGE_ENDPOINTS of the registry and checkpoint-gc`;
+      const detail = `the object store at ${endpoint} is not allowed: the operator can add it to TRAINYARD_STORAGE_ENDPOINTS of the registry and checkpoint-gc`;
       throw new Fault("endpoint_not_allowed", detail, { retry: "never", fields: { endpoint } });
     }
     const credentials =

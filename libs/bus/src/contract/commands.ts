@@ -9,7 +9,7 @@ const shortMs = 50;
 const ok: CommandHandler = async ({ body }) => ({ kind: "ok", body });
 
 export function commandContract(open: OpenFixture): void {
-  test("a command comes with its headers and body, and its answer comes back", async () => {
+  test("a command arrives with its headers and body, and its answer is returned", async () => {
     await using fixture = await open();
     const served = await fixture.connect("experiments");
     const seen: CommandRequest[] = [];
@@ -34,7 +34,7 @@ export function commandContract(open: OpenFixture): void {
     expect(text(seen[0]?.body ?? bytes(""))).toBe('{"name":"Übung"}');
   });
 
-  test("a rejection comes back as one", async () => {
+  test("a rejection is returned as a rejection", async () => {
     await using fixture = await open();
     const served = await fixture.connect("experiments");
     const body = bytes('{"code":"unknown_experiment"}');
@@ -47,7 +47,7 @@ export function commandContract(open: OpenFixture): void {
     expect(reply.kind === "rejected" && text(reply.body)).toBe('{"code":"unknown_experiment"}');
   });
 
-  test("a service that cannot now says for how long", async () => {
+  test("an unavailable service returns its retry delay", async () => {
     await using fixture = await open();
     const served = await fixture.connect("experiments");
     const away = {
@@ -62,7 +62,7 @@ export function commandContract(open: OpenFixture): void {
     ).toEqual(away);
   });
 
-  test("a handler's passing Fault is an unavailable service, without its text", async () => {
+  test("a handler's retryable Fault is returned as an unavailable service, without its text", async () => {
     await using fixture = await open();
     const served = await fixture.connect("experiments");
     await served.serve("experiments", {
@@ -78,7 +78,7 @@ export function commandContract(open: OpenFixture): void {
     expect(JSON.stringify(reply)).not.toContain("hunter2");
   });
 
-  test("a handler that throws returns nothing but that to its caller", async () => {
+  test("a handler that throws returns only the failure to its caller, without details", async () => {
     await using fixture = await open();
     const served = await fixture.connect("experiments");
     await served.serve("experiments", {
@@ -96,7 +96,7 @@ export function commandContract(open: OpenFixture): void {
     expect(String(error)).not.toContain("secret detail");
   });
 
-  test("the deadline ends a request that nobody answers", async () => {
+  test("an unanswered request ends at its deadline", async () => {
     await using fixture = await open();
     const served = await fixture.connect("experiments");
     await served.serve("experiments", { PauseExperiment: () => new Promise(() => {}) });
@@ -105,14 +105,14 @@ export function commandContract(open: OpenFixture): void {
     await expect(asked).rejects.toMatchObject({ code: "deadline_exceeded", retry: "later" });
   });
 
-  test("without a service there is no waiting for the deadline", async () => {
+  test("a request to a service without a server fails at once", async () => {
     await using fixture = await open();
     const gateway = await fixture.connect("gateway");
     const asked = gateway.request("experiments", "PauseExperiment", commandOf("{}"), longMs);
     await expect(asked).rejects.toMatchObject({ code: "no_responders", retry: "later" });
   });
 
-  test("a service that stopped serving is not asked any more, and finishes what it has", async () => {
+  test("a service that stopped serving gets no new commands and completes its running ones", async () => {
     await using fixture = await open();
     const served = await fixture.connect("experiments");
     let finish: () => void = () => {};
@@ -164,7 +164,7 @@ export function commandContract(open: OpenFixture): void {
     expect(handled["two"]).toBeGreaterThan(0);
   });
 
-  test("more commands at once than the limit are turned away, not queued without end", async () => {
+  test("concurrent commands beyond the limit are refused", async () => {
     await using fixture = await open();
     const served = await fixture.connect("experiments");
     let release: () => void = () => {};
@@ -189,7 +189,7 @@ export function commandContract(open: OpenFixture): void {
     expect([...kinds]).toEqual(["ok"]);
   });
 
-  test("while the server is away requests fail at once, and work again afterwards", async () => {
+  test("while the server is down requests fail at once, and they succeed after its return", async () => {
     await using fixture = await open();
     const served = await fixture.connect("experiments");
     await served.serve("experiments", { PauseExperiment: ok });
@@ -209,7 +209,7 @@ export function commandContract(open: OpenFixture): void {
     });
   });
 
-  test("a request under way when the link is lost ends then, not at its deadline", async () => {
+  test("a lost link ends its open requests at once", async () => {
     await using fixture = await open();
     const served = await fixture.connect("experiments");
     let started = false;

@@ -12,7 +12,7 @@ import {
 } from "./fixture.ts";
 
 export function eventContract(open: OpenFixture): void {
-  test("the live tail is the events as they were stored, in position order", async () => {
+  test("the live tail delivers the events as stored, in position order", async () => {
     await using fixture = await open();
     const relay = await fixture.connect("relay");
     const service = await fixture.connect("searcher");
@@ -26,7 +26,7 @@ export function eventContract(open: OpenFixture): void {
     expect(await relay.lastEvent()).toMatchObject({ position: total, id: events.at(-1)?.id });
   });
 
-  test("an event says which log and epoch it is of, and which event is before it", async () => {
+  test("an event names its log, its epoch and its previous event", async () => {
     await using fixture = await open();
     const relay = await fixture.connect("relay");
     const service = await fixture.connect("searcher");
@@ -39,12 +39,12 @@ export function eventContract(open: OpenFixture): void {
     expect(await other.lastEvent()).toEqual({ position: 6, id: eventAt(6).id, ...epoch });
     await other.publishEvents(eventsFrom(7, 7), epoch);
     await until("all are heard", () => heard.length === 4);
-    // Events before the first one are not in the stream.
+    // Events before the first published one are not in the stream.
     const previous = ["", eventAt(4).id, eventAt(5).id, eventAt(6).id];
     expect(heard).toEqual(previous.map((previousId) => ({ ...epoch, previousId })));
   });
 
-  test("the tail of a new epoch begins at any position, also before those that were heard", async () => {
+  test("the tail of a new epoch begins at any position, even an earlier one", async () => {
     await using fixture = await open();
     const relay = await fixture.connect("relay");
     const service = await fixture.connect("searcher");
@@ -58,7 +58,7 @@ export function eventContract(open: OpenFixture): void {
     expect(heard).toEqual(["a 7", "a 8", "a 9", "b 8"]);
   });
 
-  test("every attribute and body survives, whatever characters it holds", async () => {
+  test("every attribute and body survives, whatever its characters", async () => {
     await using fixture = await open();
     const relay = await fixture.connect("relay");
     const service = await fixture.connect("gateway");
@@ -77,7 +77,7 @@ export function eventContract(open: OpenFixture): void {
     expect(heard).toEqual(events);
   });
 
-  test("the tail begins now, and a gap shows in the positions", async () => {
+  test("the tail delivers only new events, and the positions show a gap", async () => {
     await using fixture = await open();
     const relay = await fixture.connect("relay");
     await relay.publishEvents(eventsFrom(1, 3));
@@ -89,7 +89,7 @@ export function eventContract(open: OpenFixture): void {
     expect(positionsOf(heard)).toEqual([4, 5]);
   });
 
-  test("several runs under way at once stay in order", async () => {
+  test("concurrent publishes stay in order", async () => {
     await using fixture = await open();
     const relay = await fixture.connect("relay");
     const service = await fixture.connect("searcher");
@@ -102,7 +102,7 @@ export function eventContract(open: OpenFixture): void {
     expect((await relay.lastEvent())?.position).toBe(1_000);
   });
 
-  test("publishing again what is stored changes nothing, also by another relay", async () => {
+  test("publishing stored events again changes nothing, even by another relay", async () => {
     await using fixture = await open();
     const first = await fixture.connect("relay");
     const second = await fixture.connect("relay");
@@ -112,14 +112,15 @@ export function eventContract(open: OpenFixture): void {
     expect(await second.lastEvent()).toBeNull();
     await first.publishEvents(eventsFrom(1, 10));
     await first.publishEvents(eventsFrom(5, 10));
-    // The second relay looked before the first one published, so that the server alone knows of the repeat.
+    // The second relay read the stream's state before the first one published, so only the server can detect the
+    // duplicates.
     await second.publishEvents(eventsFrom(1, 12));
     await until("all are heard", () => heard.length === 12);
     expect(positionsOf(heard)).toEqual(positionsOf(eventsFrom(1, 12)));
     expect(await first.lastEvent()).toMatchObject({ position: 12, id: eventAt(12).id });
   });
 
-  test("another publisher in between is noticed, and what it published stays", async () => {
+  test("another publisher's event causes a divergence Fault, and the event stays", async () => {
     await using fixture = await open();
     const first = await fixture.connect("relay");
     const second = await fixture.connect("relay");
@@ -136,7 +137,7 @@ export function eventContract(open: OpenFixture): void {
     expect((await second.lastEvent())?.position).toBe(6);
   });
 
-  test("events out of order are a bug of the caller, and none is published", async () => {
+  test("events out of order are a caller's bug, and none is published", async () => {
     await using fixture = await open();
     const relay = await fixture.connect("relay");
     await expect(relay.publishEvents([eventAt(1), eventAt(3), eventAt(2)])).rejects.toThrow(
@@ -145,7 +146,7 @@ export function eventContract(open: OpenFixture): void {
     expect(await relay.lastEvent()).toBeNull();
   });
 
-  test("an empty stream has no last event, and takes its first one from any position", async () => {
+  test("an empty stream has no last event, and accepts any position as its first", async () => {
     await using fixture = await open();
     const relay = await fixture.connect("relay");
     expect(await relay.lastEvent()).toBeNull();
@@ -154,7 +155,7 @@ export function eventContract(open: OpenFixture): void {
     expect(await relay.lastEvent()).toMatchObject({ position: 43, id: eventAt(43).id });
   });
 
-  test("a wiped stream is noticed by the next publish, can be refilled, and the tail continues", async () => {
+  test("the next publish detects a wiped stream, which can be refilled, and the tail continues", async () => {
     await using fixture = await open();
     const relay = await fixture.connect("relay");
     const service = await fixture.connect("searcher");
@@ -170,7 +171,7 @@ export function eventContract(open: OpenFixture): void {
     expect(positionsOf(heard)).toEqual([1, 2, 3, 4, 5]);
   });
 
-  test("a cleared stream is empty, and takes the events of a log that went back", async () => {
+  test("a cleared stream is empty, and accepts the events of a rewound log", async () => {
     await using fixture = await open();
     const relay = await fixture.connect("relay");
     await relay.publishEvents(eventsFrom(1, 5));
@@ -188,7 +189,7 @@ export function eventContract(open: OpenFixture): void {
     expect(await relay.lastEvent()).toMatchObject({ position: 3, id: other[1]?.id });
   });
 
-  test("while the server is away publishing fails as a Fault, and a repeat afterwards succeeds", async () => {
+  test("while the server is down publishing fails as a Fault, and it succeeds after its return", async () => {
     await using fixture = await open();
     const relay = await fixture.connect("relay");
     const service = await fixture.connect("searcher");

@@ -1,15 +1,15 @@
-/** The parts that an adapter gives the contract suite, and helpers of the tests. */
+/** The parts of the contract suite that an adapter provides, and helpers of the tests. */
 import type { StoredEvent } from "@trainyard/event-log";
 import type { Bus, CommandRequest } from "../port.ts";
 
 export interface BusFixture extends AsyncDisposable {
-  /** A client; several of one name are replicas. */
+  /** Connects a client; clients of one name are replicas. */
   connect(name: string): Promise<Bus>;
-  /** The server goes away. */
+  /** Stops the server. */
   down(): Promise<void>;
-  /** And comes back, with the data that it had. */
+  /** Starts the server again with the data that it had. */
   up(): Promise<void>;
-  /** The server's data is gone, as if its folder had been deleted between two starts. */
+  /** Deletes the server's data, like a removal of its folder between two starts. */
   wipe(): Promise<void>;
 }
 
@@ -18,16 +18,16 @@ export type OpenFixture = () => Promise<BusFixture>;
 const waitMs = 90_000;
 const lookEveryMs = 5;
 
-/** Resolves when the condition holds; the reason is in the error of one that never does. */
+/** Resolves when the condition is true; throws after a deadline, with the condition's description. */
 export async function until(what: string, holds: () => boolean | Promise<boolean>): Promise<void> {
   const deadline = performance.now() + waitMs;
   while (!(await holds())) {
-    if (performance.now() > deadline) throw new Error(`waited in vain until ${what}`);
+    if (performance.now() > deadline) throw new Error(`timed out while waiting until ${what}`);
     await new Promise((done) => setTimeout(done, lookEveryMs));
   }
 }
 
-/** An event as the log would give it at that position. */
+/** An event as the log stores it at that position. */
 export function eventAt(position: number, changes: Partial<StoredEvent> = {}): StoredEvent {
   const suffix = String(position).padStart(12, "0");
   return {
@@ -75,7 +75,7 @@ export function commandOf(body: string): CommandRequest {
   };
 }
 
-/** Ids that hold what NATS gives a meaning in subjects, and more. */
+/** Ids with characters that have a meaning in NATS subjects, and other special characters. */
 export const awkwardIds = [
   "12.3",
   "12.3#2",

@@ -1,4 +1,4 @@
-/** The promises of the bus as tests, for every adapter. */
+/** The contract suite of the bus, for every adapter. */
 import { describe } from "vitest";
 import { commandContract } from "./commands.ts";
 import { eventContract } from "./events.ts";

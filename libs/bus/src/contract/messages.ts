@@ -11,7 +11,7 @@ import {
 import { awkwardIds, bytes, type OpenFixture, text, until } from "./fixture.ts";
 
 export function messageContract(open: OpenFixture): void {
-  test("a message reaches each listener once, and nobody else", async () => {
+  test("a message reaches each listener of its subject once, and no other listener", async () => {
     await using fixture = await open();
     const scheduler = await fixture.connect("scheduler");
     const heard: Record<string, string[]> = { a1: [], again: [], a2: [] };
@@ -30,7 +30,7 @@ export function messageContract(open: OpenFixture): void {
     expect(heard).toEqual({ a1: ["one", "two"], again: ["one", "two"], a2: ["last"] });
   });
 
-  test("a wildcard hears every agent, whatever its name is made of", async () => {
+  test("a wildcard matches every agent, whatever characters its name has", async () => {
     await using fixture = await open();
     const scheduler = await fixture.connect("scheduler");
     const heard: string[] = [];
@@ -43,7 +43,7 @@ export function messageContract(open: OpenFixture): void {
     expect(heard).toEqual([...awkwardIds]);
   });
 
-  test("a listener that stopped hears nothing more", async () => {
+  test("a listener that stopped receives no further messages", async () => {
     await using fixture = await open();
     const bus = await fixture.connect("scheduler");
     const heard: string[] = [];
@@ -59,7 +59,7 @@ export function messageContract(open: OpenFixture): void {
     expect(heard).toEqual(["one"]);
   });
 
-  test("live copies go to those who tail them, by experiment, trial and group", async () => {
+  test("live copies reach their listeners, by experiment, trial and group", async () => {
     await using fixture = await open();
     const metrics = await fixture.connect("metrics");
     const dashboard = await fixture.connect("gateway");
@@ -78,7 +78,7 @@ export function messageContract(open: OpenFixture): void {
     expect(lines).toEqual(["line"]);
   });
 
-  test("a message published while the server is away is dropped, and subscriptions survive", async () => {
+  test("a message published while the server is down is dropped, and subscriptions survive", async () => {
     await using fixture = await open();
     const scheduler = await fixture.connect("scheduler");
     const agent = await fixture.connect("agent");
@@ -100,7 +100,7 @@ export function messageContract(open: OpenFixture): void {
     expect(changes).toEqual([false, true]);
   });
 
-  test("a bus opened while the server is away works once it is there", async () => {
+  test("a bus opened while the server is down works after its return", async () => {
     await using fixture = await open();
     await fixture.down();
     const agent = await fixture.connect("agent");

@@ -19,7 +19,7 @@ busContract("memory", async (): Promise<BusFixture> => {
   };
 });
 
-/** Time that stops until the test moves it. */
+/** A clock that moves only when the test advances it. */
 function manualClock(): Clock & { advance(ms: number): void } {
   let nowMs = 0;
   const timers = new Set<{ readonly dueMs: number; readonly callback: () => void }>();
@@ -42,7 +42,7 @@ function manualClock(): Clock & { advance(ms: number): void } {
 }
 
 describe("faults of the memory bus", () => {
-  test("a dropped event is a gap, a doubled one is heard once", async () => {
+  test("a dropped event causes a gap, and a duplicated event is delivered once", async () => {
     const fates: Fate[] = [{}, { copies: 0 }, { copies: 2 }, {}];
     const hub = createMemoryBus({ fate: () => fates.shift() ?? {} });
     const heard: number[] = [];
@@ -52,7 +52,7 @@ describe("faults of the memory bus", () => {
     expect(heard).toEqual([1, 3, 4]);
   });
 
-  test("a delayed event that others overtook is a gap, never out of order", async () => {
+  test("a delayed event that others overtook causes a gap and is never delivered out of order", async () => {
     const clock = manualClock();
     const fates: Fate[] = [{}, { delayMs: 5 }, {}];
     const hub = createMemoryBus({ clock, fate: () => fates.shift() ?? {} });
@@ -64,7 +64,7 @@ describe("faults of the memory bus", () => {
     expect(heard).toEqual([1, 3]);
   });
 
-  test("a lost reply ends at the deadline of the supplied clock", async () => {
+  test("a request whose reply is lost times out by the supplied clock", async () => {
     const clock = manualClock();
     const hub = createMemoryBus({
       clock,
@@ -86,7 +86,7 @@ describe("faults of the memory bus", () => {
     await ended;
   });
 
-  test("a doubled request is handled twice and answered once", async () => {
+  test("a duplicated request is handled twice and answered once", async () => {
     const hub = createMemoryBus({ fate: ({ kind }) => (kind === "request" ? { copies: 2 } : {}) });
     let handled = 0;
     await hub.connect("registry").serve("registry", {
@@ -101,7 +101,7 @@ describe("faults of the memory bus", () => {
     expect(handled).toBe(2);
   });
 
-  test("one client can be cut off alone", async () => {
+  test("one client can be disconnected alone", async () => {
     const hub = createMemoryBus();
     const heard = { one: [] as number[], two: [] as number[] };
     await hub.connect("one").tailEvents((event) => heard.one.push(event.position));

@@ -1,4 +1,4 @@
-/** One service's client of the memory hub. */
+/** A service's client of the memory hub. */
 import type { StoredEvent } from "@trainyard/event-log";
 import { answer, overloaded } from "../answering.ts";
 import { assertAscending } from "../ascending.ts";
@@ -25,7 +25,7 @@ export class MemoryBus implements Bus {
   readonly #connectionCallbacks = new Set<(connected: boolean) => void>();
   readonly #requests = new Set<(fault: Error) => void>();
   #connected: boolean;
-  /** The id that the next event follows; undefined before the end of the stream was looked at. */
+  /** The id of the event that the next one must follow; undefined until the stream's end was read. */
   #expectedId: string | null | undefined;
   #end = 0;
 
@@ -78,7 +78,7 @@ export class MemoryBus implements Bus {
       const timer = hub.clock.timer(deadlineMs, () => fail(deadlineExceeded(subject, deadlineMs)));
       this.#requests.add(fail);
       hub.deliver({ kind: "request", subject, from: this, to: server.client }, () => {
-        // An error of a handler is an answer too, so this never rejects.
+        // The promise never rejects: a handler's error becomes an answer too.
         void answerWithin(server, handler, sent).then((answered) => {
           hub.deliver({ kind: "reply", subject, from: server.client, to: this }, () => {
             if (answered.kind === "failed") fail(commandFailed(subject));

@@ -1,6 +1,6 @@
 /**
- * The bus inside one process, for unit tests and simulations: a hub in place of the server, and a client of it for
- * each service. What is sent arrives later, never within the call. Faults are injected by the test.
+ * The bus inside one process, for unit tests and simulations: a hub in place of the server, with one client per
+ * service. Messages are delivered asynchronously, never within the call. Tests inject faults.
  */
 import type { StoredEvent } from "@trainyard/event-log";
 import type { Clock } from "@trainyard/kernel";
@@ -25,7 +25,7 @@ export type Delivery = {
   readonly to: string;
 };
 
-/** The deliveries of a message; the default is one copy at once. */
+/** The deliveries of a message; by default one copy without delay. */
 export type Fate = { readonly copies?: number; readonly delayMs?: number };
 
 export type MemoryHubOptions = {
@@ -71,14 +71,14 @@ export class MemoryHub {
     this.#fate = options.fate ?? (() => ({}));
   }
 
-  /** A client of this hub; several of one name are replicas. */
+  /** Connects a client to this hub; clients of one name are replicas. */
   connect(name: string): Bus {
     const client = new MemoryBus(this, name, !this.#away);
     this.#clients.add(client);
     return client;
   }
 
-  /** Cuts the links of a name, or of everybody, until `reconnect`. */
+  /** Disconnects the clients of a name, or all clients, until `reconnect`. */
   disconnect(name?: string): void {
     if (name === undefined) this.#away = true;
     for (const client of this.#clients) {
@@ -93,7 +93,7 @@ export class MemoryHub {
     }
   }
 
-  /** EVENTS loses what it holds, as when the server's data folder is deleted. */
+  /** Empties EVENTS, like a deletion of the server's data folder. */
   wipe(): void {
     this.#last = null;
     this.#storedIds.clear();
@@ -141,7 +141,7 @@ export class MemoryHub {
     }
   }
 
-  /** Stores what follows the last event; ids seen before count as stored. */
+  /** Appends events behind the last one; ids that are already stored count as stored. */
   append(
     from: MemoryBus,
     events: readonly StoredEvent[],
@@ -166,7 +166,7 @@ export class MemoryHub {
   }
 
   #announce(from: MemoryBus, event: StoredEvent, origin: EventOrigin): void {
-    // Through the headers and back, so that a test without NATS meets what NATS would do to an event.
+    // The event passes through headers and back, so that a test without NATS covers the conversion too.
     const headers = headersOfEvent(event, origin);
     const heard = eventOfHeaders(headers, event.body);
     const heardOrigin = originOfHeaders(headers);
@@ -178,7 +178,7 @@ export class MemoryHub {
     }
   }
 
-  /** The next replica in turn; undefined when none can be reached. */
+  /** Returns the next replica, round robin; undefined if none is reachable. */
   replica(service: string, command: string): MemoryServer | undefined {
     const able = [...this.#servers].filter(
       (server) =>

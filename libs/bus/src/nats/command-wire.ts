@@ -1,4 +1,4 @@
-/** Commands and their answers as messages. */
+/** Converts commands and their answers to messages and back. */
 import type { Msg, MsgHdrs } from "@nats-io/nats-core";
 import { commandFailed } from "../faults.ts";
 import { decodeHeaderValue, encodeHeaderValue, headerNames } from "../headers.ts";
@@ -43,7 +43,7 @@ export function replyToWire(reply: CommandReply): WireReply {
   return { body: reply.body, headers: wireHeaders({ [headerNames.reply]: reply.kind }) };
 }
 
-/** The answer of a handler that broke: the headers of the services API and no word of what happened. */
+/** The answer for a handler that threw: the error headers of the NATS services API, without the error's text. */
 export function failureToWire(): WireReply {
   const headers = wireHeaders({
     [headerNames.serviceErrorCode]: "500",
@@ -52,7 +52,7 @@ export function failureToWire(): WireReply {
   return { body: nothing, headers };
 }
 
-/** Throws a Fault `command_failed` for anything that is not one of the three answers. */
+/** Parses an answer. Throws a Fault `command_failed` if it is none of the three kinds. */
 export function replyOf(message: Msg, subject: string): CommandReply {
   const headers = headerRecordOf(message);
   const kind = headers[headerNames.reply];

@@ -1,7 +1,4 @@
-/**
- * Behaviour of the chain that only a real server shows: repeats, refusals in the middle, kills, restarts, forgotten
- * ids.
- */
+/** Tests of the publisher that need a real server: repeats, refusals within a batch, kills, restarts, forgotten ids. */
 import type { StoredEvent } from "@trainyard/event-log";
 import { connect } from "@nats-io/transport-node";
 import { jetstreamManager } from "@nats-io/jetstream";
@@ -15,7 +12,7 @@ import { createNatsBus } from "./nats-bus.ts";
 const relayOn = (server: TestNats): Promise<Bus> =>
   createNatsBus({ servers: server.url, name: "relay" });
 
-/** Every message of EVENTS as position and duplicate-free proof of what is stored, read beside the adapter. */
+/** The positions of all messages in EVENTS, read without the adapter to prove that nothing is duplicated. */
 async function storedPositions(server: TestNats): Promise<readonly number[]> {
   const connection = await connect({ servers: server.url });
   try {
@@ -32,7 +29,7 @@ async function storedPositions(server: TestNats): Promise<readonly number[]> {
   }
 }
 
-test("each event is stored once, in order, however the runs were cut", async () => {
+test("each event is stored once and in order, however the batches are split", async () => {
   await using server = await startNats();
   await using relay = await relayOn(server);
   const total = 2 * busLimits.eventsInFlightMax + 77;
@@ -46,7 +43,7 @@ test("each event is stored once, in order, however the runs were cut", async () 
   expect(await storedPositions(server)).toEqual(positionsOf(eventsFrom(1, total)));
 });
 
-test("a repeat that only the server can know counts as success", async () => {
+test("a duplicate that only the server can detect counts as success", async () => {
   await using server = await startNats();
   await using first = await relayOn(server);
   await using second = await relayOn(server);
@@ -57,13 +54,13 @@ test("a repeat that only the server can know counts as success", async () => {
   expect(await storedPositions(server)).toEqual(positionsOf(eventsFrom(1, 300)));
 });
 
-test("one refused in the middle takes all later ones with it", async () => {
+test("a refused event makes all later events of its batch fail", async () => {
   await using server = await startNats();
   await using relay = await relayOn(server);
   await relay.publishEvents(eventsFrom(1, 2));
   const connection = await connect({ servers: server.url });
   const manager = await jetstreamManager(connection);
-  // A limit of one small message makes the server refuse a large one that this process thought fit to send.
+  // The server's lower limit refuses a large message that passes the client's check.
   await manager.streams.update("EVENTS", { max_msg_size: 4_000 });
   const large = eventAt(50, { body: JSON.stringify({ text: "x".repeat(10_000) }) });
   const run: readonly StoredEvent[] = [...eventsFrom(3, 49), large, ...eventsFrom(51, 700)];
@@ -75,7 +72,7 @@ test("one refused in the middle takes all later ones with it", async () => {
   expect(await storedPositions(server)).toEqual(positionsOf(eventsFrom(1, 700)));
 });
 
-test("an event too large for the server is refused here, with what follows it", async () => {
+test("an event too large for the server is refused by the client, with all events after it", async () => {
   await using server = await startNats();
   await using relay = await relayOn(server);
   const large = eventAt(2, {
@@ -89,7 +86,7 @@ test("an event too large for the server is refused here, with what follows it", 
   expect(await relay.lastEvent()).toMatchObject({ position: 1, id: eventAt(1).id });
 });
 
-test("kill -9 again and again while publishing: nothing is lost, doubled or reordered", async () => {
+test("repeated kill -9 of the server during a publish loses, duplicates and reorders nothing", async () => {
   await using server = await startNats();
   await using relay = await relayOn(server);
   const total = 6_000;
@@ -119,11 +116,11 @@ test("kill -9 again and again while publishing: nothing is lost, doubled or reor
       () => false,
     ),
   );
-  // The server acknowledges before it writes to disk; a kill of the process alone loses nothing.
+  // The server acknowledges before the data reaches the disk, but killing only the process loses nothing.
   expect(await storedPositions(server)).toEqual(positionsOf(eventsFrom(1, total)));
 });
 
-test("a restarted server that has forgotten the last id is no divergence after a look", async () => {
+test("a restarted server that has forgotten the last id causes no divergence after the stream's end is read", async () => {
   await using server = await startNats();
   await using relay = await relayOn(server);
   await relay.publishEvents(eventsFrom(1, 3));
@@ -141,7 +138,7 @@ test("a restarted server that has forgotten the last id is no divergence after a
   expect(await storedPositions(server)).toEqual(positionsOf(eventsFrom(1, 6)));
 });
 
-test("a server that stalls is a Fault, and the repeat finds what was stored meanwhile", async () => {
+test("a stalled server is a Fault, and the retry detects the events that were stored meanwhile", async () => {
   await using server = await startNats();
   await using relay = await relayOn(server);
   await relay.publishEvents(eventsFrom(1, 1));

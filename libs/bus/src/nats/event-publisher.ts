@@ -1,15 +1,15 @@
 /**
- * Publishes the log into EVENTS in order, several hundred events at a time.
+ * Publishes the log into EVENTS in order, with several hundred events in flight.
  *
- * Each message carries an id, of its epoch and its event, which makes a repeat harmless, and the id of the message
- * before it, without which the server refuses it. JetStream takes the messages of one connection in the order in which
- * they were sent, so nothing need be waited for in between: where one is missing or refused, every later one is refused
- * too, and never is anything reordered. For the same reason the confirmation of one message confirms all before it in
- * the chain, and only some are asked for one. The first message after a look at the stream names the stream's last
- * sequence instead of an id: a server that was restarted has forgotten the last id once the duplicate window is over.
+ * Each message carries an id, made of its epoch and its event, so that a duplicate is harmless. It also carries the
+ * previous message's id: the server refuses it unless that is the last stored one. JetStream processes the messages of
+ * one connection in order, so the publisher need not wait between messages: if one is lost or refused, the server
+ * refuses all later ones, and nothing is reordered. For the same reason a confirmation also confirms all earlier
+ * messages, so only some messages request one. After the stream's end was read, the first message expects the stream's
+ * last sequence instead of an id, because a restarted server forgets the last id after the duplicate window.
  *
  *   idle ──publish──► looking at the stream's end ──► sending ⇄ waiting for a confirmation ──all confirmed──► idle
- * Any failure ends all that is under way; the next publish starts behind what was confirmed last.
+ * Any failure stops all messages in flight; the next publish starts behind the last confirmed message.
  */
 import type { Msg } from "@nats-io/nats-core";
 import type { StoredEvent } from "@trainyard/event-log";
@@ -25,7 +25,7 @@ import type { Replies } from "./replies.ts";
 import type { Streams } from "./streams.ts";
 import { wireHeaders } from "./wire-headers.ts";
 
-/** The end of the chain: what was sent last, or, with its sequence, what was read from the stream. */
+/** The end of the chain: the last sent message, or the last stored one with its sequence. */
 type End = { readonly position: number; readonly id: string } & (
   | { readonly sequence: number }
   | { readonly messageId: string }
@@ -51,7 +51,7 @@ export class EventPublisher {
   readonly #link: Link;
   readonly #replies: Replies;
   readonly #streams: Streams;
-  /** Items by their index, counted from the first ever published; from `#confirmed + 1` to `#enqueued`. */
+  /** Items by their number, counted from the first event ever published; numbers `#confirmed + 1` to `#enqueued`. */
   readonly #items = new Map<number, Item>();
   #batches: Batch[] = [];
   #enqueued = 0;
@@ -59,7 +59,7 @@ export class EventPublisher {
   #confirmed = 0;
   #bytesInFlight = 0;
   #unasked = { events: 0, bytes: 0 };
-  /** The predecessor of the next message; null when the stream must be read first. */
+  /** The predecessor of the next message; null if the stream must be read first. */
   #end: End | null = null;
   #running = false;
   #progressed: () => void = () => {};
@@ -89,7 +89,7 @@ export class EventPublisher {
     });
   }
 
-  /** The last message of the stream; what is published next follows it. */
+  /** Returns the last message of the stream, which the next published message follows. */
   async last(): Promise<LastEvent | null> {
     const end = await this.#look();
     if (this.#sent === this.#enqueued) this.#end = end;
@@ -98,8 +98,8 @@ export class EventPublisher {
   }
 
   /**
-   * Empties the stream. The server continues to know the ids of the last half minute: a repeat of one of the same epoch
-   * is refused meanwhile, together with what follows it, and is to be tried again.
+   * Empties the stream. The server still remembers the ids of the last 30 seconds: it refuses a repeated id of the same
+   * epoch, and all messages after it. The caller must retry later.
    */
   async clear(): Promise<void> {
     const manager = await this.#streams.ensure("EVENTS");
@@ -130,12 +130,12 @@ export class EventPublisher {
     this.#running = false;
   }
 
-  /** Sends while there is something to send, and waits while too much is in flight. */
+  /** Sends as long as items are queued, and waits while too many are in flight. */
   async #sendAll(): Promise<void> {
     const failure = new Promise<never>((_, reject) => {
       this.#failed = reject;
     });
-    // Nobody may be waiting at the moment of a failure; the next wait sees it.
+    // A failure may occur while nothing awaits this promise; the next wait sees the failure.
     failure.catch(() => {});
     while (this.#confirmed < this.#enqueued) {
       while (this.#sent < this.#enqueued && this.#hasRoom()) this.#sendNext();
@@ -162,15 +162,16 @@ export class EventPublisher {
     const { event, epoch, bytes } = item;
     this.#sent = index;
     if (event.position <= end.position) {
-      // Stored or on its way already: it is confirmed together with what was sent before it.
+      // The item is stored or in flight already: it is confirmed together with the one sent before it.
       this.#items.delete(index);
       this.#confirm(this.#confirmed);
       return;
     }
-    // The chain of ids as the log has it: a listener sees whether it follows what was folded before.
+    // The previous event's id in the log: listeners use it to detect a gap in their fold.
     const previousId = end.position === event.position - 1 ? end.id : "";
     const headers = headersOfEvent(event, { log: epoch.log, epoch: epoch.epoch, previousId });
-    // A stream that is filled again as a new epoch need not wait until the server has forgotten the ids of the old one.
+    // The epoch in the id lets a refilled stream start at once, although the server still remembers the ids of the old
+    // epoch.
     const messageId = epoch.epoch === "" ? event.id : `${epoch.epoch}.${event.id}`;
     headers[headerNames.messageId] = messageId;
     if ("messageId" in end) headers[headerNames.expectedLastId] = end.messageId;
@@ -190,7 +191,10 @@ export class EventPublisher {
     this.#bytesInFlight += bytes.byteLength;
   }
 
-  /** An inbox for the server's word, for the last of a batch and every so often; null for the others. */
+  /**
+   * Returns an inbox for the confirmation of this message; null for a message without one. The last message of a batch,
+   * and one in every few, requests a confirmation.
+   */
   #confirmationFor(index: number, item: Item, subject: string): string | null {
     this.#unasked.events += 1;
     this.#unasked.bytes += item.bytes.byteLength;
@@ -231,7 +235,7 @@ export class EventPublisher {
     while (this.#confirmed < this.#sent) {
       const next = this.#confirmed + 1;
       const item = this.#items.get(next);
-      // Items that were skipped are gone already and need no word of the server.
+      // Skipped items are already deleted and need no confirmation.
       if (next > index && item !== undefined) break;
       this.#bytesInFlight -= item?.bytes.byteLength ?? 0;
       this.#items.delete(next);
@@ -265,7 +269,7 @@ export class EventPublisher {
       const empty = { position: 0, id: "", log: "", epoch: "", sequence };
       if (state.messages === 0) return empty;
       const message = await manager.streams.getMessage("EVENTS", { seq: sequence });
-      // The last message aged out between the two questions: the stream is empty now.
+      // The last message expired between the two requests: the stream is empty.
       if (message === null) return empty;
       const position = Number(message.header.get("ce-sequence"));
       assert(position > 0, "every message in EVENTS has a position");
@@ -286,7 +290,7 @@ type PublishAnswer = {
   readonly error?: { readonly err_code?: number; readonly description?: string };
 };
 
-/** The server's refusal of a publish: null when it stored the message, or had stored it before. */
+/** Returns the Fault of a refused publish; null if the server stored the message or detected a duplicate. */
 function refusalOf(message: Msg, position: number): Fault | null {
   let answer: PublishAnswer;
   try {

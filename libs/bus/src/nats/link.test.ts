@@ -13,7 +13,7 @@ const user = {
   permissions: permissionsOf({ kind: "service", service: "scheduler" }),
 };
 
-test("a refused login is reported once and does not end the process or the dialling", async () => {
+test("a refused login is reported once and stops neither the process nor further connection attempts", async () => {
   await using server = await startNats({ users: [user] });
   const problems: Fault[] = [];
   await using bus = await createNatsBus({
@@ -31,7 +31,7 @@ test("a refused login is reported once and does not end the process or the diall
   expect(problems.map(({ code }) => code)).toEqual(["login_refused"]);
 });
 
-test("the last message before the end arrives", async () => {
+test("the last message before closing arrives", async () => {
   await using server = await startNats();
   await using listener = await createNatsBus({ servers: server.url, name: "scheduler" });
   const heard: string[] = [];
@@ -45,7 +45,7 @@ test("the last message before the end arrives", async () => {
   await until("all are heard", () => heard.length === 100);
 });
 
-test("a bus is closed at once while the server stalls or is away", async () => {
+test("closing a bus does not wait for a stalled or unavailable server", async () => {
   await using server = await startNats();
   const paused = await createNatsBus({ servers: server.url, name: "agent-a" });
   const away = await createNatsBus({ servers: "127.0.0.1:1", name: "agent-b" });
@@ -59,7 +59,7 @@ test("a bus is closed at once while the server stalls or is away", async () => {
   );
 });
 
-test("a subject that cannot be is refused to its caller and harms nothing later", async () => {
+test("an invalid subject is refused to its caller and does not affect later messages", async () => {
   await using server = await startNats();
   await using bus = await createNatsBus({ servers: server.url, name: "scheduler" });
   await expect(bus.subscribe("not a subject", () => {})).rejects.toThrow();
@@ -102,7 +102,7 @@ test("the kill of a server does not delay the drain of a service", async () => {
   expect(reply.kind).toBe("ok");
 });
 
-test("the members of a cluster are dialled after the configured servers, each once", () => {
+test("cluster members are dialled after the configured servers, each once", () => {
   const members = ["10.0.0.1:4222", "10.0.0.2:4222"];
   expect(serversToDial("nats://10.0.0.1:4222", members)).toEqual([
     "nats://10.0.0.1:4222",

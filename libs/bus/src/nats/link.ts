@@ -1,6 +1,6 @@
 /**
- * The connection, which nothing outside ever loses: this class dials until an attempt succeeds, and again whenever a
- * connection ends, with growing waits. What must exist on every connection (subscriptions) is an attachment.
+ * A connection that restores itself: this class dials until an attempt succeeds, and again whenever a connection ends,
+ * with growing waits. An attachment (for example a subscription) is set up again on every new connection.
  *
  *   dialling ──connected──► up ──ended──► dialling;   closed from anywhere
  */
@@ -33,7 +33,7 @@ export class Link implements AsyncDisposable {
   readonly #closing = new AbortController();
   readonly #waits: ReconnectWaits;
   #connection: NatsConnection | null = null;
-  /** `host:port` of a cluster's members, as the last connection's server named them. */
+  /** `host:port` of the cluster's members, as reported by the last connection's server. */
   #members: readonly string[] = [];
   #up = false;
   #loginRefused = false;
@@ -45,7 +45,7 @@ export class Link implements AsyncDisposable {
     this.#waits = new ReconnectWaits(config.dialWaitLastMs ?? busLimits.dialWaitLastMs);
   }
 
-  /** Resolves with the first connection, or after a short wait without one. */
+  /** Resolves with the first connection, or after `firstConnectMs` without one. */
   static async open(config: LinkConfig): Promise<Link> {
     const link = new Link(config);
     const tried = new Promise<void>((resolve) => {
@@ -57,17 +57,17 @@ export class Link implements AsyncDisposable {
   }
 
   get up(): boolean {
-    // A connection ends a moment before it is said to have ended.
+    // The client reports a connection's end with a delay, so its state is checked too.
     return this.#up && this.#connection?.isClosed() === false;
   }
 
-  /** The connection while it is up; a Fault `bus_away` otherwise. */
+  /** Returns the connection while it is up; throws a Fault `bus_away` otherwise. */
   connection(): NatsConnection {
     if (!this.up || this.#connection === null) throw busAway();
     return this.#connection;
   }
 
-  /** Runs now, if there is a connection, and on every new one. */
+  /** Runs the attachment on the current connection, if any, and on every new one. */
   attach(attachment: Attachment): Disposable {
     if (this.#connection?.isClosed() === false) attachment(this.#connection);
     this.#attachments.add(attachment);
@@ -79,16 +79,18 @@ export class Link implements AsyncDisposable {
     return { [Symbol.dispose]: () => void this.#connectionCallbacks.delete(callback) };
   }
 
-  /** Calls back when the server refuses a subject to this user. */
+  /** Registers a callback for subjects that the server refuses to this user. */
   onRefusal(callback: (refusal: Refusal) => void): Disposable {
     this.#refusalCallbacks.add(callback);
     return { [Symbol.dispose]: () => void this.#refusalCallbacks.delete(callback) };
   }
 
-  /** Resolves when the server has seen everything sent before, or the link is lost; at once while it is away. */
+  /**
+   * Resolves when the server has received everything sent before, or the link is lost; immediately while it is down.
+   */
   async settled(): Promise<void> {
     if (!this.up || this.#connection === null) return;
-    // The client never settles a flush whose connection ends. Attachments run again on the next connection.
+    // The client never settles a flush whose connection ends. The next connection sets up the attachments again.
     const lost = Promise.withResolvers<void>();
     using _watched = this.onConnection((up) => {
       if (!up) lost.resolve();
@@ -148,7 +150,7 @@ export class Link implements AsyncDisposable {
     return null;
   }
 
-  /** A closed connection knows none, and a server outside a cluster names none. */
+  /** A closed connection reports no members, and neither does a server outside a cluster. */
   #learnMembers(): void {
     const members = this.#connection?.info?.connect_urls;
     if (members !== undefined) this.#members = members;
@@ -177,7 +179,7 @@ export class Link implements AsyncDisposable {
     for (const callback of this.#refusalCallbacks) callback(refusal);
   }
 
-  /** Once, however often it is tried again; a login that works makes the next refusal news. */
+  /** Reports a refused login once, however often it is retried; a successful login resets this. */
   #reportRefusedLogin(): void {
     if (this.#loginRefused) return;
     this.#loginRefused = true;
@@ -200,14 +202,14 @@ export class Link implements AsyncDisposable {
   async [Symbol.asyncDispose](): Promise<void> {
     this.#closing.abort();
     this.#firstTry();
-    // The last published message is still on its way; a link that is half open must not delay the end.
+    // The last published message may still be in flight; a half-open connection must not delay the close.
     await atMost(systemClock, busLimits.closeFlushMs, this.settled());
     await this.#connection?.close();
     await this.#keeping;
   }
 }
 
-/** The configured servers, then the members of the cluster that are not among them. */
+/** Returns the configured servers, then the cluster's other members. */
 export function serversToDial(
   configured: string | readonly string[],
   members: readonly string[],

@@ -1,4 +1,4 @@
-/** The bus over NATS. All use of the NATS client is in this folder. */
+/** The bus over NATS. Only this folder uses the NATS client. */
 import type { Msg, NatsConnection, Subscription } from "@nats-io/nats-core";
 import type { StoredEvent } from "@trainyard/event-log";
 import type { Fault } from "@trainyard/kernel";
@@ -25,24 +25,24 @@ import { type StreamKey, type StreamLimits, Streams } from "./streams.ts";
 import { headerRecordOf } from "./wire-headers.ts";
 
 export type NatsBusConfig = {
-  /** `host:port` or `nats://host:port`, one or several of a cluster. */
+  /** `host:port` or `nats://host:port` of one or several servers of a cluster. */
   readonly servers: string | readonly string[];
-  /** The connection's name in the server's lists; also the user, and what its inbox is named after. */
+  /** The connection's name in the server's lists, also the user and the basis of the inbox prefix. */
   readonly name: string;
-  /** Absent where the server asks for none. */
+  /** Absent if the server requires no login. */
   readonly password?: string;
-  /** Told to tools that discover the service. */
+  /** The version that the NATS services API reports to discovery tools. */
   readonly version?: string;
-  /** The longest wait between two attempts to connect; longer for clients of which there are many. */
+  /** The longest wait between two connection attempts; large groups of clients set a longer one. */
   readonly dialWaitLastMs?: number;
   readonly streams?: Partial<Record<StreamKey, StreamLimits>>;
-  /** Errors without a caller: refusals of the server, callbacks that threw, unreadable messages. */
+  /** Called for errors without a caller: refusals of the server, callbacks that threw, unreadable messages. */
   readonly onProblem?: (problem: Fault) => void;
 };
 
 const decoder = new TextDecoder();
 
-/** Opens a bus. A server that is away is no error: it is dialled until it is there. */
+/** Opens a bus. An unavailable server is no error: the bus dials until it is back. */
 export async function createNatsBus(config: NatsBusConfig): Promise<Bus> {
   const onProblem = config.onProblem ?? (() => {});
   const inboxPrefix = inboxPrefixOf(config.name);
@@ -120,7 +120,7 @@ class NatsBus implements Bus {
   }
 
   publish(subject: string, body: Uint8Array): void {
-    // A message that nobody can hear is lost, like one that nobody listens to.
+    // Without a connection a message is lost, like a message without a listener.
     if (!this.#link.up) return;
     try {
       this.#link.connection().publish(subject, body);
@@ -136,8 +136,9 @@ class NatsBus implements Bus {
   }
 
   /**
-   * A plain subscription to the subjects of EVENTS: the server hands out each message as the relay publishes it. What
-   * JetStream refuses (the relay's repeats) is heard too, and left out here because its position is not a later one.
+   * A plain subscription to the subjects of EVENTS: the server delivers each message as the relay publishes it. It also
+   * delivers messages that JetStream refuses (the relay's repeats); these are dropped here because their position is
+   * not higher.
    */
   tailEvents(
     callback: (event: StoredEvent, origin: EventOrigin) => void,
@@ -164,7 +165,7 @@ class NatsBus implements Bus {
   }
 
   publishLive(stream: "METRICS" | "LOGS", subject: string, body: Uint8Array): void {
-    // The copy goes out whether or not the stream is there yet; only looking back needs the stream.
+    // The live copy is published even before the stream exists: only reads of older copies need the stream.
     this.#streams.ensureInBackground(stream, this.#onProblem);
     this.publish(subject, body);
   }
@@ -182,7 +183,7 @@ class NatsBus implements Bus {
           try {
             callback(message);
           } catch (cause) {
-            // Thrown on into the client, this would end its reading of the connection.
+            // The error is caught: thrown into the client, it would stop the client's reading of the connection.
             this.#onProblem(callbackThrew(`a listener of ${subject}`, cause));
           }
         },
@@ -197,7 +198,7 @@ class NatsBus implements Bus {
     };
   }
 
-  /** Attaches and waits until the server knows of it; throws where it refuses one of the subjects. */
+  /** Attaches and waits until the server has processed it; throws if the server refuses one of the subjects. */
   async #attach(
     attachment: (connection: NatsConnection) => readonly Subscription[],
   ): Promise<Disposable> {
@@ -206,7 +207,7 @@ class NatsBus implements Bus {
       subscriptions = attachment(connection);
     });
     await this.#link.settled();
-    // A lost connection closes its subscriptions too; the next one attaches them again.
+    // A lost connection also closes its subscriptions; the next connection attaches them again.
     if (!this.#link.up) return attached;
     const refused = subscriptions.find((subscription) => subscription.isClosed());
     if (refused === undefined) return attached;

@@ -1,4 +1,7 @@
-/** A thousand agents lose their server at one moment, in simulated time: how often they dial, and when all are back. */
+/**
+ * A simulation of a thousand agents that lose their server at the same time: how often they dial, and when all are
+ * back.
+ */
 import { expect, test } from "vitest";
 import { startNats } from "../testing/nats-server.ts";
 import { until } from "../contract/fixture.ts";
@@ -9,7 +12,7 @@ import { createNatsBus } from "./nats-bus.ts";
 const lastMs = 20_000;
 const agents = 1_000;
 
-/** Uniform in [0, 1), the same in every run (a linear congruential generator). */
+/** A linear congruential generator: uniform in [0, 1), the same in every run. */
 function seeded(): () => number {
   let state = 1;
   return () => {
@@ -20,9 +23,7 @@ function seeded(): () => number {
 
 type Outage = { readonly dials: readonly number[]; readonly allBackMs: number };
 
-/**
- * Every agent dials after its wait until the server is there again, which a dial then finds. Times are since the loss.
- */
+/** Every agent dials after each of its waits until the server is back. Times count from the loss. */
 function simulate(awayMs: number): Outage {
   const random = seeded();
   const dials: number[] = [];
@@ -40,9 +41,9 @@ function simulate(awayMs: number): Outage {
 const during = (dials: readonly number[], fromMs: number, toMs: number): number =>
   dials.filter((ms) => ms >= fromMs && ms < toMs).length;
 
-test("1,000 agents whose server is away for minutes dial less than 100 times a second", () => {
+test("1,000 agents whose server is unavailable for minutes dial less than 100 times a second in total", () => {
   const { dials } = simulate(300_000);
-  // 3,300 a second with a wait of 250 to 350 ms, which does not grow.
+  // A constant wait of 250 to 350 ms would cause 3,300 dials a second.
   for (let fromMs = 60_000; fromMs < 300_000; fromMs += 1_000) {
     expect(during(dials, fromMs, fromMs + 1_000)).toBeLessThan(100);
   }
@@ -50,11 +51,11 @@ test("1,000 agents whose server is away for minutes dial less than 100 times a s
 });
 
 test.each([1_000, 5_000, 60_000, 300_000])(
-  "after %i ms without their server, 1,000 agents are back in twice that time, and at most 20 s",
+  "after %i ms without their server, 1,000 agents are back within twice that time, and within 20 s",
   (awayMs) => {
     const { dials, allBackMs } = simulate(awayMs);
     expect(allBackMs).toBeLessThanOrEqual(Math.min(lastMs, 2 * awayMs));
-    // The returns themselves are spread: no tenth of a second has a quarter of the agents.
+    // The reconnections are spread out: each tenth of a second has less than a quarter of the agents.
     const busiest = Math.max(
       ...Array.from({ length: 300 }, (_, n) =>
         during(dials, awayMs + n * 100, awayMs + (n + 1) * 100),
@@ -64,7 +65,7 @@ test.each([1_000, 5_000, 60_000, 300_000])(
   },
 );
 
-test("waits begin short again after a connection", () => {
+test("after a connection the waits start short again", () => {
   const waits = new ReconnectWaits(lastMs, () => 0.5);
   const first = [waits.next(), waits.next(), waits.next()];
   expect(first).toEqual([187.5, 375, 750]);
@@ -73,7 +74,7 @@ test("waits begin short again after a connection", () => {
   expect(waits.next()).toBe(187.5);
 });
 
-test("a client finds a server that was away and returns, again and again, and its subscriptions with it", async () => {
+test("a client repeatedly finds a returning server and restores its subscriptions", async () => {
   await using server = await startNats();
   await using bus = await createNatsBus({ servers: server.url, name: "agent-a" });
   await using other = await createNatsBus({ servers: server.url, name: "scheduler" });
@@ -85,7 +86,7 @@ test("a client finds a server that was away and returns, again and again, and it
     await server.start();
     await until("both are back", () => bus.connected() && other.connected());
     await until("it is heard", () => {
-      // The server may take this before it takes the subscription, which is another client's.
+      // The server may process this message before the subscription, which is another client's.
       other.publish("ty.agent.a.do", Uint8Array.of(round));
       return heard.includes(round);
     });

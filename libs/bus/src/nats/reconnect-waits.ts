@@ -1,9 +1,9 @@
 import { busLimits } from "../limits.ts";
 
 /**
- * How long a client waits before it dials again: twice as long after each failure, up to a longest wait, and each wait
- * random within its upper half, so that clients that lost one server at one moment come back spread out. A wait is at
- * most about twice as long as the server has been away.
+ * The wait of a client before it dials again: doubled after each failure, up to a maximum. Each wait is random within
+ * its upper half, so that clients that lost their server at the same time return spread out. A wait is at most about
+ * twice as long as the server has been unavailable.
  */
 export class ReconnectWaits {
   readonly #lastMs: number;
@@ -16,14 +16,14 @@ export class ReconnectWaits {
     this.#random = random;
   }
 
-  /** Milliseconds until the next dial. */
+  /** Returns the milliseconds until the next dial. */
   next(): number {
     const most = Math.min(this.#lastMs, busLimits.dialWaitFirstMs * 2 ** this.#failures);
     if (most < this.#lastMs) this.#failures += 1;
     return (most * (1 + this.#random())) / 2;
   }
 
-  /** After a connection: the next loss begins with the shortest wait again. */
+  /** Called after a connection: the waits after the next loss start short again. */
   reset(): void {
     this.#failures = 0;
   }

@@ -1,6 +1,7 @@
 /**
- * Answers to what this process asks: one inbox with a token for each question. Unlike the client's own requests these
- * end at once, as Faults, when the link is lost or the server refuses the subject; a deadline always ends them.
+ * Receives the answers to this process's requests, in one inbox with a token for each request. Unlike the client's
+ * requests, these fail at once, as Faults, when the link is lost or the server refuses the subject. All other requests
+ * end at their deadline.
  */
 import { createInbox, type Msg, type MsgHdrs, type NatsConnection } from "@nats-io/nats-core";
 import {
@@ -43,7 +44,7 @@ export class Replies implements Disposable {
     );
   }
 
-  /** Publishes and resolves with the first answer. */
+  /** Publishes a request and resolves with the first answer. */
   ask(subject: string, body: Uint8Array, headers: MsgHdrs, deadlineMs: number): Promise<Msg> {
     return new Promise((resolve, reject) => {
       const connection = this.#link.connection();
@@ -72,7 +73,7 @@ export class Replies implements Disposable {
     });
   }
 
-  /** An address for answers to a question about `subject`, until disposed of. */
+  /** Reserves a reply address for requests about `subject`, until disposed of. */
   expect(
     subject: string,
     answer: (message: Msg) => void,

@@ -6,7 +6,7 @@ import { busLimits } from "../limits.ts";
 import { startNats } from "../testing/nats-server.ts";
 import { createNatsBus } from "./nats-bus.ts";
 
-test("tools that speak the services API find each replica, its commands and its statistics", async () => {
+test("discovery tools for the NATS services API find each replica, its commands and its statistics", async () => {
   await using server = await startNats();
   await using one = await createNatsBus({
     servers: server.url,
@@ -78,7 +78,7 @@ test("tools that speak the services API find each replica, its commands and its 
   await tool.close();
 });
 
-test("an answer too large for the bus is a failure of the command, not silence", async () => {
+test("an answer too large for the bus is reported as a failed command", async () => {
   await using server = await startNats();
   const problems: Fault[] = [];
   await using served = await createNatsBus({
@@ -96,7 +96,7 @@ test("an answer too large for the bus is a failure of the command, not silence",
   await expect(sent).rejects.toMatchObject({ code: "message_too_large", retry: "never" });
 });
 
-test("a listener that throws harms neither the others nor the connection", async () => {
+test("a listener that throws affects neither other listeners nor the connection", async () => {
   await using server = await startNats();
   const problems: Fault[] = [];
   await using bus = await createNatsBus({
@@ -119,7 +119,7 @@ test("a listener that throws harms neither the others nor the connection", async
   expect(problems.map(({ code }) => code)).toEqual(["callback_threw", "callback_threw"]);
 });
 
-test("an answer whose connection has ended is no fault of the handler", async () => {
+test("an answer whose connection has ended is not reported as the handler's fault", async () => {
   await using server = await startNats();
   const problems: Fault[] = [];
   await using bus = await createNatsBus({

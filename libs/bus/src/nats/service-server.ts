@@ -1,6 +1,6 @@
 /**
- * Serves the commands of one service: a subscription for each in the service's queue group, so that replicas share
- * the load, and the responders of the NATS services API (ADR-32 of NATS), so that tools find the service and its
+ * Serves the commands of one service. Each command has a subscription in the service's queue group, so that replicas
+ * share the load. The responders of the NATS services API (ADR-32 of NATS) let tools find the service and its
  * statistics.
  */
 import { createInbox, type Msg, type NatsConnection, type Subscription } from "@nats-io/nats-core";
@@ -43,7 +43,7 @@ export class ServiceServer {
     }
   }
 
-  /** Subscribes on a new connection; those of the one before ended with it. */
+  /** Subscribes on a new connection; the subscriptions of the previous one ended with it. */
   listen(connection: NatsConnection): readonly Subscription[] {
     const { service, commands } = this.#config;
     this.#connectionEnd = connection.closed();
@@ -70,7 +70,7 @@ export class ServiceServer {
     return this.#subscriptions;
   }
 
-  /** Takes no more commands and lets those at work finish, within a limit. */
+  /** Accepts no more commands and waits for running ones, within a limit. */
   async drain(): Promise<void> {
     const subscriptions = this.#subscriptions;
     this.#subscriptions = [];
@@ -110,7 +110,10 @@ export class ServiceServer {
     if (this.#inFlight === 0) this.#idle();
   }
 
-  /** An answer whose connection has ended is lost: the server permits it on no other, and the asker's deadline ends. */
+  /**
+   * An answer whose connection has ended is lost: the server permits it on no other connection, and the caller times
+   * out.
+   */
   #respond(
     connection: NatsConnection,
     message: Msg,
@@ -120,7 +123,7 @@ export class ServiceServer {
     try {
       message.respond(body, { headers });
     } catch (error) {
-      // Too large for the bus.
+      // The answer is too large for the bus.
       this.#config.onProblem(callbackThrew(`answering ${message.subject}`, error));
       const failure = failureToWire();
       try {

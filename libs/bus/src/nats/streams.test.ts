@@ -17,7 +17,7 @@ async function configsOn(server: TestNats): Promise<Record<string, Record<string
   return configs;
 }
 
-test("the three streams are set up as the limits say, at first use", async () => {
+test("the three streams are created with the configured limits on first use", async () => {
   await using server = await startNats();
   await using bus = await createNatsBus({ servers: server.url, name: "relay" });
   expect(await configsOn(server)).toEqual({});
@@ -44,7 +44,7 @@ test("the three streams are set up as the limits say, at first use", async () =>
   expect(LOGS).toMatchObject({ ...live, subjects: ["ty.log.>"] });
 });
 
-test("other limits change a stream that exists, and keep what it holds", async () => {
+test("changed limits are applied to an existing stream, which keeps its messages", async () => {
   await using server = await startNats();
   {
     await using bus = await createNatsBus({ servers: server.url, name: "relay" });
@@ -63,7 +63,7 @@ test("other limits change a stream that exists, and keep what it holds", async (
   });
 });
 
-test("retention by age leaves the end of the chain known", async () => {
+test("retention by age keeps the chain's last id known", async () => {
   await using server = await startNats();
   const limits = { ageMs: 200, bytes: 10_000_000, replicas: 1 };
   await using bus = await createNatsBus({
@@ -77,20 +77,20 @@ test("retention by age leaves the end of the chain known", async () => {
   expect((await bus.lastEvent())?.position).toBe(8);
 });
 
-test("an option that the server leaves out is found by name", () => {
+test("an option that the server drops is named", () => {
   const asked = { name: "EVENTS", subjects: ["ty.event.>"], max_age: 5, compression: "s2" };
   const answered = { name: "EVENTS", subjects: ["ty.event.>"], max_age: 6, storage: "file" };
   expect(droppedOptions(asked, answered)).toEqual(["max_age", "compression"]);
 });
 
-test("a server that drops an option is refused with a clear Fault", async () => {
+test("a server that drops an option is refused with a Fault that names it", async () => {
   await using server = await startNats();
   const problems: Fault[] = [];
   await using bus = await createNatsBus({
     servers: server.url,
     name: "metrics",
     onProblem: (problem) => problems.push(problem),
-    // The server answers -1, no limit at all, to a limit of no bytes.
+    // The server replaces a limit of 0 bytes by -1, no limit.
     streams: { METRICS: { ageMs: 600_000, bytes: 0, replicas: 1 } },
   });
   bus.publishLive("METRICS", "ty.metric.1.1.g", bytes("1"));

@@ -1,6 +1,6 @@
 /**
- * The JetStream streams. A server that knows an option not drops it without a word (2.9 does), so what it answers is
- * compared with what was asked. Only options of 2.9 are used.
+ * The JetStream streams. A server silently drops options that it does not know (2.9 does), so its answer is compared
+ * with the request. Only options of 2.9 are used.
  */
 import {
   DiscardPolicy,
@@ -20,7 +20,7 @@ export type StreamKey = "EVENTS" | "METRICS" | "LOGS";
 export type StreamLimits = {
   readonly ageMs: number;
   readonly bytes: number;
-  /** Copies in a NATS cluster; 1 where there is one server. */
+  /** Replicas in a NATS cluster; 1 for a single server. */
   readonly replicas: number;
 };
 
@@ -58,7 +58,7 @@ function streamConfig(
   };
 }
 
-/** The options that the server answered otherwise than they were asked. */
+/** Returns the options whose value in the server's answer differs from the request. */
 export function droppedOptions(
   asked: Readonly<Record<string, unknown>>,
   answered: Readonly<Record<string, unknown>>,
@@ -68,12 +68,12 @@ export function droppedOptions(
   );
 }
 
-/** Creates the streams at first use, and again after every loss of the link: the server may come back empty. */
+/** Creates the streams on first use, and again after every lost connection: the server may come back empty. */
 export class Streams {
   readonly #link: Link;
   readonly #limits: Readonly<Record<StreamKey, StreamLimits>>;
   readonly #ensured = new Map<StreamKey, Promise<JetStreamManager>>();
-  /** When a live stream that could not be set up may be tried again, by the monotonic clock. */
+  /** The monotonic time after which a failed setup of a live stream may be retried. */
   readonly #retryAtMs = new Map<StreamKey, number>();
 
   constructor(link: Link, limits: Partial<Record<StreamKey, StreamLimits>>) {
@@ -85,7 +85,7 @@ export class Streams {
     });
   }
 
-  /** The streams' management, once the stream exists as configured. */
+  /** Resolves with the stream manager once the stream exists as configured. */
   ensure(key: StreamKey): Promise<JetStreamManager> {
     const known = this.#ensured.get(key);
     if (known !== undefined) return known;
@@ -95,7 +95,7 @@ export class Streams {
     return ensuring;
   }
 
-  /** Ensures a stream that nobody waits for; a problem is reported, but not with every message. */
+  /** Ensures a stream without a waiting caller; reports a problem, but not for every message. */
   ensureInBackground(key: StreamKey, onProblem: (problem: Fault) => void): void {
     if (!this.#link.up || performance.now() < (this.#retryAtMs.get(key) ?? 0)) return;
     this.ensure(key).catch((problem: unknown) => {

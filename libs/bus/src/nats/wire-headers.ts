@@ -1,7 +1,7 @@
 /**
- * Headers written and read as the block of lines that they are. The client's own class checks and searches all names
- * for each value, which for the seventeen headers of an event costs more than everything else about a message. This
- * file alone knows the client's insides: the class that `publish` calls `encode` on, and where a message keeps bytes.
+ * Reads and writes headers as one block of lines. The NATS client's class validates and searches all names for each
+ * value, which would dominate the cost of an event's seventeen headers. Only this file depends on the client's
+ * internals: the class that `publish` calls `encode` on, and the field with a message's bytes.
  */
 import type { Msg, MsgHdrs } from "@nats-io/nats-core";
 import { MsgHdrsImpl, MsgImpl } from "@nats-io/nats-core/internal";
@@ -23,14 +23,14 @@ class WrittenHeaders extends MsgHdrsImpl {
   }
 }
 
-/** The values must be printable ASCII, as `encodeHeaderValue` makes them. */
+/** Builds headers. The values must be printable ASCII, like those of `encodeHeaderValue`. */
 export function wireHeaders(record: Readonly<HeaderRecord>): MsgHdrs {
   let block = version;
   for (const name in record) block += `${lineEnd}${name}: ${record[name]}`;
   return new WrittenHeaders(`${block}${lineEnd}${lineEnd}`);
 }
 
-/** The headers of a message, each with its last value. */
+/** Returns the headers of a message, each with its last value. */
 export function headerRecordOf(message: Msg): HeaderRecord {
   const record: HeaderRecord = {};
   if (!(message instanceof MsgImpl) || message._msg.hdr <= 0) return record;

@@ -1,4 +1,4 @@
-/** The members of an `ar` archive (the System V layout, short names only), which is what a Debian package is. */
+/** Reads the members of an `ar` archive (System V layout, short names only), the format of Debian packages. */
 const magic = "!<arch>\n";
 const headerBytes = 60;
 

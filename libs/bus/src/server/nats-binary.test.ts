@@ -39,11 +39,11 @@ const failing = (name: string): NatsSource =>
     throw new Error(`${name} is out of reach\nand more`);
   });
 
-/** Finds as on a machine that has none installed. */
+/** Searches as if no server were installed on the machine. */
 const find = (options: Partial<NatsBinaryOptions>): Promise<string> =>
   natsServerBinary({ cacheDir: folder, env: {}, systemFolders: [], ...options });
 
-describe("finding", () => {
+describe("finding a nats-server", () => {
   test("the environment variable comes first, and a wrong value is reported", async () => {
     const named = program(join(folder, "mine"));
     const cacheDir = join(folder, "cache");
@@ -56,7 +56,7 @@ describe("finding", () => {
     });
   });
 
-  test("then PATH, where a folder of that name, a file that cannot run, another program or an old one is none", async () => {
+  test("PATH comes second, without folders, files that cannot run, other programs and old versions", async () => {
     mkdirSync(join(folder, "a/nats-server"), { recursive: true });
     mkdirSync(join(folder, "b"));
     writeFileSync(join(folder, "b/nats-server"), "not executable", { mode: 0o644 });
@@ -67,12 +67,12 @@ describe("finding", () => {
     expect(await find({ env: { PATH: path } })).toBe(found);
   });
 
-  test("then the cache, without fetching anything", async () => {
+  test("the cache comes third, without a download", async () => {
     const cached = program(join(folder, "nats-server/nats-server"));
     expect(await find({ sources: [] })).toBe(cached);
   });
 
-  test("then the sources in turn, whose result is kept", async () => {
+  test("the sources come last, in order, and the result is cached", async () => {
     const lines: string[] = [];
     const second = source("second", async (draft) => program(join(draft, "deep/nats-server")));
     const options = { onProgress: (line: string) => void lines.push(line) };
@@ -84,7 +84,7 @@ describe("finding", () => {
     expect(await find({ ...options, sources: [] })).toBe(found);
   });
 
-  test("several at once end with one whole file", async () => {
+  test("concurrent searches produce one complete file", async () => {
     const slow = source("slow", async (draft) => {
       await new Promise((done) => setImmediate(done));
       return program(join(draft, "nats-server"));
@@ -95,7 +95,7 @@ describe("finding", () => {
     expect(readdirSync(join(folder, "nats-server"))).toEqual(["nats-server"]);
   });
 
-  test("none at all is one sentence that says what to do", async () => {
+  test("if all sources fail, the error is one sentence that names the remedy", async () => {
     const options = { sources: [failing("one"), failing("two")] };
     const error = await find(options).then(
       () => null,
@@ -109,8 +109,8 @@ describe("finding", () => {
   });
 });
 
-describe("unpacking", () => {
-  test("a Debian package without dpkg-deb", async () => {
+describe("unpacking a nats-server", () => {
+  test("a Debian package is unpacked without dpkg-deb", async () => {
     mkdirSync(join(folder, "tree/usr/sbin"), { recursive: true });
     program(join(folder, "tree/usr/sbin/nats-server"));
     execFileSync("tar", ["-czf", join(folder, "data.tar.gz"), "-C", join(folder, "tree"), "."]);
@@ -137,13 +137,13 @@ describe("unpacking", () => {
     expect(readFileSync(join(target, "usr/sbin/nats-server"), "utf8")).toBe(script);
   });
 
-  test("an invalid archive has no members, and a truncated one no half member", () => {
+  test("an invalid archive has no members, and a truncated archive has no partial member", () => {
     expect(arMembers(Buffer.from("<html>not found</html>"))).toEqual([]);
     const cut = `!<arch>\n${"data.tar".padEnd(48)}${"100".padEnd(10)}\`\nabc`;
     expect(arMembers(Buffer.from(cut))).toEqual([]);
   });
 
-  test("a release, only with the pinned SHA-256", async () => {
+  test("a release is unpacked only with the pinned SHA-256", async () => {
     const name = "nats-server-v0.0.0-linux-amd64";
     program(join(folder, name, "nats-server"));
     execFileSync("tar", ["-czf", join(folder, "r.tar.gz"), "-C", folder, name]);

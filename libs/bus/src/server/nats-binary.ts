@@ -1,7 +1,7 @@
 /**
- * Finds a nats-server, or fetches one: TRAINYARD_NATS_SERVER, PATH, the cache, then (into the cache) the package of the
- * distribution, which is unpacked and not installed, and last the official release. Any number of processes may do
- * this at once: each unpacks in a folder of its own and renames the finished file into place.
+ * Finds or downloads a nats-server. It searches TRAINYARD_NATS_SERVER, PATH and the cache. Otherwise it downloads the
+ * distribution's package into the cache, unpacked but not installed, or else the official release. Any number of
+ * processes may do this concurrently: each unpacks in a temporary folder and renames the finished file into place.
  */
 import {
   accessSync,
@@ -18,14 +18,14 @@ import { checkNatsServer } from "./nats-version.ts";
 import { fetchFromDistribution, fetchFromRelease } from "./nats-download.ts";
 
 export type NatsBinaryOptions = {
-  /** Where a fetched server is kept, as `nats-server/nats-server`. */
+  /** The folder of a downloaded server, at `nats-server/nats-server`. */
   readonly cacheDir: string;
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** Told when something takes a while. */
+  /** Called with a line of text before a slow step. */
   readonly onProgress?: (line: string) => void;
-  /** Searched after PATH. */
+  /** Folders that are searched after PATH. */
   readonly systemFolders?: readonly string[];
-  /** The ways to fetch one, in order; each puts a runnable file at the path that it is given. */
+  /** The sources to download from, in order; each puts an executable file at the path that it receives. */
   readonly sources?: readonly NatsSource[];
 };
 
@@ -34,7 +34,7 @@ export type NatsSource = {
   readonly fetch: (folder: string) => Promise<string>;
 };
 
-/** Debian puts servers where the PATH of ordinary users does not lead. */
+/** Debian installs servers in folders outside the PATH of ordinary users. */
 const defaultSystemFolders = ["/usr/sbin", "/usr/local/sbin", "/sbin"];
 
 const defaultSources: readonly NatsSource[] = [
@@ -42,7 +42,7 @@ const defaultSources: readonly NatsSource[] = [
   { name: "the official release", fetch: fetchFromRelease },
 ];
 
-/** The path of an executable nats-server. Throws a Fault `no_nats_server` whose sentence says what to do. */
+/** Returns the path of an executable nats-server. Throws a Fault `no_nats_server` whose message names the remedy. */
 export async function natsServerBinary(options: NatsBinaryOptions): Promise<string> {
   const { cacheDir, env, onProgress = () => {} } = options;
   const { systemFolders = defaultSystemFolders, sources = defaultSources } = options;
@@ -59,7 +59,7 @@ export async function natsServerBinary(options: NatsBinaryOptions): Promise<stri
   const folders = (env["PATH"] ?? "").split(delimiter).filter((folder) => folder !== "");
   for (const folder of [...folders, ...systemFolders]) {
     const candidate = join(folder, "nats-server");
-    // One that is too old is passed over: a newer one can be fetched beside it.
+    // A server that is too old is skipped: a newer one can be downloaded.
     if (isExecutable(candidate) && (await problemWith(candidate)) === null) return candidate;
   }
   const cacheFolder = join(cacheDir, "nats-server");
@@ -78,7 +78,7 @@ export async function natsServerBinary(options: NatsBinaryOptions): Promise<stri
     } finally {
       rmSync(draft, { recursive: true, force: true });
     }
-    // Another process may have had more luck meanwhile.
+    // Another process may have downloaded it meanwhile.
     if (isExecutable(cached)) return cached;
   }
   throw new Fault(

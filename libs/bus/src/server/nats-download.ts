@@ -1,4 +1,4 @@
-/** The two places that a nats-server can be fetched from. Nothing is installed and no service is started. */
+/** The two sources to download a nats-server from. Nothing is installed, and no service is started. */
 import { execFile } from "node:child_process";
 import { createHash } from "node:crypto";
 import { chmodSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
@@ -11,7 +11,7 @@ import { checkNatsServer } from "./nats-version.ts";
 
 const run = promisify(execFile);
 
-/** `apt-get download`, which needs no root; the package lists are brought up to date only where that is allowed. */
+/** Runs `apt-get download`, which needs no root; package lists are updated only if that is permitted. */
 export async function fetchFromDistribution(folder: string): Promise<string> {
   await downloadPackage(folder).catch(async (error: unknown) => {
     if (process.getuid?.() !== 0) throw error;
@@ -19,7 +19,7 @@ export async function fetchFromDistribution(folder: string): Promise<string> {
     await downloadPackage(folder);
   });
   const packageFile = readdirSync(folder).find((name) => name.endsWith(".deb"));
-  if (packageFile === undefined) throw new Error("apt-get downloaded nothing");
+  if (packageFile === undefined) throw new Error("apt-get downloaded no nats-server package");
   await unpackPackage(join(folder, packageFile), folder);
   return await checked(join(folder, "usr/sbin/nats-server"));
 }
@@ -28,7 +28,7 @@ async function downloadPackage(folder: string): Promise<void> {
   await command("apt-get", ["download", "-qq", "nats-server"], folder);
 }
 
-/** With dpkg-deb, or where that is missing with tar: a package is an `ar` archive around a tar file. */
+/** Unpacks with dpkg-deb, or if that is missing with tar: a package is an `ar` archive with a tar file inside. */
 export async function unpackPackage(packageFile: string, folder: string): Promise<void> {
   try {
     await command("dpkg-deb", ["-x", packageFile, folder], folder);
@@ -49,7 +49,7 @@ export async function unpackPackageByHand(packageFile: string, folder: string): 
 
 const release = {
   version: "2.12.5",
-  /** SHA-256 of the release's files, as the official container image pins them. */
+  /** The SHA-256 of the release's files, as pinned by the official container image. */
   digests: {
     x64: {
       name: "amd64",
@@ -65,7 +65,7 @@ const release = {
 export async function fetchFromRelease(folder: string): Promise<string> {
   const machine = release.digests[arch()];
   if (machine === undefined || platform() !== "linux") {
-    throw new Error(`no release is pinned for ${platform()} on ${arch()}`);
+    throw new Error(`no nats-server release is pinned for ${platform()} on ${arch()}`);
   }
   const name = `nats-server-v${release.version}-linux-${machine.name}`;
   const url = `https://github.com/nats-io/nats-server/releases/download/v${release.version}/${name}.tar.gz`;
@@ -75,7 +75,7 @@ export async function fetchFromRelease(folder: string): Promise<string> {
   return await unpackRelease(archive, machine.sha256, name, folder);
 }
 
-/** Refuses an archive whose SHA-256 is another one. */
+/** Unpacks an archive; throws if its SHA-256 differs. */
 export async function unpackRelease(
   archive: Uint8Array,
   sha256: string,
@@ -90,7 +90,7 @@ export async function unpackRelease(
   return await checked(join(folder, name, "nats-server"));
 }
 
-/** The path again, once the file has been seen to run on this machine and to be new enough. */
+/** Returns the path after a check that the file runs on this machine and is new enough. */
 async function checked(path: string): Promise<string> {
   chmodSync(path, 0o755);
   await checkNatsServer(path);

@@ -3,11 +3,12 @@ import { promisify } from "node:util";
 import { busLimits } from "../limits.ts";
 
 const run = promisify(execFile);
-/** The oldest that this was tried with; Debian 12 has it. */
+/** The oldest tested version; Debian 12 has it. */
 const oldest = { major: 2, minor: 9 };
 
 /**
- * Resolves when the program runs on this machine and is a nats-server of version 2.9 or newer; says why not otherwise.
+ * Resolves if the program runs on this machine and is a nats-server of version 2.9 or newer; rejects with the reason
+ * otherwise.
  */
 export async function checkNatsServer(path: string): Promise<void> {
   const { stdout } = await run(path, ["--version"], { timeout: busLimits.serverStartMs });

@@ -1,4 +1,4 @@
-/** A nats-server of one's own on 127.0.0.1, for tests: started, killed and emptied at will, stopped by its pid. */
+/** A separate nats-server on 127.0.0.1 for a test, which can start, kill and empty it; it is stopped by its pid. */
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -12,16 +12,16 @@ import { type NatsUser, renderNatsConfig } from "../nats-config.ts";
 import { natsServerBinary } from "../server/nats-binary.ts";
 
 export type TestNatsOptions = {
-  /** A folder that outlives the server; by default a temporary one that is removed with it. */
+  /** A folder that outlives the server; by default a temporary folder that is deleted with the server. */
   readonly storeDir?: string;
   readonly port?: number;
-  /** Without users the server asks for none. */
+  /** Without users the server requires no login. */
   readonly users?: readonly NatsUser[];
 };
 
 const pollMs = 10;
 
-/** Starts one and resolves when it accepts connections. */
+/** Starts a server and resolves when it accepts connections. */
 export async function startNats(options: TestNatsOptions = {}): Promise<TestNats> {
   const cacheDir = process.env["TRAINYARD_CACHE"] ?? join(checkout(), ".cache");
   const binary = await natsServerBinary({ cacheDir, env: process.env });
@@ -75,12 +75,12 @@ export class TestNats implements AsyncDisposable {
     }
   }
 
-  /** SIGKILL, as when the machine takes it. */
+  /** Kills the server with SIGKILL. */
   async kill(): Promise<void> {
     await this.#end("SIGKILL");
   }
 
-  /** SIGKILL also of a paused server, which reads and answers nothing more. */
+  /** Kills the server with SIGKILL, even while it is paused and no longer reads or answers. */
   async crash(): Promise<void> {
     await this.#end("SIGKILL", false);
   }
@@ -94,13 +94,13 @@ export class TestNats implements AsyncDisposable {
     await this.start();
   }
 
-  /** Killed, and its data folder deleted; `start` brings it back empty. */
+  /** Kills the server and deletes its data folder; `start` brings it back empty. */
   async wipe(): Promise<void> {
     await this.kill();
     rmSync(this.storeDir, { recursive: true, force: true });
   }
 
-  /** Stands still as if the machine were overloaded, until `resume`. */
+  /** Stops the process, like on an overloaded machine, until `resume`. */
   pause(): void {
     this.#process?.kill("SIGSTOP");
   }
@@ -133,7 +133,7 @@ async function accepts(port: number): Promise<boolean> {
   const socket = connect(port, "127.0.0.1");
   return await new Promise((resolveAccepts) => {
     socket.once("error", () => resolveAccepts(false));
-    // The server greets with INFO once it is ready; a mere accept comes earlier.
+    // The server sends INFO when it is ready; the operating system accepts connections earlier.
     socket.once("data", () => {
       socket.destroy();
       resolveAccepts(true);

@@ -3,7 +3,7 @@ import type { ContractHarness } from "./harness.ts";
 import { committed, everything, eventOf, newCommitId, requestOf, writeOf } from "./harness.ts";
 
 export function appendContract(harness: ContractHarness): void {
-  it("answers with the position of the last event and the streams' new versions", async () => {
+  it("returns the position of the last event and the streams' new versions", async () => {
     await using subject = await harness.create();
     const log = subject.as("ty_experiments");
     const first = await committed(log, [writeOf("experiment-1", 0, 2)]);
@@ -22,7 +22,7 @@ export function appendContract(harness: ContractHarness): void {
     expect(await log.head()).toBe(6);
   });
 
-  it("gives back what was written: bodies to the letter, attributes, times, commit ids", async () => {
+  it("stores and returns exact bodies, attributes, times and commit ids", async () => {
     await using subject = await harness.create();
     const log = subject.as("ty_experiments");
     const event = eventOf('{ "name" : "ü \\u0000 \\"quoted\\" 🚂\\n" }');
@@ -78,7 +78,7 @@ export function appendContract(harness: ContractHarness): void {
     expect(seen).toEqual(Array.from({ length: 300 }, (_, index) => index + 1));
   });
 
-  it("lets time never go back along positions", async () => {
+  it("keeps times from decreasing along positions", async () => {
     await using subject = await harness.create();
     const log = subject.as("ty_experiments");
     const writers = Array.from({ length: 8 }, async (_, writer) => {
@@ -91,7 +91,7 @@ export function appendContract(harness: ContractHarness): void {
     expect(times).toEqual([...times].sort((a, b) => a - b));
   });
 
-  it("refuses a stale version with the one that holds, and writes nothing of the commit", async () => {
+  it("refuses a stale version, returns the current one, and writes nothing of the commit", async () => {
     await using subject = await harness.create();
     const log = subject.as("ty_experiments");
     await committed(log, [writeOf("experiment-1", 0, 3)]);
@@ -110,7 +110,7 @@ export function appendContract(harness: ContractHarness): void {
     expect(await log.read("trial-1.1", 0, 10)).toEqual([]);
   });
 
-  it("holds a commit to its guards, also on streams of another owner", async () => {
+  it("checks a commit's guards, even on streams of another owner", async () => {
     await using subject = await harness.create();
     const log = subject.as("ty_experiments");
     await committed(subject.as("ty_searcher"), [writeOf("search-1", 0, 2)]);
@@ -129,7 +129,7 @@ export function appendContract(harness: ContractHarness): void {
     expect((await log.append(absent)).kind).toBe("committed");
   });
 
-  it("sees a guard broken by an earlier commit that travels with it", async () => {
+  it("detects a guard that an earlier commit of the same batch has broken", async () => {
     await using subject = await harness.create();
     const log = subject.as("ty_experiments");
     await committed(log, [writeOf("experiment-1", 0)]);
@@ -148,7 +148,7 @@ export function appendContract(harness: ContractHarness): void {
     ]);
   });
 
-  it("answers a repeated commit id as the first time, before any version is looked at", async () => {
+  it("returns the first result for a repeated commit id, before any version is checked", async () => {
     await using subject = await harness.create();
     const log = subject.as("ty_experiments");
     const request = requestOf([writeOf("experiment-1", 0, 2), writeOf("trial-1.1", 0)]);
@@ -163,7 +163,7 @@ export function appendContract(harness: ContractHarness): void {
     expect(await log.head()).toBe(4);
   });
 
-  it("recognises a repeat that travels with its first", async () => {
+  it("recognises a repeat in the same batch as the first attempt", async () => {
     await using subject = await harness.create();
     const log = subject.as("ty_experiments");
     const request = requestOf([writeOf("experiment-1", 0, 2)]);
@@ -180,7 +180,7 @@ export function appendContract(harness: ContractHarness): void {
     expect(await log.head()).toBe(3);
   });
 
-  it("decides what travels together one by one, in the order of the calls", async () => {
+  it("decides the commits of a batch one by one, in the order of the calls", async () => {
     await using subject = await harness.create();
     const log = subject.as("ty_experiments");
     const results = await Promise.all([

@@ -11,7 +11,7 @@ const at = (position: number, part = 0, more: Partial<CursorMove> = {}): CursorM
   ...more,
 });
 
-/** A log with ten events of the experiments, and the searcher's client. */
+/** Creates a log with ten events of the experiments service, and returns the searcher's client. */
 async function tenEvents(subject: { as(role: "ty_experiments" | "ty_searcher"): EventLog }) {
   await committed(subject.as("ty_experiments"), [writeOf("experiment-1", 0, 10)]);
   return subject.as("ty_searcher");
@@ -29,7 +29,7 @@ export function cursorContract(harness: ContractHarness): void {
     expect(await log.cursor("searcher", 0)).toEqual({ position: 4, part: 0 });
   });
 
-  it("refuses a move that is not forward, and then writes nothing", async () => {
+  it("refuses a cursor move that is not forward, and writes nothing of the commit", async () => {
     await using subject = await harness.create();
     const log = await tenEvents(subject);
     await committed(log, [writeOf("search-1", 0)], { cursor: at(5, 2) });
@@ -40,7 +40,7 @@ export function cursorContract(harness: ContractHarness): void {
     expect(await log.head()).toBe(11);
   });
 
-  it("judges cursors that travel together one after the other", async () => {
+  it("checks the cursor moves of a batch one after the other", async () => {
     await using subject = await harness.create();
     const log = await tenEvents(subject);
     const results = await Promise.all([
@@ -58,7 +58,7 @@ export function cursorContract(harness: ContractHarness): void {
     expect(await log.cursor("searcher", 0)).toEqual({ position: 3, part: 0 });
   });
 
-  it("moves a cursor that caused nothing without a position, and recognises the repeat", async () => {
+  it("moves a cursor without events at no new position, and recognises the repeat", async () => {
     await using subject = await harness.create();
     const log = await tenEvents(subject);
     const request = requestOf([], { cursor: at(7) });
@@ -74,7 +74,7 @@ export function cursorContract(harness: ContractHarness): void {
     expect(await log.cursor("searcher", 0)).toEqual({ position: 7, part: 0 });
   });
 
-  it("moves lazily: forward only, never beyond the head, whatever moved the cursor before", async () => {
+  it("moves a cursor lazily only forward and never beyond the head", async () => {
     await using subject = await harness.create();
     const log = await tenEvents(subject);
     await log.moveCursor(at(4));
@@ -89,7 +89,7 @@ export function cursorContract(harness: ContractHarness): void {
     await expect(log.moveCursor(at(99))).rejects.toMatchObject({ code: "beyond_head" });
   });
 
-  it("keeps four partitions of a consumer apart", async () => {
+  it("keeps the cursors of a consumer's partitions apart", async () => {
     await using subject = await harness.create();
     const log = await tenEvents(subject);
     await Promise.all(
@@ -105,7 +105,7 @@ export function cursorContract(harness: ContractHarness): void {
     expect(reached.map(({ position }) => position)).toEqual([4, 5, 6, 7]);
   });
 
-  it("parks in the commit that moves the cursor past, and unparks with what was driven", async () => {
+  it("parks an event in the commit that moves the cursor past it, and unparks it in the retry's commit", async () => {
     await using subject = await harness.create();
     const log = await tenEvents(subject);
     const park = [{ position: 1, key: "experiment-1", reason: "cannot be decoded" }];
@@ -130,7 +130,7 @@ export function cursorContract(harness: ContractHarness): void {
     expect(await log.cursor("searcher", 0)).toEqual({ position: 2, part: 0 });
   });
 
-  it("keeps a parked event until the commit that unparks it is written, whatever else is", async () => {
+  it("keeps a parked event until the commit that unparks it is written", async () => {
     await using subject = await harness.create();
     const log = await tenEvents(subject);
     const park = [{ position: 1, key: "experiment-1", reason: "no" }];
@@ -149,7 +149,7 @@ export function cursorContract(harness: ContractHarness): void {
     expect(await log.cursor("searcher", 0)).toEqual({ position: 1, part: 0 });
   });
 
-  it("parks nothing when the commit is refused", async () => {
+  it("parks no event when the commit is refused", async () => {
     await using subject = await harness.create();
     const log = await tenEvents(subject);
     const park = [{ position: 3, key: "experiment-1", reason: "no" }];

@@ -2,7 +2,7 @@ import type { LogRoles } from "../owners.ts";
 import type { AppendRequest, AppendResult, EventLog, StreamWrite } from "../port.ts";
 import { newEventId } from "../ids.ts";
 
-/** The owners of categories in the contract's log. */
+/** The owners of stream categories in the suite's log. */
 export const contractRoles: LogRoles = {
   categories: { experiment: "ty_experiments", trial: "ty_experiments", search: "ty_searcher" },
   consumers: { experiments: "ty_experiments", searcher: "ty_searcher" },
@@ -11,27 +11,27 @@ export const contractRoles: LogRoles = {
 export type ContractRole = "ty_experiments" | "ty_searcher" | "ty_reader";
 
 export type LogUnderTest = AsyncDisposable & {
-  /** Another process's client; the test disposes of it, or the log does at the end. */
+  /** Returns another process's client; the test or the end of the log disposes of it. */
   as(role: ContractRole): EventLog;
-  /** Forbidden acts, done past the port. */
+  /** Changes of stored data that the port does not allow. */
   readonly tamper: {
     editBody(position: number, body: string): Promise<void>;
     removeEvent(position: number): Promise<void>;
     removeCommit(position: number): Promise<void>;
-    /** Exchanges what two positions hold. */
+    /** Swaps the content of two positions. */
     exchange(first: number, second: number): Promise<void>;
     editMeta(position: number, authid: string): Promise<void>;
-    /** Removes the commits from a position on, with their events. */
+    /** Removes the commits from a position to the end, with their events. */
     cut(position: number): Promise<void>;
-    /** Moves a lease's end. */
+    /** Shifts the expiry of a lease. */
     shiftLease(lease: string, ms: number): Promise<void>;
-    /** Moves the time of the newest commit, whatever its hash says then. */
+    /** Shifts the time of the newest commit without changing its hash. */
     shiftHeadTime(ms: number): Promise<void>;
   };
 };
 
 export type ContractHarness = {
-  /** A fresh, empty log with `contractRoles`. */
+  /** Creates an empty log with `contractRoles`. */
   create(): Promise<LogUnderTest>;
 };
 
@@ -68,14 +68,14 @@ export function requestOf(
 
 type Committed = Extract<AppendResult, { kind: "committed" }>;
 
-/** The result of an append that is expected to go through. */
+/** Appends a commit, expects it to be committed, and returns the result. */
 export async function committed(
   log: EventLog,
   writes: readonly StreamWrite[],
   more: Partial<AppendRequest> = {},
 ): Promise<Committed> {
   const result = await log.append(requestOf(writes, more));
-  if (result.kind !== "committed") throw new Error(`not committed: ${JSON.stringify(result)}`);
+  if (result.kind !== "committed") throw new Error(`the append failed: ${JSON.stringify(result)}`);
   return result;
 }
 
@@ -85,7 +85,7 @@ export async function collect<Item>(items: AsyncIterable<Item>): Promise<Item[]>
   return all;
 }
 
-/** Every event, in pages of 100. */
+/** Reads all events, in pages of 100. */
 export async function everything(log: EventLog) {
   const all = [];
   for (;;) {

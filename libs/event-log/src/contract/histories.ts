@@ -7,24 +7,24 @@ const cursor = { consumer: "experiments", partition: 0, position: 1, part: 0 };
 const rewound = { name: "Fault", code: "log_rewound", retry: "later" };
 
 /**
- * A commit that depends on an event that the log does not have is of another history, whatever its versions and epochs
- * say.
+ * A commit that depends on an event that the log lacks belongs to another history, even if its versions and epochs
+ * match.
  */
 export function historyContract(harness: ContractHarness): void {
-  it("takes what depends on an event that it has", async () => {
+  it("accepts a commit that depends on an event in the log", async () => {
     await using subject = await harness.create();
     const log = subject.as("ty_experiments");
     await committed(log, [writeOf("experiment-1", 0, 2)]);
     const [first, second] = await everything(log);
     const on = (event = second) => ({ position: event?.position ?? 0, id: event?.id ?? "" });
     await committed(log, [writeOf("experiment-1", 2)], { seen: on() });
-    // It need not be the last one.
+    // The event need not be the last one.
     await committed(log, [writeOf("trial-1.1", 0)], { seen: on(first), cursor });
     await log.moveCursor({ ...cursor, position: 2 }, undefined, on());
     expect(await log.cursor("experiments", 0)).toEqual({ position: 2, part: 0 });
   });
 
-  it("writes nothing that depends on an event that it does not have, for events, parking and cursors", async () => {
+  it("writes no events, parking or cursors that depend on an event that the log lacks", async () => {
     await using subject = await harness.create();
     const log = subject.as("ty_experiments");
     await committed(log, [writeOf("experiment-1", 0, 2)]);
@@ -53,7 +53,7 @@ export function historyContract(harness: ContractHarness): void {
     expect(await log.parked()).toEqual([]);
   });
 
-  it("writes the neighbours of a commit that depends on an event that it does not have", async () => {
+  it("writes the other commits of a batch in which one depends on an event that the log lacks", async () => {
     await using subject = await harness.create();
     const log = subject.as("ty_experiments");
     const lost = { position: 1, id: newEventId() };

@@ -3,9 +3,9 @@ import type { AppendRequest } from "../port.ts";
 import type { ContractHarness } from "./harness.ts";
 import { committed, everything, newCommitId, noMeta, requestOf, writeOf } from "./harness.ts";
 
-/** The writer of a commit: the log decides it from the connection, a client cannot claim another. */
+/** Tests of a commit's writer: the log takes it from the connection, and a client cannot claim another. */
 export function identityContract(harness: ContractHarness): void {
-  it("a commit id that another role has used is still free for this role", async () => {
+  it("a commit id that another role has used is unused for this role", async () => {
     await using subject = await harness.create();
     const experiments = subject.as("ty_experiments");
     const searcher = subject.as("ty_searcher");
@@ -29,7 +29,7 @@ export function identityContract(harness: ContractHarness): void {
     ]);
   });
 
-  it("a role learns nothing of the commit that moved another role's cursor", async () => {
+  it("a role gets no result of a commit that moved another role's cursor", async () => {
     await using subject = await harness.create();
     const experiments = subject.as("ty_experiments");
     await committed(experiments, [writeOf("experiment-1", 0, 5)]);
@@ -43,7 +43,7 @@ export function identityContract(harness: ContractHarness): void {
     expect(await experiments.append(moving)).toMatchObject({ repeated: true });
   });
 
-  it("the source of a commit is its role's, whatever the commit says", async () => {
+  it("the source of a commit is its role's, even if the commit names another", async () => {
     await using subject = await harness.create();
     const log = subject.as("ty_experiments");
     const claims = ["/trainyard/searcher", "", '/trainyard/", "workspace":"x', "/trainyard/ä\\"];
@@ -66,7 +66,7 @@ export function identityContract(harness: ContractHarness): void {
   const withAuthid = (stream: string, authid: string): AppendRequest =>
     requestOf([writeOf(stream, 0)], { meta: { ...noMeta, authid } });
 
-  it("takes an authid that is empty, a name, or a kind and an id", async () => {
+  it("accepts an authid that is empty, a name, or a kind and an id", async () => {
     await using subject = await harness.create();
     const log = subject.as("ty_experiments");
     const good = [

@@ -6,7 +6,7 @@ const lease = "experiments/0";
 const longMs = 60_000;
 
 export function leaseContract(harness: ContractHarness): void {
-  it("gives a lease to one owner, keeps it for that one, and counts epochs", async () => {
+  it("grants a lease to one owner, renews it for that owner, and counts epochs", async () => {
     await using subject = await harness.create();
     const a = subject.as("ty_experiments");
     const b = subject.as("ty_experiments");
@@ -23,7 +23,7 @@ export function leaseContract(harness: ContractHarness): void {
     expect(await a.acquireLease(lease, "a", longMs)).toBeNull();
   });
 
-  it("lets one of many take a lease that expired", async () => {
+  it("grants an expired lease to exactly one of many", async () => {
     await using subject = await harness.create();
     const log = subject.as("ty_experiments");
     await log.acquireLease(lease, "old", 50);
@@ -39,19 +39,19 @@ export function leaseContract(harness: ContractHarness): void {
     expect(epoch).toBe(2);
   });
 
-  it("counts a lease that ends later than its holder could have asked for as over", async () => {
+  it("treats a lease that ends later than its holder could have requested as expired", async () => {
     await using subject = await harness.create();
     const log = subject.as("ty_experiments");
     await log.acquireLease(lease, "dead", longMs);
-    // A shorter wish of another owner does not make a lease that is held one of the future.
+    // A request for a shorter lease by another owner does not make the current lease count as too long.
     expect(await log.acquireLease(lease, "b", 1_000)).toBeNull();
-    // The shift makes the lease as if a clock ten minutes ahead had granted it.
+    // After this shift, the lease looks as if a clock ten minutes ahead had granted it.
     await subject.tamper.shiftLease(lease, 600_000);
     expect(await log.acquireLease(lease, "b", longMs)).toMatchObject({ owner: "b", epoch: 2 });
     expect(await log.acquireLease(lease, "dead", longMs)).toBeNull();
   });
 
-  it("lets the holder of a lease from the future keep it by renewing it", async () => {
+  it("lets the holder of a lease with a future end renew it", async () => {
     await using subject = await harness.create();
     const log = subject.as("ty_experiments");
     await log.acquireLease(lease, "a", longMs);
@@ -60,14 +60,14 @@ export function leaseContract(harness: ContractHarness): void {
     expect(await log.acquireLease(lease, "b", longMs)).toBeNull();
   });
 
-  it("refuses an epoch that is not the current one, for events, parking and cursors", async () => {
+  it("refuses events, parking and cursors under an epoch that is not current", async () => {
     await using subject = await harness.create();
     const log = subject.as("ty_experiments");
     const epoch = (await log.acquireLease(lease, "a", longMs))?.epoch ?? 0;
     const old = { lease, epoch, owner: "a" };
     await committed(log, [writeOf("experiment-1", 0)], { fence: old });
     await log.releaseLease(lease, "a");
-    // Given up, but nobody has taken over yet: what was decided under it still holds.
+    // The lease is released but not yet taken over: commits under it are still accepted.
     await committed(log, [writeOf("experiment-1", 1)], { fence: old });
     const next = await log.acquireLease(lease, "b", longMs);
     const cursor = { consumer: "experiments", partition: 0, position: 1, part: 0 };
@@ -87,12 +87,12 @@ export function leaseContract(harness: ContractHarness): void {
     expect(await log.cursor("experiments", 0)).toEqual({ position: 1, part: 1 });
   });
 
-  it("refuses the current epoch under the name of another owner, for events, parking and cursors", async () => {
+  it("refuses events, parking and cursors under the current epoch with another owner", async () => {
     await using subject = await harness.create();
     const log = subject.as("ty_experiments");
     await committed(log, [writeOf("experiment-1", 0)]);
     const epoch = (await log.acquireLease(lease, "a", longMs))?.epoch ?? 0;
-    // This fence is that of a holder that got its epoch from a log that was rewound since.
+    // The holder of this fence got its epoch from a log that has lost its last events since.
     const lost = { lease, epoch, owner: "b" };
     const cursor = { consumer: "experiments", partition: 0, position: 1, part: 0 };
     const park = [{ position: 1, key: "experiment-1", reason: "no" }];

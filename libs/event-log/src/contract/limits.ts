@@ -51,7 +51,7 @@ export function limitContract(harness: ContractHarness): void {
     });
   }
 
-  it("takes what is just within the limits", async () => {
+  it("accepts a request exactly at the limits", async () => {
     await using subject = await harness.create();
     const log = subject.as("ty_experiments");
     const body = JSON.stringify("x".repeat(logLimits.bodyBytesMax - 2));
@@ -62,7 +62,7 @@ export function limitContract(harness: ContractHarness): void {
     expect((await log.readAll(0, 1))[0]?.body).toBe(body);
   });
 
-  it("lets a role append only to its own categories and move only its own cursors", async () => {
+  it("lets a role append only to its categories and move only its cursors", async () => {
     await using subject = await harness.create();
     const searcher = subject.as("ty_searcher");
     await committed(searcher, [writeOf("search-1", 0)]);

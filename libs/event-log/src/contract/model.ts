@@ -1,6 +1,6 @@
 /**
- * Random commits against a model of a few lines. The model knows versions, cursor and commit ids; the order of a
- * group's appends is the order of their calls.
+ * Compares random commits with a small model of versions, cursor and commit ids. The appends of a group apply in the
+ * order of their calls.
  */
 import fc from "fast-check";
 import { expect, it } from "vitest";
@@ -10,9 +10,7 @@ import { collect, everything, newCommitId, requestOf, writeOf } from "./harness.
 
 const streams = ["experiment-1", "experiment-2", "trial-1.1", "trial-1.2"] as const;
 
-/**
- * One commit as drawn: versions are given as an offset from what the model holds, so that both outcomes are frequent.
- */
+/** A random commit: versions are offsets from the model's, so that both commits and conflicts are frequent. */
 const commitArbitrary = fc.record({
   writes: fc.uniqueArray(
     fc.record({
@@ -28,7 +26,7 @@ const commitArbitrary = fc.record({
   cursor: fc.option(
     fc.record({ advance: fc.constantFrom(1, 1, 0), part: fc.integer({ min: 0, max: 1 }) }),
   ),
-  /** Sends an earlier commit again instead. */
+  /** Repeats an earlier commit instead. */
   repeat: fc.option(fc.nat(), { freq: 6 }),
 });
 type Drawn = typeof commitArbitrary extends fc.Arbitrary<infer Value> ? Value : never;
@@ -43,7 +41,7 @@ class Model {
     return this.versions.get(stream) ?? 0;
   }
 
-  /** The outcome of a commit, and its effects. */
+  /** Applies a commit to the model and returns its outcome. */
   append(request: AppendRequest): string {
     if (this.committed.some(({ commitId }) => commitId === request.commitId)) return "repeated";
     const { cursor } = request;
@@ -95,7 +93,7 @@ function requestFor(drawn: Drawn, model: Model): AppendRequest {
 }
 
 export function modelContract(harness: ContractHarness): void {
-  it("gives every random commit the outcome that the model gives it", async () => {
+  it("decides every random commit like the model", async () => {
     const groups = fc.array(fc.array(commitArbitrary, { minLength: 1, maxLength: 6 }), {
       minLength: 1,
       maxLength: 8,

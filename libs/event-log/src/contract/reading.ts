@@ -37,7 +37,7 @@ export function readingContract(harness: ContractHarness): void {
     expect(latest.map(({ version }) => version)).toEqual([8, 9, 10, 11, 12]);
   });
 
-  it("reads some streams among a window of positions, and says how far it looked", async () => {
+  it("reads some streams in a window of positions, and returns the last scanned position", async () => {
     await using subject = await harness.create();
     const log = subject.as("ty_experiments");
     const some = { names: ["experiment-1"], beginnings: ["trial-1."] };
@@ -58,7 +58,7 @@ export function readingContract(harness: ContractHarness): void {
     expect(await log.readSome(some, 12, 5)).toEqual({ events: [], scannedTo: 12 });
   });
 
-  it("calls back after an append, also one of another client, until disposed of", async () => {
+  it("calls back after an append by any client, until disposed of", async () => {
     await using subject = await harness.create();
     const log = subject.as("ty_experiments");
     const reader = subject.as("ty_reader");
@@ -95,7 +95,7 @@ export function readingContract(harness: ContractHarness): void {
     expect(await reader.loadSnapshot("trial-1.1", "trial/2")).toMatchObject({ version: 2 });
   });
 
-  it("removes all snapshots of a stream, and those of no other", async () => {
+  it("removes all snapshots of one stream only", async () => {
     await using subject = await harness.create();
     const log = subject.as("ty_experiments");
     for (const stream of ["trial-1.1", "trial-1.10"]) {
@@ -106,7 +106,7 @@ export function readingContract(harness: ContractHarness): void {
     expect(await log.loadSnapshot("trial-1.1", "trial/1")).toBeNull();
     expect(await log.loadSnapshot("trial-1.1", "trial/2")).toBeNull();
     expect(await log.loadSnapshot("trial-1.10", "trial/2")).toMatchObject({ version: 5 });
-    // A version that was too old before is new again.
+    // A version that was too old is accepted when its schema changes.
     await log.saveSnapshot("trial-1.1", 1, "trial/1", "{}");
     expect(await log.loadSnapshot("trial-1.1", "trial/1")).toMatchObject({ version: 1 });
   });
@@ -116,7 +116,7 @@ export function chainContract(harness: ContractHarness): void {
   const prepare = async () => {
     const subject = await harness.create();
     const log = subject.as("ty_experiments");
-    // One by one and together, with and without a cursor: all ways in which a hash comes about.
+    // Commits alone and together, with and without a cursor: all the ways to compute a hash.
     await committed(log, [writeOf("experiment-1", 0, 3)]);
     await Promise.all(
       [1, 2, 3, 4].map((trial) => committed(log, [writeOf(`trial-1.${trial}`, 0)])),
@@ -144,7 +144,7 @@ export function chainContract(harness: ContractHarness): void {
     },
   });
 
-  it("verifies what was only appended to, from the start and from any position", async () => {
+  it("finds no defect in an intact log, from the start and from any position", async () => {
     const { subject, log, head } = await prepare();
     await using _ = subject;
     const seen: number[] = [];
@@ -155,7 +155,7 @@ export function chainContract(harness: ContractHarness): void {
     }
   });
 
-  it("notices a tail that was cut off by an anchor from before", async () => {
+  it("detects lost last events by an earlier anchor", async () => {
     const { subject, log, head } = await prepare();
     await using _ = subject;
     const empty = { position: 0, hash: "0".repeat(64) };
@@ -166,7 +166,7 @@ export function chainContract(harness: ContractHarness): void {
     expect(late.position).toBe(head + 4);
     for (const anchor of [empty, early, late]) expect(await log.checkAnchor(anchor)).toBeNull();
     await subject.tamper.cut(head + 1);
-    // The chain alone does not show it: what is left of it holds.
+    // The chain alone does not show the loss: the rest of the chain is valid.
     expect(await collect(log.verify(0))).toEqual([]);
     expect(await log.checkAnchor(early)).toBeNull();
     const finding = await log.checkAnchor(late);
@@ -174,7 +174,7 @@ export function chainContract(harness: ContractHarness): void {
     expect(finding?.detail).toContain(`the log ends at ${head}: 4 events`);
   });
 
-  it("notices by an anchor that another commit is in the place of the one before", async () => {
+  it("detects by an anchor that another commit has replaced the anchored one", async () => {
     const { subject, log, head } = await prepare();
     await using _ = subject;
     await committed(log, [writeOf("experiment-9", 0, 2)]);
@@ -184,10 +184,10 @@ export function chainContract(harness: ContractHarness): void {
       position: head + 2,
       hash: `${hash.startsWith("0") ? "1" : "0"}${hash.slice(1)}`,
     };
-    expect((await log.checkAnchor(other))?.detail).toContain("is not the one of the anchor");
-    // No commit ends there.
+    expect((await log.checkAnchor(other))?.detail).toContain("differs from the anchor's");
+    // No commit ends at this position.
     const within = { position: head + 1, hash };
-    expect((await log.checkAnchor(within))?.detail).toContain("is not the one of the anchor");
+    expect((await log.checkAnchor(within))?.detail).toContain("differs from the anchor's");
     expect(await log.checkAnchor({ position: 0, hash })).not.toBeNull();
   });
 

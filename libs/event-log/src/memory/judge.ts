@@ -3,7 +3,7 @@ import type { AppendRequest, AppendResult } from "../port.ts";
 import { refused } from "../refusal.ts";
 import { isForward, type MemoryStore } from "./store.ts";
 
-/** The rights of each role; without a table every role may do everything. */
+/** The permissions of each role; without a table every role may do everything. */
 export class Permissions {
   readonly #roles: LogRoles | undefined;
   readonly role: string;
@@ -13,7 +13,7 @@ export class Permissions {
     this.role = role;
   }
 
-  /** The source of the events of this role; undefined where nobody owns anything. */
+  /** Returns the source of this role's events; undefined without a table of owners. */
   get source(): string | undefined {
     if (this.#roles === undefined) return undefined;
     const consumers = Object.entries(this.#roles.consumers).filter(
@@ -44,7 +44,7 @@ function ownerRefusal(request: AppendRequest, may: Permissions): AppendResult | 
   return undefined;
 }
 
-/** Why a commit is not let through, in the order in which the database asks; undefined if it is. */
+/** Returns why a commit is rejected, with the checks in the database's order; undefined if it is accepted. */
 export function judge(
   store: MemoryStore,
   may: Permissions,

@@ -61,7 +61,7 @@ async function create(): Promise<LogUnderTest> {
 eventLogContract("memory", { create });
 
 describe("memory log", () => {
-  it("lets a hook fail a commit before it is written", async () => {
+  it("runs a hook that can fail a commit before it is written", async () => {
     const log = createMemoryLog({
       beforeCommit: () => {
         throw new Error("database away");
@@ -71,7 +71,7 @@ describe("memory log", () => {
     expect(await log.head()).toBe(0);
   });
 
-  it("lets a hook lose the answer of a commit that was written", async () => {
+  it("runs a hook that can lose the answer of a written commit", async () => {
     let lose = true;
     const log = createMemoryLog({
       afterCommit: () => {
@@ -85,7 +85,7 @@ describe("memory log", () => {
     expect(await log.head()).toBe(1);
   });
 
-  it("takes its times from the clock, and never lets them go back", async () => {
+  it("takes commit times from the clock and never lets them decrease", async () => {
     let nowMs = 1_000;
     const log = createMemoryLog({ clock: { nowMs: () => nowMs } }).as("anyone");
     await log.append(requestOf([writeOf("experiment-1", 0)]));

@@ -1,6 +1,6 @@
 /**
- * The log in memory: the fake for unit tests and simulations. One log, many clients; a client is a role. Everything
- * happens in one turn of the event loop, so appends are in the order of their calls.
+ * The in-memory adapter of the log, for unit tests and simulations: one log with one client per role. Each call
+ * completes in one turn of the event loop, so appends apply in the order of their calls.
  */
 import { assert, type Clock, Fault } from "@trainyard/kernel";
 import { systemClock } from "@trainyard/kernel/system-clock";
@@ -29,26 +29,26 @@ import { judge, Permissions } from "./judge.ts";
 import { type MemoryLease, MemoryStore } from "./store.ts";
 
 export type MemoryLogOptions = {
-  /** Times of commits and the terms of leases; by default the machine's. */
+  /** The clock of commit times and leases; default: the machine's. */
   readonly clock?: Pick<Clock, "nowMs">;
-  /** The owners of categories; left out, every role may do everything. */
+  /** The owners of categories; by default every role may do everything. */
   readonly roles?: LogRoles;
-  /** Called before a commit is looked at. What it throws is what the caller gets, and nothing was written. */
+  /** Called before a commit is checked. If it throws, the caller gets the error, and nothing is written. */
   readonly beforeCommit?: (request: AppendRequest, role: string) => void | Promise<void>;
-  /** Called after a commit was decided. What it throws is what the caller gets, although it was written. */
+  /** Called after a commit was decided. If it throws, the caller gets the error, although the commit was written. */
   readonly afterCommit?: (
     request: AppendRequest,
     result: AppendResult,
     role: string,
   ) => void | Promise<void>;
-  /** Called before every read, lease and cursor call, by the method's name; may throw a Fault. */
+  /** Called with the method's name before every read, lease and cursor call; may throw a Fault. */
   readonly beforeCall?: (method: keyof EventLog, role: string) => void | Promise<void>;
 };
 
 export type MemoryLog = {
-  /** A client of this log; disposing of it leaves the log and its other clients alone. */
+  /** Creates a client of this log; disposing of it affects neither the log nor other clients. */
   as(role: string): EventLog;
-  /** The stored rows, for tests that tamper with them. */
+  /** The stored rows, for tests that corrupt them. */
   readonly store: MemoryStore;
 };
 
@@ -107,7 +107,7 @@ class MemoryClient implements EventLog {
 
   #confirm(seen: SeenEvent | undefined): void {
     if (seen === undefined || this.#store.has(seen)) return;
-    const detail = `the log does not have event ${seen.id} at position ${seen.position}: it went back`;
+    const detail = `the log does not have event ${seen.id} at position ${seen.position}: it lost its last events`;
     throw new Fault("log_rewound", detail, { retry: "later" });
   }
 
@@ -296,12 +296,15 @@ class MemoryClient implements EventLog {
 
 const hexOf = (hash: Uint8Array): string => Buffer.from(hash).toString("hex");
 
-/** One that ends later than its holder could have asked for was granted by a clock that was ahead. */
+/**
+ * A lease that ends later than its holder could have requested was granted by a clock that was ahead, so it counts as
+ * expired.
+ */
 function isHeld({ owner, expiresAtMs, ttlMs }: MemoryLease, nowMs: number): boolean {
   return owner !== "" && expiresAtMs > nowMs && expiresAtMs <= nowMs + ttlMs;
 }
 
-/** Reasons as long as the database keeps them. */
+/** Cuts reasons to the length that the database stores. */
 function clipped(request: AppendRequest): AppendRequest {
   const { cursor } = request;
   if (cursor?.park === undefined) return request;

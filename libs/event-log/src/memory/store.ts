@@ -1,4 +1,4 @@
-/** The state of the memory adapter: the same facts as the tables of the Postgres one, shared by all its clients. */
+/** The state of the memory adapter, shared by all its clients: the same data as the PostgreSQL adapter's tables. */
 import { commitHash, genesis, metaText, sha256Hex } from "../hash.ts";
 import type {
   AppendRequest,
@@ -23,24 +23,21 @@ export const isForward = (from: CursorState, to: CursorState): boolean =>
 const resultKey = ({ meta, commitId }: AppendRequest): string => `${meta.source}\n${commitId}`;
 
 export class MemoryStore {
-  /** In position order. Tests that tamper with them see what `verify` says. */
+  /** Commits in position order. Tests corrupt them to see the findings of `verify`. */
   readonly commits: ChainCommit[] = [];
   readonly events: StoredEvent[] = [];
-  /** The results by the source of the commit and its id. */
+  /** Results by the commit's source and id. */
   readonly #results = new Map<string, Committed>();
   readonly leases = new Map<string, MemoryLease>();
   readonly snapshots = new Map<string, MemorySnapshot>();
   readonly listeners = new Set<() => void>();
   readonly #streams = new Map<string, StoredEvent[]>();
   readonly #cursors = new Map<string, CursorState>();
-  /** The commit without events that moved a cursor last. */
+  /** The id of the last commit that moved a cursor without events. */
   readonly #movedBy = new Map<string, string>();
   readonly #parked = new Map<string, ParkedRow>();
 
-  /**
-   * Returns a function that restores the present state, as a restored backup does; tests use it. A listener continues
-   * listening.
-   */
+  /** Returns a function that restores the present state, like a restored backup. Listeners stay registered. */
   backup(): () => void {
     const lists = [this.commits, this.events].map((list) => [list, [...list]] as const);
     const streams = new Map([...this.#streams].map(([name, events]) => [name, [...events]]));
@@ -73,7 +70,7 @@ export class MemoryStore {
   }
 
   after(position: number, limit: number): readonly StoredEvent[] {
-    // Positions are gapless unless somebody tampered, so the next event is where its position says.
+    // Positions have no gaps unless a test corrupted them, so the next event is at its position's index.
     if (this.events[position]?.position === position + 1) {
       return this.events.slice(position, position + limit);
     }
@@ -84,7 +81,7 @@ export class MemoryStore {
     return this.after(position - 1, 1)[0]?.id === id;
   }
 
-  /** Whether the lease is that of the fence. One that was given up, and that nobody has taken over yet, is. */
+  /** Returns whether the fence's lease is current. A released lease is current until another owner takes it over. */
   holds({ lease, epoch, owner }: Fence): boolean {
     const held = this.leases.get(lease);
     return held?.epoch === epoch && (held.owner === owner || held.owner === "");
@@ -102,7 +99,7 @@ export class MemoryStore {
     else this.#movedBy.set(key, commitId);
   }
 
-  /** The first result of a commit of this source that was here before. */
+  /** Returns the first result of a commit of this source with the same id. */
   repeatOf(request: AppendRequest, ownCursor: boolean): Committed | undefined {
     const first = this.#results.get(resultKey(request));
     if (first !== undefined) return { ...first, repeated: true };

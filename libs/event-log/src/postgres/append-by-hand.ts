@@ -1,12 +1,12 @@
-/** The append function as somebody calls it who does not go through our client: columns exchanged at will. */
+/** Calls the append function directly, without this project's client, with arbitrary columns. */
 import type { Client } from "pg";
 import type { AppendRequest } from "../port.ts";
 import { appendArguments, appendCall } from "./batch.ts";
 
-/** How many parameters the function has now, and how many programs of 0.1 call it with. */
+/** The number of parameters of the function: of the latest form, and of the form that version 0.1 calls. */
 export const forms = { now: 26, first: 23 } as const;
 
-/** The place of a column among the function's parameters. */
+/** The indexes of columns among the function's parameters. */
 export const columns = { metas: 1, eventCommits: 8, eventVersions: 10 } as const;
 
 type Column = keyof typeof columns;

@@ -7,7 +7,7 @@ import type { LazyConnection } from "./connection.ts";
 
 const heavy = 200_000;
 
-/** The payload of each, besides a small event. */
+/** The payload of each commit, besides a small event. */
 const kinds: Readonly<Record<string, (index: number) => Partial<AppendRequest>>> = {
   bodies: (index) => ({
     writes: [
@@ -39,10 +39,10 @@ const kinds: Readonly<Record<string, (index: number) => Partial<AppendRequest>>>
 };
 
 for (const [what, more] of Object.entries(kinds)) {
-  test(`a batch holds no more bytes than its limit when commits carry ${what}`, async () => {
+  test(`a batch has at most batchBytesMax bytes when its commits contain ${what}`, async () => {
     const sizes: number[] = [];
     const sent: number[] = [];
-    // The server's side: answers each commit, and weighs what came.
+    // A fake server: accepts each commit and sums up the bytes.
     const connection: Pick<LazyConnection, "query"> = {
       query: async ({ values }) => {
         const bytes = (values ?? []).reduce((sum: number, value: unknown) => {

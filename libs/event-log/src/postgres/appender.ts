@@ -1,11 +1,10 @@
 /**
- * Group commit: appends of this process and role that wait at the same time travel together, in one statement and one
- * fsync.
+ * Group commit: the concurrent appends of a process and role are sent as one statement with one fsync.
  *
  * States of an append: waiting (in arrival order), sent (in a batch), settled. At most `batchesInFlightMax` batches are
- * under way, on one connection, so the database sees them in arrival order. If a batch fails, its appends are sent
- * again one by one: a bad neighbour hurts nobody. That is safe because a commit that did go through answers as a
- * repeat.
+ * in flight, on one connection, so the database receives them in arrival order. If a batch fails, its appends are sent
+ * again one by one, so that one bad append does not affect others. This is safe because a commit that had succeeded
+ * returns its first result.
  */
 import { Fault } from "@trainyard/kernel";
 import { logLimits } from "../limits.ts";
@@ -41,7 +40,7 @@ export class Appender {
       return Promise.reject(new Fault("log_closed", "the log was closed", { retry: "never" }));
     }
     if (this.#waiting.length >= logLimits.waitingAppendsMax) {
-      const detail = `${logLimits.waitingAppendsMax} appends wait already`;
+      const detail = `too many appends are waiting: the limit is ${logLimits.waitingAppendsMax}`;
       return Promise.reject(new Fault("log_overloaded", detail, { retry: "later" }));
     }
     return new Promise((resolve, reject) => {
@@ -50,7 +49,7 @@ export class Appender {
     });
   }
 
-  /** After the current turn of the event loop, so that callers woken together travel together. */
+  /** Runs after the current turn of the event loop, so that callers that resume together share a batch. */
   #schedule(): void {
     if (this.#scheduled || this.#inFlight >= logLimits.batchesInFlightMax) return;
     this.#scheduled = true;
@@ -72,8 +71,8 @@ export class Appender {
   }
 
   /**
-   * With nothing under way and many waiting, a quarter is left for a second batch: then the database works on one while
-   * this process hands out the answers to the other and hears what their callers want next.
+   * If no batch is in flight and many appends wait, a quarter of them stays for a second batch. The database then works
+   * on one batch while this process handles the answers to the other and collects new appends.
    */
   #takeBatch(): readonly Waiting[] {
     const { length } = this.#waiting;
@@ -90,7 +89,7 @@ export class Appender {
     return this.#waiting.splice(0, count);
   }
 
-  /** Never throws: every append of the batch hears its own outcome. */
+  /** Never throws: every append of the batch gets its outcome. */
   async #settle(batch: readonly Waiting[]): Promise<void> {
     try {
       const results = await this.#send(batch);
@@ -110,7 +109,7 @@ export class Appender {
         const fault = faultOf(error, "appending");
         waiting.reject(fault);
         if (wasAnswered(error)) continue;
-        // Nobody answers: the rest would only wait for the same news.
+        // The server is unavailable: the remaining appends would fail the same way.
         for (const later of batch.slice(index + 1)) later.reject(fault);
         return;
       }
@@ -126,7 +125,7 @@ export class Appender {
     return appendResults(requests, rows);
   }
 
-  /** Refuses new appends and resolves when the last one has heard its outcome. */
+  /** Refuses new appends and resolves when the last append has its outcome. */
   async close(): Promise<void> {
     this.#closed = true;
     if (this.#waiting.length === 0 && this.#inFlight === 0) return;

@@ -1,12 +1,12 @@
 /**
- * Arrays as query parameters. Texts go in PostgreSQL's binary array format: bodies are JSON, and the text format would
- * escape every quote of theirs here and parse it away there. Numbers and UUIDs need no escaping and go as text.
+ * Arrays as query parameters. Text arrays use PostgreSQL's binary format: in the text format each quote of a JSON body
+ * would be escaped by this process and parsed by the server. Numbers and UUIDs need no escaping and are sent as text.
  */
 
 const textOid = 25;
 const headerBytes = 20;
 
-/** One-dimensional text[]; null elements are allowed. */
+/** Encodes a one-dimensional text[]; null elements are allowed. */
 export function textArray(values: readonly (string | null)[]): Buffer {
   let bytes = headerBytes;
   let nulls = 0;
@@ -36,7 +36,7 @@ export function textArray(values: readonly (string | null)[]): Buffer {
   return buffer;
 }
 
-/** integer[], bigint[] or uuid[]. */
+/** Encodes integer[], bigint[] or uuid[]. */
 export function plainArray(values: readonly (number | string | null)[]): string {
   let text = "{";
   for (let index = 0; index < values.length; index += 1) {

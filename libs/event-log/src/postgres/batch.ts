@@ -1,10 +1,10 @@
-/** A batch of commits as the parameters of `log.append`, and its rows as results. */
+/** Converts a batch of commits to the parameters of `log.append`, and its rows to results. */
 import { metaText } from "../hash.ts";
 import { logLimits } from "../limits.ts";
 import type { AppendRequest, AppendResult, WrittenStream } from "../port.ts";
 import { plainArray, textArray } from "./arrays.ts";
 
-/** With so many parameters; the forms of the function differ by their count. */
+/** Returns the call with a number of parameters, which selects the form of the function. */
 export function appendCall(count: number): string {
   const parameters = Array.from({ length: count }, (_, index) => `$${index + 1}`).join(",");
   return `select ordinal, outcome, position, detail from log.append(${parameters})`;
@@ -15,7 +15,8 @@ const firstForm = 23;
 const firstStatement = appendCall(firstForm);
 
 /**
- * The query for a batch. The function's first form looks for neither owners nor seen events, and costs an eighth less.
+ * Returns the query for a batch. The function's first form checks neither owners nor seen events and costs an eighth
+ * less.
  */
 export function appendQuery(batch: readonly AppendRequest[]) {
   const values = appendArguments(batch);
@@ -27,7 +28,7 @@ export function appendQuery(batch: readonly AppendRequest[]) {
 type Texts = (string | null)[];
 type Numbers = (number | string | null)[];
 
-/** The arguments, column by column, in the order of the function's parameters. */
+/** Returns the arguments, column by column, in the order of the function's parameters. */
 export function appendArguments(batch: readonly AppendRequest[]): (Buffer | string)[] {
   const events = { commits: [] as Numbers, streams: [] as Texts, versions: [] as Numbers };
   const ids: Numbers = [];
@@ -164,7 +165,7 @@ function resultOf(request: AppendRequest, row: AppendRow): AppendResult {
   }
 }
 
-/** One result a request, in their order. */
+/** Returns one result per request, in order. */
 export function appendResults(
   batch: readonly AppendRequest[],
   rows: readonly AppendRow[],
@@ -173,8 +174,8 @@ export function appendResults(
   const firstOf = new Map<string, AppendResult>();
   return batch.map((request, index) => {
     const row = byOrdinal.get(index + 1);
-    if (row === undefined) throw new RangeError(`the database left commit ${index + 1} unanswered`);
-    // A repeat of a commit of the same batch comes without what that one wrote.
+    if (row === undefined) throw new RangeError(`the database skipped commit ${index + 1}`);
+    // The database returns no result for a repeat within the same batch: it is the first commit's.
     const first = firstOf.get(request.commitId);
     if (row[1] === "repeated" && row[2] === null && first?.kind === "committed") {
       return { ...first, repeated: true };

@@ -10,13 +10,13 @@ export type ConnectionConfig = {
   readonly user?: string;
   readonly password?: string | (() => Promise<string> | string);
   readonly ssl?: ClientConfig["ssl"];
-  /** Shown in pg_stat_activity. */
+  /** The name in pg_stat_activity. */
   readonly applicationName?: string;
 };
 
 const bigintOid = 20;
 
-/** Positions and counts stay below 2^53, so they are numbers here. */
+/** Positions and counts stay below 2^53, so they are parsed as numbers. */
 const types = {
   getTypeParser: ((oid: number, format?: "text" | "binary"): unknown =>
     oid === bigintOid && format !== "binary"
@@ -37,7 +37,7 @@ export function clientConfig(config: ConnectionConfig): ClientConfig {
   };
 }
 
-/** One connection for one purpose, made when first needed and made again after it failed. */
+/** One connection for one purpose, opened on first use and again after a failure. */
 export class LazyConnection {
   readonly #config: ClientConfig;
   #client: Promise<pg.Client> | undefined;
@@ -70,7 +70,7 @@ export class LazyConnection {
       this.#client = undefined;
       this.#current = undefined;
     };
-    // An error between two queries has no other listener, and would end the process.
+    // Without a listener, an error between two queries would stop the process.
     client.on("error", forget);
     client.once("end", forget);
     connected.catch(forget);
@@ -80,7 +80,8 @@ export class LazyConnection {
   }
 
   /**
-   * After an error that left its state unknown. Its successor, which another query may have asked for, is left alone.
+   * Drops a client after an error that left its state unknown. A newer client, which another query may have opened,
+   * stays.
    */
   #drop(client: pg.Client): void {
     if (this.#current === client) {
@@ -95,6 +96,6 @@ export class LazyConnection {
     const client = this.#client;
     this.#client = undefined;
     const connected = await client?.catch(() => undefined);
-    await connected?.end().catch(() => {}); // A connection that is already gone is closed.
+    await connected?.end().catch(() => {}); // The connection may have closed already.
   }
 }

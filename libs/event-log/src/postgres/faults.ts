@@ -3,7 +3,7 @@ import pg from "pg";
 
 type Kind = { readonly code: string; readonly retry: Retry; readonly says: string };
 
-/** The kinds of faults by SQLSTATE: the longest prefix that fits counts. */
+/** The kinds of faults by SQLSTATE: the longest matching prefix counts. */
 const kinds: Readonly<Record<string, Kind>> = {
   "08": { code: "connection_lost", retry: "later", says: "the connection to the log failed" },
   "23": { code: "log_raced", retry: "now", says: "the log changed under the statement" },
@@ -32,8 +32,9 @@ const sqlState = (error: unknown): string | undefined =>
 const readOnlyState = "25006";
 
 /**
- * Whether the server itself answered, so that the connection still works and nothing of the statement holds. A server
- * that has become read-only answers, too, but is not the primary any more: only a new connection finds the one that is.
+ * Returns whether the server itself answered: then the connection still works, and the statement had no effect. An
+ * answer "read-only" counts as no answer: the server is no longer the primary, and only a new connection finds the
+ * primary.
  */
 export function wasAnswered(error: unknown): boolean {
   const state = sqlState(error);
@@ -41,7 +42,7 @@ export function wasAnswered(error: unknown): boolean {
   return !state.startsWith("08") && !state.startsWith("57P");
 }
 
-/** The failure of the database, as a Fault. The outcome of a write that failed this way is unknown. */
+/** Turns a database error into a Fault. The outcome of a write that failed this way is unknown. */
 export function faultOf(error: unknown, doing: string): Fault {
   if (isFault(error)) return error;
   const message = error instanceof Error ? error.message : String(error);

@@ -1,7 +1,7 @@
 /**
- * Wakes readers when the log grows: one connection that listens, shared by all callbacks of a process, and a poll of
- * the head as the fallback. States: idle (nobody waits, no connection), listening, reconnecting. After each reconnect
- * everybody is called, because what was appended meanwhile was not heard.
+ * Wakes readers when the log grows: one LISTEN connection, shared by all callbacks of a process, and polling of the
+ * head as the fallback. States: idle (no callbacks, no connection), listening, reconnecting. After each reconnect all
+ * callbacks run, because notifications may have been missed.
  */
 import pg, { type ClientConfig } from "pg";
 import { logLimits } from "../limits.ts";
@@ -22,9 +22,9 @@ export class AppendListener {
     this.#head = head;
   }
 
-  /** Resolves once it listens, or once the first attempt has failed and the poll has to do. */
+  /** Resolves when the connection listens, or when the first attempt has failed and only polling remains. */
   async add(callback: () => void): Promise<AsyncDisposable> {
-    // A set of its own wrapper, so that one function may be added twice.
+    // A separate wrapper lets one function be added twice.
     const entry = (): void => callback();
     this.#callbacks.add(entry);
     this.#poll ??= setInterval(() => void this.#pollHead(), logLimits.pollMs).unref();
@@ -59,13 +59,13 @@ export class AppendListener {
       await client.connect();
       await client.query("listen trainyard_log");
     } catch {
-      // The poll carries on meanwhile; a reader of the log gets the reason as a Fault.
+      // Polling continues meanwhile; a reader of the log gets the reason as a Fault.
       reconnect();
       return;
     }
     if (this.#closed || this.#callbacks.size === 0) {
       lost = true;
-      await client.end().catch(() => {}); // Nobody waits any more.
+      await client.end().catch(() => {}); // No callback is left.
       return;
     }
     this.#client = client;
@@ -86,7 +86,7 @@ export class AppendListener {
       if (head !== this.#lastHead) this.#callEveryone();
       this.#lastHead = head;
     } catch {
-      // The next poll asks again.
+      // The next poll retries.
     }
   }
 
@@ -99,7 +99,7 @@ export class AppendListener {
     const client = this.#client;
     this.#client = undefined;
     client?.removeAllListeners("end");
-    await client?.end().catch(() => {}); // A connection that is already gone is closed.
+    await client?.end().catch(() => {}); // The connection may have closed already.
   }
 
   async close(): Promise<void> {

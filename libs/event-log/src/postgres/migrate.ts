@@ -1,6 +1,6 @@
 /**
- * Brings the log's schema to what this program knows, and says which role owns what. Numbered files in `migrations/`,
- * each in a transaction of its own; replicas that start together wait for each other.
+ * Migrates the log's schema to the latest version and grants each role its permissions. Each numbered file in
+ * `migrations/` is one transaction; replicas that start together wait for each other.
  */
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -11,7 +11,10 @@ import { faultOf } from "./faults.ts";
 
 export type MigrateOptions = {
   readonly roles: LogRoles;
-  /** Owns the schema, and so everything in it. Must exist; the connection must be it, or be allowed to become it. */
+  /**
+   * The role that owns the schema and everything in it. It must exist, and the connection's role must be the same or a
+   * member of it.
+   */
   readonly owner?: string;
 };
 
@@ -19,8 +22,8 @@ const folder = join(import.meta.dirname, "..", "..", "migrations");
 const filePattern = /^(\d{4})_[a-z_]+\.sql$/;
 
 /**
- * The functions that service roles may call, in every form, and the tables that they may read. `append` checks its
- * caller.
+ * The functions that service roles may call, in every form, and the tables that they may read. `append` checks the
+ * calling role.
  */
 const callable = [
   "append",
@@ -37,7 +40,7 @@ const readable = ["commits", "events", "streams", "cursors", "parked", "leases",
 
 const quoted = (name: string): string => `"${name.replaceAll('"', '""')}"`;
 
-/** Resolves when the schema is current and the roles are granted what they own. Throws a Fault otherwise. */
+/** Resolves when the schema is current and the roles have their permissions. Throws a Fault otherwise. */
 export async function migrateLog(admin: ClientBase, options: MigrateOptions): Promise<void> {
   const owner = options.owner ?? "ty_migrator";
   try {
@@ -62,7 +65,7 @@ async function transaction(admin: ClientBase, body: () => Promise<void>): Promis
     await body();
     await admin.query("commit");
   } catch (error) {
-    await admin.query("rollback").catch(() => {}); // The connection may be what failed.
+    await admin.query("rollback").catch(() => {}); // The connection itself may have failed.
     throw error;
   }
 }
@@ -76,7 +79,7 @@ async function prepareSchema(admin: ClientBase, owner: string): Promise<void> {
   );
   const present = rows[0];
   if (present?.role !== true) {
-    const detail = `the role ${owner} does not exist: create it before the log`;
+    const detail = `the role ${owner} does not exist: create it before the log is migrated`;
     throw new Fault("log_owner_missing", detail, { retry: "never" });
   }
   if (present.encoding !== "UTF8") {
@@ -111,7 +114,7 @@ async function applyMissing(admin: ClientBase): Promise<void> {
   }
 }
 
-/** The owners become exactly those given; roles that own nothing any more lose what they were granted. */
+/** Sets the owners to exactly the given ones; roles that own nothing lose their grants. */
 async function grant(admin: ClientBase, roles: LogRoles): Promise<void> {
   const owners = [
     ...Object.entries(roles.categories).map(([name, role]) => ["category", name, role] as const),
@@ -142,7 +145,7 @@ async function grant(admin: ClientBase, roles: LogRoles): Promise<void> {
   }
 }
 
-/** Programs of before call some of them with fewer arguments. */
+/** Programs of earlier versions call some of these functions with fewer arguments. */
 async function callableForms(admin: ClientBase): Promise<string> {
   const { rows } = await admin.query<{ form: string }>(
     `select oid::regprocedure::text as form from pg_proc

@@ -1,5 +1,6 @@
 /**
- * Failures of the log that need a real server: errors of whole batches, lost connections, old snapshots, curious roles.
+ * Tests of failures that need a real server: failing batches, lost connections, old snapshots, roles that exceed their
+ * rights.
  */
 import { startTestPostgres, type TestPostgres } from "@trainyard/testing";
 import pg from "pg";
@@ -35,12 +36,12 @@ beforeEach(async () => {
 
 const connect = async (user: string): Promise<pg.Client> => {
   const client = new pg.Client({ connectionString: server.url({ user, database: "trainyard" }) });
-  client.on("error", () => {}); // Tests end connections from outside.
+  client.on("error", () => {}); // Tests terminate connections on the server.
   await client.connect();
   return client;
 };
 
-test("a neighbour that makes the whole batch fail hurts nobody else", async () => {
+test("a commit that makes the whole batch fail does not affect the other commits", async () => {
   await subject.sql(`create or replace function log.poison() returns trigger language plpgsql
     as $$ begin raise exception 'poisoned'; end $$`);
   await subject.sql(`create trigger poison before insert on log.events
@@ -70,7 +71,7 @@ test("a neighbour that makes the whole batch fail hurts nobody else", async () =
   }
 });
 
-test("a connection that is cut again and again loses nothing and doubles nothing", async () => {
+test("a connection that is cut repeatedly neither loses nor duplicates a commit", async () => {
   const streams = 40;
   const perStream = 25;
   let written = 0;
@@ -83,7 +84,7 @@ test("a connection that is cut again and again loses nothing and doubles nothing
       const result = await insistently(log, requestOf([writeOf(stream, version)]));
       expect(result).toMatchObject({ streams: [{ stream, version: version + 1 }] });
       written += 1;
-      // The others are under way meanwhile.
+      // The other writers continue meanwhile.
       if (cutAt.has(written)) await cut();
     }
   };
@@ -95,7 +96,7 @@ test("a connection that is cut again and again loses nothing and doubles nothing
   expect(await collect(log.verify(0))).toEqual([]);
 });
 
-/** The same commit again and again until there is an answer, as every caller does. */
+/** Repeats the same commit until it gets an answer, like every caller. */
 async function insistently(into: EventLog, request: AppendRequest): Promise<AppendResult> {
   for (;;) {
     try {
@@ -106,7 +107,7 @@ async function insistently(into: EventLog, request: AppendRequest): Promise<Appe
   }
 }
 
-test("a connection to a server that became read-only is dropped, and a writable one takes the commit", async () => {
+test("a connection to a server that became read-only is dropped, and a writable server accepts the commit", async () => {
   await committed(log, [writeOf("trial-1.1", 0)]);
   const appender = async (): Promise<number | undefined> => {
     const text = `select pid from pg_stat_activity
@@ -118,7 +119,8 @@ test("a connection to a server that became read-only is dropped, and a writable 
   await subject.sql("alter system set default_transaction_read_only = on");
   await subject.sql("select pg_reload_conf()");
   try {
-    // The server takes commits until it has read its new settings: each is another, since a repeat writes nothing.
+    // The server accepts commits until it has read its new settings. Each commit is a new one, since a repeat would
+    // write nothing.
     let version = 1;
     const append = async (): Promise<unknown> => {
       const result = await log.append(requestOf([writeOf("trial-1.1", version)]));
@@ -137,18 +139,18 @@ test("a connection to a server that became read-only is dropped, and a writable 
   expect(await insistently(log, request)).toMatchObject({ kind: "committed" });
 });
 
-test("under an old snapshot that stays open, a commit leaves no dead row behind", async () => {
+test("a commit leaves no dead row behind while an old snapshot stays open", async () => {
   await subject.sql("select pg_stat_reset()");
   const reader = await connect("ty_reader");
   await reader.query("begin isolation level repeatable read");
   await reader.query("select count(*) from log.commits");
   const writer = subject.as("ty_experiments");
   for (let commit = 0; commit < 300; commit += 1) {
-    // Each stream is begun and then continued twice.
+    // Each stream is created and then continued twice.
     const write = writeOf(`trial-1.${commit % 100}`, 2 * Math.floor(commit / 100), 2);
     await committed(writer, [write]);
   }
-  // A connection that ends hands in its statistics.
+  // A connection reports its statistics when it closes.
   await writer[Symbol.asyncDispose]();
   const { rows } = await reader.query<{ count: string }>("select count(*) from log.commits");
   expect(rows).toEqual([{ count: "0" }]);
@@ -166,7 +168,7 @@ async function statistics() {
 }
 
 describe("a role", () => {
-  test("writes past the function nowhere, and calls nothing but what is meant for it", async () => {
+  test("can write and call only through the functions granted to it", async () => {
     await committed(log, [writeOf("trial-1.1", 0)]);
     const client = await connect("ty_experiments");
     const forbidden = [
@@ -187,7 +189,7 @@ describe("a role", () => {
     await client.end();
   });
 
-  test("cannot smuggle functions of its own into append", async () => {
+  test("cannot make append call functions of the role", async () => {
     const client = await connect("ty_experiments");
     await client.query("set search_path = pg_temp, pg_catalog");
     await client.query(`create function pg_temp.sha256(bytea) returns bytea language sql
@@ -200,8 +202,8 @@ describe("a role", () => {
   });
 });
 
-describe("reading on", () => {
-  test("sees what was committed after the page before it", async () => {
+describe("reading the log in pages", () => {
+  test("returns events that were committed after the previous page", async () => {
     await committed(log, [writeOf("trial-1.1", 0, 150)]);
     expect((await log.readAll(0, 100)).length).toBe(100);
     await committed(log, [writeOf("trial-1.2", 0, 10)]);
@@ -232,21 +234,21 @@ describe("reading on", () => {
     }
   });
 
-  test("stops at what is missing instead of passing over it", async () => {
+  test("stops at a missing event instead of skipping it", async () => {
     await committed(log, [writeOf("trial-1.1", 0, 5)]);
     await subject.tamper.removeEvent(3);
     await expect(log.readAll(0, 100)).rejects.toMatchObject({ code: "log_broken" });
   });
 });
 
-test("a log that grows while it is verified holds", async () => {
+test("a log that grows while it is verified has no finding", async () => {
   const write = async (from: number, commits: number): Promise<void> => {
     const numbers = Array.from({ length: commits }, (_, index) => from + index);
     await Promise.all(numbers.map((n) => committed(log, [writeOf(`trial-1.${n}`, 0)])));
   };
   const pages = logLimits.verifyPageCommits;
   await write(1, pages + 10);
-  /** Its second page of commits holds more than the log did when the events of the first one were read. */
+  /** The second page of commits includes commits that were appended after the events of the first page were read. */
   class ReaderOfGrowing extends Reader {
     #pages = 0;
     override async rows<Row extends unknown[]>(...asked: Parameters<Reader["rows"]>) {
@@ -266,7 +268,7 @@ test("a log that grows while it is verified holds", async () => {
   }
 });
 
-test("an erased body leaves its place, its digest and a chain that holds", async () => {
+test("an erased body keeps its position and its digest, and the chain stays valid", async () => {
   await committed(log, [writeOf("trial-1.1", 0, 3)]);
   await subject.sql(`update log.events set erased = sha256(convert_to(body, 'UTF8')), body = null
     where position = 2`);
@@ -280,7 +282,7 @@ test("an erased body leaves its place, its digest and a chain that holds", async
   expect(await collect(log.verify(0))).toMatchObject([{ position: expect.any(Number) }]);
 });
 
-test("an event that names another commit is found", async () => {
+test("an event that names another commit is reported", async () => {
   await committed(log, [writeOf("trial-1.1", 0, 2)]);
   await committed(log, [writeOf("trial-1.1", 2, 1)]);
   await subject.sql("update log.events set commit_position = 3 where position = 1");

@@ -1,6 +1,6 @@
 /**
- * The cost of an append and of a read when a snapshot has stayed open for long, and when the log has many partitions:
- * counted in pages of the database's memory that they look at, which no other work on the machine changes.
+ * The costs of an append and of a read while an old snapshot stays open, and with many partitions. The unit is shared
+ * buffer pages touched, which other work on the machine does not change.
  */
 import { startTestPostgres, type TestPostgres } from "@trainyard/testing";
 import pg from "pg";
@@ -28,7 +28,7 @@ const connect = async (user: string): Promise<pg.Client> => {
 
 type Plan = { readonly "Shared Hit Blocks": number; readonly "Shared Read Blocks": number };
 
-/** The pages that a statement looks at, everything that its functions do included. */
+/** Returns the pages that a statement touches, including those of its functions. */
 async function pagesOf(text: string, values: unknown[]): Promise<number> {
   const { rows } = await client.query<{ "QUERY PLAN": [{ readonly Plan: Plan }] }>(
     `explain (analyze, buffers, format json) ${text}`,
@@ -38,7 +38,7 @@ async function pagesOf(text: string, values: unknown[]): Promise<number> {
   return (plan?.["Shared Hit Blocks"] ?? 0) + (plan?.["Shared Read Blocks"] ?? 0);
 }
 
-/** The least of several, without what a first call has to look up of functions and tables. */
+/** Returns the minimum of several measurements, without the catalog reads of a first call. */
 async function least(measure: () => Promise<number>): Promise<number> {
   let pages = Number.POSITIVE_INFINITY;
   for (let time = 0; time < 8; time += 1) pages = Math.min(pages, await measure());
@@ -48,7 +48,7 @@ async function least(measure: () => Promise<number>): Promise<number> {
 const pagesOfAppend = (request: AppendRequest): Promise<number> =>
   pagesOf(appendStatement, appendArguments([request]));
 
-describe("under a snapshot that stays open", () => {
+describe("while a snapshot stays open", () => {
   beforeAll(async () => {
     server = await startTestPostgres();
     await prepareServer(server);
@@ -66,7 +66,7 @@ describe("under a snapshot that stays open", () => {
   const lease = "experiments/0";
   const moves = 5_000;
 
-  test("an append to a hot stream, with a busy cursor and a lease, looks at no more pages than before", async () => {
+  test("an append to a hot stream, with a busy cursor and a lease, touches no more pages than before", async () => {
     const log = subject.as("ty_experiments");
     await committed(log, [writeOf("experiment-1", 0), writeOf("trial-1.1", 0, 3)]);
     const epoch = (await log.acquireLease(lease, "me", 60_000))?.epoch ?? 0;
@@ -87,7 +87,8 @@ describe("under a snapshot that stays open", () => {
     await reader.query("begin isolation level repeatable read");
     await reader.query("select count(*) from log.events");
 
-    // Thousands of commits to one stream, lazy moves of one cursor and renewals of one lease, each a transaction.
+    // Thousands of commits to one stream, lazy moves of one cursor and renewals of one lease, each in a separate
+    // transaction.
     const meta =
       '{"source":"/trainyard/experiments","workspace":"","correlationid":"","causationid":"","authid":"","traceparent":""}';
     await client.query(`do $$ begin for n in 1 .. ${moves} loop
@@ -114,13 +115,13 @@ describe("under a snapshot that stays open", () => {
     const { rows } = await reader.query("select count(*)::int as events from log.events");
     expect(rows).toEqual([{ events: 4 + 8 }]);
     await reader.end();
-    // Seven indexes may each have grown a level, which costs a page a look.
+    // Each of seven indexes may be one level deeper, which costs a page per lookup.
     expect(after - before).toBeLessThanOrEqual(16);
     expect(renewal).toBeLessThanOrEqual(20);
   });
 });
 
-describe("when nobody has analysed a log that has grown", () => {
+describe("without ANALYZE after the log has grown", () => {
   beforeAll(async () => {
     server = await startTestPostgres({ settings: { autovacuum: "off" } });
     await prepareServer(server);
@@ -131,10 +132,10 @@ describe("when nobody has analysed a log that has grown", () => {
   });
   afterEach(() => subject[Symbol.asyncDispose]());
 
-  test("a batch on a new connection looks at no more pages than on an empty log", async () => {
+  test("a batch on a new connection touches no more pages than on an empty log", async () => {
     const log = subject.as("ty_experiments");
     let version = 0;
-    /** Eight commits in one batch, each to a stream of its own. */
+    /** Eight commits in one batch, each to a separate stream. */
     const pagesOfBatch = async (): Promise<number> => {
       client = await connect("ty_experiments");
       const pages = await least(() => {
@@ -155,7 +156,8 @@ describe("when nobody has analysed a log that has grown", () => {
         ),
       );
     }
-    // Seven indexes may each have grown a level, which costs a page a look; each commit looks once or twice into each.
+    // Each of seven indexes may be one level deeper, which costs a page per lookup; each commit makes one or two
+    // lookups per index.
     expect((await pagesOfBatch()) - before).toBeLessThanOrEqual(2 * 7 * 8);
   });
 });
@@ -168,7 +170,7 @@ describe("with many partitions", () => {
   });
   afterEach(() => server[Symbol.asyncDispose]());
 
-  /** Fills a log up to a number of partitions; what reading an old stream and appending to one then costs. */
+  /** Fills a log up to a number of partitions, then measures a read of an old stream and an append. */
   async function costs(partitions: number) {
     await dividePartitions(server, events, partitions + 1);
     subject = await emptyLog(server);
@@ -193,7 +195,7 @@ describe("with many partitions", () => {
     return { read, append };
   }
 
-  test("reading a stream and appending to one look at no more pages than with a single one", async () => {
+  test("reading a stream and appending to one touch no more pages than with one partition", async () => {
     const few = await costs(1);
     await server[Symbol.asyncDispose]();
     server = await startTestPostgres();
@@ -203,7 +205,7 @@ describe("with many partitions", () => {
     expect(many.append - few.append).toBeLessThanOrEqual(8);
   });
 
-  test("a stream's row changes only when it enters a partition, and says where it begins and ends", async () => {
+  test("a stream's row changes only when the stream enters a partition, and records where it begins and ends", async () => {
     await dividePartitions(server, events, 10);
     subject = await emptyLog(server);
     const log = subject.as("ty_experiments");
@@ -219,9 +221,9 @@ describe("with many partitions", () => {
     for (let version = 3; version < 19; version += 1) {
       await committed(log, [writeOf("experiment-1", version)]);
     }
-    // The log is at position 19 of 20, and nothing was written to its row.
+    // The log is at position 19 of 20, and the stream's row is unchanged.
     expect(await rows()).toEqual(first);
-    // Two events, on both sides of the boundary; a stream that begins beyond it; and a jump over two partitions.
+    // Two events on both sides of the boundary, a stream that begins beyond it, and a commit that spans two partitions.
     await committed(log, [writeOf("experiment-1", 19, 2)]);
     await committed(log, [writeOf("trial-1.1", 0)]);
     await committed(log, [writeOf("trial-1.2", 0, 50)]);

@@ -8,7 +8,7 @@ let divided: TestPostgres;
 beforeAll(async () => {
   [server, divided] = await Promise.all([startTestPostgres(), startTestPostgres()]);
   await Promise.all([prepareServer(server), prepareServer(divided)]);
-  // The longest test of the contract appends 300 events.
+  // The longest test of the suite appends 300 events.
   await dividePartitions(divided, 7, 50);
 });
 afterAll(() => Promise.all([server[Symbol.asyncDispose](), divided[Symbol.asyncDispose]()]));

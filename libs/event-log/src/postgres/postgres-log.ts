@@ -24,13 +24,13 @@ import { Reader } from "./reads.ts";
 import { checkAnchor, readAnchor, verifyChain } from "./verify.ts";
 
 export type PostgresLogOptions = ConnectionConfig & {
-  /** Connections for reading; appends and listening have one each besides. */
+  /** The number of read connections; appends and the listener have one each in addition. */
   readonly readConnections?: number;
 };
 
 /**
- * The log in a PostgreSQL database that `migrateLog` has prepared. The user that connects is the role that owns what it
- * appends to. Connects when first used, and again after the connection was lost.
+ * Opens the log in a PostgreSQL database that `migrateLog` has prepared. The connection's user is the role that owns
+ * the appended categories. Connects on first use, and again after a lost connection.
  */
 export function createPostgresLog(options: PostgresLogOptions): EventLog {
   return new PostgresLog(options);
@@ -46,7 +46,7 @@ class PostgresLog implements EventLog {
   constructor({ readConnections, ...options }: PostgresLogOptions) {
     const config = clientConfig(options);
     this.#pool = new pg.Pool({ ...config, max: readConnections ?? logLimits.readConnectionsMax });
-    // An idle connection that breaks is replaced by the pool; without a listener it would end the process.
+    // The pool replaces an idle connection that breaks; without this listener the error would stop the process.
     this.#pool.on("error", () => {});
     this.#connection = new LazyConnection({ ...config, pipeline: true });
     this.#appender = new Appender(this.#connection);

@@ -1,4 +1,4 @@
-/** The calls of a role that took over a service and calls the append function by itself. */
+/** Direct calls of the append function by a role whose service was compromised. */
 import { startTestPostgres, type TestPostgres } from "@trainyard/testing";
 import pg from "pg";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
@@ -40,7 +40,7 @@ for (const versions of [
     expect(await appendByHand(client, [request], { eventVersions: versions })).toMatchObject(
       invalid,
     );
-    // In a batch with others, too, which goes through.
+    // The bad commit also fails in a batch with a valid commit, which succeeds.
     const other = requestOf([writeOf("trial-1.2", 0)]);
     expect(
       await appendByHand(client, [request, other], { eventVersions: [...versions, 1] }),
@@ -50,7 +50,7 @@ for (const versions of [
   });
 }
 
-test("versions that continue a stream are counted from what it holds", async () => {
+test("the versions of a continued stream must follow its stored version", async () => {
   await committed(subject.as("ty_experiments"), [writeOf("trial-1.1", 0, 2)]);
   const request = requestOf([writeOf("trial-1.1", 2, 2)]);
   for (const versions of [
@@ -83,7 +83,7 @@ for (const eventCommits of [
   });
 }
 
-test("an event that names no commit is written to none", async () => {
+test("an event that names no commit is not written", async () => {
   const requests = [requestOf([writeOf("trial-1.1", 0)]), requestOf([writeOf("trial-1.2", 0)])];
   for (const eventCommits of [
     [1, null],
@@ -126,7 +126,7 @@ for (const [what, meta] of Object.entries(metas)) {
   });
 }
 
-test("a source that is forged in the text of the attributes is not what is stored", async () => {
+test("a source forged in the text of the attributes is replaced by the role's source", async () => {
   const forged = [
     own.replace("/trainyard/experiments", "/trainyard/scheduler"),
     own.replace("/trainyard/experiments", ""),

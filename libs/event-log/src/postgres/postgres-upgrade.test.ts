@@ -1,4 +1,4 @@
-/** A log that an earlier version has written is brought to today's schema in place, and nothing of it changes. */
+/** Migrates a log of an earlier version in place and checks that its data is unchanged. */
 import { startTestPostgres } from "@trainyard/testing";
 import pg from "pg";
 import { expect, test } from "vitest";
@@ -12,10 +12,10 @@ import {
   openLog,
 } from "../testing/postgres-harness.ts";
 
-/** The migrations of version 0.1, with a row and a version for each stream. */
+/** The number of migrations in version 0.1, which has a row and a version for each stream. */
 const released = 5;
 
-test("a log of five migrations keeps its events, hashes, versions, cursors, leases and commit ids", async () => {
+test("a log with the first five migrations keeps its events, hashes, versions, cursors, leases and commit ids", async () => {
   await using server = await startTestPostgres();
   await createDatabase(server);
   await migrateThen(server, released);
@@ -26,7 +26,7 @@ test("a log of five migrations keeps its events, hashes, versions, cursors, leas
   await client.connect();
   const old = (...requests: Parameters<typeof appendByHand>[1]) =>
     appendByHand(client, requests, {}, forms.first);
-  // Positions 1-3, 4-13 over a boundary, 14-23 over another, 24.
+  // Positions 1-3, 4-13 across a partition boundary, 14-23 across another one, and 24.
   const first = requestOf([writeOf("experiment-1", 0, 3)], {
     meta: { ...noMeta, authid: "admin" },
   });
@@ -64,12 +64,12 @@ test("a log of five migrations keeps its events, hashes, versions, cursors, leas
   );
   expect(await log.cursor("experiments", 0)).toEqual({ position: 5, part: 0 });
   expect(await log.append(moving)).toMatchObject({ kind: "committed", repeated: true });
-  // The holder keeps its lease and its epoch, and the next one gets the next.
+  // The holder keeps its lease and epoch, and the next holder gets the next epoch.
   expect(await log.acquireLease("experiments/0", "other", 60_000)).toBeNull();
   expect(await log.acquireLease("experiments/0", "holder", 60_000)).toMatchObject({ epoch: 2 });
   await log.releaseLease("experiments/0", "holder");
   expect(await log.acquireLease("experiments/0", "other", 60_000)).toMatchObject({ epoch: 3 });
-  // A commit from before is a repeat for its own role, and nothing to another one.
+  // A commit from before the migration is a repeat for its role, and unknown for another role.
   expect(await log.append(second)).toMatchObject({
     kind: "committed",
     position: 13,

@@ -1,4 +1,4 @@
-/** The statements of reads. Positions and versions come as numbers, bodies as they were written. */
+/** The SQL statements of reads. Positions and versions are numbers; bodies have their exact stored text. */
 import type { Pool } from "pg";
 import { Fault } from "@trainyard/kernel";
 import { logLimits } from "../limits.ts";
@@ -24,8 +24,8 @@ type EventRow = [
 ];
 
 /**
- * A page of the log is one answer with two kinds of rows: its events, whose `timeMs` is null, and their commits, whose
- * `stream` is.
+ * A page of the log is one result with two kinds of rows: events, whose `timeMs` is null, and commits, whose `stream`
+ * is null.
  */
 type PageRow = [
   position: number,
@@ -39,23 +39,21 @@ type PageRow = [
 ];
 
 /**
- * Reads from a log of few partitions, and looks into all of them. An event without its commit is no event: the join
- * keeps it, so that it is noticed.
+ * Searches all partitions, for a log with few of them. The left join is deliberate: an event whose commit row is
+ * missing must be reported as corruption.
  */
 const readStreamStatement = `select e.position, e.version, e.id, e.type, e.body, c.time_ms, c.commit_id, c.meta
   from log.events e left join log.commits c on c.position = e.commit_position
   where e.stream = $1 and e.version > $2 order by e.version limit $3`;
 
-/**
- * Looks only into the partitions that hold some of the stream, and first where these are: worth it from a few
- * partitions on.
- */
+/** First finds the partitions that contain the stream, then reads only these: faster in a log with many partitions. */
 const readFromManyStatement = `select position, version, id, type, body, time_ms, commit_id, meta
   from log.read_stream($1, $2, $3)`;
 
 /**
- * Each commit is read and sent once, however many events it has. One statement, so that both come from one snapshot.
- * Positions have no gaps, so the page ends at $1 + $2 at the latest, and so do all of its commits but perhaps the last.
+ * Each commit is read and sent once, however many events it has. One statement gives both from the same snapshot.
+ * Positions have no gaps, so the page ends at $1 + $2 at the latest, and so do all of its commits except perhaps the
+ * last.
  */
 const readAllStatement = `(
     select position, stream, version, id, type, body, null::bigint, null::text
@@ -68,7 +66,7 @@ const readAllStatement = `(
     from log.commits where position >= $1 + $2 order by position limit 1
   )`;
 
-/** Looks at the asked number of positions by their index; events of other streams stay in the database. */
+/** Scans the given number of positions by index; events of other streams are not sent. */
 const readSomeStatement = `select head.position, e.position, e.version, e.id, e.type, e.body, c.time_ms, c.commit_id, c.meta, e.stream
   from (select coalesce(max(position), 0) as position from log.commits) as head
   left join log.events e on e.position > $1 and e.position <= $1::bigint + $2::bigint and e.position <= head.position
@@ -77,10 +75,10 @@ const readSomeStatement = `select head.position, e.position, e.version, e.id, e.
   left join log.commits c on c.position = e.commit_position
   order by e.position`;
 
-/** The head, and an event with its stream; the event's position is null where there is none. */
+/** The head and an event with its stream; the event's position is null if there is no event. */
 type SomeRow = [head: number, ...event: EventRow, stream: string] | [head: number, none: null];
 
-/** Commits that follow one another often share their attributes, which are then parsed once. */
+/** Consecutive commits often share their attributes, which are then parsed once. */
 class Metas {
   #text = "";
   #meta = {} as CommitMeta;
@@ -94,7 +92,7 @@ class Metas {
   }
 }
 
-/** One string for each type: looking things up by it then costs its hash once, not once for each event. */
+/** Returns one string object per type, so that its hash is computed once, not for each event. */
 const types = new Map<string, string>();
 
 function internedType(type: string): string {
@@ -104,7 +102,7 @@ function internedType(type: string): string {
   return type;
 }
 
-/** Erased by law: the place stays, its content is the empty message. */
+/** The body of an erased event: the position stays, and the content is the empty message. */
 const erasedBody = "{}";
 
 function eventsOfStream(stream: string, rows: readonly EventRow[]): StoredEvent[] {
@@ -129,9 +127,9 @@ const isCommit = (row: PageRow): boolean => row[1] === null;
 const inPageOrder = (a: PageRow, b: PageRow): number =>
   Number(isCommit(a)) - Number(isCommit(b)) || a[0] - b[0];
 
-/** Events and commits, each in order, become events with the attributes of their commits. */
+/** Joins the events of a page with the attributes of their commits. */
 function eventsOfPage(afterPosition: number, rows: PageRow[]): StoredEvent[] {
-  // They come in this order, which the statement does not promise.
+  // The rows usually come in this order, but the statement does not guarantee it.
   rows.sort(inPageOrder);
   const firstCommit = rows.findIndex(isCommit);
   const count = firstCommit < 0 ? rows.length : firstCommit;
@@ -170,7 +168,7 @@ const hole = (position: number): Fault =>
 
 export class Reader {
   readonly #pool: Pool;
-  /** Pages that were asked for before anyone wanted them, by position and limit. */
+  /** Prefetched pages, by position and limit. */
   readonly #ahead = new Map<string, Promise<StoredEvent[]>>();
   #streamsRead = 0;
   #hasManyPartitions = false;
@@ -203,7 +201,7 @@ export class Reader {
     return eventsOfStream(stream, rows);
   }
 
-  /** Asked again now and then: a log takes long to fill a partition. */
+  /** The answer is refreshed only every `readsPerLook` reads: a log takes long to fill a partition. */
   async #manyPartitions(): Promise<boolean> {
     this.#streamsRead += 1;
     if (this.#streamsRead % logLimits.readsPerLook !== 1) return this.#hasManyPartitions;
@@ -222,13 +220,12 @@ export class Reader {
   }
 
   /**
-   * A reader of page after page (a rebuild, a relay that catches up) finds the next one under way: after a full page it
-   * is asked for at once. One that was read ahead counts only if it is full, so nobody misses what was committed
-   * meanwhile.
+   * Prefetches for sequential readers (a rebuild, a relay that catches up): after a full page the next one is requested
+   * at once. A prefetched page is used only if it is full, so no newer commit is missed.
    */
   async readAll(afterPosition: number, limit: number): Promise<StoredEvent[]> {
     const ahead = this.#takeAhead(afterPosition, limit);
-    const early = await ahead?.catch(() => undefined); // It is asked again, and fails for the caller.
+    const early = await ahead?.catch(() => undefined); // A failed prefetch is read again.
     const full = early?.length === limit;
     const events = full ? early : await this.#readPage(afterPosition, limit);
     const last = events.at(-1);
@@ -253,7 +250,7 @@ export class Reader {
       }
     }
     const page = this.#readPage(afterPosition, limit);
-    page.catch(() => {}); // Nobody may ever ask for it.
+    page.catch(() => {}); // The page may never be used.
     this.#ahead.set(`${afterPosition}/${limit}`, page);
   }
 
@@ -278,7 +275,7 @@ export class Reader {
       return eventsOfStream(event[8], [event.slice(0, 8) as EventRow]);
     });
     const head = rows[0]?.[0] ?? 0;
-    // A log that went back is behind its reader.
+    // A log that lost its last events ends before the reader's position.
     return { events, scannedTo: Math.max(afterPosition, Math.min(afterPosition + window, head)) };
   }
 
@@ -307,7 +304,7 @@ export class Reader {
     const text = "select log.move_cursor($1, $2, $3, $4, $5, $6, $7, $8, $9)";
     const rows = await this.rows<[string]>("move_cursor", text, values, "moving a cursor");
     const outcome = rows[0]?.[0] ?? "";
-    // A move backwards says what the log knows already.
+    // A move backwards is ignored: the log has a later position already.
     if (outcome === "moved" || outcome === "behind") return;
     throw new Fault(outcome, `the cursor of ${values[0]} was not moved: ${outcome}`, {
       retry: "never",

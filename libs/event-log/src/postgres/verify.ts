@@ -1,4 +1,4 @@
-/** The hash chain, computed again here from what is stored, page by page. */
+/** Computes the hash chain again from the stored data, page by page. */
 import { genesis, sha256Hex } from "../hash.ts";
 import { logLimits } from "../limits.ts";
 import type { LogAnchor, VerifyFinding } from "../port.ts";
@@ -68,7 +68,7 @@ const chainEvent = (row: EventRow): ChainEvent => ({
   commitPosition: row[7],
 });
 
-/** Events of a range, a page at a time, handed out up to a position. */
+/** Reads the events of a range in pages and returns them up to a position. */
 class EventPages {
   readonly #reader: Reader;
   #page: ChainEvent[] = [];
@@ -94,9 +94,7 @@ class EventPages {
     }
   }
 
-  /**
-   * The next page, read ahead beyond what is asked for: what is not there yet behind its last event may come meanwhile.
-   */
+  /** Reads the next page beyond the requested position; events behind its last one may still be appended. */
   async #fetch(position: number): Promise<void> {
     const until = Math.max(position, this.#after + eventsPerPage);
     const rows = await this.#reader.rows<EventRow>(
@@ -159,7 +157,7 @@ export async function* verifyChain(
   yield* await strays(reader, walk);
 }
 
-/** Events beyond the last commit; a commit that came meanwhile explains its own. */
+/** Finds events beyond the last commit, except those of a commit that was appended meanwhile. */
 async function strays(reader: Reader, walk: ChainWalk): Promise<readonly VerifyFinding[]> {
   const text = `select e.position from log.events e
     where e.position > $1 and e.position > coalesce((select max(position) from log.commits), 0)

@@ -23,7 +23,7 @@ async function withClient<Value>(
   }
 }
 
-/** Creates the roles and a database with nothing in it. Once per server. */
+/** Creates the roles and an empty database. Once per server. */
 export async function createDatabase(server: TestPostgres): Promise<void> {
   await withClient(server.url(), async (client) => {
     await client.query("create role ty_migrator");
@@ -40,7 +40,7 @@ export async function prepareServer(server: TestPostgres): Promise<void> {
   await migrateToday(server);
 }
 
-/** Brings the log's schema to what this program knows. */
+/** Migrates the log's schema to the latest version. */
 export async function migrateToday(server: TestPostgres): Promise<void> {
   await withClient(server.url({ database }), (client) =>
     migrateLog(client, { roles: contractRoles }),
@@ -52,7 +52,7 @@ export type PostgresUnderTest = LogUnderTest & {
   sql<Row extends pg.QueryResultRow>(text: string, values?: unknown[]): Promise<Row[]>;
 };
 
-/** The schema as a released version left it: the first migrations only, granted as that version did. */
+/** Creates the schema of a released version: only its migrations, with its grants. */
 export async function migrateThen(server: TestPostgres, migrations: number): Promise<void> {
   await withClient(server.url({ database }), async (client) => {
     await client.query("create schema log authorization ty_migrator");
@@ -83,7 +83,7 @@ export async function migrateThen(server: TestPostgres, migrations: number): Pro
 
 const migrationFolder = join(import.meta.dirname, "..", "..", "migrations");
 
-/** So that a test meets many partitions of the log: fewer events a partition, for a server whose log is still empty. */
+/** Reduces the events per partition, so that a test reaches many partitions; the server's log must still be empty. */
 export async function dividePartitions(
   server: TestPostgres,
   events: number,
@@ -103,7 +103,7 @@ export async function dividePartitions(
   });
 }
 
-/** The migrated log of the server, emptied. */
+/** Empties the server's migrated log and opens it. */
 export async function emptyLog(server: TestPostgres): Promise<PostgresUnderTest> {
   const subject = openLog(server);
   await subject.sql(`truncate log.commits, log.events, log.streams, log.cursors, log.parked, log.leases,
@@ -111,7 +111,7 @@ export async function emptyLog(server: TestPostgres): Promise<PostgresUnderTest>
   return subject;
 }
 
-/** The log of the server as it is. */
+/** Opens the server's log without emptying it. */
 export function openLog(server: TestPostgres): PostgresUnderTest {
   const pool = new pg.Pool({ connectionString: server.url({ database }), max: 2 });
   const logs: EventLog[] = [];

@@ -1,4 +1,4 @@
-/** Ends the whole search when it has used up its time, slot-hours or trials. */
+/** Stops the whole search when its time, slot-hours or trials are used up. */
 import { durationPattern, durationSeconds, durationShape } from "../duration.ts";
 import { keyPath, numberAt, valueAt } from "../json.ts";
 import type { PolicyModule } from "./module.ts";

@@ -145,7 +145,7 @@ describe("early_stopping", () => {
     expect(config(list("[]"), { defaults }).early_stopping).toEqual([]);
   });
 
-  it("is described once in the JSON Schema, whatever is nested in it", () => {
+  it("has one definition in the JSON Schema, also for nested policies", () => {
     const { early_stopping_policy: policy } = exportJsonSchema()["$defs"] as JsonObject;
     for (const word of ["no_improvement", "max_slot_hours", "#/$defs/early_stopping_policy"]) {
       expect(JSON.stringify(policy)).toContain(word);
@@ -154,7 +154,7 @@ describe("early_stopping", () => {
 });
 
 describe("max_time and time_metric", () => {
-  it.each(["single", "random", "grid", "sobol", "tpe", "gp"])("are keys of %s too", (name) => {
+  it.each(["single", "random", "grid", "sobol", "tpe", "gp"])("are keys of %s", (name) => {
     const trials = name === "single" || name === "grid" ? "" : ", max_trials: 2";
     const keys = `{name: ${name}, metric: loss${trials}, max_time: 9, time_metric: epochs}`;
     expect(config(`searcher: ${keys}`).searcher).toMatchObject({

@@ -1,7 +1,7 @@
 /**
- * An early-stopping policy as configurations know it. What it decides, and on what evidence, is in libs/search under
- * the same name; docs/early-stopping.md is for people. Times are in units of the searcher's time metric (training steps
- * where it names none); null stands for what was not given.
+ * The configuration of an early-stopping policy. libs/search has its decisions under the same name;
+ * docs/early-stopping.md describes it for users. Times are in units of the searcher's time metric (default: training
+ * steps); null means not given.
  */
 import type { JsonObject } from "../json.ts";
 import type { Note } from "../parts/part.ts";
@@ -11,10 +11,10 @@ import type { Shape, Values } from "../parts/values.ts";
 export type Graceful = { readonly grace: number };
 
 export type PolicyModule<Own extends object = object> = {
-  /** Its keys, made of the small schemas: those that have to be there and those that may. */
+  /** The policy's keys, built from the small schemas: required and optional ones. */
   readonly keys: (values: Values) => { readonly needed?: Shape; readonly optional: Shape };
-  /** Rules that no schema of a single key has. */
+  /** Rules across several keys. */
   readonly check?: (policy: JsonObject, path: string, note: Note) => void;
-  /** Its keys, read from JSON of any origin: what is absent or of a wrong type gets its default. */
+  /** Reads the policy's keys from any JSON: an absent value, or one of the wrong type, becomes the default. */
   readonly read: (policy: JsonObject) => Own;
 };

@@ -1,12 +1,12 @@
-/** Stops a trial that has not improved for a while. */
+/** Stops a trial that has not improved for a number of reports, or for a time. */
 import { keyPath, numberAt, numbersOr, valueAt } from "../json.ts";
 import type { Graceful, PolicyModule } from "./module.ts";
 
 type NoImprovement = Graceful & {
-  /** Reports in a row without an improvement, or time since the last one: one of the two. */
+  /** Consecutive reports without an improvement, or time since the last improvement; exactly one of them is set. */
   readonly patience: number | null;
   readonly patience_time: number | null;
-  /** An improvement is more than this; relative to the best value's size in the second. */
+  /** The minimum improvement: absolute, and relative to the size of the best value. */
   readonly min_delta: number;
   readonly min_delta_relative: number;
 };

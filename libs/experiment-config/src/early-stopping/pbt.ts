@@ -1,11 +1,11 @@
-/** Stops a trial that stays at the lower end of the population, as population-based training counts it. */
+/** Stops a trial that stays in the lowest quantile of the population, as in population-based training. */
 import { numbersOr } from "../json.ts";
 import type { Graceful, PolicyModule } from "./module.ts";
 
 type Pbt = Graceful & {
-  /** The share of the population that counts as its lower end. */
+  /** The share of the population in the lowest quantile. */
   readonly quantile: number;
-  /** Reports in a row in the lower quantile. */
+  /** Consecutive reports in the lowest quantile before the trial is stopped. */
   readonly patience: number;
 };
 
@@ -13,6 +13,6 @@ export const pbt: PolicyModule<Pbt> = {
   keys: ({ number, positive }) => ({
     optional: { quantile: number.gt(0).max(0.5), patience: positive, grace: number.min(0) },
   }),
-  /** The quantile is that of Ray's population-based training. */
+  /** The default quantile is that of Ray's population-based training. */
   read: (policy) => numbersOr(policy, { quantile: 0.25, patience: 3, grace: 0 }),
 };

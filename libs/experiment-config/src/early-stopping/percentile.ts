@@ -1,14 +1,14 @@
-/** Stops a trial whose best value is worse than what most others had on average by the same time. */
+/** Stops a trial whose best value is worse than the average value of most other trials by the same time. */
 import { numbersOr } from "../json.ts";
 import type { Shape, Values } from "../parts/values.ts";
 import type { Graceful, PolicyModule } from "./module.ts";
 
 type Median = Graceful & {
-  /** Others that must have come as far before a trial is judged by them. */
+  /** The number of other trials that must have reached a time before a trial is judged at it. */
   readonly min_trials: number;
 };
 type Percentile = Median & {
-  /** The best so many percent continue. */
+  /** The percentage of trials, the best ones, that continue. */
   readonly percentile: number;
 };
 

@@ -1,7 +1,7 @@
 /**
- * When trials, or the whole search, end before their time: the list under `early_stopping`. The table below is the one
- * list of policies: schema, types, defaults and checks follow from it, and libs/search has tables of verdicts and
- * sentences with the same keys.
+ * The list under `early_stopping`, which ends trials or the whole search early. The table below is the only list of
+ * policies: schema, types, defaults and checks are derived from it, and libs/search has tables of verdicts and messages
+ * with the same keys.
  */
 import { isMapping, itemPath, type Json, keyPath, valueAt } from "../json.ts";
 import type { Note } from "../parts/part.ts";
@@ -37,15 +37,15 @@ export type TrialPolicy =
   | { [Name in Exclude<PolicyName, "budget">]: PolicyOf<Name> }[Exclude<PolicyName, "budget">]
   | { readonly any: TrialPolicy[] }
   | { readonly all: TrialPolicy[] };
-/** A budget is of the whole search. */
+/** A trial's policy, or a budget, which limits the whole search. */
 export type EarlyStoppingPolicy = TrialPolicy | BudgetPolicy;
 
-/** How policies are combined, under a key in the place of a name. */
+/** The keys that combine policies, in place of a name. */
 export const combining = ["any", "all"] as const;
 
 /**
- * The list under `early_stopping`, of any origin, with every default in it. A policy that this version does not have,
- * and a combination with one, is left out: it stops nothing.
+ * Reads the list under `early_stopping` from any JSON, with every default filled in. An unknown policy, and a
+ * combination with one, is left out: it stops nothing.
  */
 export function readEarlyStopping(list: Json | undefined): EarlyStoppingPolicy[] {
   return Array.isArray(list) ? list.flatMap((policy) => readPolicy(policy) ?? []) : [];
@@ -77,7 +77,7 @@ function nameOf(policy: Json): Json | undefined {
   return isMapping(policy) ? valueAt(policy, "name") : undefined;
 }
 
-/** Rules that no schema of a single key has. */
+/** Rules across several keys of a policy. */
 export function checkEarlyStopping(list: Json | undefined, note: Note): void {
   if (!Array.isArray(list)) return;
   for (const [index, policy] of list.entries()) {

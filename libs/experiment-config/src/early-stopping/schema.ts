@@ -1,4 +1,4 @@
-/** The schema of a policy: one of the table, by its `name`, or several combined. */
+/** The schema of a policy: one from the table, by its `name`, or a combination of several. */
 import { z } from "zod";
 import { isMapping, valueAt } from "../json.ts";
 import { configLimits } from "../limits.ts";
@@ -31,7 +31,7 @@ function combinationOf(value: unknown): z.ZodType | undefined {
   return key === undefined ? undefined : combinations[key];
 }
 
-/** One policy, or several combined. */
+/** One policy, or a combination of several. */
 export const earlyStoppingPolicy: z.ZodType = values.dispatched(
   (value) => combinationOf(value) ?? byName,
   () => ({

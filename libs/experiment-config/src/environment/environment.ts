@@ -1,4 +1,4 @@
-/** Images and variables are by device, or one for all devices; `gpu` is the older name of `cuda`. */
+/** Images and variables, for each kind of device or for all; `gpu` is the older name of `cuda`. */
 import { z } from "zod";
 import { isMapping, type Json, type JsonObject } from "../json.ts";
 import { uniteAll, uniteBy } from "../parts/lists.ts";
@@ -19,7 +19,7 @@ import {
 import { podSpec } from "../sections/pod-spec.ts";
 import { eachDevice, listAt } from "./variables.ts";
 
-/** The variables with a trial's identity; the platform sets them. */
+/** The prefix of the platform's variables with a trial's identity, which users must not set. */
 const RESERVED = "TRAINYARD_";
 
 const variable = z
@@ -81,7 +81,7 @@ function rewriteVariables(value: Json): Json {
   return lists.every(isTexts) ? eachDevice((device) => listAt(value, device)) : value;
 }
 
-/** Mine come after theirs: of a name given twice the later one wins. */
+/** Appends this layer's variables to the other layer's: if a name is given twice, the later value wins. */
 function mergeVariables(mine: Json, theirs: Json): Json {
   return eachDevice((device) => [...listAt(theirs, device), ...listAt(mine, device)]);
 }
@@ -93,7 +93,7 @@ function rewriteImage(value: Json): Json {
   return gpu === undefined ? value : { cuda: gpu, ...rest };
 }
 
-/** Those that Determined's documentation names; nothing runs in them here. */
+/** The images in Determined's documentation; this platform never runs them. */
 const images: JsonObject = {
   cpu: "determinedai/pytorch-ngc:0.38.1",
   cuda: "determinedai/pytorch-ngc:0.38.1",

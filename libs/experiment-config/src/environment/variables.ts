@@ -5,14 +5,14 @@ import { asList } from "../parts/lists.ts";
 export const devices = ["cpu", "cuda", "rocm"] as const;
 export type VariablesByDevice = { cpu: string[]; cuda: string[]; rocm: string[] };
 
-/** The variables of each kind of device; of a name given twice the later one counts. */
+/** Returns the variables of each kind of device; if a name is given twice, the later value counts. */
 export function variablesByDevice(value: Json | undefined): VariablesByDevice {
   const listFor = (device: (typeof devices)[number]): string[] =>
     lastOfEachName(listAt(value ?? null, device).filter((one) => typeof one === "string"));
   return { cpu: listFor("cpu"), cuda: listFor("cuda"), rocm: listFor("rocm") };
 }
 
-/** A list without devices is for each of them. */
+/** A list without devices applies to each of them. */
 export function listAt(value: Json, device: (typeof devices)[number]): Json[] {
   if (!isMapping(value)) return asList(value);
   const older = device === "cuda" ? (valueAt(value, "gpu") ?? null) : null;

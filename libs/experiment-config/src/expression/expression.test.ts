@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { type Expression, parseExpression } from "./expression.ts";
 import { ExpressionError } from "./tokens.ts";
 
-/** With every bracket that the reader understood. */
+/** Formats an expression with explicit brackets, as the parser grouped it. */
 function bracketed(expression: Expression): string {
   switch (expression.kind) {
     case "literal":
@@ -80,7 +80,7 @@ describe("an expression", () => {
     ]);
   });
 
-  it("is read, or refused with a column, whatever the text", () => {
+  it("of any text is parsed, or refused with a column", () => {
     const piece = fc.constantFrom(
       ..."a b.c 1 .5 'x' ( ) [ ] , . + - * / // % ** < <= == != in not and or ! min ` ' &&".split(
         " ",

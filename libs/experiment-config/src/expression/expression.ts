@@ -1,4 +1,4 @@
-/** The parts of an expression over hyperparameters, and the parser of its text. */
+/** The syntax tree and the parser of expressions over hyperparameters. */
 import { ExpressionError, type Token, tokensOf } from "./tokens.ts";
 
 export type ArithmeticOperator = "+" | "-" | "*" | "/" | "//" | "%" | "**";
@@ -20,7 +20,7 @@ export type ExpressionFunction = keyof typeof expressionFunctions;
 export type Expression = { readonly column: number } & (
   | { readonly kind: "literal"; readonly value: number | string | boolean | null }
   | { readonly kind: "list"; readonly items: readonly Expression[] }
-  /** A hyperparameter by the keys that lead to it. */
+  /** A hyperparameter, by the path of its keys. */
   | { readonly kind: "name"; readonly keys: readonly string[] }
   | { readonly kind: "negative"; readonly operand: Expression }
   | { readonly kind: "not"; readonly operand: Expression }
@@ -30,7 +30,7 @@ export type Expression = { readonly column: number } & (
       readonly left: Expression;
       readonly right: Expression;
     }
-  /** `a < b <= c`: each with the one before it. */
+  /** A chain such as `a < b <= c`: each operator compares two neighbours. */
   | {
       readonly kind: "comparison";
       readonly operands: readonly Expression[];
@@ -48,14 +48,14 @@ export type Expression = { readonly column: number } & (
     }
 );
 
-/** Longer ones, and deeper ones, are no constraints that anybody reads. */
+/** Limits for an expression: longer or deeper ones are unreadable. */
 const CHARS_MAX = 2_000;
 const DEPTH_MAX = 50;
 
 /**
- * Reads an expression; throws an `ExpressionError`. From what binds least to what binds most: `or`, `and`, `not`,
+ * Parses an expression; throws an `ExpressionError`. Operators by increasing precedence: `or`, `and`, `not`,
  * comparisons (which chain), `+ -`, `* / // %`, signs, `**`, calls and names: Python's order. `&&`, `||` and `!` are
- * read too.
+ * accepted too.
  */
 export function parseExpression(source: string): Expression {
   if (source.length > CHARS_MAX) {
@@ -279,7 +279,7 @@ class Reader {
     return this.#tokens[this.#next + ahead] ?? { kind: "end", text: "", column: 1 };
   }
 
-  /** Goes past a sign or a word; a quoted name is neither. */
+  /** Consumes a sign or word if it is the next token; a quoted name is neither. */
   #took(text: string): boolean {
     const token = this.#peek();
     const taken = (token.kind === "sign" || token.kind === "word") && token.text === text;

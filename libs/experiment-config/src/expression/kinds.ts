@@ -1,6 +1,6 @@
 /**
- * The kinds of an expression: a number, a text, true or false, or something else. Tells at submission what can never be
- * evaluated, such as the double of an optimizer's name.
+ * The kinds of an expression's value: number, text, boolean, or another one. This finds expressions that can never be
+ * evaluated, such as twice an optimizer's name, at submission.
  */
 import type { Expression } from "./expression.ts";
 import { ExpressionError } from "./tokens.ts";
@@ -30,7 +30,7 @@ export function kindOfValue(value: unknown): ValueKind {
   }
 }
 
-/** The kinds that the expression's value may have; throws an `ExpressionError` where it cannot have any. */
+/** Returns the possible kinds of the expression's value; throws an `ExpressionError` if there are none. */
 export function kindsOf(
   expression: Expression,
   kindsOfName: (keys: readonly string[], column: number) => Kinds,

@@ -1,14 +1,14 @@
-/** An expression's text as words, numbers, texts, names and signs, each with the column at which it begins. */
+/** Splits an expression's text into words, numbers, texts, names and signs, each with its column. */
 
 export type Token = {
   readonly kind: "number" | "text" | "name" | "word" | "sign" | "end";
-  /** The source text; of a text or a quoted name the part inside the quotes. */
+  /** The source text; for a text or a quoted name, the part inside the quotes. */
   readonly text: string;
-  /** From 1. */
+  /** Counted from 1. */
   readonly column: number;
 };
 
-/** An expression that cannot be read: the sentence's end says why, the column where. */
+/** A syntax error: its message completes a sentence, and `column` says where it is. */
 export class ExpressionError extends Error {
   readonly column: number;
 
@@ -18,7 +18,7 @@ export class ExpressionError extends Error {
   }
 }
 
-/** Words of the language: a hyperparameter of such a name is written in backticks. */
+/** Reserved words: a hyperparameter with such a name is written in backticks. */
 const words = new Set(["and", "or", "not", "in", "true", "false", "null", "True", "False", "None"]);
 
 const patterns: readonly (readonly [Token["kind"] | "blank", RegExp])[] = [

@@ -1,7 +1,7 @@
-/** Walks over what an expression names and compares. */
+/** Functions that visit the names and comparisons of an expression. */
 import type { Expression } from "./expression.ts";
 
-/** Calls for every hyperparameter that an expression names. */
+/** Calls `see` for every hyperparameter in an expression. */
 export function eachName(
   expression: Expression,
   see: (keys: readonly string[], column: number) => void,
@@ -16,7 +16,7 @@ type See = (
   column: number,
 ) => void;
 
-/** Calls for every value with which a hyperparameter is compared for being the same. */
+/** Calls `see` for every value that a hyperparameter is compared with by `==`, `!=` or `in`. */
 export function eachComparedValue(expression: Expression, see: See): void {
   if (expression.kind === "comparison") {
     for (const [index, operator] of expression.operators.entries()) {

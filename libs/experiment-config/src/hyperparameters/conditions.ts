@@ -1,7 +1,8 @@
 /**
- * Conditional hyperparameters. `when` names others and the values for which this one is there; that of a `nested` holds
- * for all that is in it. Names are looked up beside the hyperparameter, then in each nest around it; `/a/b` is the way
- * from the top. In the normalised space each hyperparameter has its whole condition, with ways from the top.
+ * Conditional hyperparameters. `when` names other hyperparameters with the values for which this one exists; the `when`
+ * of a `nested` applies to everything inside it. Names are searched beside the hyperparameter, then in each enclosing
+ * nest; `/a/b` is an absolute path. In the normalised space each hyperparameter has its complete condition, with
+ * absolute paths.
  */
 import type { FieldProblem } from "@trainyard/kernel";
 import { type AllowedValues, type Conditions, writtenType } from "./hyperparameters.ts";
@@ -26,7 +27,7 @@ type Leaf = {
   readonly keys: readonly string[];
   readonly path: string;
   readonly node: Json;
-  /** Its own condition and those of the nests that it is in. */
+  /** The hyperparameter's condition and those of its enclosing nests. */
   readonly written: readonly Written[];
 };
 
@@ -36,12 +37,12 @@ export type ResolvedConditions = {
   readonly conditions: ReadonlyMap<string, Conditions>;
 };
 
-/** The way to a hyperparameter as one text (RFC 6901). */
+/** Returns the path of a hyperparameter as text, a JSON pointer (RFC 6901). */
 export function pointerOf(keys: readonly string[]): string {
   return keys.map((key) => `/${key.replaceAll("~", "~0").replaceAll("/", "~1")}`).join("");
 }
 
-/** The keys of a way that `pointerOf` made. */
+/** Parses a path that `pointerOf` made. */
 export function keysOfPointer(pointer: string): readonly string[] {
   return pointer
     .split("/")
@@ -49,7 +50,7 @@ export function keysOfPointer(pointer: string): readonly string[] {
     .map((key) => key.replaceAll("~1", "/").replaceAll("~0", "~"));
 }
 
-/** Every condition under `hyperparameters`, whose shapes are right. */
+/** Resolves every condition under `hyperparameters`, whose shapes were checked before. */
 export function resolveConditions(space: JsonObject): ResolvedConditions {
   const problems: FieldProblem[] = [];
   const leaves = new Map<string, Leaf>();
@@ -63,7 +64,7 @@ export function resolveConditions(space: JsonObject): ResolvedConditions {
   return { problems: firstOfEachPath(problems), conditions };
 }
 
-/** A nest's condition is looked up for each hyperparameter in it, and reported once. */
+/** A nest's condition is resolved for each hyperparameter in it, but a problem is reported once. */
 function firstOfEachPath(problems: readonly FieldProblem[]): readonly FieldProblem[] {
   const seen = new Set<string>();
   return problems.filter(({ path }) => !seen.has(path) && seen.add(path));
@@ -130,7 +131,7 @@ function unknownParent(name: string, leaves: ReadonlyMap<string, Leaf>): string 
   return `is not a hyperparameter${meant === null ? "" : `; "${meant}" is`}`;
 }
 
-/** Beside the condition's own place first, then in the nests around it. */
+/** Searches beside the condition's place first, then in the enclosing nests. */
 function lookedUp(
   name: string,
   scope: readonly string[],
@@ -167,7 +168,7 @@ function isRange(wanted: Json): wanted is { minval?: Json; maxval?: Json } {
   );
 }
 
-/** Whether a value is one of those that are allowed; of mappings the order of keys does not count. */
+/** Returns whether a value is allowed; the order of a mapping's keys does not matter. */
 export function isAllowedValue(allowed: AllowedValues, value: Json): boolean {
   if (Array.isArray(allowed)) return allowed.some((one) => isSameValue(one, value));
   const { minval = Number.NEGATIVE_INFINITY, maxval = Number.POSITIVE_INFINITY } = allowed;
@@ -179,7 +180,7 @@ export function isSameValue(a: Json, b: Json): boolean {
   return JSON.stringify(sortedKeys(a)) === JSON.stringify(sortedKeys(b));
 }
 
-/** The conditions of both. */
+/** The values that both conditions allow. */
 function both(one: AllowedValues | undefined, other: AllowedValues): AllowedValues {
   if (one === undefined) return other;
   if (Array.isArray(one)) return one.filter((value) => isAllowedValue(other, value));
@@ -192,7 +193,7 @@ function both(one: AllowedValues | undefined, other: AllowedValues): AllowedValu
   };
 }
 
-/** Why the other hyperparameter never has what the condition asks for; null where it can. */
+/** Returns why the other hyperparameter can never have an allowed value; null if it can. */
 function whyNever({ keys, node }: Leaf, allowed: AllowedValues): string | null {
   const name = keys.join(".");
   if (Array.isArray(allowed) && allowed.length === 0) return "names no value";
@@ -226,7 +227,7 @@ function whyNever({ keys, node }: Leaf, allowed: AllowedValues): string | null {
   return out ? `is never true: ${name} has no value in it` : null;
 }
 
-/** The values of a hyperparameter that has them one by one; null for a range. */
+/** Returns the values of a hyperparameter with separate values; null for a range. */
 function choicesOf(node: Json): readonly Json[] | null {
   if (!isMapping(node)) return [node];
   const type = writtenType(node);
@@ -237,7 +238,7 @@ function choicesOf(node: Json): readonly Json[] | null {
   return type === "const" ? [valueAt(node, "val") ?? null] : null;
 }
 
-/** A hyperparameter whose condition depends on itself, directly or by others. */
+/** Finds hyperparameters whose condition depends on themselves, directly or through others. */
 function circles(
   conditions: ReadonlyMap<string, Conditions>,
   leaves: ReadonlyMap<string, Leaf>,

@@ -1,4 +1,4 @@
-/** The forms of hyperparameters: nests of typed ones, of constants, and of nests. */
+/** The forms of hyperparameters: nests of typed hyperparameters, constants and nests. */
 import { isMapping, itemPath, type Json, type JsonObject, keyPath, valueAt } from "../json.ts";
 import type { Check, Note, Part } from "../parts/part.ts";
 import { writtenType } from "./hyperparameters.ts";
@@ -9,7 +9,7 @@ import {
 } from "./schema.ts";
 
 const ranges = ["int", "double", "log"];
-/** More are a continuum, and their numbers would not be whole ones. */
+/** More steps are refused: the range is then practically continuous, and step numbers would not be exact. */
 const STEPS_MAX = 2 ** 31;
 
 const inOrder: Check = (value, path, note) => {
@@ -24,7 +24,7 @@ const inOrder: Check = (value, path, note) => {
   }
 };
 
-/** A step fits into the range, and an int on a logarithmic scale begins at 1 or more. */
+/** A step must fit into the range, and an int on a logarithmic scale must begin at 1 or more. */
 const stepsFit: Check = (value, path, note) => {
   if (!isMapping(value)) return;
   const [minval, maxval] = [valueAt(value, "minval"), valueAt(value, "maxval")];
@@ -44,7 +44,7 @@ const stepsFit: Check = (value, path, note) => {
   }
 };
 
-/** Calls for every hyperparameter that has a type, also inside lists. */
+/** Calls `see` for every hyperparameter with a type, also inside lists. */
 export function eachTyped(
   value: Json,
   path: string,
@@ -61,12 +61,12 @@ export function eachTyped(
   }
 }
 
-/** A grid has as many points on an axis as its count says. */
+/** A grid needs a number of points for each axis: the count. */
 export function checkGridCounts(value: Json, path: string, note: Note): void {
   eachTyped(value, path, (typed, at) => {
     if (!ranges.includes(String(writtenType(typed)))) return;
     if (writtenType(typed) === "int" && valueAt(typed, "log") === true) {
-      const detail = "has no axis in a grid: list the values, as type: categorical";
+      const detail = "has no grid axis: list the values with type: categorical";
       note(keyPath(at, "log"), detail);
     }
     if ((valueAt(typed, "count") ?? valueAt(typed, "step") ?? null) !== null) return;
@@ -74,7 +74,7 @@ export function checkGridCounts(value: Json, path: string, note: Note): void {
   });
 }
 
-/** A null is a constant, save for the settings of a hyperparameter that has a type. */
+/** A null is a constant, except in the settings of a typed hyperparameter, where it means absent. */
 function withoutNullSettings(value: Json): Json {
   if (!isMapping(value)) return value;
   const type = writtenType(value);
@@ -88,7 +88,7 @@ function withoutNullSettings(value: Json): Json {
   return kept;
 }
 
-/** Bare values written out as constants. */
+/** Rewrites bare values as constants. */
 function explicit(value: Json): Json {
   if (!isMapping(value)) return { type: "const", val: value };
   const type = writtenType(value);
@@ -104,7 +104,7 @@ function isNest(value: Json): value is JsonObject {
   return isMapping(value) && writtenType(value) === null;
 }
 
-/** Nests are merged, a hyperparameter is replaced whole. */
+/** Nests are merged; a hyperparameter is replaced as a whole. */
 function mergeNests(mine: Json, theirs: Json): Json {
   if (!isNest(mine) || !isNest(theirs)) return mine;
   const merged: JsonObject = { ...theirs };

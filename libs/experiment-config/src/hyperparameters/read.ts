@@ -1,4 +1,4 @@
-/** A space of hyperparameters, read from JSON of any origin: conditions are kept as they are written. */
+/** Reads a hyperparameter space from any JSON; conditions are kept as they are written. */
 import {
   flagAt,
   isMapping,
@@ -17,7 +17,7 @@ import {
   writtenType,
 } from "./hyperparameters.ts";
 
-/** Bare literals and lists are constants; keys come in order; a nest without keys stays. */
+/** Reads a space: bare literals and lists become constants, keys are sorted, and empty nests stay. */
 export function readSpace(space: JsonObject): HyperparameterSpace {
   const keys = Object.keys(space).sort();
   return Object.fromEntries(keys.map((key) => [key, readNode(space[key] ?? null)]));
@@ -31,7 +31,7 @@ function readNode(value: Json): TypedHyperparameter | HyperparameterSpace {
   return isMapping(when) ? { ...typed, when: sortedKeys(when) as Conditions } : typed;
 }
 
-/** Without its condition. */
+/** Reads a typed hyperparameter without its condition. */
 export function readTyped(value: Json): TypedHyperparameter {
   if (!isMapping(value)) return { type: "const", val: sortedKeys(value) };
   const range = numbersOr(value, { minval: 0, maxval: 0 });

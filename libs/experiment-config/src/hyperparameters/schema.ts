@@ -1,14 +1,14 @@
 /**
- * A hyperparameter is a mapping whose `type` is one of five names, any other mapping (a nest of hyperparameters; with
- * `type: nested` one that has a condition), or anything else, which is a constant. A list is one too, and what is
- * written as a hyperparameter in it has to be a right one.
+ * The schema of a hyperparameter. A mapping whose `type` is one of five names is a typed hyperparameter. Any other
+ * mapping is a nest; with `type: nested` it has a condition. Anything else is a constant, also a list, but typed
+ * hyperparameters inside the list must be valid.
  */
 import { z } from "zod";
 import { isMapping } from "../json.ts";
 import { dispatched, flag, jsonSchemaOf, number, positive } from "../parts/values.ts";
 import { writtenType } from "./hyperparameters.ts";
 
-/** Other hyperparameters, each with the values for which this one is there: `conditions.ts` reads them. */
+/** Other hyperparameters, each with the values for which this one exists; `conditions.ts` reads them. */
 const when = z
   .record(z.string().min(1), z.any())
   .refine((conditions) => Object.keys(conditions).length > 0, {
@@ -34,7 +34,9 @@ export const hyperparameterTypes = {
     log: flag.optional(),
   }),
   double: z.strictObject({ type: z.literal("double"), ...range, step: number.gt(0).optional() }),
-  /** minval and maxval are exponents. Zero and less have no power for most exponents. */
+  /**
+   * minval and maxval are exponents. The base must be positive: 0 and negative bases have no power for most exponents.
+   */
   log: z.strictObject({ type: z.literal("log"), ...range, base: z.number().gt(0) }),
   categorical: z.strictObject({
     type: z.literal("categorical"),
@@ -43,7 +45,7 @@ export const hyperparameterTypes = {
   }),
 } as const;
 
-/** A nest that is there under a condition. */
+/** A nest with a condition. */
 const nested = z.strictObject({
   type: z.literal("nested"),
   when,

@@ -1,4 +1,4 @@
-/** Questions about a space that the checks and the searchers both ask. */
+/** Properties of a space that both checks and searchers need. */
 import type { HyperparameterSpace, TypedHyperparameter } from "./hyperparameters.ts";
 import { stepsOf } from "./steps.ts";
 
@@ -9,8 +9,8 @@ export function isTyped(node: SpaceNode): node is TypedHyperparameter {
 }
 
 /**
- * How many points the axis of a hyperparameter has in a grid: `count`, but not more than it has values; with a `step`
- * all of them.
+ * Returns the number of points on a hyperparameter's grid axis: `count`, but at most the number of its values; with a
+ * `step`, all values.
  */
 export function gridAxisLength(hyperparameter: TypedHyperparameter): number {
   switch (hyperparameter.type) {
@@ -30,7 +30,7 @@ export function gridAxisLength(hyperparameter: TypedHyperparameter): number {
   }
 }
 
-/** The number of points in the grid of a space; 1 for a space without hyperparameters. */
+/** Returns the number of points in a space's grid; 1 for a space without hyperparameters. */
 export function gridSize(space: HyperparameterSpace): number {
   let size = 1;
   for (const node of Object.values(space)) {
@@ -39,7 +39,7 @@ export function gridSize(space: HyperparameterSpace): number {
   return size;
 }
 
-/** Whether a hyperparameter of the space has a condition. */
+/** Returns whether any hyperparameter of the space has a condition. */
 export function isConditional(space: HyperparameterSpace): boolean {
   return Object.values(space).some((node) =>
     isTyped(node) ? node.when !== undefined : isConditional(node),

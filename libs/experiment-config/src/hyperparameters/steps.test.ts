@@ -24,7 +24,7 @@ test.each([
   );
 });
 
-test("an int without step and scale is recorded as before", () => {
+test("an int without step and scale is recorded without these keys", () => {
   const result = parsed("{type: int, minval: 1, maxval: 3, log: false}");
   expect(isRejection(result) ? result.detail : result.config.hyperparameters["x"]).toEqual({
     type: "int",
@@ -45,20 +45,20 @@ test.each([
   ["{type: double, minval: 0, maxval: 1, log: true}", "x.log is not a known key"],
   ["{type: int, minval: 0, maxval: 9, log: true}", "x.minval must be at least 1 with log: true"],
   ["{type: int, minval: 1, maxval: 9, log: true, step: 2}", "x.step must not be given with log"],
-])("%s is refused", (x, sentence) => {
+])("range %s is refused", (x, sentence) => {
   const result = parsed(x);
   expect(isRejection(result) && result.detail).toContain(`hyperparameters.${sentence}`);
 });
 
-test("a grid takes a step for its count, and refuses an int on a logarithmic scale", () => {
+test("a grid uses a step in place of a count, and refuses an int on a logarithmic scale", () => {
   expect(isRejection(parsed("{type: double, minval: 0, maxval: 1, step: 0.5}", "name: grid"))).toBe(
     false,
   );
   const result = parsed("{type: int, minval: 1, maxval: 9, log: true, count: 3}", "name: grid");
-  expect(isRejection(result) && result.detail).toContain("x.log has no axis in a grid");
+  expect(isRejection(result) && result.detail).toContain("x.log has no grid axis");
 });
 
-test("a given point between two steps is refused with the nearest value", () => {
+test("a given point between two steps is refused with a message that names the nearest value", () => {
   const points = "name: random, max_trials: 5, warm_start: {points: [{x: 0.3}, {x: 0.25}]}";
   const result = parsed("{type: double, minval: 0, maxval: 0.5, step: 0.1}", points);
   expect(isRejection(result) && result.detail).toContain(

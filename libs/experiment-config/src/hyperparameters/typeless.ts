@@ -1,6 +1,6 @@
 /**
- * A mapping without a `type` is a nest, and what is in it are constants. One whose keys are those of a hyperparameter
- * was likely meant as one: its `type` is forgotten or misspelt.
+ * Warns about forgotten types: a mapping without a `type` is a nest of constants, but if its keys are those of a
+ * hyperparameter, its `type` is probably missing or misspelt.
  */
 import type { FieldProblem } from "@trainyard/kernel";
 import { isMapping, type Json, type JsonObject, keyPath, valueAt } from "../json.ts";
@@ -10,7 +10,7 @@ import { writtenType } from "./hyperparameters.ts";
 const types: readonly string[] = ["const", "int", "double", "log", "categorical"];
 const isNumber = (value: Json | undefined): boolean => typeof value === "number";
 
-/** A warning for each nest that looks like a hyperparameter. */
+/** Returns a warning for each nest that looks like a hyperparameter. */
 export function typelessHyperparameters(value: Json, path: string): readonly FieldProblem[] {
   if (!isMapping(value)) return [];
   const type = writtenType(value);

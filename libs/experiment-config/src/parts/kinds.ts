@@ -1,4 +1,4 @@
-/** Mappings of several kinds; one key says which. */
+/** Mappings of several kinds, selected by one key. */
 import { isMapping, type Json, valueAt } from "../json.ts";
 import type { Part } from "./part.ts";
 
@@ -12,7 +12,7 @@ export function kindOf(
   };
 }
 
-/** The keys of one kind are not mixed into another kind; those that all kinds have in common are. */
+/** Merges two mappings: if their kinds differ, only the common keys are merged. */
 export function mergeKinds(
   kind: string,
   common: readonly string[],

@@ -1,4 +1,4 @@
-/** How lists are merged: mine, then those of theirs that none of mine replaces. */
+/** Merges two lists: the items of the first, then those of the second that none of the first replaces. */
 import { isMapping, type Json, valueAt } from "../json.ts";
 
 export function asList(value: Json): Json[] {
@@ -11,7 +11,7 @@ export function unite(mine: Json[], theirs: Json[], keyOf: (item: Json) => Json)
   return [...mine, ...theirs.filter((item) => !keys.has(JSON.stringify(keyOf(item))))];
 }
 
-/** United by the key that makes an item the one it is; an item without it is itself. */
+/** Unites two lists by the key that identifies an item; an item without the key is identified by its whole value. */
 export function uniteBy(key: string): (mine: Json, theirs: Json) => Json {
   const keyOf = (item: Json): Json => (isMapping(item) ? (valueAt(item, key) ?? item) : item);
   return (mine, theirs) => unite(asList(mine), asList(theirs), keyOf);

@@ -1,21 +1,21 @@
-/** A part of the configuration by itself, with each stage that the whole document goes through. */
+/** A single part of the configuration, with each stage of the whole document. */
 import type { FieldProblem } from "@trainyard/kernel";
 import type { Json } from "../json.ts";
 import { partOf } from "../experiment.ts";
 import { completeness, filled, laidOver, rewritten, sanity, withoutNulls } from "./part.ts";
 
 export type ConfigPart = {
-  /** The mistake in it as written, whatever may still be added to it. */
+  /** Problems of the part as written, which no default could fix. */
   readonly sanity: (value: Json) => readonly FieldProblem[];
-  /** The mistake in it when nothing is added any more. */
+  /** Problems of the part when all defaults have been added. */
   readonly completeness: (value: Json) => readonly FieldProblem[];
-  /** In the shapes of today, with every default in it, and the seed where none is given. */
+  /** The part in its latest shapes, with every default filled in, and with the given seed if it has none. */
   readonly withDefaults: (value: Json, seed: number) => Json;
-  /** The first over the second. */
+  /** Merges the first value over the second. */
   readonly merge: (mine: Json, theirs: Json) => Json;
 };
 
-/** Returns a part by the name of Determined's schema, for example `searcher-random`; undefined where there is none. */
+/** Returns a part by the name of Determined's schema, for example `searcher-random`; undefined for an unknown name. */
 export function configPart(name: string): ConfigPart | undefined {
   const part = partOf(name);
   if (part === undefined) return undefined;

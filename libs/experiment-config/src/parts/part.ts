@@ -1,8 +1,7 @@
 /**
- * A part of the configuration, the whole document being one: its shape, what inside it has to fit together, what must
- * be there in the end, the older shapes that it is also written in, its defaults, and how it is merged over another.
- * The stages below walk the tree of parts. A document goes through them in this order: `sanity` as the user wrote it,
- * `rewritten`, `laidOver` the defaults of the cluster, `filled`, `completeness`.
+ * A part of the configuration, such as the whole document or a section: its schema, rules across keys, required keys,
+ * older shapes, defaults, and its merge rule. The stages below walk the tree of parts. A document passes them in this
+ * order: `sanity` as written, `rewritten`, `laidOver` the cluster's defaults, `filled`, `completeness`.
  */
 import type { FieldProblem } from "@trainyard/kernel";
 import { z } from "zod";
@@ -20,36 +19,39 @@ import { innerProblems } from "../sentences.ts";
 export type Note = (path: string, detail: string) => void;
 export type Check = (value: Json, path: string, note: Note) => void;
 
-/** The value that the submitter draws where it is absent. */
+/** The values that the submitter draws if they are absent. */
 export type Drawn = { readonly seed: number };
 
 export type Part = {
   readonly schema: z.ZodType;
   /** The parts of a mapping by key. */
   readonly parts?: Readonly<Record<string, Part>>;
-  /** The part of each item of a list, or of each value of a mapping with any keys. */
+  /** The part of each item of a list, or of each value of a mapping with arbitrary keys. */
   readonly each?: Part;
-  /** Chooses the part that a value is, where there are several. */
+  /** Chooses the part of a value among several kinds. */
   readonly kind?: (value: Json) => Part | undefined;
-  /** Rules that no schema of a single key has. */
+  /** Rules across several keys. */
   readonly check?: Check;
-  /** Keys that have to be there in the end, each with what follows "is missing: ". */
+  /** Required keys, each with the text that follows "is missing: " in the problem. */
   readonly required?: Readonly<Record<string, string>>;
-  /** Further rules for the end. */
+  /** Further rules for the completed value. */
   readonly completeCheck?: Check;
-  /** Older shapes in the newer one; a wrong shape as it is. */
+  /** Rewrites older shapes to the latest one; a wrong shape stays unchanged. */
   readonly rewrite?: (value: Json) => Json;
   /** The defaults of a mapping's absent keys. */
   readonly defaults?: JsonObject;
-  /** Defaults that are not keys of their own, or that are drawn. */
+  /** Fills in defaults that are computed or drawn. */
   readonly fill?: (value: Json, drawn: Drawn) => Json;
-  /** The first over the second; without it mappings are merged key by key and all else is the first. */
+  /**
+   * Merges the first value over the second; by default mappings are merged key by key, and otherwise the first value
+   * wins.
+   */
   readonly merge?: (mine: Json, theirs: Json) => Json;
-  /** The meaning of a null when it does not mean absent. */
+  /** Handles null where it does not mean absent. */
   readonly withoutNulls?: (value: Json) => Json;
 };
 
-/** Everything that is wrong with a value as it was written, whatever may be added to it yet. */
+/** Returns all problems of a value as written that no addition could fix. */
 export function sanity(part: Part, value: Json, path = ""): readonly FieldProblem[] {
   const problems: FieldProblem[] = innerProblems(part.schema, value).map((problem) => ({
     path: pathOf(problem.path, path),
@@ -60,7 +62,7 @@ export function sanity(part: Part, value: Json, path = ""): readonly FieldProble
   return problems;
 }
 
-/** The missing keys of a value to which nothing is added any more. */
+/** Returns the missing keys of a value that gets no further defaults. */
 export function missing(part: Part, value: Json, path = ""): readonly FieldProblem[] {
   const problems: FieldProblem[] = [];
   const note: Note = (at, detail) => problems.push({ path: at, detail });
@@ -106,7 +108,7 @@ function partAt(part: Part, key: string): Part | undefined {
   return own !== undefined && Object.hasOwn(own, key) ? own[key] : part.each;
 }
 
-/** The value in the shapes of today. */
+/** Returns the value in its latest shapes. */
 export function rewritten(part: Part, value: Json): Json {
   const own = part.rewrite?.(value) ?? value;
   const kind = part.kind?.(own);
@@ -114,7 +116,7 @@ export function rewritten(part: Part, value: Json): Json {
   return mapInside(part, kindly, rewritten);
 }
 
-/** The value with every default in it. */
+/** Returns the value with every default filled in. */
 export function filled(part: Part, value: Json, drawn: Drawn): Json {
   if (value === null && part.defaults !== undefined) return filled(part, {}, drawn);
   const kind = part.kind?.(value);
@@ -146,7 +148,7 @@ function mapInside(part: Part, value: Json, change: (part: Part, value: Json) =>
   return changed;
 }
 
-/** The first over the second, both rewritten. */
+/** Merges the first value over the second; both are rewritten. */
 export function laidOver(part: Part, mine: Json, theirs: Json): Json {
   if (mine === null || theirs === null) return mine ?? theirs;
   if (part.merge !== undefined) return part.merge(mine, theirs);
@@ -160,7 +162,7 @@ export function laidOver(part: Part, mine: Json, theirs: Json): Json {
   return merged;
 }
 
-/** The value without its nulls, which mean absent nearly everywhere. */
+/** Returns the value without its nulls, which mean absent nearly everywhere. */
 export function withoutNulls(part: Part, value: Json): Json {
   if (part.withoutNulls !== undefined) return part.withoutNulls(value);
   if (Array.isArray(value)) return value.map((item) => withoutNulls(part.each ?? anyPart, item));

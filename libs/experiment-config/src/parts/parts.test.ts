@@ -1,4 +1,4 @@
-/** Each rule of the parts by itself; the cases of Determined are in test/compat/determined. */
+/** Tests of each part's rules; Determined's cases are in test/compat/determined. */
 import { describe, expect, it } from "vitest";
 import type { Json } from "../json.ts";
 import { type ConfigPart, configPart } from "./named.ts";
@@ -12,7 +12,7 @@ function part(name: string): ConfigPart {
 const told = (problems: ReturnType<ConfigPart["sanity"]>): string[] =>
   problems.map(({ path, detail }) => `${path} ${detail}`.trim());
 
-describe("as written, a part is refused", () => {
+describe("a part as written is refused", () => {
   const wrong: readonly (readonly [part: string, value: Json, problem: RegExp])[] = [
     ["device", { container_path: "/a" }, /^host_path is missing|^must be/],
     ["devices", ["/a"], /^\[0\] must be a mapping of host_path/],
@@ -58,7 +58,7 @@ describe("as written, a part is refused", () => {
     expect(problems[0]).toMatch(problem);
   });
 
-  it("for no key that is null, which means absent", () => {
+  it("not because of a null, which means absent", () => {
     const value = { type: null, save_trial_best: null, host_path: null };
     expect(part("checkpoint-storage").sanity(value)).toEqual([]);
     expect(
@@ -67,7 +67,7 @@ describe("as written, a part is refused", () => {
   });
 });
 
-describe("in the end a part lacks", () => {
+describe("a completed part lacks", () => {
   it.each([
     ["checkpoint-storage", {}, ["type"]],
     ["shared-fs", { type: "shared_fs" }, ["host_path"]],
@@ -87,7 +87,7 @@ describe("in the end a part lacks", () => {
     ).toEqual(paths);
   });
 
-  it("a whole experiment, and nothing once its defaults are in", () => {
+  it("nothing in a whole experiment once its defaults are filled in", () => {
     const lacking = part("experiment").completeness({ entrypoint: "true" });
     expect(lacking.map(({ path }) => path)).toEqual([
       "name",
@@ -122,11 +122,11 @@ describe("older shapes", () => {
     ["environment-variables", { gpu: ["A=1"] }, { cpu: [], cuda: ["A=1"], rocm: [] }],
     ["log-action", { type: "exclude_node" }, "exclude_node"],
     ["hyperparameter", { a: [1] }, { a: { type: "const", val: [1] } }],
-  ])("of %s: %j", (name, value, today) => {
+  ])("of %s are rewritten: %j", (name, value, today) => {
     expect(part(name).withDefaults(value, 0)).toEqual(today);
   });
 
-  it("are the current ones after a merge", () => {
+  it("are rewritten to the latest ones by a merge", () => {
     const merged = part("experiment").merge(
       { labels: { b: true }, resources: { devices: ["/x:/c"] } },
       {
@@ -146,16 +146,16 @@ describe("older shapes", () => {
   });
 });
 
-describe("one over another", () => {
+describe("merging one value over another", () => {
   it.each([
     ["bind-mounts", null, [{ host_path: "/h", container_path: "/c" }], "theirs"],
     ["bind-mounts", [{ host_path: "/h", container_path: "/c" }], null, "mine"],
     ["environment", { ports: { a: 1 } }, null, "mine"],
-  ])("where one is absent, the other: %s", (name, mine, theirs, which) => {
+  ])("keeps the only value that is given: %s", (name, mine, theirs, which) => {
     expect(part(name).merge(mine, theirs)).toEqual(which === "mine" ? mine : theirs);
   });
 
-  it("variables are appended, the user's last", () => {
+  it("appends variables, the user's last", () => {
     expect(part("environment-variables").merge(["A=1"], { gpu: ["A=2"], cpu: ["B=1"] })).toEqual({
       cpu: ["B=1", "A=1"],
       cuda: ["A=2", "A=1"],
@@ -163,7 +163,7 @@ describe("one over another", () => {
     });
   });
 
-  it("a constant that is null is one, and not absent", () => {
+  it("treats a constant null as a value, not as absent", () => {
     const mine = { a: { type: "const", val: null }, b: null };
     const theirs = { a: 1, b: { c: 1 }, d: 2 };
     expect(part("hyperparameters").merge(mine, theirs)).toEqual({
@@ -173,7 +173,7 @@ describe("one over another", () => {
     });
   });
 
-  it("defaults stand where there is nothing at all", () => {
+  it("uses the defaults when no value is given", () => {
     expect(part("profiling").withDefaults(null, 0)).toEqual(part("profiling").withDefaults({}, 0));
     expect(part("log-policies").withDefaults(null, 0)).toMatchObject([
       { name: "CUDA OOM" },
@@ -182,12 +182,12 @@ describe("one over another", () => {
   });
 });
 
-describe("a pod over another", () => {
+describe("merging a pod over another", () => {
   const merge = (mine: Json, theirs: Json): Json =>
     part("environment").merge({ pod_spec: mine }, { pod_spec: theirs });
   const pod = (spec: Json): Json => ({ pod_spec: { spec } });
 
-  it("is merged key by key, containers and volumes by name", () => {
+  it("merges mappings key by key, and containers and volumes by name", () => {
     const mine = { spec: { containers: [{ name: "b", a: 1 }, { name: "new" }], priority: 2 } };
     const theirs = {
       spec: { containers: [{ name: "a" }, { name: "b", a: 2, c: 3 }, { name: "c" }], x: 1 },

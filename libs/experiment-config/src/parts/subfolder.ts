@@ -1,11 +1,14 @@
-/** Whether a folder is the other or is below it: a relative one that does not climb out, or an absolute one. */
+/**
+ * Returns whether a folder stays at or below the host folder: a relative path without climbing out, or an absolute path
+ * below it.
+ */
 export function staysBelow(folder: string, host: string): boolean {
   const inside = resolved(folder);
   if (inside === null || !folder.startsWith("/")) return inside !== null;
   return `${inside}/`.startsWith(`${resolved(host)}/`.replace("//", "/"));
 }
 
-/** The path without `.`, `..` and doubled slashes; null when it climbs above where it starts. */
+/** Returns the path without `.`, `..` and doubled slashes; null if it climbs above its start. */
 function resolved(path: string): string | null {
   const parts: string[] = [];
   for (const part of path.split("/")) {

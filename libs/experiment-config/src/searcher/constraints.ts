@@ -1,4 +1,4 @@
-/** Whether the constraints of a search can be read and speak of hyperparameters that there are. */
+/** Checks that a search's constraints can be parsed and name existing hyperparameters. */
 import type { FieldProblem } from "@trainyard/kernel";
 import { isSameValue } from "../hyperparameters/conditions.ts";
 import type {
@@ -13,7 +13,9 @@ import { itemPath, type Json } from "../json.ts";
 import { isTyped, type SpaceNode } from "../hyperparameters/space.ts";
 import { closest } from "../suggest.ts";
 
-/** All of them are evaluated at thousands of points, at submission and in the search. */
+/**
+ * A limit for all constraints together: they are evaluated at thousands of points, at submission and during the search.
+ */
 const CHARS_MAX = 4_000;
 
 export function constraintProblems(
@@ -53,7 +55,7 @@ function problemOf(text: string, space: HyperparameterSpace): string | null {
   }
 }
 
-/** A name with other signs than letters reads as several: the message quotes it as written. */
+/** A name with special characters is parsed as several tokens: the message shows it in backticks. */
 function unquoted(rest: string, space: HyperparameterSpace): string {
   const meant = namesIn(space).find(
     (name) => name.includes("`") && rest.startsWith(name.replaceAll("`", "")),
@@ -69,7 +71,7 @@ function namesNothing(expression: Expression, text: string): string | null {
   return named ? null : `names no hyperparameter: ${JSON.stringify(text)}`;
 }
 
-/** The values of a hyperparameter that has them one by one. */
+/** Returns the values of a hyperparameter with separate values; null for a range. */
 function choicesOf(hyperparameter: TypedHyperparameter): readonly Json[] | null {
   if (hyperparameter.type === "const") return [hyperparameter.val];
   return hyperparameter.type === "categorical" ? hyperparameter.vals : null;
@@ -107,7 +109,7 @@ function kindsOfHyperparameter(hyperparameter: TypedHyperparameter): ReadonlySet
   return new Set(["number"]);
 }
 
-/** Returns the names as an expression spells them; a name that is not plain is written in backticks. */
+/** Returns the names as an expression spells them: names with special characters are in backticks. */
 function namesIn(space: HyperparameterSpace, around = ""): readonly string[] {
   return Object.entries(space).flatMap(([key, node]) => {
     const name = `${around}${/^[A-Za-z_]\w*$/.test(key) ? key : `\`${key}\``}`;

@@ -1,14 +1,14 @@
-/** The changes that a continuation makes to a configuration: how many trials, and how long one trains. */
+/** Applies the changes of a continuation to a configuration: the number of trials, and the length of their training. */
 import { isMapping, type JsonObject, mappingAt, valueAt } from "../json.ts";
 
 export type Continuation = {
   readonly maxTrials?: number | undefined;
   readonly maxLength?: number | undefined;
-  /** batches, records, epochs; empty for a number alone. */
+  /** One of batches, records, epochs; empty for a bare number. */
   readonly lengthUnit?: string | undefined;
 };
 
-/** A recorded configuration with the changes; a length goes to where the searcher has one. */
+/** Returns a recorded configuration with the changes; the length replaces the searcher's. */
 export function continuedConfig(struct: unknown, change: Continuation): JsonObject {
   const config = isMapping(struct) ? struct : {};
   return { ...config, searcher: continuedSearcher(mappingAt(config, "searcher"), change) };
@@ -31,7 +31,7 @@ function continuedSearcher(
   };
 }
 
-/** How long a trial trains by the configuration, and the unit; null where the code alone decides. */
+/** Returns the training length of a trial and its unit; null if only the training code decides. */
 export function recordedLength(
   struct: unknown,
 ): { readonly length: number; readonly unit: string } | null {

@@ -82,7 +82,7 @@ it.each([
     "{name: hyperband, metric: loss, max_time: 81}",
     { name: "hyperband", max_trials: 0, max_time: 81, time_metric: "", divisor: 3 },
   ],
-])("fills in %s", (searcher, expected) => {
+])("the configuration gets the defaults of %s", (searcher, expected) => {
   expect(config(`searcher: ${searcher}`).searcher).toEqual({ ...common, ...expected });
 });
 
@@ -91,19 +91,19 @@ it.each([
   ["stop_once: true", false],
   ["stop_once: true, resume: true", true],
   ["stop_once: false, resume: false", false],
-])("takes Determined's stop_once for the opposite of resume (%s)", (keys, resume) => {
+])("Determined's stop_once is the opposite of resume (%s)", (keys, resume) => {
   const rest = "num_rungs: 3, max_trials: 20, max_time: 81, time_metric: epochs";
   const { searcher } = config(`searcher: {name: async_halving, metric: loss, ${rest}, ${keys}}`);
   expect(searcher).toMatchObject({ resume });
 });
 
-it("counts whole logarithms in products", () => {
+it("integer logarithms are computed by products", () => {
   expect([999, 1_000, 1_001].map((x) => floorLog(x, 10, 9))).toEqual([2, 3, 3]);
   expect(floorLog(243, 3, 9)).toBe(5);
   expect(floorLog(1e9, 1.000001, 7)).toBe(7);
 });
 
-it("has Hyperband's brackets as the paper's algorithm has them", () => {
+it("Hyperband's brackets are those of the paper's algorithm", () => {
   expect(hyperbandTrials(81, 3)).toEqual([81, 34, 15, 8, 5]);
   expect(hyperbandTrials(1_000, 4)).toEqual([256, 80, 27, 10, 5]);
 });

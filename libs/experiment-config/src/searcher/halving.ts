@@ -1,4 +1,4 @@
-/** The searchers that halve: their trials meet at rungs, and a part of them continues. */
+/** The searchers with halving: their trials are compared at rungs, and a fraction of them continues. */
 import {
   flagAt,
   type JsonObject,
@@ -13,31 +13,31 @@ import type { Note } from "../parts/part.ts";
 import type { Shape, Values } from "../parts/values.ts";
 import { concurrent, type SearcherModule } from "./module.ts";
 
-/** Searchers that halve count in a time: `time_metric` names it, and is empty for the training step. */
+/** `time_metric` names the time in which halving searchers count; empty for the training step. */
 type Timed = {
   readonly max_time: number;
   readonly time_metric: string;
   readonly divisor: number;
-  /** Trials that train at one time; what 0 means is the searcher's own. */
+  /** The number of trials that train concurrently; each searcher defines the meaning of 0. */
   readonly max_concurrent_trials: number;
 };
 
 type Trials = {
-  /** The maximum of trials; in hyperband 0 means one round of the brackets as they come. */
+  /** The maximum number of trials; in hyperband, 0 means one round of all brackets. */
   readonly max_trials: number;
 };
-/** Suspends trials at rungs and resumes the best (true), or stops those that are not good enough (false). */
+/** True: trials are suspended at rungs, and the best are resumed. False: insufficient trials are stopped. */
 type Resuming = { readonly resume: boolean };
 type Rising = Timed &
   Trials & {
-    /** The time of the first rung; of auto as long as it has not risen. */
+    /** The time of the first rung; in auto, its initial time, which may rise. */
     readonly min_time: number;
   };
 
-/** More rungs than times can be halved: what goes beyond is a mistake, and each rung costs every trial a look. */
+/** More rungs than a time can be halved are a mistake, and each rung adds work for every trial. */
 const RUNGS_MAX = 64;
 const BRACKETS_MAX = 64;
-/** How often the time of the first rung of asha is multiplied to reach the last. */
+/** The number of multiplications by the divisor from the first rung of asha to the last. */
 const HALVINGS = 3;
 
 const timedKeys = ({ count, positive, text, trials }: Values): Shape => ({
@@ -49,10 +49,10 @@ const timedKeys = ({ count, positive, text, trials }: Values): Shape => ({
 const risingKeys = (values: Values): Shape => ({
   ...timedKeys(values),
   min_time: values.positive,
-  /** Less than a half kept, as the paper asks for: rungs would come too close. */
+  /** At least half of the trials must be dropped, as in the paper: otherwise rungs would be too close together. */
   divisor: values.number.min(2),
 });
-/** Determined's older `stop_once` is the opposite of `resume`, which overrides it. */
+/** Determined's older `stop_once` is the opposite of `resume`; `resume` wins if both are given. */
 const determinedKeys = (values: Values): Shape => ({
   ...timedKeys(values),
   divisor: values.number.gt(1),
@@ -61,7 +61,7 @@ const determinedKeys = (values: Values): Shape => ({
 });
 const rungs = ({ z }: Values) => z.int().min(1).max(RUNGS_MAX);
 
-/** The defaults of the papers; 3 wastes less than 4 on the learning curves that we measured. */
+/** The defaults of the papers, except the divisor: 3 wastes less than 4 on measured learning curves. */
 const own = { ...concurrent, divisor: 3 };
 const determined = { ...concurrent, divisor: 4 };
 
@@ -80,7 +80,7 @@ const readResume = (searcher: JsonObject, otherwise: boolean): Resuming => ({
   resume: flagAt(searcher, "resume", !flagAt(searcher, "stop_once", !otherwise)),
 });
 
-/** Checks searchers whose rungs rise from a first one. */
+/** Checks searchers whose rungs begin at `min_time`. */
 function checkRising(searcher: JsonObject, note: Note): void {
   const least = valueAt(searcher, "min_time");
   const most = valueAt(searcher, "max_time");
@@ -133,7 +133,7 @@ type AdaptiveAsha = Timed &
   Resuming & {
     readonly mode: (typeof modes)[number];
     readonly max_rungs: number;
-    /** Rungs of each bracket; without any they follow from the mode. */
+    /** The numbers of rungs of the brackets; if empty, they are derived from the mode. */
     readonly bracket_rungs: number[];
   };
 
@@ -178,8 +178,8 @@ export const hyperband: SearcherModule<Timed & Trials> = {
 };
 
 /**
- * The largest whole k with divisor^k ≤ x, 0 for x < divisor; counted in products, since log 1000 / log 10 is less than
- * 3 in floating point. No more than `most`, so that a divisor near 1 ends.
+ * Returns the largest integer k with divisor^k ≤ x, 0 for x < divisor. It uses products because log 1000 / log 10 is
+ * less than 3 in floating point. The result is at most `most`, so that the loop ends for a divisor near 1.
  */
 export function floorLog(x: number, divisor: number, most: number): number {
   let k = 0;
@@ -190,7 +190,7 @@ export function floorLog(x: number, divisor: number, most: number): number {
 const HALVINGS_MAX = 64;
 
 /**
- * The trials of one round of Hyperband's brackets, from that of the most halvings down to that of none (Li et al., JMLR
+ * Returns the numbers of trials in one round of Hyperband's brackets, from the most halvings to none (Li et al., JMLR
  * 18-185, algorithm 1): ⌈(s_max + 1) η^s / (s + 1)⌉.
  */
 export function hyperbandTrials(maxTime: number, divisor: number): number[] {

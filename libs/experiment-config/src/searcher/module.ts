@@ -1,6 +1,6 @@
 /**
- * A searcher as configurations know it: which keys it takes, what they are by default, what does not fit together in
- * them. Its algorithm is in libs/search, under the same name.
+ * The configuration of a searcher: its keys, their defaults, and rules across them. Its algorithm is in libs/search,
+ * under the same name.
  */
 import type { JsonObject } from "../json.ts";
 import type { Note } from "../parts/part.ts";
@@ -8,25 +8,25 @@ import type { Shape, Values } from "../parts/values.ts";
 
 export type SearcherModule<Own extends object = object> = {
   /**
-   * The keys of its own, beside those that every searcher takes, made of the small schemas. A function of these:
-   * reading a recorded configuration loads no schema library.
+   * The searcher's specific keys, besides the common ones, built from the small schemas. It is a function of the
+   * schemas, so that reading a recorded configuration loads no schema library.
    */
   readonly keys: (values: Values) => Shape;
-  /** The default of each key that may be absent. A default that follows from other keys is in `read`. */
+  /** The default of each optional key. `read` computes the defaults that depend on other keys. */
   readonly defaults: JsonObject;
   readonly required: readonly string[];
-  /** Whether its trials train until their code ends, unless `max_time` ends them: the others have rungs or segments. */
+  /** True if trials train until their code ends or until `max_time`; false for searchers with rungs or segments. */
   readonly trainsToTheEnd: boolean;
-  /** Why it cannot run against recorded trainings, where it cannot. */
+  /** Why the searcher cannot run against recorded trainings; absent if it can. */
   readonly unserved?: string;
-  /** The contradictions in a searcher section. */
+  /** Reports contradictions in a searcher section. */
   readonly check?: (searcher: JsonObject, note: Note) => void;
-  /** Its own keys, read from a section of any origin: what is absent or of a wrong type gets its default. */
+  /** Reads the specific keys from any section: an absent value, or one of the wrong type, becomes the default. */
   readonly read: (searcher: JsonObject) => Own;
 };
 
-/** Trials that train at one time, where nobody says. */
+/** The default number of trials that train concurrently. */
 export const concurrent = { max_concurrent_trials: 16 };
 
-/** A search that lost its number of trials has one. */
+/** The number of trials of a recorded search that has lost this value. */
 export const TRIALS_UNKNOWN = 1;

@@ -1,4 +1,4 @@
-/** Several metrics at once: what is made of them, and what is refused with which words. */
+/** Tests of searches with several metrics: the resulting configuration and the refusal messages. */
 import { describe, expect, it } from "vitest";
 import { parseExperiment } from "../parse.ts";
 import { config, defaults, parsed, problems, yaml } from "../test-documents.ts";
@@ -9,7 +9,7 @@ const searcher = (more: string, name = "tpe"): string =>
 
 describe("objectives", () => {
   it.each(["random", "sobol", "grid", "tpe"])(
-    "of %s are written out, the first as its metric",
+    "of %s are written out, and the first one becomes the metric",
     (name) => {
       expect(config(searcher(two, name)).searcher).toMatchObject({
         name,
@@ -23,18 +23,18 @@ describe("objectives", () => {
     },
   );
 
-  it("take the direction of the first objective", () => {
+  it("set the direction from the first objective", () => {
     const first = "objectives: [{metric: accuracy, smaller_is_better: false}, {metric: loss}]";
     const { searcher: normalised } = config(searcher(first));
     expect(normalised).toMatchObject({ metric: "accuracy", smaller_is_better: false });
   });
 
-  it("are the same when the result is read again", () => {
+  it("are unchanged when the result is read again", () => {
     const once = parsed(yaml(searcher(two)));
     expect(parseExperiment(JSON.stringify(once.config), { defaults })).toEqual(once);
   });
 
-  it("are not there where there is one metric alone", () => {
+  it("are absent if there is only one metric", () => {
     expect(config(searcher("metric: loss")).searcher).not.toHaveProperty("objectives");
   });
 
@@ -55,11 +55,11 @@ describe("objectives", () => {
     ["objectives: [{metric: a}, {}]", /^searcher\.objectives\[1\]\.metric is missing/],
     ["metric: a, objectives: [a]", /^searcher\.objectives\[0\] must be a mapping/],
     ["objectives: [{metric: a, weight: 2}]", /weight/],
-  ])("refuse %s", (more, words) => {
+  ])("are refused: %s", (more, words) => {
     expect(problems(yaml(searcher(more)))).toContainEqual(expect.stringMatching(words));
   });
 
-  it("are refused where a searcher has no use for them", () => {
+  it("are refused for a searcher that cannot use them", () => {
     expect(problems(yaml(searcher("metric: loss, " + two, "gp")))).toContainEqual(
       expect.stringMatching(/^searcher\.objectives is not/),
     );

@@ -1,21 +1,21 @@
-/** Several metrics that are searched at once: the first is the searcher's `metric`, which may then be left out. */
+/** Several metrics that are searched together: the first is the searcher's `metric`, which may then be absent. */
 import { isMapping, itemPath, type Json, type JsonObject, keyPath, valueAt } from "../json.ts";
 import type { Note } from "../parts/part.ts";
 import type { Shape, Values } from "../parts/values.ts";
 
-/** Beyond a few, nearly every trial is better than every other in something. */
+/** With more objectives, nearly every trial would be the best in some respect. */
 const OBJECTIVES_MAX = 8;
 
 export type SearchObjective = { readonly metric: string; readonly smaller_is_better: boolean };
 
-/** The key of a searcher that can search by several metrics at once. */
+/** The optional key of searchers with several metrics. */
 export type SeveralObjectives = { readonly objectives?: SearchObjective[] };
 
 export const objectiveKeys = ({ flag, section, text, z }: Values): Shape => ({
   objectives: z.array(section({ metric: text, smaller_is_better: flag })).max(OBJECTIVES_MAX),
 });
 
-/** With the metric and the direction of the first objective where they are not said. */
+/** Fills in the metric and the direction of the first objective if they are absent. */
 export function withFirstObjective(searcher: Json): Json {
   if (!isMapping(searcher)) return searcher;
   const [first] = objectivesIn(searcher);
@@ -23,7 +23,7 @@ export function withFirstObjective(searcher: Json): Json {
   return { smaller_is_better: first.smaller_is_better, ...searcher, metric: first.metric };
 }
 
-/** Those that are objectives at all. */
+/** Returns the valid objectives. */
 function objectivesIn(searcher: JsonObject): SearchObjective[] {
   const objectives = valueAt(searcher, "objectives");
   if (!Array.isArray(objectives)) return [];
@@ -34,7 +34,7 @@ function objectivesIn(searcher: JsonObject): SearchObjective[] {
   });
 }
 
-/** Absent where the searcher has one metric alone. */
+/** Absent if the searcher has only one metric. */
 export function readObjectives(searcher: JsonObject): SeveralObjectives {
   const objectives = objectivesIn(searcher);
   return objectives.length === 0 ? {} : { objectives };

@@ -1,7 +1,7 @@
 /**
- * Before 0.38 Determined's searchers that halve took the longest training as `max_length`, in batches, records or
- * epochs, and the platform gave its training code a length. Such a length says what `max_time` and `time_metric` say,
- * where these are absent: batches are the training step, the others are metrics that the training code reports.
+ * Before 0.38, Determined's halving searchers had the longest training as `max_length`, in batches, records or epochs,
+ * and the platform passed a length to the training code. Such a length sets `max_time` and `time_metric` if these are
+ * absent. Batches are the training step; records and epochs are metrics that the training code reports.
  */
 import { isMapping, type JsonObject, valueAt } from "../json.ts";
 
@@ -15,7 +15,7 @@ export function withTimeFromLength(document: JsonObject): JsonObject {
     : { ...document, searcher: { time_metric: time.unit, ...searcher, max_time: time.length } };
 }
 
-/** The meaning of a searcher's length; null where it has none. */
+/** Converts a searcher's length into a time and its unit; null if it has none. */
 export function timeFromLength(
   searcher: JsonObject,
 ): { readonly length: number; readonly unit: string } | null {

@@ -1,4 +1,4 @@
-/** The page that lists the searchers for users names each of them, each key, and each default that is a number. */
+/** Checks that the users' page of searchers names every searcher, every key, and every numeric default. */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
@@ -9,7 +9,7 @@ const file = join(import.meta.dirname, "../../../../docs/howto/choose-a-searcher
 const page = readFileSync(file, "utf8");
 const all = page.slice(page.indexOf("## The keys of each"));
 
-/** The keys of the searchers whose row begins with the name, "as another" included. */
+/** Returns the keys in the searcher's table row, including those of a row that it refers to. */
 function rowOf(name: string): string {
   const row = all.split("\n").find((line) => line.split("|")[1]?.includes(`\`${name}\``)) ?? "";
   const other = /as `(\w+)`/.exec(row)?.[1];

@@ -14,7 +14,7 @@ import { searcherNames } from "./searcher.ts";
 
 const metric = "it is the name of the validation metric that the search compares";
 
-/** The default of a key that many configurations of an older release do not have. */
+/** Explains keys that configurations of older releases often lack. */
 const meaning: Readonly<Record<string, string>> = {
   max_time: "the most that one trial trains, counted in time_metric",
   time_metric: "the name of what max_time counts, for example batches or epochs",
@@ -44,7 +44,7 @@ export const searcher: Part = {
   rewrite: withFirstObjective,
 };
 
-/** Each by the name of its schema: `searcher-async-halving`. */
+/** Parts by the name of their schema: `searcher-async-halving`. */
 export const searcherParts: Readonly<Record<string, Part>> = {
   searcher,
   ...Object.fromEntries(

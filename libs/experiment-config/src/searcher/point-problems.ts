@@ -1,4 +1,4 @@
-/** Why points that a search is given are none of its space. */
+/** Checks that given points belong to the search space. */
 import type { FieldProblem } from "@trainyard/kernel";
 import { isSameValue } from "../hyperparameters/conditions.ts";
 import type {
@@ -19,7 +19,7 @@ import { isTyped } from "../hyperparameters/space.ts";
 import { isOnStep, nearestStep, stepsOf, valueOfStep } from "../hyperparameters/steps.ts";
 import { closest } from "../suggest.ts";
 
-/** Values of given points that are none of the space's. */
+/** Returns the values of given points that are not in the space. */
 export function pointProblems(
   points: readonly JsonObject[],
   space: HyperparameterSpace,
@@ -55,10 +55,10 @@ function checkNest(
   }
 }
 
-/** The rounding error of the bounds of a log hyperparameter in floating point. */
+/** Absorbs the rounding error of a log hyperparameter's bounds. */
 const TOLERANCE = 1e-9;
 
-/** Why a value is none of the hyperparameter's; null where it is one. */
+/** Returns why a value is not one of the hyperparameter's; null if it is. */
 export function whyNoValue(hyperparameter: TypedHyperparameter, value: Json): string | null {
   switch (hyperparameter.type) {
     case "const":

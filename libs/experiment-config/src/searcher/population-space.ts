@@ -1,4 +1,4 @@
-/** The hyperparameters in the searchers of populations and schedules must fit the space. */
+/** Checks that hyperparameters in population and schedule searchers fit the space. */
 import type { FieldProblem } from "@trainyard/kernel";
 import type { SearcherConfig } from "./searcher.ts";
 import type {
@@ -17,7 +17,7 @@ export function populationProblems(
   return searcher.name === "schedule" ? segmentProblems(searcher.schedule, space) : [];
 }
 
-/** Whether the path of a hyperparameter is the one that is named, or in the nest that is. */
+/** Returns whether a hyperparameter's path is the named one, or inside the named nest. */
 export function isWithin(path: string, named: string): boolean {
   return path === named || path.startsWith(`${named}.`) || path.startsWith(`${named}[`);
 }
@@ -70,7 +70,7 @@ function segmentProblems(
     const problems: FieldProblem[] = [];
     const before = segments[index - 1]?.until;
     if (before !== undefined && until <= before) {
-      const detail = `must be later than that of the segment before: ${until} is not greater than ${before}`;
+      const detail = `must be later than the previous segment's: ${until} is not greater than ${before}`;
       problems.push({ path: keyPath(path, "until"), detail });
     }
     const missing = needed.filter((choice) => !hasValue(hyperparameters, "", choice));

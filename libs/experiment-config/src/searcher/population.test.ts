@@ -7,7 +7,7 @@ const of = (searcher: string, space = lr): string =>
   `searcher: {metric: loss, ${searcher}}\n${space}`;
 
 describe("the searcher pbt", () => {
-  it("fills in what a short section leaves out", () => {
+  it("fills in the keys that a short section leaves out", () => {
     expect(config(of("name: pbt, max_time: 100")).searcher).toEqual({
       name: "pbt",
       metric: "loss",
@@ -27,7 +27,7 @@ describe("the searcher pbt", () => {
     });
   });
 
-  it("keeps what is given", () => {
+  it("keeps given values", () => {
     const given =
       "population_size: 4, max_time: 100, interval: 30, burn_in: 10, quantile: 0.5, exploit: tournament, resample_probability: 0, perturb_factors: [2], mutate: [lr, opt], time_metric: epochs, max_trials: 9";
     const { searcher } = config(of(`name: pbt, smaller_is_better: false, ${given}`));
@@ -91,7 +91,7 @@ describe("the searcher pbt", () => {
     else expect(found[0]).toMatch(problem);
   });
 
-  it("refuses a space in which all members are alike", () => {
+  it("refuses a space in which all members would be equal", () => {
     const found = problems(yaml(of("name: pbt, max_time: 9", "hyperparameters: {lr: 1}")));
     expect(found).toEqual([
       expect.stringMatching(/^hyperparameters must have a hyperparameter with several values/),
@@ -103,7 +103,7 @@ describe("the searcher schedule", () => {
   const segments = (...list: string[]): string => `name: schedule, schedule: [${list.join(", ")}]`;
   const values = "hyperparameters: {lr: 0.1, opt: {name: a}}";
 
-  it("takes segments, with seeds or without", () => {
+  it("accepts segments with and without seeds", () => {
     const text = of(segments(`{until: 4, ${values}, seed: 7}`, `{until: 9.5, ${values}}`));
     expect(config(text).searcher).toEqual({
       name: "schedule",
@@ -117,7 +117,7 @@ describe("the searcher schedule", () => {
     });
   });
 
-  it("needs nothing of the space where the segments say it all", () => {
+  it("needs no hyperparameter space if the segments define all values", () => {
     expect(config(of(segments(`{until: 4, ${values}}`), "hyperparameters: {}")).searcher.name).toBe(
       "schedule",
     );

@@ -1,4 +1,4 @@
-/** The searcher that trains a population, and the one that trains what a population found. */
+/** The searcher that trains a population, and the searcher that repeats a population's result. */
 import {
   isMapping,
   type JsonObject,
@@ -15,56 +15,55 @@ import type { Note } from "../parts/part.ts";
 import type { SearcherModule } from "./module.ts";
 
 type Timed = {
-  /** Names the value that counts as time, and is empty for the training step. */
+  /** The metric that counts as time; empty for the training step. */
   readonly time_metric: string;
 };
 
 type Pbt = Timed & {
   readonly population_size: number;
-  /** Members that train at one time, in turns of an interval; 0 for all of them. */
+  /** Members that train concurrently, taking turns after each interval; 0 for all. */
   readonly max_concurrent_trials: number;
-  /** The time at which a member's training is done. */
+  /** The time at which a member's training is complete. */
   readonly max_time: number;
-  /** The time from one comparison of a member with the others to the next. */
+  /** The time between two comparisons of a member with the others. */
   readonly interval: number;
-  /** No member is compared before this time. */
+  /** Members are not compared before this time. */
   readonly burn_in: number;
-  /** The share of the population that copies, and the share that is copied from. */
+  /** The fraction of the population that copies from others, and the fraction that is copied. */
   readonly quantile: number;
   readonly exploit: "truncation" | "tournament";
-  /** How likely it is that a hyperparameter is drawn again, and not changed. */
+  /** The probability that a hyperparameter is resampled instead of perturbed. */
   readonly resample_probability: number;
   readonly perturb_factors: number[];
-  /** Paths of hyperparameters or nests of them; none for all that have a choice. */
+  /** Paths of hyperparameters or nests that may change; empty for all that have several values. */
   readonly mutate: string[];
-  /** Trials in all: the first members, and each copy is one more. */
+  /** The maximum number of trials: the first members, plus one for each copy. */
   readonly max_trials: number;
 };
 
 export type ScheduleSegment = {
-  /** The time until which these hyperparameters hold. */
+  /** The end of the segment in which these hyperparameters apply. */
   readonly until: number;
   readonly hyperparameters: JsonObject;
-  /** The seed of the trial that trains the segment; null for one that is drawn. */
+  /** The seed of the segment's trial; null to draw one. */
   readonly seed: number | null;
 };
 type Schedule = Timed & { readonly schedule: ScheduleSegment[] };
 
-/** A comparison puts all members in order, and has milliseconds for it. */
+/** A comparison sorts all members and must finish within milliseconds. */
 const POPULATION_MAX = 1_000;
 const FACTORS_MAX = 16;
-/** Each segment is a trial, and a configuration of more would not fit an event. */
+/** Each segment is a trial, and a configuration with more would not fit an event. */
 const SEGMENTS_MAX = 1_000;
-/** NumPy, PyTorch and Python all take a seed below this. */
+/** NumPy, PyTorch and Python all accept seeds below this limit. */
 const SEED_MAX = 2 ** 31 - 1;
-/** How often a member is compared with the others where the configuration does not say: short against the training. */
+/** The default interval is the training time divided by this: short relative to the training. */
 const INTERVALS = 20;
 
 const exploits = ["truncation", "tournament"] as const;
 
 /**
- * Constants that do not follow from other keys. The shares and factors are those of Ray Tune; the paper has 0.2 and no
- * redraws.
+ * Defaults that do not depend on other keys. Quantile and factors are Ray Tune's; the paper has 0.2 and no resampling.
  */
 const numbers = {
   population_size: 16,
@@ -77,7 +76,7 @@ const defaults = { ...numbers, exploit: "truncation", perturb_factors: [0.8, 1.2
 
 const intervalOf = (maxTime: number): number => Math.max(1, Math.floor(maxTime / INTERVALS));
 
-/** Returns the number of trials if every member copied at each of its comparisons. */
+/** Returns the number of trials if every member copies at each of its comparisons. */
 const trialsOf = (population: number, maxTime: number, interval: number): number =>
   population * Math.max(1, Math.ceil(maxTime / interval));
 

@@ -1,18 +1,18 @@
-/** The searchers that propose each trial whole: it trains until its code ends, unless `max_time` ends it. */
+/** The searchers that propose complete trials: each trains until its code ends or until `max_time`. */
 import { flagAt, type JsonObject, numbersOr, optionalNumber, textAt } from "../json.ts";
 import type { Shape, Values } from "../parts/values.ts";
 import { concurrent, type SearcherModule, TRIALS_UNKNOWN } from "./module.ts";
 import { objectiveKeys, readObjectives, type SeveralObjectives } from "./objectives.ts";
 
 export type Ending = {
-  /** Where trials are stopped, in units of the time metric. */
+  /** The time at which trials are stopped, in units of the time metric. */
   readonly max_time?: number;
-  /** The name of the value that counts as time; absent for the training step. */
+  /** The name of the metric that counts as time; absent for the training step. */
   readonly time_metric?: string;
 };
 type Trials = {
   readonly max_trials: number;
-  /** Trials unended at one time; 0 for no limit. */
+  /** The maximum number of active trials; 0 for no limit. */
   readonly max_concurrent_trials: number;
 };
 
@@ -58,7 +58,7 @@ export const sobol: typeof random = { ...random };
 
 type Grid = Ending &
   SeveralObjectives & {
-    /** The maximum of the grid's points that are tried; they are taken from its end. */
+    /** The maximum number of grid points to try; they are taken from the grid's end. */
     readonly max_trials?: number;
     readonly max_concurrent_trials: number;
   };
@@ -80,7 +80,7 @@ export const grid: SearcherModule<Grid> = {
 type Tpe = Trials &
   Ending &
   SeveralObjectives & {
-    /** Whether the model is of all hyperparameters together, or of each alone. */
+    /** Whether one model covers all hyperparameters together, or each has its own. */
     readonly multivariate: boolean;
   };
 
@@ -103,22 +103,22 @@ export const gp: SearcherModule<Trials & Ending> = {
   read: readTrials,
 };
 
-/** The searcher that asks a process outside. */
+/** The searcher whose decisions an external client makes. */
 type Custom = {
-  /** How many trials the client may propose; 0 for any number. */
+  /** The maximum number of trials that the client may propose; 0 for no limit. */
   readonly max_trials: number;
-  /** Trials unended and not suspended at one time; 0 for no limit. */
+  /** The maximum number of active trials that are not suspended; 0 for no limit. */
   readonly max_concurrent_trials: number;
-  /** When a trial ends that its client lets train on; absent for when its code ends. */
+  /** The time at which a trial without a client's target is stopped; absent if its code decides. */
   readonly max_time?: number;
-  /** The unit of targets; empty for the training step. */
+  /** The unit of training targets; empty for the training step. */
   readonly time_metric: string;
 };
 
 export const custom: SearcherModule<Custom> = {
   keys: (values) => ({
     ...trialKeys(values),
-    /** Determined's, of a time when the search said how long to train; the client's targets are in the time metric. */
+    /** Determined's unit of training lengths, without effect here: the client's targets are in the time metric. */
     unit: values.z.enum(["batches", "records", "epochs"]),
     ...endingKeys(values),
   }),

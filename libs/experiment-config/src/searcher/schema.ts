@@ -1,4 +1,7 @@
-/** The schema of the searcher section, chosen by `name`: what runs, and what Determined has withdrawn. */
+/**
+ * The schema of the searcher section, selected by `name`: the searchers that run here, and those that Determined has
+ * withdrawn.
+ */
 import { z } from "zod";
 import * as values from "../parts/values.ts";
 import { isSearcherName, searcherNames, searchers } from "./searcher.ts";
@@ -14,13 +17,13 @@ const common = {
   constraints,
   warm_start: warmStart,
   max_failures: positive,
-  // Determined's number names no trial here; the gateway, which knows the trials, refuses it.
+  // A Determined trial number has no meaning here; the gateway, which knows the trials, refuses it.
   source_trial_id: z.union([count, anyText]),
   source_checkpoint_uuid: anyText,
 };
-/** Determined gave it up in 0.38; the training code decides how long it trains. */
+/** Determined withdrew this key in 0.38; the training code decides its length. */
 const longest = { max_length: searcherLength };
-/** The keys of every searcher, so that one can be tried in the place of another: some have no use for some of them. */
+/** The keys that every searcher accepts, so that one can be tried in place of another; some ignore some of them. */
 const shared = {
   max_trials: trials,
   divisor: number.gt(1),
@@ -29,7 +32,7 @@ const shared = {
   max_concurrent_trials: count,
 };
 
-/** Every searcher that has a name here, with what is said of each. */
+/** Every searcher with a known name, and its properties. */
 export const known = { ...searchers, ...withdrawnSearchers };
 export type KnownSearcher = keyof typeof known;
 export const knownNames = Object.keys(known) as readonly KnownSearcher[];
@@ -38,7 +41,7 @@ export function isKnownSearcher(name: unknown): name is KnownSearcher {
   return typeof name === "string" && Object.hasOwn(known, name);
 }
 
-/** The keys that a searcher takes and has no use for. */
+/** Returns the keys that a searcher accepts and ignores. */
 export function unusedKeys(name: unknown): readonly string[] {
   if (!isSearcherName(name)) return [];
   const used = searchers[name].keys(values);
@@ -58,8 +61,8 @@ export const schemas = Object.fromEntries(
 
 const named = values.oneOfKinds("name", Object.values(schemas), searcherNames);
 
-/** The keys that every searcher has, and so keeps of a default of another name. */
+/** The keys that every searcher has: merging keeps them even if the default names another searcher. */
 export const commonSearcherKeys = Object.keys(common);
 
-/** One without a name is a part of one, which the cluster's default completes. */
+/** A section without a name is completed by the cluster's default. */
 export const searcher = byKind("name", named, keysOfAll(Object.values(schemas), common));

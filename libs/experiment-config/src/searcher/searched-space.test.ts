@@ -1,4 +1,4 @@
-/** Conditions, constraints and given points: what is made of them, and what is refused with which words. */
+/** Tests of conditions, constraints and given points: the resulting configuration and the refusal messages. */
 import { describe, expect, it } from "vitest";
 import { parseExperiment } from "../parse.ts";
 import { config, defaults, parsed, problems, yaml } from "../test-documents.ts";
@@ -18,7 +18,7 @@ const searcher = (more: string): string =>
   `searcher: {name: random, metric: loss, max_trials: 9, ${more}}`;
 
 describe("conditions", () => {
-  it("are looked up beside the hyperparameter, then around it, and written from the top", () => {
+  it("are resolved beside the hyperparameter, then in enclosing nests, and written with absolute paths", () => {
     expect(config(space).hyperparameters).toMatchObject({
       momentum: { type: "double", when: { "/optimizer": ["sgd"] } },
       net: {
@@ -28,7 +28,7 @@ describe("conditions", () => {
     });
   });
 
-  it("of a nest hold for all that is in it, with its own", () => {
+  it("of a nest apply to every hyperparameter in it, together with its other conditions", () => {
     const nested = `
 hyperparameters:
   layers: {type: int, minval: 1, maxval: 4}
@@ -50,7 +50,7 @@ hyperparameters:
     });
   });
 
-  it("are the same when the result is read again", () => {
+  it("are unchanged when the result is read again", () => {
     const once = parsed(yaml(space));
     expect(parseExperiment(JSON.stringify(once.config), { defaults })).toEqual(once);
   });
@@ -91,7 +91,7 @@ hyperparameters:
     expect(problems(yaml(space.replace("{optimizer: sgd}", when)))).toEqual([problem]);
   });
 
-  it("are refused where they go in a circle, or have nothing to be for", () => {
+  it("are refused if they are circular or belong to an empty nest", () => {
     const circle = `
 hyperparameters:
   a: {type: int, minval: 0, maxval: 1, when: {b: 1}}
@@ -109,7 +109,7 @@ hyperparameters:
 });
 
 describe("constraints", () => {
-  it("are one expression or several", () => {
+  it("can be one expression or a list", () => {
     const one = config(space + searcher("constraints: layers * 2 <= 6"));
     expect(one.searcher.constraints).toEqual(["layers * 2 <= 6"]);
     const two = config(
@@ -155,7 +155,7 @@ describe("constraints", () => {
   });
 });
 
-it("constraints are no program", () => {
+it("constraints must be expressions and cannot be programs", () => {
   const long = `layers < ${"1 + ".repeat(400)}1`;
   const text =
     space +
@@ -179,7 +179,7 @@ describe("given points", () => {
     expect(problems(yaml(text))).toEqual([`searcher.warm_start.points[1]${problem}`]);
   });
 
-  it("may leave hyperparameters out, and lie on the bounds", () => {
+  it("may omit hyperparameters, and may be on the bounds", () => {
     const text = space + searcher("warm_start: {points: [{net: {slope: 0.001}, layers: 4}]}");
     expect(config(text).searcher.warm_start).toEqual({
       points: [{ layers: 4, net: { slope: 0.001 } }],

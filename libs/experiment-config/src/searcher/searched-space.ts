@@ -2,12 +2,12 @@
 import { z } from "zod";
 import { oneOf, positive, section, text } from "../parts/values.ts";
 
-/** More are a program. */
+/** The maximum number of constraints. */
 const CONSTRAINTS_MAX = 100;
-/** Points that somebody writes down. */
+/** The maximum number of given points. */
 const POINTS_MAX = 1_000;
 const EXPERIMENTS_MAX = 100;
-/** A model of more takes longer than it gains, and all of them are in one event. */
+/** A model of more trials costs more than it gains, and all of them must fit in one event. */
 const EARLIER_TRIALS_MAX = 1_000;
 
 /** One expression, or a list of them. */

@@ -1,6 +1,6 @@
 /**
- * The searcher section. The table below is the one list of the searchers that run: schemas, defaults, checks, types and
- * the sentences that name them all follow from it, and libs/search has a table of algorithms with the same keys.
+ * The searcher section. The table below is the only list of searchers that run: schemas, defaults, checks, types and
+ * messages are derived from it, and libs/search has a table of algorithms with the same keys.
  */
 import {
   isMapping,
@@ -38,14 +38,12 @@ export const searchers = {
 } as const satisfies Readonly<Record<string, SearcherModule>>;
 export type SearcherName = keyof typeof searchers;
 
-/**
- * The keys of every searcher: constraints on its space, its first points, and the metric by which it compares trials.
- */
+/** The keys of every searcher: constraints, a warm start, and the metric that compares trials. */
 type Common = {
   /** The conditions on a trial's hyperparameters: `constraints.ts`. */
   readonly constraints?: string[];
   readonly warm_start?: WarmStart;
-  /** How many trials fail before the search has failed; absent for no limit. */
+  /** The number of failed trials at which the search fails; absent for no limit. */
   readonly max_failures?: number;
   readonly metric: string;
   readonly smaller_is_better: boolean;
@@ -65,7 +63,7 @@ export type CustomSearcher = SearcherOf<"custom">;
 export type HyperbandSearcher = SearcherOf<"hyperband">;
 export type PbtSearcher = SearcherOf<"pbt">;
 export type ScheduleSearcher = SearcherOf<"schedule">;
-/** Those that halve have a divisor. */
+/** The searchers with halving are those with a divisor. */
 export type HalvingSearcher = Extract<SearcherConfig, { readonly divisor: number }>;
 
 export const searcherNames = Object.keys(searchers) as readonly SearcherName[];
@@ -74,12 +72,14 @@ export function isSearcherName(name: unknown): name is SearcherName {
   return typeof name === "string" && Object.hasOwn(searchers, name);
 }
 
-/** Whether a searcher's trials train until their code ends, unless max_time ends them: the others have rungs. */
+/**
+ * Returns whether a searcher's trials train until their code ends or until max_time; false for searchers with rungs.
+ */
 export function trainsToTheEnd(name: string): boolean {
   return isSearcherName(name) && searchers[name].trainsToTheEnd;
 }
 
-/** Keys that are there only where they say something. */
+/** Keys that are left out if they are empty. */
 const optional = [
   "constraints",
   "warm_start",
@@ -91,7 +91,7 @@ const optional = [
   "stop_once",
 ];
 
-/** A searcher section of any origin with every default in it. Keys without effect stay. */
+/** Reads any searcher section, with every default filled in. Keys without effect stay. */
 export function readSearcher(section: JsonObject): SearcherConfig {
   const name = textAt(section, "name");
   const own = isSearcherName(name) ? searchers[name].read(section) : {};
@@ -106,11 +106,11 @@ export function readSearcher(section: JsonObject): SearcherConfig {
       ? { warm_start: readWarmStart(mappingAt(section, "warm_start")) }
       : {}),
   };
-  // A name that this version does not have stays as it is: the search refuses it, and runs no other in its place.
+  // An unknown name stays as it is: the search refuses it and runs no other searcher instead.
   return withRest(read, without(section, optional)) as SearcherConfig;
 }
 
-/** One constraint is a list of one. */
+/** A single constraint becomes a list of one. */
 function readConstraints(section: JsonObject): Pick<Common, "constraints"> {
   const constraints = valueAt(section, "constraints");
   if (typeof constraints === "string") return { constraints: [constraints] };

@@ -1,9 +1,9 @@
-/** The checkpoint that each trial of an experiment starts from, as its configuration names it. */
+/** The checkpoint from which each trial of an experiment starts, as its configuration names it. */
 import { isMapping, type Json, type JsonObject, valueAt } from "../json.ts";
 
-/** A person's input: a checkpoint, or a trial whose latest is meant. */
+/** The user's input: a checkpoint, or a trial whose latest checkpoint is meant. */
 export type NamedSource = { readonly trial: Json | undefined; readonly checkpoint: string };
-/** The result: both are known. */
+/** The resolved source: trial and checkpoint are both known. */
 export type WarmStartSource = { readonly trial: string; readonly checkpoint: string };
 
 export function namedSource(config: object): NamedSource | null {
@@ -16,8 +16,8 @@ export function namedSource(config: object): NamedSource | null {
 }
 
 /**
- * Reads the source from a recorded configuration. Before these keys took effect they were recorded as they were
- * written: such experiments start from nothing, as they began. They never have both as text.
+ * Reads the source from a recorded configuration. Earlier versions recorded these keys as written, and they had no
+ * effect: such experiments start without a checkpoint. Their records never have both keys as text.
  */
 export function recordedSource(struct: unknown): WarmStartSource | null {
   const named = isMapping(struct) ? namedSource(struct) : null;
@@ -25,7 +25,7 @@ export function recordedSource(struct: unknown): WarmStartSource | null {
   return { trial: named.trial, checkpoint: named.checkpoint };
 }
 
-/** The configuration with what was found, as it is recorded. */
+/** Returns the configuration with the resolved source, to be recorded. */
 export function withSource<Config extends { readonly searcher: object }>(
   config: Config,
   { trial, checkpoint }: WarmStartSource,

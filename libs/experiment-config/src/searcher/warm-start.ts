@@ -1,4 +1,4 @@
-/** The start of a search besides its space: points to try first, and the trials of earlier experiments. */
+/** The start of a search: points to try first, and the trials of earlier experiments. */
 import {
   isMapping,
   type JsonObject,
@@ -9,11 +9,11 @@ import {
 } from "../json.ts";
 
 export type WarmStart = {
-  /** Tried first, in their order. A point may leave hyperparameters out, which are drawn as for any trial. */
+  /** Points that are tried first, in order. A point may omit hyperparameters, which are drawn as usual. */
   readonly points?: JsonObject[];
-  /** Experiments whose trials a model learns from. */
+  /** Experiments from whose trials a model learns. */
   readonly experiments?: number[];
-  /** The maximum of trials that are taken from them; half of them are the best. */
+  /** The maximum number of trials taken from these experiments; half of them are the best. */
   readonly max_trials?: number;
 };
 

@@ -1,4 +1,4 @@
-/** Determined's searchers that it has withdrawn: their configurations are read, and the refusal says what to write. */
+/** Determined's withdrawn searchers: their configurations are parsed, and the refusal names the replacement. */
 import type { JsonObject } from "../json.ts";
 import type { Shape, Values } from "../parts/values.ts";
 import { adaptiveDefaults } from "./halving.ts";

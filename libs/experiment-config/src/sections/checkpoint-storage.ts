@@ -1,5 +1,5 @@
 /**
- * Where checkpoints and TensorBoard files are kept, chosen by `type`, and how many checkpoints outlive the
+ * The place of checkpoints and TensorBoard files, selected by `type`, and the number of checkpoints that outlive the
  * experiment.
  */
 import { z } from "zod";
@@ -24,14 +24,14 @@ const prefix = z.string().refine((value) => !value.split("/").includes(".."), {
   error: 'must not contain ".." as a folder',
 });
 
-/** Its content is recorded, and shown to all. */
+/** The address is recorded and visible to all users, so it must not contain credentials. */
 const endpoint = z.string().regex(/^https?:\/\/[^\s/@?#]+(\/[^\s@?#]*)?$/, {
   error: "must be an address that begins with http:// or https://, without credentials",
 });
 
 type Keys = Readonly<Record<string, z.ZodType>>;
 
-/** Each kind of storage, which has `common` keys besides its own. */
+/** Returns the schema of each kind of storage, with its specific keys and the `common` ones. */
 function storagesWith(common: Keys) {
   const storageOf = <Type extends string>(type: Type, keys: Keys) =>
     z
@@ -68,16 +68,16 @@ function storagesWith(common: Keys) {
 export const storages = storagesWith(keptKeys);
 type StorageType = keyof typeof storages;
 
-/** The storages that files can be written to. */
+/** The kinds of storage that files can be written to. */
 export const runningStorages: readonly StorageType[] = ["directory", "shared_fs", "s3", "gcs"];
 
-/** One without a type is a part of one, which the cluster's default or an override completes. */
+/** A storage without a type is completed by the cluster's default or an override. */
 function schemaOf(kinds: typeof storages, common: Keys) {
   const typed = oneOfKinds("type", Object.values(kinds), runningStorages);
   return byKind("type", typed, keysOfAll(Object.values(kinds), common));
 }
 
-/** Determined's rule: relative to host_path without leaving it, or absolute and below it. */
+/** Determined's rule: the folder must be relative to host_path without leaving it, or absolute and below it. */
 const checkFolder: Check = (storage, path, note) => {
   if (!isMapping(storage)) return;
   const host = valueAt(storage, "host_path");
@@ -89,7 +89,7 @@ const checkFolder: Check = (storage, path, note) => {
   );
 };
 
-/** Determined's rule: a connection string has the credentials in it. */
+/** Determined's rule: a connection string contains the credentials, so a separate credential must be absent. */
 const checkCredential: Check = (storage, path, note) => {
   if (!isMapping(storage)) return;
   const given = (key: string): boolean => typeof valueAt(storage, key) === "string";
@@ -111,7 +111,7 @@ const checkConnection: Check = (storage, path, note) => {
   note(at, "or account_url must be given, and not both: they say how to reach the container");
 };
 
-/** `what` is stored there. */
+/** `what` names the stored files in messages. */
 function byTypeOf(kinds: typeof storages, what: string, common: JsonObject) {
   const partOf = (type: StorageType, needed: string, more: Partial<Part> = {}): Part => ({
     schema: kinds[type],
@@ -144,7 +144,7 @@ export const checkpointStorage: Part = {
 
 const tensorboardStorages = storagesWith({});
 
-/** Without it TensorBoard files go to the storage of the checkpoints. */
+/** Without this section TensorBoard files go to the checkpoint storage. */
 export const tensorboardStorage: Part = {
   schema: schemaOf(tensorboardStorages, {}),
   kind: kindOf("type", byTypeOf(tensorboardStorages, "TensorBoard files", {})),

@@ -8,7 +8,7 @@ const constraintsOf = (text: string) =>
   config(`resources: {constraints: ${text}}`).resources.constraints;
 
 describe("resources.constraints", () => {
-  it("are absent unless they were given", () => {
+  it("are absent unless they are given", () => {
     expect(config().resources).not.toHaveProperty("constraints");
     expect(recordedConfig({ resources: { constraints: 7 } }).resources).not.toHaveProperty(
       "constraints",
@@ -39,11 +39,11 @@ describe("resources.constraints", () => {
     ["7", 7],
     ["7b", 7],
     [1024, 1024],
-  ])("read the memory size %j as %d bytes", (size, bytes) => {
+  ])("accept the memory size %j as %d bytes", (size, bytes) => {
     expect(constraintsOf(`{device_memory: ${size}}`)).toMatchObject({ device_memory: bytes });
   });
 
-  it("override those of the cluster label by label, and excluded agents add up", () => {
+  it("override the cluster's label by label, and add up excluded agents", () => {
     const cluster: JsonObject = {
       constraints: { require: { zone: "a", ssd: true }, exclude_agents: ["a"], device: "cuda" },
     };
@@ -68,23 +68,23 @@ describe("resources.constraints", () => {
   });
 });
 
-describe("limits of runs", () => {
+describe("the limits of a run", () => {
   it.each([
     ["2h", 7_200],
     ["90s", 90],
     ["1.5d", 129_600],
     ["0.5", 0.5],
-  ])("a time limit of %s is %d seconds", (text, seconds) => {
+  ])("accept the time limit %s as %d seconds", (text, seconds) => {
     expect(config(`resources: {time_limit: ${text}}`).resources.time_limit).toBe(seconds);
   });
 
-  it("the time to write a checkpoint before a run makes room is in seconds, or none", () => {
+  it("accept the preemption timeout in seconds, or 0", () => {
     expect(config("preemption_timeout: 5m").preemption_timeout).toBe(300);
     expect(config("preemption_timeout: 0").preemption_timeout).toBe(0);
     expect(recordedConfig({ preemption_timeout: -1 }).preemption_timeout).toBe(3_600);
   });
 
-  it("a limit of no slots is no limit", () => {
+  it("treat 0 as no limit of slots", () => {
     expect(config("resources: {max_slots: 0}").resources.max_slots).toBeNull();
     expect(config("resources: {max_slots: 3}").resources.max_slots).toBe(3);
     const { resources } = recordedConfig({ resources: { max_slots: 0, weight: -1 } });
@@ -92,8 +92,8 @@ describe("limits of runs", () => {
   });
 });
 
-describe("the request of a run", () => {
-  it("is what its configuration says", () => {
+describe("the requested resources of a run", () => {
+  it("are those of its configuration", () => {
     const text = `
 preemption_timeout: 5m
 resources:
@@ -133,7 +133,7 @@ resources:
     });
   });
 
-  it("has no limits and no constraints by default", () => {
+  it("have no limits and no constraints by default", () => {
     expect(requestedResources(config())).toEqual({
       pool: "default",
       slots: 1,

@@ -1,4 +1,4 @@
-/** Where runs may be placed: `resources.constraints`. */
+/** The section `resources.constraints`: the agents where runs may be placed. */
 import { isLabel } from "@trainyard/kernel";
 import { z } from "zod";
 import { configLimits } from "../limits.ts";
@@ -9,7 +9,7 @@ import { oneOf, section, text } from "../parts/values.ts";
 
 const labelRule = "up to 63 letters, digits, dots, dashes, underscores and slashes";
 const label = z.string().refine(isLabel, { error: `must be a label: ${labelRule}` });
-/** `rack: 3` is a number to YAML. */
+/** YAML reads `rack: 3` as a number. */
 const value = z.union([label, z.int().min(0)], { error: `must be a label's value: ${labelRule}` });
 const rules = z
   .record(

@@ -1,4 +1,4 @@
-/** Determined's data layer, which its last releases ignore: still read, so that its configurations are. */
+/** Determined's data layer, which its last releases ignore: it is parsed so that older configurations are accepted. */
 import { z } from "zod";
 import { isMapping, valueAt } from "../json.ts";
 import { kindOf } from "../parts/kinds.ts";

@@ -1,6 +1,6 @@
 /**
- * The effect of a log line on a trial: named patterns, of which two are built in. A pattern is a regular expression in
- * RE2's syntax, as in Determined, so that comparing it takes time linear in the line.
+ * The actions on matching log lines of a trial: named patterns, two of them built in. A pattern is a regular expression
+ * in RE2's syntax, as in Determined, so that matching takes linear time.
  */
 import { RE2JS, RE2JSException } from "re2js";
 import { z } from "zod";
@@ -18,7 +18,7 @@ const logAction = oneOf([actions, legacyLogAction], 'one of "cancel_retries", "e
 const policySchema = section({ name: text, pattern: anyText, action: logAction });
 const builtIn: Json[] = builtInLogPolicies.map((policy) => ({ ...policy }));
 
-/** Policies are merged by name; those from before names were introduced have a pattern instead. */
+/** Policies are merged by name; older policies without a name must have a pattern. */
 const checkName: Check = (policy, path, note) => {
   if (!isMapping(policy)) return;
   if (valueAt(policy, "name") === undefined && valueAt(policy, "pattern") === undefined) {
@@ -65,7 +65,7 @@ export const logPolicies: Part = {
 
 const retentionDays = z.int().min(-1).max(32_767);
 
-/** Days after the end of the experiment; -1 forever. */
+/** Days after the experiment's end; -1 for ever. */
 export const retentionPolicy: Part = {
   schema: section({
     log_retention_days: retentionDays,
@@ -74,7 +74,7 @@ export const retentionPolicy: Part = {
   }),
 };
 
-/** One action in its two forms. */
+/** Returns the parts of an action in its two forms. */
 function actionAlone(name: string): readonly (readonly [string, Part])[] {
   const alone = z.literal(name);
   const suffix = name.replace("_", "-");

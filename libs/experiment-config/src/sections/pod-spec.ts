@@ -1,15 +1,15 @@
 /**
- * A Kubernetes pod, handed through: what Determined lets nobody set in it, and how one is merged over another. The
- * latter is Kubernetes's strategic merge: mappings key by key, and the lists below by what names their items; other
- * lists are replaced. Items come in the order of mine, those of theirs alone before the first that theirs does not
- * have.
+ * Kubernetes pods, which are passed on: Determined's forbidden settings, and the merge rule. Merging follows
+ * Kubernetes's strategic merge: mappings key by key, and the lists below by the key that names their items; other lists
+ * are replaced. Items keep the order of the first pod; items only in the second come before the first item that the
+ * second lacks.
  */
 import { isMapping, itemPath, type Json, type JsonObject, keyPath, valueAt } from "../json.ts";
 import { freeMapping } from "../parts/values.ts";
 import type { Check, Note, Part } from "../parts/part.ts";
 
 const podKeys = ["name", "name_space"];
-/** The settings by the platform in the container that trains. */
+/** The container settings that the platform sets itself in the training container. */
 const containerKeys = [
   "image",
   "command",
@@ -67,7 +67,7 @@ const namedBy: Readonly<Record<string, string>> = {
   ports: "containerPort",
   topologySpreadConstraints: "topologyKey",
 };
-/** Lists of bare values that are united. */
+/** Lists of plain values that are united. */
 const sets = new Set(["finalizers"]);
 
 function mergePods(mine: Json, theirs: Json, key = ""): Json {

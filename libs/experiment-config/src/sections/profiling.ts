@@ -1,11 +1,11 @@
-/** The measurements of the SDK on the machines that a trial runs on. */
+/** The SDK's profiling of the machines that a trial runs on. */
 import { isMapping, valueAt } from "../json.ts";
 import type { Check, Part } from "../parts/part.ts";
 import { count, flag, section } from "../parts/values.ts";
 
 const schema = section({
   enabled: flag,
-  /** The steps of the training between which it is measured. */
+  /** The training steps at which profiling begins and ends. */
   begin_on_batch: count,
   end_after_batch: count,
   sync_timings: flag,

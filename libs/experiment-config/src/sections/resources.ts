@@ -1,4 +1,4 @@
-/** The slots that a trial asks for, where they may be, and the keys that have no effect. */
+/** The resources of a trial: slots, placement, and keys without effect. */
 import { isName } from "@trainyard/kernel";
 import { z } from "zod";
 import { defaults } from "../defaults.ts";
@@ -22,7 +22,7 @@ function textLike(pattern: RegExp, what: string): z.ZodString {
   return z.string().regex(pattern, { error: `must be ${what}` });
 }
 
-/** A text is compared with 0 by `check`. */
+/** `check` requires a time given as text to be positive. */
 const time = oneOf([number.gt(0), textLike(durationPattern, durationShape)], durationShape);
 
 const deviceMapping = entry({ host_path: text, container_path: text }, { mode: text });
@@ -46,7 +46,7 @@ const schema = section({
   agent_label: anyText,
 });
 
-/** `/dev/host:/dev/container:mode` as the mapping of the three. */
+/** Rewrites `/dev/host:/dev/container:mode` as a mapping of the three values. */
 function rewriteDevice(device: Json): Json {
   if (typeof device !== "string") return device;
   const [host_path = "", container_path = "", mode] = device.split(":");

@@ -7,14 +7,14 @@ describe("tensorboard_storage", () => {
     ["{type: directory, container_path: /a}", { type: "directory", container_path: "/a" }],
     ["{type: gcs, bucket: b, prefix: a}", { type: "gcs", bucket: "b", prefix: "a" }],
     ["{type: shared_fs, host_path: /a}", { type: "shared_fs", host_path: "/a", storage_path: "" }],
-  ])("acts, and nothing warns of it: %s", (storage, recorded) => {
+  ])("takes effect without a warning: %s", (storage, recorded) => {
     const { config: read, warnings } = parsed(yaml(`tensorboard_storage: ${storage}`));
     expect(read.tensorboard_storage).toEqual(recorded);
     expect(tensorboardStorage(read)).toBe(read.tensorboard_storage);
     expect(warnings).toEqual([]);
   });
 
-  it("is the storage of the checkpoints where it is absent", () => {
+  it("defaults to the checkpoint storage", () => {
     expect(config()).not.toHaveProperty("tensorboard_storage");
     expect(tensorboardStorage(config())).toMatchObject(directory);
   });
@@ -30,14 +30,14 @@ describe("tensorboard_storage", () => {
     ["{type: s3, bucket: b, prefix: a/../b}", /^prefix must not contain ".." as a folder$/],
     ["{type: gcs, bucket: b, save_trial_best: 1}", /^save_trial_best is not a known key/],
     ["{type: gcs, bucket: b, private_key: hidden}", /^private_key is not a known key$/],
-  ])("is refused by name: %s", (storage, problem) => {
+  ])("is refused with its path: %s", (storage, problem) => {
     const found = problems(yaml(`tensorboard_storage: ${storage}`));
     expect(found).toEqual([expect.stringMatching(/^tensorboard_storage\./)]);
     expect(found[0]?.replace("tensorboard_storage.", "")).toMatch(problem);
     expect(found.join()).not.toContain("hidden");
   });
 
-  it("takes no credentials, and repeats none", () => {
+  it("refuses credentials without quoting them", () => {
     const storage = "{type: s3, bucket: b, access_key: hidden1, secret_key: hidden2}";
     const found = problems(yaml(`tensorboard_storage: ${storage}`));
     expect(found).toEqual([

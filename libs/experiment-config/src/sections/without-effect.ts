@@ -1,4 +1,4 @@
-/** Sections of Determined's configuration that are read and checked, and that nothing acts on. */
+/** Sections of Determined's configuration that are parsed and checked but have no effect. */
 import { z } from "zod";
 import { uniteBy } from "../parts/lists.ts";
 import type { Part } from "../parts/part.ts";
@@ -89,7 +89,7 @@ const security: Part = { schema: section({ kerberos: kerberos.schema }), parts: 
 const slurm = section({ slots_per_node: positive, gpu_type: anyText, sbatch_args: texts });
 const pbs = section({ slots_per_node: positive, pbsbatch_args: texts });
 
-/** Each by its key in the document. */
+/** Sections by their key in the document. */
 export const unusedSections: Readonly<Record<string, Part>> = {
   checkpoint_policy: { schema: z.enum(["best", "all", "none"]) },
   min_validation_period: { schema: length },
@@ -107,7 +107,7 @@ export const unusedSections: Readonly<Record<string, Part>> = {
   data_layer: dataLayer,
 };
 
-/** Each by the name of Determined's schema. */
+/** Parts by the name of Determined's schema. */
 export const unusedParts: Readonly<Record<string, Part>> = {
   ...dataLayerParts,
   "bind-mount": bindMount,
@@ -129,7 +129,7 @@ export const unusedParts: Readonly<Record<string, Part>> = {
 
 const besideFolder = ["container_path", "checkpoint_path", "tensorboard_path", "propagation"];
 
-/** Keys inside sections that are acted on, of which nothing acts on these. `*` is any one of the section's kinds. */
+/** Keys without effect inside sections that have an effect. `*` is any kind of the section. */
 const inside: Readonly<Record<string, readonly string[]>> = {
   resources: ["slots", "shm_size", "devices", "native_parallel", "agent_label"],
   environment: [
@@ -148,16 +148,13 @@ const inside: Readonly<Record<string, readonly string[]>> = {
   tensorboard_storage: besideFolder,
 };
 
-/** Ways to every key that is accepted without effect. */
+/** The paths of all keys that are accepted without effect. */
 export const pathsWithoutEffect: readonly (readonly string[])[] = [
   ...Object.keys(unusedSections).map((key) => [key]),
   ...Object.entries(inside).flatMap(([name, keys]) => keys.map((key) => [name, key])),
 ];
 
-/**
- * The paths among these that hold credentials: they are dropped, since a normalised configuration is written into the
- * log.
- */
+/** The paths that contain credentials: they are dropped because a normalised configuration is written into the log. */
 export const pathsOfSecrets: readonly (readonly string[])[] = [
   ["environment", "registry_auth"],
   ["integrations", "pachyderm"],

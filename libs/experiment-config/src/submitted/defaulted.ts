@@ -1,9 +1,9 @@
-/** The parts of a recorded configuration that its submission did not give. */
+/** Finds the parts of a recorded configuration that its submission did not contain. */
 import { isMapping, type Json, type JsonObject, keyPath, valueAt } from "../json.ts";
 
 /**
- * The paths of the recorded configuration that the submitted document does not have: defaults, and the newer form of
- * what was given in an older one. Of a section that is absent as a whole, the path of the section.
+ * Returns the paths of the recorded configuration that the submitted document lacks: defaults, and rewritten older
+ * shapes. If a whole section is absent, only the section's path is returned.
  */
 export function defaultedPaths(submitted: JsonObject, recorded: JsonObject): readonly string[] {
   return missingIn(submitted, recorded, "");
@@ -18,7 +18,7 @@ function missingIn(given: JsonObject, full: JsonObject, parent: string): readonl
   });
 }
 
-/** Recorded where nothing was given, and nothing was filled in. */
+/** Empty values are recorded for absent keys without a default. */
 function isEmpty(value: Json): boolean {
   if (Array.isArray(value)) return value.length === 0;
   if (isMapping(value)) return Object.values(value).every(isEmpty);

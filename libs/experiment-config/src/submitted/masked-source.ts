@@ -1,6 +1,6 @@
 /**
- * A submission as it is kept: the YAML text with its comments and its form, without its secrets. A secret is replaced
- * where the parser found its text; what is left of it elsewhere, in a comment for example, is replaced as text.
+ * The stored submission: the YAML text with its comments and formatting, without its secrets. A secret is replaced
+ * where the parser found it; other occurrences, for example in a comment, are replaced by a text search.
  */
 import { isScalar, parseDocument, stringify, visit } from "yaml";
 import { readYaml } from "../document.ts";
@@ -8,19 +8,19 @@ import { isMapping, type Json, type JsonObject } from "../json.ts";
 import { withOverrides } from "../overrides.ts";
 import { type MaskedPath, maskedDocument, maskedValue } from "./secrets.ts";
 
-/** Shorter secrets are replaced in values only: in other text they are likely to be something else. */
+/** Shorter secrets are replaced only in values: elsewhere in the text they probably mean something else. */
 const shortestInText = 6;
-/** A text with more secrets is kept without its comments: each of these is searched for in the whole text. */
+/** A text with more secrets is stored without its comments, because the whole text is searched for each secret. */
 const searchedInText = 256;
 
-/** The document that a text and overrides make, before anything is filled in; null for what is no configuration. */
+/** Returns the document of a text and its overrides, before defaults are filled in; null if it is no mapping. */
 export function submittedDocument(text: string, overrides: readonly string[]): JsonObject | null {
   const { value } = readYaml(text);
   if (!isMapping(value)) return null;
   return withOverrides(value, overrides).document;
 }
 
-/** The YAML text without its secrets; empty for what is no mapping. */
+/** Returns the YAML text without its secrets; empty if it is no mapping. */
 export function maskedSource(text: string): string {
   const { value } = readYaml(text);
   if (!isMapping(value)) return "";
@@ -41,7 +41,7 @@ export function maskedSource(text: string): string {
   return rest;
 }
 
-/** Overrides without their secrets. */
+/** Returns the overrides without their secrets. */
 export function maskedOverrides(overrides: readonly string[]): readonly string[] {
   return overrides.map((override) => {
     const document = withOverrides({}, [override]).document;
@@ -54,7 +54,7 @@ export function maskedOverrides(overrides: readonly string[]): readonly string[]
   });
 }
 
-/** Every scalar that masking has changed. */
+/** Calls `changed` for every scalar that masking has changed. */
 function compare(before: Json, after: Json, changed: (from: Json, to: string) => void): void {
   if (Array.isArray(before) && Array.isArray(after)) {
     for (const [at, item] of before.entries()) compare(item, after[at] ?? null, changed);
@@ -63,14 +63,14 @@ function compare(before: Json, after: Json, changed: (from: Json, to: string) =>
   } else if (typeof after === "string" && before !== after) changed(before, after);
 }
 
-/** The part of a value that its mask stands for. */
+/** Returns the part of a value that its mask replaced. */
 function secretIn(before: string, after: string): string {
   const at = after.indexOf(maskedValue);
   const end = after.slice(at + maskedValue.length);
   return before.slice(at, before.length - end.length);
 }
 
-/** The text with other values in the places of some, wherever an anchor or an alias has put them. */
+/** Replaces values in the text, including those that anchors and aliases insert. */
 function withoutValues(text: string, replaced: ReadonlyMap<Json, string>): string {
   const places: { readonly from: number; readonly to: number; readonly text: string }[] = [];
   visit(parseDocument(text, { version: "1.2", stringKeys: true, uniqueKeys: false }), {
@@ -88,7 +88,7 @@ function withoutValues(text: string, replaced: ReadonlyMap<Json, string>): strin
     .reduce((rest, place) => rest.slice(0, place.from) + place.text + rest.slice(place.to), text);
 }
 
-/** A masked YAML text with values in the places of its masks, each by the name that `maskedPaths` gives. */
+/** Replaces each mask in a masked YAML text by the value for its name from `maskedPaths`. */
 export function withMaskedValues(
   text: string,
   masked: readonly MaskedPath[],

@@ -1,11 +1,11 @@
-/** A recorded configuration as a YAML text that makes the same trials when it is submitted again. */
+/** Turns a recorded configuration into a YAML text that creates the same trials when it is submitted again. */
 import { stringify } from "yaml";
 import { readYaml } from "../document.ts";
 import { type JsonObject, mappingAt } from "../json.ts";
 import { resubmitted } from "../resubmitted.ts";
 import { maskedDocument, maskedPaths } from "./secrets.ts";
 
-/** With the seed, and without the secrets: their paths are beside it. */
+/** Returns the text with the seed and without secrets, whose paths are returned too. */
 export function resubmittedText(
   recorded: JsonObject,
   seed: number,
@@ -15,7 +15,7 @@ export function resubmittedText(
   const document = maskedDocument({ ...again, reproducibility });
   const masked = maskedPaths(document).map(({ path }) => path);
   const yaml = stringify(document, { lineWidth: 0, aliasDuplicateObjects: false });
-  // JSON is YAML, too: for a value that the writer and our reader take for two things.
+  // If the YAML text would be read back differently, JSON is used, which is YAML too.
   const text =
     JSON.stringify(readYaml(yaml).value) === JSON.stringify(document)
       ? yaml

@@ -1,8 +1,7 @@
 /**
- * Finds the values of a configuration that are secrets, and returns the configuration without them. A value is a secret
- * by the name of its key (`password`, `api_key`, `hf_token`), by the name of an environment variable (`HF_TOKEN=…` in a
- * list), or because it is the password in a URL. Hyperparameters are never secrets: each trial shows them. A secret in
- * a command line is not recognised.
+ * Finds the secrets in a configuration and masks them. A value is a secret by the name of its key (`password`,
+ * `api_key`, `hf_token`), by the name of an environment variable (`HF_TOKEN=…` in a list), or as the password in a URL.
+ * Hyperparameters are never secrets: each trial shows them. Secrets in a command line are not recognised.
  */
 import { isMapping, itemPath, type Json, type JsonObject, keyPath } from "../json.ts";
 import { pathsOfSecrets } from "../sections/without-effect.ts";
@@ -17,34 +16,37 @@ const secretWords = new Set(
 );
 /** The words that make a following word a secret: `access_key`, but not `sort_key`. */
 const keyKinds = new Set(["api", "access", "secret", "private", "signing", "encryption"]);
-/** Under these names a number is a secret too. */
+/** Keys whose value is a secret even if it is a number. */
 const neverNumbers = new Set(["password", "passwd", "passphrase"]);
 
-/** Mappings that hold what searches try. */
+/** Mappings with hyperparameter values, which are never masked. */
 const shownAnyway: readonly string[] = ["hyperparameters", "searcher.warm_start"];
 
 const variable = /^([A-Za-z_][A-Za-z0-9_]*)=(.+)$/s;
-/** With bounds, so that a long text is searched in linear time. A long name without a password is a token. */
+/**
+ * The quantifiers have bounds so that a long text is searched in linear time. A long user name without a password is a
+ * token.
+ */
 const passwordInUrl = /([A-Za-z0-9+.-]:\/\/[^\s/:@]{0,256}:)[^\s/]{1,1024}(?=@)/g;
 const tokenInUrl = /([A-Za-z0-9+.-]:\/\/)[^\s/:@]{20,1024}(?=@)/g;
 
-/** The configuration with its secrets masked. */
+/** Returns the configuration with its secrets masked. */
 export function maskedDocument(document: JsonObject): JsonObject {
   return masked(document, "", false) as JsonObject;
 }
 
-/** Where a configuration has masked values: the paths, and of an environment variable its name. */
+/** Returns the paths of masked values, with the name of an environment variable. */
 export function maskedPaths(document: Json): readonly MaskedPath[] {
   return pathsIn(document, "", []);
 }
 
 export type MaskedPath = {
   readonly path: string;
-  /** The keys and list positions that lead there. */
+  /** The keys and list indexes that lead to the value. */
   readonly keys: readonly (string | number)[];
-  /** The value, with the mask in it. */
+  /** The value including the mask. */
   readonly value: string;
-  /** The questions to a person. */
+  /** The name in prompts for the value. */
   readonly name: string;
 };
 
@@ -83,7 +85,7 @@ function masked(value: Json, path: string, isSecret: boolean): Json {
   );
 }
 
-/** A text that is no secret itself may still hold one. */
+/** A text that is not itself a secret may contain one. */
 export function maskedText(text: string): string {
   const [, name = "", value = ""] = variable.exec(text) ?? [];
   if (name !== "" && isSecretName(name)) return `${name}=${maskedValue}`;
@@ -109,7 +111,7 @@ function isSecretName(name: string): boolean {
 const neverNumber = (path: string): boolean =>
   wordsOf(path.slice(path.lastIndexOf(".") + 1)).some((word) => neverNumbers.has(word));
 
-/** `HF_TOKEN`, `hfToken` and `hf-token` are the same two words. */
+/** Splits a name into words: `HF_TOKEN`, `hfToken` and `hf-token` are the same two words. */
 function wordsOf(name: string): readonly string[] {
   return name
     .replaceAll(/([a-z0-9])([A-Z])/g, "$1_$2")

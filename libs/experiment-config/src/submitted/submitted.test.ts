@@ -11,7 +11,7 @@ import { resubmittedText } from "./resubmitted-text.ts";
 import { maskedDocument, maskedPaths } from "./secrets.ts";
 
 describe("secrets of a configuration", () => {
-  test("are masked by the name of a key, of a variable, and in a URL", () => {
+  test("are masked by the name of a key or variable, and in URLs", () => {
     const document = {
       name: "tokenizer sweep",
       environment: {
@@ -56,7 +56,7 @@ describe("secrets of a configuration", () => {
     });
   });
 
-  test("are asked for by their names", () => {
+  test("are requested by their names", () => {
     const document = {
       environment: { environment_variables: { cpu: ["A=1", "HF_TOKEN=<masked>"] } },
       data: { "a.b": "<masked>" },
@@ -74,7 +74,7 @@ describe("secrets of a configuration", () => {
 });
 
 describe("a masked YAML text", () => {
-  test("keeps comments and form, and has the secret nowhere", () => {
+  test("keeps comments and formatting, and does not contain the secret", () => {
     const text = [
       "name: iris  # the small one",
       "x: &hidden topsecret-1",
@@ -99,7 +99,7 @@ describe("a masked YAML text", () => {
     });
   });
 
-  test("is the text itself where there are no secrets", () => {
+  test("is unchanged if it has no secrets", () => {
     const text = "# hello\nname:   iris\n";
     expect(maskedSource(text)).toBe(text);
     expect(maskedSource("- 1")).toBe("");
@@ -119,7 +119,7 @@ describe("a masked YAML text", () => {
   });
 });
 
-test("the defaults are the keys that the text and its overrides do not give", () => {
+test("the keys that neither the text nor its overrides contain are reported as defaults", () => {
   const submitted = submittedDocument("name: a\nsearcher: {name: single}", [
     "resources.slots_per_trial=2",
   ]);
@@ -137,7 +137,7 @@ test("the defaults are the keys that the text and its overrides do not give", ()
   ]);
 });
 
-test("a masked text is submitted again with the values in their places", () => {
+test("a masked text can be submitted again with the secrets filled in", () => {
   const text = "a: 1 # kept\ndata: {url: 'redis://u:<masked>@h'}\nvars: [T_TOKEN=<masked>]\n";
   const masked = maskedPaths(submittedDocument(text, []) ?? {});
   const whole = withMaskedValues(text, masked, (name) => (name === "T_TOKEN" ? "$&1" : "2"));
@@ -145,7 +145,7 @@ test("a masked text is submitted again with the values in their places", () => {
   expect(parse(whole)).toEqual({ a: 1, data: { url: "redis://u:2@h" }, vars: ["T_TOKEN=$&1"] });
 });
 
-test("text of any kind becomes a YAML text that is read as the same", () => {
+test("any text becomes a YAML text that is read back unchanged", () => {
   const awkward = {
     n: ["on", "1e3", "- a", "x: y #", "a\nb\n", "'", "<<", "!x", "", " b "],
     v: [1e21, -0.5, true, null],

@@ -1,7 +1,6 @@
 /**
- * Identifies the process that a pid names. A pid is used again after a while, so a process is identified by its pid,
- * its start (clock ticks since the boot) and the boot. A zombie is dead. Without /proc (macOS) the start is the time
- * that ps prints.
+ * Identifies a process across reuse of its pid: by its pid, its start time (clock ticks since the boot) and the boot
+ * id. A zombie counts as dead. Without /proc (macOS) the start time is the one that ps prints.
  */
 import { execFileSync } from "node:child_process";
 import { readdirSync, readFileSync } from "node:fs";
@@ -14,13 +13,13 @@ export type ProcessIdentity = {
 
 const boot = (readOrNull("/proc/sys/kernel/random/boot_id") ?? "").trim();
 
-/** Null when no living process has this pid. */
+/** Returns null if no living process has this pid. */
 export function identityOf(pid: number): ProcessIdentity | null {
   const start = startOf(pid);
   return start?.isLiving === true ? { pid, started: start.started, boot } : null;
 }
 
-/** Identifies a child that was not waited for: its pid is still its own, even if it has ended. */
+/** Identifies a child that was not waited for: its pid is not reused, even if the child has ended. */
 export function identityOfChild(pid: number): ProcessIdentity | null {
   const start = startOf(pid);
   return start === null ? null : { pid, started: start.started, boot };
@@ -40,10 +39,13 @@ export type LivingProcess = ProcessIdentity & {
   readonly state: string;
 };
 
-/** Whether there is a /proc to look at. */
+/** Whether this host has /proc. */
 export const hasProc = boot !== "";
 
-/** All that live on this host but this process itself, the newest first: what forks on is where it is about to be. */
+/**
+ * Returns all living processes of this host except this one, the newest first, so that processes forked during the scan
+ * are found.
+ */
 export function livingProcesses(): readonly LivingProcess[] {
   if (!hasProc) return [];
   return readdirSync("/proc")
@@ -53,31 +55,34 @@ export function livingProcesses(): readonly LivingProcess[] {
     .flatMap((pid) => (pid === process.pid ? [] : (livingProcess(pid) ?? [])));
 }
 
-/** Null when it is dead, or a zombie. */
+/** Returns null if the process is dead or a zombie. */
 export function livingProcess(pid: number): LivingProcess | null {
   const stat = statOf(pid);
   return stat?.isLiving === true ? { pid, boot, ...stat } : null;
 }
 
-/** Whether a process was started with a variable of this value; false where that may not be read. */
+/** Returns whether a process was started with this value of a variable; false if its environment may not be read. */
 export function carries(pid: number, variable: string, value: string): boolean {
   return `\0${readOrNull(`/proc/${pid}/environ`) ?? ""}`.includes(`\0${variable}=${value}\0`);
 }
 
-/** The real user id of a process; null where that may not be read. */
+/** Returns the real user id of a process; null if it may not be read. */
 export function userOf(pid: number): number | null {
   const id = /^Uid:\s+(\d+)/m.exec(readOrNull(`/proc/${pid}/status`) ?? "")?.[1];
   return id === undefined ? null : Number(id);
 }
 
-/** A pid is free for others only once no session has it as its number; so a leader that is merely gone was not. */
+/**
+ * Returns whether the leader's pid was reused. The kernel reuses a pid only when no session has it as its id, so an
+ * absent leader's pid was not reused.
+ */
 export function wasReused(leader: ProcessIdentity): boolean {
   if (leader.boot !== boot) return true;
   const now = statOf(leader.pid);
   return now !== null && now.started !== leader.started;
 }
 
-/** Sends a signal; false when nobody took it. A negative number stands for a process group. */
+/** Sends a signal; returns false if no process received it. A negative target is a process group. */
 export function sendSignal(target: number, name: NodeJS.Signals): boolean {
   try {
     process.kill(target, name);
@@ -94,12 +99,12 @@ type Stat = Omit<LivingProcess, "pid" | "boot"> & { readonly isLiving: boolean }
 function statOf(pid: number): Stat | null {
   const text = readOrNull(`/proc/${pid}/stat`);
   if (text === null) return null;
-  // The name in parentheses may hold anything; then come state, parent, group, session. Field 20 is the number of
-  // threads and 22 the start (proc(5)).
+  // The name in parentheses may contain anything; after it come state, parent, group, session. Field 20 is the number
+  // of threads and 22 the start time (proc(5)).
   const name = text.slice(text.indexOf("(") + 1, text.lastIndexOf(")"));
   const fields = text.slice(text.lastIndexOf(")") + 2).split(" ");
   const [state = "X", parent = "0", group = "0", session = "0"] = fields;
-  // A zombie whose other threads live (its memory and its devices too) is a process whose first thread has ended.
+  // A zombie with other living threads still has its memory and devices: only its first thread has ended.
   const isLiving = state !== "X" && (state !== "Z" || Number(fields[17]) > 1);
   const numbers = { parent: Number(parent), group: Number(group), session: Number(session) };
   return { isLiving, name, state, started: fields[19] ?? "", ...numbers };
@@ -119,7 +124,7 @@ function startByPs(pid: number): Start | null {
     }).trim();
     return { isLiving: !line.startsWith("Z"), started: line.slice(line.indexOf(" ") + 1).trim() };
   } catch {
-    // There is no such process.
+    // The process does not exist.
     return null;
   }
 }
@@ -128,7 +133,7 @@ function readOrNull(path: string): string | null {
   try {
     return readFileSync(path, "utf8");
   } catch {
-    // The process has ended, or belongs to somebody else.
+    // The process has ended or belongs to another user.
     return null;
   }
 }

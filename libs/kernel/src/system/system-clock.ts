@@ -1,6 +1,6 @@
 import type { Clock } from "../time.ts";
 
-/** The machine's clocks. Everything else takes a Clock. */
+/** The machine's clocks; all other code receives a Clock. */
 export const systemClock: Clock = {
   nowMs: () => Date.now(),
   monotonicMs: () => performance.now(),

@@ -8,7 +8,7 @@ import { AcceptedSchema, accepted, command, commandHandlers, encodeRequest } fro
 import { readRejected } from "./commands.ts";
 import { Executor } from "../work/executor.ts";
 
-/** A stream whose event has the size that its command names. */
+/** A stream whose event has the size that the command requests. */
 const novels: Aggregate<
   null,
   number,
@@ -46,13 +46,13 @@ async function write(characters: number) {
   return handlers["Write"]?.({ headers, body });
 }
 
-test("a command that would record more than the log takes is rejected with what to do", async () => {
+test("a command that would record more than the log accepts is rejected with a remedy", async () => {
   expect(await write(200_000)).toMatchObject({ kind: "ok" });
   const reply = await write(300_000);
   expect(reply?.kind).toBe("rejected");
   if (reply?.kind !== "rejected") return;
   expect(readRejected(reply.body)).toMatchObject({
     rejected: "too_large",
-    detail: expect.stringMatching(/more than the log accepts: ask for less at once/),
+    detail: expect.stringMatching(/more than the log accepts: divide the request/),
   });
 });

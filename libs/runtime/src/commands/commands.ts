@@ -1,6 +1,6 @@
 /**
- * Commands over the bus: decode, decide, answer. The table of a service maps each command's name to its message and its
- * handler; a handler gives the answer message or a rejection, and throws Faults and Bugs.
+ * Handles commands over the bus: decodes, decides, answers. A service's table maps each command's name to its message
+ * and its handler. A handler returns the answer message or a rejection, and throws Faults and Bugs.
  */
 import type { DescMessage, MessageShape } from "@bufbuild/protobuf";
 import type { CommandHandler, CommandReply, CommandRequest } from "@trainyard/bus";
@@ -17,14 +17,14 @@ import { serviceMeta } from "../work/correlation.ts";
 import type { Logger } from "../logging.ts";
 import { childOf } from "../traceparent.ts";
 
-/** How long a caller should wait before it asks again, when the service could not. */
+/** How long a caller should wait before it retries when the service was unavailable. */
 const retryAfterMs = 1_000;
 
 const utf8 = new TextDecoder();
 const bytes = new TextEncoder();
 
 export type CommandContext = {
-  /** The commit of this command, with who asked and the trace that continues. */
+  /** The identity of this command's commit, with the caller and the trace. */
   readonly identity: CommitIdentity;
   readonly authid: string;
 };
@@ -35,7 +35,7 @@ export type CommandSpec = {
   readonly handle: (request: never, context: CommandContext) => Promise<object>;
 };
 
-/** Declares a command; the types of request and answer follow from their messages. */
+/** Declares a command; the types of request and answer are derived from their messages. */
 export function command<Request extends DescMessage, Reply extends DescMessage>(
   request: Request,
   reply: Reply,
@@ -47,7 +47,7 @@ export function command<Request extends DescMessage, Reply extends DescMessage>(
   return { request, reply, handle: handle as CommandSpec["handle"] };
 }
 
-/** The usual answer: where the commit is, and which stream it wrote first. */
+/** Returns the usual answer: the commit's position and the stream that it wrote first. */
 export function accepted(result: Committed | Rejection): Plain<Accepted> | Rejection {
   if (isRejection(result)) return result;
   return { position: result.position, stream: result.streams[0]?.stream ?? "" };
@@ -55,7 +55,7 @@ export function accepted(result: Committed | Rejection): Plain<Accepted> | Rejec
 
 export { AcceptedSchema };
 
-/** The handlers that `Bus.serve` takes. */
+/** Builds the handlers that `Bus.serve` needs. */
 export function commandHandlers(
   service: string,
   specs: Readonly<Record<string, CommandSpec>>,
@@ -115,7 +115,7 @@ function failedReply(error: unknown, name: string, logger: Logger): CommandReply
   }
   if (error instanceof CommitRefused && error.code === "body_too_large") {
     logger.warn({ err: error, command: name }, "command_too_large");
-    const detail = `${name} would record more than the log accepts: ask for less at once: ${error.message}`;
+    const detail = `${name} would record more than the log accepts: divide the request: ${error.message}`;
     return rejectedReply({ rejected: "too_large", detail });
   }
   logger.error({ err: error, command: name }, "command_failed");
@@ -125,7 +125,7 @@ function failedReply(error: unknown, name: string, logger: Logger): CommandReply
   });
 }
 
-/** The content of a rejected reply. */
+/** Decodes the rejection in a reply. */
 export function readRejected(body: Uint8Array): Rejection {
   const { code, detail, problems } = codecOf<Plain<Rejected>>(RejectedSchema).decode(
     utf8.decode(body),
@@ -133,7 +133,7 @@ export function readRejected(body: Uint8Array): Rejection {
   return { rejected: code, detail, problems };
 }
 
-/** Encodes a request and decodes its answer, for the caller: a rejection, or the answer's message. */
+/** Encodes a request and decodes its answer for the caller: a rejection, or the answer's message. */
 export function encodeRequest<Request extends DescMessage>(
   schema: Request,
   message: Plain<MessageShape<Request>>,

@@ -23,7 +23,7 @@ async function append(log: EventLog, expectedVersion: number): Promise<void> {
   });
 }
 
-test("an event that passes by while the fold is read is in the fold", async () => {
+test("an event that arrives while the stream is read is included in the fold", async () => {
   const log = createMemoryLog().as("experiments");
   await append(log, 0);
   const slow = { ...log, read: log.read.bind(log) } as EventLog;
@@ -43,7 +43,7 @@ test("an event that passes by while the fold is read is in the fold", async () =
   expect(await cache.load(counted, "1")).toEqual({ state: 2, version: 2 });
 });
 
-test("a kept fold continues with the events that pass by, and starts again after a gap", async () => {
+test("a cached fold continues with later events, and is read again after a gap", async () => {
   const log = createMemoryLog().as("experiments");
   const cache = new FoldCache(log);
   await append(log, 0);
@@ -57,7 +57,7 @@ test("a kept fold continues with the events that pass by, and starts again after
   expect(await cache.load(counted, "1")).toEqual({ state: 4, version: 4 });
 });
 
-test("streams of a followed category are kept from their first event on, without a read", async () => {
+test("streams of a followed category are cached from their first event on, without a read", async () => {
   const log = createMemoryLog().as("experiments");
   await append(log, 0);
   await append(log, 1);
@@ -71,7 +71,7 @@ test("streams of a followed category are kept from their first event on, without
   expect(await cache.load(counted, "1")).toEqual({ state: 2, version: 2 });
 });
 
-test("a saved fold is continued, unless the log went back since: then a warning says so, and the stream is folded again", async () => {
+test("a saved fold is continued unless the log lost events since: then a warning is logged, and the stream is folded again", async () => {
   const memory = createMemoryLog();
   const { store } = memory;
   const log = memory.as("experiments");

@@ -9,7 +9,7 @@ import type { Logger } from "../logging.ts";
 
 export type Loaded<State> = { readonly state: State; readonly version: number };
 
-/** `eventId`: of the event at the version; empty at version 0. */
+/** `eventId` is the id of the event at the version; empty at version 0. */
 type Entry = {
   readonly fold: StreamFold<unknown>;
   state: unknown;
@@ -18,19 +18,19 @@ type Entry = {
 };
 
 /**
- * The states of streams, folded once and kept. Entries may be stale: an append names the version that its decision
- * depends on, and a conflict evicts the entry. `observe` keeps entries level with the events that pass by.
+ * A cache of folded streams. Entries may be stale: an append names the version that its decision depends on, and a
+ * conflict evicts the entry. `observe` updates entries with the log's new events.
  */
 export class FoldCache {
   readonly #log: EventLog;
   readonly #streams: LRUCache<string, Map<string, Entry>>;
-  /** The newest versions that passed by, for a fold that was being read meanwhile and would miss them. */
+  /** The newest observed versions: a fold that is being read meanwhile needs these events too. */
   readonly #passed: LRUCache<string, number>;
   readonly #logger: Logger | null;
   #clearings = 0;
   readonly #followed = new Map<string, StreamFold<unknown>>();
 
-  /** The logger hears of saved folds that are not used. */
+  /** Logs saved folds that are not used. */
   constructor(
     log: EventLog,
     foldsMax: number = runtimeLimits.cachedFoldsMax,
@@ -49,12 +49,12 @@ export class FoldCache {
     return this.#fold(fold, stream);
   }
 
-  /** Streams of this category are kept from their first event on, when it passes by: they need not be read. */
+  /** Caches streams of this category from their first observed event on, without reading them. */
   follow(fold: StreamFold<unknown>): void {
     this.#followed.set(fold.category, fold);
   }
 
-  /** Keeps the initial state of a stream that is not known to be there. */
+  /** Caches the initial state of a stream unless events of it were observed. */
   begin(fold: StreamFold<unknown>, id: string): void {
     const stream = streamName(fold.category, id);
     if (this.#passed.has(stream) || this.#kept(fold, stream) !== undefined) return;
@@ -68,7 +68,7 @@ export class FoldCache {
     let next = this.#page(stream, entry.version);
     for (;;) {
       const page = await next;
-      // The next page is on its way while this one is folded.
+      // The next page is requested while this one is folded.
       const isFull = page.length === runtimeLimits.pageEvents;
       if (isFull) next = this.#page(stream, page.at(-1)?.version ?? entry.version);
       for (const stored of page) advance(entry, decodeEvent(stored), stored.version, stored.id);
@@ -82,7 +82,7 @@ export class FoldCache {
 
   #page(stream: string, after: number): Promise<readonly StoredEvent[]> {
     const page = this.#log.read(stream, after, runtimeLimits.pageEvents);
-    // One that is not awaited any more, because the page before it could not be folded, fails for nobody.
+    // If the page before it fails, this promise is never awaited, and its failure must be ignored.
     page.catch(() => {});
     return page;
   }
@@ -107,8 +107,8 @@ export class FoldCache {
   }
 
   /**
-   * Saves the state from which the next holder starts. Only a shortcut: nothing is lost when it fails. A state that is
-   * evicted before it was written is not saved.
+   * Saves the state from which the next holder starts. This is only a shortcut, so a failure loses nothing. A state
+   * that is evicted before it is written is not saved.
    */
   async saveSnapshot<State>(fold: StreamFold<State>, id: string): Promise<void> {
     assert(fold.snapshot !== undefined, `the fold ${fold.name} has a snapshot's format`);
@@ -116,7 +116,7 @@ export class FoldCache {
     await this.load(fold, id);
     const entry = this.#kept(fold, stream);
     if (entry === undefined || entry.version === 0) return;
-    // Without an await in between: a machine's state moves with the entry's version, and only together with it.
+    // Without an await between these lines: a machine's state and the entry's version change only together.
     const { version, eventId } = entry;
     const text = withEvent(fold.snapshot.encode(entry.state as State), eventId);
     await this.#log.saveSnapshot(stream, version, fold.snapshot.schema, text);
@@ -126,7 +126,7 @@ export class FoldCache {
     return this.#streams.get(stream)?.get(fold.name);
   }
 
-  /** Another load of the same stream may have come further meanwhile: all continue from that one. */
+  /** A concurrent load of the same stream may be further: all loads continue from the newest entry. */
   #keep(stream: string, entry: Entry): Entry {
     const folds = this.#streams.get(stream) ?? new Map<string, Entry>();
     const kept = folds.get(entry.fold.name);
@@ -136,7 +136,7 @@ export class FoldCache {
     return newest;
   }
 
-  /** An event that passed by on the log. */
+  /** Applies a new event of the log. */
   observe(stored: StoredEvent): void {
     if (stored.version === 1) this.#beginFollowed(stored.stream);
     this.#pass(stored.stream, stored.version);
@@ -155,8 +155,8 @@ export class FoldCache {
   }
 
   /**
-   * Events that this process has just written to a stream, the same events decoded, and the states that they were
-   * folded to already, by the names of the folds.
+   * Applies the events that this process has just appended to a stream: as written, decoded, and already folded into
+   * states by the names of the folds.
    */
   committed(
     { stream, expectedVersion, events: written }: StreamWrite,
@@ -182,12 +182,12 @@ export class FoldCache {
     }
   }
 
-  /** The newest version that is known to be on the log; 0 for none. */
+  /** Returns the newest version of a stream that was observed in the log; 0 for none. */
   passedBy(stream: string): number {
     return this.#passed.get(stream) ?? 0;
   }
 
-  /** The id of the event at this version, if a state that is kept ends with it. */
+  /** Returns the id of the event at this version, if a cached state ends with it. */
   lastEventOf(stream: string, version: number): string | undefined {
     const folds = this.#streams.get(stream)?.values() ?? [];
     for (const entry of folds) if (entry.version === version && version > 0) return entry.eventId;
@@ -199,7 +199,7 @@ export class FoldCache {
     if (fold !== undefined) this.begin(fold, idOf(stream));
   }
 
-  /** A stream is further than a decision took it to be. */
+  /** Called when a conflict shows that a stream is ahead of its cached state. */
   moved(stream: string, version: number): void {
     this.forget(stream);
     this.#pass(stream, version);
@@ -213,7 +213,7 @@ export class FoldCache {
     this.#streams.delete(stream);
   }
 
-  /** The log went back: nothing that is kept is of its history, nor what is just being read. */
+  /** Called after a rewind: all cached states, and those being read, belong to another history. */
   clear(): void {
     this.#clearings += 1;
     this.#streams.clear();

@@ -1,30 +1,30 @@
 import type { AnyEvent } from "@trainyard/contracts";
 import type { Decider } from "@trainyard/kernel";
 
-/** A state as JSON text, so that a long stream need not be folded from its start. */
+/** Encodes a state as JSON text, so that a long stream need not be folded from its start. */
 export type SnapshotCodec<State> = {
-  /** Names the format: a snapshot of another one is not looked at. */
+  /** The name of the format: a snapshot of another format is ignored. */
   readonly schema: string;
   encode(state: State): string;
-  /** Null for a text that cannot be used; then the stream is folded from its start. */
+  /** Returns null for a text that cannot be used; the stream is then folded from its start. */
   decode(text: string): State | null;
 };
 
-/** A way to read one category of streams: also another owner's, for what a decision depends on. */
+/** A fold of one category of streams, which may belong to another owner. */
 export type StreamFold<State> = {
-  /** Names the fold within the service; two folds of one category have two names. */
+  /** The name of the fold, unique within the service. */
   readonly name: string;
   readonly category: string;
   readonly initial: State;
   /**
-   * Takes any event of the category and ignores what does not concern it. A method, so that folds of all states fit one
-   * table.
+   * Applies any event of the category and ignores irrelevant ones. It is a method, so that folds of all states fit in
+   * one table.
    */
   evolve(state: State, event: AnyEvent): State;
   readonly snapshot?: SnapshotCodec<State>;
 };
 
-/** A category that this service owns: the fold together with its decisions. */
+/** A category that this service owns: its fold and its decisions. */
 export type Aggregate<State, Command, Event extends AnyEvent> = {
   readonly name: string;
   readonly category: string;
@@ -32,7 +32,10 @@ export type Aggregate<State, Command, Event extends AnyEvent> = {
   readonly snapshot?: SnapshotCodec<State>;
 };
 
-/** The fold of an aggregate. Its own streams hold its own events only, so the narrower type is safe. */
+/**
+ * Returns the fold of an aggregate. The narrower event type is safe because the aggregate's streams contain only its
+ * events.
+ */
 export function foldOf<State, Command, Event extends AnyEvent>(
   aggregate: Aggregate<State, Command, Event>,
 ): StreamFold<State> {

@@ -10,7 +10,7 @@ import { FoldCache } from "./fold-cache.ts";
 import { LogFollower } from "./log-follower.ts";
 import { emptyMeta } from "../work/correlation.ts";
 
-test("a follower whose log went back forgets what it has folded, and follows what the log has", async () => {
+test("a follower whose log lost its last events drops its folds and follows the log's current events", async () => {
   const clock = new ManualClock();
   const store = createMemoryLog({ clock });
   const log = store.as("metrics");

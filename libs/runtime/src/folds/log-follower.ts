@@ -1,7 +1,7 @@
 /**
- * Keeps the cached folds of a replica level with the log: every event passes by, in order. A fold that is not cached is
- * read from the log when it is needed, so following begins at the end. When the log went back, what is cached is of
- * another history: it goes, and following begins at the end again.
+ * Updates a replica's cached folds with the log's events, in order. A fold that is not cached is read from the log on
+ * demand, so following begins at the log's end. After a rewind, all cached folds belong to another history: they are
+ * dropped, and following begins at the end again.
  */
 import type { EventLog, StoredEvent } from "@trainyard/event-log";
 import { type Clock, Fault, retrying } from "@trainyard/kernel";
@@ -29,7 +29,7 @@ export class LogFollower {
     deps: {
       readonly clock: Clock;
       readonly logger: Logger;
-      /** Hears of each event, after the folds. */
+      /** Called for each event, after the folds. */
       readonly observed?: (event: StoredEvent) => void;
     },
   ) {
@@ -42,7 +42,7 @@ export class LogFollower {
     this.#observed = deps.observed ?? (() => {});
   }
 
-  /** The content of a cached fold holds at least up to here. */
+  /** The position up to which cached folds are current. */
   get position(): number {
     return this.#position;
   }
@@ -80,18 +80,20 @@ export class LogFollower {
     try {
       this.#cache.observe(event);
     } catch (error) {
-      // It cannot be decoded here; a reader of this stream reads it again and gets the reason.
+      // The event cannot be decoded here; a reader of its stream reads it again and gets the reason.
       this.#logger.warn({ err: error, position: event.position }, "event_not_followed");
       this.#cache.forget(event.stream);
     }
     this.#observed(event);
   }
 
-  /** Resolves once this replica knows of everything up to the position; a Fault `behind` after the given time. */
+  /**
+   * Resolves when this replica has applied all events up to the position; throws a Fault `behind` after the given time.
+   */
   async reach(position: number, withinMs: number): Promise<void> {
     if (position <= this.#position) return;
     const reached = this.#waiters.until(position, withinMs, () => {
-      const detail = `this replica has read position ${this.#position} of the log, not yet ${position}`;
+      const detail = `this replica has read the log up to position ${this.#position}, not yet up to ${position}`;
       return new Fault("behind", detail, { retry: "later" });
     });
     this.#feed.nudge();

@@ -8,7 +8,7 @@ import { type Machine, machineFold } from "./machines.ts";
 
 const paused: AnyEvent = { type: "ExperimentPaused", data: {} };
 
-/** Counts its events, and decides on one more. */
+/** A machine that counts its events and always decides on one more. */
 class Counter implements Machine<"count"> {
   #kept: number;
   version: number;
@@ -59,7 +59,7 @@ function decideOnce(executor: Executor): Promise<unknown> {
 }
 
 test.each([0, 1, 2, 3, 4, 5, 6, 7])(
-  "a snapshot of a machine holds the events up to its version when another is applied %i ticks after the save began",
+  "a snapshot of a machine has the events up to its version, even if another is applied %i ticks after the save began",
   async (ticks) => {
     const memory = createMemoryLog();
     const log = memory.as("experiments");
@@ -79,7 +79,7 @@ test.each([0, 1, 2, 3, 4, 5, 6, 7])(
   },
 );
 
-test("a snapshot names the event that its state ends with, also when the log has another one there by now", async () => {
+test("a snapshot names the last event of its state, even if the log has another event there since", async () => {
   const memory = createMemoryLog();
   const log = memory.as("experiments");
   const executor = new Executor(log, new FoldCache(log));

@@ -1,21 +1,21 @@
 /**
- * Machines: states that are changed in place, for streams whose states are too large to be copied at each event. The
- * cache keeps one machine for each stream, and all works of the process share it.
+ * Machines: states that are changed in place, for streams whose states are too large to copy at each event. The cache
+ * keeps one machine per stream, and all works of the process share it.
  */
 import type { AnyEvent } from "@trainyard/contracts";
 import type { Rejection } from "@trainyard/kernel";
 import type { SnapshotCodec, StreamFold } from "./folds.ts";
 
 export interface Machine<Command = never, Event extends AnyEvent = AnyEvent> {
-  /** Events that have been applied. */
+  /** The number of applied events. */
   readonly version: number;
-  /** Throws on an event that cannot follow, and is then as it was. */
+  /** Applies an event; throws and changes nothing if it cannot follow. */
   apply(event: Event): void;
-  /** Takes back everything that was applied after the last `keep`. */
+  /** Undoes all events since the last `keep`. */
   undo(): void;
-  /** Makes everything that has been applied so far permanent. */
+  /** Makes all applied events permanent. */
   keep(): void;
-  /** Leaves the machine as it is. */
+  /** Decides without changing the machine. */
   decide(command: Command): readonly Event[] | Rejection;
 }
 
@@ -25,7 +25,7 @@ export type MachineFold<State extends Machine> = StreamFold<SharedMachine<State>
 export function machineFold<State extends Machine>(machines: {
   readonly name: string;
   readonly category: string;
-  /** A machine of no events. */
+  /** Creates a machine without events. */
   create(): State;
   readonly snapshot: SnapshotCodec<State>;
 }): MachineFold<State> {
@@ -33,7 +33,7 @@ export function machineFold<State extends Machine>(machines: {
   return {
     name,
     category,
-    /** Each stream begins with a machine of its own. */
+    /** Each stream begins with a separate machine. */
     get initial() {
       return new SharedMachine(machines.create());
     },
@@ -53,33 +53,33 @@ export function machineFold<State extends Machine>(machines: {
 }
 
 /**
- * The machine of one stream. It is where the log is, or ahead of it by what one work has decided and not committed:
- * that is undone before anybody else reads the machine, so that a work may be dropped at any time. Read the results of
- * `committed` and `ahead` at once: after an await the machine may have moved on.
+ * The machine of one stream. Its state equals the log's, plus the uncommitted events of at most one work. These are
+ * undone before another reader uses the machine, so a work may be dropped at any time. Use the results of `committed`
+ * and `ahead` without an await in between: afterwards the machine may have changed.
  */
 export class SharedMachine<State extends Machine = Machine> {
   readonly #machine: State;
   #ahead: { readonly work: object; events: number } | null = null;
 
-  /** A machine that is where the log is. */
+  /** The given machine must be in the log's state. */
   constructor(machine: State) {
     machine.keep();
     this.#machine = machine;
   }
 
-  /** The events of the log that are in it. */
+  /** The number of the log's events in the machine. */
   get version(): number {
     return this.#machine.version - (this.#ahead?.events ?? 0);
   }
 
-  /** Returns the state as the log has it. */
+  /** Returns the state without uncommitted events. */
   committed(): State {
     this.#machine.undo();
     this.#ahead = null;
     return this.#machine;
   }
 
-  /** With the events that a work has decided since. */
+  /** Returns the state with the events that a work has decided but not committed. */
   ahead(work: object, events: readonly AnyEvent[]): State {
     if (this.#ahead?.work !== work) this.committed();
     const ahead = this.#ahead ?? { work, events: 0 };
@@ -91,14 +91,14 @@ export class SharedMachine<State extends Machine = Machine> {
     return this.#machine;
   }
 
-  /** An event of the log. */
+  /** Applies an event of the log. */
   advance(event: AnyEvent): void {
     const machine = this.committed();
     machine.apply(event);
     machine.keep();
   }
 
-  /** The log has taken the events of a work. */
+  /** Makes the events of a work permanent after the log has accepted them. */
   commit(work: object, events: readonly AnyEvent[]): void {
     this.ahead(work, events).keep();
     this.#ahead = null;

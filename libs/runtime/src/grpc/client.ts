@@ -1,4 +1,4 @@
-/** A gRPC client of services of proto/: what tests, campaigns and benchmarks call a server with. */
+/** A gRPC client of the services in proto/, for tests, campaigns and benchmarks. */
 import type {
   DescMessage,
   DescMethodBiDiStreaming,
@@ -27,7 +27,7 @@ export class GrpcClient implements Disposable {
     if (token !== "") this.#metadata.set("authorization", `Bearer ${token}`);
   }
 
-  /** Rejects with grpc-js's ServiceError. */
+  /** Calls a method; rejects with grpc-js's ServiceError. */
   call<Request extends DescMessage, Reply extends DescMessage>(
     method: DescMethodUnary<Request, Reply>,
     request: MessageInitShape<Request>,
@@ -35,14 +35,14 @@ export class GrpcClient implements Disposable {
     const { path, requestSerialize, responseDeserialize } = definitionOf(method);
     return new Promise((resolve, reject) => {
       const answer = (error: ServiceError | null, reply?: object): void =>
-        // The method's deserializer gave the reply its type.
+        // The cast is safe: the method's deserializer made the reply.
         error === null ? resolve(reply as MessageShape<Reply>) : reject(error);
       const coded = [requestSerialize, responseDeserialize] as const;
       this.#client.makeUnaryRequest(path, ...coded, request, this.#metadata, answer);
     });
   }
 
-  /** A stream of answers. */
+  /** Calls a method that returns a stream. */
   read<Request extends DescMessage, Reply extends DescMessage>(
     method: DescMethodServerStreaming<Request, Reply>,
     request: MessageInitShape<Request>,
@@ -58,7 +58,7 @@ export class GrpcClient implements Disposable {
     return stream as ClientReadableStream<MessageShape<Reply>>;
   }
 
-  /** A stream in both directions. */
+  /** Calls a method with streams in both directions. */
   exchange<Request extends DescMessage, Reply extends DescMessage>(
     method: DescMethodBiDiStreaming<Request, Reply>,
   ): ClientDuplexStream<MessageInitShape<Request>, MessageShape<Reply>> {
@@ -68,7 +68,7 @@ export class GrpcClient implements Disposable {
     return stream as ClientDuplexStream<MessageInitShape<Request>, MessageShape<Reply>>;
   }
 
-  /** The same with requests that are bytes already. */
+  /** Calls a method with streams in both directions, for requests that are already encoded. */
   exchangeBytes<Request extends DescMessage, Reply extends DescMessage>(
     method: DescMethodBiDiStreaming<Request, Reply>,
   ): ClientDuplexStream<Buffer, MessageShape<Reply>> {

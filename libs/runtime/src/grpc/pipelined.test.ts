@@ -10,7 +10,7 @@ async function* counting(to: number, taken: number[]): AsyncGenerator<number> {
 
 const settled = () => new Promise((resolve) => setTimeout(resolve, 5));
 
-test("results come in the order of the items, with a bounded number under way", async () => {
+test("results have the order of the items, and a bounded number of tasks runs", async () => {
   const taken: number[] = [];
   const ends = new Map<number, () => void>();
   const task = async (n: number) => {
@@ -35,7 +35,7 @@ test("results come in the order of the items, with a bounded number under way", 
   expect((await results.next()).done).toBe(true);
 });
 
-test("a result comes without another item, and a failure ends it in its turn", async () => {
+test("a result does not wait for another item, and a failure ends the results at its place", async () => {
   const silent = {
     [Symbol.asyncIterator]: () => {
       const items = [1, 2];

@@ -1,6 +1,6 @@
 /**
- * The results of a task for each item, in the order of the items, while at most `most` tasks are under way. An item is
- * taken only when there is room for it, so a source that waits to be read is held back.
+ * Returns the results of a task for each item, in order, while at most `most` tasks run. An item is read only when a
+ * task may start, which applies back pressure to the source.
  */
 export async function* pipelined<Item, Result>(
   items: AsyncIterable<Item>,
@@ -30,7 +30,7 @@ export async function* pipelined<Item, Result>(
         continue;
       }
       const started = task(first.item.value);
-      // One that fails is heard of in its turn, or not at all when an earlier one has failed.
+      // A failure is thrown at its place, or ignored if an earlier task has failed.
       started.catch(() => {});
       running.push(started);
     }

@@ -27,7 +27,7 @@ const service = grpcService<typeof ReportService, Caller>(ReportService, {
   },
   streamReports: async function* (requests) {
     for await (const { batch } of requests) {
-      // Without end, and more than the buffers on the way take.
+      // Sends without end, more than all buffers can take.
       for (let n = 0; batch === 77; n += 1) {
         sent = n;
         yield {
@@ -98,7 +98,7 @@ test("a call is admitted by its method and token before its handler runs", async
   expect(handled).toHaveLength(1);
 });
 
-test("a failure has the gRPC status of its HTTP status, and its code as metadata", async () => {
+test("a failure has the gRPC status for its HTTP status, and its code as metadata", async () => {
   const error = await client()
     .call(writeReports, { run: "none" })
     .catch((thrown: unknown) => thrown);
@@ -107,7 +107,7 @@ test("a failure has the gRPC status of its HTTP status, and its code as metadata
   expect(metadata.get("trainyard-code")).toEqual(["run_not_found"]);
 });
 
-test("a message beyond the limit is refused, and so is a method that nobody handles", async () => {
+test("a message beyond the limit is refused, and so is a method without a handler", async () => {
   const large = client().call(writeReports, { run: "x".repeat(20_000) });
   await expect(large).rejects.toMatchObject({ code: 8 });
   const other = client().call({ ...writeReports, name: "Other" }, {});
@@ -115,7 +115,7 @@ test("a message beyond the limit is refused, and so is a method that nobody hand
   expect(handled).toEqual([]);
 });
 
-test("a stream answers while it is open, also after the other side has ended, and fails with a status", async () => {
+test("a stream sends while it is open, even after the other side has ended, and can fail with a status", async () => {
   const stream = client().exchange(streamReports);
   const batches: number[] = [];
   stream.on("data", ({ batch }) => batches.push(batch));
@@ -131,7 +131,7 @@ test("a stream answers while it is open, also after the other side has ended, an
   expect(error).toMatchObject({ code: 14, details: "away" });
 });
 
-test("a client that leaves messages unread is cut off, and gets what was sent and why", async () => {
+test("a client that does not read its messages is cut off, and gets the messages before and the reason", async () => {
   const stream = client().exchange(streamReports);
   stream.write({ batch: 77 });
   await once(stream, "readable");
@@ -151,7 +151,7 @@ test("a client that leaves messages unread is cut off, and gets what was sent an
   expect(numbers).toEqual(Array.from({ length: sent + 1 }, (_, n) => n));
 });
 
-test("a server that drains ends its streams, and its health says so", async () => {
+test("a draining server ends its streams and reports it in its health", async () => {
   expect(await health()).toEqual([0x08, 1]);
   const stream = client().exchange(streamReports);
   const first = once(stream, "data");
@@ -164,13 +164,13 @@ test("a server that drains ends its streams, and its health says so", async () =
   expect(await health("trainyard.api.v1.ReportService")).toEqual([0x08, 2]);
 });
 
-test("health follows the readiness of the service, without a token", async () => {
+test("health equals the readiness of the service and needs no token", async () => {
   expect(await health("trainyard.api.v1.ReportService")).toEqual([0x08, 1]);
   unready = "behind the log";
   await vi.waitFor(async () => expect(await health()).toEqual([0x08, 2]), { timeout: 90_000 });
 });
 
-test("reflection lists the services and gives their files, without a token", async () => {
+test("reflection lists the services and returns their files, and needs no token", async () => {
   const ask = async (request: Buffer): Promise<string> => {
     const path = "/grpc.reflection.v1.ServerReflection/ServerReflectionInfo";
     const stream = raw.makeBidiStreamRequest(path, whole, whole);
@@ -182,7 +182,7 @@ test("reflection lists the services and gives their files, without a token", asy
     return bytes.toString("latin1");
   };
   const name = Buffer.from("trainyard.api.v1.ReportService");
-  // list_services = 7, file_containing_symbol = 4
+  // The bytes encode list_services = 7 and file_containing_symbol = 4.
   expect(await ask(Buffer.from([0x3a, 0]))).toContain(name.toString());
   const file = await ask(Buffer.concat([Buffer.from([0x22, name.length]), name]));
   expect(file).toContain("StreamReportsRequest");

@@ -1,6 +1,6 @@
 /**
- * A gRPC server of services of proto/, with health (grpc.health.v1) and reflection. Who calls is known before a message
- * is read; a stream is read and written only as fast as the other side is, so nothing piles up.
+ * A gRPC server for the services in proto/, with health (grpc.health.v1) and reflection. The caller is checked before a
+ * message is read. A stream is read and written only as fast as the other side, so no messages accumulate.
  */
 import type { Writable } from "node:stream";
 import { type DescFile, toBinary } from "@bufbuild/protobuf";
@@ -34,20 +34,20 @@ import { grpcCodeOf, problemCodeKey } from "./status.ts";
 
 export type GrpcServerDeps<Caller> = {
   readonly services: readonly GrpcService<Caller>[];
-  /** Throws the problem of a caller that may not call this method: `queryMetrics`. */
+  /** Returns the caller, or throws the problem if it may not call the method, for example `queryMetrics`. */
   readonly admit: (method: string, authorization: string | undefined) => Promise<Caller>;
-  /** The answer for a failure. */
+  /** Converts a failure to an answer. */
   readonly problemOf: (error: unknown) => GrpcProblem;
-  /** Null when ready, else why not. */
+  /** Returns null when ready, otherwise the reason. */
   readonly readiness: () => string | null;
   readonly draining: AbortSignal;
-  /** The maximal size of one message. */
+  /** The largest size of one message. */
   readonly messageBytesMax: number;
-  /** A client of a stream that leaves messages unread for so long is cut off. Default: the limit of that name. */
+  /** A client of a stream that does not read for this long is cut off. Default: `runtimeLimits.grpcSlowMs`. */
   readonly slowMs?: number;
 };
 
-/** Rejects when the address is taken. */
+/** Starts the server; rejects if the address is in use. */
 export async function startGrpcServer<Caller>(
   deps: GrpcServerDeps<Caller>,
   { host, port }: HttpAddress,
@@ -86,14 +86,14 @@ export async function startGrpcServer<Caller>(
   };
 }
 
-/** Calls that are under way end, or are cut off. */
+/** Lets running calls end, and cuts them off after a limit. */
 async function close(server: Server): Promise<void> {
   const forced = setTimeout(() => server.forceShutdown(), runtimeLimits.grpcDrainMs);
   await new Promise<void>((resolve) => server.tryShutdown(() => resolve()));
   clearTimeout(forced);
 }
 
-/** The status of the whole ("") and of each service follows the readiness. */
+/** Sets the status of the server ("") and of each service from the readiness. */
 function addHealth<Caller>(server: Server, deps: GrpcServerDeps<Caller>): Disposable {
   const names = ["", ...deps.services.map(({ desc }) => desc.typeName)];
   const health = new HealthImplementation();
@@ -108,7 +108,7 @@ function addHealth<Caller>(server: Server, deps: GrpcServerDeps<Caller>): Dispos
   return { [Symbol.dispose]: () => clearInterval(looking) };
 }
 
-/** Every file that the services are declared in, and what it imports. */
+/** Returns every file that declares the services, with its imports. */
 function filesOf({ services }: Pick<GrpcServerDeps<never>, "services">) {
   const files = new Map<string, DescFile>();
   const add = (file: DescFile): void => {
@@ -123,7 +123,7 @@ function filesOf({ services }: Pick<GrpcServerDeps<never>, "services">) {
   return { fileDescriptorProtos };
 }
 
-/** Decides by a call's metadata, before its first message is read. Health and reflection are open. */
+/** Admits a call by its metadata, before its first message is read. Health and reflection need no token. */
 function admission<Caller>(
   deps: GrpcServerDeps<Caller>,
   callers: WeakMap<Metadata, Caller>,
@@ -179,7 +179,7 @@ function handlerOf<Caller>(
     const gone = new AbortController();
     call.once("cancelled", () => gone.abort());
     return {
-      // Set by the interceptor: without it the call does not come here.
+      // The interceptor has set the caller: without it the call is refused before.
       caller: callers.get(call.metadata) as Caller,
       traceparent: childOf(textOf(call.metadata, "traceparent") ?? ""),
       signal: AbortSignal.any([gone.signal, deps.draining]),
@@ -200,7 +200,7 @@ function handlerOf<Caller>(
   };
   return desc.methodKind === "bidi_streaming"
     ? (call: ServerDuplexStream<object, object>) =>
-        // The end of the requests must not destroy the other direction.
+        // The end of the requests must not close the other direction.
         reply(call, call.iterator({ destroyOnReturn: false }))
     : (call: ServerWritableStream<object, object>) => reply(call, call.request);
 }

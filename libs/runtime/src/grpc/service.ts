@@ -1,4 +1,4 @@
-/** A service of proto/ for grpc-js: how its messages become bytes, and handlers of their types. */
+/** A service in proto/ for grpc-js: the encoding of its messages, and the types of its handlers. */
 import {
   create,
   type DescMessage,
@@ -13,7 +13,7 @@ import type { GenService, GenServiceMethods } from "@bufbuild/protobuf/codegenv2
 import type { MethodDefinition, ServiceDefinition } from "@grpc/grpc-js";
 import type { Plain } from "@trainyard/contracts";
 
-/** The answer for a failure: the status of an HTTP answer, a code that clients rely on, and a sentence. */
+/** The answer for a failure: an HTTP status, a code that clients depend on, and a sentence. */
 export type GrpcProblem = {
   readonly status: number;
   readonly code: string;
@@ -23,7 +23,7 @@ export type GrpcProblem = {
 export type GrpcContext<Caller> = {
   readonly caller: Caller;
   readonly traceparent: string;
-  /** Aborts when the caller has gone or the server drains. */
+  /** Aborts when the caller disconnects or the server drains. */
   readonly signal: AbortSignal;
 };
 
@@ -49,7 +49,7 @@ type HandlerOf<Method extends GenServiceMethods[string], Caller> = {
   client_streaming: never;
 }[Method["methodKind"]];
 
-/** The handlers of some methods of a service; the others are UNIMPLEMENTED. */
+/** The handlers of some methods of a service; other methods are UNIMPLEMENTED. */
 export type GrpcHandlers<Service extends DescService, Caller> = {
   readonly [Name in keyof MethodsOf<Service>]?: HandlerOf<MethodsOf<Service>[Name], Caller>;
 };
@@ -85,7 +85,7 @@ export function grpcService<Service extends DescService, Caller>(
 export const serviceDefinition = <Caller>({ methods }: GrpcService<Caller>): ServiceDefinition =>
   Object.fromEntries(methods.map(({ desc, definition }) => [desc.localName, definition]));
 
-/** Returns a definition for both ends: a client swaps the serializers. */
+/** Returns a method's definition for the server; a client swaps the serializers. */
 export function definitionOf(method: DescMethod): MethodDefinition<object, object> {
   const { input, output, methodKind } = method;
   return {
@@ -99,7 +99,7 @@ export function definitionOf(method: DescMethod): MethodDefinition<object, objec
   };
 }
 
-/** A request as it is sent. */
+/** Encodes a request. */
 export const requestBytes = <Request extends DescMessage>(
   { input }: { readonly input: Request },
   message: MessageInitShape<Request>,

@@ -1,6 +1,6 @@
 import { status } from "@grpc/grpc-js";
 
-/** The metadata of an error that has its code, as in the body of a problem (RFC 9457): trial_not_found. */
+/** The metadata key of an error's code, the same code as in an HTTP problem (RFC 9457): trial_not_found. */
 export const problemCodeKey = "trainyard-code";
 
 const codes: Readonly<Record<number, status>> = {
@@ -19,5 +19,5 @@ const codes: Readonly<Record<number, status>> = {
   503: status.UNAVAILABLE,
 };
 
-/** The one table from the status of an HTTP answer to gRPC's. */
+/** Returns the gRPC status for an HTTP status. */
 export const grpcCodeOf = (httpStatus: number): status => codes[httpStatus] ?? status.INTERNAL;

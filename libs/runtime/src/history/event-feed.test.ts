@@ -19,7 +19,7 @@ let clock: ManualClock;
 let hub: MemoryHub;
 let log: MemoryLog;
 let told: Record<string, unknown>[] = [];
-/** The statements that were put to the log for events. */
+/** Counts the reads of events from the log. */
 let reads = 0;
 
 beforeEach(() => {
@@ -54,7 +54,7 @@ const logger = pino(
 );
 const open = (): Promise<EventFeed> =>
   EventFeed.open(log.as("scheduler"), hub.connect("test"), clock, logger);
-/** The messages that a relay of that log would publish from a position on. */
+/** Publishes the log's events from a position on, like a relay. */
 async function publish(from: MemoryLog, first: number, epoch = "1", name = "relay"): Promise<void> {
   const events = from.store.events.slice(first - 1);
   const bus = hub.connect(name);
@@ -66,14 +66,14 @@ const idsOf = (events: readonly StoredEvent[]): readonly string[] => events.map(
 const idsIn = (from: MemoryLog, first: number): readonly string[] =>
   idsOf(from.store.events.slice(first - 1));
 
-test("a feed whose signal aborts while it reads the log does not wait for more", async () => {
+test("a feed whose signal aborts during a read of the log does not wait for more", async () => {
   const stop = new AbortController();
   const aborting = createMemoryLog({ beforeCall: () => stop.abort() }).as("scheduler");
   await using feed = await EventFeed.open(aborting, hub.connect("test"), clock);
   expect(await feed.next(0, stop.signal)).toEqual([]);
 });
 
-test("an event that follows on what was read is taken live, without a look into the log", async () => {
+test("an event that follows the last read one is taken from the bus, without a read of the log", async () => {
   await using feed = await open();
   await write(log, "pool-1", "pool-2");
   expect(idsOf(await feed.next(0, never))).toEqual(idsIn(log, 1));
@@ -86,11 +86,11 @@ test("an event that follows on what was read is taken live, without a look into 
   expect(reads).toBe(before);
 });
 
-test("a reader that is level with the bus looks into the log only once the bus is silent", async () => {
+test("a reader that is level with the bus reads the log only when the bus is silent", async () => {
   await using feed = await open();
   await write(log, "pool-a");
   await feed.next(0, never);
-  // A relay that begins is a reason to look once.
+  // A new relay epoch causes one read of the log.
   for (const position of [2, 3]) {
     const waiting = feed.next(position - 1, never);
     await clock.advance(0);
@@ -108,7 +108,7 @@ test("a reader that is level with the bus looks into the log only once the bus i
   expect(reads).toBeGreaterThan(0);
 });
 
-test("a nudge makes a reader that is level with the bus look into the log at once", async () => {
+test("a nudge makes a reader that is level with the bus read the log at once", async () => {
   await using feed = await open();
   await write(log, "pool-a");
   await feed.next(0, never);
@@ -131,7 +131,7 @@ test("events of another log on the same NATS account are never delivered, and ar
   await clock.advance(0);
   const before = reads;
   await publish(other, 1, "x", "relay of another cluster");
-  // A busy neighbour costs the log nothing.
+  // Another log's events on the bus cause no reads of this log.
   expect(reads).toBe(before);
   await write(log, "pool-3");
   await clock.advance(runtimeLimits.silentBusMs);
@@ -147,7 +147,7 @@ test("events of another log on the same NATS account are never delivered, and ar
   ]);
 });
 
-test("an event that names no log, and is not in it, is not handed out either", async () => {
+test("an event without a log id that is not in the log is not delivered", async () => {
   await using feed = await open();
   const other = newLog();
   await write(log, "pool-1", "pool-2");
@@ -161,7 +161,7 @@ test("an event that names no log, and is not in it, is not handed out either", a
   await clock.advance(0);
   const before = reads;
   await clock.advance(1);
-  // It is asked once, not again and again.
+  // The log is read once, not repeatedly.
   expect(reads).toBe(before);
   await write(log, "pool-3");
   await clock.advance(runtimeLimits.silentBusMs);
@@ -169,13 +169,13 @@ test("an event that names no log, and is not in it, is not handed out either", a
   expect(told).toMatchObject([{ msg: "live_event_ignored" }]);
 });
 
-test("after a failover with loss, the new events are not taken as successors of the lost ones", async () => {
+test("after a failover with loss, new events are not taken as successors of the lost ones", async () => {
   await using feed = await open();
   await write(log, "pool-1", "pool-2");
   const restore = log.store.backup();
   await write(log, "pool-3");
   expect(await feed.next(0, never)).toHaveLength(3);
-  // Position 3 was lost; the log continues with others at 3 and 4, and the bus carries the one at 4.
+  // Position 3 was lost. The log continues with other events at 3 and 4, and the bus has only the one at 4.
   restore();
   await write(log, "pool-8", "pool-9");
   await publish(log, 4, "2");
@@ -183,7 +183,7 @@ test("after a failover with loss, the new events are not taken as successors of 
   expect(idsOf(await feed.next(2, never))).toEqual(idsIn(log, 3));
 });
 
-test("a log that ends before what was read is logged once, although nothing new arrives", async () => {
+test("a log that ends before the last read event is reported once, although no new event arrives", async () => {
   await using feed = await open();
   await write(log, "pool-1");
   const restore = log.store.backup();
@@ -204,7 +204,7 @@ test("a log that ends before what was read is logged once, although nothing new 
   expect(await feed.next(1, never)).toHaveLength(1);
 });
 
-test("a reader that goes back by itself learns of a log that went back as well", async () => {
+test("a reader that goes back to an earlier position also notices a log that lost its last events", async () => {
   await using feed = await open();
   await write(log, "pool-1", "pool-2");
   const restore = log.store.backup();
@@ -215,7 +215,7 @@ test("a reader that goes back by itself learns of a log that went back as well",
   await expect(feed.next(1, never)).rejects.toThrow(LogRewound);
 });
 
-test("a stream that is filled again wakes no reader for what it has", async () => {
+test("a refilled stream wakes no reader for events that it has already", async () => {
   await using feed = await open();
   await write(log, ...Array.from({ length: 50 }, (_, index) => `pool-${index}`));
   await feed.next(0, never);
@@ -223,7 +223,7 @@ test("a stream that is filled again wakes no reader for what it has", async () =
   await clock.advance(0);
   const before = reads;
   await publish(log, 1, "2");
-  // The new epoch is reason for one look.
+  // The new epoch causes one read of the log.
   expect(reads - before).toBe(1);
   await write(log, "pool-51");
   await publish(log, 51, "2");

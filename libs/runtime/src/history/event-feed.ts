@@ -1,11 +1,12 @@
 /**
- * The log's events in position order, without gaps: live from the bus while it carries, from the log whenever the next
- * position is missing there or the bus is silent. Wakes within a millisecond of a publish; with the bus away it polls.
+ * The log's events in position order, without gaps. They come live from the bus; when the next position is missing or
+ * the bus is silent, they are read from the log. Readers wake within a millisecond of a publish; without the bus they
+ * poll.
  *
- * What comes live counts only where it follows, by the id of the event before it, the event that was read last from
- * this log: another log's relay on the same NATS account, and events that a failover lost, are never handed out.
- * Everything else is read from the log, which is looked at for having gone back (`LogRewound`). A reader that is level
- * with the bus waits for it first: what the bus missed shows by the event that comes next, or by silence.
+ * A live event counts only if its previous event's id is the last event that was read. So events of another log on the
+ * same NATS account, and events that a failover lost, are never delivered. All other events are read from the log,
+ * which is checked for a rewind (`LogRewound`). A reader that is level with the bus waits for the bus first: a missed
+ * event is detected by the next event, or by silence.
  */
 import type { Bus, EventOrigin } from "@trainyard/bus";
 import type { EventLog, StoredEvent } from "@trainyard/event-log";
@@ -24,10 +25,10 @@ export class EventFeed implements AsyncDisposable {
   readonly #history: LogHistory;
   readonly #handedOut: (events: readonly StoredEvent[]) => void;
   readonly #stack = new AsyncDisposableStack();
-  /** The id of the log's first event, which names the log; null while it is not known, or the log is empty. */
+  /** The id of the log's first event, which identifies the log; null while unknown or if the log is empty. */
   #name: string | null = null;
   #epoch = "";
-  /** The position up to which events came live last; 0 where the log was read since. */
+  /** The position of the last live event; 0 after a read of the log. */
   #liveUntil = 0;
   #live: Live[] = [];
   #nudged = false;
@@ -50,8 +51,8 @@ export class EventFeed implements AsyncDisposable {
   }
 
   /**
-   * The logger hears of events on the bus that are not this log's, `handedOut` of those that came live before they go
-   * out.
+   * The logger reports events on the bus that belong to another log. `handedOut` is called with live events before they
+   * are delivered.
    */
   static async open(
     log: EventLog,
@@ -72,21 +73,21 @@ export class EventFeed implements AsyncDisposable {
       return;
     }
     if (origin.epoch !== this.#epoch) {
-      // The relay has begun again, perhaps because the log went back: that is seen by looking into the log.
+      // The relay has begun a new epoch, perhaps after a rewind: a read of the log shows it.
       this.#epoch = origin.epoch;
       this.#nudged = true;
     } else if (event.position <= (this.#history.known?.position ?? 0)) {
       return;
     }
-    // Overflowing drops the oldest: the log has them, and the gap sends the reader there.
+    // On overflow the oldest event is dropped: the log has it, and the gap makes the reader read the log.
     if (this.#live.length >= runtimeLimits.liveBufferEvents) this.#live.shift();
     this.#live.push(live);
     this.#wake();
   }
 
   /**
-   * The next events after a position, at least one; an empty list only when the signal aborts. Throws LogRewound, once,
-   * where the log is not any more the one that was read.
+   * Returns the next events after a position, at least one; an empty list only when the signal aborts. Throws
+   * LogRewound, once, if the log lost events that were read before.
    */
   async next(after: number, signal: AbortSignal): Promise<readonly StoredEvent[]> {
     for (;;) {
@@ -111,7 +112,7 @@ export class EventFeed implements AsyncDisposable {
     this.#live = [];
     const stored = await this.#history.after(after, runtimeLimits.pageEvents);
     const reached = stored.at(-1)?.position ?? after;
-    // The log had by then what its relay has published: what it ends before is not its own.
+    // An event beyond the log's end is another log's: the relay publishes only events that the log has.
     const stray = stored.length > 0 ? undefined : heard.find(({ event }) => event.position > after);
     if (stray !== undefined) this.#tell(stray, "is not in the log, which was asked instead");
     this.#live = [...(stored.length > 0 ? heard : []), ...this.#live]
@@ -120,39 +121,39 @@ export class EventFeed implements AsyncDisposable {
     return stored;
   }
 
-  /** Throws LogRewound where the log does not have any more what was handed out last. */
+  /** Throws LogRewound if the log lost the event that was delivered last. */
   confirm(): Promise<void> {
     return this.#history.confirm();
   }
 
-  /** The log's own event at a position; null when the log does not reach there. */
+  /** Returns the log's event at a position; null beyond the log's end. */
   async at(position: number): Promise<StoredEvent | null> {
     const [event] = await this.#log.readAll(position - 1, 1);
     return event?.position === position ? event : null;
   }
 
-  /** Reads a page of the log, at most `limit` after a position, whatever was handed out. */
+  /** Reads at most `limit` events after a position, independently of the delivered ones. */
   page(after: number, limit: number): Promise<readonly StoredEvent[]> {
     return this.#log.readAll(after, limit);
   }
 
-  /** Returns a history for another reader of the same log, which may begin anywhere. */
+  /** Returns a history for another reader of the same log, which may begin at any position. */
   history(): LogHistory {
     return new LogHistory(this.#log);
   }
 
-  /** The last position of the log. */
+  /** Returns the last position of the log. */
   head(): Promise<number> {
     return this.#log.head();
   }
 
-  /** Someone waits for what was just committed: look into the log now, whatever the bus says. */
+  /** Makes readers read the log at once, because a caller waits for a new commit. */
   nudge(): void {
     this.#nudged = true;
     this.#wake();
   }
 
-  /** The run of buffered events that follows the one that was read last, which must be the one at `after`. */
+  /** Returns the buffered events that follow the last read event, which must be at `after`. */
   #takeLive(after: number): readonly StoredEvent[] {
     const known = this.#history.known;
     if (known === null || known.position !== after || known.id === "") return [];
@@ -175,7 +176,8 @@ export class EventFeed implements AsyncDisposable {
   }
 
   async #waitForMore(after: number, signal: AbortSignal): Promise<void> {
-    // It may have aborted while the log was read; a listener that comes after would wait the silence out.
+    // The signal may have aborted during the read of the log; a later listener would miss it and wait until the bus is
+    // silent.
     if (signal.aborted || this.#nudged) return;
     if (this.#live.some(({ event }) => event.position > after)) return;
     const silence = this.#bus.connected() ? runtimeLimits.silentBusMs : runtimeLimits.absentBusMs;
@@ -189,7 +191,7 @@ export class EventFeed implements AsyncDisposable {
     signal.removeEventListener("abort", wake);
   }
 
-  /** Says so, now and then: it may be every event of a busy cluster. */
+  /** Logs an event of another log, with a limited rate because a busy cluster may send many. */
   #tell({ event, origin }: Live, what: string): void {
     const nowMs = this.#clock.monotonicMs();
     if (this.#logger === null || nowMs - this.#toldMs < runtimeLimits.strayEventsToldMs) return;

@@ -1,20 +1,19 @@
 /**
- * Reads the log in order and sees whether it is still the log that was read before. Positions alone do not say so: a
- * log that was restored from a backup, or whose server failed over with loss, has other events at positions that this
- * process knows, or none. So a page begins with the event that was read last, and that must be the same one, by its id.
- * While page after full page is read that look is left out: the first page that is not full makes up for it.
+ * Reads the log in order and detects a rewind. Positions do not show it: a log that was restored from a backup, or
+ * whose server failed over with loss, may have other events at known positions, or none.
  *
- * What does not fit is a `LogRewound`, thrown once: nothing that was folded from the log may be used any more, and
- * a reader begins again with the current log.
+ * So each page begins with the last known event, which must have the same id. This check is skipped between full pages;
+ * the first page that is not full makes up for it. A mismatch throws `LogRewound` once: all folds of the log are
+ * invalid, and the reader begins again with the current log.
  */
 import type { EventLog, StoredEvent } from "@trainyard/event-log";
 import { Fault } from "@trainyard/kernel";
 
 export type KnownEvent = { readonly position: number; readonly id: string };
 
-/** The log went back: whatever was folded from it is of another history. */
+/** The log lost its last events: all folds of it belong to another history. */
 export class LogRewound extends Fault {
-  /** `has`: what the log has in the place of the event that is known. */
+  /** `has` describes the log's content in place of the known event. */
   constructor(known: KnownEvent, has: string) {
     super(
       "log_rewound",
@@ -26,7 +25,7 @@ export class LogRewound extends Fault {
 
 export class LogHistory {
   readonly #log: EventLog;
-  /** The event that was read last; null before the first. Its id is empty where only its position is known. */
+  /** The last event that was read; null before the first. Its id is empty if only its position is known. */
   #known: KnownEvent | null;
   #lastPageWasFull = false;
 
@@ -39,7 +38,7 @@ export class LogHistory {
     return this.#known;
   }
 
-  /** The log's events behind a position, which the caller has from this log; at most `limit`. */
+  /** Returns at most `limit` events after a position that the caller has read from this log. */
   async after(position: number, limit: number): Promise<readonly StoredEvent[]> {
     if (this.#known !== null && this.#known.position !== position) await this.confirm();
     if (this.#known?.position !== position) this.#known = { position, id: "" };
@@ -52,13 +51,13 @@ export class LogHistory {
     return events;
   }
 
-  /** Events that came another way and follow the known one. */
+  /** Records live events that follow the known one. */
   passed(events: readonly StoredEvent[]): void {
     const last = events.at(-1);
     if (last !== undefined) this.#known = { position: last.position, id: last.id };
   }
 
-  /** Throws LogRewound where the log does not have the event any more that was read last. */
+  /** Throws LogRewound if the log lost the last event that was read. */
   async confirm(): Promise<void> {
     const { position } = this.#known ?? { position: 0 };
     if (position === 0) return;

@@ -2,7 +2,7 @@ import type { Clock, Fault } from "@trainyard/kernel";
 
 type Waiter = { readonly position: number; readonly resolve: () => void };
 
-/** Those who wait until a follower of the log has reached a position. */
+/** Callers that wait until a follower of the log has reached a position. */
 export class PositionWaiters {
   readonly #clock: Clock;
   readonly #waiting = new Set<Waiter>();
@@ -15,7 +15,7 @@ export class PositionWaiters {
     return this.#waiting.size > 0;
   }
 
-  /** Resolves with the first `reached` at or beyond the position; rejects with the fault after `withinMs`. */
+  /** Resolves with the first `reached` position at or beyond the given one; rejects with the fault after `withinMs`. */
   until(position: number, withinMs: number, late: () => Fault): Promise<void> {
     return new Promise((resolve, reject) => {
       const waiter = {

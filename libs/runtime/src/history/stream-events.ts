@@ -1,7 +1,7 @@
 import type { EventLog, StoredEvent } from "@trainyard/event-log";
 import { runtimeLimits } from "../limits.ts";
 
-/** All events of a stream in order, read in pages. */
+/** Returns all events of a stream in order, read in pages. */
 export async function* streamEvents(
   log: Pick<EventLog, "read">,
   stream: string,

@@ -9,13 +9,13 @@ const { leaseTtlMs, leaseRenewMs } = runtimeLimits;
 
 let clock: ManualClock;
 let log: MemoryLog;
-/** The gate of the log's answer to a request for the lease. */
+/** Delays the log's answer to a request for the lease. */
 let answered: (ask: number) => Promise<void>;
 let asks = 0;
 let lostAtMs: number[] = [];
 let epochs: number[] = [];
 let owners: string[] = [];
-/** The gate of giving up the lease. */
+/** Delays the release of the lease. */
 let given: () => Promise<void>;
 let stop: AbortController;
 
@@ -37,7 +37,7 @@ beforeEach(() => {
   });
 });
 
-/** Holds it until it is lost, and notes when that was. */
+/** Holds the lease until it is lost, and records the time of the loss. */
 function hold(): Promise<void> {
   const logger = pino({ enabled: false });
   const holder = new LeaseHolder(log.as("one"), clock, logger, "one/0", "me");
@@ -58,18 +58,18 @@ async function end(holding: Promise<void>): Promise<void> {
   await holding;
 }
 
-test("a lease whose renewal gets no answer is lost at the end of its term, not when the answer comes", async () => {
+test("a lease whose renewal gets no answer is lost at the end of its term, before the answer arrives", async () => {
   const late = Promise.withResolvers<void>();
   answered = (ask) => (ask === 3 ? late.promise : Promise.resolve());
   const holding = hold();
   await clock.advance(10 * leaseTtlMs);
-  // The second ask, after one pause, was the last that was answered.
+  // The second request, one pause after the first, was the last one with an answer.
   expect(lostAtMs).toEqual([leaseRenewMs + leaseTtlMs]);
   late.resolve();
   await end(holding);
 });
 
-test("a lease whose first answer came late is lost as long after the question as one whose answer came at once", async () => {
+test("a lease with a late first answer expires as long after its request as one with a fast answer", async () => {
   const delayMs = leaseTtlMs - 500;
   const never = Promise.withResolvers<void>();
   answered = (ask) => {
@@ -83,7 +83,7 @@ test("a lease whose first answer came late is lost as long after the question as
   await end(holding);
 });
 
-test("a lease that is renewed in time is kept, also where each answer takes a second", async () => {
+test("a lease that is renewed in time is kept, even if each answer takes a second", async () => {
   answered = () => new Promise((resolve) => void clock.timer(1_000, resolve));
   const holding = hold();
   await clock.advance(20 * leaseTtlMs);
@@ -93,7 +93,7 @@ test("a lease that is renewed in time is kept, also where each answer takes a se
   await holding;
 });
 
-test("a term after an outage has an epoch and an owner of its own, though nobody else held the lease meanwhile", async () => {
+test("a term after an outage has a new epoch and owner, even if no other process held the lease meanwhile", async () => {
   const away = (): Promise<void> => {
     const isAway = clock.monotonicMs() > leaseRenewMs && clock.monotonicMs() < 30 * leaseTtlMs;
     return isAway ? Promise.reject(new Error("the log is away")) : Promise.resolve();

@@ -1,12 +1,14 @@
 /**
- * Holds one lease for as long as it can. States: waiting (another holds it; asked for once a second), held (renewed
- * once a second), lost. It counts as lost as soon as its whole term has passed, by the monotonic clock, since it was
- * last asked for with success. A timer says so, whatever the log's answer is waiting for; and since the term that the
- * database counts begins after the question, that is before it would give the lease to another. A paused process finds
- * out when its timers run, and the fence in every append refuses what it has decided before they do.
+ * Holds one lease for as long as possible. States: waiting (another process holds it; requested once a second), held
+ * (renewed once a second), lost.
  *
- * Each term asks under a name of its own. Under the same name the log would take a term that begins after an outage for
- * the one before, with the same epoch, and agents and appends of the two could not be distinguished.
+ * The lease counts as lost when its whole term has passed, by the monotonic clock, since the last successful request
+ * was sent. A timer ensures this even while an answer is outstanding. The database's term begins after the request, so
+ * the loss is noticed before another process can get the lease. A paused process notices only when its timers run
+ * again, but the fence in every append refuses its decisions.
+ *
+ * Each term requests the lease under a new owner name. Under the same name, the log would treat a term after an outage
+ * as the previous one, with the same epoch, and agents and appends could not distinguish the two.
  */
 import type { EventLog, Fence } from "@trainyard/event-log";
 import { type Clock, pause } from "@trainyard/kernel";
@@ -16,12 +18,12 @@ import type { Logger } from "../logging.ts";
 
 export type HeldLease = {
   readonly fence: Fence;
-  /** This term of this process, as it asks for the lease. */
+  /** The owner name of this term of this process. */
   readonly owner: string;
   readonly lost: AbortSignal;
 };
 
-/** `askedMs`: when it was asked for, by the monotonic clock. */
+/** `askedMs` is the monotonic time of the request. */
 type Acquired = { readonly owner: string; readonly epoch: number; readonly askedMs: number };
 
 export class LeaseHolder {
@@ -39,7 +41,7 @@ export class LeaseHolder {
     this.#owner = owner;
   }
 
-  /** Waits for the lease, runs `hold` while it is held, gives it up; again, until the signal aborts. */
+  /** Waits for the lease, runs `hold` while it is held, releases it, and repeats until the signal aborts. */
   async run(signal: AbortSignal, hold: (held: HeldLease) => Promise<void>): Promise<void> {
     for (let term = 1; !signal.aborted; term += 1) {
       const acquired = await this.#acquire(`${this.#owner}#${term}`, signal);
@@ -53,7 +55,7 @@ export class LeaseHolder {
       } finally {
         lost.abort();
         await renewing;
-        // A lease that cannot be given up expires by itself.
+        // A lease that cannot be released expires by itself.
         await this.#log.releaseLease(this.lease, owner).catch(() => {});
       }
     }
@@ -84,7 +86,7 @@ export class LeaseHolder {
     let expiry = this.#expiry(askedMs, lost);
     let againMs = askedMs;
     while (!stop.aborted) {
-      // Counted from question to question: an answer that takes long must not put off the next one.
+      // The interval counts from request to request: a slow answer must not delay the next request.
       const dueMs = againMs + runtimeLimits.leaseRenewMs - this.#clock.monotonicMs();
       await pause(this.#clock, Math.max(0, dueMs), stop);
       if (stop.aborted) break;
@@ -104,14 +106,14 @@ export class LeaseHolder {
     expiry[Symbol.dispose]();
   }
 
-  /** Ends the term that was asked for at this time. */
+  /** Ends the term when the lease that was requested at this time expires. */
   #expiry(askedMs: number, lost: AbortController): Disposable {
     const leftMs = askedMs + runtimeLimits.leaseTtlMs - this.#clock.monotonicMs();
     return this.#clock.timer(Math.max(0, leftMs), () => this.#lose(lost, "expired"));
   }
 
   #lose(lost: AbortController, why: string): void {
-    // The answer to the last question does not matter any more.
+    // The answer to the last request no longer matters.
     if (lost.signal.aborted) return;
     this.#logger.warn({ lease: this.lease, why }, "lease_lost");
     lost.abort();

@@ -16,14 +16,14 @@ import { Partition, type Term } from "./partition.ts";
 const service = "experiments";
 const notReady = "stopped: three events in a row could not be processed";
 
-/** A partition that notes which experiments were paused, and cannot process those that are named. */
+/** A partition that records which experiments were paused, and cannot process the named ones. */
 class World {
   readonly memory = createMemoryLog();
   readonly log = this.memory.as(service);
   readonly hub = createMemoryBus();
   readonly noted: string[] = [];
   readonly failing = new Set<string>();
-  /** How often the effects were begun, and whether they are at work. */
+  /** How often the effects began, and whether they run. */
   terms = 0;
   atWork = false;
   partition = this.#open();
@@ -82,7 +82,7 @@ class World {
     await this.#running;
   }
 
-  /** The kind of the answer; "unavailable" where nobody serves the command. */
+  /** Returns the kind of the answer; "unavailable" if the command is not served. */
   async ask(name: "RetryParked" | "PauseExperiment", key = ""): Promise<string> {
     const body =
       name === "RetryParked"
@@ -108,7 +108,7 @@ afterEach(async () => {
   await world.stop();
 });
 
-/** Three experiments could not be processed one after the other; a fourth waits behind them. */
+/** Three events in a row could not be processed, and the partition stopped itself; a fourth event waits. */
 async function stopped(): Promise<void> {
   for (const id of ["1", "2", "3"]) world.failing.add(id);
   await world.tell("1", "2", "3", "4");
@@ -125,7 +125,7 @@ test("a partition that stopped itself serves RetryParked and nothing else", asyn
   expect(world.partition.unready()).toBe(notReady);
 });
 
-test("a partition that stopped itself continues once what was parked comes through", async () => {
+test("a partition that stopped itself continues when a parked event is retried with success", async () => {
   await stopped();
   await expect.poll(() => world.ask("RetryParked", "2")).toBe("rejected");
   world.failing.clear();
@@ -139,7 +139,7 @@ test("a partition that stopped itself continues once what was parked comes throu
   expect(await world.log.parked(service)).toEqual([]);
 });
 
-test("parked events can be retried after the log went back under a partition that stopped itself", async () => {
+test("parked events can be retried after the log lost its last events and the partition stopped itself", async () => {
   for (const id of ["1", "2", "3"]) world.failing.add(id);
   await world.tell("1", "2");
   world.start();
@@ -150,14 +150,14 @@ test("parked events can be retried after the log went back under a partition tha
   restore();
   await world.tell("4");
   world.failing.clear();
-  // The term still knows the lost event; the next one does not.
+  // The current term still knows the lost event; the next term does not.
   expect(await world.ask("RetryParked", "2")).toBe("unavailable");
   await expect.poll(() => world.ask("RetryParked", "2")).toBe("ok");
-  // The first attempt was not written.
+  // The first attempt was not committed.
   await expect.poll(() => world.noted).toEqual(["2", "2", "4"]);
 });
 
-test("a partition that stopped itself stays so when it is asked for a key that has nothing parked", async () => {
+test("a partition that stopped itself stays stopped when a key without parked events is retried", async () => {
   await stopped();
   await expect.poll(() => world.ask("RetryParked", "77")).toBe("ok");
   expect(world.partition.unready()).toBe(notReady);
@@ -170,7 +170,7 @@ test("a partition that stopped itself still serves RetryParked after it has lost
   await world.log.releaseLease(lease, "test#1");
   expect(await world.log.acquireLease(lease, "another", 50)).not.toBeNull();
   world.failing.clear();
-  // A replica that has lost the lease cannot commit its repeated work.
+  // A replica that has lost the lease cannot commit the retried work.
   expect(await world.ask("RetryParked", "1")).toBe("unavailable");
   expect(world.partition.unready()).toBe(notReady);
   await expect.poll(() => world.ask("RetryParked", "1")).toBe("ok");

@@ -1,7 +1,7 @@
 /**
- * The active side of a service that decides: holds the lease of one partition, and while it does, reacts to the log and
- * serves the commands. A standby does neither. Everything folded is dropped with the lease. One whose reactions stopped
- * themselves serves RetryParked only, and begins a new term once something that was parked came through.
+ * The active side of a deciding service: it holds the lease of one partition and meanwhile reacts to the log and serves
+ * the commands. A standby does neither. All folds are dropped with the lease. A partition whose reactions stopped
+ * themselves serves only RetryParked, and begins a new term when a parked event was retried with success.
  */
 import type { Bus } from "@trainyard/bus";
 import type { EventLog, Fence } from "@trainyard/event-log";
@@ -23,24 +23,26 @@ import type { View } from "../views/view.ts";
 import { viewCommands } from "../views/view-commands.ts";
 import { Verifications, verifyCommand } from "../verification/verifications.ts";
 
-/** The work of a service while it holds its partition. Built again for every term. */
+/** The work of a service while it holds its partition; built again for every term. */
 export type Term = {
   readonly reactions: Omit<ReactionSpec, "service" | "partition">;
   readonly commands: Readonly<Record<string, CommandSpec>>;
-  /** Everything that the service keeps folded from the log, for who wants it proven. */
+  /** The verification checks of all state that the service folds from the log. */
   readonly checks?: readonly Check[];
-  /** The read models among it, for who wants to see or rebuild them. */
+  /** The read models of the service, which can be shown or rebuilt. */
   readonly views?: readonly View[];
-  /** Runs beside the reactions: timers and effects that follow from the state. Ends when the signal aborts. */
+  /** Runs beside the reactions: timers and effects of the state. Returns when the signal aborts. */
   readonly effects?: (signal: AbortSignal) => Promise<void>;
 };
 
 export type TermContext = {
-  /** A read through it counts as known to the term: nothing is written that depends on it once the log went back. */
+  /**
+   * Events read through this log count as known to the term: after a rewind, no commit that depends on them is written.
+   */
   readonly log: EventLog;
   readonly executor: Executor;
   readonly epoch: number;
-  /** This term of this process, as it asks for the lease. */
+  /** The owner name of this term of this process. */
   readonly owner: string;
   /** Aborts when the lease is lost or the service drains. */
   readonly signal: AbortSignal;
@@ -73,13 +75,16 @@ export class Partition {
     this.#begin = begin;
   }
 
-  /** Null when ready, else why not. A standby is ready: it can take over. One that stopped itself is not. */
+  /**
+   * Returns null when ready, otherwise the reason. A standby is ready, because it can take over; a partition that
+   * stopped itself is not.
+   */
   unready(): string | null {
     if (this.#state !== "stopped_by_parking") return null;
     return "stopped: three events in a row could not be processed";
   }
 
-  /** The read models of the term that it holds, or held last. */
+  /** The read models of the current or last term. */
   get views(): readonly View[] {
     return this.#views;
   }
@@ -136,8 +141,8 @@ export class Partition {
   }
 
   /**
-   * Runs the term's loops until the signal aborts or something fails. A loop that stops itself is no failure of the
-   * term.
+   * Runs the term's loops until the signal aborts or one of them fails. Reactions that stop themselves do not count as
+   * a failure of the term.
    */
   async #run(
     term: Term,
@@ -146,7 +151,7 @@ export class Partition {
     failed: AbortController,
   ): Promise<void> {
     const running = [loop.run(signal), term.effects?.(signal) ?? Promise.resolve()];
-    // The first failure ends the term; the others are logged, and waited for.
+    // The first failure ends the term; later ones are logged, and all loops are awaited.
     const guarded = running.map((part) =>
       part.catch((error: unknown) => {
         failed.abort();
@@ -160,7 +165,7 @@ export class Partition {
 
   #stopOrThrow(error: unknown): void {
     if (!isFault(error) || error.code !== "parked_in_a_row") throw error;
-    // Stays off and not ready, and keeps the lease, as another replica would park the same events.
+    // Stays inactive and not ready, but keeps the lease, because another replica would park the same events.
     this.#state = "stopped_by_parking";
     this.#deps.logger.error({ err: error }, "reactions_stopped");
   }
@@ -178,7 +183,7 @@ export class Partition {
   async #ended(error: unknown, lost: AbortSignal, signal: AbortSignal): Promise<void> {
     const { clock, logger } = this.#deps;
     if (error instanceof LeaseLost || lost.aborted) return;
-    // Either way everything folded goes with the term; the next one begins with what the log has now.
+    // In both cases all folds are dropped with the term; the next term begins with the log's current content.
     logger.error(
       { err: error },
       error instanceof LogRewound ? "term_ended_by_rewind" : "term_failed",

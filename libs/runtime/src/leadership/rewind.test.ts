@@ -1,4 +1,4 @@
-/** A log that is restored from a backup, or failed over with loss, while a service runs on it. */
+/** Tests of a log that is restored from a backup, or failed over with loss, while a service uses it. */
 import { createMemoryBus, type MemoryHub } from "@trainyard/bus";
 import type { AnyEvent, EventOf } from "@trainyard/contracts";
 import { encodeEvent } from "@trainyard/contracts";
@@ -14,7 +14,7 @@ import { Partition, type Term } from "./partition.ts";
 
 type Paused = EventOf<"ExperimentPaused">;
 
-/** How often an experiment was paused; every pause but the first is written down beside it. */
+/** Counts how often an experiment was paused; every pause but the first is recorded in a second stream. */
 const pauses: Aggregate<number, "pause", Paused> = {
   name: "pauses",
   category: "experiment",
@@ -33,9 +33,9 @@ let log: MemoryLog;
 let told: Record<string, unknown>[];
 let terms = 0;
 let seen: string[] = [];
-/** Called when a commit of the service is about to be looked at. */
+/** Called before the log checks a commit of the service. */
 let beforeCommit: () => void | Promise<void>;
-/** Called when the service is about to move its cursor lazily; its move waits for what is given. */
+/** Called before the service moves its cursor lazily; the move waits for the returned promise. */
 let beforeMove: () => Promise<void>;
 let stop: AbortController;
 
@@ -70,9 +70,7 @@ async function tell(stream: string, ...events: readonly AnyEvent[]): Promise<voi
 const paused: AnyEvent = { type: "ExperimentPaused", data: {} };
 const removed: AnyEvent = { type: "PoolRemoved", data: {} };
 
-/**
- * Whenever an experiment is activated, it is paused, and so is the experiment of a pool's number when that is removed.
- */
+/** Pauses each activated experiment; when a pool is removed, also the experiment with the pool's number. */
 async function begin(): Promise<Term> {
   terms += 1;
   return {
@@ -113,7 +111,7 @@ const written = (): readonly string[] =>
 const aWhile = (): Promise<void> =>
   clock.advance(2 * runtimeLimits.retry.lastMs + 2 * runtimeLimits.leaseTtlMs);
 
-test("a log that goes back under a service ends its term, and the next one folds what the log has", async () => {
+test("a log that loses its last events ends the service's term, and the next term folds the current log", async () => {
   const running = start();
   await tell("experiment-1", activated);
   await aWhile();
@@ -127,7 +125,7 @@ test("a log that goes back under a service ends its term, and the next one folds
   expect(told).toMatchObject([{ msg: "term_ended_by_rewind", err: { code: "log_rewound" } }]);
   await tell("experiment-1", activated);
   await aWhile();
-  // One pause is left, and the state of the one that sees it says so.
+  // One pause is left, and the state that the handler saw confirms it.
   expect(seen.at(-1)).toBe("1 at 3: 1");
   expect(written()).toEqual([
     "experiment-1 ExperimentActivated",
@@ -138,7 +136,7 @@ test("a log that goes back under a service ends its term, and the next one folds
   await stopped(running);
 });
 
-test("an event that was lost while a service reacted to it causes nothing", async () => {
+test("an event that was lost while a service reacted to it has no effect", async () => {
   const running = start();
   await aWhile();
   await tell("experiment-1", activated);
@@ -153,7 +151,7 @@ test("an event that was lost while a service reacted to it causes nothing", asyn
   await aWhile();
   expect(seen.at(-1)).toBe("2 at 3: 0");
   expect(written()).toEqual(["experiment-1 ExperimentActivated", "experiment-1 ExperimentPaused"]);
-  // Nor was the reaction's cursor moved past what comes in its place.
+  // The cursor did not skip the event that replaced the lost one.
   await tell("experiment-3", activated);
   await aWhile();
   expect(seen.at(-1)).toBe("3 at 3: 0");
@@ -161,8 +159,8 @@ test("an event that was lost while a service reacted to it causes nothing", asyn
 });
 
 /**
- * The log goes back to where it is now, as a failover behind a proxy: no connection is lost, and another event is where
- * the lost one was.
+ * Before the next commit the log is restored to its present state, like a failover behind a proxy: no connection is
+ * lost, and another event replaces the lost one.
  */
 function goesBackBeforeTheNextCommit(stream: string, event: AnyEvent): void {
   const restore = log.store.backup();
@@ -173,7 +171,7 @@ function goesBackBeforeTheNextCommit(stream: string, event: AnyEvent): void {
   };
 }
 
-test("a holder that slept while the log went back moves no cursor under an epoch that was given again", async () => {
+test("a holder that slept during a rewind moves no cursor under an epoch that was assigned again", async () => {
   const restore = log.store.backup();
   const running = start();
   await aWhile();
@@ -184,7 +182,7 @@ test("a holder that slept while the log went back moves no cursor under an epoch
   await clock.advance(runtimeLimits.silentBusMs);
   expect(asleep).toHaveBeenCalledOnce();
   restore();
-  // Epochs are counted from where the log is now, so this holder has the epoch of the one that sleeps.
+  // The log counts epochs from its current state, so this holder has the same epoch as the sleeping one.
   const other = log.as("experiments");
   expect(await other.acquireLease("experiments/0", "other", 60_000)).toMatchObject({ epoch: 1 });
   await tell("experiment-1", activated);
@@ -198,7 +196,7 @@ test("a holder that slept while the log went back moves no cursor under an epoch
   await stopped(running);
 });
 
-test("a term that continues while the log goes back writes nothing of what was lost, and passes nothing that is new", async () => {
+test("a term that continues during a rewind commits no reaction to lost events, and skips no new ones", async () => {
   const running = start();
   await tell("experiment-1", activated);
   await aWhile();
@@ -226,7 +224,7 @@ test("a decision that depends on a lost live event is not written", async () => 
   await stopped(running);
 });
 
-test("a decision that depends on a lost event is not written into a stream that has as many events now", async () => {
+test("a decision that depends on a lost event is not written, even if the stream has as many events again", async () => {
   const running = start();
   await tell("experiment-1", activated);
   await aWhile();

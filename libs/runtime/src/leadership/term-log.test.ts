@@ -25,7 +25,7 @@ async function tell(...streams: readonly string[]): Promise<void> {
 
 const move = { consumer: "experiments", partition: 0, position: 2, part: 0 };
 
-/** Another event is where the second one was. */
+/** Replaces the second event by another one. */
 async function goBack(): Promise<void> {
   restore();
   await tell("pool-3");
@@ -39,7 +39,7 @@ async function twoEvents(): Promise<void> {
   await tell("pool-2");
 }
 
-test("a commit depends on what the term has read of a stream", async () => {
+test("a commit depends on the events that the term has read", async () => {
   await twoEvents();
   await term.read("pool-2", 0, 10);
   await goBack();
@@ -47,7 +47,7 @@ test("a commit depends on what the term has read of a stream", async () => {
   expect(log.store.head).toBe(2);
 });
 
-test("a commit depends on what the term has written itself", async () => {
+test("a commit depends on the events that the term has written", async () => {
   await tell("pool-1");
   restore = log.store.backup();
   await term.append(requestOf("pool-2"));
@@ -58,7 +58,7 @@ test("a commit depends on what the term has written itself", async () => {
   expect(log.store.head).toBe(2);
 });
 
-test("a lazy move depends on what the term has read", async () => {
+test("a lazy cursor move depends on the events that the term has read", async () => {
   await twoEvents();
   await term.readAll(0, 10);
   await goBack();
@@ -66,7 +66,7 @@ test("a lazy move depends on what the term has read", async () => {
   expect(log.store.cursor("experiments", 0)).toEqual({ position: 0, part: 0 });
 });
 
-test("a term that has seen nothing of what was lost keeps writing", async () => {
+test("a term that has seen no lost event continues to write", async () => {
   await twoEvents();
   await term.readAll(0, 1);
   await goBack();
@@ -75,7 +75,7 @@ test("a term that has seen nothing of what was lost keeps writing", async () => 
   expect(log.store.cursor("experiments", 0)).toEqual({ position: 2, part: 0 });
 });
 
-test("a commit that is repeated does not count as seen with the ids of its second attempt", async () => {
+test("a repeated commit does not record the event ids of its second attempt as seen", async () => {
   const first = requestOf("pool-1");
   await log.as("experiments").append(first);
   const again = { ...requestOf("pool-1"), commitId: first.commitId };
@@ -83,7 +83,7 @@ test("a commit that is repeated does not count as seen with the ids of its secon
   expect(await term.append(requestOf("pool-2"))).toMatchObject({ kind: "committed" });
 });
 
-test("other faults of the log are passed on as they are", async () => {
+test("other faults of the log are thrown unchanged", async () => {
   const away = createMemoryLog({
     beforeCommit: () => {
       throw new Fault("log_away", "the log is away", { retry: "later" });

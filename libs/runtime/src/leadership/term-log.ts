@@ -1,10 +1,10 @@
 /**
- * The log as one term of a holder knows it. It notes the newest event that was read or written through it, and
- * everything that is written through it names that event. A log that went back since does not have it, and does not
- * take what may depend on it: neither decisions nor the moves of cursors, whatever positions, versions and epochs say.
+ * The log as one term uses it. It records the newest event that was read or written through it, and each append names
+ * that event. After a rewind the log lacks this event and refuses everything that may depend on it: decisions and
+ * cursor moves, even if positions, versions and epochs match.
  *
- * What does not fit is a `LogRewound`, which ends the term. The note is never taken back: the next term has a log of
- * its own.
+ * A mismatch is a `LogRewound`, which ends the term. The recorded event is never reset: the next term has a new
+ * instance.
  */
 import type {
   AppendRequest,
@@ -32,7 +32,7 @@ export class TermLog implements EventLog {
     this.#log = log;
   }
 
-  /** Events that came another way: they passed by on the bus, or were just written. */
+  /** Records events that came from the bus, or were just written. */
   see(events: readonly SeenEvent[]): void {
     for (const { position, id } of events) {
       if (position > (this.#newest?.position ?? 0)) this.#newest = { position, id };
@@ -141,6 +141,6 @@ export class TermLog implements EventLog {
     return this.#log.timeAheadMs();
   }
 
-  /** The log itself outlives the term. */
+  /** The log outlives the term and stays open. */
   async [Symbol.asyncDispose](): Promise<void> {}
 }

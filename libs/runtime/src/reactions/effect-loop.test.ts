@@ -8,7 +8,7 @@ import { LeaseLost } from "../work/executor.ts";
 const logger = pino({ enabled: false });
 
 describe("an effect", () => {
-  test("looks once, again when woken, and again when something falls due", async () => {
+  test("runs once, again when woken, and again when its next deadline has passed", async () => {
     const clock = new ManualClock();
     const stop = new AbortController();
     let looks = 0;
@@ -30,7 +30,7 @@ describe("an effect", () => {
     await running;
   });
 
-  test("that was woken while it worked looks again at once", async () => {
+  test("runs again at once if it was woken while it ran", async () => {
     const stop = new AbortController();
     let looks = 0;
     const loop = new EffectLoop("test", { clock: new ManualClock(), logger }, async () => {
@@ -43,7 +43,7 @@ describe("an effect", () => {
     expect(looks).toBe(2);
   });
 
-  test("tries again after a fault, later and later", async () => {
+  test("retries after a fault, with growing waits", async () => {
     const clock = new ManualClock();
     const stop = new AbortController();
     let looks = 0;
@@ -64,7 +64,7 @@ describe("an effect", () => {
     await running;
   });
 
-  test("ends with the lease", async () => {
+  test("stops when its signal aborts", async () => {
     const loop = new EffectLoop("test", { clock: new ManualClock(), logger }, async () => {
       throw new LeaseLost("test/0");
     });

@@ -1,6 +1,6 @@
 /**
- * A level-triggered effect: looks at what the state asks for, does it, and looks again when it is woken, when something
- * falls due, or after a fault. It remembers nothing itself, so a crash at any point is a repeat.
+ * A level-triggered effect: performs the actions that the state requires, and runs again when woken, at its next
+ * deadline, or after a fault. It keeps no state, so after a crash at any point it is simply repeated.
  */
 import { type Clock, isFault, pause, retrying } from "@trainyard/kernel";
 import { endsTerm } from "../work/ends-term.ts";
@@ -9,7 +9,7 @@ import type { Logger } from "../logging.ts";
 
 export class EffectLoop {
   readonly #name: string;
-  /** Does what is to be done, and gives the milliseconds until something else falls due; null when nothing will. */
+  /** Performs all due actions and returns the milliseconds until the next deadline; null for no deadline. */
   readonly #step: (signal: AbortSignal) => Promise<number | null>;
   readonly #clock: Clock;
   readonly #logger: Logger;
@@ -27,7 +27,7 @@ export class EffectLoop {
     this.#logger = deps.logger;
   }
 
-  /** There may be something to do. */
+  /** Called when the state may require an action. */
   wake(): void {
     this.#woken = true;
     this.#stopWaiting();
@@ -41,7 +41,7 @@ export class EffectLoop {
     };
     const retry = { policy: runtimeLimits.effectRetry, clock: this.#clock, signal, failed };
     while (!signal.aborted) {
-      // Being woken does not shorten the wait after a failure: a fault of the world is not hammered at.
+      // Waking does not shorten the wait after a failure, so that a failed peer gets few requests.
       const waitMs = await retrying(retry, () => {
         this.#woken = false;
         return this.#step(signal);
@@ -62,7 +62,7 @@ export class EffectLoop {
     const stop = (): void => waiting.abort();
     this.#stopWaiting = stop;
     signal.addEventListener("abort", stop, { once: true });
-    // A timer's delay is 32 bits wide; a longer wait looks once in between.
+    // A timer's delay has 32 bits; during a longer wait the step runs once more.
     await pause(this.#clock, Math.min(waitMs ?? 0x7fffffff, 0x7fffffff), waiting.signal);
     signal.removeEventListener("abort", stop);
     this.#stopWaiting = () => {};

@@ -1,7 +1,7 @@
 /**
- * Drives parked events again, at an operator's word: those of one key, in order, each until it is done. The row of an
- * event goes in the commit that finishes it and in no earlier one, so that a fan-out that was cut short by a fault is
- * driven again as a whole: its handler finds what the parts before have done, and continues behind them.
+ * Retries the parked events of one key at an operator's request, in order, each until it is processed. The row of an
+ * event is deleted by the commit that completes it. A fan-out that a fault has interrupted is retried as a whole: its
+ * handler finds the results of earlier parts and continues behind them.
  */
 import { decodeEvent, type EventName } from "@trainyard/contracts";
 import {
@@ -25,9 +25,9 @@ export type RetriesSpec = {
   readonly consumer: string;
   readonly partition: number;
   readonly handlerOf: (event: StoredEvent) => AnyHandler | undefined;
-  /** The cursor's position in the log: a commit that unparks leaves it there. */
+  /** The cursor's position in the log: a commit that unparks does not move it. */
   readonly durable: () => number;
-  /** Nothing of the key is parked any more. */
+  /** Called when the key has no parked events left. */
   readonly onDone: (key: string) => void;
 };
 
@@ -49,7 +49,7 @@ export class ParkedRetries {
     this.#executor = deps.executor;
   }
 
-  /** Gives, once it was served, the reason with which the first of the key's events failed again, or null. */
+  /** Requests a retry. Resolves with the reason with which the first of the key's events failed again, or null. */
   ask(key: string): Promise<string | null> {
     return new Promise((resolve, reject) => {
       this.#asked.push({ key, resolve, reject });
@@ -57,7 +57,7 @@ export class ParkedRetries {
   }
 
   /**
-   * Serves all that was asked for: whether one of them came through, and whether one failed. Throws what ends the term.
+   * Serves all requests; returns whether an event succeeded and whether one failed. Throws errors that end the term.
    */
   async serve(): Promise<{ readonly mended: boolean; readonly failed: boolean }> {
     let mended = false;
@@ -125,7 +125,9 @@ export class ParkedRetries {
   }
 }
 
-/** A retry is an act of its own: it shares no commit with the one before it, which may have been written. */
+/**
+ * A retry gets a new commit id: the commit before it, which may have been written, must not count as its first attempt.
+ */
 function identityOf(meta: CommitMeta): CommitIdentity {
   return { commitId: newEventId(), meta };
 }

@@ -3,7 +3,7 @@ import { reject } from "@trainyard/kernel";
 import { type CommandSpec, command } from "../commands/commands.ts";
 import type { ReactionLoop } from "./reactions.ts";
 
-/** RetryParked, the command that every reacting service answers. */
+/** The command RetryParked, which every reacting service answers. */
 export function parkingCommand(loop: ReactionLoop): CommandSpec {
   return command(RetryParkedSchema, AcceptedSchema, async ({ key }) => {
     const reason = await loop.retryParked(key);

@@ -14,7 +14,7 @@ import { emptyMeta } from "../work/correlation.ts";
 
 const paused: AnyEvent = { type: "ExperimentPaused", data: {} };
 
-/** Streams whose one event is larger than the log takes. */
+/** Streams with one event that is larger than the log accepts. */
 const novels: Aggregate<null, "write", EventOf<"ExperimentStopRequested">> = {
   name: "novel",
   category: "experiment",
@@ -27,13 +27,13 @@ const novels: Aggregate<null, "write", EventOf<"ExperimentStopRequested">> = {
   },
 };
 
-/** A service that notes which experiments were paused, and fails at those that are named. */
+/** A service that records which experiments were paused, and fails at the named ones. */
 class World {
   readonly log = createMemoryLog().as("experiments");
   readonly noted: string[] = [];
-  /** The error that an experiment's event throws, by experiment. */
+  /** The errors that experiments' events throw, by experiment. */
   readonly failing = new Map<string, Error>();
-  /** Experiments whose reaction decides on more than the log takes. */
+  /** Experiments whose reaction decides on an event that is larger than the log accepts. */
   readonly tooLarge = new Set<string>();
   readonly #bus = createMemoryBus().connect("experiments");
   #stop = new AbortController();
@@ -71,7 +71,7 @@ class World {
     return loop;
   }
 
-  /** The error that the loop ended with; undefined for none. */
+  /** Stops the loop and returns the error with which it ended; undefined for none. */
   async stop(): Promise<unknown> {
     this.#stop.abort();
     return this.#running;
@@ -97,7 +97,7 @@ afterEach(async () => {
 });
 
 describe("an event that cannot be processed", () => {
-  test("is parked with its reason, later ones of its experiment behind it, and others continue", async () => {
+  test("is parked with its reason and with later events of its experiment, and other experiments continue", async () => {
     world.failing.set("1", new Error("what is this?"));
     await world.tell("1", "2", "1", "3");
     await world.start();
@@ -108,7 +108,7 @@ describe("an event that cannot be processed", () => {
     ]);
   });
 
-  test("is not parked when the world is at fault: it is tried again", async () => {
+  test("is retried and not parked after a transient fault", async () => {
     world.failing.set("1", new Fault("away", "the log is away", { retry: "later" }));
     await world.tell("1");
     await world.start();
@@ -117,7 +117,7 @@ describe("an event that cannot be processed", () => {
     expect(await world.parked()).toEqual([]);
   });
 
-  test("three in a row, each of another experiment, stop the loop", async () => {
+  test("stops the loop if it is the third in a row, each of another experiment", async () => {
     for (const id of ["1", "2", "3"]) world.failing.set(id, new Error("everything fails"));
     await world.tell("1", "2", "3", "4");
     await world.start();
@@ -125,12 +125,12 @@ describe("an event that cannot be processed", () => {
     expect(world.noted).toEqual([]);
   });
 
-  test("that the log refuses as too large do not count: however many there are, others continue", async () => {
+  test("does not count towards stopping the loop if the log refuses its commit as too large", async () => {
     const large = ["1", "2", "3", "4", "5"];
     for (const id of large) world.tooLarge.add(id);
     await world.tell(...large, "6");
     await world.start();
-    // The handler notes refused events too: they are parked when it commits.
+    // The handler records refused events too: they are parked when their commit is refused.
     await expect.poll(() => world.noted).toEqual([...large, "6"]);
     await expect.poll(() => world.parked()).toHaveLength(5);
     for (const row of await world.parked()) expect(row).toMatch("body_too_large");
@@ -150,8 +150,8 @@ describe("an event that cannot be processed", () => {
   });
 });
 
-describe("an operator drives parked events again", () => {
-  test("in their order, also while nothing else happens, and the experiment continues", async () => {
+describe("a retry of parked events by an operator", () => {
+  test("processes them in order, even without new events, and the experiment continues", async () => {
     world.failing.set("1", new Error("what is this?"));
     await world.tell("1", "1", "2");
     const loop = await world.start();
@@ -164,7 +164,7 @@ describe("an operator drives parked events again", () => {
     await expect.poll(() => world.noted).toEqual(["2", "1", "1", "1"]);
   });
 
-  test("returns the reason when they fail again", async () => {
+  test("returns the reason if they fail again", async () => {
     world.failing.set("1", new Error("what is this?"));
     await world.tell("1", "2");
     const loop = await world.start();

@@ -9,7 +9,7 @@ import { Stage } from "../testing/stage.ts";
 
 type Activated = EventOf<"ExperimentActivated">;
 
-/** A stream that takes one event, ever. */
+/** A stream that accepts only one event. */
 const marks: Aggregate<boolean, "mark", Activated> = {
   name: "mark",
   category: "experiment",
@@ -22,7 +22,7 @@ const marks: Aggregate<boolean, "mark", Activated> = {
 
 const fanOut = runtimeLimits.streamsPerPart + 40;
 
-/** One event causes a mark on each of so many streams, in more than one commit. */
+/** One event causes a mark on each of many streams, in more than one commit. */
 const handlers: ReactionHandlers = {
   ExperimentPaused: async (_, work) => {
     for (let n = 1; n <= fanOut; n += 1) {
@@ -32,7 +32,7 @@ const handlers: ReactionHandlers = {
   },
 };
 
-/** A stage whose log says once, at the commit of this number, that it cannot be reached. */
+/** A stage whose log fails once, at the commit with this number, as unreachable. */
 function stageWithFault(at: number, written: boolean): Stage {
   let commits = 0;
   const strike = (): void => {
@@ -72,7 +72,7 @@ describe("a fan-out of several commits", () => {
   }
 });
 
-test("an event whose commit was written without an answer counts as done once", async () => {
+test("an event whose commit was written but not answered is processed once", async () => {
   const stage = stageWithFault(2, true);
   await stage.tell("experiment-1", { type: "ExperimentPaused", data: {} });
   await stage.settle();

@@ -1,13 +1,13 @@
 /**
- * The reaction loop of one partition of one service: reads the log in order, hands each event to its handler, and
- * commits what the handler decided together with the cursor's move, so that no event is skipped and none acts twice.
+ * The reaction loop of one partition of one service: it reads the log in order, passes each event to its handler, and
+ * commits the handler's decisions together with the cursor's move, so that no event is skipped or processed twice.
  *
  * Per event: no handler, or nothing decided → the cursor moves lazily. Decided → one append (several parts for a large
- * fan-out; one for several events that are there already, where the service wants it). A fault of the world → the same
- * event again, after a growing pause. A fault that no retry mends, or a bug → the event is parked under its key, and
- * later events of that key park behind it. Three different keys parked in a row stop the loop: then the fault is likely
- * ours, and continuing would park everything. It continues once an operator has had one of them processed. A commit
- * that the log refuses, as it is too large, parks its event and does not count.
+ * fan-out; optionally one append for several events of a backlog). A transient fault → the same event is retried after
+ * a growing wait. A permanent fault, or a bug → the event is parked under its key, and later events of that key are
+ * parked too. Three different keys parked in a row stop the loop: the fault is then probably the service's, and every
+ * further event would be parked. The loop continues when an operator's retry of a parked event succeeds. A commit that
+ * the log refuses as too large parks its event and does not count towards the three.
  */
 import { decodeEvent, type EventData, type EventName, shortNameOf } from "@trainyard/contracts";
 import { deriveCommitId, type EventLog, type StoredEvent } from "@trainyard/event-log";
@@ -30,7 +30,7 @@ import type { Work } from "../work/work.ts";
 export type Reaction<Name extends EventName> = {
   readonly stored: StoredEvent;
   readonly data: EventData<Name>;
-  /** The id in the stream's name: 12.3 of trial-12.3. */
+  /** The id in the stream's name: 12.3 for trial-12.3. */
   readonly id: string;
 };
 
@@ -44,13 +44,13 @@ export type ReactionSpec = {
   readonly partition: number;
   readonly handlers: ReactionHandlers;
   /**
-   * The key of events that wait together when one of them is parked. Default: the experiment in the stream's id, else
-   * the stream.
+   * Returns the key by which events are parked together. Default: the experiment in the stream's id, otherwise the
+   * stream.
    */
   readonly keyOf?: (event: StoredEvent) => string;
-  /** The maximum of events that one commit reacts to, where several of the same story have arrived. Default: 1. */
+  /** The maximum number of events with the same correlation id that one commit may process together. Default: 1. */
   readonly eventsTogetherMax?: number;
-  /** After each event whose effects are committed, also one that caused nothing. Must not throw. */
+  /** Called after each processed event, even if it caused no commit. Must not throw. */
   readonly after?: (event: StoredEvent) => void;
 };
 
@@ -71,12 +71,12 @@ export class ReactionLoop {
   #durable = 0;
   #lastMoveMs = 0;
   #keysInARow: string[] = [];
-  /** So many events are reacted to one by one, after reacting to several of them together has failed. */
+  /** The number of next events to process singly, after a commit for several events has failed. */
   #oneByOne = 0;
-  /** The last commit is not known. */
+  /** True if the outcome of the last commit is unknown. */
   #astray = false;
   readonly #retries: ParkedRetries;
-  /** Aborted to end the wait for the next event: a retry is asked for, or the loop is to end. */
+  /** Aborted to end the wait for the next event: a retry was requested, or the loop must stop. */
   #waiting = new AbortController();
 
   constructor(spec: ReactionSpec, deps: ReactionDeps) {
@@ -90,7 +90,7 @@ export class ReactionLoop {
     this.#retries = new ParkedRetries(retries, deps);
   }
 
-  /** The last position that is done. */
+  /** The last processed position. */
   get position(): number {
     return this.#position;
   }
@@ -111,7 +111,7 @@ export class ReactionLoop {
       }
       if (events.length < runtimeLimits.pageEvents) await this.#moveLazily(false);
     }
-    await this.#moveLazily(true).catch(() => {}); // A lazy move lost is a few events seen again.
+    await this.#moveLazily(true).catch(() => {}); // Without this move, a few events are processed again.
   }
 
   async #start(): Promise<void> {
@@ -126,7 +126,10 @@ export class ReactionLoop {
     }
   }
 
-  /** Reacts to the events from `at` on in one commit; gives how many, 0 for none: then the next is for itself. */
+  /**
+   * Processes several events from index `at` on in one commit. Returns how many; 0 means that the next event must be
+   * processed singly.
+   */
   async #handleTogether(events: readonly StoredEvent[], at: number): Promise<number> {
     const most = this.#spec.eventsTogetherMax ?? 1;
     if (this.#oneByOne > 0) this.#oneByOne -= 1;
@@ -148,7 +151,7 @@ export class ReactionLoop {
       return done;
     } catch (error) {
       if (endsTerm(error)) throw error;
-      // One by one shows which of them it is, and what is to be done about it.
+      // Processing the events singly shows which one fails.
       this.#deps.logger.debug({ err: error, events: run.length }, "reacting_one_by_one");
       this.#oneByOne = run.length;
       this.#astray = true;
@@ -190,8 +193,8 @@ export class ReactionLoop {
     };
     const { clock } = this.#deps;
     await retrying({ policy: runtimeLimits.retry, clock, signal, failed }, async () => {
-      // After a fault, what was committed of this event is unknown, and a part's number must never be used twice.
-      // The log may have gone back meanwhile: then the event never happened, and nothing may follow from it.
+      // After a fault, it is unknown whether this event's parts were committed, and a part's number must never be used
+      // twice. The log may also have lost the event meanwhile: then nothing may follow from it.
       if (astray) await this.#deps.feed.confirm();
       if (astray) await this.#start();
       if (this.#position < event.position) await this.#react(event);
@@ -204,7 +207,7 @@ export class ReactionLoop {
     return handlers[shortNameOf(event.type)];
   }
 
-  /** Keeps the cached folds level; what cannot be decoded matters only to its reaction. */
+  /** Updates the cached folds; an event that cannot be decoded matters only to its reaction. */
   #observe(event: StoredEvent): void {
     try {
       this.#deps.executor.cache.observe(event);
@@ -238,7 +241,7 @@ export class ReactionLoop {
     return { commitId: deriveCommitId("reaction", at), meta: reactionMeta(service, event) };
   }
 
-  /** Returns the identity of one commit for several events: that of the last one that could cause something. */
+  /** Returns the identity of a commit for several events: that of the last event with a handler. */
   #identityOf(events: readonly StoredEvent[]): CommitIdentity {
     const { service, consumer, partition } = this.#spec;
     const cause = events.findLast((event) => this.#handlerOf(event) !== undefined);
@@ -270,7 +273,7 @@ export class ReactionLoop {
     );
     await this.#writePark(event, key, reason);
     this.#parkedKeys.add(key);
-    // A refusal of the log is this experiment's own: it says nothing of the others.
+    // A refusal by the log concerns only this experiment, so it does not count towards stopping the loop.
     if (error instanceof CommitRefused && error.code !== "not_owner") return;
     if (!this.#keysInARow.includes(key)) this.#keysInARow.push(key);
     if (this.#keysInARow.length >= runtimeLimits.parkedKeysInARowMax) {
@@ -314,13 +317,13 @@ export class ReactionLoop {
       this.#durable = move.position;
     } catch (error) {
       if (endsTerm(error)) throw error;
-      // Repeating the events harms nothing; the next move covers this one.
+      // Processing these events again is harmless, and the next move includes this one.
       this.#deps.logger.debug({ err: error }, "lazy_cursor_move_failed");
     }
   }
 
   /**
-   * Drives the parked events of one key again, in order, between two events of the loop. Gives the reason with which
+   * Retries the parked events of one key, in order, between two events of the loop. Resolves with the reason with which
    * the first of them failed again, or null.
    */
   retryParked(key: string): Promise<string | null> {
@@ -329,7 +332,7 @@ export class ReactionLoop {
     return answer;
   }
 
-  /** Serves only retries for a loop that has stopped itself, until one succeeded (true) or the signal aborts. */
+  /** Serves only retries, for a loop that has stopped itself, until one succeeds (true) or the signal aborts. */
   async untilRetried(signal: AbortSignal): Promise<boolean> {
     await this.#start();
     while (!signal.aborted) {
@@ -342,7 +345,7 @@ export class ReactionLoop {
   async #serveRetries(): Promise<boolean> {
     if (this.#waiting.signal.aborted) this.#waiting = new AbortController();
     const { mended, failed } = await this.#retries.serve();
-    // A write that failed with a fault may have happened: the key may have nothing parked any more.
+    // A failed write may still have been committed: the key may have no parked events left.
     if (failed) this.#astray = true;
     return mended;
   }

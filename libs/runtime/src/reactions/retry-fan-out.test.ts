@@ -13,7 +13,7 @@ import { EventFeed } from "../history/event-feed.ts";
 import { type ReactionHandlers, ReactionLoop } from "./reactions.ts";
 import { emptyMeta } from "../work/correlation.ts";
 
-/** A stream that takes one event, ever. */
+/** A stream that accepts only one event. */
 const marks: Aggregate<boolean, "mark", EventOf<"ExperimentActivated">> = {
   name: "mark",
   category: "experiment",
@@ -27,7 +27,7 @@ const marks: Aggregate<boolean, "mark", EventOf<"ExperimentActivated">> = {
 /** Three commits: two full parts and the rest. */
 const fanOut = runtimeLimits.streamsPerPart * 2 + 40;
 
-/** The log is away once, at the commit of this number after the event was parked. */
+/** The log fails once, at the commit with this number after the event was parked. */
 type Trouble = { readonly at: number; readonly written: boolean };
 
 class World {
@@ -53,7 +53,7 @@ class World {
     }).as("experiments");
   }
 
-  /** An event of many marks, and one behind it, are parked. */
+  /** Parks an event with many marks and the next event. */
   async park(): Promise<void> {
     for (const version of [0, 1]) await this.pause(version);
     await this.start();
@@ -106,7 +106,7 @@ class World {
   }
 }
 
-describe("a parked event with a fan-out of several commits that is driven again", () => {
+describe("a retried parked event with a fan-out of several commits", () => {
   for (const at of [1, 2, 3]) {
     for (const written of [false, true]) {
       const fault = `at commit ${at}, ${written ? "written" : "not written"}`;
@@ -117,7 +117,7 @@ describe("a parked event with a fan-out of several commits that is driven again"
           await world.park();
           let loop = await world.start();
           expect(await loop.retryParked("1")).toMatch("the log cannot be reached");
-          // The row goes with the last commit, and only with it.
+          // Only the last commit deletes the row.
           expect(await world.parked()).toEqual(at === 3 && written ? [2] : [1, 2]);
           if (dies) {
             await world.stop();
@@ -135,7 +135,7 @@ describe("a parked event with a fan-out of several commits that is driven again"
   }
 });
 
-test("later events are not parked when the commit that unparked the last row was written before a fault", async () => {
+test("later events are not parked if the commit that unparked the last row was written before a fault", async () => {
   const world = new World({ at: 4, written: true });
   await world.park();
   const loop = await world.start();

@@ -11,7 +11,7 @@ import { FoldCache } from "../folds/fold-cache.ts";
 import type { Aggregate } from "../folds/folds.ts";
 import { type ReactionHandlers, ReactionLoop } from "./reactions.ts";
 
-/** A stream that counts the events that it received. */
+/** A stream that counts its received events. */
 const counts: Aggregate<number, "count", EventOf<"ExperimentActivated">> = {
   name: "count",
   category: "experiment",
@@ -76,7 +76,7 @@ async function logOf(
   return { log: memory.as("experiments"), commits: () => commits };
 }
 
-/** Reacts to the end of the log; returns how many events the stream received. */
+/** Processes the log to its end; returns how many events the stream received. */
 async function reacted(log: EventLog, until: number): Promise<number> {
   const stop = new AbortController();
   await using feed = await EventFeed.open(log, createMemoryBus().connect("test"), systemClock);
@@ -105,13 +105,13 @@ async function reacted(log: EventLog, until: number): Promise<number> {
 const same = (count: number, stream = "experiment-1"): Stories =>
   Array.from({ length: count }, () => ({ stream, story: "one" }));
 
-test("events of a backlog are reacted to in one commit, up to a maximum", async () => {
+test("events of a backlog are processed in one commit, up to a maximum", async () => {
   const { log, commits } = await logOf(same(10));
   expect(await reacted(log, 10)).toBe(10);
   expect(commits()).toBe(3);
 });
 
-test("events of two stories are never in one commit", async () => {
+test("events with different correlation ids are never processed in one commit", async () => {
   const { log, commits } = await logOf([
     ...same(2),
     { stream: "experiment-1", story: "two" },
@@ -122,14 +122,14 @@ test("events of two stories are never in one commit", async () => {
 });
 
 test.each([false, true])(
-  "each is reacted to once when a commit of several fails (written: %s)",
+  "each event is processed once if a commit for several fails (written: %s)",
   async (written) => {
     const { log } = await logOf(same(9), 2, written);
     expect(await reacted(log, 9)).toBe(9);
   },
 );
 
-test("of several the one that cannot be processed is parked alone", async () => {
+test("only the event that cannot be processed is parked, not those of the same commit", async () => {
   const { log } = await logOf([...same(2), ...same(1, "experiment-13"), ...same(3)]);
   expect(await reacted(log, 6)).toBe(5);
   expect(await log.parked()).toMatchObject([{ position: 3, key: "experiment-13" }]);

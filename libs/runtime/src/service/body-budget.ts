@@ -1,10 +1,10 @@
-/** Bodies of requests that are held at once: whether one fits is decided by its headers, before any of it is read. */
+/** Limits the memory of request bodies: the headers decide whether a body fits, before any of it is read. */
 import type { IncomingHttpHeaders } from "node:http";
 
 export type BodyBudgetLimits = {
-  /** Up to this a body is not counted. */
+  /** Bodies up to this size are not counted. */
   readonly smallBytes: number;
-  /** The bytes of all counted bodies together. */
+  /** The maximum of all counted bodies together, in bytes. */
   readonly bytesMax: number;
 };
 
@@ -20,11 +20,11 @@ export class BodyBudget {
     return this.#heldBytes;
   }
 
-  /** Room for the body that the headers announce, which the route reads up to a limit; null when there is none. */
+  /** Reserves memory for the body announced by the headers, up to the route's limit; null if there is not enough. */
   take(headers: IncomingHttpHeaders, limitBytes: number): HeldBody | null {
     const declared = headers["transfer-encoding"] === undefined;
     const bytes = declared ? Number(headers["content-length"] ?? 0) : limitBytes;
-    // One that is too large is refused by its size.
+    // A body above the limit is not counted: its size is refused elsewhere.
     const counted = bytes > this.#limits.smallBytes && bytes <= limitBytes ? bytes : 0;
     if (this.#heldBytes + counted > this.#limits.bytesMax) return null;
     this.#heldBytes += counted;
@@ -34,7 +34,7 @@ export class BodyBudget {
   }
 }
 
-/** Given back when the work with the body is over, or when the connection closed and none had begun. */
+/** A reserved body, released when its processing ends, or when the connection closes before processing has begun. */
 export class HeldBody {
   #giveBack: (() => void) | null;
   #inWork = false;

@@ -6,7 +6,7 @@ import { parseEnvironment } from "./environment.ts";
 const schema = z.object(connectionVariables);
 const required = { TRAINYARD_POSTGRES_URL: "postgres://x", TRAINYARD_NATS_URL: "127.0.0.1:4222" };
 
-test("an absent variable has its default, and no port listens beyond this machine", () => {
+test("an absent variable has its default, and by default ports listen on this machine only", () => {
   expect(connectionsOf(parseEnvironment(schema, required))).toEqual({
     postgresUrl: "postgres://x",
     nats: { url: "127.0.0.1:4222" },
@@ -15,7 +15,7 @@ test("an absent variable has its default, and no port listens beyond this machin
   });
 });
 
-test("variables that are set are used", () => {
+test("variables that are set override the defaults", () => {
   const said = {
     ...required,
     TRAINYARD_NATS_USER: "relay",
@@ -28,13 +28,13 @@ test("variables that are set are used", () => {
   });
 });
 
-test("each variable that is missing or wrong is named", () => {
+test("the error names each missing or wrong variable", () => {
   const wrong = { TRAINYARD_NATS_URL: "x", TRAINYARD_HTTP_PORT: "70000" };
   expect(() => parseEnvironment(schema, wrong)).toThrow(
     /TRAINYARD_POSTGRES_URL.*TRAINYARD_HTTP_PORT/,
   );
 });
 
-test("no two owners of leases have one name", () => {
+test("two lease owners never have the same name", () => {
   expect(leaseOwner("relay")).not.toBe(leaseOwner("relay"));
 });

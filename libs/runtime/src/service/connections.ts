@@ -1,6 +1,6 @@
 /**
- * The settings of a service: of the process (bus, HTTP, log level), which an agent has too, and of the database. How a
- * service opens the log, the bus and its own tables with them.
+ * The settings of a service: for its process (bus, HTTP, log level), which agents have too, and for its database. The
+ * functions here open the log, the bus and the service's tables with them.
  */
 import { randomUUID } from "node:crypto";
 import { hostname } from "node:os";
@@ -28,7 +28,7 @@ const databaseVariables = {
 /** The variables of a service, for its zod schema: `z.object({ ...connectionVariables, … })`. */
 export const connectionVariables = { ...databaseVariables, ...processVariables };
 
-/** The further variables of a service that serves gRPC, on TRAINYARD_HTTP_HOST. */
+/** The additional variables of a service with gRPC, which listens on TRAINYARD_HTTP_HOST. */
 export const grpcVariables = {
   TRAINYARD_GRPC_PORT: z.coerce.number().int().min(0).max(65_535).default(0),
 };
@@ -85,7 +85,7 @@ export function openBus(
   });
 }
 
-/** The service's own tables. */
+/** Opens the pool for the service's tables. */
 export function openPool(config: DatabaseConfig, service: string, logger: Logger): pg.Pool {
   const pool = new pg.Pool({
     connectionString: config.postgresUrl,
@@ -96,14 +96,14 @@ export function openPool(config: DatabaseConfig, service: string, logger: Logger
     query_timeout: runtimeLimits.answerTimeoutMs,
     keepAlive: true,
   });
-  // A connection that breaks is replaced by the pool, and its next query fails; without a listener it would end the
-  // process, whether it is idle or breaks between two queries of a transaction.
+  // The pool replaces a connection that breaks, and a running transaction's next query fails. Without these listeners
+  // the error would stop the process.
   pool.on("error", (error) => logger.warn({ err: error }, "idle_connection_lost"));
   pool.on("connect", (client) => client.on("error", () => {}));
   return pool;
 }
 
-/** The name under which this process asks for leases: no two processes, and no two services of one, share it. */
+/** Returns the owner name for leases: unique for each process and service. */
 export function leaseOwner(service: string): string {
   return `${service}@${hostname()}:${process.pid}:${randomUUID()}`;
 }

@@ -2,7 +2,10 @@ import { readFileSync } from "node:fs";
 import { Fault } from "@trainyard/kernel";
 import type { z } from "zod";
 
-/** The process's variables, over those of the file that TRAINYARD_ENV_FILE names (KEY=VALUE lines, # for comments). */
+/**
+ * Returns the process's variables, over those in the file that TRAINYARD_ENV_FILE names (KEY=VALUE lines, # for
+ * comments).
+ */
 export function readEnvironment(): Readonly<Record<string, string>> {
   const file = process.env["TRAINYARD_ENV_FILE"];
   const fromFile = file === undefined ? {} : parseEnvFile(readFileSync(file, "utf8"));
@@ -21,7 +24,7 @@ export function parseEnvFile(text: string): Readonly<Record<string, string>> {
   return values;
 }
 
-/** A service's configuration from its variables; a Fault that names each variable that is missing or wrong. */
+/** Parses a service's configuration from its variables; throws a Fault that names each missing or wrong variable. */
 export function parseEnvironment<Schema extends z.ZodType>(
   schema: Schema,
   environment: Readonly<Record<string, string>>,

@@ -4,16 +4,19 @@ import type { Registry } from "./telemetry.ts";
 
 export type HttpAddress = { readonly host: string; readonly port: number };
 
-/** A server that listens; disposing of it closes it. */
+/** A listening server; disposing of it closes it. */
 export type Listening = AsyncDisposable & {
-  /** http://host:port */
+  /** The address, as http://host:port. */
   readonly address: string;
 };
 
 export type HealthChecks = {
-  /** Null when ready, else why not. */
+  /** Returns null when ready, otherwise the reason. */
   readonly readiness: () => string | null;
-  /** A replica that is ready and takes no commands, because its term has not begun: /readyz says so in its body. */
+  /**
+   * Returns whether the replica is ready but serves no commands, because its term has not begun: /readyz shows it in
+   * its body.
+   */
   readonly isStandby?: () => boolean;
 };
 
@@ -29,7 +32,7 @@ export function startHealthServer(
   return listenHttp(server, address);
 }
 
-/** Rejects when the address is taken. */
+/** Starts to listen; rejects if the address is in use. */
 export async function listenHttp(server: Server, { host, port }: HttpAddress): Promise<Listening> {
   await new Promise<void>((resolve, reject) => {
     server.once("error", reject);
@@ -43,7 +46,7 @@ export async function listenHttp(server: Server, { host, port }: HttpAddress): P
   return { address: `http://${name}:${bound}`, [Symbol.asyncDispose]: () => close(server) };
 }
 
-/** Answers the health paths; false when the path is another's. For services that have an HTTP server anyway. */
+/** Answers the health paths; returns false for other paths. For services with another HTTP server. */
 export async function answerHealth(
   url: string,
   response: ServerResponse<IncomingMessage>,
@@ -58,7 +61,7 @@ export async function answerHealth(
     return respond(response, reason === null ? 200 : 503, `${reason ?? ready}\n`);
   }
   if (path === "/metrics") {
-    // A metric that throws ends this answer, never the process.
+    // A metric that throws fails only this answer, not the process.
     const numbers = await registry.metrics().catch(() => null);
     if (numbers === null) return respond(response, 500, "the metrics cannot be collected\n");
     return respond(response, 200, numbers, registry.contentType);

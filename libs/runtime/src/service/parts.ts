@@ -1,4 +1,4 @@
-/** The parts of a service: opened as configured, or given by the caller. */
+/** The parts of a service, opened from its configuration or provided by the caller. */
 import type { Bus } from "@trainyard/bus";
 import type { EventLog } from "@trainyard/event-log";
 import type { Clock } from "@trainyard/kernel";
@@ -8,7 +8,7 @@ import { type ConnectionsConfig, openBus, openLog, openPool } from "./connection
 import { createLogger, type Logger } from "../logging.ts";
 import { createRegistry, type Registry } from "./telemetry.ts";
 
-/** Given ones are the caller's to close. */
+/** Provided parts, which the caller must close. */
 export type Overrides = {
   readonly log?: EventLog;
   readonly bus?: Bus;
@@ -16,12 +16,10 @@ export type Overrides = {
   readonly logger?: Logger;
 };
 
-/** The overrides of a service that also has tables of its own. */
+/** The overrides of a service that also has tables. */
 export type TableOverrides = Overrides & { readonly pool?: Pool };
 
-/**
- * The parts that `serviceOf` needs of every service. Everything that is opened for the service closes with its stack.
- */
+/** The parts that `serviceOf` needs of every service. Everything opened for the service closes with its stack. */
 export type ServingParts = {
   readonly name: string;
   readonly stack: AsyncDisposableStack;
@@ -56,7 +54,7 @@ export async function openServingParts(
   return { name, stack, bus, logger, registry };
 }
 
-/** The service's own tables. */
+/** Opens the service's tables. */
 export function openTables(
   { name, stack, logger }: ServingParts,
   config: ConnectionsConfig,

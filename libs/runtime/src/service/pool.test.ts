@@ -3,7 +3,7 @@ import { pino } from "pino";
 import { expect, test, vi } from "vitest";
 import { openPool } from "./connections.ts";
 
-test("a connection that breaks between two queries of a transaction fails the next one, and ends no process", async () => {
+test("a connection that breaks during a transaction makes its next query fail and does not stop the process", async () => {
   await using server = await startTestPostgres();
   const config = { postgresUrl: server.url() };
   const pool = openPool(config, "test", pino({ enabled: false }));

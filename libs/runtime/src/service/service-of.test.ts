@@ -43,7 +43,7 @@ async function asked(): Promise<string> {
   return reply;
 }
 
-test("a draining service answers 503 and takes no commands until its loops have ended, then closes its connections", async () => {
+test("a draining service answers 503 and accepts no commands until its loops have ended, then closes its connections", async () => {
   const order: string[] = [];
   let end = (): void => {};
   const service = serviceWith(
@@ -82,7 +82,7 @@ test("a draining service answers 503 and takes no commands until its loops have 
   await expect(readyz(service.address())).rejects.toThrow("fetch failed");
 });
 
-test("a service is not ready for its own reason, and says so while it listens", async () => {
+test("a service can be unready for a specific reason, and reports it while it listens", async () => {
   let reason: string | null = "the read model is behind";
   await using service = serviceWith({ unready: () => reason }, () => {});
   await service.start();
@@ -91,7 +91,7 @@ test("a service is not ready for its own reason, and says so while it listens", 
   expect(await readyz(service.address())).toBe("200 ok\n");
 });
 
-test("a service reports that it is a standby until it takes the commands of its partition", async () => {
+test("a service reports that it is a standby until it serves the commands of its partition", async () => {
   const log = createMemoryLog().as("experiments");
   const bus = hub.connect("experiments");
   const deps = { log, bus, clock: systemClock, logger: pino({ enabled: false }) };
@@ -108,7 +108,7 @@ test("a service reports that it is a standby until it takes the commands of its 
   expect(await asked()).toBe("ok");
 });
 
-test("a service with its own HTTP server learns at once that it drains", async () => {
+test("a service with another HTTP server is notified at once when it drains", async () => {
   const heard: string[] = [];
   const service = serviceWith(
     {

@@ -1,14 +1,14 @@
 /**
- * The life of every service, starting → ready → draining → stopped, around what is its own: the plan.
+ * The lifecycle of every service: starting → ready → draining → stopped. Its plan has the parts that differ.
  *
- * Start: the tables are migrated, the health server listens, the loops run, the service's own HTTP server listens where
- * it has one (in place of the health server), and commands are served. Drain, in reverse: readiness fails at once,
- * commands are no longer taken, requests end before the loops that they wait for, and the connections close.
+ * Start: the tables are migrated, the health server listens, the loops run, and commands are served. A service's HTTP
+ * server replaces the health server and listens after the loops have started. Drain, in reverse order: readiness fails
+ * at once, new commands are refused, requests end before the loops that they wait for, and the connections close.
  *
- * A service whose partition is another replica's, or nobody's yet, is ready: it can take over. But it takes no
- * commands, and /readyz answers "standby" instead of "ok", for those who know that there is no other replica.
+ * A service whose partition is not led by this replica is ready, because it can take over. It serves no commands, and
+ * /readyz answers "standby" instead of "ok", so that a cluster with one replica can wait for "ok".
  *
- * A loop that throws is a bug: it is logged, and its unhandled rejection ends the process, which is then started again.
+ * A loop that throws is a bug: it is logged, and its unhandled rejection stops the process, which is then restarted.
  */
 import type { Pool } from "pg";
 import { type CommandSpec, commandHandlers } from "../commands/commands.ts";
@@ -24,36 +24,36 @@ import type { Service } from "./service.ts";
 export type Loop = (signal: AbortSignal) => Promise<void>;
 
 export type Serving = HealthChecks & {
-  /** Aborts when the service begins to drain: open streams end then, as closing a server waits for them. */
+  /** Aborts when the service begins to drain: open streams must end then, because closing a server waits for them. */
   readonly draining: AbortSignal;
 };
 
 export type ServicePlan = {
   readonly http: { readonly host: string; readonly port: number };
-  /** The service's own tables, and the folder of their migrations. */
+  /** The service's tables, and the folder of their migrations. */
   readonly tables?: { readonly pool: Pool; readonly migrations: string };
-  /** The decisions of one replica at a time. */
+  /** The work of the one replica that holds the lease. */
   readonly partition?: Partition;
-  /** The work of every replica. */
+  /** The loops that run in every replica. */
   readonly loops?: readonly Loop[];
-  /** The answers of every replica on the bus. */
+  /** The commands that every replica answers on the bus. */
   readonly commands?: Readonly<Record<string, CommandSpec>>;
-  /** The service's own HTTP server, which answers the health paths too. Default: the health server. */
+  /** Starts the service's HTTP server, which must also answer the health paths. Default: the health server. */
   readonly listen?: (serving: Serving) => Promise<Listening>;
-  /** A gRPC server beside it. */
+  /** Starts an additional gRPC server. */
   readonly listenGrpc?: (serving: Serving) => Promise<Listening>;
-  /** After the migrations, before the server listens. */
+  /** Runs after the migrations, before the server listens. */
   readonly prepare?: () => Promise<void>;
-  /** After everything runs, before the service is ready. */
+  /** Runs when everything has started, before the service is ready. */
   readonly started?: () => Promise<void>;
-  /** Null when ready, else why not, beside what every service says of itself. */
+  /** Returns null when ready, otherwise the reason, in addition to the general checks. */
   readonly unready?: () => string | null;
 };
 
 export type ListeningService = Service & {
-  /** Where it listens, once started. */
+  /** The service's address, once started. */
   address(): string;
-  /** Where it serves gRPC, once started; empty where it does not. */
+  /** The service's gRPC address, once started; empty without gRPC. */
   grpcAddress(): string;
 };
 

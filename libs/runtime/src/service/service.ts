@@ -1,15 +1,15 @@
 /**
- * A service's life: starting → ready → draining → stopped. `runMain` is the whole of a main.ts: it reads the
+ * A service's lifecycle: starting → ready → draining → stopped. `runMain` is all of a main.ts: it reads the
  * environment, starts the service, and on SIGTERM or SIGINT drains it within a limit; a second signal exits at once.
- * The process ends by an empty event loop; a timer that does not hold it open is the backstop.
+ * The process exits when its event loop is empty, or at the latest by an unreferenced timer.
  */
 import { runtimeLimits } from "../limits.ts";
 
 export interface Service extends AsyncDisposable {
   readonly name: string;
-  /** Resolves once it serves. */
+  /** Resolves when the service is ready. */
   start(): Promise<void>;
-  /** Null when ready, else why not. */
+  /** Returns null when ready, otherwise the reason. */
   readiness(): string | null;
 }
 
@@ -27,7 +27,7 @@ export async function runMain(create: () => Promise<Service> | Service): Promise
   await service.start();
   if (!stopping.signal.aborted) {
     await new Promise<void>((resolve) => {
-      // The listener alone does not hold the process open; a service's sockets and timers do.
+      // The signal listener does not keep the process running; a service's sockets and timers do.
       stopping.signal.addEventListener("abort", () => resolve(), { once: true });
     });
   }

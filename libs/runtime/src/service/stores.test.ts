@@ -5,7 +5,7 @@ import { storesOf, storesVariables } from "./stores.ts";
 const encryptionOf = (more: Readonly<Record<string, string>>) =>
   storesOf(z.object(storesVariables).parse(more)).s3Encryption;
 
-test("S3 encrypts as the bucket says, with its own keys, or with a key of the key management service", () => {
+test("S3 encryption can be the bucket's default, S3's keys, or a key of the key management service", () => {
   const [kind, key] = ["TRAINYARD_STORAGE_S3_ENCRYPTION", "TRAINYARD_STORAGE_S3_KMS_KEY"];
   expect(encryptionOf({})).toBeUndefined();
   expect(encryptionOf({ [kind]: "s3" })).toEqual({ kind: "s3" });
@@ -13,6 +13,6 @@ test("S3 encrypts as the bucket says, with its own keys, or with a key of the ke
   expect(encryptionOf({ [kind]: "kms", [key]: "k" })).toEqual({ kind: "kms", keyId: "k" });
   expect(encryptionOf({ [key]: "k" })).toEqual({ kind: "kms", keyId: "k" });
   expect(() => encryptionOf({ [kind]: "aes" })).toThrow();
-  // A key that would not be used is a mistake.
+  // A key without effect is a mistake.
   expect(() => encryptionOf({ [kind]: "s3", [key]: "k" })).toThrow("TRAINYARD_STORAGE_S3_KMS_KEY");
 });

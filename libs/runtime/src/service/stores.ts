@@ -1,32 +1,33 @@
-/** The settings with which a service reaches object stores of checkpoints. */
+/** The settings for object stores of checkpoints. */
 import { z } from "zod";
 
-/** The variables of the object stores, for a service's zod schema, beside `connectionVariables`. */
+/** The variables of the object stores, for a service's zod schema, in addition to `connectionVariables`. */
 export const storesVariables = {
-  /** A file of mode 0600 with the platform's credentials; without it those of the environment or the instance count. */
+  /**
+   * A file of mode 0600 with the platform's credentials; by default the credentials of the environment or the instance.
+   */
   TRAINYARD_STORAGE_CREDENTIALS: z.string().min(1).optional(),
   TRAINYARD_STORAGE_REGION: z.string().min(1).optional(),
-  /** How S3 encrypts checkpoints, where the bucket's own setting is not meant. */
+  /** The encryption of checkpoints in S3; default: the bucket's setting. */
   TRAINYARD_STORAGE_S3_ENCRYPTION: z.enum(["s3", "kms"]).optional(),
-  /** The id of the key for `kms`, where it is not the account's own. */
+  /** The id of the key for `kms`; default: the account's key. */
   TRAINYARD_STORAGE_S3_KMS_KEY: z.string().min(1).optional(),
-  /** The name of the key of Cloud KMS that encrypts checkpoints, where the bucket's own setting is not meant. */
+  /** The name of the Cloud KMS key for checkpoints; default: the bucket's setting. */
   TRAINYARD_STORAGE_GCS_KMS_KEY: z.string().min(1).optional(),
   /**
-   * The endpoint of Google Cloud Storage, where it is not Google's: a private address of it, or a server that speaks
-   * its protocol.
+   * The endpoint of Google Cloud Storage if it is not Google's: a private address, or a server with the same protocol.
    */
   TRAINYARD_STORAGE_GCS_ENDPOINT: z.url().optional(),
-  /** The stores other than Amazon's that configurations may name: addresses with commas between. */
+  /** The stores other than Amazon's that configurations may name: addresses separated by commas. */
   TRAINYARD_STORAGE_ENDPOINTS: z.string().default(""),
   /**
-   * A store that is silent for so long is away until the next try. Callers of a service wait for 5 s, and
-   * an uploader asks again by itself.
+   * The time after which a silent store counts as unavailable until the next request. Callers of a service wait for 5
+   * s, and an uploader retries by itself.
    */
   TRAINYARD_STORAGE_SILENCE_SECONDS: z.coerce.number().positive().default(4),
 };
 
-/** The attempts of one call of a service: the second is for a connection that broke; the caller retries anyway. */
+/** Attempts of one call of a service: the second is for a broken connection. The caller retries anyway. */
 const attemptsMax = 2;
 
 export type StoresConfig = {
@@ -51,7 +52,7 @@ function s3EncryptionOf({
   TRAINYARD_STORAGE_S3_KMS_KEY: keyId,
 }: Environment): StoresConfig["stores"]["s3Encryption"] {
   if (kind === "s3" && keyId !== undefined) {
-    throw new Error("TRAINYARD_STORAGE_S3_KMS_KEY is for TRAINYARD_STORAGE_S3_ENCRYPTION=kms");
+    throw new Error("TRAINYARD_STORAGE_S3_KMS_KEY needs TRAINYARD_STORAGE_S3_ENCRYPTION=kms");
   }
   if (kind === "s3") return { kind };
   if (kind === undefined && keyId === undefined) return undefined;

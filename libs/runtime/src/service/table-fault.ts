@@ -2,14 +2,14 @@ import { Fault, isFault } from "@trainyard/kernel";
 import pg from "pg";
 
 /**
- * SQLSTATE classes that speak of what was to be written: a value that a column does not take (22), a constraint (23), a
- * limit of the server's such as an index entry's size (54). However often it is sent, the answer is the same.
+ * SQLSTATE classes of faults in the written data: a value that a column refuses (22), a constraint (23), a server limit
+ * such as an index entry's size (54). A retry fails the same way.
  */
 const ofTheRows: readonly string[] = ["22", "23", "54"];
 
 /**
- * The failure of a service's own tables at a write, as a Fault: `unstorable`, never to be sent again, or `code`, to be
- * sent later.
+ * Turns a failed write to a service's tables into a Fault: `unstorable`, never to be retried, or `code`, to be retried
+ * later.
  */
 export function tableFault(cause: unknown, code: string, what: string): Fault {
   if (cause instanceof pg.DatabaseError && ofTheRows.includes(cause.code?.slice(0, 2) ?? "")) {
@@ -20,8 +20,8 @@ export function tableFault(cause: unknown, code: string, what: string): Fault {
 }
 
 /**
- * Whether an error, or the cause of a Fault, says that the database is away or shutting down (SQLSTATE classes 08 and
- * 57P, too many connections, the socket's own codes): the same for every statement, whatever it is about.
+ * Returns whether an error, or the cause of a Fault, means that the database is unavailable or shutting down (SQLSTATE
+ * classes 08 and 57P, too many connections, socket errors). Every statement would fail the same way.
  */
 export function isDatabaseAway(error: unknown): boolean {
   if (isFault(error)) return isDatabaseAway(error.cause);

@@ -2,8 +2,8 @@ import { once } from "node:events";
 import type { Writable } from "node:stream";
 
 /**
- * Waits until the other end has taken what was written to it, at most so long, and gives whether it has. A signal that
- * aborts ends the wait: the caller sees it. For servers that write no more to a client than it reads.
+ * Waits, up to `slowMs`, until the other end has received the written data, and returns whether it has. An aborted
+ * signal also ends the wait. For servers that must not write more to a client than it reads.
  */
 export async function untilDrained(
   stream: Pick<Writable, "writableNeedDrain"> & NodeJS.EventEmitter,
@@ -15,7 +15,7 @@ export async function untilDrained(
   const stop = (): void => waiting.abort();
   const timer = setTimeout(stop, slowMs);
   signal.addEventListener("abort", stop);
-  // Rejects when it is stopped, or the connection breaks: both are seen by what follows.
+  // Rejects if it is aborted or the connection breaks; the lines below detect both.
   await once(stream, "drain", { signal: waiting.signal }).catch(() => {});
   clearTimeout(timer);
   signal.removeEventListener("abort", stop);

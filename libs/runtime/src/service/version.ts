@@ -6,5 +6,5 @@ const manifest = JSON.parse(
   readonly version: string;
 };
 
-/** The version of Trainyard: all of its packages have the same. */
+/** The version of Trainyard, which all packages share. */
 export const { version } = manifest;

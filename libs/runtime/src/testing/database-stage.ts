@@ -1,6 +1,6 @@
 /**
- * A stage for tests of one service over a real PostgreSQL: its role, its schema and the log as in production, a bus in
- * memory, and the hands of all the other services, that is, the events that the test appends.
+ * A stage for tests of one service with a real PostgreSQL: its role, schema and log are as in production, and the bus
+ * is in memory. The test appends the events of all other services.
  */
 
 import type { DescMessage, MessageShape } from "@bufbuild/protobuf";
@@ -49,20 +49,20 @@ export class DatabaseStage implements AsyncDisposable {
     this.#service = service;
     this.postgres = postgres;
     this.#admin = new pg.Pool({ connectionString: postgres.url({ database }), max: 2 });
-    // A server that is killed by the test breaks idle connections; the next query says so.
+    // If the test kills the server, idle connections break; the next query reports it.
     this.#admin.on("error", () => {});
     this.#log = createPostgresLog({ connectionString: postgres.url({ database, user: others }) });
     this.#bus = this.hub.connect("stage");
   }
 
-  /** With `copyOf`: over a copy of the data of a stage of the same service. */
+  /** With `copyOf`, the stage begins with a copy of the data of another stage of the same service. */
   static async start(service: string, options: TestPostgresOptions = {}): Promise<DatabaseStage> {
     const postgres = await startTestPostgres(options);
     if (options.copyOf === undefined) await prepare(service, postgres);
     return new DatabaseStage(service, postgres);
   }
 
-  /** The surroundings of the service. */
+  /** The environment variables of the service. */
   get variables(): Readonly<Record<string, string>> {
     const user = roleOf(this.#service);
     return {
@@ -72,7 +72,7 @@ export class DatabaseStage implements AsyncDisposable {
     };
   }
 
-  /** Appends to a stream of another service's, as its owner would. Gives the position. */
+  /** Appends events to a stream of another service, with its owner's rights. Returns the position. */
   async tell(stream: string, ...events: readonly AnyEvent[]): Promise<number> {
     const before = await this.#log.read(stream, 0, 100_000);
     const result = await this.#log.append({
@@ -95,7 +95,7 @@ export class DatabaseStage implements AsyncDisposable {
     return result.position;
   }
 
-  /** The locks that a statement takes are held for as long as `during` takes. */
+  /** Holds the locks of a statement while `during` runs. */
   async holding(statement: string, during: () => Promise<void>): Promise<void> {
     await inTransaction(this.#admin, async (client) => {
       await client.query(statement);
@@ -103,7 +103,7 @@ export class DatabaseStage implements AsyncDisposable {
     });
   }
 
-  /** Does the relay's work: the bus carries what is in the log, events of the test at once. */
+  /** Publishes the log's events on the bus, in place of the relay. */
   async relay(): Promise<void> {
     let position = (await this.#bus.lastEvent())?.position ?? 0;
     for (;;) {
@@ -115,7 +115,7 @@ export class DatabaseStage implements AsyncDisposable {
     }
   }
 
-  /** The content of a stream. */
+  /** Returns the events of a stream. */
   async events(stream: string): Promise<readonly AnyEvent[]> {
     return (await this.#log.read(stream, 0, 100_000)).map(decodeEvent);
   }
@@ -129,7 +129,7 @@ export class DatabaseStage implements AsyncDisposable {
     return (await this.#admin.query<Row>(text, values)).rows;
   }
 
-  /** Asks a service over the bus; one that takes over its lease on a slow machine is waited for, as by every client. */
+  /** Sends a command over the bus; waits for a service that is still acquiring its lease, like every client. */
   async ask<Request extends DescMessage, Reply extends DescMessage>(
     request: readonly [Request, Plain<MessageShape<Request>>],
     reply: Reply,
@@ -163,7 +163,7 @@ export class DatabaseStage implements AsyncDisposable {
     }
   }
 
-  /** Makes the service verify each of its folds against the log; returns the finding of each, by the fold's name. */
+  /** Makes the service verify each of its folds against the log; returns each finding by the fold's name. */
   async verify(): Promise<Readonly<Record<string, string>>> {
     const verification = newEventId();
     for (;;) {

@@ -1,6 +1,6 @@
 import { answerCalls } from "../worker/answer-calls.ts";
 
-/** Doubles numbers; it throws at -1, and its thread ends at 0. */
+/** Doubles numbers; throws for negative ones, and its thread exits at 0. */
 answerCalls((question: number) => {
   if (question === 0) process.exit(1);
   if (question < 0) throw new Error("a number below zero");

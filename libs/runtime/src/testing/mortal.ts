@@ -1,8 +1,8 @@
 /**
- * A process that dies at one of its steps, for tests of what is done again after a crash. A step is a statement that
- * its database pool sends, or an append to the log. It dies before the step, which then never happens, or after it, and
- * never hears the answer; from then on nothing it tries has an effect. A transaction that was open is rolled back, as
- * by a lost connection.
+ * A process that dies at one of its steps, for tests of crash recovery. A step is a statement of its database pool, or
+ * an append to the log. The process dies before the step, which then never happens, or after it, without getting the
+ * answer. From then on all its operations have no effect, and an open transaction is rolled back, like after a lost
+ * connection.
  */
 import type { EventLog } from "@trainyard/event-log";
 import type { Pool, PoolClient } from "pg";
@@ -24,7 +24,7 @@ export class Mortal {
   #steps = 0;
   #isDead = false;
 
-  /** Null lives. */
+  /** With null the process never dies. */
   constructor(death: Death | null) {
     this.#death = death;
   }
@@ -33,7 +33,7 @@ export class Mortal {
     return this.#isDead;
   }
 
-  /** The steps so far. */
+  /** The number of steps so far. */
   get steps(): number {
     return this.#steps;
   }
@@ -86,8 +86,8 @@ export class Mortal {
 }
 
 /**
- * Plays a life once undisturbed, and then once with each death. `live` gets the process that may die, and returns what
- * is wrong in the end; a violation names the death.
+ * Runs a scenario once without a death, and then once for each possible death. `live` gets the process and returns the
+ * violations at the end; each is reported with its death.
  */
 export async function strikeEach(
   live: (mortal: Mortal) => Promise<readonly string[]>,

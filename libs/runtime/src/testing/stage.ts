@@ -1,7 +1,6 @@
 /**
- * A stage for tests of reactions: a log in memory, the other services' events appended by the test, and the reactions
- * of one service run over it until nothing is left to react to. `afresh` is what a crash leaves: the log and the
- * cursor.
+ * A stage for tests of reactions: a log in memory, events that the test appends for other services, and the reactions
+ * of one service, which run until the log's end. `afresh` simulates a crash: only the log and the cursor remain.
  */
 import { createMemoryBus } from "@trainyard/bus";
 import { type AnyEvent, decodeEvent, encodeEvent } from "@trainyard/contracts";
@@ -30,7 +29,7 @@ export class Stage {
     this.executor = new Executor(this.log, new FoldCache(this.log));
   }
 
-  /** Appends to a stream of any owner. Nobody reacts until `settle`. */
+  /** Appends events to a stream of any owner. No reaction runs before `settle`. */
   async tell(stream: string, ...events: readonly AnyEvent[]): Promise<void> {
     const expectedVersion = (await this.log.read(stream, 0, 1_000_000)).length;
     const result = await this.log.append({
@@ -51,7 +50,7 @@ export class Stage {
     );
   }
 
-  /** Decides as a command does. */
+  /** Decides like a command. */
   async command(handler: (work: Work) => Promise<Rejection | void>): Promise<Committed> {
     const result = await this.executor.execute(
       { commitId: newEventId(), meta: emptyMeta },
@@ -61,7 +60,7 @@ export class Stage {
     return result;
   }
 
-  /** Reacts until the end of the log. Throws when an event was parked. */
+  /** Reacts until the end of the log. Throws if an event was parked. */
   async settle(): Promise<void> {
     const { log, executor } = this;
     const stop = new AbortController();
@@ -86,17 +85,17 @@ export class Stage {
     assert(parked.length === 0, `nothing is parked: ${parked[0]?.reason}`);
   }
 
-  /** The process dies: everything folded is gone. */
+  /** Simulates the death of the process: all folds are lost. */
   afresh(): void {
     this.executor = new Executor(this.log, new FoldCache(this.log));
   }
 
-  /** A stream's events, decoded. */
+  /** Returns the decoded events of a stream. */
   async stream(name: string): Promise<readonly AnyEvent[]> {
     return (await this.log.read(name, 0, 1_000_000)).map(decodeEvent);
   }
 
-  /** The names of a stream's events. */
+  /** Returns the event names of a stream. */
   async names(stream: string): Promise<readonly string[]> {
     return (await this.stream(stream)).map(({ type }) => type);
   }

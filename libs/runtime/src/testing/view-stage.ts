@@ -1,4 +1,4 @@
-/** A view over a real PostgreSQL, with a log in memory: counts how often each experiment was paused. */
+/** A test view in a real PostgreSQL with a log in memory: it counts how often each experiment was paused. */
 import { createMemoryBus } from "@trainyard/bus";
 import { type AnyEvent, encodeEvent } from "@trainyard/contracts";
 import { createMemoryLog, type EventLog, newEventId, type StoredEvent } from "@trainyard/event-log";
@@ -20,18 +20,18 @@ const patienceMs = 90_000;
 
 export type Variant = {
   readonly version?: number;
-  /** Counts each pause as so many; 1 where it is left out. */
+  /** The amount that each pause counts; default: 1. */
   readonly by?: number;
-  /** Experiments whose pauses cannot be applied: their id is where a number should be. */
+  /** Selects experiments whose pauses cannot be applied: their id is inserted where a number is needed. */
   readonly refuses?: (experiment: string) => boolean;
-  /** The events that the view applies; all where it is left out. */
+  /** Selects the events that the view applies; default: all. */
   readonly concerns?: (event: StoredEvent) => boolean;
   readonly clock?: Clock;
   /** Called before a page is applied. */
   readonly before?: (events: readonly StoredEvent[]) => void | Promise<void>;
 };
 
-/** The cursor first, as a page locks it: in another order the two would wait for each other. */
+/** The cursor comes first, as in a page's locks: another order could cause a deadlock. */
 const restored = ["view_cursor", "counts", "notes", "work"] as const;
 
 const tables = `
@@ -63,7 +63,7 @@ export class ViewStage implements AsyncDisposable {
     return stage;
   }
 
-  /** A copy that can be restored later: the log alone, or the tables with it. */
+  /** Copies the log and the tables; returns a function that restores the log alone or both. */
   async backup(): Promise<(what: "log" | "log and tables") => Promise<void>> {
     const restoreLog = this.#store.backup();
     const versions = new Map(this.#versions);
@@ -89,19 +89,19 @@ export class ViewStage implements AsyncDisposable {
     };
   }
 
-  /** An empty log and empty tables. */
+  /** Empties the log and the tables. */
   async afresh(): Promise<void> {
     const log = createMemoryLog();
     this.#store = log.store;
     this.log = log.as("experiments");
     this.#bus = createMemoryBus().connect("experiments");
     this.#versions = new Map();
-    // The schema is as the service's migrations leave it: the view makes its further tables itself.
+    // The schema is that of the service's migrations: the view creates its additional tables itself.
     await this.sql("drop schema tested cascade");
     await this.sql(tables);
   }
 
-  /** The experiments are paused, one event each, in this order. */
+  /** Pauses the experiments, one event each, in this order. */
   async tell(...experiments: readonly string[]): Promise<void> {
     for (const id of experiments) {
       const stream = `experiment-${id}`;
@@ -125,12 +125,12 @@ export class ViewStage implements AsyncDisposable {
     );
   }
 
-  /** A view that does not follow the log. */
+  /** Creates a view that does not follow the log. */
   idle(clock: Clock = systemClock): FoldedView {
     return new FoldedView(this.log, this.#pool, clock, {});
   }
 
-  /** A view that follows the log. */
+  /** Creates a view that follows the log. */
   async fold(variant: Variant = {}): Promise<FoldedView> {
     const view = new FoldedView(this.log, this.#pool, variant.clock ?? systemClock, variant);
     view.follow(await EventFeed.open(this.log, this.#bus, systemClock));
@@ -147,7 +147,7 @@ export class FoldedView implements AsyncDisposable {
   readonly errors: Readonly<Record<string, unknown>>[] = [];
   readonly #log: EventLog;
   readonly view: View;
-  /** How often a log that went back was reported. */
+  /** The number of reported rewinds of the log. */
   rewinds = 0;
   readonly #stopping = new AbortController();
   #seen = 0;
@@ -194,7 +194,7 @@ export class FoldedView implements AsyncDisposable {
     this.#running = run();
   }
 
-  /** Waits until the rows have all events of the test. */
+  /** Waits until the view's rows include all events of the test. */
   async reach(): Promise<void> {
     await this.view.reach(await this.#log.head(), patienceMs);
   }
@@ -226,7 +226,7 @@ async function apply(
   const experiments = events.map(({ stream }) => idOf(stream));
   const positions = events.map(({ position }) => position);
   const refused = experiments.find(refuses);
-  // Applied twice, an event would count twice.
+  // The statement is not idempotent: an event that is applied twice counts twice.
   await client.query(
     `insert into ${table("counts")} as c select told, ${by} * count(*) from unnest($1::text[]) told group by told
      on conflict (experiment) do update set paused = c.paused + excluded.paused`,
@@ -237,7 +237,7 @@ async function apply(
      select position, told, 'paused' from unnest($1::text[], $2::bigint[]) e(told, position)`,
     [experiments, positions],
   );
-  // Half of the page is written by then.
+  // Half of the page is written at this point.
   if (refused !== undefined) await client.query("select $1::text::int", [refused]);
   await client.query(
     `insert into ${table("work")} select distinct told, false from unnest($1::text[]) told

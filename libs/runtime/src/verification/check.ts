@@ -1,14 +1,15 @@
 /**
- * The finding of a check: at which log position it compared, and the first difference; an empty finding when it holds.
+ * The result of a check: the log position of the comparison, and the first difference; an empty finding means no
+ * difference.
  */
 export type Verdict = { readonly position: number; readonly finding: string };
 
 /**
- * Something that a service keeps folded from the log, which can be folded again beside it. Throws a Fault when it
- * cannot be compared now, with a sentence that says why.
+ * State that a service folds from the log, and that can be compared with a new fold. Throws a Fault with the reason if
+ * it cannot be compared now.
  */
 export type Check = {
-  /** <service>.<what is folded> */
+  /** The name: <service>.<fold>. */
   readonly name: string;
   run(signal: AbortSignal): Promise<Verdict>;
 };

@@ -1,6 +1,6 @@
 /**
- * A live table beside a temporary one of the same name, a range of keys at a time. The range is a page of whichever
- * side has more rows in it, so that neither a row too many nor one too few makes a page large.
+ * Compares a live table with a temporary one of the same name, one range of keys at a time. A range is a page of the
+ * side with more rows in it, so that surplus or missing rows do not enlarge a page.
  */
 import { Fault } from "@trainyard/kernel";
 import { escapeIdentifier, type PoolClient } from "pg";
@@ -18,7 +18,7 @@ export type ComparedTable = {
   readonly mayBeGone: string;
 };
 
-/** Reads the columns and the primary key from the catalogue of the database. */
+/** Reads the columns and the primary key from the database's catalogue. */
 export async function comparedTable(
   client: PoolClient,
   schema: string,
@@ -55,13 +55,13 @@ const tuple = (parts: readonly string[]): string => `(${parts.join(", ")})`;
 const namesOf = (columns: readonly Column[]): readonly string[] =>
   columns.map(({ name }) => escapeIdentifier(name));
 
-/** A condition on the key, with parameters from the given number on. */
+/** Builds a condition on the key, with parameters from the given number on. */
 function bound(keys: readonly Column[], operator: string, first: number): string {
   const values = keys.map(({ type }, index) => `$${first + index}::text::${type}`);
   return `${tuple(namesOf(keys))} ${operator} ${tuple(values)}`;
 }
 
-/** The last key of the page after a key; null when the rest is smaller than a page. */
+/** Returns the last key of the page after a key; null if fewer rows than a page remain. */
 export async function pageEnd(
   client: PoolClient,
   { live, beside, keys }: ComparedTable,
@@ -84,7 +84,7 @@ export async function pageEnd(
 
 type Row = Readonly<Record<string, unknown>> | null;
 
-/** The first row of a range (after, up to and including) that differs, in words; empty for none. */
+/** Describes the first row that differs in a range (after, up to and including); empty for none. */
 export async function firstDifference(
   client: PoolClient,
   table: ComparedTable,

@@ -1,8 +1,8 @@
-/** A text that is longer is shown around the place where it differs. */
+/** Longer texts are shown around the place of the difference. */
 const shownCharacters = 300;
 const shownBefore = 60;
 
-/** Two texts, each cut to what a person can compare. */
+/** Cuts two texts to a length that a person can compare. */
 export function shownBeside(one: string, other: string): readonly [string, string] {
   let same = 0;
   while (same < one.length && one[same] === other[same]) same += 1;

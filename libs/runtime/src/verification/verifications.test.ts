@@ -14,7 +14,7 @@ beforeEach(() => {
   clock = new ManualClock();
 });
 
-/** A check that continues until the test gives its finding. */
+/** A check that runs until the test provides its finding. */
 function slow(name: string) {
   const { promise, resolve, reject } = Promise.withResolvers<Verdict>();
   const started = Promise.withResolvers<AbortSignal>();
@@ -32,7 +32,7 @@ function slow(name: string) {
 const holds: Check = { name: "a.first", run: async () => ({ position: 5, finding: "" }) };
 
 describe("a verification", () => {
-  test("answers in steps: what is known after a second, and the rest when it is asked again", async () => {
+  test("answers in steps: known findings after a second, and the rest on the next call", async () => {
     const second = slow("a.second");
     await using verifications = new Verifications([holds, second.check], clock, logger);
     const id = newEventId();
@@ -47,12 +47,12 @@ describe("a verification", () => {
     expect((await verifications.step(id)).done).toBe(true);
   });
 
-  test("of a service that keeps nothing folded is done at once", async () => {
+  test("of a service without folds is complete at once", async () => {
     await using verifications = new Verifications([], clock, logger);
     expect(await verifications.step(newEventId())).toEqual({ done: true, views: [] });
   });
 
-  test("reports what could not be compared, with the reason, and continues with the next", async () => {
+  test("reports a check that could not run, with the reason, and continues with the next one", async () => {
     const away: Check = {
       name: "a.away",
       run: async () => {
@@ -66,7 +66,7 @@ describe("a verification", () => {
     ]);
   });
 
-  test("ends when nobody asks about it any more", async () => {
+  test("is cancelled when no caller requests it any more", async () => {
     const { check, started } = slow("a.slow");
     await using verifications = new Verifications([check], clock, logger);
     const id = newEventId();
@@ -78,11 +78,11 @@ describe("a verification", () => {
     expect(signal.aborted).toBe(false);
     await clock.advance(1);
     expect(signal.aborted).toBe(true);
-    // Not what was known when it ended: it is made again.
+    // The cancelled verification's findings are dropped: it runs again.
     expect(await verifications.step(id)).toMatchObject({ views: [{ unverified: true }] });
   });
 
-  test("waits for the one before it", async () => {
+  test("waits for the previous verification", async () => {
     const { check, found, started } = slow("a.slow");
     await using verifications = new Verifications([check], clock, logger);
     const [one, other] = [newEventId(), newEventId()];

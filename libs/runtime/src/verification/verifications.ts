@@ -1,7 +1,8 @@
 /**
- * Runs the checks of a service on request, however long they take: who asks names a verification and asks again until
- * it is done. The first question starts it, an answer comes after a second at the latest with what is known by then,
- * and one that nobody asks about any more ends. They run one after the other: each folds the whole log.
+ * Runs the checks of a service on request, however long they take. A caller names a verification and repeats its
+ * request until it is complete. The first request starts it; each answer comes within a second with the findings so
+ * far; without requests the verification is cancelled. Verifications run one after the other, because each folds the
+ * whole log.
  */
 import type { Plain } from "@trainyard/contracts";
 import type { ViewVerdict } from "@trainyard/contracts/commands";
@@ -37,7 +38,7 @@ export class Verifications implements AsyncDisposable {
     this.#logger = logger;
   }
 
-  /** The state of a verification, after a step of waiting when it is not done. */
+  /** Returns the state of a verification, after a bounded wait if it is not complete. */
   async step(id: string): Promise<Plain<ViewsVerified>> {
     const running = this.#known.get(id) ?? this.#start(id);
     running.forgetting[Symbol.dispose]();
@@ -74,7 +75,7 @@ export class Verifications implements AsyncDisposable {
     return running;
   }
 
-  /** A later question starts it again. */
+  /** A later request starts a cancelled verification again. */
   #forgetLater(id: string, stop: AbortController): Disposable {
     return this.#clock.timer(runtimeLimits.verifyForgottenMs, () => {
       stop.abort();
@@ -91,7 +92,7 @@ export class Verifications implements AsyncDisposable {
   }
 }
 
-/** The checks one after the other. One that cannot be made is reported as unverified, with the reason. */
+/** Runs the checks one after the other. A check that cannot run is reported as unverified, with the reason. */
 export async function* runChecks(
   checks: readonly Check[],
   signal: AbortSignal,
@@ -113,7 +114,7 @@ export async function* runChecks(
   }
 }
 
-/** VerifyViews, the command that every service with a partition answers. */
+/** The command VerifyViews, which every service with a partition answers. */
 export function verifyCommand(verifications: Verifications): CommandSpec {
   return command(VerifyViewsSchema, ViewsVerifiedSchema, ({ verification }) =>
     verifications.step(verification),

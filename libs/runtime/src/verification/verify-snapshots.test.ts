@@ -39,13 +39,13 @@ beforeEach(async () => {
   }
 });
 
-describe("saved states", () => {
-  test("that are what their streams fold to hold, in whatever order their keys lie", async () => {
+describe("saved states of streams", () => {
+  test("are valid if they equal their folded streams, in any order of keys", async () => {
     await log.saveSnapshot("experiment-1", 2, "count/1", '{"seen":true,"paused":1}');
     expect(await verify()).toEqual({ position: 6, finding: "" });
   });
 
-  test("that differ are found, with the stream and both states", async () => {
+  test("are reported with the stream and both states if they differ", async () => {
     await log.saveSnapshot("experiment-2", 3, "count/1", '{"paused":3,"seen":true}');
     const { finding } = await verify();
     expect(finding).toContain("the saved state of experiment-2 at version 3");
@@ -54,12 +54,12 @@ describe("saved states", () => {
     );
   });
 
-  test("that are ahead of their stream are found", async () => {
+  test("are reported if they are ahead of their stream", async () => {
     await log.saveSnapshot("experiment-2", 9, "count/1", '{"paused":9}');
     expect((await verify()).finding).toContain("version 9, and the log has 3 events");
   });
 
-  test("that nobody would start from hold", async () => {
+  test("count as valid if their format is not read any more", async () => {
     await log.saveSnapshot("experiment-1", 2, "count/1", "an older format");
     expect((await verify()).finding).toBe("");
   });

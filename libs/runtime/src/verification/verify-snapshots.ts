@@ -9,8 +9,8 @@ import { runtimeLimits } from "../limits.ts";
 import { shownBeside } from "./shown-beside.ts";
 
 /**
- * The saved states of one category's streams, each beside its stream folded from the first event up to where it was
- * saved. Saved ones that the fold's format does not read are nothing that anybody starts from, and hold.
+ * Checks the saved states of a category's streams: each is compared with its stream, folded from the first event up to
+ * the saved version. States in a format that the fold does not read are never used, so they count as valid.
  */
 export function snapshotCheck<State>(
   service: string,
@@ -34,7 +34,7 @@ async function verifySnapshots<State>(
       throw new Fault("unverifiable", "the client no longer waits for it", { retry: "later" });
     const page = await log.readAll(position, runtimeLimits.pageEvents);
     for (const { stream, version } of page) {
-      // The first event of a stream shows that there is one.
+      // Each stream is found by its first event.
       if (version !== 1 || categoryOf(stream) !== fold.category) continue;
       const finding = await compare(fold, log, stream);
       if (finding !== "") return { position: head, finding };
@@ -66,7 +66,8 @@ async function compare<State>(
     for (const stored of page) state = fold.evolve(state, decodeEvent(stored));
     version += page.length;
   }
-  // Written again, so that an older way of writing the same state is no difference; neither is the order of keys.
+  // The saved state is encoded again, so that an older encoding of the same state is no difference; the order of keys
+  // is none either.
   const [is, becomes] = [codec.encode(kept), codec.encode(state)];
   if (is === becomes || isDeepStrictEqual(JSON.parse(is), JSON.parse(becomes))) return "";
   const [live, rebuilt] = shownBeside(is, becomes);

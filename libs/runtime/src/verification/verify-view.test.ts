@@ -12,7 +12,7 @@ beforeAll(async () => {
 afterAll(() => stage[Symbol.asyncDispose]());
 beforeEach(() => stage.afresh());
 
-/** These experiments fill several pages of a comparison; each is paused once. */
+/** Enough experiments for several pages of a comparison; each is paused once. */
 const many = Array.from({ length: runtimeLimits.verifyPageRows * 2 + 100 }, (_, n) => String(n));
 
 async function folded(...experiments: readonly string[]): Promise<FoldedView> {
@@ -22,13 +22,13 @@ async function folded(...experiments: readonly string[]): Promise<FoldedView> {
   return view;
 }
 
-describe("a view that is folded again", () => {
-  test("holds", async () => {
+describe("the verification of a view", () => {
+  test("finds no difference in a correct view", async () => {
     await using view = await folded(...many, "3", "3");
     expect(await view.check().run(never)).toEqual({ position: many.length + 2, finding: "" });
   });
 
-  test("holds while events keep coming", async () => {
+  test("finds no difference while events arrive", async () => {
     await using view = await folded(...many);
     let verifying = true;
     const writing = (async () => {
@@ -45,7 +45,7 @@ describe("a view that is folded again", () => {
     expect(verdicts.at(-1)?.position).toBeGreaterThan(many.length);
   });
 
-  test("finds the first row that was altered, whatever page it is on", async () => {
+  test("finds the first altered row, on any page", async () => {
     await using view = await folded(...many);
     await stage.sql("update tested.counts set paused = 7 where experiment in ('4000', '999')");
     await stage.sql("update tested.counts set paused = 8 where experiment = '1500'");
@@ -56,7 +56,7 @@ describe("a view that is folded again", () => {
     expect((await view.check().run(never)).finding).toContain('experiment "999"');
   });
 
-  test("finds rows that are missing, and rows without an event", async () => {
+  test("finds missing rows, and rows without an event", async () => {
     await using view = await folded(...many);
     await stage.sql("delete from tested.counts where experiment > '2'");
     const missing = (await view.check().run(never)).finding;
@@ -65,7 +65,7 @@ describe("a view that is folded again", () => {
     expect((await view.check().run(never)).finding).toContain('experiment "0"): it is missing');
   });
 
-  test("finds rows without an event, however many", async () => {
+  test("finds rows without an event, even if there are many", async () => {
     await using view = await folded("5");
     await stage.sql("insert into tested.counts select 'x' || n, 1 from generate_series(1, 9000) n");
     expect((await view.check().run(never)).finding).toBe(
@@ -82,7 +82,7 @@ describe("a view that is folded again", () => {
     expect(finding.length).toBeLessThan(1_000);
   });
 
-  test("may lack rows whose work is done, and only those", async () => {
+  test("accepts missing rows only in tables from which completed rows are deleted", async () => {
     await using view = await folded("5", "6");
     await stage.sql("delete from tested.work where experiment = '6'");
     expect((await view.check().run(never)).finding).toBe("");
@@ -90,7 +90,7 @@ describe("a view that is folded again", () => {
     expect((await view.check().run(never)).finding).toContain('work (experiment "5")');
   });
 
-  test("is reported when its cursor names another commit than the log", async () => {
+  test("reports a cursor that names another commit than the log", async () => {
     await using view = await folded("5");
     const other = "01931b5e-0000-7000-9000-0000000000ff";
     await stage.sql(`update tested.view_cursor set commit_id = '${other}'`);
@@ -99,7 +99,7 @@ describe("a view that is folded again", () => {
     );
   });
 
-  test("leaves nothing behind on the connection, and the live tables as they are", async () => {
+  test("leaves nothing on the connection, and does not change the live tables", async () => {
     await using view = await folded("5");
     await view.check().run(never);
     await stage.tell("5");
@@ -109,12 +109,12 @@ describe("a view that is folded again", () => {
 });
 
 describe("a view that cannot be compared", () => {
-  test("a view that was never folded is not verified", async () => {
+  test("is reported as unverified if it was never folded", async () => {
     const view = stage.idle();
     await expect(view.check().run(never)).rejects.toThrow("never built");
   });
 
-  test("a view that stalls behind the log is not verified", async () => {
+  test("is reported as unverified if it stalls behind the log", async () => {
     await stage.tell("5", "6");
     const clock = new ManualClock();
     const found = expect(stage.idle(clock).check().run(never)).rejects.toThrow(
@@ -124,13 +124,13 @@ describe("a view that cannot be compared", () => {
     await found;
   });
 
-  test("a view that is ahead of the log is not verified", async () => {
+  test("is reported as unverified if it is ahead of the log", async () => {
     await using view = await folded("5");
     await stage.sql("update tested.view_cursor set position = 3");
     await expect(view.check().run(never)).rejects.toThrow("the log ends at 1");
   });
 
-  test("a verification that nobody waits for ends", async () => {
+  test("stops its verification when the caller no longer waits", async () => {
     await using view = await folded("5");
     await expect(view.check().run(AbortSignal.abort())).rejects.toThrow("no longer waits");
   });

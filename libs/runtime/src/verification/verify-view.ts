@@ -1,14 +1,14 @@
 /**
- * A view beside the log folded again, by the view's own `apply`, into temporary tables of the same shape.
+ * Compares a view with the log, folded again by the view's `apply` into temporary tables of the same shape.
  *
- * The log is folded up to where the live view is, without holding anything. Then the tables are compared page by page
- * in the order of their keys, each page in a transaction of its own that locks the view's cursor, folds the few events
- * that came meanwhile, and joins both sides of one range of keys. So each row is compared at one position, no
- * transaction is long, memory is bounded by a page, and the live view waits for one page at a time. The first row that
- * differs is reported.
+ * The log is folded up to the live view's position, without any lock. Then the tables are compared page by page, in key
+ * order. Each page is one transaction: it locks the view's cursor, folds the few new events, and joins both sides of
+ * one range of keys. So each row is compared at one position, no transaction is long, memory is bounded by a page, and
+ * the live view waits for only one page at a time.
  *
- * What the live view has set aside, a fold of the same version sets aside as well, so that the rest is compared all the
- * same; a view that lacks events does not hold, and the first of its streams is reported.
+ * The first row that differs is reported. A new fold sets aside the same events as the live view of the same version,
+ * so the other rows can be compared. A view with streams set aside counts as different, and its first such stream is
+ * reported.
  */
 import type { EventLog, StoredEvent } from "@trainyard/event-log";
 import { Fault, isFault } from "@trainyard/kernel";
@@ -29,7 +29,7 @@ import {
   type ViewSlot,
 } from "../views/view-tables.ts";
 
-/** The check of a view of the given service. */
+/** Creates the check of a service's view. */
 export function viewCheck(service: string, view: View, log: EventLog): Check {
   return {
     name: `${service}.${view.spec.view}`,
@@ -41,8 +41,8 @@ export function viewCheck(service: string, view: View, log: EventLog): Check {
 }
 
 /**
- * Waits until the view has what the log has now. One that is folded again may take long; one that stalls holds
- * nothing.
+ * Waits until the view has reached the log's current end. A view that is being rebuilt may take long; one without
+ * progress is not waited for.
  */
 async function keepsUp(view: View, head: number, signal: AbortSignal): Promise<void> {
   while (!signal.aborted) {
@@ -71,7 +71,7 @@ async function verifyView(
   try {
     return await new Verification(spec, client, log, signal).run();
   } finally {
-    // The temporary tables go with the connection, also after a failure.
+    // The temporary tables are dropped with the connection, also after a failure.
     client.release(true);
   }
 }
@@ -87,7 +87,7 @@ class Verification {
   readonly #client: PoolClient;
   readonly #log: EventLog;
   readonly #signal: AbortSignal;
-  /** How far the tables beside have come. */
+  /** The position of the temporary tables. */
   #position = 0;
 
   constructor(spec: ViewSpec, client: PoolClient, log: EventLog, signal: AbortSignal) {
@@ -117,7 +117,7 @@ class Verification {
     return { position: this.#position, finding: await this.#lacking() };
   }
 
-  /** The streams that the live view does not apply, in words; empty for none. */
+  /** Describes the streams that the live view has set aside; empty for none. */
   async #lacking(): Promise<string> {
     const streams = await readSetAside(this.#client, liveSlot(this.#spec));
     const [first] = streams;
@@ -125,7 +125,7 @@ class Verification {
     return `it has all but ${streams.length} streams that are set aside, the first of them ${first.stream} from position ${first.position} on: ${first.reason}; rebuild it when the cause is corrected`;
   }
 
-  /** Folds until no more than a page is missing. */
+  /** Folds until at most one page is missing. */
   async #catchUp(): Promise<void> {
     for (;;) {
       const live = await this.#liveCursor("");
@@ -156,7 +156,7 @@ class Verification {
     const before = this.#position;
     try {
       return await within(this.#client, async (client) => {
-        // The live view's next page waits for this row.
+        // The lock on this row makes the live view's next page wait.
         const live = await this.#liveCursor("for update");
         if (live.position - this.#position > runtimeLimits.verifyPageEvents) return "again";
         const finding = await this.#reach(live);
@@ -165,13 +165,13 @@ class Verification {
         return { finding: await firstDifference(client, table, after, end), end };
       });
     } catch (error) {
-      // The folds in this transaction are gone with it.
+      // The rollback also undoes the folds of this transaction.
       this.#position = before;
       throw error;
     }
   }
 
-  /** Folds the last events before a comparison; a finding when the cursor does not name the log's commit. */
+  /** Folds the last events before a comparison; returns a finding if the cursor does not name the log's commit. */
   async #reach(live: ViewCursor): Promise<string> {
     while (this.#position < live.position) {
       const events = await this.#read(live.position);

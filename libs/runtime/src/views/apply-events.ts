@@ -1,11 +1,10 @@
 /**
- * Applies events to a view's tables, within the caller's transaction. An event that can never be applied is
- * set aside: the page is halved until the event is found, its stream's name is written down with the reason, and the
- * view continues. The later events of that stream are not applied either: rows that lack one event in the middle would
- * be what no history gives, while rows that end before it are what they were. Building the view again applies all of
- * them again.
+ * Applies events to a view's tables within the caller's transaction.
  *
- * A fault of the world is nobody's event: it is thrown, and the page is repeated.
+ * An event that can never be applied is set aside: the page is halved until the event is found, its stream is recorded
+ * with the reason, and the view continues. Later events of that stream are skipped too: rows that end before the event
+ * are from a real state, but rows that lack an event in the middle are not. Rebuilding the view applies all of them
+ * again. A failure of the database or the network is not an event's fault: it is thrown, and the page is repeated.
  */
 import type { StoredEvent } from "@trainyard/event-log";
 import { isFault } from "@trainyard/kernel";
@@ -14,14 +13,14 @@ import { runtimeLimits } from "../limits.ts";
 import type { ViewSpec } from "./view-spec.ts";
 import type { Queryable, ViewSlot } from "./view-tables.ts";
 
-/** A stream whose events a view does not apply any more. */
+/** A stream whose events a view has stopped applying. */
 export type SetAside = {
   readonly stream: string;
-  /** The stream of the first event that could not be applied. */
+  /** The position of the first event that could not be applied. */
   readonly position: number;
   readonly type: string;
   readonly reason: string;
-  /** Later events of the stream. */
+  /** The number of later events of the stream. */
   readonly waiting: number;
   readonly atMs: number;
 };
@@ -45,8 +44,8 @@ export async function readSetAside(
 }
 
 /**
- * The quick way: all at once. The transaction is spoilt when it throws. `someAreSetAside`: where that is not known,
- * true.
+ * The fast path applies all events at once. If it throws, the transaction is aborted. `someAreSetAside` is true if
+ * unknown.
  */
 export async function applyEvents(
   client: PoolClient,
@@ -59,7 +58,7 @@ export async function applyEvents(
   if (applied.length > 0) await spec.apply(client, applied, slot.table);
 }
 
-/** The careful way, for a page that could not be applied at once: gives what was set aside. */
+/** The slow path, for a page on which the fast path failed; returns the events that were set aside. */
 export async function applyCarefully(
   client: PoolClient,
   spec: ViewSpec,
@@ -92,7 +91,7 @@ export async function applyCarefully(
   return found;
 }
 
-/** The events of streams that are not set aside; the others are counted. */
+/** Returns the events of streams that are not set aside, and counts the other events. */
 async function withoutSetAside(
   client: PoolClient,
   slot: ViewSlot,
@@ -109,7 +108,7 @@ async function withoutSetAside(
   return events.filter(({ stream }) => !streams.has(stream));
 }
 
-/** Those behind the ones that were found on this page. */
+/** Counts the later events of streams that this page has set aside. */
 async function countWaiting(
   client: PoolClient,
   slot: ViewSlot,
@@ -137,7 +136,7 @@ async function addWaiting(
   );
 }
 
-/** Null when it was done; else what was thrown, undone. Throws what is no event's fault. */
+/** Returns null after success, otherwise the error, rolled back. Throws errors that are not an event's fault. */
 async function attempt(
   client: PoolClient,
   act: () => Promise<void>,
@@ -148,7 +147,7 @@ async function attempt(
     await client.query("release savepoint attempt");
     return null;
   } catch (cause) {
-    // A connection that cannot do this is what failed.
+    // If even the rollback fails, the connection is broken.
     await client.query("rollback to savepoint attempt").catch(() => {
       throw cause;
     });
@@ -158,20 +157,20 @@ async function attempt(
 }
 
 /**
- * The SQLSTATEs of the world's failures: connections, permissions and missing tables (42), transactions undone by the
- * server (40), its resources (53, 54), its being stopped, read-only or slow (25, 55, 57, 58).
+ * The SQLSTATEs that are not an event's fault: connections (08), permissions and missing tables (42), transactions that
+ * the server undid (40), its resources (53, 54), and a server that is stopping, read-only or slow (25, 55, 57, 58).
  */
 const worldStates = /^(?:08|25|40|42|53|54|55|57|58)/;
 
 export function isOfTheWorld(error: unknown): boolean {
   if (isFault(error)) return error.retry !== "never";
   if (error instanceof pg.DatabaseError) return worldStates.test(error.code ?? "");
-  // The client's message when the server has not answered in time.
+  // The client's message when the server's answer has timed out.
   return error instanceof Error && error.message === "Query read timeout";
 }
 
 function reasonOf(error: unknown): string {
   const text = error instanceof Error ? error.message : String(error);
-  // A text of PostgreSQL's holds no NUL.
+  // PostgreSQL's text type cannot contain NUL.
   return text.replaceAll("\0", "").slice(0, runtimeLimits.setAsideReasonCharacters) || "no reason";
 }

@@ -1,4 +1,4 @@
-/** One page of events, in a transaction with the cursor's move. */
+/** Applies one page of events, in one transaction with the cursor's move. */
 import type { StoredEvent } from "@trainyard/event-log";
 import type { Pool, PoolClient } from "pg";
 import { applyCarefully, applyEvents, isOfTheWorld } from "./apply-events.ts";
@@ -15,22 +15,22 @@ import {
 } from "./view-tables.ts";
 
 export type Applied = {
-  /** moved: the cursor is not where the page begins, nor further within this history. */
+  /** "moved": the cursor is neither at the page's beginning nor at a later position of the same history. */
   readonly outcome: "applied" | "moved";
   readonly setAside: readonly StoredEvent[];
 };
 
-/** Where a page begins. */
+/** The beginning of a page. */
 export type PageStart = {
   /** The cursor's row as this process knows it. */
   readonly row: ViewCursor;
-  /** The events behind the row's position up to here do not concern the view. */
+  /** Events between the row's position and this one do not concern the view. */
   readonly passed: number;
 };
 
 /**
- * Applies what the rows do not have of a page that begins behind `from.passed`. A page that fails for one of its events
- * is halved.
+ * Applies the events of a page behind `from.passed` that the rows do not have. A page that fails because of an event is
+ * halved.
  */
 export async function applyPage(
   pool: Pool,
@@ -69,7 +69,7 @@ export async function applyPage(
   }
 }
 
-/** An event that cannot be looked at concerns the view, which then sets it aside. */
+/** An event on which `concerns` throws counts as relevant, and the view then sets it aside. */
 export function concerns(spec: ViewSpec, event: StoredEvent): boolean {
   try {
     return spec.concerns(event);
@@ -78,9 +78,7 @@ export function concerns(spec: ViewSpec, event: StoredEvent): boolean {
   }
 }
 
-/**
- * The events that the rows do not have yet; null when the rows are of another history, or version, than these events.
- */
+/** Returns the events that the rows do not have yet; null if the rows belong to another history or version. */
 function freshFrom(
   { row, passed }: PageStart,
   found: ViewCursor,
@@ -88,7 +86,7 @@ function freshFrom(
 ): readonly StoredEvent[] | null {
   if (found.version !== row.version || found.position < row.position) return null;
   if (found.position === row.position) return isSame(found, row) ? events : null;
-  // Another replica came further: among the events that were passed, within these, or beyond them.
+  // Another replica has moved the cursor: to a skipped event, an event of this page, or a later one.
   if (found.position <= passed) return null;
   const index = events.findIndex(({ position }) => position === found.position);
   const there = events[index];

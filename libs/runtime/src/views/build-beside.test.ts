@@ -13,22 +13,22 @@ beforeAll(async () => {
 afterAll(() => stage[Symbol.asyncDispose]());
 beforeEach(() => stage.afresh());
 
-describe("a view that is built again", () => {
+describe("a view that is being rebuilt", () => {
   const many = (count: number): readonly string[] =>
     Array.from({ length: count }, (_, n) => String(n % 40));
 
-  test("is read and folded as before until the new tables take its place, with what came meanwhile", async () => {
+  test("is read and updated as before until the new tables replace it, with all new events", async () => {
     await stage.tell(...many(2_500));
     const held = Promise.withResolvers<void>();
     let besides = 0;
     await using view = await stage.fold({
       before: async (events) => {
-        // The live tables have had the first event long before.
+        // The live tables already have the first event.
         if (view.view.position >= 2_500 && events[0]?.position === 1_001) {
           besides += 1;
           await held.promise;
         }
-        // One more event reaches the live tables while the last page is under way beside them.
+        // One more event reaches the live tables while the last page is applied to the new tables.
         if (besides === 1 && events[0]?.position === 2_001) {
           besides += 1;
           await stage.tell("late");
@@ -53,13 +53,13 @@ describe("a view that is built again", () => {
     expect((await view.check().run(new AbortController().signal)).finding).toBe("");
   });
 
-  test("continues where it was when the process starts again", async () => {
+  test("continues where it stopped when the process restarts", async () => {
     await stage.tell(...many(2_500));
     let position = 0;
     await using first = await stage.fold({
       before: async (events) => {
         position = events[0]?.position ?? 0;
-        // It dies there.
+        // The process dies at this point.
         if (first.view.position >= 2_500 && position > 1_000)
           throw new Fault("away", "it dies", { retry: "later" });
       },
@@ -78,7 +78,7 @@ describe("a view that is built again", () => {
     expect(pages).toEqual([1_001, 2_000]);
   });
 
-  test("keeps its indexes and its primary key, however often it is built", async () => {
+  test("keeps its indexes and its primary key, even after several rebuilds", async () => {
     await stage.tell("1", "2");
     await using view = await stage.fold();
     await view.reach();
@@ -100,7 +100,7 @@ describe("a view that is built again", () => {
 });
 
 describe("a view of a newer version", () => {
-  test("is built beside the older one, which is folded and read until then, and stops after it", async () => {
+  test("is built beside the older one, which is updated and read until the swap, and then stops", async () => {
     await stage.tell("1", "1", "2");
     const held = Promise.withResolvers<void>();
     await using old = await stage.fold();
@@ -141,7 +141,7 @@ describe("a view of a newer version", () => {
     expect([...one.errors, ...other.errors]).toEqual([]);
   });
 
-  test("does not fold into tables that a newer one has, whichever starts later", async () => {
+  test("does not write into the tables of a newer version, whichever process starts later", async () => {
     await stage.tell("1");
     await using young = await stage.fold({ version: 2, by: 10 });
     await young.reach();

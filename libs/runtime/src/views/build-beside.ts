@@ -1,12 +1,12 @@
 /**
- * Builds a view again beside its live tables, and exchanges them. Nobody waits for it: the live tables are folded and
- * read as before until one transaction puts the new ones in their place, at a position that is not before theirs.
+ * Rebuilds a view beside its live tables, and then swaps them. Readers do not wait: the live tables are updated and
+ * read as before until one transaction replaces them by the new ones, at the same or a later position.
  *
  *   preparing ──empty tables beside, a cursor of their own──► folding ──as far as the live ones──► exchanged
  *
- * The cursor beside survives the process, so a build continues where it was; replicas fold into the same tables, each
- * page once. One that was begun by another version, or of a log that went back since, is begun again. A newer version
- * that has exchanged the tables meanwhile ends it.
+ * The new tables' cursor is stored, so a rebuild continues after a restart; replicas fold into the same tables, each
+ * page once. A rebuild of another version, or of a log that has lost events since, starts over. It stops if a newer
+ * version has swapped the tables meanwhile.
  */
 import type { StoredEvent } from "@trainyard/event-log";
 import { Fault } from "@trainyard/kernel";
@@ -30,7 +30,7 @@ import {
   writeCursor,
 } from "./view-tables.ts";
 
-/** A newer version of the view has taken the tables. */
+/** A newer version of the view has replaced the tables. */
 export class Superseded extends Fault {
   constructor({ schema, view, version }: ViewSpec, by: number) {
     super(
@@ -53,18 +53,18 @@ export class BesideBuild {
     this.#feed = feed;
   }
 
-  /** How far the tables beside are. */
+  /** The position of the new tables. */
   get position(): number {
     return this.#position;
   }
 
-  /** Whether one of this version was begun and not ended. */
+  /** Returns whether a rebuild of this version has begun and not ended. */
   static async isUnderWay(pool: Pool, spec: ViewSpec): Promise<boolean> {
     const cursor = await readCursor(pool, spec, besideSlot(spec), "");
     return cursor?.version === spec.version;
   }
 
-  /** Builds and exchanges; false when the signal aborts before that. */
+  /** Rebuilds and swaps the tables; returns false when the signal aborts before the swap. */
   async run(signal: AbortSignal): Promise<boolean> {
     let cursor = await this.#prepare();
     const history = this.#feed.history();
@@ -80,18 +80,20 @@ export class BesideBuild {
           { row: cursor, passed: cursor.position },
           events,
         );
-        // A replica may have exchanged the tables, or begun again.
+        // A replica may have swapped the tables, or started over.
         if (applied.outcome === "moved") return this.#moved();
         cursor = cursorAt(last, this.#spec.version);
       }
-      // A page that begins with the event that was read last has one less.
+      // A page that begins with the last known event has one event less.
       if (events.length < runtimeLimits.pageEvents - 1 && (await this.#exchange(history)))
         return true;
     }
     return false;
   }
 
-  /** Where to continue: from the beginning with empty tables, unless a build of this version and this log is there. */
+  /**
+   * Returns where to continue: from the beginning with empty tables, unless a rebuild of this version and log exists.
+   */
   async #prepare(): Promise<ViewCursor> {
     const [spec, slot] = [this.#spec, besideSlot(this.#spec)];
     const known = await readCursor(this.#pool, spec, slot, "");
@@ -114,7 +116,7 @@ export class BesideBuild {
     });
   }
 
-  /** Done by another replica, or to be begun again. */
+  /** Returns true if another replica has swapped the tables; false if the rebuild must start over. */
   async #moved(): Promise<boolean> {
     const live = await readCursor(this.#pool, this.#spec, liveSlot(this.#spec), "");
     if (live !== null && live.version > this.#spec.version) {
@@ -126,16 +128,14 @@ export class BesideBuild {
     });
   }
 
-  /**
-   * Puts the tables beside in the place of the live ones, once at most a page is between them; false while more is.
-   */
+  /** Replaces the live tables by the new ones when at most a page is missing; returns false if more is. */
   async #exchange(history: LogHistory): Promise<boolean> {
     const spec = this.#spec;
     const [live, beside] = [liveSlot(spec), besideSlot(spec)];
-    // The tables beside are of the log as it is: what was read last is looked for once more.
+    // The new tables must be from the log's current history: the last event that was read is checked once more.
     await history.confirm();
     return inTransaction(this.#pool, async (client) => {
-      // The live view's next page waits for this row.
+      // The lock on this row makes the live view's next page wait.
       const old = await readCursor(client, spec, live, "for update");
       const built = await readCursor(client, spec, beside, "for update");
       if (built === null || built.version !== spec.version) return this.#moved();
@@ -149,7 +149,7 @@ export class BesideBuild {
     });
   }
 
-  /** The rows of the live tables that those beside lack; null where they are more than a page. */
+  /** Returns the events that the live tables have and the new ones lack; null if they are more than a page. */
   async #missing(
     built: ViewCursor,
     old: ViewCursor | null,
@@ -158,7 +158,7 @@ export class BesideBuild {
     if (count <= 0) return [];
     if (count > runtimeLimits.verifyPageEvents) return null;
     const events = await this.#feed.page(built.position, count);
-    // Live tables that are beyond the log's end are of a log that went back: they are no measure.
+    // Live tables beyond the log's end belong to a lost history, so the new tables need not reach them.
     return events;
   }
 
@@ -179,7 +179,7 @@ export class BesideBuild {
   }
 }
 
-/** Ends a build, for the tables are of a log that went back. */
+/** Drops an unfinished rebuild, because its tables belong to a history that the log has lost. */
 export async function dropBeside(client: PoolClient, spec: ViewSpec): Promise<void> {
   const slot = besideSlot(spec);
   await client.query(`delete from ${spec.schema}.view_cursor where view = $1`, [slot.key]);

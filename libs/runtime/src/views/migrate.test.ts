@@ -6,7 +6,7 @@ import pg from "pg";
 import { expect, test } from "vitest";
 import { migrate } from "./migrate.ts";
 
-test("migrations are applied once each, one with a lower number later too, and a newer database is refused", async () => {
+test("each migration is applied once, even one with a lower number later, and a newer database is refused", async () => {
   await using stack = new AsyncDisposableStack();
   const postgres = stack.use(await startTestPostgres());
   const folder = await mkdtemp(join(tmpdir(), "trainyard-migrate-"));

@@ -4,8 +4,9 @@ import { Fault } from "@trainyard/kernel";
 import type { Pool, PoolClient } from "pg";
 
 /**
- * Applies a folder of numbered SQL files (0001_name.sql, …) to a schema, each in its own transaction, each once.
- * Replicas that start together wait for each other. Throws a Fault `newer_schema` when the database is ahead.
+ * Applies a folder of numbered SQL files (0001_name.sql, …) to a schema, each once and in a separate transaction.
+ * Replicas that start together wait for each other. Throws a Fault `newer_schema` if the database is newer than the
+ * program.
  */
 export async function migrate(pool: Pool, schema: string, folder: string): Promise<void> {
   const files = (await readdir(folder)).filter((name) => /^\d{4}_.+\.sql$/.test(name)).sort();
@@ -41,7 +42,7 @@ export async function migrate(pool: Pool, schema: string, folder: string): Promi
     }
     await client.query("commit");
   } catch (error) {
-    await client.query("rollback").catch(() => {}); // The connection may be what failed.
+    await client.query("rollback").catch(() => {}); // The connection itself may have failed.
     throw error;
   } finally {
     client.release();
@@ -50,9 +51,7 @@ export async function migrate(pool: Pool, schema: string, folder: string): Promi
 
 const numberOf = (name: string): number => Number(name.slice(0, 4));
 
-/**
- * A role that may not create schemas finds its own there already; "if not exists" would ask for the right all the same.
- */
+/** A role without the right to create schemas finds its schema ready; "if not exists" would still require the right. */
 async function ensureSchema(client: PoolClient, schema: string): Promise<void> {
   const { rowCount } = await client.query("select from pg_namespace where nspname = $1", [schema]);
   if (rowCount === 0) await client.query(`create schema ${schema}`);

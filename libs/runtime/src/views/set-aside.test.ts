@@ -17,7 +17,7 @@ describe("an event that cannot be applied", () => {
   const refuses = (experiment: string): boolean => experiment.startsWith("bad");
   const aside = (view: FoldedView) => view.view.setAside();
 
-  test("is set aside with its reason, the later ones of its stream wait behind it, and the others are applied", async () => {
+  test("is set aside with its reason, later events of its stream wait, and all others are applied", async () => {
     await stage.tell("1", "2", "bad", "1", "bad", "3");
     await using view = await stage.fold({ refuses });
     await view.reach();
@@ -38,7 +38,7 @@ describe("an event that cannot be applied", () => {
     expect((await view.view.state()).lag).toBe(0);
   });
 
-  test("is found anywhere on a page, and several of them", async () => {
+  test("is found anywhere on a page, together with further ones", async () => {
     const told = Array.from({ length: 300 }, (_, n) => (n % 100 === 57 ? `bad-${n}` : String(n)));
     await stage.tell(...told);
     await using view = await stage.fold({ refuses });
@@ -47,7 +47,7 @@ describe("an event that cannot be applied", () => {
     expect(Object.keys(await stage.counts())).toHaveLength(297);
   });
 
-  test("stays set aside when the process starts again, also by one that could apply it", async () => {
+  test("stays set aside after a restart, even in a process that could apply it", async () => {
     await stage.tell("1", "bad");
     await using first = await stage.fold({ refuses });
     await first.reach();
@@ -72,14 +72,14 @@ describe("an event that cannot be applied", () => {
     expect(await aside(view)).toEqual([]);
   });
 
-  test("is not set aside when so many fail at once that the view is at fault: the page is repeated", async () => {
+  test("is not set aside when so many events fail that the view is at fault: the page is repeated", async () => {
     await stage.tell("1", ...Array.from({ length: 30 }, (_, n) => `bad-${n}`));
     let wholePages = 0;
     await using view = await stage.fold({
       before: (events) => {
         if (events.length === 31) wholePages += 1;
       },
-      // The page is applied whole, then by halves, then whole again.
+      // The page is applied as a whole, then in halves, then as a whole again.
       refuses: (one) => wholePages < 3 && refuses(one),
     });
     await view.reach();
@@ -88,7 +88,7 @@ describe("an event that cannot be applied", () => {
     expect(Object.keys(await stage.counts())).toHaveLength(31);
   });
 
-  test("is reported by a verification, which finds other differences all the same", async () => {
+  test("is reported by a verification, which still finds other differences", async () => {
     await stage.tell("1", "bad", "2", "bad");
     await using view = await stage.fold({ refuses });
     await view.reach();
@@ -102,7 +102,7 @@ describe("an event that cannot be applied", () => {
     );
   });
 
-  test("is applied in its place when the view is built again", async () => {
+  test("is applied in order when the view is rebuilt", async () => {
     await stage.tell("1", "bad", "2", "bad");
     await using first = await stage.fold({ refuses });
     await first.reach();

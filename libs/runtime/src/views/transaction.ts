@@ -1,6 +1,6 @@
 import type { Pool, PoolClient } from "pg";
 
-/** Commits what was done, or nothing of it when it throws. */
+/** Runs `act` in a transaction: commits it, or rolls it back if `act` throws. */
 export async function inTransaction<Result>(
   pool: Pool,
   act: (client: PoolClient) => Promise<Result>,
@@ -13,7 +13,7 @@ export async function inTransaction<Result>(
   }
 }
 
-/** The same on a connection that is the caller's. */
+/** Runs `act` in a transaction on the caller's connection. */
 export async function within<Result>(
   client: PoolClient,
   act: (client: PoolClient) => Promise<Result>,
@@ -24,7 +24,7 @@ export async function within<Result>(
     await client.query("commit");
     return result;
   } catch (error) {
-    await client.query("rollback").catch(() => {}); // The connection may be what failed.
+    await client.query("rollback").catch(() => {}); // The connection itself may have failed.
     throw error;
   }
 }

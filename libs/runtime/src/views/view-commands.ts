@@ -1,4 +1,4 @@
-/** ListViews and RebuildView, the commands that every service with a partition answers. */
+/** The commands ListViews and RebuildView, which every service with a partition answers. */
 import type { Plain } from "@trainyard/contracts";
 import {
   AcceptedSchema,

@@ -1,6 +1,6 @@
 /**
- * The stored state of a view besides its rows: the cursor, and the streams that are set aside. A view has them for
- * its live tables, and while it is built again a second time, for the tables beside them.
+ * The stored state of a view besides its rows: the cursor, and the streams that are set aside. It exists for the live
+ * tables, and during a rebuild also for the new ones.
  */
 import type { StoredEvent } from "@trainyard/event-log";
 import type { Pool, PoolClient } from "pg";
@@ -9,21 +9,21 @@ import type { TableNames, ViewSpec } from "./view-spec.ts";
 
 export type Queryable = Pick<Pool | PoolClient, "query">;
 
-/** How far the rows have come, the event that was last there, and the version of the code that folds them. */
+/** The position of the rows, the last applied event, and the version of the code that folds them. */
 export type ViewCursor = {
   readonly position: number;
   readonly commitId: string;
-  /** Empty where an older version has moved the cursor, which knows the commit only. */
+  /** Empty if an older version, which records only the commit, has moved the cursor. */
   readonly eventId: string;
   readonly version: number;
 };
 
-/** A cursor as its row has it. */
+/** A cursor as stored in its row. */
 export type FoundCursor = ViewCursor & { readonly someAreSetAside: boolean };
 
 /** The names of one set of a view's tables. */
 export type ViewSlot = {
-  /** The key of the rows of `view_cursor` and `view_set_aside`. */
+  /** The key of the rows in `view_cursor` and `view_set_aside`. */
   readonly key: string;
   readonly table: TableNames;
   readonly setAside: string;
@@ -35,7 +35,7 @@ export function liveSlot({ schema, view }: ViewSpec): ViewSlot {
   return { key: view, table: (name) => `${schema}.${name}`, setAside: `${schema}.view_set_aside` };
 }
 
-/** Folded beside the live ones, to take their place. */
+/** The names of the tables of a rebuild, which will replace the live ones. */
 export function besideSlot({ schema, view }: ViewSpec): ViewSlot {
   return {
     key: `${view}/next`,
@@ -46,10 +46,7 @@ export function besideSlot({ schema, view }: ViewSpec): ViewSlot {
 
 export const besideName = (table: string): string => `${table}__next`;
 
-/**
- * Makes what a view keeps besides its rows where it is not there yet: a service's own migrations made the cursor's
- * table.
- */
+/** Creates missing tables and columns for a view's state; the service's migrations create the cursor's table. */
 export async function prepareTables(pool: Pool, { schema }: ViewSpec): Promise<void> {
   const { rows } = await pool.query<{ ready: boolean }>(
     "select to_regclass($1) is not null as ready",
@@ -83,7 +80,7 @@ export async function prepareTables(pool: Pool, { schema }: ViewSpec): Promise<v
   }
 }
 
-/** The cursor's row; null when there is none. */
+/** Returns the cursor's row; null if absent. */
 export async function readCursor(
   client: Queryable,
   { schema }: ViewSpec,
@@ -105,7 +102,7 @@ export async function readCursor(
   );
   const row = rows[0];
   if (row === undefined) return null;
-  // An older version moves position and commit, and leaves the event where it was.
+  // An older version moves position and commit without changing the event.
   const [at, eventId = ""] = row.event.split(" ");
   return {
     position: Number(row.position),
@@ -144,15 +141,15 @@ export async function writeCursor(
   );
 }
 
-/** Whether the cursor names what the log has at its position. */
+/** Returns whether the cursor names the log's event at its position. */
 export function isOfTheLog(cursor: ViewCursor, event: StoredEvent | null): boolean {
   if (cursor.position === 0) return true;
   return event !== null && isSame(cursor, cursorAt(event, cursor.version));
 }
 
 /**
- * Whether two cursors at one position are of one history. A commit alone does not say so: a reaction that is repeated
- * in a log which lost it has the same commit id, and other events.
+ * Returns whether two cursors at one position belong to the same history. The commit id is not enough: a reaction that
+ * is repeated in a log that lost it has the same commit id, but other events.
  */
 export function isSame(one: ViewCursor, other: ViewCursor): boolean {
   const sameEvent = one.eventId === "" || other.eventId === "" || one.eventId === other.eventId;

@@ -1,7 +1,7 @@
 import { Gauge, type Registry } from "prom-client";
 import type { View } from "./view.ts";
 
-/** The metrics of the views that a service keeps at the moment. */
+/** The metrics of a service's current views. */
 export function viewGauges(registry: Registry, views: () => readonly View[]): void {
   const gauge = (
     name: string,
@@ -15,7 +15,7 @@ export function viewGauges(registry: Registry, views: () => readonly View[]): vo
       registers: [registry],
       async collect() {
         for (const view of views()) {
-          // A value that the database cannot return now keeps its last value.
+          // A metric keeps its last value while the database is unavailable.
           const value = await Promise.resolve(valueOf(view)).catch(() => null);
           if (value !== null) made.set({ view: view.spec.view }, value);
         }

@@ -15,7 +15,7 @@ afterAll(() => stage[Symbol.asyncDispose]());
 beforeEach(() => stage.afresh());
 
 describe("a view", () => {
-  test("continues where it was when it starts again", async () => {
+  test("continues where it stopped when it restarts", async () => {
     await stage.tell("1", "2");
     await using first = await stage.fold();
     await first.reach();
@@ -36,13 +36,13 @@ describe("a view", () => {
     for (let n = 0; n < 60; n += 1) await stage.tell("1", "2", "3");
     await Promise.all([one.reach(), other.reach()]);
     expect(await stage.counts()).toEqual({ "0": 1, "1": 60, "2": 60, "3": 60 });
-    // Events that one applied still reach the other.
+    // Each replica still receives the events that the other one applied.
     expect([one.seen(), other.seen()]).toEqual(seen.map((before) => before + 180));
   });
 });
 
-test("events that come one by one are applied together, and at once where somebody waits for them", async () => {
-  // Time does not pass, so a rest ends only for someone who waits.
+test("single events are applied together, and at once if a reader waits for them", async () => {
+  // The time is fixed, so a rest ends only for a waiting reader.
   const clock = { ...systemClock, monotonicMs: () => 0, timer: () => new DisposableStack() };
   const pages: number[] = [];
   const before = ({ length }: readonly unknown[]): void => void pages.push(length);
@@ -61,7 +61,7 @@ describe("events that do not concern a view", () => {
     return Number(cursor?.["position"]);
   };
 
-  test("pass by without a write, and count as read", async () => {
+  test("are skipped without a write, and count as read", async () => {
     await stage.tell("1");
     await using view = await stage.fold({ concerns });
     await view.reach();
@@ -74,7 +74,7 @@ describe("events that do not concern a view", () => {
     expect(view.seen()).toBe(2);
   });
 
-  test("are read again by a process that starts, and applied by none", async () => {
+  test("are read again after a restart, but not applied", async () => {
     await stage.tell("1");
     await using first = await stage.fold({ concerns });
     await first.reach();
@@ -88,7 +88,7 @@ describe("events that do not concern a view", () => {
     expect(second.errors).toEqual([]);
   });
 
-  test("move the row after so many, so that a start reads no more than these again", async () => {
+  test("move the row after a maximum number, so that a restart reads at most that many again", async () => {
     await stage.tell("1");
     await using view = await stage.fold({ concerns });
     await view.reach();
@@ -97,7 +97,7 @@ describe("events that do not concern a view", () => {
     expect(await row()).toBeGreaterThan(1);
   });
 
-  test("do not let a replica apply twice, or not at all, what another has applied", async () => {
+  test("do not make a replica apply another replica's events twice, or skip them", async () => {
     await using one = await stage.fold({ concerns });
     await using other = await stage.fold({ concerns });
     for (let n = 0; n < 40; n += 1) {
@@ -110,13 +110,13 @@ describe("events that do not concern a view", () => {
     expect([...one.errors, ...other.errors]).toEqual([]);
   });
 
-  test("may be where another replica has left the row", async () => {
+  test("can be at the position to which another replica has moved the row", async () => {
     await stage.tell("1");
     await using one = await stage.fold({ concerns });
     await one.reach();
     await stage.tell("2");
     await one.reach();
-    // One that applies more moves the row to what the first has passed.
+    // A replica that applies more events moves the row to one that the first replica has skipped.
     await using other = await stage.fold();
     await other.reach();
     await other.stop();
@@ -128,7 +128,7 @@ describe("events that do not concern a view", () => {
     expect(await stage.counts()).toEqual({ "1": 2, "2": 1 });
   });
 
-  test("show that another replica has emptied the tables", async () => {
+  test("reveal that another replica has emptied the tables", async () => {
     await stage.tell("1");
     await using one = await stage.fold({ concerns });
     await one.reach();
@@ -142,7 +142,7 @@ describe("events that do not concern a view", () => {
     await until(told);
   });
 
-  test("that are lost with the log, while their rows are not, cost no rows", async () => {
+  test("do not cost rows if the log loses them and the tables are unchanged", async () => {
     await stage.tell("1");
     const restore = await stage.backup();
     await using view = await stage.fold({ concerns });
@@ -156,8 +156,8 @@ describe("events that do not concern a view", () => {
   });
 });
 
-describe("how far a view is", () => {
-  test("is measured: its lag, and whether it has reached the log's end as it was at the start", async () => {
+describe("the progress of a view", () => {
+  test("is measured by its lag, and by whether it has reached the log's end as of the start", async () => {
     await stage.tell("1", "2");
     const view = stage.idle();
     expect([view.view.caughtUpOnce, await view.view.lag()]).toEqual([false, null]);
@@ -169,14 +169,14 @@ describe("how far a view is", () => {
     expect([running.view.caughtUpOnce, await running.view.lag()]).toEqual([true, 3]);
   });
 
-  test("of an empty log is caught up at once", async () => {
+  test("in an empty log is complete at once", async () => {
     await using running = await stage.fold();
     await until(() => expect(running.view.caughtUpOnce).toBe(true));
   });
 });
 
 describe("a rewind", () => {
-  test("of the log and the tables together, under a running process, is logged, and the view continues", async () => {
+  test("of the log and the tables together is logged in a running process, and the view continues", async () => {
     await stage.tell("1");
     await using view = await stage.fold();
     await view.reach();
@@ -192,7 +192,7 @@ describe("a rewind", () => {
     expect(view.rewinds).toBe(1);
   });
 
-  test("of the log, to where a view that catches up already is, leaves nothing to catch up with", async () => {
+  test("of the log to the position of a view that catches up leaves nothing to catch up with", async () => {
     await stage.tell(...Array.from({ length: runtimeLimits.pageEvents }, () => "1"));
     const restore = await stage.backup();
     await stage.tell("2", "2");
@@ -201,7 +201,7 @@ describe("a rewind", () => {
     expect(view.view.position).toBe(runtimeLimits.pageEvents);
   });
 
-  test("of the log alone, under a running process, is logged, and the tables are folded again", async () => {
+  test("of the log alone is logged in a running process, and the tables are rebuilt from 0", async () => {
     await stage.tell("1");
     const restore = await stage.backup();
     await stage.tell("1", "2");
@@ -215,12 +215,12 @@ describe("a rewind", () => {
     expect(view.errors).toMatchObject([{ msg: "log_rewound" }, { msg: "view_rewound" }]);
   });
 
-  test("to a log that has the same commit at the position, with another event, is one too", async () => {
+  test("is detected if the log has the same commit at the position with another event", async () => {
     await stage.tell("1", "2");
     await using first = await stage.fold();
     await first.reach();
     await first.stop();
-    // A reaction that was lost and is done again has its commit's id.
+    // A reaction that was lost and repeated has the same commit id.
     await stage.sql(
       "update tested.view_cursor set event = '2 01931b5e-0000-7000-9000-0000000000ff'",
     );
@@ -230,7 +230,7 @@ describe("a rewind", () => {
     expect(second.errors).toMatchObject([{ msg: "view_rewound" }]);
   });
 
-  test("of a view whose cursor an older program has moved is none", async () => {
+  test("is not reported if only an older program has moved the view's cursor", async () => {
     await stage.tell("1", "2");
     await using first = await stage.fold();
     await first.reach();
@@ -263,7 +263,7 @@ describe("a rewind", () => {
     ]);
   });
 
-  test("of a log that ends before the view's position is one too", async () => {
+  test("is detected if the log ends before the view's position", async () => {
     await stage.tell("1");
     await using first = await stage.fold();
     await first.reach();
@@ -275,11 +275,11 @@ describe("a rewind", () => {
     expect(await stage.counts()).toEqual({ "1": 1 });
   });
 
-  test("of the tables is seen while the process runs", async () => {
+  test("of the tables alone is detected while the process runs", async () => {
     await stage.tell("1", "1");
     await using view = await stage.fold();
     await view.reach();
-    // The state after a restored backup: rows and cursor as they were, under a process that is further.
+    // This is the state after a restored backup: older rows and an older cursor under a process that is further.
     await stage.sql("update tested.counts set paused = 1");
     await stage.sql("delete from tested.notes where position > 1");
     const [first] = await stage.log.readAll(0, 1);

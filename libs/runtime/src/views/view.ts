@@ -1,16 +1,16 @@
 /**
- * A read model's loop: folds the log into tables, moving its cursor in the transaction that changes the rows. Several
- * replicas may fold into the same tables: each page starts from the cursor's row, which it locks, so that an event is
- * applied once. A page of events that do not concern the view leaves the row where it is, for at most so many events.
+ * A read model's loop: it folds the log into tables and moves its cursor in the transaction that changes the rows.
+ * Several replicas may fold into the same tables: each page locks the cursor's row and starts from it, so that an event
+ * is applied once. Pages without relevant events do not move the row, up to a maximum number of events.
  *
- * The cursor stores position, commit and event. Where the log has another event at that position, or none, the tables
- * and the log are not of one history (one of them was restored from a backup): a rewind. It is reported as an error,
- * the tables are emptied and folded again from 0. It is looked for at start, whenever the cursor's row is not where
- * this process left it, and when the feed says that the log went back. No epoch is kept beside the position: nobody
- * outside continues from a view's position, but from the log's.
+ * The cursor stores position, commit and event. If the log has another event at that position, or none, the tables and
+ * the log have different histories, because one of them was restored from a backup: a rewind. The view reports an
+ * error, empties the tables and folds again from 0. It checks for a rewind at the start, when another process has moved
+ * the cursor's row, and when the feed reports a rewind. The cursor needs no epoch, because clients continue from the
+ * log's positions, never from a view's.
  *
- * The cursor's row also says which version of the view the tables are of. Older tables are built again beside, and a
- * process that is older than the tables stops. An event that cannot be applied is set aside, and the view continues.
+ * The cursor's row also has the version of the view that made the tables. Older tables are rebuilt, and a process that
+ * is older than the tables stops. An event that cannot be applied is set aside, and the view continues.
  */
 import type { StoredEvent } from "@trainyard/event-log";
 import type { Clock } from "@trainyard/kernel";
@@ -42,10 +42,10 @@ import {
 export type ViewState = {
   readonly version: number;
   readonly position: number;
-  /** Events of the log that the rows do not have. */
+  /** The number of the log's events that the rows lack. */
   readonly lag: number;
   readonly caughtUpOnce: boolean;
-  /** How far the tables beside are, while it is built again; else null. */
+  /** The position of the rebuild; null without one. */
   readonly buildingAt: number | null;
   readonly setAside: readonly SetAside[];
 };
@@ -56,15 +56,15 @@ export class View {
   readonly #clock: Clock;
   readonly #logger: Logger;
   readonly #waiters: PositionWaiters;
-  /** The position of the rows as far as this process knows; null when that must be looked up. */
+  /** The position of the rows as this process knows it; null if it must be read. */
   #cursor: ViewCursor | null = null;
-  /** The cursor's row: behind `#cursor` by events that do not concern the view. */
+  /** The cursor's row, which is behind `#cursor` by irrelevant events only. */
   #row: ViewCursor | null = null;
   #rowSeenMs = Number.NEGATIVE_INFINITY;
   #appliedMs = Number.NEGATIVE_INFINITY;
   #endRest: () => void = () => {};
   #position = 0;
-  /** The end of the log when the rows were begun; null until that was asked. */
+  /** The end of the log when this process began to fold; null until it is known. */
   #goal: number | null = null;
   #caughtUpOnce = false;
   #feed: EventFeed | null = null;
@@ -87,16 +87,16 @@ export class View {
   }
 
   /**
-   * Whether the rows have had, since this process began with them, all that the log held then. False again while they
-   * are folded again from 0, and once the tables belong to a newer version.
+   * Whether the rows have reached the log's end as of this process's start. False again during a fold from 0, and when
+   * the tables belong to a newer version.
    */
   get caughtUpOnce(): boolean {
     return this.#caughtUpOnce && this.#superseded === null;
   }
 
   /**
-   * How many events of the log the rows do not have yet; null before the view runs. Throws a Fault where the log is
-   * away.
+   * Returns how many events of the log the rows lack; null before the view runs. Throws a Fault if the log is
+   * unavailable.
    */
   async lag(): Promise<number | null> {
     if (this.#feed === null) return null;
@@ -114,13 +114,13 @@ export class View {
     };
   }
 
-  /** The streams that are set aside, the first ones first. */
+  /** Returns the streams that are set aside, the earliest first. */
   async setAside(): Promise<readonly SetAside[]> {
     await prepareTables(this.pool, this.spec);
     return readSetAside(this.pool, liveSlot(this.spec));
   }
 
-  /** Builds the view again beside the live tables, also where that was begun already, and then exchanges them. */
+  /** Rebuilds the view beside the live tables, or continues a rebuild, and then swaps them. */
   rebuild(): void {
     this.#buildAsked = true;
     this.#wakeBuilder();
@@ -148,7 +148,7 @@ export class View {
     }
   }
 
-  /** Events that come one by one are applied together: a transaction costs more than the rows of an event. */
+  /** Collects single events and applies them together: a transaction costs more than an event's rows. */
   async #rest(signal: AbortSignal): Promise<void> {
     const restMs = this.#appliedMs + runtimeLimits.viewRestMs - this.#clock.monotonicMs();
     if (restMs <= 0 || !this.#caughtUpOnce || this.#waiters.someWait) return;
@@ -158,11 +158,11 @@ export class View {
     this.#endRest = () => {};
   }
 
-  /** Tries until it worked: rows are only ever behind, never wrong. */
+  /** Retries until it succeeds: rows may be late, but are never wrong. */
   async #persist(step: () => Promise<void>, signal: AbortSignal): Promise<void> {
     const failed = (error: unknown, waitMs: number): void => {
       this.#failed(error, waitMs);
-      // A server that went away may come back as it was some time ago.
+      // A server that was unavailable may come back from a backup.
       this.#cursor = null;
     };
     await retrying({ policy: runtimeLimits.retry, clock: this.#clock, signal, failed }, step);
@@ -171,7 +171,7 @@ export class View {
   #failed(error: unknown, waitMs: number): void {
     const fields = { err: error, view: `${this.spec.schema}.${this.spec.view}`, waitMs };
     if (error instanceof LogRewound) {
-      // Rows in the log's database may have gone back with it: that is seen when they are looked at again.
+      // Tables in the log's database may have been restored with it, which the next read of the cursor's row detects.
       this.#logger.error(fields, "log_rewound");
       this.#beginAgain();
     } else if (error instanceof Superseded) {
@@ -180,13 +180,13 @@ export class View {
     } else this.#logger.warn(fields, "view_retried");
   }
 
-  /** The log may end before the goal by now, and where the rows have not been that far nothing else shows it. */
+  /** The log may end before the goal after a rewind, which nothing else detects if the rows have not reached it. */
   async #lookForGoal(feed: EventFeed, cursor: ViewCursor): Promise<void> {
     this.#goal = Math.min(this.#goal ?? Number.POSITIVE_INFINITY, await feed.head());
     this.#reached(cursor);
   }
 
-  /** The rows beside are of another history. */
+  /** The tables of a rebuild belong to another history. */
   #beginAgain(): void {
     this.#goal = null;
     this.#caughtUpOnce = false;
@@ -194,7 +194,7 @@ export class View {
   }
 
   /**
-   * Where to continue; from the beginning after a rewind. Null when the signal aborts before the tables are of this
+   * Returns where to continue: the beginning after a rewind. Null when the signal aborts before the tables have this
    * version.
    */
   async #resume(feed: EventFeed, signal: AbortSignal): Promise<ViewCursor | null> {
@@ -240,7 +240,7 @@ export class View {
     const slot = liveSlot(spec);
     await inTransaction(this.pool, async (client) => {
       const found = await readCursor(client, spec, slot, "for update");
-      // A replica may have emptied them already, and come further.
+      // A replica may have emptied the tables already and be further.
       if (
         found?.position !== expected.position ||
         found.commitId !== expected.commitId ||
@@ -282,7 +282,7 @@ export class View {
     if (events.length < runtimeLimits.pageEvents) this.#appliedMs = this.#clock.monotonicMs();
   }
 
-  /** Looked at now and then: another replica may have emptied the tables, or begun them again. */
+  /** Checks from time to time that no other replica has emptied or rebuilt the tables. */
   async #isRowThere(row: ViewCursor): Promise<boolean> {
     const nowMs = this.#clock.monotonicMs();
     if (nowMs - this.#rowSeenMs < runtimeLimits.rowSeenMs) return true;
@@ -295,7 +295,7 @@ export class View {
     return isThere;
   }
 
-  /** Logs one line an occurrence for an operator; occurrences are rare. */
+  /** Logs one line per rare occurrence for an operator. */
   #tell(fields: Readonly<Record<string, unknown>>, what: string): void {
     this.#logger.error({ view: `${this.spec.schema}.${this.spec.view}`, ...fields }, what);
   }
@@ -310,7 +310,7 @@ export class View {
     return done;
   }
 
-  /** Builds that were asked for, and one that a process before this one has begun. */
+  /** Runs requested rebuilds, and one that an earlier process has begun. */
   async #buildWhenAsked(feed: EventFeed, signal: AbortSignal): Promise<void> {
     await this.#persist(async () => {
       await prepareTables(this.pool, this.spec);
@@ -347,7 +347,7 @@ export class View {
     this.#waiters.reached(this.#position);
   }
 
-  /** Resolves when the rows reflect the position; a Fault `view_behind` after the limit. */
+  /** Resolves when the rows reflect the position; throws a Fault `view_behind` after the limit. */
   async reach(position: number, withinMs: number = limits.readYourWritesMs): Promise<void> {
     if (this.#superseded !== null) throw this.#superseded;
     if (position <= this.#position) return;

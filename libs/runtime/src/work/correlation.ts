@@ -1,8 +1,8 @@
-/** The context of an event: its experiment, and the story that its causes began. */
+/** Derives the context of an event: its experiment, and the correlation that its causes began. */
 import type { CommitMeta, SomeStreams, StoredEvent } from "@trainyard/event-log";
 import { childOf } from "../traceparent.ts";
 
-/** 12 for experiment-12, trial-12.3, logsignal-12.3, allocation-12.3#2, search-12; the stream for everything else. */
+/** Returns 12 for experiment-12, trial-12.3, logsignal-12.3, allocation-12.3#2, search-12; otherwise the stream. */
 export function experimentKey(event: { readonly stream: string }): string {
   const match = /^(?:experiment|trial|search|allocation|measurement|logsignal)-([0-9]+)/.exec(
     event.stream,
@@ -10,7 +10,7 @@ export function experimentKey(event: { readonly stream: string }): string {
   return match?.[1] ?? event.stream;
 }
 
-/** The streams whose key an experiment is. */
+/** Returns the streams whose `experimentKey` is this experiment. */
 export function streamsOfExperiment(experiment: string): SomeStreams {
   const ofRuns = ["trial", "allocation", "measurement", "logsignal"];
   return {
@@ -28,12 +28,12 @@ export const emptyMeta: CommitMeta = {
   traceparent: "",
 };
 
-/** Returns the metadata of a service's commit; without fields, of a commit that has no cause outside of the service. */
+/** Returns the metadata of a service's commit; without fields, of a commit without a cause outside the service. */
 export function serviceMeta(service: string, fields: Partial<CommitMeta> = {}): CommitMeta {
   return { ...emptyMeta, source: `/trainyard/${service}`, ...fields };
 }
 
-/** An effect of an event belongs to the same story: correlation, workspace and trace continue. */
+/** Returns the metadata of an event's effect: correlation, workspace and trace continue. */
 export function reactionMeta(service: string, event: StoredEvent): CommitMeta {
   const { workspace, correlationid, authid, traceparent } = event.meta;
   const causationid = event.id;
@@ -50,8 +50,8 @@ export function reactionMeta(service: string, event: StoredEvent): CommitMeta {
 type Look = { readonly handled: boolean; readonly stops: boolean };
 
 /**
- * The events from `at` on that one commit may react to: those of one story (correlation, workspace, who began it), so
- * that what they cause belongs to it, and in between what nobody reacts to. Ends with one that is reacted to.
+ * Returns the events from `at` on that one commit may process: they share correlation, workspace and cause, so that
+ * their effects do too. Events without a handler may be in between. The last returned event has a handler.
  */
 export function runOfStory(
   events: readonly StoredEvent[],

@@ -1,7 +1,7 @@
 import { LogRewound } from "../history/log-history.ts";
 import { LeaseLost } from "./executor.ts";
 
-/** Whether nothing that the term knows may be used any more: another holds the lease, or the log went back. */
+/** Returns whether all knowledge of the term is invalid: another process holds the lease, or the log lost events. */
 export function endsTerm(error: unknown): boolean {
   return error instanceof LeaseLost || error instanceof LogRewound;
 }

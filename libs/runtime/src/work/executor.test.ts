@@ -39,14 +39,14 @@ function replicas() {
   return { log, one, two, tell };
 }
 
-test("a command that finds nothing to do has looked at the log, not only at what it remembers", async () => {
+test("a command that changes nothing compares its cached states with the log", async () => {
   const { one, two, tell } = replicas();
   await tell(one, "on");
   await tell(two, "off");
   expect(await tell(one, "on")).toMatchObject({ position: 3 });
 });
 
-test("a rejection depends on the log, not on what is remembered", async () => {
+test("a rejection depends on the log's state, not on a cached one", async () => {
   const { one, two, tell } = replicas();
   await tell(one, "on");
   await tell(two, "off");
@@ -60,7 +60,7 @@ test("a command without an effect is answered without a position", async () => {
   expect(await tell(one, "on_once")).toMatchObject({ rejected: "is_on" });
 });
 
-test("a remembered state is not used after the log went back", async () => {
+test("a cached state is not used after the log lost events", async () => {
   const { log, one, tell } = replicas();
   const restore = log.store.backup();
   await tell(one, "on");
@@ -68,7 +68,7 @@ test("a remembered state is not used after the log went back", async () => {
   expect(await tell(one, "on")).toMatchObject({ position: 1 });
 });
 
-test("a remembered state is not used when another event has replaced its last one", async () => {
+test("a cached state is not used if another event has replaced its last one", async () => {
   const { log, one, tell } = replicas();
   const restore = log.store.backup();
   await tell(one, "on");
@@ -79,7 +79,7 @@ test("a remembered state is not used when another event has replaced its last on
   expect(await tell(one, "on")).toMatchObject({ position: 2 });
 });
 
-test("a stream that was taken for a new one is not read, and decided on again where it is there", async () => {
+test("a stream that was assumed to be new is not read, and after a conflict the command decides again", async () => {
   const { one, two, tell } = replicas();
   const begin = (executor: Executor) =>
     executor.execute({ commitId: newEventId(), meta: emptyMeta }, async (work) => {
@@ -92,7 +92,7 @@ test("a stream that was taken for a new one is not read, and decided on again wh
   expect(await tell(two, "off")).toMatchObject({ position: 2 });
 });
 
-test("a stream that was taken for a new one is read again where nothing was decided on it", async () => {
+test("a stream that was assumed to be new is read again if nothing was decided on it", async () => {
   const { one, two, tell } = replicas();
   await tell(one, "on");
   const seen: boolean[] = [];
@@ -105,20 +105,20 @@ test("a stream that was taken for a new one is read again where nothing was deci
   expect(seen.at(-1)).toBe(true);
 });
 
-describe("steps that are committed together", () => {
+describe("steps of one commit", () => {
   const react = (executor: Executor, ...steps: readonly ((work: Work) => Promise<void>)[]) =>
     executor.reactTogether(
       steps,
       () => ({ commitId: newEventId(), meta: emptyMeta }),
       () => ({ consumer: "test", partition: 0, position: 1, part: 0 }),
     );
-  /** An event of another service passes by between two steps. */
+  /** An event of another service arrives between two steps. */
   async function passBy(log: EventLog, executor: Executor, version: number): Promise<void> {
     const [event] = await log.read("experiment-1", version - 1, 1);
     if (event !== undefined) executor.cache.observe(event);
   }
 
-  test("each decides from the events up to its own", async () => {
+  test("decide each from the events up to its event", async () => {
     const { log, one, two, tell } = replicas();
     await tell(one, "on");
     const seen: boolean[] = [];
@@ -135,7 +135,7 @@ describe("steps that are committed together", () => {
     expect(seen).toEqual([true, false]);
   });
 
-  test("are refused together where what one of them guards has moved before the next", async () => {
+  test("are refused together if a guarded stream changes between two steps", async () => {
     const { log, one, two, tell } = replicas();
     await tell(one, "on");
     const step = async (work: Work): Promise<void> => {

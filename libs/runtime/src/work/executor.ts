@@ -1,6 +1,6 @@
 /**
- * Carries a unit of work to its commit: runs the handler, appends, and runs it again on fresh states when a stream had
- * moved. Conflicts end here; what a caller sees is a rejection, a result, or a Fault.
+ * Commits a unit of work: runs the handler, appends, and runs the handler again on new states after a conflict. Callers
+ * never see conflicts: they get a rejection, a result, or a Fault.
  */
 import {
   type AppendResult,
@@ -16,7 +16,7 @@ import { runtimeLimits } from "../limits.ts";
 import { BufferedWork, MovedStream, type Work } from "./work.ts";
 
 export type Committed = {
-  /** The position of the last event; 0 when nothing had to change. */
+  /** The position of the last event; 0 if nothing had to change. */
   readonly position: number;
   readonly streams: readonly WrittenStream[];
   readonly repeated: boolean;
@@ -24,21 +24,21 @@ export type Committed = {
 
 export type CommitIdentity = { readonly commitId: string; readonly meta: CommitMeta };
 
-/** The lease was lost: its present holder decides. */
+/** The lease was lost: its current holder decides. */
 export class LeaseLost extends Fault {
   constructor(lease: string) {
     super("lease_lost", `the lease ${lease} has another holder`, { retry: "later" });
   }
 }
 
-/** The reaction's progress was overtaken: read the cursor again. */
+/** Another process has moved the reaction's cursor: it must be read again. */
 export class CursorBehind extends Fault {
   constructor() {
     super("cursor_behind", "the cursor has moved on", { retry: "now" });
   }
 }
 
-/** A refusal of the log for good, however often it is sent: of one decision, and of nobody else's. */
+/** A permanent refusal by the log, which concerns only this decision. */
 export class CommitRefused extends Bug {
   readonly code: string;
   constructor(code: string, detail: string) {
@@ -64,7 +64,10 @@ export class Executor {
     this.fence = fence;
   }
 
-  /** A command: the handler decides, all of it is one commit. A handler that gives a rejection writes nothing. */
+  /**
+   * Executes a command: the handler decides, and its decisions are one commit. If it returns a rejection, nothing is
+   * written.
+   */
   async execute(
     identity: CommitIdentity,
     handler: (work: Work) => Promise<Rejection | void>,
@@ -80,8 +83,8 @@ export class Executor {
   }
 
   /**
-   * Where nothing is written, no version is looked at: a process that slept through its lease would answer from states
-   * that another has changed since, or that a log which went back does not have.
+   * Checks the versions of a work that writes nothing: a process that slept through its lease could otherwise answer
+   * from stale states, or from states that the log has lost.
    */
   async #confirm(work: BufferedWork): Promise<void> {
     const looks = [...work.loaded()].map(async ([stream, version]) => {
@@ -97,9 +100,9 @@ export class Executor {
   }
 
   /**
-   * A reaction: as a command, with the cursor's move in the same commit. Null when it caused nothing, so that the
-   * caller may move the cursor lazily. `cursorOfPart` gives the cursor of each part that the handler commits on its
-   * way, and of the last; undefined where a part moves none.
+   * Executes a reaction: its decisions and the cursor's move are one commit. Returns null if it decided nothing, so
+   * that the caller may move the cursor lazily. `cursorOfPart` returns the cursor of each part that the handler
+   * commits, and of the last one; undefined for a part without a move.
    */
   async react(
     identityOfPart: (part: number) => CommitIdentity,
@@ -121,8 +124,8 @@ export class Executor {
   }
 
   /**
-   * Handles several events in one commit, one after the other, up to the size limit of a commit. A
-   * conflict, or a fan-out that wants commits of its own, is thrown: the caller then handles each event alone.
+   * Processes several events in one commit, one after the other, up to the size limit of a commit. Throws on a
+   * conflict, or on a fan-out that needs separate commits: the caller then processes each event alone.
    */
   async reactTogether(
     steps: readonly ((work: Work) => Promise<void>)[],
@@ -149,7 +152,7 @@ export class Executor {
     }
   }
 
-  /** A commit of a cursor's own: what is parked and what was driven again. */
+  /** Commits a cursor's move alone, with parked and retried events. */
   async moveCursor(identity: CommitIdentity, cursor: CursorMove): Promise<void> {
     this.#settle(await this.#log.append(this.#request([], [], identity, cursor)), () => {});
   }
@@ -161,7 +164,7 @@ export class Executor {
   ): Promise<Committed> {
     const request = this.#request(work.writes(), work.guards(), identity, cursor);
     const result = await this.#log.append(request).catch((error: unknown) => {
-      // The outcome is unknown: nothing that was folded on the way there may be trusted.
+      // The outcome is unknown: the folds of these streams may be wrong.
       for (const write of request.writes) this.cache.forget(write.stream);
       throw error;
     });
@@ -183,7 +186,7 @@ export class Executor {
     };
   }
 
-  /** `settle` is called when the log has taken what was appended just now. */
+  /** `settle` is called when the log has accepted the current attempt. */
   #settle(result: AppendResult, settle: () => void): Committed {
     switch (result.kind) {
       case "committed":

@@ -1,9 +1,9 @@
 /**
- * One unit of work: what a command or a reaction read, decided and will write, committed as one append.
+ * One unit of work: the reads, decisions and writes of a command or reaction, committed as one append.
  *
- * A handler loads states, decides, and may guard what it only read. Its own decisions are visible to its later loads.
- * Nothing is written before the handler returns, except at `part()`, so a handler may be run again from the start on
- * fresh states whenever a stream had moved: it must do nothing but load and decide.
+ * A handler loads states, decides, and may guard streams that it only read. Its decisions are visible to its later
+ * loads. Nothing is written before the handler returns, except at `part()`. After a conflict the handler runs again
+ * from the start on new states, so it must do nothing but load and decide.
  */
 import { type AnyEvent, encodeEvent } from "@trainyard/contracts";
 import { newEventId, type StreamGuard, type StreamWrite } from "@trainyard/event-log";
@@ -13,34 +13,40 @@ import { type Aggregate, foldOf, type StreamFold } from "../folds/folds.ts";
 import { type Machine, type MachineFold, SharedMachine } from "../folds/machines.ts";
 
 export interface Work {
-  /** A stream's state, with what this work has decided so far. */
+  /** Returns a stream's state, including the events that this work has decided. */
   load<State>(fold: StreamFold<State>, id: string): Promise<State>;
-  /** The same, and the commit holds only if the stream has not moved since. */
+  /** Returns a stream's state; the commit succeeds only if the stream is still unchanged. */
   guard<State>(fold: StreamFold<State>, id: string): Promise<State>;
-  /** Decides on an own stream; the events become part of this work. A rejection writes nothing. */
+  /** Decides on a stream of this service; the events become part of this work. A rejection writes nothing. */
   decide<State, Command, Event extends AnyEvent>(
     aggregate: Aggregate<State, Command, Event>,
     id: string,
     command: Command,
   ): Promise<readonly Event[] | Rejection>;
-  /** The same on a stream that a machine folds. */
+  /** Decides on a stream that a machine folds. */
   decide<State extends Machine>(
     fold: MachineFold<State>,
     id: string,
     command: Parameters<State["decide"]>[0],
   ): Promise<ReturnType<State["decide"]>>;
-  /** Looks at a machine, with what this work has decided so far. It moves on afterwards: `look` must not keep it. */
+  /**
+   * Reads a machine, including the events that this work has decided. The machine changes afterwards, so `look` must
+   * not keep it.
+   */
   look<State extends Machine, Seen>(
     fold: MachineFold<State>,
     id: string,
     look: (machine: State) => Seen,
   ): Promise<Seen>;
   /**
-   * Takes a stream for one that nobody has written yet, which saves reading it: for a state on which this work decides
-   * something in any case. Where the stream is there the commit conflicts, and the next attempt reads it.
+   * Assumes that a stream is new, without reading it: for a state on which this work always decides. If the stream
+   * exists, the commit conflicts, and the next attempt reads it.
    */
   begin<State>(fold: StreamFold<State>, id: string): void;
-  /** A place where a large fan-out may be committed so far. What follows must not depend on what was loaded before. */
+  /**
+   * Marks a point where a large fan-out may be committed so far. The handler's later decisions must not depend on
+   * states loaded before.
+   */
   part(): Promise<void>;
 }
 
@@ -66,7 +72,7 @@ export class BufferedWork implements Work {
     if (held !== undefined) return held.state as State;
     const { state, version } = await this.#cache.load(fold, id);
     const known = this.#versions.get(stream);
-    // Two folds of one stream must depend on one version, or the commit would vouch for the wrong one.
+    // Two folds of one stream must have the same version, or the commit would check the wrong one.
     if (known !== undefined && known !== version) throw new MovedStream(stream);
     this.#versions.set(stream, version);
     let current = state;
@@ -83,8 +89,9 @@ export class BufferedWork implements Work {
   }
 
   /**
-   * The next step reacts to a later event of the log: it reads again what this work has neither written nor guarded. A
-   * guarded stream keeps its version, so that the commit conflicts where the log has moved it between two steps.
+   * The next step processes a later event of the log, so it must read again all streams that this work has neither
+   * written nor guarded. A guarded stream keeps its version, so that the commit conflicts if the stream changes between
+   * two steps.
    */
   beginStep(): void {
     for (const stream of this.#states.keys()) {
@@ -136,7 +143,7 @@ export class BufferedWork implements Work {
     return look(shared.ahead(this, this.#decided(stream)));
   }
 
-  /** A state that is not stale: an append that depends on a stale one would conflict, so fail now. */
+  /** Returns a state that is not stale: a decision on a stale one would conflict, so it fails at once. */
   async #newest<State>(fold: StreamFold<State>, id: string): Promise<State> {
     const state = await this.load(fold, id);
     const stream = streamName(fold.category, id);
@@ -158,7 +165,7 @@ export class BufferedWork implements Work {
     pending.events.push(...events);
     this.#pending.set(stream, pending);
     for (const held of this.#states.get(stream)?.values() ?? []) {
-      // A machine is shared: the events are applied to it whenever this work looks at it.
+      // A machine is shared: it applies the events each time this work reads it.
       if (held.state instanceof SharedMachine) continue;
       for (const event of events) held.state = held.fold.evolve(held.state, event);
     }
@@ -182,7 +189,7 @@ export class BufferedWork implements Work {
     return this.#pending.size;
   }
 
-  /** The content of the append. Event ids are drawn here, once per attempt. */
+  /** Returns the writes of the append. Event ids are generated here, once per attempt. */
   writes(): readonly StreamWrite[] {
     return [...this.#pending].map(([stream, { baseVersion, events }]) => ({
       stream,
@@ -197,12 +204,12 @@ export class BufferedWork implements Work {
       .map((stream) => ({ stream, expectedVersion: this.#versions.get(stream) ?? 0 }));
   }
 
-  /** The loaded state, and its version. */
+  /** The loaded streams and their versions. */
   loaded(): ReadonlyMap<string, number> {
     return this.#versions;
   }
 
-  /** After a commit of these writes: the cache applies the events, and the work is empty again. */
+  /** Called after these writes are committed: the cache applies the events, and the work is empty again. */
   settle(writes: readonly StreamWrite[]): void {
     for (const write of writes) {
       const { stream, expectedVersion } = write;
@@ -210,7 +217,7 @@ export class BufferedWork implements Work {
       const states = this.#states.get(stream);
       for (const [name, { state }] of states ?? []) {
         if (!(state instanceof SharedMachine)) continue;
-        // The events may have passed by on the log already.
+        // The cache may have received these events from the log already.
         if (state.version === expectedVersion) state.commit(this, events);
         else states?.delete(name);
       }
@@ -223,7 +230,7 @@ export class BufferedWork implements Work {
   }
 }
 
-/** A stream moved under a decision: drop what is known of it and decide again. */
+/** A stream changed under a decision: its cached state must be dropped, and the decision repeated. */
 export class MovedStream extends Error {
   override readonly name = "MovedStream";
   readonly stream: string;

@@ -1,4 +1,4 @@
-/** The thread's side of `worker-call.ts`. It imports nothing else of the runtime, so that a thread starts small. */
+/** The thread's side of `worker-call.ts`. It imports nothing else of the runtime, so that a thread starts quickly. */
 import { parentPort, type Transferable } from "node:worker_threads";
 import { assert } from "@trainyard/kernel";
 
@@ -8,7 +8,8 @@ export type Answered<Answer> =
   | { readonly id: number; readonly error: string };
 
 /**
- * Answers what this thread is asked, in the order in which the answers come. `transferredOf` gives what moves with one.
+ * Answers calls in this thread; answers are sent in order of completion. `transferredOf` returns the objects to
+ * transfer with an answer.
  */
 export function answerCalls<Question, Answer>(
   answer: (question: Question) => Answer | Promise<Answer>,

@@ -7,12 +7,12 @@ const newCall = () =>
     "doubles numbers",
   );
 
-test("a worker answers each question with its own answer", async () => {
+test("concurrent questions to a worker each get the right answer", async () => {
   await using call = newCall();
   expect(await Promise.all([call.ask(1), call.ask(2), call.ask(3)])).toEqual([2, 4, 6]);
 });
 
-test("a question that makes the worker throw is rejected, and the next is answered by the same thread", async () => {
+test("a question on which the worker throws is rejected, and the same thread answers the next one", async () => {
   await using call = newCall();
   await expect(call.ask(-1)).rejects.toMatchObject({
     code: "worker_failed",
@@ -21,7 +21,7 @@ test("a question that makes the worker throw is rejected, and the next is answer
   expect(await call.ask(4)).toBe(8);
 });
 
-test("a worker that ends rejects what it was asked, and a new one answers the next question", async () => {
+test("when a worker exits, its open questions are rejected, and a new worker answers the next one", async () => {
   await using call = newCall();
   const lost = { code: "worker_lost", message: "the thread that doubles numbers ended" };
   const asked = [call.ask(0), call.ask(1)];
@@ -31,7 +31,7 @@ test("a worker that ends rejects what it was asked, and a new one answers the ne
   expect(await call.ask(5)).toBe(10);
 });
 
-test("a worker that is disposed of rejects what it was asked", async () => {
+test("when a worker is disposed of, its open questions are rejected", async () => {
   const call = newCall();
   expect(await call.ask(1)).toBe(2);
   const asked = expect(call.ask(2)).rejects.toMatchObject({ code: "worker_lost" });

@@ -1,6 +1,6 @@
 /**
- * Questions to a worker thread, which computes while this thread continues. The thread starts with the first question,
- * and again when it was lost; the questions that it had not answered are then rejected. Its module calls `answerCalls`.
+ * Calls to a worker thread, which computes while this thread continues. The thread starts with the first call, and
+ * again after it was lost; its open calls are then rejected. The thread's module calls `answerCalls`.
  */
 import { type Transferable, Worker } from "node:worker_threads";
 import { Fault } from "@trainyard/kernel";
@@ -25,8 +25,8 @@ export class WorkerCall<Question, Answer> implements AsyncDisposable {
   }
 
   /**
-   * The thread's answer. A Fault `worker_failed` when it threw, `worker_lost` when it ended on the way. What is
-   * transferred is gone here.
+   * Resolves with the thread's answer. Throws a Fault `worker_failed` if the thread threw, `worker_lost` if it exited.
+   * Transferred objects become unusable here.
    */
   ask(question: Question, transferred: readonly Transferable[] = []): Promise<Answer> {
     this.#lastId += 1;
@@ -40,7 +40,7 @@ export class WorkerCall<Question, Answer> implements AsyncDisposable {
 
   #start(): Worker {
     const worker = new Worker(this.#module);
-    // The callers keep the process alive, or do not.
+    // The worker does not keep the process running; its callers may.
     worker.unref();
     worker.on("message", (answered: Answered<Answer>) => this.#settle(answered));
     worker.on("error", (cause: Error) => this.#lost(worker, cause));

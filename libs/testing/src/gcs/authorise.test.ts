@@ -1,4 +1,4 @@
-/** Signatures of Google's own examples, and malformed tokens. */
+/** Tests with the signatures of Google's examples, and with malformed tokens. */
 import { sign } from "node:crypto";
 import { expect, test } from "vitest";
 import { type GcsUser, newAccount, userOf, userOfToken, userOfUrl } from "./authorise.ts";
@@ -70,11 +70,11 @@ const requestOf = ({ method, signed, headers, signature }: (typeof examples)[num
   headers: { host: "storage.googleapis.com", ...headers },
 });
 
-test.each(examples)("the published signature holds: $description", (example) => {
+test.each(examples)("the published signature is accepted: $description", (example) => {
   expect(userOfUrl(requestOf(example), [published], publishedAtMs)).toBe(published);
 });
 
-test("a published address that was changed, or is over, is refused", () => {
+test("a published address that was changed, or has expired, is refused", () => {
   const request = requestOf(examples[0]);
   const at =
     (changed: object, nowMs = publishedAtMs) =>
@@ -94,7 +94,7 @@ test("a published address that was changed, or is over, is refused", () => {
   expect(at({}, publishedAtMs - 16 * 60_000)).toThrow("not valid yet");
 });
 
-test("a token holds if its account signed it, it has not ended and its scope is storage", () => {
+test("a token is accepted if its account signed it, it has not expired, and its scope is storage", () => {
   const account = newAccount("tester");
   const users = [userOf(account)];
   const nowMs = 1_700_000_000_000;

@@ -1,7 +1,7 @@
 /**
- * Lets a request pass, or refuses it. The JSON API takes a JWT that a service account signed itself, as Google's
- * clients make them ("Using OAuth 2.0 for Server to Server Applications", self-signed JWT with a scope); addresses of
- * the XML API are signed by version 4 ("V4 signing process", GOOG4-RSA-SHA256).
+ * Authorises a request. The JSON API accepts a JWT that a service account signed itself, like those of Google's clients
+ * ("Using OAuth 2.0 for Server to Server Applications", self-signed JWT with a scope). Addresses of the XML API are
+ * signed by version 4 ("V4 signing process", GOOG4-RSA-SHA256).
  */
 import { createHash, createPublicKey, generateKeyPairSync, verify } from "node:crypto";
 import { GcsError } from "./errors.ts";
@@ -14,11 +14,11 @@ export type GcsAction =
 
 export type GcsUser = {
   readonly email: string;
-  /** PEM. */
+  /** The key in PEM. */
   readonly publicKey: string;
 };
 
-/** A service account as the file of its key has it. */
+/** The content of a service account's key file. */
 export type GcsAccount = {
   readonly type: "service_account";
   readonly project_id: string;
@@ -47,7 +47,7 @@ const scopes = /\/auth\/(devstorage\.(full_control|read_write)|cloud-platform)\b
 const skewMsMax = 15 * 60_000;
 const unauthorised = (): GcsError => new GcsError(401, "authError", "Invalid Credentials");
 
-/** The user of the `authorization` header. */
+/** Returns the user of the `authorization` header. */
 export function userOfToken(
   header: string | undefined,
   users: readonly GcsUser[],
@@ -91,9 +91,9 @@ export type SignedUrl = {
   readonly method: string;
   /** The path as sent, percent-encoded. */
   readonly path: string;
-  /** Decoded. */
+  /** The decoded query. */
   readonly query: ReadonlyMap<string, string>;
-  /** Names in lower case. */
+  /** The headers, with names in lower case. */
   readonly headers: Readonly<Record<string, string>>;
 };
 
@@ -103,7 +103,7 @@ const denied = (message: string): GcsError => new GcsError(403, "AccessDenied", 
 const malformed = (message: string): GcsError =>
   new GcsError(400, "AuthenticationRequired", message);
 
-/** The user that signed an address. */
+/** Returns the user that signed an address. */
 export function userOfUrl(request: SignedUrl, users: readonly GcsUser[], nowMs: number): GcsUser {
   const { query, headers } = request;
   const of = (name: string): string => {
@@ -153,7 +153,7 @@ function stringToSign(request: SignedUrl, names: readonly string[], at: string, 
     .map(([name, value]) => `${percentEncode(name)}=${percentEncode(value)}`)
     .toSorted();
   const lines = names.map((name) => {
-    // Google's clients sign the name of the host, without a port.
+    // Google's clients sign the host's name without the port.
     const value = (name === "host" ? headers["host"]?.replace(/:\d+$/, "") : headers[name]) ?? "";
     return `${name}:${value.trim().replace(/\s+/g, " ")}\n`;
   });
@@ -170,7 +170,7 @@ function percentEncode(text: string): string {
   );
 }
 
-/** Milliseconds of `20130524T000000Z`. */
+/** Returns the milliseconds of a time such as `20130524T000000Z`. */
 function timeOf(at: string): number {
   return Date.parse(at.replace(/^(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)Z$/, "$1-$2-$3T$4:$5:$6Z"));
 }

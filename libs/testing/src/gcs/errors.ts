@@ -1,8 +1,8 @@
-/** A refusal of Google Cloud Storage: written as JSON by the JSON API, as XML by the XML API. */
+/** An error of Google Cloud Storage: JSON in the JSON API, XML in the XML API. */
 export class GcsError extends Error {
   override readonly name = "GcsError";
   readonly status: number;
-  /** `reason` of the JSON API, `Code` of the XML API. */
+  /** The `reason` of the JSON API, or the `Code` of the XML API. */
   readonly code: string;
 
   constructor(status: number, code: string, message: string) {

@@ -1,4 +1,4 @@
-/** The objects of the JSON API: get, list, insert in one request, delete, rewrite. */
+/** The object operations of the JSON API: get, list, insert in one request, delete, rewrite. */
 import {
   type GcsAnswer,
   contentOf,
@@ -61,7 +61,7 @@ export async function deleteObject(request: GcsRequest): Promise<GcsAnswer> {
   return { status: 204 };
 }
 
-/** The metadata of an upload; the name may be in the query. */
+/** Parses the metadata of an upload; the name may be in the query. */
 export function announcedIn(
   metadata: Readonly<Record<string, unknown>>,
   { query }: Pick<GcsRequest, "query">,
@@ -82,7 +82,7 @@ export function announcedIn(
   };
 }
 
-/** `uploadType=media`: the content alone. `multipart`: the metadata, then the content. */
+/** Handles `uploadType=media` (content only) and `multipart` (metadata, then content). */
 export async function insertObject(request: GcsRequest): Promise<GcsAnswer> {
   const { bucket, query, headers, message, bodies, nowMs } = request;
   request.allow("storage.objects.create");
@@ -110,7 +110,7 @@ export async function insertObject(request: GcsRequest): Promise<GcsAnswer> {
   }
 }
 
-/** Reads the parts of multipart/related: RFC 2387. Small objects only, as the API reference advises. */
+/** Reads the parts of multipart/related (RFC 2387), for small objects only, as the API reference advises. */
 async function partsOf(type: string, message: AsyncIterable<Uint8Array>) {
   const [, boundary] = /^multipart\/related;.*boundary="?([^";]+)"?/.exec(type) ?? [];
   if (boundary === undefined) {
@@ -142,7 +142,7 @@ async function partsOf(type: string, message: AsyncIterable<Uint8Array>) {
   return { metadata: first.content.toString(), content: second.content, contentType };
 }
 
-/** A copy inside the store: as many requests as it takes, each with the token of the one before. */
+/** Copies inside the store, in several requests if necessary; each carries the previous one's token. */
 export async function rewriteObject(
   request: GcsRequest,
   target: { readonly bucket: string; readonly name: string },

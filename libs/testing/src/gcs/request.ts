@@ -1,4 +1,4 @@
-/** A request as the operations see it, and their answers. */
+/** A request as operations receive it, and their answers. */
 import type { IncomingMessage } from "node:http";
 import type { Bodies } from "../http/bodies.ts";
 import type { GcsAction } from "./authorise.ts";
@@ -6,7 +6,10 @@ import { GcsError } from "./errors.ts";
 import type { GcsBucket, GcsObject } from "./state.ts";
 
 export type GcsLimits = {
-  /** Chunks of a resumable upload are multiples of it, but for the last; what is kept of one that broke off, too. */
+  /**
+   * Chunks of a resumable upload, and the kept part of an interrupted one, are multiples of this size; the last chunk
+   * may be smaller.
+   */
   readonly chunkBytes: number;
   readonly listedMax: number;
   /** The bytes that one request of a rewrite copies. */
@@ -17,16 +20,16 @@ export type GcsRequest = {
   readonly message: IncomingMessage;
   readonly method: string;
   readonly bucket: GcsBucket;
-  /** The name of the object, decoded; empty for the bucket. */
+  /** The decoded name of the object; empty for the bucket. */
   readonly name: string;
   readonly query: ReadonlyMap<string, string>;
   readonly headers: Readonly<Record<string, string>>;
   readonly bodies: Bodies;
   readonly nowMs: number;
   readonly limits: GcsLimits;
-  /** `http://host:port`, as the client wrote it. */
+  /** The address `http://host:port`, as the client wrote it. */
   readonly origin: string;
-  /** Throws 403. */
+  /** Throws 403 if the caller lacks the right. */
   allow(action: GcsAction): void;
   mayDo(action: GcsAction): boolean;
   otherBucket(name: string): GcsBucket;
@@ -46,7 +49,7 @@ export const jsonAnswer = (content: object, headers: GcsAnswer["headers"] = {}):
   content: JSON.stringify(content),
 });
 
-/** The content of an answer that is an object. */
+/** Returns the content of an answer with an object. */
 export function contentOf(
   { bodies }: Pick<GcsRequest, "bodies">,
   { pieces, bytes }: Pick<GcsObject, "pieces" | "bytes">,
@@ -56,7 +59,7 @@ export function contentOf(
 
 const smallBytesMax = 2 * 1_024 ** 2;
 
-/** The whole content of a small request. */
+/** Reads the whole content of a small request. */
 export async function textOf(message: AsyncIterable<Uint8Array>): Promise<string> {
   const chunks: Uint8Array[] = [];
   let bytes = 0;
@@ -74,7 +77,7 @@ export function jsonOf(text: string): Readonly<Record<string, unknown>> {
   throw new GcsError(400, "parseError", "Parse Error");
 }
 
-/** Null for what is no JSON. */
+/** Returns null for a text that is no JSON. */
 function parsed(text: string): unknown {
   try {
     return JSON.parse(text);
@@ -83,7 +86,7 @@ function parsed(text: string): unknown {
   }
 }
 
-/** `ifGenerationMatch`; null where it is not there. */
+/** Returns `ifGenerationMatch`; null if absent. */
 export function generationIn(query: ReadonlyMap<string, string>, name: string): number | null {
   const text = query.get(name);
   if (text === undefined) return null;

@@ -1,9 +1,9 @@
 /**
- * Resumable uploads ("Resumable uploads" and "Perform resumable uploads" of Google's documentation). A session is begun
- * with credentials; its address takes content without any, so that it is a secret. A request brings the bytes from
- * where the store is, all that is left or a multiple of the chunk size; what arrived of one that broke off is kept, in
- * such multiples, too. `bytes * /N` asks where the store is. Digests that were announced are compared when all is
- * there; a session whose content differs is over.
+ * Resumable uploads ("Resumable uploads" and "Perform resumable uploads" in Google's documentation). Beginning a
+ * session needs credentials; its address accepts content without any, so the address is a secret. A request sends the
+ * bytes from where the store's copy ends: all remaining ones, or a multiple of the chunk size. After an interrupted
+ * request the store keeps a multiple of the chunk size. `bytes * /N` requests the number of stored bytes. Announced
+ * digests are compared when all bytes have arrived; a session with different content is over.
  */
 import { randomUUID } from "node:crypto";
 import { PassThrough } from "node:stream";
@@ -46,12 +46,15 @@ export async function continueSession(request: GcsRequest): Promise<GcsAnswer> {
 
 type Range = {
   readonly first: number | null;
-  /** Null: where the content ends. */
+  /** Null if the range goes to the end of the content. */
   readonly last: number | null;
   readonly total: number | null;
 };
 
-/** `bytes 0-9/10`, `bytes 0-9/*`, `bytes * /10`; `bytes 0-* /*` for all that comes. No header: all of it. */
+/**
+ * Parses `bytes 0-9/10`, `bytes 0-9/*`, `bytes * /10`, and `bytes 0-* /*` for all following content. Without a header
+ * it is the whole content.
+ */
 function rangeIn(header: string | undefined, bytes: number): Range {
   if (header === undefined) return { first: 0, last: bytes - 1, total: bytes };
   const [, from] = /^bytes (\d+)-\*\/\*$/.exec(header) ?? [];
@@ -107,13 +110,16 @@ function soFar(bytes: number): GcsAnswer {
   return { status: 308, headers: bytes === 0 ? {} : { range: `bytes=0-${bytes - 1}` } };
 }
 
-/** Keeps what is new of the content, of one that breaks off in multiples of the chunk size. False: it broke off. */
+/**
+ * Keeps the new bytes of the content; after an interruption only a multiple of the chunk size. Returns false if it was
+ * interrupted.
+ */
 async function receive(request: GcsRequest, session: GcsSession, known: number): Promise<boolean> {
   const { message, bodies, limits } = request;
   const { chunkBytes } = limits;
   let skipped = 0;
   let broken = false;
-  // Read at once: what has arrived of a request that breaks off is lost with the request otherwise.
+  // The content is read at once, because bytes of an interrupted request would otherwise be lost with it.
   const arrived = message.pipe(new PassThrough());
   message.once("error", () => {
     broken = true;
@@ -133,7 +139,7 @@ async function receive(request: GcsRequest, session: GcsSession, known: number):
   }
   const before = session.pieces;
   const piece = await bodies.store(fresh());
-  // Another request may have brought the same meanwhile.
+  // A concurrent request may have stored the same bytes.
   if (session.state === "open" && session.pieces === before) session.pieces = [...before, piece];
   else await bodies.drop([piece]);
   return !broken;

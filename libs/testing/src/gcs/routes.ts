@@ -1,4 +1,4 @@
-/** The address of a request → the operation and the object that it is of. */
+/** Maps a request's address to the operation and its object. */
 import type { IncomingMessage } from "node:http";
 import type { SignedUrl } from "./authorise.ts";
 import { GcsError } from "./errors.ts";

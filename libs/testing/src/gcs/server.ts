@@ -1,9 +1,9 @@
 /**
- * A server of Google Cloud Storage for tests, on 127.0.0.1: objects of the JSON API, resumable uploads, and signed
- * addresses of the XML API. It refuses what the store refuses: tokens, signatures, times, digests, sizes,
- * preconditions; and shows the failures that a test commands. Objects are gone when it is disposed of.
+ * A fake Google Cloud Storage for tests, on 127.0.0.1: objects of the JSON API, resumable uploads, and signed addresses
+ * of the XML API. It refuses the same as the real store: wrong tokens, signatures, times, digests, sizes,
+ * preconditions. Tests can command failures. Its objects are deleted with it.
  *
- * It does not have versions, access lists, buckets' own settings, compose, batches, or sessions that expire.
+ * It lacks versions, access lists, bucket settings, compose, batches, and expiring sessions.
  */
 import { randomUUID } from "node:crypto";
 import type { IncomingMessage, ServerResponse } from "node:http";
@@ -30,13 +30,13 @@ import { GcsBucket } from "./state.ts";
 
 export type GcsServerOptions = {
   readonly buckets: readonly string[];
-  /** One, `server.account`, unless given. */
+  /** The accounts; default: `server.account`. */
   readonly accounts?: readonly GcsAccount[];
-  /** A free one unless given. */
+  /** The port; default: a free one. */
   readonly port?: number;
-  /** The server's own clock, in milliseconds since 1970. */
+  /** The server's clock, in milliseconds since 1970. */
   readonly nowMs?: () => number;
-  /** Content is counted and thrown away, digests are believed: for benchmarks of clients. */
+  /** The server counts and discards content and trusts digests: for benchmarks of clients. */
   readonly discardsContent?: boolean;
   readonly limits?: Partial<GcsLimits>;
 };
@@ -54,11 +54,11 @@ const limits: GcsLimits = {
 };
 
 export class GcsServer implements AsyncDisposable {
-  /** Every request that was answered, in order. */
+  /** Every answered request, in order. */
   readonly served: GcsServed[] = [];
   readonly failures = new CommandedFailures();
   readonly buckets: Map<string, GcsBucket>;
-  /** The first of its accounts. */
+  /** The first of the server's accounts. */
   readonly account: GcsAccount;
   readonly #bodies: Bodies;
   readonly #options: GcsServerOptions;
@@ -87,17 +87,17 @@ export class GcsServer implements AsyncDisposable {
     return this.#port.url;
   }
 
-  /** Again after `away`, on the same port and with the same objects. */
+  /** Listens; after `away`, on the same port and with the same objects. */
   listen(): Promise<void> {
     return this.#port.listen();
   }
 
-  /** Breaks every connection off and refuses new ones. */
+  /** Breaks off all connections and refuses new ones. */
   away(): Promise<void> {
     return this.#port.leave();
   }
 
-  /** Takes a right from an account until `allow` gives it back. */
+  /** Takes a right from an account until `allow` restores it. */
   deny(action: GcsAction, account: GcsAccount = this.account): void {
     this.#denied.add(`${account.client_email} ${action}`);
   }
@@ -147,7 +147,7 @@ export class GcsServer implements AsyncDisposable {
       if (bucket === undefined) throw noBucket();
       return bucket;
     };
-    // The address of a session is itself the secret.
+    // A session's address is itself the secret, so it needs no user.
     const user = route.operation === "UploadChunk" ? null : this.#userOf(route, nowMs);
     const mayDo = (action: GcsAction): boolean => !this.#denied.has(`${user?.email} ${action}`);
     const request: GcsRequest = {

@@ -1,4 +1,4 @@
-/** The XML API, as far as signed addresses use it: an object is read or written whole. */
+/** The part of the XML API for signed addresses: an object is read or written as a whole. */
 import { GcsError } from "./errors.ts";
 import { contentOf, type GcsAnswer, type GcsRequest } from "./request.ts";
 import { checkName, digestsOf, makeObject } from "./store.ts";

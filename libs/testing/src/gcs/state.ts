@@ -1,8 +1,8 @@
-/** The state of a store: buckets, their objects, and the resumable sessions that are not finished. */
+/** The state of a store: buckets, their objects, and unfinished resumable sessions. */
 import type { Piece } from "../http/bodies.ts";
 import { noObject } from "./errors.ts";
 
-/** Base64. */
+/** Digests in base64. */
 export type GcsDigests = { readonly md5: string; readonly crc32c: string };
 
 export type GcsObject = {
@@ -12,13 +12,13 @@ export type GcsObject = {
   readonly digests: GcsDigests;
   readonly contentType: string;
   readonly metadata: Readonly<Record<string, string>>;
-  /** The name of the key of Cloud KMS; null for the store's own. */
+  /** The name of the Cloud KMS key; null for the store's key. */
   readonly kmsKey: string | null;
   readonly generation: number;
   readonly updatedMs: number;
 };
 
-/** The properties of an object from the beginning of its upload. */
+/** The properties of an object, from the beginning of its upload. */
 export type Announced = {
   readonly name: string;
   readonly contentType: string;
@@ -26,14 +26,14 @@ export type Announced = {
   readonly kmsKey: string | null;
   readonly md5: string | null;
   readonly crc32c: string | null;
-  /** Null: at any. 0: only where there is none. */
+  /** The required generation: null for any, 0 for an absent object. */
   readonly ifGeneration: number | null;
 };
 
 export type GcsSession = {
   readonly id: string;
   readonly announced: Announced;
-  /** Null where it was not announced. */
+  /** Null if the size was not announced. */
   bytes: number | null;
   pieces: Piece[];
   state: "open" | "done" | "cancelled" | "failed";
@@ -62,7 +62,7 @@ export class GcsBucket {
   }
 }
 
-/** The resource of the JSON API. */
+/** Returns the object as a JSON API resource. */
 export function resourceOf(bucket: string, object: GcsObject): object {
   const { name, bytes, digests, contentType, metadata, kmsKey, generation, updatedMs } = object;
   const at = new Date(updatedMs).toISOString();

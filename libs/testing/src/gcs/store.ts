@@ -1,10 +1,10 @@
-/** Takes content in, checks it against what was announced, and makes an object of it, or none. */
+/** Stores content, compares it with the announced digests, and creates an object if they are equal. */
 import { runningChecksum } from "../s3/checksums.ts";
 import type { Bodies, Piece } from "../http/bodies.ts";
 import { GcsError } from "./errors.ts";
 import type { Announced, GcsBucket, GcsDigests, GcsObject } from "./state.ts";
 
-/** Digests of what the pieces hold; empty where content is discarded. */
+/** Returns the digests of the pieces; empty if content is discarded. */
 export async function digestsOf(bodies: Bodies, pieces: readonly Piece[]): Promise<GcsDigests> {
   if (!bodies.areKept) return { md5: "", crc32c: "" };
   const [md5, crc32c] = [runningChecksum("md5"), runningChecksum("crc32c")];
@@ -16,7 +16,7 @@ export async function digestsOf(bodies: Bodies, pieces: readonly Piece[]): Promi
   return { md5: md5.value(), crc32c: crc32c.value() };
 }
 
-/** Throws `conditionNotMet` of a generation that is not there, and `invalid` of other content than was announced. */
+/** Throws `conditionNotMet` if the generation differs, and `invalid` if the content differs from the announced one. */
 export function makeObject(
   bucket: GcsBucket,
   announced: Announced,

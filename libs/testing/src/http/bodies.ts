@@ -1,18 +1,16 @@
-/**
- * The content of objects and parts: files in a folder of the server's own, or of large ones nothing but their sizes.
- */
+/** The content of objects and parts: files in a temporary folder of the server, or only the sizes of large content. */
 import { link, mkdtemp, open, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
-/** `file` is null where content is discarded; what is small is then in `kept`. */
+/** `file` is null if content is discarded; small content is then in `kept`. */
 export type Piece = {
   readonly file: string | null;
   readonly bytes: number;
   readonly kept?: Uint8Array;
 };
 
-/** Markers, probes and metadata are read again, also from a server that discards content. */
+/** Markers, probes and metadata are kept even by a server that discards content. */
 const keptBytesMax = 16_384;
 const zeros = new Uint8Array(65_536);
 
@@ -28,7 +26,7 @@ export class Bodies implements AsyncDisposable {
     return new Bodies(await mkdtemp(join(tmpdir(), "test-store-")));
   }
 
-  /** Reads of more than 16 KiB give zeros. */
+  /** Discards content; reads of more than 16 KiB return zeros. */
   static discarded(): Bodies {
     return new Bodies(null);
   }
@@ -42,7 +40,7 @@ export class Bodies implements AsyncDisposable {
     return join(folder, String(this.#files));
   }
 
-  /** Stores what the source gives; nothing stays of a source that throws. */
+  /** Stores the bytes of a source; if the source throws, nothing is kept. */
   async store(source: AsyncIterable<Uint8Array>): Promise<Piece> {
     let bytes = 0;
     if (this.#folder === null) {
@@ -83,7 +81,7 @@ export class Bodies implements AsyncDisposable {
     for (const { file } of pieces) if (file !== null) await rm(file, { force: true });
   }
 
-  /** The bytes from `from` up to, but not with, `to`. */
+  /** Reads the bytes from `from` up to, but excluding, `to`. */
   async *read(pieces: readonly Piece[], from: number, to: number): AsyncGenerator<Uint8Array> {
     let start = 0;
     for (const { file, bytes, kept } of pieces) {
@@ -102,7 +100,7 @@ export class Bodies implements AsyncDisposable {
   }
 }
 
-/** Opened at once, so that a piece that is dropped meanwhile is still read to its end. */
+/** The file is opened at once, so that a piece that is dropped meanwhile can be read to its end. */
 async function* contentOf(name: string, from: number, end: number): AsyncGenerator<Uint8Array> {
   await using file = await open(name);
   for (let at = from; at < end; ) {
@@ -110,7 +108,7 @@ async function* contentOf(name: string, from: number, end: number): AsyncGenerat
       Buffer.allocUnsafe(Math.min(zeros.length * 4, end - at)),
       { position: at },
     );
-    if (bytesRead === 0) throw new Error(`${name} is shorter than it was`);
+    if (bytesRead === 0) throw new Error(`${name} became shorter while it was read`);
     at += bytesRead;
     yield buffer.subarray(0, bytesRead);
   }

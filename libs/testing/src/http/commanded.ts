@@ -1,27 +1,27 @@
-/** Failures that a test commands a server to show: each rule holds for so many requests of an operation. */
+/** Failures that a test commands a server to show: each rule applies to a number of requests of an operation. */
 import type { IncomingMessage, ServerResponse } from "node:http";
 
 export type CommandedFailure =
-  /** Answers with this status, and does nothing. */
+  /** Answers with this status without performing the request. */
   | { readonly kind: "status"; readonly status: number; readonly code: string }
-  /** Answers correctly, with a delay. */
+  /** Answers correctly, but with a delay. */
   | { readonly kind: "slow"; readonly ms: number }
-  /** Breaks the connection off without doing anything. */
+  /** Breaks off the connection without performing the request. */
   | { readonly kind: "reset" }
-  /** Does what was asked, and breaks the connection off before it answers. */
+  /** Performs the request and breaks off the connection before the answer. */
   | { readonly kind: "lost_answer" }
-  /** Breaks the connection off after this many bytes of the answer's content. */
+  /** Breaks off the connection after this many bytes of the answer's content. */
   | { readonly kind: "truncated"; readonly afterBytes: number }
-  /** Answers 200 with an error as its content, as S3 may on copies and completions. */
+  /** Answers 200 with an error as content, like S3 for some copies and completions. */
   | { readonly kind: "late_error"; readonly code: string };
 
 export type FailureRule = {
   readonly failure: CommandedFailure;
-  /** An operation's name; absent: any. */
+  /** The operation's name; default: any. */
   readonly operation?: string;
-  /** Part of the key; absent: any. */
+  /** A part of the key; default: any. */
   readonly key?: string;
-  /** 1 unless given. */
+  /** The number of requests; default: 1. */
   readonly times?: number;
 };
 
@@ -36,7 +36,7 @@ export class CommandedFailures {
     this.#rules = [];
   }
 
-  /** The failure that this request is to show, which counts it. */
+  /** Returns the failure for this request, and counts it. */
   take(operation: string, key: string): CommandedFailure | null {
     const found = this.#rules.find(
       ({ rule, left }) =>
@@ -53,7 +53,7 @@ export const slow = (ms: number): Promise<void> =>
     setTimeout(resolve, ms);
   });
 
-/** The client sees a connection that was reset. */
+/** Resets the connection, which the client sees. */
 export function breakOff(request: IncomingMessage, response: ServerResponse): void {
   response.destroy();
   request.socket.resetAndDestroy();

@@ -1,4 +1,4 @@
-/** A server's place on 127.0.0.1, which it may leave for a while and take again. */
+/** A server's port on 127.0.0.1, which it can leave and take again. */
 import { createServer, type RequestListener, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 
@@ -7,7 +7,7 @@ export class Port {
   #http: Server | null = null;
   #number: number;
 
-  /** `number`: 0 for a free one. */
+  /** `number` is the port; 0 for a free one. */
   constructor(serve: RequestListener, number = 0) {
     this.#serve = serve;
     this.#number = number;
@@ -17,7 +17,7 @@ export class Port {
     return `http://127.0.0.1:${this.#number}`;
   }
 
-  /** After `leave` on the same port again. */
+  /** Listens; after `leave` on the same port. */
   async listen(): Promise<void> {
     const http = createServer(this.#serve);
     await new Promise<void>((resolve, reject) => {
@@ -28,7 +28,7 @@ export class Port {
     this.#http = http;
   }
 
-  /** Breaks every connection off and refuses new ones. */
+  /** Breaks off all connections and refuses new ones. */
   async leave(): Promise<void> {
     const http = this.#http;
     this.#http = null;

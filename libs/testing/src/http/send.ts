@@ -1,4 +1,4 @@
-/** Writes answers of the test servers; of a truncated one the connection ends after some bytes. */
+/** Writes the answers of the test servers; a truncated answer ends the connection after some bytes. */
 import type { IncomingMessage, ServerResponse } from "node:http";
 
 export type SentAnswer = {
@@ -31,7 +31,7 @@ export async function sendAnswer(
       left -= part.length;
       if (response.destroyed) return;
       if (!response.write(part)) await drained(response);
-      // Bytes written before still arrive.
+      // The bytes written before still arrive.
       if (left <= 0) return request.socket.destroySoon();
     }
     response.end();

@@ -1,4 +1,4 @@
-/** Lets a request pass, or refuses it: its signature, its time, and the rights of its user. */
+/** Authorises a request by its signature, its time, and its user's rights. */
 import { denied, S3Error } from "./errors.ts";
 import {
   expectedSignature,
@@ -21,11 +21,11 @@ export type S3Action =
 export type S3User = {
   readonly accessKeyId: string;
   readonly secretAccessKey: string;
-  /** The token of temporary credentials; a request without it is refused. */
+  /** The session token of temporary credentials; a request without it is refused. */
   readonly sessionToken?: string;
 };
 
-/** A user and what was signed, for the bodies that are signed in chunks. */
+/** The user and the signature, for bodies that are signed in chunks. */
 export type Caller = { readonly user: S3User; readonly signature: Signature };
 
 const skewMsMax = 15 * 60_000;
@@ -73,7 +73,7 @@ function checkTime(signature: Signature, nowMs: number): void {
   if (nowMs > atMs + signature.expiresSeconds * 1_000) throw denied("Request has expired");
 }
 
-/** A header of Amazon's that is not signed could have been added by anybody. */
+/** Any intermediary could have added an unsigned Amazon header, so it is refused. */
 function checkSignedHeaders(request: SignedRequest, { signedHeaders }: Signature): void {
   const unsigned = Object.keys(request.headers).filter(
     (name) => name.startsWith("x-amz-") && !signedHeaders.includes(name),

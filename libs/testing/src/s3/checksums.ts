@@ -1,4 +1,4 @@
-/** The checksums that S3 keeps, over whole content and over parts. Values are base64. */
+/** The checksums that S3 keeps, of whole content and of parts, in base64. */
 import { createHash } from "node:crypto";
 import { crc32 } from "node:zlib";
 import { S3Error } from "./errors.ts";
@@ -14,7 +14,7 @@ export type Checksum = {
 
 export interface RunningChecksum {
   update(content: Uint8Array): void;
-  /** Base64. */
+  /** Returns the checksum in base64. */
   value(): string;
 }
 
@@ -54,7 +54,7 @@ export function runningChecksum(name: ChecksumName | "md5"): RunningChecksum {
   };
 }
 
-/** The checksum of the parts' checksums, with their number, as S3 writes it. */
+/** Returns the checksum of the parts' checksums, with the number of parts, in S3's notation. */
 export function compositeOf(name: ChecksumName, parts: readonly string[]): string {
   const running = runningChecksum(name);
   for (const part of parts) running.update(Buffer.from(part, "base64"));
@@ -68,7 +68,7 @@ const lengths: Readonly<Record<ChecksumName, number>> = {
   sha256: 32,
 };
 
-/** The checksum that a request names, in a header or announced for the trailer; null where it names none. */
+/** Returns the checksum that a request names, in a header or announced for the trailer; null if it names none. */
 export function checksumIn(
   headers: Readonly<Record<string, string | undefined>>,
 ): { readonly name: ChecksumName; readonly value: string } | null {
@@ -87,7 +87,7 @@ export function checksumIn(
 
 export const headerOf = (name: ChecksumName): string => `x-amz-checksum-${name}`;
 
-/** SHA256 or CRC32C, as requests and answers write it; null where nothing is named. */
+/** Parses SHA256 or CRC32C as requests and answers write it; null for no name. */
 export function checksumNamed(text: string | undefined): ChecksumName | null {
   if (text === undefined) return null;
   const name = checksumNames.find((known) => known === text.toLowerCase());

@@ -1,9 +1,9 @@
 /**
- * The encoding `aws-chunked`: each chunk is its size in hex, perhaps `;chunk-signature=…`, its bytes and a line's end;
- * a chunk of no bytes ends the content, and lines of trailers follow. A chunk's signature covers the one before it, the
- * first that of the request; the trailers have a signature of their own. Source: "Signature Calculations for the
- * Authorization Header: Transferring Payload in Multiple Chunks" and its twin on trailing headers in the API reference
- * of Amazon S3.
+ * The encoding `aws-chunked`: each chunk has its size in hex, an optional `;chunk-signature=…`, its bytes and a line
+ * break; an empty chunk ends the content, and lines of trailers follow. A chunk's signature covers the previous
+ * signature, the first one the request's; the trailers have a separate signature. Source: "Signature Calculations for
+ * the Authorization Header: Transferring Payload in Multiple Chunks" and its twin on trailing headers in the API
+ * reference of Amazon S3.
  */
 import { createHash } from "node:crypto";
 import { S3Error } from "./errors.ts";
@@ -22,7 +22,7 @@ export type Trailers = Readonly<Record<string, string>>;
 const lineCharactersMax = 4_096;
 const signedChunkBytesMin = 8_192;
 
-/** Takes lines and counted bytes from a stream. */
+/** Reads lines and counted bytes from a stream. */
 class ByteReader {
   readonly #source: AsyncIterator<Uint8Array>;
   #rest: Uint8Array = new Uint8Array();
@@ -39,7 +39,7 @@ class ByteReader {
     this.#rest = this.#rest.length === 0 ? next.value : Buffer.concat([this.#rest, next.value]);
   }
 
-  /** Without its end. */
+  /** Returns the next line without its line break. */
   async line(): Promise<string> {
     for (;;) {
       const end = Buffer.from(this.#rest.buffer, this.#rest.byteOffset, this.#rest.length).indexOf(
@@ -80,14 +80,14 @@ export class ChunkedBody {
   #trailers: Trailers = {};
   #smallChunkSeen = false;
 
-  /** Without `signing` the chunks are not signed (STREAMING-UNSIGNED-PAYLOAD-TRAILER). */
+  /** Without `signing` the chunks are unsigned (STREAMING-UNSIGNED-PAYLOAD-TRAILER). */
   constructor(source: AsyncIterable<Uint8Array>, signing: ChunkSigning | null) {
     this.#reader = new ByteReader(source);
     this.#signing = signing;
     this.#previous = signing?.seed ?? "";
   }
 
-  /** Known when the content was read to its end. */
+  /** The trailers are known when the content was read to its end. */
   get trailers(): Trailers {
     return this.#trailers;
   }

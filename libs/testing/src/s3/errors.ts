@@ -1,4 +1,4 @@
-/** The errors of S3: the codes are those of "Error Responses" in its API reference. */
+/** The errors of S3, with the codes of "Error Responses" in its API reference. */
 export class S3Error extends Error {
   override readonly name = "S3Error";
   readonly status: number;

@@ -1,4 +1,4 @@
-/** HeadBucket, ListObjectsV2, ListMultipartUploads and ListParts. */
+/** The listing operations: HeadBucket, ListObjectsV2, ListMultipartUploads and ListParts. */
 import { percentEncode } from "./signature.ts";
 import { checksumElements } from "./objects.ts";
 import { type Answer, numberIn, type S3Request, xmlAnswer } from "./request.ts";
@@ -6,7 +6,7 @@ import { keysInOrder } from "./state.ts";
 import { S3Error } from "./errors.ts";
 import { writeXml, type XmlElement } from "./xml.ts";
 
-/** Keys in an answer are percent-encoded where the request asks so, for XML has no place for control characters. */
+/** Keys are percent-encoded if the request says so, because XML cannot contain control characters. */
 function keyWriter(query: ReadonlyMap<string, string>): (key: string) => string {
   const encoding = query.get("encoding-type");
   if (encoding === undefined) return (key) => key;
@@ -23,7 +23,7 @@ export async function headBucket(request: S3Request): Promise<Answer> {
 
 type Entry = { readonly key: string } | { readonly common: string };
 
-/** Keys, and where a delimiter is given one entry for all keys that are the same up to it. */
+/** Returns the keys; with a delimiter, all keys with the same beginning up to it become one entry. */
 function entriesOf(keys: readonly string[], prefix: string, delimiter: string): readonly Entry[] {
   const commons = new Set<string>();
   return keys.flatMap((key): readonly Entry[] => {

@@ -1,5 +1,5 @@
 /**
- * Objects in parts: CreateMultipartUpload, UploadPart, UploadPartCopy, CompleteMultipartUpload and
+ * The operations of multipart uploads: CreateMultipartUpload, UploadPart, UploadPartCopy, CompleteMultipartUpload and
  * AbortMultipartUpload.
  */
 import { createHash, randomUUID } from "node:crypto";
@@ -73,7 +73,7 @@ export async function uploadPart(request: S3Request): Promise<Answer> {
     checksum,
     modifiedMs: request.nowMs,
   };
-  // It may have been ended while the part came in.
+  // The upload may have ended while the part arrived.
   await storePart(request, request.bucket.upload(request.key, id), part);
   return {
     status: 200,
@@ -238,7 +238,7 @@ async function checksumOf(
   return { name, type, value: running.value() };
 }
 
-/** The request's checksum of the whole object, of which the parts' number may be left out. */
+/** Compares the request's checksum of the whole object, which may omit the number of parts. */
 function checkStated(headers: S3Request["headers"], checksum: Checksum | null): void {
   if (checksum === null) return;
   const stated = headers[headerOf(checksum.name)];

@@ -1,11 +1,11 @@
-/** PutObject, GetObject, HeadObject, DeleteObject, DeleteObjects and CopyObject. */
+/** The object operations: PutObject, GetObject, HeadObject, DeleteObject, DeleteObjects and CopyObject. */
 import { readXml, textAt, writeXml, type XmlElement } from "./xml.ts";
 import { denied, S3Error } from "./errors.ts";
 import { type Answer, type S3Request, xmlAnswer } from "./request.ts";
 import { checksumNamed, runningChecksum } from "./checksums.ts";
 import { checksumHeaders, encryptionHeaders, keptHeaders, type S3Object } from "./state.ts";
 
-/** Removes what was there before. Throws PreconditionFailed as `If-None-Match: *` asks. */
+/** Replaces the object at the key. Throws PreconditionFailed for an existing object with `If-None-Match: *`. */
 export async function storeObject(request: S3Request, object: S3Object): Promise<void> {
   const { bucket, bodies } = request;
   try {
@@ -55,7 +55,7 @@ export async function putObject(request: S3Request): Promise<Answer> {
 
 function readable(request: S3Request): S3Object {
   request.allow("s3:GetObject", request.key);
-  // A caller without the right to list is refused: S3 does not say that the object is absent.
+  // A caller without the right to list is refused: S3 does not reveal that the object is absent.
   const object = request.bucket.objects.get(request.key);
   if (object === undefined && !request.mayDo("s3:ListBucket", request.key)) throw denied();
   return request.bucket.object(request.key);
@@ -93,7 +93,9 @@ function checkConditions(headers: S3Request["headers"], object: S3Object): void 
   if (noneMatch === object.etag) throw new S3Error(304, "NotModified", "");
 }
 
-/** From the first byte up to, but not with, the second number; null for no range and for what is no range. */
+/**
+ * Returns the range from the first byte up to, but excluding, the second number; null for no range or an invalid one.
+ */
 function rangeIn(header: string | undefined, bytes: number): readonly [number, number] | null {
   const [, first = "", last = ""] = /^bytes=(\d*)-(\d*)$/.exec(header ?? "") ?? [];
   if (first === "" && last === "") return null;
@@ -151,7 +153,7 @@ export async function deleteObjects(request: S3Request): Promise<Answer> {
   return xmlAnswer(writeXml("DeleteResult", results));
 }
 
-/** The object that `x-amz-copy-source` names. */
+/** Returns the object that `x-amz-copy-source` names. */
 export function copySource(request: S3Request): S3Object {
   const text = decodeURIComponent(request.headers["x-amz-copy-source"] ?? "").replace(/^\//, "");
   const [name = "", key = ""] = text.split(/\/(.*)/s);
@@ -193,7 +195,7 @@ export async function copyObject(request: S3Request): Promise<Answer> {
   return xmlAnswer(writeXml("CopyObjectResult", children), encryptionHeaders(object.headers));
 }
 
-/** A copy in one request is one object: its checksum covers the whole, also where the source's was of parts. */
+/** A copy in one request becomes one object: its checksum covers the whole, even if the source's covers parts. */
 async function checksumOfCopy(request: S3Request, source: S3Object): Promise<S3Object["checksum"]> {
   const name = checksumNamed(request.headers["x-amz-checksum-algorithm"]) ?? source.checksum?.name;
   if (name === undefined) return null;

@@ -1,4 +1,4 @@
-/** Finds the operation of a request by its method, its path and the parameters that name a subresource. */
+/** Finds the operation of a request by its method, its path and its subresource parameters. */
 import { S3Error } from "./errors.ts";
 import { headBucket, listMultipartUploads, listObjects, listParts } from "./listings.ts";
 import {
@@ -11,7 +11,7 @@ import {
 import { copyObject, deleteObject, deleteObjects, getObject, putObject } from "./objects.ts";
 import type { Answer, S3Request } from "./request.ts";
 
-/** Named as in the API reference. A HEAD is answered as its GET, without the content. */
+/** The operations by their names in the API reference. A HEAD is answered like its GET, without the content. */
 export const operations = {
   AbortMultipartUpload: abortMultipartUpload,
   CompleteMultipartUpload: completeMultipartUpload,
@@ -32,7 +32,7 @@ export const operations = {
 
 export type S3Operation = keyof typeof operations;
 
-/** Parameters that only say how an operation answers. */
+/** Parameters that only affect how an operation answers. */
 const plain =
   /^(x-id|list-type|prefix|delimiter|max-\w+|continuation-token|start-after|fetch-owner|encoding-type|part-number-marker|key-marker|upload-id-marker|X-Amz-[\w-]+)$/;
 
@@ -58,7 +58,7 @@ const copies: Partial<Record<S3Operation, S3Operation>> = {
   UploadPart: "UploadPartCopy",
 };
 
-/** Throws NotImplemented for what this server does not have. */
+/** Throws NotImplemented for operations that this server lacks. */
 export function operationOf(
   method: string,
   key: string,

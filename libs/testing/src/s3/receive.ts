@@ -1,4 +1,4 @@
-/** The content of a request: decoded, stored, and checked against everything that the request says of it. */
+/** Receives the content of a request: decodes it, stores it, and compares it with the request's sizes and digests. */
 import type { Bodies, Piece } from "../http/bodies.ts";
 import type { Caller } from "./authorise.ts";
 import {
@@ -14,7 +14,7 @@ import { scopeOf, signingKey } from "./signature.ts";
 
 export type Received = {
   readonly piece: Piece;
-  /** Hex. */
+  /** The MD5 in hex. */
   readonly md5: string;
   readonly checksum: { readonly name: ChecksumName; readonly value: string } | null;
 };
@@ -90,7 +90,7 @@ function chunkedBody({ headers, content, caller }: Incoming): ChunkedBody {
   return new ChunkedBody(content, signing);
 }
 
-/** Digests of the received bytes. A store that discards content computes none, and trusts the sender's. */
+/** Computes the digests of the received bytes. A server that discards content computes none and trusts the sender's. */
 class Digests {
   readonly #md5: RunningChecksum | null;
   readonly #sha256: RunningChecksum | null;

@@ -1,4 +1,4 @@
-/** A request as the operations see it, and their answers. */
+/** A request as operations receive it, and their answers. */
 import type { Bodies } from "../http/bodies.ts";
 import type { S3Action } from "./authorise.ts";
 import type { Received } from "./receive.ts";
@@ -13,20 +13,20 @@ export type S3Request = {
   readonly bodies: Bodies;
   readonly nowMs: number;
   readonly limits: S3Limits;
-  /** Takes the content, checked. */
+  /** Receives the content and checks it. */
   receive(): Promise<Received>;
-  /** The content of a small request, checked. */
+  /** Returns the content of a small request after a check. */
   text(): Promise<string>;
-  /** Throws AccessDenied. */
+  /** Throws AccessDenied if the user lacks the right. */
   allow(action: S3Action, key: string): void;
   mayDo(action: S3Action, key: string): boolean;
   otherBucket(name: string): S3Bucket;
 };
 
 export type S3Limits = {
-  /** The least size of every part but the last. */
+  /** The smallest size of every part except the last. */
   readonly partBytesMin: number;
-  /** The maximum of CopyObject and of a part that is copied. */
+  /** The maximum size for CopyObject and for a copied part. */
   readonly copyBytesMax: number;
   readonly listedMax: number;
 };

@@ -8,7 +8,7 @@ type Wanted = {
   readonly path?: string;
   readonly query?: readonly (readonly [string, string])[];
   readonly headers?: Readonly<Record<string, string>>;
-  /** Sent, and not signed. */
+  /** Headers that are sent but not signed. */
   readonly unsigned?: Readonly<Record<string, string>>;
   readonly content?: string;
   readonly secret?: string;
@@ -25,7 +25,7 @@ type Answered = {
 const start = (options: Partial<S3ServerOptions> = {}): Promise<S3Server> =>
   S3Server.start({ buckets: ["bucket"], limits: { partBytesMin: 10 }, ...options });
 
-/** Signs with the code that the documented examples test. */
+/** Signs requests with the code that the documented examples test. */
 async function call(server: S3Server, wanted: Wanted): Promise<Answered> {
   const { method = "GET", path = "/bucket/a", query = [], content = "" } = wanted;
   const at = new Date(wanted.atMs ?? Date.now()).toISOString().replace(/[-:]|\.\d+/g, "");
@@ -83,7 +83,7 @@ const put = { method: "PUT", content: "content" } as const;
 const md5 = (text: string): string => createHash("md5").update(text).digest("base64");
 const sha256 = (text: string): string => createHash("sha256").update(text).digest("base64");
 
-test("an object is written once, read whole and in ranges, and deleted", async () => {
+test("an object is written once, read as a whole and in ranges, and deleted", async () => {
   await using server = await start();
   expect(await call(server, put)).toMatchObject({ status: 200 });
   expect(await call(server, {})).toMatchObject({ status: 200, text: "content" });
@@ -130,7 +130,7 @@ test.each<[string, Wanted, string]>([
   ).toBe(code);
 });
 
-test("a request that is not signed, or whose signature is of another request, is refused", async () => {
+test("an unsigned request, or one with another request's signature, is refused", async () => {
   await using server = await start();
   expect((await fetch(`${server.url}/bucket/a`)).status).toBe(403);
   const headers = { "x-amz-content-sha256": sha256Hex("content") };
@@ -169,7 +169,7 @@ test.each<[string, Wanted, string]>([
   expect((await call(server, {})).code).toBe("NoSuchKey");
 });
 
-test("digests that are right are taken, and kept checksums given back where they are asked for", async () => {
+test("right digests are accepted, and stored checksums are returned on request", async () => {
   await using server = await start();
   const value = sha256("content");
   const headers = { "content-md5": md5("content"), "x-amz-checksum-sha256": value };
@@ -181,8 +181,8 @@ test("digests that are right are taken, and kept checksums given back where they
   expect((await call(server, {})).headers.get("x-amz-checksum-sha256")).toBeNull();
 });
 
-/** The check value of each algorithm: that of the text 123456789. */
-test("the cyclic checksums are those of their definitions", async () => {
+/** The check value of each algorithm is the checksum of the text 123456789. */
+test("the CRC checksums have the check values of their definitions", async () => {
   await using server = await start();
   const of = (name: string, hex: string) => ({
     ...put,
@@ -224,7 +224,7 @@ const named = (number: number, etag: string, more = ""): string =>
   `<PartNumber>${number}</PartNumber><ETag>${etag}</ETag>${more}`;
 const etagOf = (text: string): string => `"${createHash("md5").update(text).digest("hex")}"`;
 
-test("an upload is completed with its parts in order, of the smallest size at least, and by their ETags", async () => {
+test("an upload is completed by its parts' ETags in order, and parts below the smallest size are refused", async () => {
   await using server = await start();
   const id = await begin(server);
   const [one, two] = ["0123456789", "end"];
@@ -246,7 +246,7 @@ test("an upload is completed with its parts in order, of the smallest size at le
   expect((await complete(server, id, [first, second])).code).toBe("NoSuchUpload");
 });
 
-test("an upload with checksums needs one with each part, and gives the checksum of the parts with their number", async () => {
+test("an upload with checksums requires one for each part and returns their composite checksum", async () => {
   await using server = await start();
   const id = await begin(server, { "x-amz-checksum-algorithm": "SHA256" });
   const [one, two] = ["0123456789", "end"];
@@ -276,7 +276,7 @@ test("an upload with checksums needs one with each part, and gives the checksum 
   );
 });
 
-test("an upload that was given up is gone, with its parts", async () => {
+test("an aborted upload is deleted with its parts", async () => {
   await using server = await start();
   const id = await begin(server);
   await part(server, id, 1, "0123456789");
@@ -309,7 +309,7 @@ function presigned(server: S3Server, method: string, seconds: number, atMs = Dat
   return `${server.url}/bucket/a?${search.join("&")}&X-Amz-Signature=${signature}`;
 }
 
-test("a presigned request holds for its method, its time and its path", async () => {
+test("a presigned request is valid for its method, its time and its path only", async () => {
   await using server = await start();
   await call(server, put);
   const status = async (url: string, method = "GET"): Promise<number> =>
@@ -323,7 +323,7 @@ test("a presigned request holds for its method, its time and its path", async ()
   expect(await status(presigned(server, "GET", 604_801))).toBe(400);
 });
 
-test("a right that was taken is refused, and a caller that may not list is refused for an absent object too", async () => {
+test("a revoked right is refused, and a user that may not list is refused for an absent object too", async () => {
   await using server = await start();
   await call(server, put);
   server.deny("s3:ListBucket");
@@ -335,7 +335,7 @@ test("a right that was taken is refused, and a caller that may not list is refus
   expect((await call(server, {})).status).toBe(200);
 });
 
-test("a server that discards content counts it and gives zeros back, but keeps what is small", async () => {
+test("a server that discards content counts it and returns zeros, but keeps small content", async () => {
   await using server = await start({ discardsContent: true });
   expect((await call(server, put)).status).toBe(200);
   expect((await call(server, {})).text).toBe("content");
@@ -344,7 +344,7 @@ test("a server that discards content counts it and gives zeros back, but keeps w
   expect((await call(server, {})).text).toBe("\0".repeat(20_000));
 });
 
-test("a server that was away has its objects when it is back", async () => {
+test("a server that was stopped has its objects again when it restarts", async () => {
   await using server = await start();
   await call(server, put);
   await server.away();
@@ -353,7 +353,7 @@ test("a server that was away has its objects when it is back", async () => {
   expect((await call(server, {})).text).toBe("content");
 });
 
-test("a signature that was made with another algorithm's key is refused", async () => {
+test("a signature with a key of another algorithm is refused", async () => {
   await using server = await start();
   const url = presigned(server, "GET", 60);
   const forged = createHmac("sha256", "guess").update(url).digest("hex");

@@ -1,9 +1,9 @@
 /**
- * An S3 server for tests, on 127.0.0.1. It refuses what S3 refuses: signatures, times, digests, unknown parameters,
- * parts that are too small; and shows the failures that a test commands. Objects are gone when it is disposed of.
+ * A fake S3 server for tests, on 127.0.0.1. It refuses the same as S3: wrong signatures, times, digests, unknown
+ * parameters, parts that are too small. Tests can command failures. Its objects are deleted with it.
  *
- * It does not have versions, access lists, lifecycle, encryption (its headers are kept and given back) or ListObjects
- * of version 1.
+ * It lacks versions, access lists, lifecycle, encryption (its headers are stored and returned) and version 1 of
+ * ListObjects.
  */
 import { randomUUID } from "node:crypto";
 import type { IncomingMessage, ServerResponse } from "node:http";
@@ -22,16 +22,16 @@ import { writeXml } from "./xml.ts";
 
 export type S3ServerOptions = {
   readonly buckets: readonly string[];
-  /** Where none is given, one with the key `testkey` and the secret `testsecret`. */
+  /** The users; default: one with the key `testkey` and the secret `testsecret`. */
   readonly users?: readonly S3User[];
   readonly region?: string;
-  /** A free one unless given. */
+  /** The port; default: a free one. */
   readonly port?: number;
-  /** The server's own clock, in milliseconds since 1970. */
+  /** The server's clock, in milliseconds since 1970. */
   readonly nowMs?: () => number;
-  /** Content over 16 KiB is counted and thrown away, digests are believed: for benchmarks of clients. */
+  /** The server counts and discards content over 16 KiB and trusts digests: for benchmarks of clients. */
   readonly discardsContent?: boolean;
-  /** False: a store that passes over every checksum, as older ones do. */
+  /** False simulates a store that ignores all checksums, like older ones. */
   readonly keepsChecksums?: boolean;
   readonly limits?: Partial<S3Limits>;
 };
@@ -39,7 +39,7 @@ export type S3ServerOptions = {
 export type S3Served = {
   readonly operation: S3Operation | "Unknown";
   readonly key: string;
-  /** The number of the part of an upload in parts. */
+  /** The part number in a multipart upload. */
   readonly part: number | null;
   readonly status: number;
 };
@@ -60,9 +60,9 @@ type Parsed = {
 };
 
 export class S3Server implements AsyncDisposable {
-  /** Every request that was answered, in order. */
+  /** Every answered request, in order. */
   readonly served: S3Served[] = [];
-  /** The requests as they came in, also where the answer was a commanded failure. */
+  /** The requests as they arrived, including those answered by a commanded failure. */
   readonly asked: S3Served["operation"][] = [];
   readonly failures = new CommandedFailures();
   readonly buckets: Map<string, S3Bucket>;
@@ -93,17 +93,17 @@ export class S3Server implements AsyncDisposable {
     return this.#port.url;
   }
 
-  /** Again after `away`, on the same port and with the same objects. */
+  /** Listens; after `away`, on the same port and with the same objects. */
   listen(): Promise<void> {
     return this.#port.listen();
   }
 
-  /** Breaks every connection off and refuses new ones. */
+  /** Breaks off all connections and refuses new ones. */
   away(): Promise<void> {
     return this.#port.leave();
   }
 
-  /** Takes a right from a user until `allow` gives it back. */
+  /** Takes a right from a user until `allow` restores it. */
   deny(action: S3Action, user: S3User = testUser): void {
     this.#denied.add(`${user.accessKeyId} ${action}`);
   }
@@ -209,7 +209,7 @@ function withoutChecksums(headers: SignedRequest["headers"]): SignedRequest["hea
   );
 }
 
-/** The content of a small request, also where a server discards objects. */
+/** Reads the content of a small request, even if the server discards objects. */
 async function textOf(
   headers: SignedRequest["headers"],
   content: AsyncIterable<Uint8Array>,
@@ -223,7 +223,7 @@ async function textOf(
   return Buffer.concat(chunks).toString();
 }
 
-/** `/bucket/key`, or `/key` at a host whose first label is a bucket. */
+/** Parses `/bucket/key`, or `/key` at a host whose first label is a bucket. */
 function parse(request: IncomingMessage, buckets: readonly string[]): Parsed {
   const [path = "", search = ""] = (request.url ?? "").split(/\?(.*)/s);
   const query = search
@@ -265,7 +265,7 @@ function errorXml({ code, message }: S3Error): string {
   ]);
 }
 
-/** A HEAD has no content, so that its refusals have no code. */
+/** A HEAD has no content, so its errors have no code. */
 function answerOf(error: unknown, isHead: boolean): Answer {
   const told =
     error instanceof S3Error

@@ -1,4 +1,5 @@
-// The examples of "Authenticating Requests (AWS Signature Version 4)" in the API reference of Amazon S3, with its keys.
+// Tests with the examples of "Authenticating Requests (AWS Signature Version 4)" in the API reference of Amazon S3,
+// with its keys.
 import { expect, test } from "vitest";
 import { ChunkedBody } from "./chunks.ts";
 import {
@@ -135,12 +136,12 @@ function chunked(content: Buffer): Buffer {
   return Buffer.concat([chunk(0, 65_536, 0), chunk(65_536, 66_560, 1), chunk(66_560, 66_560, 2)]);
 }
 
-test("the documented signatures of chunks hold", async () => {
+test("the documented signatures of chunks are accepted", async () => {
   const content = Buffer.alloc(66_560, "a");
   expect(await decoded(chunked(content))).toEqual(content);
 });
 
-test("a chunk with another byte, another order or no end is refused", async () => {
+test("chunks with a changed byte, another order or no end are refused", async () => {
   const content = Buffer.alloc(66_560, "a");
   content[66_000] = 98;
   await expect(decoded(chunked(content))).rejects.toMatchObject({ code: "SignatureDoesNotMatch" });

@@ -3,17 +3,17 @@
  *
  * The canonical request is method, path, query, signed headers and the digest of the payload; the string to sign names
  * its SHA-256, the time and the scope (day/region/s3/aws4_request); the key is derived from the secret by the parts of
- * the scope. Source: "Authenticating Requests (AWS Signature Version 4)" in the API reference of Amazon S3. Its
- * examples are the test. SigV4A (asymmetric) and POST forms are not here.
+ * the scope. Source: "Authenticating Requests (AWS Signature Version 4)" in the API reference of Amazon S3. The tests
+ * use its examples. SigV4A (asymmetric) and POST forms are not supported.
  */
 import { createHash, createHmac, timingSafeEqual } from "node:crypto";
 import { S3Error } from "./errors.ts";
 
 export type SignedRequest = {
   readonly method: string;
-  /** The path as it was sent, percent-encoded. */
+  /** The path as sent, percent-encoded. */
   readonly path: string;
-  /** Decoded, in the order in which they were sent. */
+  /** The decoded parameters, in the order in which they were sent. */
   readonly query: readonly (readonly [string, string])[];
   /** The headers by lower-case name. */
   readonly headers: Readonly<Record<string, string>>;
@@ -22,7 +22,7 @@ export type SignedRequest = {
 export type Signature = {
   readonly where: "header" | "query";
   readonly accessKey: string;
-  /** `20130524T000000Z`. */
+  /** The time, such as `20130524T000000Z`. */
   readonly at: string;
   readonly day: string;
   readonly region: string;
@@ -54,7 +54,7 @@ export function scopeOf({ day, region, service }: Signature): string {
   return `${day}/${region}/${service}/aws4_request`;
 }
 
-/** Null for a request that is not signed at all. */
+/** Returns null for an unsigned request. */
 export function readSignature(request: SignedRequest): Signature | null {
   const query = new Map(request.query);
   if (query.has("X-Amz-Algorithm")) return readQuery(request, query);
@@ -135,7 +135,7 @@ function credentialIn(
   return { accessKey, day, region, service };
 }
 
-/** RFC 3986: all but letters, digits and `-._~`. */
+/** Encodes all but letters, digits and `-._~` (RFC 3986). */
 export function percentEncode(text: string): string {
   return encodeURIComponent(text).replace(
     /[!'()*]/g,
@@ -173,7 +173,7 @@ function canonicalRequest(request: SignedRequest, signature: Signature): string 
   ].join("\n");
 }
 
-/** The expected signature, in hex. */
+/** Returns the expected signature, in hex. */
 export function expectedSignature(
   request: SignedRequest,
   signature: Signature,
@@ -188,7 +188,7 @@ export function sameHex(a: string, b: string): boolean {
   return a.length === b.length && timingSafeEqual(Buffer.from(a), Buffer.from(b));
 }
 
-/** Milliseconds of `20130524T000000Z`. */
+/** Returns the milliseconds of a time such as `20130524T000000Z`. */
 export function timeOf(at: string): number {
   return Date.parse(at.replace(/^(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)Z$/, "$1-$2-$3T$4:$5:$6Z"));
 }

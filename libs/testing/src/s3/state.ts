@@ -1,16 +1,16 @@
-/** The state of a store: buckets, their objects, and the uploads that are not finished. */
+/** The state of a store: buckets, their objects, and unfinished uploads. */
 import type { Piece } from "../http/bodies.ts";
 import { type Checksum, type ChecksumName, headerOf } from "./checksums.ts";
 import { S3Error } from "./errors.ts";
 
-/** Headers that were given with an object and come back with it: its type, its encryption, its metadata. */
+/** Headers that are stored with an object and returned with it: its type, encryption and metadata. */
 export type KeptHeaders = Readonly<Record<string, string>>;
 
 export type S3Object = {
   readonly key: string;
   readonly pieces: readonly Piece[];
   readonly bytes: number;
-  /** With its quotes. */
+  /** The ETag with its quotes. */
   readonly etag: string;
   readonly checksum: Checksum | null;
   readonly headers: KeptHeaders;
@@ -64,7 +64,7 @@ export function keptHeaders(headers: Readonly<Record<string, string>>): KeptHead
   return Object.fromEntries(Object.entries(headers).filter(([name]) => kept.test(name)));
 }
 
-/** The headers about encryption in every answer about an encrypted object. */
+/** Returns the encryption headers for all answers about an encrypted object. */
 export function encryptionHeaders(headers: KeptHeaders): KeptHeaders {
   return Object.fromEntries(
     Object.entries(headers).filter(([name]) => name.startsWith("x-amz-server-side-encryption")),
@@ -76,7 +76,7 @@ export function checksumHeaders(checksum: Checksum | null): KeptHeaders {
   return { [headerOf(checksum.name)]: checksum.value, "x-amz-checksum-type": checksum.type };
 }
 
-/** The order of S3's listings: that of the keys' UTF-8. */
+/** Returns keys in the order of S3's listings: by their UTF-8 bytes. */
 export function keysInOrder(keys: Iterable<string>, prefix: string): readonly string[] {
   return [...keys]
     .filter((key) => key.startsWith(prefix))

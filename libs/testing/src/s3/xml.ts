@@ -1,4 +1,4 @@
-/** The little XML that S3 speaks: elements and text, no attributes that say anything. */
+/** The small part of XML that S3 uses: elements and text, without meaningful attributes. */
 import { S3Error } from "./errors.ts";
 
 export type XmlValue = string | number | readonly XmlElement[];
@@ -37,7 +37,7 @@ export type ReadElement = {
 
 const token = /<\?[^>]*\?>|<(\/?)([A-Za-z][\w:.-]*)([^>]*?)(\/?)>|([^<]+)/g;
 
-/** Throws MalformedXML for what is not closed as it was opened. */
+/** Throws MalformedXML if an element is not closed properly. */
 export function readXml(text: string): ReadElement {
   const malformed = (): S3Error =>
     new S3Error(400, "MalformedXML", "The XML you provided was not well-formed.");

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { contentOf, digestsOf, listAll, type Open, readAll, upload } from "./opened.ts";
 
 export function contentContract(open: Open): void {
-  test("an object that was put is read back, and replaced by the next", async () => {
+  test("a stored object is read back, and a second put replaces it", async () => {
     await using opened = await open();
     const { store, another } = opened;
     expect(await store.put("a/marker", Buffer.from("first"))).toBe(true);
@@ -23,7 +23,7 @@ export function contentContract(open: Open): void {
     expect(await listAll(store, "")).toEqual([]);
   });
 
-  test("a write that must not replace leaves the object that is there", async () => {
+  test("a put with ifAbsent leaves an existing object unchanged", async () => {
     await using opened = await open();
     const { store, another } = opened;
     expect(await store.put("m", Buffer.from("mine"), { ifAbsent: true })).toBe(true);
@@ -31,7 +31,7 @@ export function contentContract(open: Open): void {
     expect(String(await readAll(store, "m"))).toBe("mine");
   });
 
-  test("of several writes at the same time that must not replace, one succeeds", async () => {
+  test("exactly one of several concurrent puts with ifAbsent succeeds", async () => {
     await using opened = await open();
     const { store, another } = opened;
     const writes = Array.from({ length: 8 }, (_, index) =>
@@ -57,7 +57,7 @@ export function contentContract(open: Open): void {
     expect((await store.planUpload("b", other, { there: copied.head })).parts).toHaveLength(1);
   });
 
-  test("a copy has the bytes and a checksum of the whole or of the same parts", async () => {
+  test("a copy has the same bytes, with a checksum of the whole or of the same parts", async () => {
     await using opened = await open();
     const { store } = opened;
     const content = contentOf(2 * store.partBytes + 5);
@@ -65,13 +65,13 @@ export function contentContract(open: Open): void {
     await store.finishUpload("a/big", file);
     expect(await store.copy("a/big", "b/big copy+é")).toMatchObject({ kind: "copied" });
     expect(await readAll(store, "b/big copy+é")).toEqual(content);
-    // A copy counts as uploaded: its checksum is that of the file.
+    // A copy counts as uploaded: its checksum equals the file's.
     expect((await store.planUpload("b/big copy+é", file)).parts).toEqual([]);
     expect(await readAll(store, "a/big")).toEqual(content);
   });
 }
 
-/** In the order of their UTF-8. */
+/** These names are in the order of their UTF-8 bytes. */
 const names = [
   "#",
   "%41",
@@ -89,7 +89,7 @@ const names = [
 ];
 
 export function listingContract(open: Open): void {
-  test("names of any characters are listed in order as they were given, read and deleted", async () => {
+  test("keys with any characters are listed in order, read and deleted unchanged", async () => {
     await using opened = await open();
     const { store, another } = opened;
     for (const name of names) await store.put(`n/${name}`, Buffer.from(name));
@@ -100,7 +100,7 @@ export function listingContract(open: Open): void {
     expect(await listAll(store, "")).toEqual([]);
   });
 
-  test("a listing of several pages is whole, and holds what begins with the prefix alone", async () => {
+  test("a listing of several pages is complete and has only keys with the prefix", async () => {
     await using opened = await open();
     const { store } = opened;
     const keys = Array.from({ length: 25 }, (_, index) => `p/${String(index).padStart(2, "0")}`);
@@ -113,7 +113,7 @@ export function listingContract(open: Open): void {
     expect((await listAll(store, "")).map(({ key }) => key)).toEqual(["other", "p"]);
   });
 
-  test("a store opened below a prefix sees nothing beside it", async () => {
+  test("a store opened below a prefix sees only objects below it", async () => {
     await using opened = await open();
     const { store } = opened;
     await store.put("a", Buffer.from("x"));

@@ -33,19 +33,19 @@ export function failureContract(open: Open): void {
     }
   }
 
-  test("a refusal is never absence", async () => {
+  test("a refused request never counts as absence", async () => {
     await using opened = await open();
     await opened.store.put("a", Buffer.from("x"));
     await expectEveryCall(opened.refused, { code: "storage_refused", retry: "never" });
     expect(String(await readAll(opened.store, "a"))).toBe("x");
   });
 
-  test("a bucket that does not exist is never an absent object", async () => {
+  test("a missing bucket never counts as an absent object", async () => {
     await using opened = await open();
     await expectEveryCall(opened.nowhere, { code: "bucket_not_found", retry: "never" });
   });
 
-  test("a store that is away may be there later", async () => {
+  test("an unavailable store is a Fault with retry later", async () => {
     await using opened = await open();
     await expectEveryCall(opened.away, { code: "storage_away", retry: "later" });
   });

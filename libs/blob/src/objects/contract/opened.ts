@@ -14,26 +14,26 @@ export type Sent = { readonly status: number; readonly content: Uint8Array };
 
 export type OpenedObjects = AsyncDisposable & {
   readonly store: ObjectStore;
-  /** The same place, opened by another process. */
+  /** The same store, opened by another process. */
   readonly another: ObjectStore;
-  /** A store opened with credentials that have no right. */
+  /** The store, opened with credentials that have no rights. */
   readonly refused: ObjectStore;
-  /** A store at an address where nothing answers. */
+  /** A store at an address that does not respond. */
   readonly away: ObjectStore;
-  /** In a bucket that does not exist. */
+  /** A store in a bucket that does not exist. */
   readonly nowhere: ObjectStore;
   /** Sends a planned request as it is, without credentials. */
   readonly send: (request: PlannedRequest, content: Uint8Array) => Promise<Sent>;
   /**
-   * Sends so much of the content of a planned request that it breaks off after it. Of a store that plans "resumable"
+   * Sends the given bytes of a planned request, then breaks off the connection. Only for stores that plan "resumable"
    * uploads.
    */
   readonly breakOff?: (request: PlannedRequest, content: Uint8Array) => Promise<void>;
-  /** Puts the clock of the store forward. */
+  /** Advances the clock of the store. */
   readonly wait: (ms: number) => void;
 };
 
-/** Bytes that differ from place to place, so that parts that were exchanged are noticed. */
+/** Generates bytes that differ from offset to offset, so that swapped parts are detected. */
 export function contentOf(bytes: number, seed = 1): Buffer {
   const content = Buffer.alloc(bytes);
   for (let at = 0, value = seed; at < bytes; at += 1) {
@@ -73,7 +73,7 @@ export async function listAll(store: ObjectStore, below: string): Promise<readon
   return found;
 }
 
-/** Sends what a plan asks for, in order; the first `parts` of the file's parts. */
+/** Sends the first `parts` parts of a plan, in order; all parts by default. */
 export async function upload(
   opened: Pick<OpenedObjects, "store" | "send" | "breakOff">,
   key: string,
@@ -94,7 +94,7 @@ export async function upload(
   return file;
 }
 
-/** Sends the first bytes of a file in a request that breaks off, and waits until the store has them. */
+/** Sends the first bytes of a file, breaks off the request, and waits until the store has stored them. */
 async function begin(
   { store, breakOff }: Pick<OpenedObjects, "store" | "breakOff">,
   key: string,
@@ -111,7 +111,7 @@ async function begin(
   );
 }
 
-/** The bytes that are left to send. */
+/** The number of bytes still to send. */
 export const leftOf = ({ parts }: UploadPlan): number =>
   parts.reduce((sum, { bytes }) => sum + bytes, 0);
 

@@ -1,9 +1,9 @@
-/** A client without credentials, for the tests of adapters that plan HTTP requests. */
+/** An HTTP client without credentials, for the tests of adapters that plan HTTP requests. */
 import { request as httpRequest } from "node:http";
 import type { Sent } from "./opened.ts";
 import type { PlannedRequest } from "../port.ts";
 
-/** Sends the method, the headers and nothing else that the plan does not name. */
+/** Sends exactly the method and the headers of the plan. */
 export function sendPlanned(planned: PlannedRequest, content: Uint8Array): Promise<Sent> {
   const { promise, resolve, reject } = Promise.withResolvers<Sent>();
   const { method, headers } = planned;
@@ -21,7 +21,7 @@ export function sendPlanned(planned: PlannedRequest, content: Uint8Array): Promi
   return promise;
 }
 
-/** Sends the beginning of a planned request and ends the connection, as a client that dies does. */
+/** Sends the beginning of a planned request and closes the connection, like a client that dies. */
 export async function breakOffPlanned(
   { method, url, headers }: PlannedRequest,
   content: Uint8Array,

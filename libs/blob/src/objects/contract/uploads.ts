@@ -13,7 +13,7 @@ export function uploadContract(open: Open): void {
     expect(await readAll(store, "c/file")).toEqual(content);
   });
 
-  test("a file that is there is not planned again, and finished again without harm", async () => {
+  test("a stored file needs no plan, and finishing it again is harmless", async () => {
     await using opened = await open();
     const { store, another } = opened;
     const file = await upload(opened, "c/file", contentOf(1_000));
@@ -22,7 +22,7 @@ export function uploadContract(open: Open): void {
     expect(await another.finishUpload("c/file", file)).toEqual(head);
   });
 
-  test("a file of the same size with other content is planned, and replaces what is there", async () => {
+  test("a file of the same size with other content is planned and replaces the stored one", async () => {
     await using opened = await open();
     const { store } = opened;
     await store.finishUpload("c/file", await upload(opened, "c/file", contentOf(1_000)));
@@ -36,7 +36,7 @@ export function uploadContract(open: Open): void {
     expect(await readAll(store, "c/file")).toEqual(other);
   });
 
-  test("content that is not as it was announced is refused, and nothing is there", async () => {
+  test("content that differs from the announced digests is refused, and no object exists", async () => {
     await using opened = await open();
     const { store, send } = opened;
     const file = digestsOf(contentOf(1_000), store.partBytes);
@@ -51,7 +51,7 @@ export function uploadContract(open: Open): void {
     });
   });
 
-  test("digests of another number of parts than the file has are refused", async () => {
+  test("digests with a wrong number of parts are refused", async () => {
     await using opened = await open();
     const { store } = opened;
     const file = { ...digestsOf(contentOf(1_000), store.partBytes), parts: [] };
@@ -63,7 +63,7 @@ export function uploadContract(open: Open): void {
 }
 
 export function largeUploadContract(open: Open): void {
-  test("an upload in parts continues where another process left it, and makes one object", async () => {
+  test("a second process continues an upload in parts, which becomes one object", async () => {
     await using opened = await open();
     const { store, another, send } = opened;
     const content = contentOf(3 * store.partBytes + 17);
@@ -84,7 +84,7 @@ export function largeUploadContract(open: Open): void {
     expect((await store.planUpload("c/big", file)).parts).toEqual([]);
   });
 
-  test("no part is left to send when all were sent, also before the upload is finished", async () => {
+  test("no part is planned when all were sent, even before the upload is finished", async () => {
     await using opened = await open();
     const { store, another } = opened;
     const content = contentOf(2 * store.partBytes);
@@ -94,7 +94,7 @@ export function largeUploadContract(open: Open): void {
     expect(await readAll(store, "c/big")).toEqual(content);
   });
 
-  test("a file that changed after some of its parts were sent is stored as it is now", async () => {
+  test("a file that changes after some of its parts were sent is stored with its latest content", async () => {
     await using opened = await open();
     const { store } = opened;
     const before = contentOf(2 * store.partBytes + 9);
@@ -106,7 +106,7 @@ export function largeUploadContract(open: Open): void {
     expect(await readAll(store, "c/big")).toEqual(now);
   });
 
-  test("uploads that were given up are sent from their beginning", async () => {
+  test("an aborted upload begins again with the first byte", async () => {
     await using opened = await open();
     const { store } = opened;
     const content = contentOf(2 * store.partBytes);
@@ -119,7 +119,7 @@ export function largeUploadContract(open: Open): void {
 }
 
 export function slicedPlanContract(open: Open): void {
-  test("of what is missing as much is planned as was claimed, and the rest by the next plan", async () => {
+  test("a plan has at most the claimed parts, and the next plan has the rest", async () => {
     await using opened = await open();
     const { store, send } = opened;
     const content = contentOf(3 * store.partBytes + 17);
@@ -151,7 +151,7 @@ export function slicedPlanContract(open: Open): void {
 }
 
 export function planContract(open: Open): void {
-  test("an upload that was begun is no obstacle once the object is there by a copy", async () => {
+  test("a file that a copy has created is complete despite an unfinished upload", async () => {
     await using opened = await open();
     const { store } = opened;
     const content = contentOf(2 * store.partBytes + 5);
@@ -163,7 +163,7 @@ export function planContract(open: Open): void {
     expect(await readAll(store, "c/file")).toEqual(content);
   });
 
-  test("a planned download gives the content, and of an absent object a refusal", async () => {
+  test("a planned download returns the content, and is refused for an absent object", async () => {
     await using opened = await open();
     const { store, send } = opened;
     await store.put("a/file é", Buffer.from("content"));
@@ -175,7 +175,7 @@ export function planContract(open: Open): void {
     expect(absent.accepted).not.toContain((await send(absent, Buffer.alloc(0))).status);
   });
 
-  test("a plan holds until the time that it names, and no longer", async () => {
+  test("a plan is valid only until its expiry", async () => {
     await using opened = await open();
     const { store, send, wait } = opened;
     const content = contentOf(100);
@@ -191,7 +191,7 @@ export function planContract(open: Open): void {
     expect(renewed.request.accepted).toContain((await send(renewed.request, content)).status);
   });
 
-  test("uploads of several keys that begin alike are kept apart", async () => {
+  test("uploads of keys with a common beginning are kept apart", async () => {
     await using opened = await open();
     const { store } = opened;
     const [one, two] = [contentOf(store.partBytes + 1), contentOf(store.partBytes + 1, 2)];

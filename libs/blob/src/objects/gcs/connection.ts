@@ -1,7 +1,6 @@
 /**
- * Requests to Google Cloud Storage: the bucket, full names, credentials and signatures of Google's client, repeats,
- * Faults. The requests themselves are sent here, so that a store that does not answer is away after the same time
- * whatever is asked.
+ * Requests to Google Cloud Storage: object names, credentials, signatures, retries and Faults. The vendor's client only
+ * signs. Requests are sent from here, so that every request to a silent store times out after the same time.
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import { Storage } from "@google-cloud/storage";
@@ -24,11 +23,11 @@ export type GcsAsked = {
   readonly url: string;
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: string | Uint8Array;
-  /** False for the address of a session, which is its own secret. */
+  /** False for a session's address, which is itself a secret. */
   readonly signed?: boolean;
-  /** The store may be silent for so long; `silenceMs` of the settings unless given. */
+  /** The time without an answer after which the request times out; default: `silenceMs` of the settings. */
   readonly silenceMs?: number;
-  /** Answers that are no errors, besides 2xx. */
+  /** Statuses besides 2xx that do not count as errors. */
   readonly expected?: readonly number[];
 };
 
@@ -58,13 +57,13 @@ export class GcsConnection {
     this.#closing.abort();
   }
 
-  /** The name of an object in the bucket. */
+  /** Returns the full object name of a key. */
   nameOf(key: string): string {
     checkObjectKey(key, this.prefix);
     return this.prefix + key;
   }
 
-  /** The resource of an object of the JSON API, or of all objects. */
+  /** Returns the JSON API's URL of an object; of the object list if the name is null. */
   urlOf(name: string | null, query: Readonly<Record<string, string>> = {}): string {
     const { endpoint, bucket } = this.settings;
     const object = name === null ? "" : `/${encodeURIComponent(name)}`;
@@ -79,7 +78,7 @@ export class GcsConnection {
     return `${endpoint}/upload/storage/v1/b/${encodeURIComponent(bucket)}/o?${params}`;
   }
 
-  /** The key that encrypts, by the name that a request gives it; nothing where the bucket decides. */
+  /** Returns the Cloud KMS key as the given request field; nothing if the bucket's default applies. */
   kmsKeyAs(name: string): Readonly<Record<string, string>> {
     const { kmsKey } = this.settings;
     return kmsKey === undefined ? {} : { [name]: kmsKey };
@@ -89,7 +88,7 @@ export class GcsConnection {
     return { address: this.address, bucket: this.settings.bucket, doing, right };
   }
 
-  /** The answer, with its text; repeated while the store fails in a way that passes. */
+  /** Sends a request and returns the answer with its text. Transient failures are retried. */
   async ask(doing: string, right: string, asked: GcsAsked): Promise<GcsReply> {
     const silence = AbortSignal.timeout.bind(null, asked.silenceMs ?? this.settings.silenceMs);
     return this.#repeat(doing, right, asked.expected ?? [], async (failing) => {
@@ -98,7 +97,10 @@ export class GcsConnection {
     });
   }
 
-  /** The answer before its content, which is read under the signal. */
+  /**
+   * Sends a request and returns the response before its content is read; null for 404. The signal also covers the
+   * reading of the content.
+   */
   async begin(
     doing: string,
     right: string,
@@ -159,7 +161,7 @@ export class GcsConnection {
     }
   }
 
-  /** Exactly these headers are signed besides the host. */
+  /** Exactly the given headers are signed, besides the host. */
   async plan(
     method: "GET" | "PUT",
     key: string,
@@ -167,7 +169,7 @@ export class GcsConnection {
   ): Promise<PlannedRequest> {
     const { clock, planSeconds, bucket } = this.settings;
     const file = this.#storage.bucket(bucket).file(this.nameOf(key));
-    // Signatures are of whole seconds.
+    // Signatures have whole seconds.
     const fromMs = Math.floor(clock.nowMs() / 1_000) * 1_000;
     const expiresAtMs = fromMs + planSeconds * 1_000;
     try {
@@ -189,14 +191,14 @@ function clientOf({ endpoint, credentials }: GcsSettings): Storage {
   const storage = new Storage({ apiEndpoint: endpoint, useAuthWithCustomEndpoint: true });
   const auth = storage.authClient;
   if (credentials !== undefined) {
-    // The key is set here because the option `credentials`, which does the same, writes a warning to stderr.
+    // The key is set here because the equivalent option `credentials` writes a warning to stderr.
     auth.jsonContent = {
       type: "service_account",
       client_email: credentials.clientEmail,
       private_key: credentials.privateKey,
     };
   }
-  // A service account signs its own tokens: no other host is asked for one.
+  // The service account signs its own tokens, so no token server is needed.
   auth.useJWTAccessWithScope = true;
   return storage;
 }

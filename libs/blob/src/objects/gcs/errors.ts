@@ -1,4 +1,4 @@
-/** Answers of Google Cloud Storage, and errors on the way there → Faults of the port. */
+/** Translates errors of Google Cloud Storage and of the network to the port's Faults. */
 import type { Fault } from "@trainyard/kernel";
 import { away, bucketNotFound, credentialsMissing, refused } from "../faults.ts";
 
@@ -7,14 +7,14 @@ export type Failing = {
   readonly bucket: string;
   /** A verb and its object: "read a/b". */
   readonly doing: string;
-  /** The right that the operation needs, as roles name it. */
+  /** The permission that the operation needs, in the notation of IAM roles. */
   readonly right: string;
 };
 
-/** An answer that is an error; `reason` is empty where the store gave none. */
+/** An error response; `reason` is empty if the store sent none. */
 export type Refusal = { readonly status: number; readonly reason: string; readonly said: string };
 
-/** The text of an answer of the JSON API. */
+/** Parses the error text of a JSON API response. */
 export function refusalOf(status: number, text: string): Refusal {
   try {
     const { error } = JSON.parse(text) as {
@@ -46,7 +46,7 @@ export function faultOfAnswer(refusal: Refusal, { address, bucket, doing, right 
   return refused(address, doing, what);
 }
 
-/** Makes a fault of an error of the search for credentials, or of their use. */
+/** Makes a Fault from an error while credentials are searched or used. */
 export function faultOfCredentials(error: unknown, { address, doing }: Failing): Fault {
   const said = error instanceof Error ? error.message : String(error);
   const response = (error as { response?: { status?: number } } | null)?.response;
@@ -62,7 +62,7 @@ function isOfNetwork(error: unknown): boolean {
   return /^(E[A-Z]+|UND_ERR_\w+|ENOTFOUND)$/.test(code);
 }
 
-/** Makes a fault of an error of a request to the store. */
+/** Makes a Fault from a network error of a request to the store. */
 export function faultOfNetwork(error: unknown, { address, doing }: Failing): Fault {
   const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error;
   const isSilent = cause instanceof Error && /^(Timeout|Abort)Error$/.test(cause.name);

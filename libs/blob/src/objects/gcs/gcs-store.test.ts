@@ -80,7 +80,7 @@ describe("gcs", () => {
     let aheadMs = 0;
     const server = await startServer({ nowMs: () => Date.now() + aheadMs });
     for (const action of rights) server.deny(action, powerless);
-    // A token that the account signs itself holds for an hour of its own clock.
+    // A token that the account signs itself is valid for an hour by the account's clock.
     const ahead = {
       clock: { ...systemClock, nowMs: () => Date.now() + aheadMs },
       planSeconds: 600,
@@ -109,8 +109,8 @@ describe("gcs", () => {
 
 const sent = { send: sendPlanned, breakOff: breakOffPlanned };
 
-describe("gcs alone", () => {
-  test("an object keeps the MD5 of its bytes, however it was uploaded, and nothing stays of its session", async () => {
+describe("gcs adapter", () => {
+  test("an object has the MD5 of its bytes after every kind of upload, and its session is deleted", async () => {
     await using at = await opened();
     for (const bytes of [100, 2 * partBytes + 1]) {
       const file = await upload({ ...at, ...sent }, "a/file", contentOf(bytes));
@@ -121,7 +121,7 @@ describe("gcs alone", () => {
     expect(names).toEqual(["some/prefix/a/file"]);
   });
 
-  test("objects are encrypted with the key that was named, however they are made", async () => {
+  test("objects are encrypted with the named key, whichever request creates them", async () => {
     const kmsKey = "projects/p/locations/l/keyRings/r/cryptoKeys/k";
     await using at = await opened({}, { kmsKey });
     await at.store.put("put", Buffer.from("x"));
@@ -140,7 +140,7 @@ describe("gcs alone", () => {
     expect(object?.kmsKey).toBeNull();
   });
 
-  test("sessions that are kept beside the files are in no listing", async () => {
+  test("upload sessions are stored beside the files and appear in no listing", async () => {
     await using at = await opened();
     await upload({ ...at, ...sent }, "a/file", contentOf(2 * partBytes), 1);
     expect(await listAll(at.store, "")).toEqual([]);
@@ -149,7 +149,7 @@ describe("gcs alone", () => {
     expect(at.server.buckets.get("bucket")?.objects.size).toBe(0);
   });
 
-  test("a request that the platform did not sign is refused by the store: another size, another digest, another header", async () => {
+  test("the store refuses a request with another size, digest or header than the platform signed", async () => {
     await using at = await opened();
     const content = contentOf(100);
     const [part] = (await at.store.planUpload("a", digestsOf(content, partBytes))).parts;
@@ -174,7 +174,7 @@ describe("gcs alone", () => {
     expect((await sendPlanned(request, content)).status).toBe(200);
   });
 
-  test("a session takes no other content than was announced, and the next plan begins a new one", async () => {
+  test("a session accepts only the announced content, and the next plan begins a new session", async () => {
     await using at = await opened();
     const content = contentOf(2 * partBytes + 5);
     const file = digestsOf(content, partBytes);
@@ -189,7 +189,7 @@ describe("gcs alone", () => {
     expect(await readAll(at.store, "a")).toEqual(content);
   });
 
-  test("a session at an address that is not the store's is none", async () => {
+  test("a stored session whose address is not the store's is ignored", async () => {
     await using at = await opened();
     const file = digestsOf(contentOf(2 * partBytes), partBytes);
     await at.store.planUpload("a", file);
@@ -198,7 +198,7 @@ describe("gcs alone", () => {
       [...(objects?.keys() ?? [])].find((one) => one.endsWith(".trainyard-uploads/a")) ?? "";
     const kept = objects?.get(name);
     if (kept === undefined) throw new Error("no session is kept");
-    // Nothing listens there: a request would fail.
+    // No server listens at this address: a request would fail.
     const address = "http://127.0.0.1:9/upload/storage/v1/b/bucket/o?x=1";
     const forged = Buffer.from(JSON.stringify({ ...file, address }));
     const pieces = [{ file: null, bytes: forged.length, kept: forged }];
@@ -207,7 +207,7 @@ describe("gcs alone", () => {
     expect(part?.request.url).toContain(at.server.url);
   });
 
-  test("a session that the store has forgotten is begun again", async () => {
+  test("a session that the store has forgotten is replaced", async () => {
     await using at = await opened();
     const content = contentOf(2 * partBytes);
     await upload({ ...at, ...sent }, "a", content, 1);
@@ -218,7 +218,7 @@ describe("gcs alone", () => {
     expect(await readAll(at.store, "a")).toEqual(content);
   });
 
-  test("planners that begin at the same time agree on one session", async () => {
+  test("concurrent planners agree on one session", async () => {
     await using at = await opened();
     const content = contentOf(3 * partBytes);
     const file = digestsOf(content, partBytes);
@@ -231,13 +231,13 @@ describe("gcs alone", () => {
     expect(sessions.filter(({ state }) => state === "open")).toHaveLength(1);
   });
 
-  test("a file without an MD5 is not planned: nothing would bind what may be stored", async () => {
+  test("a file without an MD5 is not planned: no signature could bind its content", async () => {
     await using at = await opened();
     const file = { ...digestsOf(contentOf(10), partBytes), md5: "" };
     await expect(at.store.planUpload("a", file)).rejects.toMatchObject({ code: "wrong_digests" });
   });
 
-  test("the probe finds no problem and a checksum, and leaves nothing", async () => {
+  test("the probe finds no problem, reports a checksum, and deletes its object", async () => {
     await using at = await opened();
     expect(await probeObjectStore(at.store)).toEqual({ problems: [], keepsChecksums: true });
     expect(at.server.buckets.get("bucket")?.objects.size).toBe(0);
@@ -248,7 +248,7 @@ describe("gcs alone", () => {
     ["storage.objects.get", ["read", "upload in parts"]],
     ["storage.objects.list", ["list", "upload in parts"]],
     ["storage.objects.delete", ["upload in parts", "delete"]],
-  ] as const)("without the right %s the probe names it", async (action, actions) => {
+  ] as const)("the probe names the missing permission %s", async (action, actions) => {
     await using at = await opened();
     at.server.deny(action, account);
     const { problems } = await probeObjectStore(at.store);
@@ -257,7 +257,7 @@ describe("gcs alone", () => {
   });
 });
 
-describe("gcs that fails", () => {
+describe("failing gcs", () => {
   test.each([
     { kind: "status", status: 503, code: "backendError" } as const,
     { kind: "status", status: 429, code: "rateLimitExceeded" } as const,
@@ -274,7 +274,7 @@ describe("gcs that fails", () => {
     expect(String(await readAll(at.store, "a"))).toBe("x");
   });
 
-  test("a store that throttles without end, or is silent, is away", async () => {
+  test("a store that always throttles, or never responds, is reported as unavailable", async () => {
     await using at = await opened({}, { attemptsMax: 2 });
     const failure = { kind: "status", status: 503, code: "backendError" } as const;
     at.server.failures.add({ failure, times: 2 });
@@ -289,7 +289,7 @@ describe("gcs that fails", () => {
     }
   });
 
-  test("a session that the store begins without its address is a Fault, and nothing is kept of it", async () => {
+  test("a session that starts without an address is a Fault, and no session object is stored", async () => {
     const kept: string[] = [];
     const server = createServer((request, response) => {
       const asked = new URL(request.url ?? "", "http://x").searchParams.get("uploadType");
@@ -312,7 +312,7 @@ describe("gcs that fails", () => {
     }
   });
 
-  test("content that breaks off is a Fault, not an end", async () => {
+  test("content that breaks off is a Fault, not the end of the object", async () => {
     await using at = await opened();
     await at.store.put("a", contentOf(100_000));
     const failure = { kind: "truncated", afterBytes: 70_000 } as const;
@@ -321,7 +321,7 @@ describe("gcs that fails", () => {
     expect(await readAll(at.store, "a")).toEqual(contentOf(100_000));
   });
 
-  test("a right that is lost midway is refused by its name, and nothing counts as absent", async () => {
+  test("a permission revoked between two requests is a Fault that names it, and no object counts as absent", async () => {
     await using at = await opened();
     await at.store.put("a", Buffer.from("x"));
     at.server.deny("storage.objects.get", account);
@@ -334,7 +334,7 @@ describe("gcs that fails", () => {
     await expect(at.store.head("absent")).rejects.toMatchObject({ code: "storage_refused" });
   });
 
-  test("credentials of an unknown account, or of another key, are refused in a sentence", async () => {
+  test("credentials of an unknown account or with a wrong key are refused with a readable message", async () => {
     await using at = await opened();
     const wrong = [
       newAccount("unknown"),

@@ -1,39 +1,39 @@
 import type { Clock } from "@trainyard/kernel";
 
-/** The two fields of a service account's key file that sign. */
+/** The two signing fields of a service account's key file. */
 export type GcsCredentials = { readonly clientEmail: string; readonly privateKey: string };
 
 export type GcsStoreOptions = {
   readonly bucket: string;
   readonly clock: Clock;
   readonly prefix?: string;
-  /** Google's unless given: `https://host:port`. */
+  /** The store's address, `https://host:port`; default: Google's. */
   readonly endpoint?: string;
   /**
-   * Without them the client looks where it always does: GOOGLE_APPLICATION_CREDENTIALS, gcloud's, the instance's
-   * account.
+   * By default the client searches the usual places: GOOGLE_APPLICATION_CREDENTIALS, gcloud's configuration, the
+   * instance's service account.
    */
   readonly credentials?: GcsCredentials;
-  /** The name of a key of Cloud KMS that encrypts what is stored; without it, as the bucket says. */
+  /** The Cloud KMS key that encrypts stored objects; default: the bucket's setting. */
   readonly kmsKey?: string;
-  /** The largest file that is sent in one request: 64 MiB unless given. */
+  /** The largest file that is sent in one request; default: 64 MiB. */
   readonly partBytes?: number;
-  /** How long a planned request holds: one hour unless given, seven days at most. */
+  /** The validity of a planned request: one hour by default, seven days at most. */
   readonly planSeconds?: number;
-  /** The attempts of one call, the first included: 5 unless given. */
+  /** The maximum attempts of one call, including the first; default: 5. */
   readonly attemptsMax?: number;
-  /** A store that is silent for so long is away: two minutes unless given. */
+  /** The time without an answer after which a request times out; default: two minutes. */
   readonly silenceMs?: number;
-  /** The same while the store copies: two minutes unless given, and never less than `silenceMs`. */
+  /** The time without an answer after which a copy request times out; default: two minutes, at least `silenceMs`. */
   readonly workMs?: number;
 };
 
-/** With every default in it. */
+/** The options with all defaults filled in. */
 export type GcsSettings = Required<Omit<GcsStoreOptions, "credentials" | "kmsKey">> &
   Pick<GcsStoreOptions, "credentials" | "kmsKey">;
 
 /**
- * The maximum of digest parts: a file of 5 TiB, the store's limit, has as many in parts of 64 MiB, and S3 takes no
+ * The maximum of digest parts: the store's largest file, 5 TiB, has fewer parts of 64 MiB than this, and S3 accepts no
  * more.
  */
 export const partsMax = 10_000;

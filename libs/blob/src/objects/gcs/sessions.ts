@@ -1,26 +1,26 @@
 /**
- * Uploads of large files by clients without credentials: a resumable session, whose address takes the bytes from where
- * the store is. The MD5 that the platform announced when it began the session is compared by the store when all is
- * there, so that the address can store nothing but the file that it is for.
+ * Uploads of large files by clients without credentials, through resumable sessions: a session's address accepts the
+ * bytes from where the store's copy ends. The platform announces the MD5 when it begins the session, and the store
+ * compares it at the end, so the address can store only the announced file.
  *
- * The store lists no sessions, so that they are kept beside the files: an object below `.trainyard-uploads/` for each
- * file that is being sent. Of several planners that begin at the same time one stores its session, and the others use
- * it.
+ * The store cannot list sessions, so each unfinished file's session is recorded in an object below
+ * `.trainyard-uploads/`. If several planners begin at the same time, one of them records its session, and the others
+ * use it.
  */
 import { isFault } from "@trainyard/kernel";
 import { away, uploadIncomplete } from "../faults.ts";
 import type { FileDigests, PlannedPart } from "../port.ts";
 import type { GcsConnection } from "./connection.ts";
 
-/** Objects below it are no one's files. */
+/** The prefix of session objects; keys below it are never files. */
 export const sessionsBelow = ".trainyard-uploads/";
 
 type Session = {
   readonly address: string;
   readonly bytes: number;
-  /** The digest of the file. */
+  /** The SHA-256 of the file. */
   readonly sha256: string;
-  /** The generation of the object that keeps it. */
+  /** The generation of the session's object. */
   readonly generation: string;
 };
 
@@ -33,7 +33,7 @@ export class GcsSessions {
     this.#connection = connection;
   }
 
-  /** The bytes left to send, as one part; none if all was sent. */
+  /** Returns the bytes left to send, as one part; no part if all bytes were sent. */
   async plan(key: string, file: FileDigests): Promise<readonly PlannedPart[]> {
     let kept = await this.#kept(key);
     for (let attempt = 0; attempt < 3; attempt += 1) {
@@ -66,7 +66,7 @@ export class GcsSessions {
     return { offset, bytes: bytes - offset, request };
   }
 
-  /** How many bytes the store has; null if the session is over. */
+  /** Returns how many bytes the store has; null if the session is over. */
   async #sent(key: string, { address, bytes }: Session): Promise<number | null> {
     const reply = await this.#connection.ask(`ask how much it has of ${key}`, right, {
       method: "PUT",
@@ -95,7 +95,7 @@ export class GcsSessions {
     return { ...readSession(reply.text, this.#connection), generation };
   }
 
-  /** Begins a session and keeps it in place of the one before; null where another planner was faster. */
+  /** Begins a session and records it in place of the previous one; null if another planner was faster. */
   async #replace(key: string, before: Session | null, file: FileDigests): Promise<Session | null> {
     const address = await this.#begin(key, file);
     const { bytes, sha256 } = file;
@@ -139,7 +139,7 @@ export class GcsSessions {
     throw away(this.#connection.address, `begin an upload of ${key}`, why);
   }
 
-  /** The store also frees the space of a session after a week. */
+  /** Errors are ignored: the store also deletes an unused session after a week. */
   async #cancel(address: string): Promise<void> {
     if (address === "") return;
     try {
@@ -154,7 +154,7 @@ export class GcsSessions {
     }
   }
 
-  /** When the file is there, or given up. */
+  /** Cancels and deletes a key's session, after its file is stored or given up. */
   async forget(key: string): Promise<void> {
     const kept = await this.#kept(key);
     if (kept === null) return;
@@ -169,8 +169,8 @@ export class GcsSessions {
 }
 
 /**
- * A session that differs from the stored one counts as over: a writer of the bucket must not choose the address to
- * which the platform sends requests.
+ * Parses a stored session. A session with an unexpected address or form counts as over: whoever can write to the bucket
+ * must not choose where the platform sends requests.
  */
 function readSession(text: string, connection: GcsConnection): Omit<Session, "generation"> {
   const over = { address: "", bytes: -1, sha256: "" };
@@ -187,7 +187,7 @@ function readSession(text: string, connection: GcsConnection): Omit<Session, "ge
   }
 }
 
-/** Google answers with other names of its own than the one that was asked. */
+/** Google may return a session address with another googleapis.com host than the requested one. */
 const googles = /^https:\/\/(?:[a-z0-9-]+\.)*googleapis\.com$/;
 
 function isOfStore(address: string, uploadUrl: string): boolean {

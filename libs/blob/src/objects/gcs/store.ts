@@ -1,4 +1,4 @@
-/** The port of object stores over Google Cloud Storage. */
+/** The adapter of `ObjectStore` for Google Cloud Storage. */
 import { isFault } from "@trainyard/kernel";
 import { away, uploadIncomplete } from "../faults.ts";
 import {
@@ -27,7 +27,7 @@ import { faultOfNetwork } from "./errors.ts";
 import { type GcsStoreOptions, partsMax, settingsOf } from "./options.ts";
 import { GcsSessions, sessionsBelow } from "./sessions.ts";
 
-/** Objects that are deleted at the same time: the API deletes one a request. */
+/** Concurrent deletions: the API deletes one object per request. */
 const deletedAtOnce = 16;
 
 export function openGcsStore(options: GcsStoreOptions): ObjectStore {
@@ -68,7 +68,7 @@ class GcsStore implements ObjectStore {
     return null;
   }
 
-  /** 404 is said of an absent object and of an absent bucket. */
+  /** Google Cloud Storage answers 404 for an absent object and for an absent bucket alike. */
   async #checkBucket(): Promise<void> {
     const url = this.#connection.urlOf(null, { maxResults: "1", fields: "kind" });
     const doing = `look at the bucket ${this.#connection.settings.bucket}`;
@@ -242,7 +242,7 @@ class GcsStore implements ObjectStore {
     return { kind, missing: { parts: 1, bytes: file.bytes }, parts };
   }
 
-  /** A size and an MD5 that are signed: the store takes nothing else. */
+  /** The signature covers the size and the MD5, so the store accepts only this content. */
   async #planSingle(key: string, { bytes, md5 }: FileDigests): Promise<PlannedPart> {
     const headers = {
       "x-goog-content-length-range": `${bytes},${bytes}`,
@@ -285,7 +285,7 @@ class GcsStore implements ObjectStore {
   }
 }
 
-/** An object that was composed of others has no MD5. */
+/** An object that was composed from others has no MD5. */
 function headOf({ size, md5Hash: md5, crc32c }: Resource): ObjectHead {
   const checksum: ObjectChecksum | null =
     md5 !== undefined
@@ -296,7 +296,7 @@ function headOf({ size, md5Hash: md5, crc32c }: Resource): ObjectHead {
   return { bytes: Number(size ?? 0), checksum };
 }
 
-/** Ends a request while nothing arrives; not while its reader does something else. */
+/** Aborts a request when no data arrives in time; the time does not run while the reader is busy. */
 class Silence {
   readonly #controller = new AbortController();
   readonly #ms: number;

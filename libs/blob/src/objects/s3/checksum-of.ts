@@ -1,4 +1,4 @@
-/** The checksum of an object in the answer of S3 to a HEAD or to a copy. */
+/** The checksum in S3's answer to a HEAD or copy request. */
 import type { CopyObjectResult, HeadObjectCommandOutput } from "@aws-sdk/client-s3";
 import type { ObjectChecksum } from "../port.ts";
 
@@ -7,7 +7,7 @@ type Kept = Pick<
   "ChecksumSHA256" | "ChecksumCRC32C" | "ETag" | "ChecksumType"
 >;
 
-/** The checksum over parts is written with their number behind it, or with the number in the ETag alone. */
+/** The checksum over parts has the number of parts as a suffix; some stores have that number only in the ETag. */
 export function checksumOf(answer: Kept): ObjectChecksum | null {
   const { ChecksumSHA256: sha256, ChecksumCRC32C: crc32c, ETag, ChecksumType } = answer;
   if (sha256 !== undefined) {

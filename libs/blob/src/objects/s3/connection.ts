@@ -1,4 +1,4 @@
-/** The client of S3, and what each request of it needs: the bucket, full keys, the headers of encryption, Faults. */
+/** The S3 client and the common parts of its requests: bucket, full keys, encryption headers, Faults. */
 import { createHash } from "node:crypto";
 import { HeadBucketCommand, S3Client } from "@aws-sdk/client-s3";
 import type { getSignedUrl } from "@aws-sdk/s3-request-presigner";
@@ -8,10 +8,10 @@ import type { PlannedRequest } from "../port.ts";
 import { type Failing, faultOf } from "./errors.ts";
 import type { S3Settings } from "./options.ts";
 
-/** A host that does not take a connection for so long is away. */
+/** The connection timeout; a host that exceeds it is unavailable. */
 const connectMsMax = 10_000;
 
-/** How long the store's clock, read from its last answer, is used for signatures of plans. */
+/** The maximum age of the store's clock reading that signatures use. */
 const clockMsMax = 10_000;
 const clockAnswerMsMax = 2_000;
 
@@ -19,7 +19,10 @@ type SigningOptions = NonNullable<Parameters<typeof getSignedUrl>[2]>;
 
 export class S3Connection {
   readonly client: S3Client;
-  /** The client for requests that the store works on before it answers: completions of uploads, and copies. */
+  /**
+   * The client with longer timeouts, for requests that the store processes before it answers: completions of uploads,
+   * and copies.
+   */
   readonly patient: S3Client;
   readonly settings: S3Settings;
   readonly address: string;
@@ -40,13 +43,13 @@ export class S3Connection {
     this.patient.destroy();
   }
 
-  /** The bucket and the key in it. */
+  /** Returns the bucket and the full key. */
   at(key: string): { readonly Bucket: string; readonly Key: string } {
     checkObjectKey(key, this.prefix);
     return { Bucket: this.settings.bucket, Key: this.prefix + key };
   }
 
-  /** The encryption that requests name when they make an object. */
+  /** The encryption fields of requests that create an object. */
   get encryption(): {
     readonly ServerSideEncryption?: "AES256" | "aws:kms";
     readonly SSEKMSKeyId?: string;
@@ -61,7 +64,7 @@ export class S3Connection {
     };
   }
 
-  /** Makes Faults of what a request throws. `handle` may give an answer to an error instead. */
+  /** Runs a request and turns its error into a Fault, unless `handle` returns a result for the error. */
   async attempt<T>(
     doing: string,
     right: string,
@@ -77,7 +80,7 @@ export class S3Connection {
     }
   }
 
-  /** Exactly these headers are signed besides the host. Credentials that end before the plan does end the plan. */
+  /** Signs exactly the given headers, besides the host. A plan expires no later than the credentials. */
   async signedUrl(
     sign: (options: SigningOptions) => Promise<string>,
     headers: PlannedRequest["headers"],
@@ -98,8 +101,8 @@ export class S3Connection {
   }
 
   /**
-   * The client corrects its clock by the answers that it gets, and a signature alone gets none: with a clock that is
-   * behind the store's, every plan of a process that only plans would be over before it is used.
+   * Synchronizes with the store's clock. The client corrects its clock only from answers, and signing alone gets none.
+   * If the local clock is behind the store's, a process that only plans would sign requests that have already expired.
    */
   #knowClock(): Promise<void> {
     const { client, settings } = this;
@@ -108,7 +111,8 @@ export class S3Connection {
       const asked = client.send(new HeadBucketCommand({ Bucket: settings.bucket }), {
         abortSignal: AbortSignal.timeout(clockAnswerMsMax),
       });
-      // A refusal has the time, too; a store that is away is noticed by the one who uses the plan.
+      // Errors are ignored: a refusal carries the store's time too, and an unavailable store fails when the plan is
+      // used.
       const known = asked.then(
         () => {},
         () => {},
@@ -131,7 +135,7 @@ function clientOf(settings: S3Settings, silenceMs: number): S3Client {
     region: settings.region,
     forcePathStyle: settings.pathStyle,
     maxAttempts: settings.attemptsMax,
-    // The checksums of uploads are ours: SHA-256, which the writer computed from the file itself.
+    // Uploads carry this platform's checksum: the SHA-256 that the writer computed from the file.
     requestChecksumCalculation: "WHEN_REQUIRED",
     responseChecksumValidation: "WHEN_REQUIRED",
     requestHandler: {
@@ -141,7 +145,7 @@ function clientOf(settings: S3Settings, silenceMs: number): S3Client {
     ...(endpoint === undefined ? {} : { endpoint }),
     ...(credentials === undefined ? {} : { credentials }),
   });
-  // Stores that are not Amazon's ask for it at DeleteObjects, whatever other checksum there is.
+  // Stores other than Amazon's require Content-MD5 for DeleteObjects, whatever other checksum the request has.
   client.middlewareStack.add(
     (next, { commandName }) =>
       async (args) => {

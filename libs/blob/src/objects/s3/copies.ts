@@ -1,4 +1,4 @@
-/** Copies inside S3: one request up to its limit, ranges as the parts of an upload above it. */
+/** Copies inside S3: one request up to S3's limit, and above it a multipart upload of copied ranges. */
 import { CopyObjectCommand, type Part, UploadPartCopyCommand } from "@aws-sdk/client-s3";
 import { type PartRange, partsOf } from "../files.ts";
 import type { S3Connection } from "./connection.ts";
@@ -7,7 +7,7 @@ import { checksumOf } from "./checksum-of.ts";
 import { isUnsupported, saysAbsent } from "./errors.ts";
 import type { S3Uploads } from "./uploads.ts";
 
-/** Ranges that are copied at the same time: the work is the store's. */
+/** The number of ranges that are copied concurrently; only the store works on them. */
 const atOnce = 8;
 
 export class S3Copies {
@@ -50,7 +50,7 @@ export class S3Copies {
     return { kind: "copied", head: checksum === null ? null : { bytes, checksum } };
   }
 
-  /** Parts of the size of an upload's, so that the checksum is that of an upload. */
+  /** Copies in parts of an upload's size, so that the copy has the same checksum as an upload. */
   async #copyParts(from: string, to: string, bytes: number): Promise<CopyResult> {
     const id = await this.#uploads.begin(to);
     const ranges = partsOf(bytes, this.#connection.settings.partBytes).entries();

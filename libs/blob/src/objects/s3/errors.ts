@@ -1,4 +1,4 @@
-/** Errors of the AWS SDK and of S3 → Faults of the port. */
+/** Translates errors of the AWS SDK and S3 to the port's Faults. */
 import { S3ServiceException } from "@aws-sdk/client-s3";
 import type { Fault } from "@trainyard/kernel";
 import { away, bucketNotFound, credentialsMissing, refused } from "../faults.ts";
@@ -8,17 +8,17 @@ export type Failing = {
   readonly bucket: string;
   /** A verb and its object: "read a/b". */
   readonly doing: string;
-  /** The right that the operation needs, as policies name it. */
+  /** The permission that the operation needs, in the notation of IAM policies. */
   readonly right: string;
 };
 
-/** A refusal of HEAD says nothing else: the SDK names its code Unknown. */
+/** A refused HEAD has only a status: the SDK reports its code as Unknown. */
 const statusOf = (error: unknown): number =>
   error instanceof S3ServiceException ? (error.$metadata.httpStatusCode ?? 0) : 0;
 
 export const codeOf = (error: unknown): string => (error instanceof Error ? error.name : "");
 
-/** Whether the store says that the key, or the upload, does not exist. */
+/** Returns whether the store reports that the key or the upload does not exist. */
 export function saysAbsent(error: unknown): boolean {
   return ["NoSuchKey", "NotFound", "NoSuchUpload"].includes(codeOf(error));
 }

@@ -4,11 +4,11 @@ export type S3Credentials = {
   readonly accessKeyId: string;
   readonly secretAccessKey: string;
   readonly sessionToken?: string;
-  /** The end of temporary credentials. */
+  /** The expiry of temporary credentials. */
   readonly expiration?: Date;
 };
 
-/** With S3's own keys, or with one of the key management service: the account's own without `keyId`. */
+/** "s3": encryption with S3's keys. "kms": with a key of the key management service, by default the account's. */
 export type S3Encryption =
   | { readonly kind: "s3" }
   | { readonly kind: "kms"; readonly keyId?: string };
@@ -17,37 +17,38 @@ export type S3StoreOptions = {
   readonly bucket: string;
   readonly clock: Clock;
   readonly prefix?: string;
-  /** us-east-1 unless given; stores that are not Amazon's mostly take any. */
+  /** The region; default: us-east-1. Most stores other than Amazon's accept any. */
   readonly region?: string;
-  /** The endpoint of a store that is not Amazon's: `https://host:port`. */
+  /** The endpoint of a store other than Amazon's: `https://host:port`. */
   readonly endpoint?: string;
-  /** `endpoint/bucket/key` in place of `bucket.endpoint/key`. True where an endpoint is given, unless said. */
+  /** Uses `endpoint/bucket/key` in place of `bucket.endpoint/key`; default: true if `endpoint` is set. */
   readonly pathStyle?: boolean;
-  /** How the store encrypts what it is given; without it, as the bucket says. */
+  /** The encryption of stored objects; default: the bucket's setting. */
   readonly encryption?: S3Encryption;
-  /** Without them the SDK looks where it always does: environment, profile files, role of the instance or container. */
+  /** By default the SDK searches the usual places: environment, profile files, role of the instance or container. */
   readonly credentials?: S3Credentials;
-  /** 64 MiB unless given; S3 takes 5 MiB to 5 GiB. */
+  /** The size of a part; default: 64 MiB. S3 accepts 5 MiB to 5 GiB. */
   readonly partBytes?: number;
-  /** Objects above it are copied in parts: 5 GiB, which is S3's limit, unless given. */
+  /** Larger objects are copied in parts; default: 5 GiB, S3's limit. */
   readonly copyBytesMax?: number;
-  /** How long a planned request holds: one hour unless given, seven days at most. */
+  /** The validity of a planned request: one hour by default, seven days at most. */
   readonly planSeconds?: number;
-  /** The attempts of one call, the first included: 5 unless given. */
+  /** The maximum attempts of one call, including the first; default: 5. */
   readonly attemptsMax?: number;
-  /** A store that is silent for so long is away: two minutes unless given. */
+  /** The time without an answer after which a request times out; default: two minutes. */
   readonly silenceMs?: number;
   /**
-   * The same while the store completes an upload or copies: two minutes unless given, and never less than `silenceMs`.
+   * The time without an answer after which a completion or copy request times out; default: two minutes, at least
+   * `silenceMs`.
    */
   readonly workMs?: number;
 };
 
-/** With every default in it. */
+/** The options with all defaults filled in. */
 export type S3Settings = Required<Omit<S3StoreOptions, "encryption" | "credentials" | "endpoint">> &
   Pick<S3StoreOptions, "encryption" | "credentials" | "endpoint">;
 
-/** S3's limit of an upload. */
+/** S3's maximum number of parts in an upload. */
 export const partsMax = 10_000;
 
 export function settingsOf(options: S3StoreOptions): S3Settings {

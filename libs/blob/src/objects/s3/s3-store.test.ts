@@ -92,8 +92,8 @@ const sent = { send: sendPlanned };
 const operationsOf = (server: S3Server): readonly string[] =>
   server.served.map(({ operation }) => operation);
 
-describe("s3 alone", () => {
-  test("an object that is uploaded whole keeps the SHA-256 of its bytes, one in parts that of the parts", async () => {
+describe("s3 adapter", () => {
+  test("a single upload has the SHA-256 of its bytes, a multipart upload the SHA-256 of its parts' digests", async () => {
     await using at = await opened();
     const whole = digestsOf(contentOf(100), partBytes);
     await upload({ ...at, ...sent }, "whole", contentOf(100));
@@ -110,7 +110,7 @@ describe("s3 alone", () => {
     expect(head.checksum).toMatchObject({ kind: "sha256-parts", parts: 3 });
   });
 
-  test("a part that the client did not sign is refused by the store: another size, another digest, another header", async () => {
+  test("the store refuses a part with another size, digest or header than the platform signed", async () => {
     await using at = await opened();
     const content = contentOf(100);
     const [part] = (await at.store.planUpload("a", digestsOf(content, partBytes))).parts;
@@ -137,7 +137,7 @@ describe("s3 alone", () => {
   test.each([
     { encryption: { kind: "s3" } as const, header: "AES256" },
     { encryption: { kind: "kms", keyId: "arn:key/1" } as const, header: "aws:kms" },
-  ])("objects are encrypted as $header, however they are made", async ({ encryption, header }) => {
+  ])("every created object is encrypted with $header", async ({ encryption, header }) => {
     await using at = await opened({}, { encryption });
     const content = contentOf(2 * partBytes);
     await at.store.put("put", Buffer.from("x"));
@@ -154,7 +154,7 @@ describe("s3 alone", () => {
     }
   });
 
-  test("an object above the limit of one copy is copied in parts, and counts as uploaded", async () => {
+  test("an object above the limit of one copy request is copied in parts and counts as uploaded", async () => {
     await using at = await opened({}, { copyBytesMax: 15_000 });
     const content = contentOf(3 * partBytes + 1);
     const file = await upload({ ...at, ...sent }, "from", content);
@@ -165,7 +165,7 @@ describe("s3 alone", () => {
     expect(await readAll(at.store, "to")).toEqual(content);
   });
 
-  test("a copy of a known size is one request, and so is its comparison none", async () => {
+  test("a copy of a known size takes one request, and its comparison takes none", async () => {
     await using at = await opened();
     const file = await upload({ ...at, ...sent }, "from", contentOf(10));
     const before = operationsOf(at.server).length;
@@ -177,7 +177,7 @@ describe("s3 alone", () => {
     expect(operationsOf(at.server).slice(before)).toEqual(["CopyObject"]);
   });
 
-  test("where the store passes over checksums none is claimed, and a part counts by its size", async () => {
+  test("a store that ignores checksums keeps none, and a part counts as stored if its size is right", async () => {
     await using at = await opened({ keepsChecksums: false });
     const content = contentOf(2 * partBytes + 1);
     const file = await upload({ ...at, ...sent }, "a", content, 1);
@@ -190,13 +190,13 @@ describe("s3 alone", () => {
     expect((await at.store.planUpload("a", file)).parts).toHaveLength(3);
   });
 
-  test("a caller that knows that nothing is there saves the look", async () => {
+  test("a plan for an object that is known to be absent sends no request to look for it", async () => {
     await using at = await opened();
     const plan = await at.store.planUpload("a", digestsOf(contentOf(1), partBytes), {
       absent: true,
     });
     expect(plan.parts).toHaveLength(1);
-    // The answer has the store's time.
+    // This HEAD request reads the store's clock.
     expect(at.server.served.map(({ operation }) => operation)).toEqual(["HeadBucket"]);
   });
 
@@ -222,7 +222,7 @@ describe("s3 alone", () => {
     expect(Buffer.from(answer.content).toString()).toBe("x");
   });
 
-  test("credentials with a session token work, and a plan ends with them", async () => {
+  test("credentials with a session token work, and a plan expires with them", async () => {
     const temporary = { ...credentials, sessionToken: "token" };
     await using at = await opened({ users: [temporary] }, { credentials: temporary });
     await at.store.put("a", Buffer.from("x"));
@@ -236,7 +236,7 @@ describe("s3 alone", () => {
   });
 });
 
-describe("s3 that fails", () => {
+describe("failing s3", () => {
   test.each([
     { kind: "status", status: 503, code: "SlowDown" } as const,
     { kind: "status", status: 500, code: "InternalError" } as const,
@@ -250,7 +250,7 @@ describe("s3 that fails", () => {
     expect(await at.store.head("a")).toMatchObject({ bytes: 1 });
   });
 
-  test("a store that throttles without end is away, and says so", async () => {
+  test("a store that always throttles is reported as unavailable, with the reason", async () => {
     await using at = await opened({}, { attemptsMax: 2 });
     const failure = { kind: "status", status: 503, code: "SlowDown" } as const;
     at.server.failures.add({ failure, times: 100 });
@@ -263,13 +263,13 @@ describe("s3 that fails", () => {
     );
   });
 
-  test("a store that is silent is away", async () => {
+  test("a store that never responds is reported as unavailable", async () => {
     await using at = await opened({}, { attemptsMax: 1, silenceMs: 200 });
     at.server.failures.add({ failure: { kind: "slow", ms: 60_000 } });
     await expect(at.store.head("a")).rejects.toMatchObject({ code: "storage_away" });
   });
 
-  test("content that breaks off is a Fault, not an end", async () => {
+  test("content that breaks off is a Fault, not the end of the object", async () => {
     await using at = await opened();
     await at.store.put("a", contentOf(100_000));
     at.server.failures.add({
@@ -283,7 +283,7 @@ describe("s3 that fails", () => {
     expect(await readAll(at.store, "a")).toEqual(contentOf(100_000));
   });
 
-  test("a completion whose answer was lost, or was an error of status 200, has completed", async () => {
+  test("a completion with a lost answer, or an error in a response of status 200, counts as completed", async () => {
     for (const kind of ["lost_answer", "late_error"] as const) {
       await using at = await opened();
       const content = contentOf(partBytes + 1);
@@ -295,7 +295,7 @@ describe("s3 that fails", () => {
     }
   });
 
-  test("two planners that begin at the same time agree on one upload, and the other is given back", async () => {
+  test("concurrent planners agree on one upload, and the other upload is aborted", async () => {
     await using at = await opened();
     const content = contentOf(4 * partBytes);
     const file = digestsOf(content, partBytes);
@@ -324,7 +324,7 @@ describe("s3 that fails", () => {
     expect((await sendPlanned(planned, Buffer.alloc(0))).status).toBe(200);
   });
 
-  test("a plan has the store's time when nothing else is asked of the store", async () => {
+  test("a plan is signed with the store's time even if the process sends no other request", async () => {
     let aheadMs = 7_200_000;
     let passedMs = 0;
     const clock = { ...systemClock, monotonicMs: () => systemClock.monotonicMs() + passedMs };
@@ -342,7 +342,7 @@ describe("s3 that fails", () => {
     expect(await isTaken()).toBe(true);
   });
 
-  test("a right that is lost midway is refused by its name, and nothing counts as absent", async () => {
+  test("a permission revoked between two requests is a Fault that names it, and no object counts as absent", async () => {
     await using at = await opened();
     await at.store.put("a", Buffer.from("x"));
     at.server.deny("s3:GetObject", credentials);
@@ -363,18 +363,18 @@ describe("s3 that fails", () => {
     [{ accessKeyId: "unknown", secretAccessKey: "x" }, "it does not know the access key"],
     [{ ...credentials, secretAccessKey: "wrong" }, "the secret key is not that of the access key"],
     [{ ...credentials, sessionToken: "old" }, "the session token is not valid"],
-  ])("wrong credentials are refused in a sentence: %j", async (wrong, sentence) => {
+  ])("wrong credentials are refused with a readable message: %j", async (wrong, sentence) => {
     await using at = await opened({}, { credentials: wrong });
     await expect(at.store.put("a", Buffer.from("x"))).rejects.toThrow(sentence);
     await expect(at.store.head("a")).rejects.toMatchObject({ code: "storage_refused" });
   });
 
-  test("a wrong region is refused in a sentence", async () => {
+  test("a wrong region is refused with a readable message", async () => {
     await using at = await opened({ region: "eu-central-1" });
     await expect(at.store.put("a", Buffer.from("x"))).rejects.toThrow(/the region may be wrong/);
   });
 
-  test("a file of more parts than S3 takes is refused before anything is sent", async () => {
+  test("a file with more parts than S3 accepts is refused before any byte is sent", async () => {
     await using at = await opened();
     const file = { ...digestsOf(contentOf(1), partBytes), bytes: partBytes * 10_000 + 1 };
     await expect(at.store.planUpload("a", file)).rejects.toMatchObject({ code: "file_too_large" });

@@ -1,4 +1,4 @@
-/** The port of object stores over S3 and what speaks its protocol, with the AWS SDK. */
+/** The adapter of `ObjectStore` for S3 and stores with its protocol, on the AWS SDK. */
 import {
   DeleteObjectCommand,
   DeleteObjectsCommand,
@@ -31,9 +31,9 @@ import { codeOf, saysAbsent } from "./errors.ts";
 import { partsMax, type S3StoreOptions, settingsOf } from "./options.ts";
 import { S3Uploads } from "./uploads.ts";
 
-/** Keys that one request deletes. */
+/** The maximum number of keys in one deletion request. */
 const deletedMax = 1_000;
-/** XML has no place for these: such a key is deleted by a request of its own. */
+/** Characters that XML cannot contain: a key with one of them is deleted by a separate request. */
 const unwritable = /[\x01-\x1f\ufffe\uffff]/;
 
 export function openS3Store(options: S3StoreOptions): ObjectStore {
@@ -68,7 +68,7 @@ class S3Store implements ObjectStore {
     return null;
   }
 
-  /** A HEAD says the same of an absent object and of an absent bucket. */
+  /** S3 answers a HEAD for an absent object and an absent bucket alike. */
   async #checkBucket(): Promise<void> {
     const { bucket } = this.#connection.settings;
     const command = new HeadBucketCommand({ Bucket: bucket });
@@ -240,7 +240,7 @@ class S3Store implements ObjectStore {
     this.#check(key, file);
     if (file.parts.length > 1) {
       const there = await this.head(key);
-      // An upload that was begun before the object came another way, by a copy, is never completed.
+      // An upload is never completed if a copy has created the object meanwhile.
       if (there !== null && compareWithFile(there, file) === "same") {
         await this.#uploads.abortAllOf(key);
         return there;

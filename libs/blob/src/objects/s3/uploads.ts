@@ -1,9 +1,9 @@
 /**
- * Uploads to S3 by clients without credentials: a single PUT, or the parts of a multipart upload. A part's SHA-256 is a
- * signed header, so that the store takes nothing but the bytes that were announced.
+ * Uploads to S3 by clients without credentials: a single PUT, or the parts of a multipart upload. Each part's SHA-256
+ * is a signed header, so the store accepts only the announced bytes.
  *
- * Nothing is remembered here: S3 lists the unfinished uploads of a key and their parts. Where several planners began an
- * upload of one key, the oldest counts for all of them; the others are given back when the object is there.
+ * This module keeps no state: S3 lists the unfinished uploads of a key and their parts. If several planners began an
+ * upload of one key, all use the oldest; the others are aborted when the object exists.
  */
 import {
   AbortMultipartUploadCommand,
@@ -54,7 +54,7 @@ export class S3Uploads {
     return { offset: 0, bytes: file.bytes, request };
   }
 
-  /** The parts that the store does not have; of an upload that is begun where there is none. */
+  /** Plans the parts that the store lacks; begins an upload if none is open. */
   async planParts(
     key: string,
     file: FileDigests,
@@ -75,7 +75,7 @@ export class S3Uploads {
     return { missing: missingOf(missing), parts };
   }
 
-  /** The id of a new upload. */
+  /** Begins an upload and returns its id. */
   async begin(key: string): Promise<string> {
     const { client, encryption } = this.#connection;
     const command = new CreateMultipartUploadCommand({
@@ -91,7 +91,7 @@ export class S3Uploads {
     return id ?? "";
   }
 
-  /** False where no upload of the key is open. */
+  /** Returns false if the key has no open upload. */
   async finish(key: string, file: FileDigests): Promise<boolean> {
     const [upload] = await this.#of(key);
     if (upload === undefined) return false;
@@ -109,7 +109,7 @@ export class S3Uploads {
     return true;
   }
 
-  /** One that another request has completed meanwhile counts as completed here. */
+  /** An upload that another request has completed meanwhile counts as completed. */
   async complete(key: string, id: string, parts: readonly Part[]): Promise<void> {
     const command = new CompleteMultipartUploadCommand({
       ...this.#connection.at(key),
@@ -133,7 +133,7 @@ export class S3Uploads {
     );
   }
 
-  /** Frees every upload whose full key begins so. */
+  /** Aborts every upload whose full key has this prefix. */
   async abortAll(fullPrefix: string): Promise<void> {
     for (const { key, id } of await this.#list(fullPrefix)) await this.#abort(key, id);
   }
@@ -160,7 +160,7 @@ export class S3Uploads {
     );
   }
 
-  /** The open uploads of one key, the oldest first. */
+  /** Returns the open uploads of one key, the oldest first. */
   async #of(key: string): Promise<readonly Upload[]> {
     const { Key: full } = this.#connection.at(key);
     const uploads = (await this.#list(full)).filter((upload) => upload.key === full);
@@ -189,8 +189,8 @@ export class S3Uploads {
   }
 
   /**
-   * Lists the parts page by page: the SDK's paginator does not end while S3 returns a marker, and S3 returns one after
-   * the last page too.
+   * Lists the parts page by page. The SDK's paginator would not end: it continues while S3 returns a marker, and S3
+   * returns one after the last page too.
    */
   async #parts(key: string, id: string): Promise<readonly Part[]> {
     const { client } = this.#connection;
@@ -206,7 +206,7 @@ export class S3Uploads {
         `list the parts of ${key}`,
         "s3:ListMultipartUploadParts",
         () => client.send(command),
-        // It was completed or given up between the two listings.
+        // The upload was completed or aborted between the two listings.
         (error) => (saysAbsent(error) ? null : undefined),
       );
       parts.push(...(page?.Parts ?? []));
@@ -215,7 +215,7 @@ export class S3Uploads {
     }
   }
 
-  /** A part is there if it has the size and the checksum; where the store keeps no checksum, the size alone. */
+  /** A part is stored if its size and checksum are right; if the store keeps no checksum, the size alone decides. */
   #missing(file: FileDigests, parts: readonly Part[]): readonly (PartRange & { number: number })[] {
     const known = new Map(parts.map((part) => [part.PartNumber, part]));
     return partsOf(file.bytes, this.#connection.settings.partBytes)
