@@ -1,4 +1,4 @@
-/** Why runs wait under Determined's rules: from the decision that the next pass would take. */
+/** Explains why runs wait under Determined's rules, from the decision that the next pass would make. */
 import type { Demand } from "../demand.ts";
 import type { Pool } from "../pool.ts";
 import { kindOf } from "../queue.ts";
@@ -13,14 +13,14 @@ export type DeterminedWait = {
   readonly reason: "preempting" | "behind_others" | "not_enough_free" | "fair_share" | "max_slots";
   readonly detail: string;
   readonly limit: string | null;
-  /** The waiting runs of its kind that go first. */
+  /** The number of waiting runs ahead of the run, of its kind (with or without slots). */
   readonly ahead: number;
   readonly blockers: readonly string[];
 };
 
 type Why = Pick<DeterminedWait, "reason" | "detail" | "limit" | "blockers">;
 
-/** In queue order, without those that the next pass starts. */
+/** The waiting runs in queue order, without those that the next pass starts. */
 export function determinedWaits(pool: Pool): readonly DeterminedWait[] {
   const queue = queueOf(pool);
   const { starts, releases } = decide(pool, queue);
@@ -84,7 +84,7 @@ function whyOf(demand: Demand, leader: Demand, looking: Looking): Why {
 }
 
 function behind(leader: string): Why {
-  const detail = "others are ahead of it in the queue";
+  const detail = "runs of a better priority are ahead in the queue";
   return { reason: "behind_others", detail, limit: null, blockers: [leader] };
 }
 

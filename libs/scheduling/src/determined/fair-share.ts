@@ -20,7 +20,7 @@ import { occupy, type Rooms, roomsOf } from "./rooms.ts";
 
 type Group = {
   readonly weight: number;
-  /** In order of submission, at least one. */
+  /** The tasks of the job in order of submission, at least one. */
   readonly tasks: readonly DeterminedTask[];
   readonly waiting: readonly DeterminedTask[];
   readonly placed: readonly DeterminedTask[];
@@ -41,7 +41,7 @@ export function fairShareSchedule(queue: Queue, rules: FitRules): Decision {
   return { starts, releases };
 }
 
-/** The slots of the agents that a task is not blocked from. Those in use on an agent that takes no work count. */
+/** The slots of the agents that a task is not blocked from. An agent that takes no work counts with its used slots. */
 function capacityFor({ agents }: Queue, blockedAgents: readonly string[]): number {
   return agents
     .filter(({ id }) => !blockedAgents.includes(id))
@@ -51,7 +51,7 @@ function capacityFor({ agents }: Queue, blockedAgents: readonly string[]): numbe
 const slotsOf = (tasks: readonly DeterminedTask[]): number =>
   tasks.reduce((sum, { slots }) => sum + slots, 0);
 
-/** The smallest demand first, then the oldest. */
+/** Groups the tasks by job: the smallest demand first, then the oldest job. */
 function groupsOf(queue: Queue): Group[] {
   const capacities = new Map<string, number>();
   const placeable = ({ slots, blockedAgents }: DeterminedTask): boolean => {
@@ -104,7 +104,7 @@ function offerSlots(groups: readonly Group[], slots: number): void {
       const wanted = Math.min(share, capacity, group.demand - group.offered);
       const preoffer = preoffers.get(group) ?? 0;
       isOffered ||= wanted > 0;
-      // A share counts against what was offered beforehand, but a larger one is not reduced by it: so does Determined.
+      // Slots offered beforehand absorb shares up to their number, but do not reduce a larger share, as in Determined.
       const added = wanted > preoffer ? wanted : 0;
       preoffers.set(group, wanted > preoffer ? 0 : preoffer - wanted);
       group.offered += added;
@@ -115,7 +115,7 @@ function offerSlots(groups: readonly Group[], slots: number): void {
   }
 }
 
-/** The slots that the newest job cannot use; it gets no others in this pass. */
+/** Takes back the offer that the newest job cannot use and excludes the job from this pass; returns its slots. */
 function takeBackFromNewest(newestFirst: readonly Group[]): number {
   const newest = newestFirst.find(({ isDisabled, offered }) => !isDisabled && offered > 0);
   if (newest === undefined || newest.active > 0) return 0;
@@ -136,7 +136,7 @@ function startsOf({ waiting, active, offered }: Group, rooms: Rooms, rules: FitR
   return active < offered ? startAll(waiting, offered - active, rooms, rules) : [];
 }
 
-/** The demands that fit on the agents and in this number of slots, in order. */
+/** Starts, in order, the tasks that fit on the agents and in this number of slots. */
 function startAll(
   tasks: readonly DeterminedTask[],
   slotsMax: number,
