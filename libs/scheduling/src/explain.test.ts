@@ -15,22 +15,22 @@ function waitingIn(pool: Pool, ...demands: readonly Demand[]): string[] {
   return explainWaits(pool, 100, 0).map(({ id, reason, detail }) => `${id}: ${reason}: ${detail}`);
 }
 
-test("a pool that no agent has joined", () => {
+test("a run in a pool without agents waits for the first agent to join", () => {
   expect(waitingIn(new Pool(), demand("a", 1))).toEqual([
     "a: no_agents: no agent has joined the pool yet",
   ]);
 });
 
-test("agents that are away", () => {
+test("a run waits for unavailable agents when the present ones have too few slots", () => {
   const pool = new Pool();
   pool.agents.join("one", exampleOffer(2), false);
   pool.agents.join("two", exampleOffer(1), true);
   expect(waitingIn(pool, demand("a", 2))).toEqual([
-    "a: agents_away: 1 of the pool's 2 agents are away, with 2 of its 3 slots",
+    "a: agents_away: 1 of the pool's 2 agents are unavailable, with 2 of its 3 slots",
   ]);
 });
 
-test("too little that is free, and others ahead", () => {
+test("waiting runs lack free slots, are behind others, or see the free slots reserved", () => {
   const pool = new Pool();
   pool.agents.join("one", exampleOffer(2), true);
   pool.agents.hold("one", "x", ["0"]);
@@ -38,13 +38,13 @@ test("too little that is free, and others ahead", () => {
   expect(waitingIn(pool, demand("a", 2), demand("b", 2), demand("c", 1, { priority: 50 }))).toEqual(
     [
       "a: not_enough_free: it needs 2 slots and 1 of 2 are free",
-      "b: behind_others: others are ahead of it in the queue",
+      "b: behind_others: the runs ahead in the queue have not started yet",
       "c: reserved: the free slots are reserved for a, which is ahead of it in the queue",
     ],
   );
 });
 
-test("too little that is free on one agent", () => {
+test("a run that must be on one agent waits although enough slots are free on several agents", () => {
   const pool = new Pool();
   pool.agents.join("one", exampleOffer(1), true);
   pool.agents.join("two", exampleOffer(1), true);
@@ -53,7 +53,7 @@ test("too little that is free on one agent", () => {
   ]);
 });
 
-test("a limited number, in the queue's order", () => {
+test("waiting runs are explained in queue order, up to the limit", () => {
   const pool = new Pool();
   for (let n = 0; n < 5; n += 1) pool.queue.add(demand(`d${n}`, 1, { arrival: n }));
   expect(explainWaits(pool, 2, 0).map((wait) => wait.id)).toEqual(["d0", "d1"]);
@@ -65,7 +65,7 @@ const full = {
 } as const;
 const broken = { kind: "distrusted", detail: "launches failed on two" } as const;
 
-test("agents that are there and blocked are the reason where the others could not take it", () => {
+test("blocked agents are the reason when the unblocked agents could not hold the run", () => {
   const pool = new Pool();
   pool.agents.join("one", exampleOffer(2), true);
   pool.agents.setBlock("one", full);
@@ -80,7 +80,7 @@ test("agents that are there and blocked are the reason where the others could no
   ]);
 });
 
-test("agents that it avoids are named, and their slots do not count as free", () => {
+test("the explanation names the agents that the run avoids, and does not count their slots as free", () => {
   const pool = new Pool();
   pool.agents.join("one", exampleOffer(2), true);
   pool.agents.join("two", exampleOffer(1), true);

@@ -1,17 +1,16 @@
 /**
  * Determined's fair share among jobs.
  *
- * Tasks without slots start if they fit. For the others, each job demands the slots of all its tasks that the pool
- * could hold, at most its `maxSlots`. Capacity is offered by progressive filling: in each round, every job that still
- * demands gets its weight's share of the capacity at the round's start, at least one slot, the smallest demand first.
- * Slots of running tasks that cannot be preempted are offered beforehand.
+ * Tasks without slots start if they fit. For the other tasks, each job demands the slots of all its tasks that the pool
+ * could hold, at most its `maxSlots`. Capacity is offered by progressive filling. In each round, every job with unmet
+ * demand gets its weight's share of the capacity at the round's start, at least one slot, the smallest demand first.
+ * The slots of running tasks that cannot be preempted are offered beforehand.
  *
- * All jobs may end with offers that are too small for any of their tasks. So when the capacity is used up and the
- * newest job runs nothing and its offer is smaller than its smallest task, that job gets nothing in this pass and its
- * offer goes to the others.
+ * All jobs may end with offers that are too small for any of their tasks. Therefore, if the capacity is used up and the
+ * newest job runs no task and cannot start its smallest task, its offer goes to the others for this pass.
  *
- * A job that uses more than its offer then stops its oldest preemptible tasks; one that uses less starts what fits in
- * the rest; none does both in one pass.
+ * A job that uses more than its offer then stops its oldest preemptible tasks. A job that uses less starts the tasks
+ * that fit in the rest of its offer. No job does both in one pass.
  */
 import { findFits } from "./fit.ts";
 import type { Decision, DeterminedTask, FitRules, Queue, Release, Start } from "./model.ts";

@@ -1,14 +1,14 @@
 /**
- * Determined's fitting. A task goes to the first of these that holds it, all or nothing:
+ * Determined's fitting. A task is placed, all or nothing, by the first of these rules that holds it:
  *
- * 1. Shared: one agent with enough empty slots (or a place for a task without slots), in use by others or not.
- * 2. Dedicated, for tasks of several slots that need not be on one agent: whole agents without any used slot, all of
- *    one size that divides the demand; the largest such size.
+ * 1. Shared: one agent with enough empty slots (or a free place for a task without slots), whether it is in use or not.
+ * 2. Dedicated, for tasks of several slots that may span agents: whole agents without used slots, all of the largest
+ *    size that divides the demand.
  * 3. Heterogeneous, if allowed: whole agents of several sizes, taken from the largest down. The sum must be exact, and
- *    a choice is not undone, so splits are missed that exist (10 slots on agents of 8, 6 and 4).
+ *    no choice is undone, so some splits are missed (10 slots on agents of 8, 6 and 4).
  *
- * Agents that a task is blocked from are left out. Of equal agents, the one with the least hash distance to the task is
- * taken, so that tasks spread.
+ * Agents that a task is blocked from are left out. Among equal agents, the agent with the least hash distance to the
+ * task is taken, which spreads the tasks.
  */
 import { md5Le64 } from "./md5.ts";
 import type { DeterminedTask, FitRules, Part } from "./model.ts";

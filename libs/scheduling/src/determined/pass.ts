@@ -1,10 +1,11 @@
 /**
- * A placement pass under Determined's rules: the pool as they see it, and their decision as grants and stops.
+ * A placement pass under Determined's rules. It converts the pool to Determined's model and the decision to grants and
+ * stops.
  *
- * A run is a task and its experiment the job. Runs that may not go to an agent, for their constraints or for launches
- * that failed there, are blocked from it; an agent counts only if all its slots meet the constraints. Runs whose agents
- * must have the same value of a label go to one agent. Preferred labels, time limits and quotas change nothing here,
- * and nothing is reserved. The whole queue is looked at in each pass.
+ * A run is a task, and its experiment is the job. A run is blocked from agents that do not meet its constraints or
+ * where its launch failed; an agent counts only if all its slots meet the constraints. A run whose agents must share a
+ * label's value goes to one agent. Preferred labels, time limits and quotas have no effect, and no slots are reserved.
+ * Each pass visits the whole queue.
  */
 import type { PoolAgents } from "../agents.ts";
 import { admitsAgent, admitsSlot, type ConditionSet, conditionsOf } from "../constraints.ts";

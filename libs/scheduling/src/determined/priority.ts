@@ -1,15 +1,15 @@
 /**
  * Determined's priority scheduler.
  *
- * Tasks with and without slots are scheduled independently. Priorities are looked at from the best (1) to the worst
- * (99), within one in queue order. What fits is placed in a working copy. As soon as a task of a priority does not fit,
- * what is of a worse priority is backfill: without preemption it is not started, with preemption only preemptible tasks
- * are.
+ * Tasks with slots and tasks without slots are scheduled independently. Priorities are processed from the best (1) to
+ * the worst (99), and each priority in queue order. Tasks that fit are placed in a working copy. Once a task does not
+ * fit, all tasks of worse priority are backfill: without preemption no backfill is started, with preemption only
+ * preemptible tasks are.
  *
- * With preemption, a task that does not fit takes victims from priority 99 up to its own, the last in the queue first,
- * until it fits. Of its own priority, only tasks of jobs strictly behind it are victims. If it never fits, none are
- * stopped. The walk is greedy: a victim that turns out not to be needed stays one. A task that preempts does not start
- * in the same pass, nor does anything of a worse priority once something is to be released.
+ * With preemption, a task that does not fit takes victims from priority 99 up to its own priority, the last in the
+ * queue first, until it fits. Of equal priority, only tasks of jobs strictly behind it are victims. If it never fits,
+ * no task is stopped. The walk is greedy: a victim that proves unnecessary is stopped anyway. A preempting task does
+ * not start in the same pass, nor does a task of worse priority once a release is planned.
  */
 import { findFits } from "./fit.ts";
 import type { Decision, DeterminedTask, FitRules, Queue, Release, Start } from "./model.ts";
