@@ -90,7 +90,7 @@ describe("a recorded search, decided once more", () => {
     };
     const { differences } = replaySearch([...events.slice(0, 2), unknown]);
     expect(differences).toEqual([
-      { version: 3, recorded: unknown, decided: "the search has not proposed a trial 9" },
+      { version: 3, recorded: unknown, decided: "the search has no trial 9" },
     ]);
   });
 });
