@@ -1,8 +1,8 @@
 /**
- * The outcome of a recorded search with another searcher: its n-th trial is the n-th that was recorded, with the
- * hyperparameters and the reports that were recorded of it. A report waits for as long as the other searcher lets its
- * trial wait, and is never heard of once it has stopped it. What was not recorded (a trial beyond the last one,
- * training beyond where the trial was stopped) cannot be known: such a trial ends as if somebody had canceled it.
+ * Replays a recorded search with another searcher: its n-th trial is the n-th recorded trial, with the recorded
+ * hyperparameters and reports. While the other searcher suspends a trial, the trial's reports wait; after a stop they
+ * are dropped. The outcome of unrecorded training is unknown (a trial beyond the last, or beyond the time at which the
+ * trial was stopped): such a trial ends as canceled.
  */
 import { SearchCompletion, TrialOutcome } from "@trainyard/contracts/events";
 import type { JsonObject } from "@trainyard/experiment-config";
