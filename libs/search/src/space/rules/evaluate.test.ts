@@ -70,7 +70,7 @@ describe("the value of an expression", () => {
     expect(at(text)).toBe(value);
   });
 
-  it("once false, stays false whatever other values are added", () => {
+  it("remains false whatever values are added to a point at which it is false", () => {
     const texts = ["a < 3 or b > c", "not (a == 1 and c < 5)", "a <= b <= c", "c in [a, b]"];
     const some = fc.record({ a: fc.nat(6), b: fc.nat(6), c: fc.nat(6) }, { requiredKeys: [] });
     fc.assert(
