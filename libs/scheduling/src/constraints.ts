@@ -7,7 +7,7 @@ export type Constraints = {
   /** The least memory of each device. */
   readonly deviceMemoryBytes: number;
   readonly required: readonly LabelRule[];
-  /** Agents with more of these labels are taken first. */
+  /** Labels that the run prefers: agents with more of them are taken first. */
   readonly preferred: readonly LabelRule[];
   readonly forbidden: readonly LabelRule[];
   readonly excludedAgents: readonly string[];

@@ -10,7 +10,7 @@ export type Demand = {
   /** Whether the run may be stopped to make room for another; it writes a checkpoint and continues later. */
   readonly preemptible: boolean;
   readonly weight: number;
-  /** The most slots that all runs of its job hold together; null for no limit. */
+  /** The most slots that all runs of the job hold together; null for no limit. */
   readonly maxSlots: number | null;
   /** The run is stopped this long after its start; null for no limit. */
   readonly timeLimitMs: number | null;

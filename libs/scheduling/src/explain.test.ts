@@ -37,9 +37,9 @@ test("waiting runs lack free slots, are behind others, or see the free slots res
   pool.start(demand("x", 1), { atMs: 0, startedAtMs: 0 });
   expect(waitingIn(pool, demand("a", 2), demand("b", 2), demand("c", 1, { priority: 50 }))).toEqual(
     [
-      "a: not_enough_free: it needs 2 slots and 1 of 2 are free",
+      "a: not_enough_free: the run needs 2 slots and 1 of 2 are free",
       "b: behind_others: the runs ahead in the queue have not started yet",
-      "c: reserved: the free slots are reserved for a, which is ahead of it in the queue",
+      "c: reserved: the free slots are reserved for a, which is ahead in the queue",
     ],
   );
 });
@@ -49,7 +49,7 @@ test("a run that must be on one agent waits although enough slots are free on se
   pool.agents.join("one", exampleOffer(1), true);
   pool.agents.join("two", exampleOffer(1), true);
   expect(waitingIn(pool, demand("a", 2, { singleAgent: true }))).toEqual([
-    "a: not_enough_free: it needs 2 slots and at most 1 are free on one agent",
+    "a: not_enough_free: the run needs 2 slots and at most 1 are free on one agent",
   ]);
 });
 
@@ -75,7 +75,7 @@ test("blocked agents are the reason when the unblocked agents could not hold the
   pool.agents.join("three", exampleOffer(1), true);
   pool.agents.hold("three", "x", ["0"]);
   expect(waitingIn(pool, demand("b", 2))).toEqual([
-    `a: not_enough_free: it needs 1 slot and 0 of 1 are free; ${full.detail}; ${broken.detail}`,
+    `a: not_enough_free: the run needs 1 slot and 0 of 1 are free; ${full.detail}; ${broken.detail}`,
     `b: low_disk: ${full.detail}; ${broken.detail}`,
   ]);
 });
@@ -86,7 +86,7 @@ test("the explanation names the agents that the run avoids, and does not count t
   pool.agents.join("two", exampleOffer(1), true);
   pool.agents.hold("two", "x", ["0"]);
   expect(waitingIn(pool, demand("a", 1, { avoid: ["one"] }))).toEqual([
-    "a: not_enough_free: it needs 1 slot and 0 of 1 are free; its launch failed on one, where it is not tried again while another agent could take it",
+    "a: not_enough_free: the run needs 1 slot and 0 of 1 are free; the launch failed on one, where the run is not tried again while another agent could hold it",
   ]);
 });
 
@@ -95,28 +95,28 @@ test.each<[string, Partial<Demand>, Partial<Constraints>, string]>([
     "its devices",
     { slots: 2 },
     { device: "cuda", deviceMemoryBytes: 80e9 },
-    "it needs 2 cuda slots with 80 GB and 1 of 2 are free",
+    "the run needs 2 cuda slots with 80 GB and 1 of 2 are free",
   ],
   [
     "labels",
     { slots: 3 },
     { required: [{ label: "zone", values: ["a"] }] },
-    "it needs 3 slots on agents with zone a, and 2 of 3 are free",
+    "the run needs 3 slots on agents with zone a, and 2 of 3 are free",
   ],
   [
     "one agent",
     { slots: 3, singleAgent: true },
     { excludedAgents: ["three"] },
-    "it needs 3 slots and at most 2 are free on one agent",
+    "the run needs 3 slots and at most 2 are free on one agent",
   ],
   [
     "agents with the same label",
     { slots: 5 },
     { sameLabel: "zone" },
-    "it needs 5 slots on agents with the same zone, and at most 3 are free there",
+    "the run needs 5 slots on agents with the same zone, and at most 3 are free there",
   ],
 ])(
-  "of the free slots only those count that its constraints allow: %s",
+  "free slots count only if the constraints of the run allow them: %s",
   (_name, rest, asked, detail) => {
     const pool = new Pool();
     const slot = (id: string) => ({ id, device: "cuda", memoryBytes: 80e9 });

@@ -120,7 +120,7 @@ function explainDetermined(
   const wait = waits.find((one) => one.demand.id === demand.id);
   const reason =
     wait === undefined
-      ? { reason: "behind_others" as const, detail: "the next placement starts it", limit: null }
+      ? { reason: "behind_others" as const, detail: "the next placement starts the run", limit: null }
       : determinedReason(pool, wait);
   return {
     ...reason,
@@ -195,7 +195,7 @@ function reasonOf(pool: Pool, pass: PlacementPass, { demand, lane, leads }: Wait
   const held = pool.placed.slotsOf(demand.job);
   const isStopped = obstacle?.kind === "claim" && !obstacle.claim.isLent;
   if (share !== null && held >= share && pool.placed.slots > held && !isStopped) {
-    const detail = `its experiment holds ${held} slots, and its fair share of the pool is ${share}`;
+    const detail = `the experiment holds ${held} slots, and its fair share of the pool is ${share}`;
     return { reason: "fair_share", detail, limit: `fair share: ${share}` };
   }
   const isBehind = obstacle?.kind === "full" && leaderOf(pass, lane.kind) !== demand.id;
@@ -207,11 +207,11 @@ function reasonOf(pool: Pool, pass: PlacementPass, { demand, lane, leads }: Wait
     };
   }
   if (obstacle.kind === "reserved") {
-    const detail = `the free slots are reserved for ${obstacle.by}, which is ahead of it in the queue`;
+    const detail = `the free slots are reserved for ${obstacle.by}, which is ahead in the queue`;
     return { reason: "reserved", detail, limit: null };
   }
   if (obstacle.kind === "claim" && isStopped) {
-    const detail = `${listOf(idsOf(obstacle.claim.blockers))} stop to make room for it`;
+    const detail = `${listOf(idsOf(obstacle.claim.blockers))} stop to make room for the run`;
     return { reason: "preempting", detail, limit: null };
   }
   return {
@@ -252,7 +252,7 @@ function unavailableOf({ agents }: Pool, demand: Demand): Unavailable | null {
     return { reason: first.block.kind, detail: blocksText(blocked) };
   }
   if (demand.constraints === undefined) return null;
-  const detail = "the agents that satisfy its constraints are away, disabled or draining";
+  const detail = "the agents that satisfy the constraints are away, disabled or draining";
   return { reason: "constraints", detail };
 }
 
@@ -260,7 +260,7 @@ function limitReason({ workspace }: Demand, limit: Limit): Reason {
   if (limit.kind === "max_slots") {
     return {
       reason: "max_slots",
-      detail: `its experiment holds ${limit.held} of at most ${limit.slots} slots`,
+      detail: `the experiment holds ${limit.held} of at most ${limit.slots} slots`,
       limit: `max_slots: ${limit.slots}`,
     };
   }
@@ -282,7 +282,7 @@ function notEnough({ agents }: Pool, demand: Demand): Unavailable {
     ...(demand.avoid === undefined || demand.avoid.length === 0
       ? []
       : [
-          `its launch failed on ${demand.avoid.join(", ")}, where it is not tried again while another agent could take it`,
+          `the launch failed on ${demand.avoid.join(", ")}, where the run is not tried again while another agent could hold it`,
         ]),
   ];
   const but = besides.map((text) => `; ${text}`).join("");
@@ -299,7 +299,7 @@ function notEnough({ agents }: Pool, demand: Demand): Unavailable {
   const on = which === "" ? "" : ` on agents${which},`;
   return {
     reason: "not_enough_free",
-    detail: `it needs ${slotsText(demand.slots, alone)}${on} and ${free}${but}`,
+    detail: `the run needs ${slotsText(demand.slots, alone)}${on} and ${free}${but}`,
   };
 }
 
@@ -324,11 +324,11 @@ function startsWhen(
     case "quota":
       return `when runs of the workspace ${demand.workspace} end, or its quota is raised`;
     case "max_slots":
-      return "when runs of its experiment end, or its max_slots is raised";
+      return "when runs of the experiment end, or its max_slots is raised";
     case "fair_share":
-      return `when its experiment holds less than its share, or ${needed} are left over`;
+      return `when the experiment holds less than its share, or ${needed} are left over`;
     case "behind_others":
-      return "when the runs ahead of it have started";
+      return "when the runs ahead have started";
     case "reserved":
       return `when ${needed} are free beyond those that are reserved`;
     case "preempting":

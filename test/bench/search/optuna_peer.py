@@ -8,7 +8,8 @@ Each line of input is a JSON object, and so is each line of output:
 
 The answer to an ask is {"trial": n, "point": {...}, "seconds": s}, where s is the time of the tell
 and the ask in this process, without the pipe. The study is in memory. The space has the form of an
-experiment configuration. The first line of output names the imported versions.
+experiment configuration. The first line of output is Optuna's version, and whether the GP sampler
+can be used.
 """
 
 import importlib.util

@@ -46,7 +46,7 @@ describe("new agents", () => {
     expect(plan({ a: 2, b: 2 }, [run(4)])).toEqual({ newAgents: 0, inUse: new Set(["a", "b"]) });
   });
 
-  test("are started where the free slots are too scattered for a run", () => {
+  test("are started when the free slots are too scattered for a run", () => {
     expect(plan({ a: 2, b: 2 }, [run(4, { singleAgent: true })]).newAgents).toBe(1);
   });
 

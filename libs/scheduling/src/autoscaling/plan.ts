@@ -76,7 +76,7 @@ class Plan {
     const withoutRoom = new Set<string>();
     for (const demand of waiting) {
       const shape = shapeOf(demand);
-      // Room only shrinks: a run equal to one without room has none either.
+      // Room only shrinks in this loop: if a run had no room, no run of the same shape has room.
       if (withoutRoom.has(shape) || limitOf(demand, pool, this.#standing) !== null) continue;
       if (!this.#place(demand) && !this.#placeWithNewAgents(demand)) withoutRoom.add(shape);
     }

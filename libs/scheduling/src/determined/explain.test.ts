@@ -25,7 +25,7 @@ test("a run that needs whole agents gets that reason, even when enough slots are
   const cluster = new ToyCluster(compat, { a: 4, b: 2 });
   cluster.queue("six", 6);
   expect(explainOne(cluster.pool, "six", 0)?.detail).toBe(
-    "it needs 6 slots, of one agent or of whole agents of one size, and the 6 that are free are not",
+    "the run needs 6 slots, of one agent or of whole agents of one size, and the 6 that are free are not",
   );
   cluster.queue("five on one", 5, { singleAgent: true });
   expect(explainOne(cluster.pool, "five on one", 0)?.detail).toContain("at most 4 are free on one");
@@ -39,7 +39,7 @@ test("a preempting run names its victims, also while they are stopping", () => {
   cluster.pass();
   expect(explainOne(cluster.pool, "better", 0)).toMatchObject({
     reason: "preempting",
-    detail: "victim stops to make room for it",
+    detail: "victim stops to make room for the run",
     blockers: ["victim"],
   });
 });

@@ -31,7 +31,7 @@ const plan: TrustPlan = {
   laterShare: 1 / 3,
 };
 
-describe("the rank correlation of a rung with the next", () => {
+describe("the rank correlation", () => {
   it.each([
     [
       [
@@ -74,7 +74,7 @@ describe("the rank correlation of a rung with the next", () => {
       1,
     ],
     [[], 0],
-  ] as const)("of %j is %d", (pairs, expected) => {
+  ] as const)("of the values %j is %d", (pairs, expected) => {
     expect(rankCorrelation(pairs)).toBeCloseTo(expected, 12);
   });
 });

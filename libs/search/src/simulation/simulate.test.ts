@@ -99,7 +99,7 @@ describe("TPE has, in the median over twenty seeds, less regret than random sear
     { of: ackley5, multivariate: true, workers: 8, at50: 0.85, at100: 0.65 },
     { of: rosenbrock4, multivariate: true, workers: 1, at50: 0.2, at100: 0.1 },
   ])(
-    "$of.name, multivariate $multivariate, $workers at a time: less than $at50 after 50 trials, $at100 after 100",
+    "on $of.name (multivariate $multivariate, $workers at a time): below $at50 times after 50 trials, $at100 after 100",
     { timeout: 60_000 },
     ({ of, multivariate, workers, at50, at100 }) => {
       const [after50 = Number.NaN, after100 = Number.NaN] = besideRandom(of, multivariate, workers);
