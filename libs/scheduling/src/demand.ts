@@ -31,7 +31,7 @@ export type Demand = {
   readonly place?: number;
   /** The time of arrival; a run without it does not age. */
   readonly queuedAtMs?: number;
-  /** Ids of the agents where a launch of the run failed: it is placed there only if no other agent could hold it. */
+  /** Ids of agents where a launch of the run failed: it returns to them only if no other agent could hold it. */
   readonly avoid?: readonly string[];
 };
 

@@ -120,7 +120,11 @@ function explainDetermined(
   const wait = waits.find((one) => one.demand.id === demand.id);
   const reason =
     wait === undefined
-      ? { reason: "behind_others" as const, detail: "the next placement starts the run", limit: null }
+      ? {
+          reason: "behind_others" as const,
+          detail: "the next placement starts the run",
+          limit: null,
+        }
       : determinedReason(pool, wait);
   return {
     ...reason,

@@ -39,8 +39,18 @@ describe("a waiting run is placed on", () => {
     readonly singleAgent?: boolean;
     readonly want: string | undefined;
   }[] = [
-    { name: "the agent with the fewest free slots that suffice", agents: { a: 8, b: 4 }, slots: 3, want: "b:3" },
-    { name: "the agent that joined first among equal agents", agents: { b: 2, a: 2 }, slots: 1, want: "b:1" },
+    {
+      name: "the agent with the fewest free slots that suffice",
+      agents: { a: 8, b: 4 },
+      slots: 3,
+      want: "b:3",
+    },
+    {
+      name: "the agent that joined first among equal agents",
+      agents: { b: 2, a: 2 },
+      slots: 1,
+      want: "b:1",
+    },
     {
       name: "a partly used agent rather than an unused one",
       agents: { a: 4, b: 4 },
@@ -73,7 +83,12 @@ describe("a waiting run is placed on", () => {
       slots: 3,
       want: "b:2+a:1",
     },
-    { name: "no agent when too few slots are free", agents: { a: 2, b: 2 }, slots: 5, want: undefined },
+    {
+      name: "no agent when too few slots are free",
+      agents: { a: 2, b: 2 },
+      slots: 5,
+      want: undefined,
+    },
     {
       name: "no agent when it must be on one agent and none is large enough",
       agents: { a: 2, b: 2 },
@@ -89,7 +104,12 @@ describe("a waiting run is placed on", () => {
       slots: 0,
       want: "a:0",
     },
-    { name: "no agent when the pool has none, even without slots", agents: {}, slots: 0, want: undefined },
+    {
+      name: "no agent when the pool has none, even without slots",
+      agents: {},
+      slots: 0,
+      want: undefined,
+    },
   ];
   test.each(cases)("$name", ({ agents, held, slots, singleAgent, want }) => {
     const pool = poolOf(agents);

@@ -30,7 +30,7 @@ function startedByModel(trials = 3): DrivenSearch {
 
 describe("a report", () => {
   it.each([singleOf, randomOf(2, 2), gridOf(2), sobolOf(2, 2)])(
-    "without the metric fails no trial of a search that decides nothing by it: $name",
+    "without the metric fails no trial if the searcher ignores values: $name",
     (searcher) => {
       const search = new DrivenSearch();
       search.start(configOf(searcher));

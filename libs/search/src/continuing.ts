@@ -4,12 +4,12 @@
  */
 const continuing: readonly string[] = ["single", "random", "grid", "sobol", "tpe", "gp"];
 
-/** Whether failed and canceled trials of such a search may be reopened. */
+/** Whether failed and canceled trials of a search by this algorithm may be reopened. */
 export function continues(algorithm: string): boolean {
   return continuing.includes(algorithm);
 }
 
-/** Whether such a search may get more trials when it continues. */
+/** Whether a search by this algorithm may get more trials when it continues. */
 export function takesMoreTrials(algorithm: string): boolean {
   return algorithm !== "single" && continues(algorithm);
 }

@@ -134,7 +134,7 @@ describe("earlier trials", () => {
     ["of long texts", 500, 40, { text: "x".repeat(40_000) }, 4],
     ["of long texts in another script", 500, 40, { text: "界".repeat(13_000) }, 4],
     ["of texts full of quotes", 500, 40, { text: '"'.repeat(20_000) }, 4],
-  ])("are no more than fit an event: %s", (_, max, count, point, least) => {
+  ])("are limited to what one event can contain: %s", (_, max, count, point, least) => {
     const points = Array.from({ length: count }, (__, i) => ({ ...point, a: 1 + (i % 9) }));
     const wide = spaceOf(point);
     const searcher = { ...tpeOf(20, 2), warm_start: { experiments: [3], max_trials: max } };
@@ -189,7 +189,7 @@ describe.each<[string, SearcherConfig]>([
   ["gp", gpOf(20, 2)],
   ["auto", autoOf({ max_concurrent_trials: 2 })],
   ["bohb", bohbOf({ max_concurrent_trials: 2 })],
-])("%s", (_name, searcher) => {
+])("a search by %s with earlier trials", (_name, searcher) => {
   const config = configOf({ ...searcher, warm_start: { experiments: [3] } }, branin.space);
 
   it("proposes from its model in its first decisions", () => {

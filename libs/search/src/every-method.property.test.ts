@@ -127,7 +127,7 @@ function decisionsOf({ search }: World): unknown[] {
     .map(({ type, data }) => ({ type, data: { ...data, searchVersion: 0, evidence: undefined } }));
 }
 
-describe.each(methods)("%s", (method) => {
+describe.each(methods)("the method %s", (method) => {
   it("proposes no more trials than its budget", () => {
     fc.assert(
       fc.property(seeds, steps, (seed, happening) => {
@@ -171,7 +171,7 @@ describe.each(methods)("%s", (method) => {
     );
   });
 
-  it("equals, from any prefix of its events, the state at that time, and decides them again", () => {
+  it("has, from any prefix of its events, the state of that time, and decides the rest the same", () => {
     fc.assert(
       fc.property(seeds, steps, fc.nat(), (seed, happening, cut) => {
         const { search } = driven(method, seed, happening);

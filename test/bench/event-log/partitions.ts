@@ -19,7 +19,7 @@ export async function manyPartitions(context: BenchContext): Promise<BenchResult
   await divide(await server.database("divided"), Math.ceil(events / partitions));
   await using single = await server.log("single");
   await using divided = await server.log("divided");
-  // Each stream is one commit, so that it is in one partition, like most streams of a long log.
+  // Each stream is one commit, so that the stream is in one partition, like most streams of a long log.
   await fillLog(single, new Streams(), events, eventsPerStream);
   await fillLog(divided, new Streams(), events, eventsPerStream);
   const readSingle = await readerOf(server, single, "single");

@@ -1,7 +1,7 @@
 /**
  * The metrics service as a separate process for `bench.ts`, with its settings in the environment. It also has an
  * endpoint /parse, which only parses a request, and an endpoint /series, which queries the service over its bus like
- * the gateway. It prints its addresses on one line, the one of gRPC last.
+ * the gateway. It prints its addresses on one line, the gRPC address last.
  */
 import { createServer } from "node:http";
 import { createMemoryBus } from "@trainyard/bus";

@@ -8,9 +8,9 @@ export type BenchServer = AsyncDisposable & {
   readonly postgres: TestPostgres;
   /** The superuser's connection string to a database, which is created if it does not exist. */
   database(name: string): Promise<string>;
-  /** A client of the log in that database, which is migrated if it is new. */
+  /** A client of the log in the named database, which is migrated if it is new. */
   log(name: string): Promise<EventLog>;
-  /** The connection string of that client. */
+  /** The connection string of the client of the log in the named database. */
   logUrl(name: string): Promise<string>;
 };
 

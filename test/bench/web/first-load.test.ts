@@ -25,7 +25,7 @@ test("a page without a script is refused", () => {
     mkdirSync(join(folder, "assets"));
     for (const file of firstFiles(html)) writeFileSync(join(folder, file), "x".repeat(100_000));
     writeFileSync(join(folder, "index.html"), html);
-    // Each file repeats one letter, so that it is tiny when compressed.
+    // Each file repeats one letter, so that the file is tiny when compressed.
     expect(firstLoadKb(folder)).toBeLessThan(2);
   } finally {
     rmSync(folder, { recursive: true });

@@ -160,7 +160,7 @@ describe("suggestions that are prepared ahead", () => {
     { atOnce: 8, goesOn: true },
     { atOnce: 5, goesOn: true },
     { atOnce: 4, goesOn: false },
-  ])("fill one of $atOnce places without the newest result: $goesOn", (given) => {
+  ])("may lack the newest result with $atOnce trials at a time: $goesOn", (given) => {
     const search = searchOf(given.atOnce, 12, 1);
     const evidence = { results: 12, lacking: 1, deviation: expect.any(Number) };
     if (given.goesOn) expect(newest(search)).toMatchObject({ origin: "model", evidence });

@@ -34,7 +34,7 @@ describe("random search", () => {
     );
   });
 
-  it.each([COMPLETED, FAILED, CANCELED])("proposes another trial when one ends (outcome %i)", (outcome) => {
+  it.each([COMPLETED, FAILED, CANCELED])("proposes a trial at each end (outcome %i)", (outcome) => {
     const search = searchOf(4, 2);
     expect(search.end(2, outcome)).toMatchObject([
       { type: "TrialOutcomeRecorded", data: { trial: 2, outcome } },

@@ -150,7 +150,7 @@ function openTime(
 export type Comparison = {
   /** The time of comparison. */
   readonly at: number;
-  /** The number of other trials that have reached it. */
+  /** The number of other trials that have reached the time of comparison. */
   readonly others: number;
   /** The percentile of the others' averages, interpolated between two of them. */
   readonly cutoff: number;
@@ -212,7 +212,7 @@ function othersFrom(
   return near.filter((entry) => entry.trial !== left);
 }
 
-/** Interpolates between two values; one that is not finite yields itself or infinity. */
+/** Interpolates between two ranked values; if the higher one is not finite, so is the result. */
 function between(low: number, high: number, share: number): number {
   if (share === 0 || low === high) return low;
   return high >= WORST ? WORST : low + (high - low) * share;

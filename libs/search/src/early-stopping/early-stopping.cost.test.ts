@@ -50,7 +50,7 @@ it.each<[string, EarlyStoppingPolicy]>([
   ["percentile", percentile(80)],
   ["no_improvement", noImprovement(2)],
 ])(
-  "%s among 3,000 trials reads about as much as among 200",
+  "a decision by %s among 3,000 trials reads about as much as one among 200",
   (_, policy) => {
     const [small, large] = [readsAt(200, [policy]), readsAt(3_000, [policy])];
     expect(small).toBeGreaterThan(1_000);

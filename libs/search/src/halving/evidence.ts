@@ -64,7 +64,7 @@ function neighboursOf(all: Ranking, place: number, smallerIsBetter: boolean): Js
     .map(({ trial, value }) => ({ trial, value: shownValue(value, smallerIsBetter) }));
 }
 
-/** The measured correlations of values at the first rung with those at the next rung and at the one after it. */
+/** The measured correlations of values at the first rung with values at the next rung and at the rung after it. */
 function trustShown({ plan, trust }: Halving, bracket: number): JsonObject {
   if (plan.trust === undefined) return {};
   const [next, later] = [correlationNext(trust), correlationLater(trust)];

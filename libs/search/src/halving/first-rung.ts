@@ -53,7 +53,7 @@ export type Correlation = {
 export type Trust = {
   /** The lowest rung at which trials are compared. */
   readonly first: number;
-  /** The rung to which probes train: the next, the one after it, or none. */
+  /** The rung to which probes train: `next` after the first, `later` for the rung after that, or none. */
   readonly question: "next" | "later" | "none";
   readonly level: number;
   readonly asked: readonly Asked[];

@@ -126,8 +126,8 @@ function rankedValue(value: number, smallerIsBetter: boolean): number {
 }
 
 /**
- * Whether a new trial replaces this one: replacements are limited as in random search, and none are made if all trials
- * are alike.
+ * Whether a new trial replaces the ended one: replacements are limited as in random search, and none are made if all
+ * trials are alike.
  */
 function isReplaceable(memory: Halving, plan: SearchPlan, outcome: TrialOutcome): boolean {
   if (outcome !== TrialOutcome.INVALID_HYPERPARAMETERS || isConstant(plan.space)) return false;

@@ -66,7 +66,7 @@ describe("a grid", () => {
     ["one power: the middle exponent", { x: log(1, 3, 1) }, [100]],
     ["categories in their order", { x: oneOf("b", "a") }, ["b", "a"]],
     ["a constant", { x: constant(7) }, [7]],
-  ])("takes %s", (_, space, values) => {
+  ])("has %s", (_, space, values) => {
     expect(axis(space)).toEqual(values);
   });
 

@@ -16,7 +16,7 @@ const points: readonly (readonly [index: number, ...coordinates: number[]])[] = 
 ];
 
 describe("the Sobol sequence", () => {
-  it.each(points)("equals SciPy's at point %i", (index, ...coordinates) => {
+  it.each(points)("equals SciPy's sequence at point %i", (index, ...coordinates) => {
     expect(dimensions.map((d) => sobolCoordinate(sobolDimension(d), index))).toEqual(coordinates);
   });
 });

@@ -51,7 +51,7 @@ export class Gaps {
   }
 
   #grow(count: number): void {
-    // The capacity is twice the number of trials, since new places are added before dropped ones free their slots.
+    // The arrays are doubled in advance, since dropped places free their slots only after the kept ones were found.
     const room = 2 * count + 2;
     if (this.#sigmas.length >= room * this.#axes.length) return;
     const grown = (from: Float64Array): Float64Array<ArrayBuffer> => {

@@ -22,8 +22,8 @@ export function massInCell(cell: number, cells: number, mean: number, sigma: num
 }
 
 /**
- * The probability of a choice under the kernel of an observed choice; unobserved choices share 1 / `kernels` of its
- * weight.
+ * The probability of a choice under the kernel of an observed choice: each choice has the weight 1 / `kernels`, and the
+ * observed one 1 more.
  */
 export function choiceMass(same: boolean, choices: number, kernels: number): number {
   return ((same ? 1 : 0) + 1 / kernels) / (1 + choices / kernels);

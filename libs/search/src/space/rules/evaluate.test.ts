@@ -43,7 +43,7 @@ describe("the value of an expression", () => {
     ["(0 - a) ** 0.5 < 1", false],
     ["0 ** -0.5 > 1e300", true],
     ["1e999 ** 2 < 1 or log(1e999) > 1 and exp(-1e999) == 0", true],
-  ])("%s", (text, value) => {
+  ])("is computed for %s", (text, value) => {
     expect(at(text)).toEqual(value);
   });
 
@@ -66,7 +66,7 @@ describe("the value of an expression", () => {
     ["a < gone < 5", undefined],
     ["a < 3 < gone", false],
     ["toString == 1", undefined],
-  ])("is unknown where a hyperparameter is not there: %s", (text, value) => {
+  ])("follows three-valued logic if a hyperparameter is missing: %s", (text, value) => {
     expect(at(text)).toBe(value);
   });
 

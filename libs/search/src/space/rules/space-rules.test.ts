@@ -63,7 +63,7 @@ const worldOf = (hyperparameters: JsonObject) => {
   return { value: (a - 4) ** 2 + (b - 3) ** 2 + momentum + (net.beta ?? 0), duration: a };
 };
 
-describe.each(searchers)("%s", (_name, searcher) => {
+describe.each(searchers)("the searcher %s", (_name, searcher) => {
   it("proposes only allowed points, the same ones for the same seed", () => {
     const config = configOf({ ...searcher, constraints }, space);
     const runs = searcher.name === "gp" ? 3 : 12;
@@ -85,7 +85,7 @@ describe("given points", () => {
   const given = [{ a: 2, optimizer: "adam" }, { momentum: 0.25 }];
   const started = searchers.filter(([name]) => name !== "grid");
 
-  it.each(started)("come first in %s, with random values for omitted hyperparameters", (_name, searcher) => {
+  it.each(started)("come first in %s, with omitted values drawn", (_name, searcher) => {
     const config = configOf({ ...searcher, constraints, warm_start: { points: given } }, space);
     const { events } = simulate(config, 5, 2, worldOf);
     const proposals = events.flatMap((event) =>
