@@ -289,7 +289,7 @@ describe("max_time", () => {
   });
 });
 
-describe("budget", () => {
+describe("a budget", () => {
   const { COMPLETED, STOPPED_EARLY } = TrialOutcome;
   const timed = (more: object, concurrent: number, trials = 9): DrivenSearch => {
     const search = new DrivenSearch();
