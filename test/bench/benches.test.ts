@@ -8,10 +8,10 @@ import { MachineWatch } from "./support/machine.ts";
 import { median, percentile } from "./support/measure.ts";
 import { reportOf, tableOf } from "./support/report.ts";
 
-// Ends what hangs: what a bench takes says its report.
+// The timeout only stops a bench that hangs; its speed is in its report.
 const slowMs = 600_000;
 
-/** The ids are the command's interface: who draws figures over time goes by them. */
+/** The ids are part of the command's interface, because figures over time are compared by them. */
 const ids: Readonly<Record<BenchName, readonly string[]>> = {
   "event-log": [
     "command_64callers_vs_raw",
@@ -91,7 +91,7 @@ const ids: Readonly<Record<BenchName, readonly string[]>> = {
     "open_5000x20_snapshot_ms",
     "tpe_vs_optuna_median",
     "gp_vs_optuna_median",
-    // The tables are no part of the repository.
+    // The tables are not in the repository.
     ...(curvesFolder() === undefined ? [] : ["tpe_tables_vs_optuna_median"]),
     "auto_vs_random_asha",
     "auto_vs_random_asha_worst",
@@ -160,7 +160,7 @@ test.for(Object.keys(benches).filter(isBenchName))(
   },
 );
 
-test("a table says what is below its floor and what reached its goal", () => {
+test("a table marks results below their floor and results that reached their goal", () => {
   const result = (id: string, ratio: number | null): BenchResult => ({
     id,
     value: 10,
@@ -183,7 +183,7 @@ test("a table says what is below its floor and what reached its goal", () => {
   ]);
 });
 
-test("medians and percentiles", () => {
+test("median and percentile of a list are computed", () => {
   expect([median([3, 1, 2]), median([4, 1, 2, 3])]).toEqual([2, 2.5]);
   expect(percentile([5, 1, 4, 2, 3], 0.5)).toBe(3);
   expect(percentile([1], 0.99)).toBe(1);

@@ -195,7 +195,7 @@ test("bad operations are clear errors in Python, and none is recorded", async ()
     ["ok", [["a", 1]]],
     ["ok", [["a", 1]]],
     ["operation_id_reused", expect.stringContaining('operation "a"')],
-    ["too_many_trials", expect.stringContaining('operation "f": the search has its 2 trials')],
+    ["too_many_trials", expect.stringContaining('operation "f": the search already has 2 trials')],
   ]);
   const names = (await eventsOf(experiment)).map(({ name }) => name);
   expect(names.filter((name) => name !== "ObservationRecorded")).toEqual([

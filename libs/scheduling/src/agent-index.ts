@@ -2,36 +2,36 @@ import { OrdinalGroups } from "./ordinals.ts";
 
 export type Capacity = { readonly agents: number; readonly slots: number };
 
-/** One agent as an index counts it: only the slots that the index looks at. */
+/** The slots and runs of one agent that an index counts: only the slots that the index's conditions admit. */
 export type Entry = {
-  /** Its slots, taken, disabled or not. */
+  /** The number of its admitted slots, taken, disabled or not. */
   readonly size: number;
-  /** Its slots that a run can get once other runs end: neither disabled nor held by processes that cannot be killed. */
+  /** The slots that a run can get once other runs end: neither disabled nor held by processes that cannot be killed. */
   readonly usable: number;
-  /** The slots that a run could have now. */
+  /** The slots that are free. */
   readonly free: number;
-  /** `free` if no run holds one of the slots, else 0. */
+  /** Equals `free` if no run holds one of the slots, else 0. */
   readonly whole: number;
-  /** Its runs without slots. */
+  /** The number of its runs without slots. */
   readonly slotless: number;
   readonly takesWork: boolean;
 };
 
-/** Agents by what is free on them, for questions that have to be answered without a look at each. */
+/** An index of agents by their free slots: it answers questions about free slots without visiting every agent. */
 export class AgentIndex {
   readonly #entries = new Map<number, Entry>();
   readonly #byFree = new OrdinalGroups();
   readonly #bySlotless = new OrdinalGroups();
   readonly #wholeBySize = new OrdinalGroups();
-  /** All agents. */
+  /** The sizes of all agents. */
   readonly known = new Sizes();
-  /** Those that take work. */
+  /** The sizes of the agents that take work. */
   readonly present = new Sizes();
-  /** Those that take work, by their usable slots. */
+  /** The usable slots of the agents that take work. */
   readonly usable = new Sizes();
   #freeSlots = 0;
 
-  /** Null takes the agent out. */
+  /** Replaces the agent's entry; null removes the agent. */
   set(ordinal: number, next: Entry | null): void {
     const before = this.#entries.get(ordinal) ?? null;
     if (next === null) this.#entries.delete(ordinal);
@@ -51,43 +51,40 @@ export class AgentIndex {
     return this.#freeSlots;
   }
 
-  /** The most slots that one agent has free; -1 without agents. */
+  /** The most free slots on one agent; -1 without agents. */
   get mostFree(): number {
     return this.#byFree.highest;
   }
 
-  /**
-   * Returns, of the agents with at least this many free slots, one with the fewest, and of equal ones the earliest
-   * joined.
-   */
+  /** Returns the agent with the fewest free slots that are enough; of several, the one that joined first. */
   tightest(slots: number): number | undefined {
     return this.#byFree.firstFrom(slots);
   }
 
-  /** Returns, of the agents with the most free slots, the earliest joined, if it has this many. */
+  /** Returns the agent with the most free slots, if they are enough; of several, the one that joined first. */
   roomiest(slots: number): number | undefined {
     const { highest } = this.#byFree;
     return highest < slots ? undefined : this.#byFree.members(highest)[0];
   }
 
-  /** The agent with the fewest runs without slots, if it has fewer than the limit. */
+  /** Returns the agent with the fewest runs without slots, if it has fewer than the limit. */
   leastSlotless(below: number): number | undefined {
     const ordinal = this.#bySlotless.firstFrom(0);
     if (ordinal === undefined) return undefined;
     return (this.#entries.get(ordinal)?.slotless ?? below) < below ? ordinal : undefined;
   }
 
-  /** The sizes of agents of which no slot is taken. */
+  /** Returns the sizes of the agents of which no slot is taken. */
   wholeSizes(): readonly number[] {
     return this.#wholeBySize.descending();
   }
 
-  /** The agents of this size of which no slot is taken. */
+  /** Returns the agents of this size of which no slot is taken. */
   wholeOf(size: number): readonly number[] {
     return this.#wholeBySize.members(size);
   }
 
-  /** Agents with free slots, those with the most first. */
+  /** Yields the agents with free slots, those with the most first. */
   *byMostFree(): Generator<{ readonly ordinal: number; readonly free: number }> {
     for (const free of this.#byFree.descending()) {
       if (free === 0) return;
@@ -96,7 +93,7 @@ export class AgentIndex {
   }
 }
 
-/** How many agents have how many slots. */
+/** Counts of agents by their number of slots. */
 export class Sizes {
   readonly #counts = new Map<number, number>();
   #agents = 0;
@@ -112,12 +109,12 @@ export class Sizes {
     return { agents: this.#agents, slots: this.#slots };
   }
 
-  /** The most slots that one agent has; 0 without agents. */
+  /** The most slots on one agent; 0 without agents. */
   get largest(): number {
     return Math.max(0, ...this.#counts.keys());
   }
 
-  /** The number of agents by their slots. */
+  /** The number of agents by their number of slots. */
   get counts(): Iterable<readonly [slots: number, agents: number]> {
     return this.#counts;
   }

@@ -3,11 +3,10 @@
  *
  * Invariants: a slot is free when no holder has it, it is not disabled, and its agent is present (joined, not away, not
  * draining) and not blocked; an agent that is not present, or blocked, takes no work, and the runs that hold slots
- * there keep them. Mutable: a fold drives it, and a placement pass takes and gives back.
+ * there keep them. The pool is mutable: a fold changes it, and a placement pass takes slots and returns them.
  *
- * Questions about agents go to views (view.ts), one for each set of conditions that is asked for: one of all agents,
- * and the latest others. A change of an agent is noted in a list, from which each view brings itself level when it is
- * asked.
+ * Questions about agents are answered by views (view.ts), one for each set of conditions: the view of all agents, and
+ * those used most recently. Changes of agents are kept in a list, and a view applies the new ones before it answers.
  */
 import type { Capacity } from "./agent-index.ts";
 import {
@@ -25,7 +24,7 @@ import { couldTake, freeSlotsOf, valueOf, View, type ViewedAgent } from "./view.
 
 export type { Capacity } from "./agent-index.ts";
 
-/** Why an agent that is present gets nothing, in words. */
+/** The reason why a present agent gets no work, in words. */
 export type Block = {
   readonly kind: "low_disk" | "distrusted" | "disabled" | "protocol";
   readonly detail: string;
@@ -34,9 +33,9 @@ export type Block = {
 export type Standing = {
   readonly present: Capacity;
   readonly freeSlots: number;
-  /** On one agent; -1 without agents. */
+  /** The most free slots on one agent; -1 without agents. */
   readonly mostFree: number;
-  /** On agents that may share a run. */
+  /** The most free slots on agents that may share a run. */
   readonly mostTogether: number;
 };
 
@@ -52,13 +51,15 @@ class Agent implements ViewedAgent {
   labels: Offer["labels"] = {};
   present = false;
   removed = false;
-  /** Left out of what is being looked for. */
+  /** Temporarily ignored while an answer is computed without this agent (`without`). */
   left = false;
   block: Block | null = null;
   readonly disabled = new Set<string>();
   stuck: ReadonlySet<string> = new Set();
   readonly holders = new Map<string, readonly string[]>();
-  /** How many hold each slot: an agent that returns may report what the fold had given to another. */
+  /**
+   * The number of holders of each slot: a returning agent may report a run on a slot that was granted to another run.
+   */
   readonly held = new Map<string, number>();
   slotless = 0;
 
@@ -81,17 +82,17 @@ export class PoolAgents {
   slotlessMax: number = schedulingLimits.slotlessPerAgentMax;
   readonly #byId = new Map<string, Agent>();
   readonly #byOrdinal: Agent[] = [];
-  /** The agents of each holder. */
+  /** The ids of the agents where each holder has slots. */
   readonly #places = new Map<string, Set<string>>();
   readonly #all = new View(noConditions);
-  /** The views by their conditions, the latest asked for last. */
+  /** The views by their conditions, the most recently used last. */
   readonly #views = new Map<string, View>();
-  /** The agents that changed, in order; those before `#changesFrom` are forgotten. */
+  /** The agents that changed, in order; changes before `#changesFrom` are dropped. */
   #changes: Agent[] = [];
   #changesFrom = 0;
   #blocks = 0;
 
-  /** Joins an agent, or changes what it offers. */
+  /** Adds an agent, or changes what it offers. */
   join(id: string, { slots, labels }: Offer, present: boolean): void {
     let agent = this.#byId.get(id);
     if (agent === undefined) {
@@ -106,7 +107,7 @@ export class PoolAgents {
     this.#changed(agent);
   }
 
-  /** The agent is no part of the pool until it joins again; the runs that hold slots there keep them. */
+  /** Takes the agent out of the pool until it joins again; the runs that hold slots there keep them. */
   remove(id: string): void {
     const agent = this.#byId.get(id);
     if (agent === undefined) return;
@@ -115,7 +116,7 @@ export class PoolAgents {
     this.#changed(agent);
   }
 
-  /** The agent has left for another pool: nothing of it is kept here, neither holders nor disabled slots. */
+  /** Forgets an agent that has moved to another pool, with its holders and disabled slots. */
   forget(id: string): void {
     const agent = this.#byId.get(id);
     if (agent === undefined) return;
@@ -125,7 +126,7 @@ export class PoolAgents {
     this.remove(id);
   }
 
-  /** One that is present and blocked takes no work; null lifts it. */
+  /** Sets or lifts (null) the agent's block; a blocked agent takes no work. */
   setBlock(id: string, block: Block | null): void {
     const agent = this.#byId.get(id);
     if (agent === undefined) return;
@@ -134,7 +135,7 @@ export class PoolAgents {
     this.#changed(agent);
   }
 
-  /** Those that would take work if nothing blocked them. */
+  /** The present agents that take no work because they are blocked. */
   get blocked(): readonly { readonly slots: number; readonly block: Block }[] {
     if (this.#blocks === 0) return [];
     return this.#byOrdinal.flatMap(({ present, hidden, block, slots }) =>
@@ -142,7 +143,7 @@ export class PoolAgents {
     );
   }
 
-  /** Runs the work as if the agents of these ids were not there. */
+  /** Runs `work` as if these agents were not in the pool. */
   without<T>(ids: readonly string[], work: () => T): T {
     if (ids.length === 0) return work();
     const agents = ids.flatMap((id) => this.#byId.get(id) ?? []).filter(({ hidden }) => !hidden);
@@ -155,14 +156,14 @@ export class PoolAgents {
   }
 
   /**
-   * Whether those that take work could take this if all had ended there that can be ended; their disabled slots do not
-   * count.
+   * Whether the agents that take work could hold the demand once every run that can be ended has ended. Disabled slots
+   * do not count.
    */
   couldHold(wanted: Wanted): boolean {
     return this.#could(wanted, "usable");
   }
 
-  /** Whether all that joined, also those that are away now, could take this if they were empty. */
+  /** Whether all agents that joined, absent ones too, could hold the demand if they were empty. */
   couldEverHold(wanted: Wanted): boolean {
     return this.#could(wanted, "known");
   }
@@ -175,7 +176,7 @@ export class PoolAgents {
     this.#changed(agent);
   }
 
-  /** The slots of the agent that are held by what cannot be ended; none of the others. */
+  /** Replaces the agent's slots that are held by processes that cannot be killed. */
   setStuck(id: string, slots: readonly string[]): void {
     const agent = this.#byId.get(id);
     if (agent === undefined || (slots.length === 0 && agent.stuck.size === 0)) return;
@@ -183,7 +184,9 @@ export class PoolAgents {
     this.#changed(agent);
   }
 
-  /** The holder has these slots there, and no others; none at all for a run of no slots. */
+  /**
+   * Gives the holder these slots of the agent in place of its earlier ones; a run without slots holds an empty list.
+   */
   hold(id: string, holder: string, slots: readonly string[]): void {
     const agent = this.#byId.get(id);
     if (agent === undefined) return;
@@ -205,7 +208,7 @@ export class PoolAgents {
     this.#changed(agent);
   }
 
-  /** The slots of a holder, agent by agent. */
+  /** The slots of a holder by agent. */
   sharesOf(holder: string): readonly Share[] {
     return [...(this.#places.get(holder) ?? [])].flatMap((agent) => {
       const slots = this.#byId.get(agent)?.holders.get(holder);
@@ -213,7 +216,7 @@ export class PoolAgents {
     });
   }
 
-  /** Those that have slots of an agent, or run there without. */
+  /** The ids of the runs on an agent, with or without slots. */
   holdersOf(id: string): Iterable<string> {
     return this.#byId.get(id)?.holders.keys() ?? [];
   }
@@ -222,12 +225,12 @@ export class PoolAgents {
     return (this.#byOrdinal[ordinal] as Agent).id;
   }
 
-  /** All agents that ever joined, and their slots. */
+  /** The number of all agents in the pool, present or not, and of their slots. */
   get known(): Capacity {
     return this.view(noConditions).known;
   }
 
-  /** Those that take work now. */
+  /** The number of agents that take work, and of their slots. */
   get present(): Capacity {
     return this.view(noConditions).present;
   }
@@ -236,12 +239,12 @@ export class PoolAgents {
     return this.view(noConditions).freeSlots;
   }
 
-  /** The most slots that one present agent has free; -1 without agents. */
+  /** The most free slots on one present agent; -1 without agents. */
   get mostFree(): number {
     return this.view(noConditions).mostFree;
   }
 
-  /** The most slots that one agent has, present or not. */
+  /** The most slots on one agent, present or not. */
   get largest(): number {
     return this.view(noConditions).largest;
   }
@@ -260,7 +263,7 @@ export class PoolAgents {
     });
   }
 
-  /** The agents and slots that these conditions admit, as they are until something changes. */
+  /** Returns the agents and slots that the conditions admit; the view is valid until an agent changes. */
   view(conditions: Conditions): View {
     const view = conditions.key === "" ? this.#all : this.#viewOf(conditions);
     const next = this.#changesFrom + this.#changes.length;
@@ -274,20 +277,20 @@ export class PoolAgents {
     return view;
   }
 
-  /** An agent of a view; its first free slots that the conditions admit, in its own order. */
+  /** Returns an agent's first free slots that the conditions admit, in the agent's order. */
   share(ordinal: number, conditions: Conditions, count: number): Share {
     const agent = this.#byOrdinal[ordinal] as Agent;
     return { agent: agent.id, slots: freeSlotsOf(conditions, agent, count) };
   }
 
-  /** The first free slots of an agent, in its own order. */
+  /** Returns the first free slots of an agent, in the agent's order. */
   freeOf(id: string, count: number): readonly string[] {
     const agent = this.#byId.get(id);
     if (agent === undefined || agent.hidden || !agent.takesWork) return [];
     return freeSlotsOf(noConditions, agent, count);
   }
 
-  /** Whether the constraints still admit these slots, on agents that may share the run. */
+  /** Whether the constraints still admit these slots, and their agents may share the run. */
   admits(shares: readonly Share[], constraints: Constraints | undefined): boolean {
     const { alone, together } = conditionsOf(constraints);
     const { sameLabel } = together;
@@ -303,7 +306,7 @@ export class PoolAgents {
     return shares.length <= 1 || (values.size === 1 && !values.has(null));
   }
 
-  /** The offers of all agents of the pool, and whether they take work. */
+  /** Yields the offers of all agents of the pool, and whether each agent takes work. */
   *offers(): Generator<
     Offer & Pick<Agent, "id" | "takesWork"> & { readonly disabled: ReadonlySet<string> }
   > {
@@ -339,7 +342,7 @@ export class PoolAgents {
 
   #changed(agent: Agent): void {
     this.#changes.push(agent);
-    // A view that has not been asked for so long looks at each agent once, which costs less than the list.
+    // A view older than the kept changes is rebuilt from all agents, which costs less than a longer list.
     const kept = Math.max(1_000, this.#byOrdinal.length);
     if (this.#changes.length <= 2 * kept) return;
     this.#changesFrom += this.#changes.length - kept;

@@ -1,4 +1,4 @@
-/** Finding a place under constraints, beside a model that tries every set of agents. */
+/** Placement under constraints, compared with a model that tries every set of agents. */
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { PoolAgents } from "./agents.ts";
@@ -103,7 +103,7 @@ function meets(own: Labels, { label, values: wanted }: LabelRule): boolean {
   return value !== undefined && (wanted.length === 0 || wanted.includes(value));
 }
 
-/** The same world in the plainest terms: nothing is kept but what was said. */
+/** A reference model of the pool that stores the agents and runs and computes each answer from them. */
 class Model {
   readonly pool = new PoolAgents();
   readonly agents = new Map<string, ModelAgent>();
@@ -128,7 +128,7 @@ class Model {
     if (one.kind === "disable") return this.#disable(known, String(one.slot), one.on);
     this.agents.delete(one.agent);
     this.pool.remove(one.agent);
-    // It comes back as a new one: what was said of the old one is taken back.
+    // A removed agent that joins again is a new agent, without the block and the disabled slots of the earlier one.
     this.pool.setBlock(one.agent, null);
     for (const slot of known.disabled) this.pool.setSlotDisabled(one.agent, slot, false);
   }
@@ -176,7 +176,7 @@ class Model {
     for (const share of shares) this.pool.hold(share.agent, id, share.slots);
   }
 
-  /** Whether some set of agents has the slots. */
+  /** Whether some set of agents has enough slots. */
   #hasPlace(one: Asked, count: (known: ModelAgent) => number, ever = false): boolean {
     const usable = [...this.agents.values()].filter(
       (known) => isAdmitted(known, one) && (ever || (known.present && !known.blocked)),
@@ -216,7 +216,7 @@ class Model {
     this.#checkPreferred(one, members);
   }
 
-  /** A run on one agent is on one with the most of the preferred labels. */
+  /** Checks that a run on one agent is on an agent with the most preferred labels. */
   #checkPreferred(one: Asked, members: readonly ModelAgent[]): void {
     const [member] = members;
     if (member === undefined || members.length > 1) return;
@@ -264,7 +264,7 @@ function subsets<Item>(items: readonly Item[]): readonly (readonly Item[])[] {
   );
 }
 
-test("a run under constraints has a place where any agents could be one, and none that breaks a constraint", () => {
+test("a run under constraints gets a place if any set of agents has one, and no place breaks a constraint", () => {
   let found = 0;
   fc.assert(
     fc.property(cluster, fc.array(step, { minLength: 5, maxLength: 40 }), (offers, steps) => {
@@ -279,6 +279,6 @@ test("a run under constraints has a place where any agents could be one, and non
     }),
     { numRuns: 500 },
   );
-  // Enough of what was asked for has a place.
+  // Checks that enough of the requests have a place.
   expect(found).toBeGreaterThan(500);
 });

@@ -55,14 +55,14 @@ function asked(slots: number, constraints: Partial<Constraints>, rest: Partial<D
 
 const rule = (label: string, ...values: readonly string[]) => ({ label, values });
 
-/** "a:0,1+b:0", or null. */
+/** Returns the placement as text, like "a:0,1+b:0", or null. */
 function placeOf(agents: PoolAgents, demand: Demand, how?: "pack" | "spread"): string | null {
   const shares = fit(agents, demand, how);
   return shares?.map(({ agent, slots }) => `${agent}:${slots.join(",")}`).join("+") ?? null;
 }
 
 describe("a run with constraints", () => {
-  test("gets devices of the kind and memory that it asks for, on hosts with several kinds too", () => {
+  test("gets devices of the required kind and memory, also on hosts with several kinds of device", () => {
     const agents = agentsOf({
       a: { devices: [...cpu(2), ...cuda(2, 16), ...cuda(2, 80)] },
       b: { devices: cuda(2, 16) },
@@ -76,12 +76,12 @@ describe("a run with constraints", () => {
     expect(placeOf(agents, asked(1, { deviceMemoryBytes: 40 * GB }))).toBe("a:5");
   });
 
-  test("without slots needs no device", () => {
+  test("needs no device if it has no slots", () => {
     const agents = agentsOf({ a: { devices: cpu(1) } });
     expect(placeOf(agents, asked(0, { device: "cuda", deviceMemoryBytes: 9e99 }))).toBe("a:");
   });
 
-  test("goes where its labels are, and not where those are that it forbids", () => {
+  test("is placed on agents with its required labels and without its forbidden labels", () => {
     const agents = agentsOf({
       a: { devices: cpu(1), labels: { zone: "a", spot: "true" } },
       b: { devices: cpu(2), labels: { zone: "a" } },
@@ -96,7 +96,7 @@ describe("a run with constraints", () => {
     expect(placeOf(agents, asked(1, { excludedAgents: ["a", "b"] }))).toBe("c:0");
   });
 
-  test("takes preferred agents first, also where another one would be the better fit", () => {
+  test("takes agents with preferred labels first, even if another agent is the better fit", () => {
     const agents = agentsOf({
       a: { devices: cpu(1) },
       b: { devices: cpu(4), labels: { fast: "1" } },
@@ -111,7 +111,7 @@ describe("a run with constraints", () => {
     expect(placeOf(agents, asked(1, { preferred }))).toBe("a:0");
   });
 
-  test("has the same value of a label on all its agents", () => {
+  test("is placed on agents that have the same value of its label", () => {
     const agents = agentsOf({
       a: { devices: cpu(2), labels: { rack: "1" } },
       b: { devices: cpu(2), labels: { rack: "2" } },
@@ -128,7 +128,7 @@ describe("a run with constraints", () => {
     expect(placeOf(agents, asked(3, { sameLabel: "rack" }))).toBe("b:0,1+c:1");
   });
 
-  test("takes of several groups the one with preferred labels", () => {
+  test("takes the group of agents that has the preferred labels", () => {
     const agents = agentsOf({
       a: { devices: cpu(2), labels: { rack: "1" } },
       b: { devices: cpu(2), labels: { rack: "1" } },
@@ -139,13 +139,13 @@ describe("a run with constraints", () => {
     expect(placeOf(agents, asked(4, constraints))).toBe("c:0,1+d:0,1");
   });
 
-  test("is on one agent where it has to be", () => {
+  test("is placed on a single agent if it must be", () => {
     const agents = agentsOf({ a: { devices: cuda(2) }, b: { devices: cuda(2) } });
     expect(placeOf(agents, asked(4, { device: "cuda" }))).toBe("a:0,1+b:0,1");
     expect(placeOf(agents, asked(4, { device: "cuda" }, { singleAgent: true }))).toBeNull();
   });
 
-  test("goes back to an agent that it avoids only where no other agent could take it", () => {
+  test("returns to an agent that it avoids only if no other agent could hold it", () => {
     const agents = agentsOf({
       a: { devices: cuda(1) },
       b: { devices: cuda(1) },
@@ -163,7 +163,7 @@ describe("a run with constraints", () => {
 });
 
 describe("spreading", () => {
-  test("takes the agent with the most free slots, but preferred ones before that", () => {
+  test("takes agents with preferred labels first, then the agent with the most free slots", () => {
     const agents = agentsOf({
       a: { devices: cpu(2), labels: { fast: "1" } },
       b: { devices: cpu(4) },
@@ -178,7 +178,7 @@ describe("spreading", () => {
   });
 });
 
-test("constraints that ask for the same have one shape, and none cost a demand nothing", () => {
+test("equal constraints have one shape, and a demand with empty constraints has no conditions", () => {
   const { constraints: _, ...plain } = asked(1, {});
   expect(shapeOf(asked(1, {}))).toBe(shapeOf(plain));
   expect(shapeOf(asked(1, { device: "cuda" }))).toBe(shapeOf(asked(1, { device: "cuda" })));
@@ -199,7 +199,7 @@ test("constraints that ask for the same have one shape, and none cost a demand n
   expect(conditionsOf(undefined).alone).toBe(noConditions);
 });
 
-test("an index that was dropped for newer ones is built again", () => {
+test("a view that was evicted for newer ones is built again", () => {
   const agents = agentsOf({ a: { devices: cpu(1), labels: { n: "0" } } });
   const demandFor = (n: number) => asked(1, { required: [rule("n", String(n))] });
   expect(placeOf(agents, demandFor(0))).toBe("a:0");
@@ -210,7 +210,7 @@ test("an index that was dropped for newer ones is built again", () => {
   expect(placeOf(agents, demandFor(0))).toBeNull();
 });
 
-test("an index is level with its agents, however many changes ago it was asked for", () => {
+test("a view is up to date after any number of changes since its last use", () => {
   const agents = agentsOf({ a: { devices: cpu(2) }, b: { devices: cpu(2) } });
   const demand = asked(1, { device: "cpu" });
   for (const changes of [1, 10, 900, 1_000, 1_100, 2_100, 5_000, 3, 1_999, 2_001]) {
@@ -297,12 +297,12 @@ describe("a request that no agent could ever hold", () => {
       asked(13, { sameLabel: "rack" }),
       "all agents of pool gpus with the same rack have at most 12 slots together, those with rack 2, and the run needs 13",
     ],
-  ])("is said with the nearest that would: %s", (_name, demand, detail) => {
+  ])("is explained with the nearest agent: %s", (_name, demand, detail) => {
     const key = "constraints";
     expect(couldEverHold(gpus, demand, "gpus")).toEqual({ possible: false, detail, key });
   });
 
-  test("is judged by all agents that joined, also those that are away, full or blocked", () => {
+  test("is judged by all agents that joined, including absent, full and blocked ones", () => {
     expect(couldEverHold(gpus, asked(6, big)).possible).toBe(true);
     expect(couldEverHold(gpus, asked(12, { sameLabel: "rack" }))).toEqual({
       possible: true,
@@ -315,7 +315,7 @@ describe("a request that no agent could ever hold", () => {
     expect(couldEverHold(agents, asked(2, {})).possible).toBe(true);
   });
 
-  test("is judged without agents that were removed, until they join again", () => {
+  test("is judged without removed agents until they join again", () => {
     const agents = agentsOf({ a: { devices: cpu(2) }, b: { devices: cpu(1) } });
     agents.remove("a");
     expect(agents.known).toEqual({ agents: 1, slots: 1 });
@@ -329,7 +329,7 @@ describe("a request that no agent could ever hold", () => {
     expect(couldEverHold(agents, asked(2, {})).possible).toBe(true);
   });
 
-  test("is nothing in a pool without agents, which may still get some", () => {
+  test("does not exist in a pool without agents, since agents may still join", () => {
     const agents = agentsOf({ a: { devices: cpu(2) } });
     agents.remove("a");
     expect(couldEverHold(agents, asked(2, big)).possible).toBe(true);

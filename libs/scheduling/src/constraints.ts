@@ -1,32 +1,32 @@
 import type { Offer, Slot } from "./offer.ts";
 
-/** Conditions on the agents and devices of a run; all of them hold for each of its agents. */
+/** Conditions on the agents and devices of a run; each of its agents must meet all of them. */
 export type Constraints = {
-  /** cpu, cuda or rocm; empty for any. */
+  /** A device kind: `cpu`, `cuda` or `rocm`; empty for any. */
   readonly device: string;
   /** The least memory of each device. */
   readonly deviceMemoryBytes: number;
   readonly required: readonly LabelRule[];
-  /** Agents with more of these labels are taken first. */
+  /** Labels that the run prefers: agents with more of them are taken first. */
   readonly preferred: readonly LabelRule[];
   readonly forbidden: readonly LabelRule[];
   readonly excludedAgents: readonly string[];
   /**
-   * The agents of the run have the same value of this label; empty for no such condition. A run on one agent always
-   * satisfies it, and an agent without the label shares a run with no other.
+   * All agents of the run must have the same value of this label; empty for no such condition. A run on one agent
+   * always meets the condition. An agent without the label cannot share a run.
    */
   readonly sameLabel: string;
 };
 
 export type LabelRule = {
   readonly label: string;
-  /** One of these; none for any value. */
+  /** The accepted values; an empty list accepts any value. */
   readonly values: readonly string[];
 };
 
-/** The part of constraints that decides for each agent by itself whether an index has it, and which of its slots. */
+/** The conditions that one agent alone must meet: they decide whether it is in a view, and with which of its slots. */
 export type Conditions = Omit<Constraints, "excludedAgents"> & {
-  /** Equal for equal conditions; empty where there are none. */
+  /** A text that is equal for equal conditions; empty if there are none. */
   readonly key: string;
 };
 
@@ -38,7 +38,7 @@ export type ConditionSet = {
   readonly together: Conditions;
   /** The conditions for the agent of a run without slots, which has no devices. */
   readonly slotless: Conditions;
-  /** All that the constraints say, excluded agents included, as a text that is equal for equal constraints. */
+  /** A text that is equal for equal constraints, excluded agents included. */
   readonly shape: string;
 };
 
@@ -75,7 +75,7 @@ export function admitsAgent({ required, forbidden }: Conditions, labels: Offer["
   );
 }
 
-/** Whether some slots of an admitted agent may be admitted and others not. */
+/** Whether the conditions admit single slots of an agent by their device. */
 export function asksForDevices({ device, deviceMemoryBytes }: Conditions): boolean {
   return device !== "" || deviceMemoryBytes > 0;
 }
@@ -87,7 +87,7 @@ export function admitsSlot(
   return (device === "" || device === kind) && memoryBytes >= deviceMemoryBytes;
 }
 
-/** How many of the preferred labels an agent has. */
+/** Returns the number of preferred labels that an agent has. */
 export function preferenceOf({ preferred }: Conditions, labels: Offer["labels"]): number {
   let met = 0;
   for (const rule of preferred) if (isMet(rule, labels)) met += 1;

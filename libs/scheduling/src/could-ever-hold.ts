@@ -1,4 +1,6 @@
-/** Whether a pool's agents could hold a run if they were empty, and otherwise what they have instead, in a sentence. */
+/**
+ * Decides whether the agents of a pool could hold a run if they were empty; if not, a sentence names the nearest agent.
+ */
 import type { PoolAgents, Wanted } from "./agents.ts";
 import { admitsSlot, type Conditions, conditionsOf, isMet, type LabelRule } from "./constraints.ts";
 import type { Offer, Slot } from "./offer.ts";
@@ -7,15 +9,15 @@ import { mostSlots } from "./view.ts";
 
 export type PlaceAnswer = {
   readonly possible: boolean;
-  /** Empty if it is possible. */
+  /** The explanation; empty if the run is possible. */
   readonly detail: string;
-  /** The key of `resources` in the configuration that cannot be satisfied; absent if it is possible. */
+  /** The key of `resources` in the configuration that cannot be satisfied; absent if the run is possible. */
   readonly key?: "slots_per_trial" | "constraints";
 };
 
 /**
- * Over all agents that joined and were not removed, whether they are away, draining or blocked. A pool without agents
- * may still get some: everything is possible there. The pool's name is for the sentence.
+ * Considers all agents that joined and were not removed, also absent, draining and blocked ones. In a pool without
+ * agents every run is possible, since agents may still join. `pool` is the pool's name in the sentence.
  */
 export function couldEverHold(agents: PoolAgents, wanted: Wanted, pool = ""): PlaceAnswer {
   if (agents.known.agents === 0 || agents.couldEverHold(wanted)) {
@@ -29,7 +31,7 @@ export function couldEverHold(agents: PoolAgents, wanted: Wanted, pool = ""): Pl
   };
 }
 
-/** Says how many slots these agents have for a run that they may share; null if they have none. */
+/** Says how many slots the agents have together for a run on several agents; null if they have none. */
 function togetherText(agents: PoolAgents, wanted: Wanted, pool: string): string | null {
   const { slots, singleAgent, constraints } = wanted;
   if (slots === 0 || singleAgent) return null;
@@ -53,18 +55,18 @@ function togetherText(agents: PoolAgents, wanted: Wanted, pool: string): string 
 
 type Near = {
   readonly agent: Offer & { readonly id: string };
-  /** Why it is none of those that are asked for, besides its slots. */
+  /** Unmet conditions of the agent, except for the number of its slots. */
   readonly misses: readonly string[];
-  /** Its slots that would do. */
+  /** The number of its slots that meet the conditions. */
   readonly fitting: number;
-  /** The slot that comes nearest. */
+  /** The slot that is nearest to the conditions. */
   readonly slot: Slot | undefined;
 };
 
 function nearestText(agents: PoolAgents, wanted: Wanted, pool: string): string {
   const { alone } = conditionsOf(wanted.constraints);
   const excluded = new Set(wanted.constraints?.excludedAgents);
-  // A run that agents may share is compared by a single slot.
+  // A run that may span agents needs only one slot of each.
   const slots = wanted.singleAgent ? wanted.slots : Math.min(wanted.slots, 1);
   let nearest: Near | null = null;
   for (const agent of agents.offers()) {
@@ -76,7 +78,7 @@ function nearestText(agents: PoolAgents, wanted: Wanted, pool: string): string {
     if (nearest === null || isNearer(near, nearest, alone)) nearest = near;
   }
   const asked = [...(slots === 0 ? [] : [slotsText(slots, alone)]), ...labelTexts(alone)];
-  // Only the list of excluded agents can be in the way where nothing else is asked.
+  // Without other conditions, only the list of excluded agents can rule every agent out.
   const has = asked.length === 0 ? "is left" : `has ${asked.join(" and ")}`;
   return `no agent of ${pool} ${has}; the nearest is ${nearText(nearest as Near, slots, alone)}`;
 }
@@ -88,7 +90,7 @@ function isNearer(one: Near, other: Near, wanted: Conditions): boolean {
   return difference === 0 ? one.agent.slots.length > other.agent.slots.length : difference > 0;
 }
 
-/** Rises with the memory of slots of the kind that is asked for. */
+/** Returns -1 for a slot of another kind; otherwise a number that rises with the slot's memory. */
 function nearness(slot: Slot | undefined, { device, deviceMemoryBytes }: Conditions): number {
   if (slot === undefined || (device !== "" && slot.device !== device)) return -1;
   return deviceMemoryBytes > 0 ? slot.memoryBytes : 0;

@@ -1,39 +1,41 @@
 import { type Constraints, conditionsOf } from "./constraints.ts";
 import { schedulingLimits } from "./limits.ts";
 
-/** A run that waits for a place, or has one. */
+/** A run that waits for slots or holds them. */
 export type Demand = {
   readonly id: string;
-  /** The experiment: its runs share weight, `maxSlots` and a place in the queue. */
+  /** The id of the experiment: its runs share `weight`, `maxSlots` and their place in the queue. */
   readonly job: string;
   readonly workspace: string;
-  /** It may be stopped to make room for another one: it writes a checkpoint and continues later. */
+  /** Whether the run may be stopped to make room for another; it writes a checkpoint and continues later. */
   readonly preemptible: boolean;
   readonly weight: number;
-  /** The most slots that all runs of its job hold together; null for no limit. */
+  /** The most slots that all runs of the job hold together; null for no limit. */
   readonly maxSlots: number | null;
-  /** It is stopped this long after its start; null for no limit. */
+  /** The run is stopped this long after its start; null for no limit. */
   readonly timeLimitMs: number | null;
-  /** The time it has to write a checkpoint when it makes room for others. */
+  /** The time that the run has to write a checkpoint when it is preempted. */
   readonly preemptionTimeoutMs: number;
   readonly constraints?: Constraints;
-  /** 0 runs beside others and takes none. */
+  /** The number of slots; a run with 0 takes no slot and runs beside others. */
   readonly slots: number;
-  /** Lower is placed first. */
+  /** The run's priority; lower numbers are placed first. */
   readonly priority: number;
-  /** All slots on one agent, or none. */
+  /** Whether all slots must be on one agent. */
   readonly singleAgent: boolean;
-  /** Rises with every arrival: the log position at which it was queued. */
+  /** The log position at which the run was queued. */
   readonly arrival: number;
-  /** Where it is among those of its priority, on the scale of arrivals; its arrival unless a user has moved its job. */
+  /**
+   * The order among runs of equal priority, on the scale of `arrival`; equal to `arrival` unless a user moved the job.
+   */
   readonly place?: number;
-  /** The time of its arrival; one without it does not age. */
+  /** The time of arrival; a run without it does not age. */
   readonly queuedAtMs?: number;
-  /** Agents where its launches failed: it is placed there only if no other agent can take it. */
+  /** Ids of agents where a launch of the run failed: it returns to them only if no other agent could hold it. */
   readonly avoid?: readonly string[];
 };
 
-/** Recorded weights may be beyond the limits: 0 stays none, others become the nearest that is allowed. */
+/** Recorded weights may exceed the limits: 0 stays 0, others are clamped to the limits. */
 export function withBoundedWeight(demand: Demand): Demand {
   const { weightMin, weightMax } = schedulingLimits;
   const { weight } = demand;
@@ -41,7 +43,7 @@ export function withBoundedWeight(demand: Demand): Demand {
   return { ...demand, weight: weight > 0 ? Math.min(Math.max(weight, weightMin), weightMax) : 0 };
 }
 
-/** Demands that are equal in this fit or do not fit together. */
+/** Returns a key: of two demands with the same key, both fit or neither does. */
 export function shapeOf({ slots, singleAgent, avoid = [], constraints }: Demand): string {
   return `${slots}/${singleAgent}/${avoid.join(" ")}${conditionsOf(constraints).shape}`;
 }
@@ -52,36 +54,38 @@ export type Share = { readonly agent: string; readonly slots: readonly string[] 
 export type Grant = {
   readonly id: string;
   readonly shares: readonly Share[];
-  /** So many of its slots are beyond the quota of its workspace: it is stopped when others need them. */
+  /** The number of its slots beyond its workspace's quota: the run is stopped when other runs need them. */
   readonly borrowed: number;
-  /** Set if it passed the first run of the queue, and that is to be known later. */
+  /** Set if the run passed the first run of the queue and the log must record it. */
   readonly passed?: Passed;
 };
 
-/** The first run of the queue, which had no place when another one got one. */
+/** The first run of the queue, which had no room when a later run was started. */
 export type Passed = {
   readonly id: string;
-  /** It got slots that are reserved for that run: it is stopped as soon as that one fits without it. */
+  /**
+   * Whether the later run got slots that are reserved for the first one: it is stopped once the first one then fits.
+   */
   readonly onItsSlots: boolean;
-  /** The reservation for that run, if the record does not have it yet. */
+  /** The reservation of the first run, if it is not yet recorded. */
   readonly reserved: readonly Share[];
 };
 
-/** A run that has to make room for another one. */
+/** A run to stop, and the run that needs its slots. */
 export type Stop = { readonly id: string; readonly by: string };
 
-/** Slots that are kept for the first run that has no place. */
+/** Slots that are reserved for the first run without room. */
 export type Reservation = {
   readonly id: string;
   readonly slots: number;
   readonly agents: readonly string[];
 };
 
-/** The outcome of a placement pass. */
+/** The result of a placement pass. */
 export type Pass = {
   readonly grants: readonly Grant[];
   readonly stops: readonly Stop[];
   readonly reservation: Reservation | null;
-  /** The time at which the order of the queue changes without any event; null for never. */
+  /** The next time at which ageing changes the order of the queue; null for never. */
   readonly againAtMs: number | null;
 };

@@ -15,45 +15,45 @@ function waitingIn(pool: Pool, ...demands: readonly Demand[]): string[] {
   return explainWaits(pool, 100, 0).map(({ id, reason, detail }) => `${id}: ${reason}: ${detail}`);
 }
 
-test("a pool that no agent has joined", () => {
+test("a run in a pool without agents waits for the first agent to join", () => {
   expect(waitingIn(new Pool(), demand("a", 1))).toEqual([
     "a: no_agents: no agent has joined the pool yet",
   ]);
 });
 
-test("agents that are away", () => {
+test("a run waits for unavailable agents when the present ones have too few slots", () => {
   const pool = new Pool();
   pool.agents.join("one", exampleOffer(2), false);
   pool.agents.join("two", exampleOffer(1), true);
   expect(waitingIn(pool, demand("a", 2))).toEqual([
-    "a: agents_away: 1 of the pool's 2 agents are away, with 2 of its 3 slots",
+    "a: agents_away: 1 of the pool's 2 agents are unavailable, with 2 of its 3 slots",
   ]);
 });
 
-test("too little that is free, and others ahead", () => {
+test("waiting runs lack free slots, are behind others, or see the free slots reserved", () => {
   const pool = new Pool();
   pool.agents.join("one", exampleOffer(2), true);
   pool.agents.hold("one", "x", ["0"]);
   pool.start(demand("x", 1), { atMs: 0, startedAtMs: 0 });
   expect(waitingIn(pool, demand("a", 2), demand("b", 2), demand("c", 1, { priority: 50 }))).toEqual(
     [
-      "a: not_enough_free: it needs 2 slots and 1 of 2 are free",
-      "b: behind_others: others are ahead of it in the queue",
-      "c: reserved: the free slots are reserved for a, which is ahead of it in the queue",
+      "a: not_enough_free: the run needs 2 slots and 1 of 2 are free",
+      "b: behind_others: the runs ahead in the queue have not started yet",
+      "c: reserved: the free slots are reserved for a, which is ahead in the queue",
     ],
   );
 });
 
-test("too little that is free on one agent", () => {
+test("a run that must be on one agent waits although enough slots are free on several agents", () => {
   const pool = new Pool();
   pool.agents.join("one", exampleOffer(1), true);
   pool.agents.join("two", exampleOffer(1), true);
   expect(waitingIn(pool, demand("a", 2, { singleAgent: true }))).toEqual([
-    "a: not_enough_free: it needs 2 slots and at most 1 are free on one agent",
+    "a: not_enough_free: the run needs 2 slots and at most 1 are free on one agent",
   ]);
 });
 
-test("a limited number, in the queue's order", () => {
+test("waiting runs are explained in queue order, up to the limit", () => {
   const pool = new Pool();
   for (let n = 0; n < 5; n += 1) pool.queue.add(demand(`d${n}`, 1, { arrival: n }));
   expect(explainWaits(pool, 2, 0).map((wait) => wait.id)).toEqual(["d0", "d1"]);
@@ -65,7 +65,7 @@ const full = {
 } as const;
 const broken = { kind: "distrusted", detail: "launches failed on two" } as const;
 
-test("agents that are there and blocked are the reason where the others could not take it", () => {
+test("blocked agents are the reason when the unblocked agents could not hold the run", () => {
   const pool = new Pool();
   pool.agents.join("one", exampleOffer(2), true);
   pool.agents.setBlock("one", full);
@@ -75,18 +75,18 @@ test("agents that are there and blocked are the reason where the others could no
   pool.agents.join("three", exampleOffer(1), true);
   pool.agents.hold("three", "x", ["0"]);
   expect(waitingIn(pool, demand("b", 2))).toEqual([
-    `a: not_enough_free: it needs 1 slot and 0 of 1 are free; ${full.detail}; ${broken.detail}`,
+    `a: not_enough_free: the run needs 1 slot and 0 of 1 are free; ${full.detail}; ${broken.detail}`,
     `b: low_disk: ${full.detail}; ${broken.detail}`,
   ]);
 });
 
-test("agents that it avoids are named, and their slots do not count as free", () => {
+test("the explanation names the agents that the run avoids, and does not count their slots as free", () => {
   const pool = new Pool();
   pool.agents.join("one", exampleOffer(2), true);
   pool.agents.join("two", exampleOffer(1), true);
   pool.agents.hold("two", "x", ["0"]);
   expect(waitingIn(pool, demand("a", 1, { avoid: ["one"] }))).toEqual([
-    "a: not_enough_free: it needs 1 slot and 0 of 1 are free; its launch failed on one, where it is not tried again while another agent could take it",
+    "a: not_enough_free: the run needs 1 slot and 0 of 1 are free; the launch failed on one, where the run is not tried again while another agent could hold it",
   ]);
 });
 
@@ -95,28 +95,28 @@ test.each<[string, Partial<Demand>, Partial<Constraints>, string]>([
     "its devices",
     { slots: 2 },
     { device: "cuda", deviceMemoryBytes: 80e9 },
-    "it needs 2 cuda slots with 80 GB and 1 of 2 are free",
+    "the run needs 2 cuda slots with 80 GB and 1 of 2 are free",
   ],
   [
     "labels",
     { slots: 3 },
     { required: [{ label: "zone", values: ["a"] }] },
-    "it needs 3 slots on agents with zone a, and 2 of 3 are free",
+    "the run needs 3 slots on agents with zone a, and 2 of 3 are free",
   ],
   [
     "one agent",
     { slots: 3, singleAgent: true },
     { excludedAgents: ["three"] },
-    "it needs 3 slots and at most 2 are free on one agent",
+    "the run needs 3 slots and at most 2 are free on one agent",
   ],
   [
     "agents with the same label",
     { slots: 5 },
     { sameLabel: "zone" },
-    "it needs 5 slots on agents with the same zone, and at most 3 are free there",
+    "the run needs 5 slots on agents with the same zone, and at most 3 are free there",
   ],
 ])(
-  "of the free slots only those count that its constraints allow: %s",
+  "free slots count only if the constraints of the run allow them: %s",
   (_name, rest, asked, detail) => {
     const pool = new Pool();
     const slot = (id: string) => ({ id, device: "cuda", memoryBytes: 80e9 });

@@ -1,4 +1,4 @@
-/** Why the waiting runs have no place yet, in the words that people see. */
+/** Explains why waiting runs have no slots yet, in the words that users see. */
 import type { Block, Capacity } from "./agents.ts";
 import { conditionsOf } from "./constraints.ts";
 import type { Demand } from "./demand.ts";
@@ -28,22 +28,22 @@ export type WaitReason =
 type Reason = {
   readonly reason: WaitReason;
   readonly detail: string;
-  /** The limit that holds it back; null if there is none. */
+  /** The limit that keeps the run waiting; null if there is none. */
   readonly limit: string | null;
 };
 
 export type Wait = Reason & { readonly id: string };
 
 export type Explanation = Reason & {
-  /** The number of waiting runs that go first. */
+  /** The number of waiting runs ahead of the run. */
   readonly ahead: number;
-  /** The first few runs that have to end or start before. */
+  /** The first few runs that must end or start before the run starts. */
   readonly blockers: readonly string[];
-  /** The condition under which it starts, as half a sentence. */
+  /** The condition under which the run starts, as half a sentence. */
   readonly startsWhen: string;
 };
 
-/** The first that wait, in the order of the queue. A run that the next pass places is not among them. */
+/** Explains the first waiting runs, in queue order. Runs that the next pass starts are left out. */
 export function explainWaits(pool: Pool, waitsMax: number, nowMs: number): readonly Wait[] {
   if (pool.settings.compat === "determined") {
     return determinedWaits(pool)
@@ -69,7 +69,7 @@ export function explainWaits(pool: Pool, waitsMax: number, nowMs: number): reado
   return waits;
 }
 
-/** The findings of one look at a pool, for the explanations of any number of its runs. */
+/** A placement pass over a pool, which explains any number of the pool's waiting runs. */
 export type Look =
   | { readonly compat: ""; readonly pass: PlacementPass }
   | { readonly compat: "determined"; readonly waits: readonly DeterminedWait[] };
@@ -80,7 +80,10 @@ export function lookForAll(pool: Pool, nowMs: number): Look {
   return { compat: "", pass: lookAt(pool, nowMs) };
 }
 
-/** Null for a run that does not wait. `look` is of the same pool and time, and the pool has not changed since. */
+/**
+ * Returns null for a run that does not wait. `look` must be of the same pool and time, without changes of the pool
+ * since.
+ */
 export function explainOne(
   pool: Pool,
   id: string,
@@ -107,7 +110,7 @@ export function explainOne(
   };
 }
 
-/** A run that the next pass starts waits for nothing else. */
+/** Explains a run under Determined's rules; a run that the next pass starts has no other reason to wait. */
 function explainDetermined(
   pool: Pool,
   demand: Demand,
@@ -117,7 +120,11 @@ function explainDetermined(
   const wait = waits.find((one) => one.demand.id === demand.id);
   const reason =
     wait === undefined
-      ? { reason: "behind_others" as const, detail: "the next placement starts it", limit: null }
+      ? {
+          reason: "behind_others" as const,
+          detail: "the next placement starts the run",
+          limit: null,
+        }
       : determinedReason(pool, wait);
   return {
     ...reason,
@@ -141,7 +148,7 @@ function lookAt(pool: Pool, nowMs: number): PlacementPass {
   return pass;
 }
 
-/** The first of a lane that a pass would not place. */
+/** The first run of a lane that the pass would not start. */
 function firstOf(lane: Lane, pass: PlacementPass): string | undefined {
   for (let next = lane.from(0); next !== null; next = lane.from(next.index + 1)) {
     if (!pass.isGranted(next.demand.id)) return next.demand.id;
@@ -149,7 +156,7 @@ function firstOf(lane: Lane, pass: PlacementPass): string | undefined {
   return undefined;
 }
 
-/** The first run that waits for slots, and not because of a limit of its own. */
+/** The first run that waits for free slots, not for its job's limit or its workspace's quota. */
 function leaderOf(pass: PlacementPass, kind: Kind): string | undefined {
   for (const [lane, obstacle] of pass.obstacles) {
     if (lane.kind === kind && obstacle.kind !== "limit") return firstOf(lane, pass);
@@ -192,23 +199,23 @@ function reasonOf(pool: Pool, pass: PlacementPass, { demand, lane, leads }: Wait
   const held = pool.placed.slotsOf(demand.job);
   const isStopped = obstacle?.kind === "claim" && !obstacle.claim.isLent;
   if (share !== null && held >= share && pool.placed.slots > held && !isStopped) {
-    const detail = `its experiment holds ${held} slots, and its fair share of the pool is ${share}`;
+    const detail = `the experiment holds ${held} slots, and its fair share of the pool is ${share}`;
     return { reason: "fair_share", detail, limit: `fair share: ${share}` };
   }
   const isBehind = obstacle?.kind === "full" && leaderOf(pass, lane.kind) !== demand.id;
   if (obstacle === undefined || !leads || isBehind) {
     return {
       reason: "behind_others",
-      detail: "others are ahead of it in the queue",
+      detail: "the runs ahead in the queue have not started yet",
       limit: null,
     };
   }
   if (obstacle.kind === "reserved") {
-    const detail = `the free slots are reserved for ${obstacle.by}, which is ahead of it in the queue`;
+    const detail = `the free slots are reserved for ${obstacle.by}, which is ahead in the queue`;
     return { reason: "reserved", detail, limit: null };
   }
   if (obstacle.kind === "claim" && isStopped) {
-    const detail = `${listOf(idsOf(obstacle.claim.blockers))} stop to make room for it`;
+    const detail = `${listOf(idsOf(obstacle.claim.blockers))} stop to make room for the run`;
     return { reason: "preempting", detail, limit: null };
   }
   return {
@@ -220,13 +227,13 @@ function reasonOf(pool: Pool, pass: PlacementPass, { demand, lane, leads }: Wait
 type Waiting = {
   readonly demand: Demand;
   readonly lane: Lane;
-  /** It is the first of its lane. */
+  /** Whether the run is the first of its lane. */
   readonly leads: boolean;
 };
 
 type Unavailable = Omit<Reason, "limit">;
 
-/** The reason that keeps it from starting even if nothing else ran; null for none. */
+/** The reason why the run could not start even if no other run held slots; null if it could. */
 function unavailableOf({ agents }: Pool, demand: Demand): Unavailable | null {
   const { known, present, blocked } = agents;
   if (known.agents === 0) {
@@ -240,7 +247,7 @@ function unavailableOf({ agents }: Pool, demand: Demand): Unavailable | null {
     const away = known.agents - there.agents;
     return {
       reason: "agents_away",
-      detail: `${away} of the pool's ${known.agents} agents are away, with ${known.slots - there.slots} of its ${known.slots} slots`,
+      detail: `${away} of the pool's ${known.agents} agents are unavailable, with ${known.slots - there.slots} of its ${known.slots} slots`,
     };
   }
   if (agents.couldHold(demand)) return null;
@@ -249,7 +256,7 @@ function unavailableOf({ agents }: Pool, demand: Demand): Unavailable | null {
     return { reason: first.block.kind, detail: blocksText(blocked) };
   }
   if (demand.constraints === undefined) return null;
-  const detail = "the agents that satisfy its constraints are away, disabled or draining";
+  const detail = "the agents that satisfy the constraints are away, disabled or draining";
   return { reason: "constraints", detail };
 }
 
@@ -257,7 +264,7 @@ function limitReason({ workspace }: Demand, limit: Limit): Reason {
   if (limit.kind === "max_slots") {
     return {
       reason: "max_slots",
-      detail: `its experiment holds ${limit.held} of at most ${limit.slots} slots`,
+      detail: `the experiment holds ${limit.held} of at most ${limit.slots} slots`,
       limit: `max_slots: ${limit.slots}`,
     };
   }
@@ -279,7 +286,7 @@ function notEnough({ agents }: Pool, demand: Demand): Unavailable {
     ...(demand.avoid === undefined || demand.avoid.length === 0
       ? []
       : [
-          `its launch failed on ${demand.avoid.join(", ")}, where it is not tried again while another agent could take it`,
+          `the launch failed on ${demand.avoid.join(", ")}, where the run is not tried again while another agent could hold it`,
         ]),
   ];
   const but = besides.map((text) => `; ${text}`).join("");
@@ -296,7 +303,7 @@ function notEnough({ agents }: Pool, demand: Demand): Unavailable {
   const on = which === "" ? "" : ` on agents${which},`;
   return {
     reason: "not_enough_free",
-    detail: `it needs ${slotsText(demand.slots, alone)}${on} and ${free}${but}`,
+    detail: `the run needs ${slotsText(demand.slots, alone)}${on} and ${free}${but}`,
   };
 }
 
@@ -321,11 +328,11 @@ function startsWhen(
     case "quota":
       return `when runs of the workspace ${demand.workspace} end, or its quota is raised`;
     case "max_slots":
-      return "when runs of its experiment end, or its max_slots is raised";
+      return "when runs of the experiment end, or its max_slots is raised";
     case "fair_share":
-      return `when its experiment holds less than its share, or ${needed} are left over`;
+      return `when the experiment holds less than its share, or ${needed} are left over`;
     case "behind_others":
-      return "when the runs ahead of it have started";
+      return "when the runs ahead have started";
     case "reserved":
       return `when ${needed} are free beyond those that are reserved`;
     case "preempting":
@@ -349,7 +356,7 @@ function listOf(ids: readonly string[]): string {
   return `${named.join(", ")}${more > 0 ? ` and ${more} more` : ""}`;
 }
 
-/** The first few: the others are blocked in the same way. */
+/** Quotes the details of the first few blocks and counts the rest. */
 function blocksText(blocked: readonly { readonly block: Block }[]): string {
   const named = blocked.slice(0, schedulingLimits.blocksNamedMax).map(({ block }) => block.detail);
   const more = blocked.length - named.length;

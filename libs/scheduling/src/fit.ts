@@ -1,22 +1,22 @@
 /**
- * Where a demand goes, all or nothing. In this order:
+ * Finds agents for a demand, all or nothing, in this order:
  *
- * 1. One agent. Packing takes, of those with enough free slots, the one that keeps the fewest free (best fit), so that
- *    large agents stay whole for large runs; spreading takes the one with the most. A run of no slots goes to the agent
- *    with the fewest of its kind.
- * 2. Equal shares of whole agents of one size, the largest size that divides the demand: what distributed training
- *    likes best.
- * 3. Unequal shares: the agents with the most free slots. Packing takes for the last share the tightest one that holds
- *    it.
+ * 1. One agent. Packing takes the agent with the fewest free slots that suffice (best fit), so that large agents stay
+ *    whole for large runs. Spreading takes the agent with the most free slots. A run without slots goes to the agent
+ *    with the fewest such runs.
+ * 2. Equal shares on whole agents of one size, the largest size that divides the demand, which suits distributed
+ *    training best.
+ * 3. Unequal shares on the agents with the most free slots. Packing takes for the last share the agent with the fewest
+ *    free slots that suffice.
  *
- * In each step agents with more of the preferred labels come first. Where the agents of a run must have the same value
- * of a label, steps 2 and 3 look at the agents of one value: those with the fewest free slots that suffice (spreading:
- * the most), or, where labels are preferred, those with the most of these.
+ * In each step agents with more of the preferred labels come first. If the agents of a run must share a label's value,
+ * steps 2 and 3 use one group of agents with the same value: the group with the fewest free slots that suffice
+ * (spreading: the most), or, with preferred labels, the group with the most of these.
  *
- * Steps 1 and 2 are Determined's shared and dedicated fit; step 3 is wider than its heterogeneous fit, which misses
- * splits that exist (10 slots over agents of 8, 6 and 4).
+ * Steps 1 and 2 are Determined's shared and dedicated fit. Step 3 finds splits that its heterogeneous fit misses (10
+ * slots over agents of 8, 6 and 4).
  *
- * Agents that a demand avoids are left out of all this while the others, were they empty, could take it.
+ * Agents that a demand avoids are left out unless no other agent could hold the demand if it were empty.
  */
 import type { AgentIndex } from "./agent-index.ts";
 import type { PoolAgents } from "./agents.ts";
@@ -28,10 +28,10 @@ import type { Tiers } from "./view.ts";
 
 type Shape = Pick<Demand, "slots" | "singleAgent" | "avoid" | "constraints">;
 type How = PoolSettings["fit"];
-/** The slots of one agent, by its ordinal in the pool. */
+/** The slots that a run takes of one agent; `ordinal` is the agent's number in the pool. */
 type Part = { readonly ordinal: number; readonly slots: number; readonly tier: number };
 
-/** The shares in node rank order; null when it does not fit now. */
+/** Returns the shares in node rank order; null if the demand does not fit now. */
 export function fit(agents: PoolAgents, demand: Shape, how: How = "pack"): readonly Share[] | null {
   const { avoid = [], constraints } = demand;
   const conditions = conditionsOf(constraints);
@@ -41,7 +41,7 @@ export function fit(agents: PoolAgents, demand: Shape, how: How = "pack"): reado
       const shares = fitAnywhere(agents, demand, conditions, how);
       return { shares, isPossible: shares !== null || agents.couldHold(demand) };
     });
-    // Where none of the others could ever take it, one that failed is better than none.
+    // Only if no other agent could ever hold the run may it return to an agent where its launch failed.
     if (elsewhere.isPossible) return elsewhere.shares;
     return fitAnywhere(agents, demand, conditions, how);
   });
@@ -70,7 +70,7 @@ function fitAnywhere(
   return parts === null ? null : sharesOf(agents, together, parts);
 }
 
-/** The tiers of conditions without groups. */
+/** The tiers of agents for conditions without `sameLabel`, which form a single group. */
 function tiersOf(agents: PoolAgents, conditions: Conditions): Tiers {
   for (const [, tiers] of agents.view(conditions).groups) return tiers;
   return [];
@@ -103,7 +103,7 @@ function groupsFor(
   return groups.sort((a, b) => order * (a.free - b.free)).map(({ tiers }) => tiers);
 }
 
-/** The parts with the most slots on preferred agents; of equal ones those of the first group. */
+/** Of the groups' placements, the one with the most slots on preferred agents; of equal ones the first group's. */
 function best(
   groups: readonly Tiers[],
   partsOn: (tiers: Tiers) => readonly Part[] | null,
@@ -136,7 +136,10 @@ function equalParts(tiers: Tiers, slots: number): readonly Part[] | null {
   return null;
 }
 
-/** Divides a run by preference; if that takes more agents than a run may have, on the largest whatever their labels. */
+/**
+ * Divides a run over preferred agents first; if that takes too many agents, over the largest agents, whatever their
+ * labels.
+ */
 function unequalParts(tiers: Tiers, slots: number, how: How): readonly Part[] | null {
   const parts = unequalOf(tiers, byMostFree(tiers), slots, how);
   if (parts !== null || tiers.length === 1) return parts;
@@ -158,7 +161,7 @@ function unequalOf(
   for (const { ordinal, free, tier } of agents) {
     if (free >= missing) {
       const tightest = how === "pack" ? tiers[tier]?.tightest(missing) : undefined;
-      // The agents that have a part already are not tried for the rest: none was large enough.
+      // An agent that already has a part is not taken again for the rest.
       const last = tightest === undefined || taken.has(tightest) ? ordinal : tightest;
       parts.push({ ordinal: last, slots: missing, tier });
       return parts;

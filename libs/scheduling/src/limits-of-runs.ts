@@ -1,4 +1,4 @@
-/** The limits beside slots: the slots of a job, and the quota of a workspace with what it may borrow. */
+/** The limits of a run besides free slots: the `maxSlots` of its job, and the quota of its workspace. */
 import type { Demand } from "./demand.ts";
 import type { PlacedRun, PlacedRuns } from "./placed.ts";
 import type { Quota } from "./settings.ts";
@@ -10,11 +10,14 @@ export type Limit =
       readonly kind: "quota";
       readonly held: number;
       readonly quota: Quota;
-      /** It may start on slots that no other run needs, and so many of its slots are on loan then. */
+      /**
+       * The number of slots beyond the quota if the run may borrow slots that no other run needs; null if it may not
+       * borrow.
+       */
       readonly borrows: number | null;
     };
 
-/** The limit that a run would exceed; null if there is none. A run without slots has none. */
+/** Returns the limit that the run would exceed, or null. A run without slots exceeds none. */
 export function limitOf(
   demand: Demand,
   { quotas }: { readonly quotas: ReadonlyMap<string, Quota> },
@@ -35,7 +38,7 @@ export function limitOf(
   return { kind: "quota", held, quota, borrows };
 }
 
-/** The preemptible runs with which workspaces are beyond their quotas, the newest first. */
+/** The preemptible runs on slots beyond their workspace's quota, the newest first. */
 export function* loans(
   quotas: readonly Quota[],
   placed: PlacedRuns,

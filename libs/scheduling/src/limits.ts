@@ -1,30 +1,37 @@
 export const schedulingLimits = {
-  /** Runs of no slots beside each other on one agent: each is a process with its own Python. */
+  /** The most runs without slots on one agent; each is a process with its own Python interpreter. */
   slotlessPerAgentMax: 100,
-  /** Nodes of one allocation: its grant is one event, and rendezvous beyond this wants another design. */
+  /**
+   * The most nodes of one allocation: its grant is a single event, and more nodes would need another rendezvous design.
+   */
   nodesPerAllocationMax: 1_024,
   /**
-   * Nodes of a reservation that a grant puts on record beside its own: two of the largest would not fit into one event.
+   * The most nodes of a reservation that a grant's event records; two allocations of the largest size exceed one event.
    */
   reservedNodesRecordedMax: 256,
-  /** Grants of one pass: what follows is the next pass's, so that reports are heard in between. */
+  /** The most grants of one pass; the next pass grants the rest, so that reports are handled in between. */
   grantsPerPassMax: 128,
-  /** Weights between which sums and quotients stay exact enough for whole slots; 0 is no weight. */
+  /**
+   * The bounds of a job's weight, within which sums and quotients are exact enough for whole slots; 0 means no weight.
+   */
   weightMin: 0.001,
   weightMax: 1_000,
-  /** The best priority: ageing ends there. */
+  /** The best priority, at which ageing stops. */
   bestPriority: 1,
-  /** Agents that a reservation considers because they have free slots: beyond these the oldest runs decide. */
+  /**
+   * The most agents with free slots that a reservation considers; beyond them it takes runs in the order of their
+   * grants.
+   */
   freestLookedAtMax: 64,
-  /** Runs with a time limit whose ends a reservation considers: a large run fits before, or waits for others too. */
+  /** The most runs with a time limit whose ends a reservation considers. */
   limitedLookedAtMax: 256,
-  /** Runs that one explanation names. */
+  /** The most runs that one explanation names. */
   blockersNamedMax: 16,
-  /** Agents that one explanation names: it is read in a line of a table. */
+  /** The most agents that one explanation names, since a table shows it on one line. */
   blocksNamedMax: 3,
   /**
-   * Sets of constraints whose agents are kept in an index. Each index is about 200 bytes an agent; one that is built
-   * again looks at each agent once.
+   * The most sets of constraints whose agents are indexed. An index takes about 200 bytes per agent; rebuilding an
+   * evicted index visits each agent once.
    */
   viewsMax: 128,
 } as const;

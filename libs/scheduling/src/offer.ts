@@ -1,4 +1,4 @@
-/** The offer of an agent to its pool. */
+/** The slots and labels that an agent offers to its pool. */
 export type Offer = {
   readonly slots: readonly Slot[];
   readonly labels: Readonly<Record<string, string>>;
@@ -6,8 +6,8 @@ export type Offer = {
 
 export type Slot = {
   readonly id: string;
-  /** cpu, cuda or rocm; empty for a slot without a device. */
+  /** The device kind: `cpu`, `cuda` or `rocm`; empty for a slot without a device. */
   readonly device: string;
-  /** The memory of a CPU slot: its share of the host's. */
+  /** The device's memory in bytes; a CPU slot has its share of the host's memory. */
   readonly memoryBytes: number;
 };

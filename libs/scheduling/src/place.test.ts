@@ -21,7 +21,7 @@ function poolOf(sizes: Readonly<Record<string, number>>): Pool {
   return pool;
 }
 
-/** The grants of a pass, as "a:2+b:1" for each id in order. */
+/** Returns the grants of a pass by run, as text like "a:2+b:1". */
 function placed(pool: Pool): Record<string, string> {
   const entries = place(pool, { nowMs: 0 }).grants.map(({ id, shares }) => [
     id,
@@ -30,7 +30,7 @@ function placed(pool: Pool): Record<string, string> {
   return Object.fromEntries(entries);
 }
 
-describe("where a run goes", () => {
+describe("a waiting run is placed on", () => {
   const cases: readonly {
     readonly name: string;
     readonly agents: Readonly<Record<string, number>>;
@@ -39,57 +39,77 @@ describe("where a run goes", () => {
     readonly singleAgent?: boolean;
     readonly want: string | undefined;
   }[] = [
-    { name: "the tightest agent that holds it", agents: { a: 8, b: 4 }, slots: 3, want: "b:3" },
-    { name: "of equal agents the earliest", agents: { b: 2, a: 2 }, slots: 1, want: "b:1" },
     {
-      name: "a partly used agent before a whole one",
+      name: "the agent with the fewest free slots that suffice",
+      agents: { a: 8, b: 4 },
+      slots: 3,
+      want: "b:3",
+    },
+    {
+      name: "the agent that joined first among equal agents",
+      agents: { b: 2, a: 2 },
+      slots: 1,
+      want: "b:1",
+    },
+    {
+      name: "a partly used agent rather than an unused one",
       agents: { a: 4, b: 4 },
       held: [["b", ["0"]]],
       slots: 2,
       want: "b:2",
     },
     {
-      name: "equal shares of whole agents",
+      name: "whole agents in equal shares",
       agents: { a: 2, b: 4, c: 4 },
       slots: 8,
       want: "b:4+c:4",
     },
     {
-      name: "the largest size that divides it",
+      name: "whole agents of the largest size that divides its slots",
       agents: { a: 3, b: 2, c: 2 },
       slots: 4,
       want: "b:2+c:2",
     },
     {
-      name: "unequal shares where no equal ones exist",
+      name: "agents in unequal shares if no equal shares exist",
       agents: { a: 8, b: 6, c: 4 },
       slots: 12,
       want: "a:8+c:4",
     },
     {
-      name: "unequal shares of what is free",
+      name: "the free slots in unequal shares",
       agents: { a: 2, b: 2 },
       held: [["a", ["0"]]],
       slots: 3,
       want: "b:2+a:1",
     },
-    { name: "nowhere when too little is free", agents: { a: 2, b: 2 }, slots: 5, want: undefined },
     {
-      name: "nowhere when one agent must hold it",
+      name: "no agent when too few slots are free",
+      agents: { a: 2, b: 2 },
+      slots: 5,
+      want: undefined,
+    },
+    {
+      name: "no agent when it must be on one agent and none is large enough",
       agents: { a: 2, b: 2 },
       slots: 3,
       singleAgent: true,
       want: undefined,
     },
-    { name: "without slots on any agent", agents: { a: 1 }, slots: 0, want: "a:0" },
+    { name: "any agent when it needs no slots", agents: { a: 1 }, slots: 0, want: "a:0" },
     {
-      name: "without slots beside a full agent's runs",
+      name: "an agent without free slots when it needs no slots",
       agents: { a: 1 },
       held: [["a", ["0"]]],
       slots: 0,
       want: "a:0",
     },
-    { name: "without slots nowhere when there is no agent", agents: {}, slots: 0, want: undefined },
+    {
+      name: "no agent when the pool has none, even without slots",
+      agents: {},
+      slots: 0,
+      want: undefined,
+    },
   ];
   test.each(cases)("$name", ({ agents, held, slots, singleAgent, want }) => {
     const pool = poolOf(agents);
@@ -100,7 +120,7 @@ describe("where a run goes", () => {
     expect(placed(pool)["run"]).toBe(want);
   });
 
-  test("runs without slots spread, and stop at the limit of an agent", () => {
+  test("alternating agents when it needs no slots, up to each agent's limit of such runs", () => {
     const pool = poolOf({ a: 1, b: 1 });
     const fills = schedulingLimits.slotlessPerAgentMax * 2;
     for (let n = 0; n < fills + 1; n += 1) pool.queue.add(demand(`run-${n}`, 0));
@@ -109,7 +129,7 @@ describe("where a run goes", () => {
     expect(grants.slice(0, 4).map((grant) => grant.shares[0]?.agent)).toEqual(["a", "b", "a", "b"]);
   });
 
-  test("no slot of an agent that is away, draining or disabled is used", () => {
+  test("no slot that is disabled or belongs to an absent or draining agent", () => {
     const pool = poolOf({ a: 2, b: 2 });
     pool.agents.join("a", exampleOffer(2), false);
     pool.agents.setSlotDisabled("b", "0", true);
@@ -122,7 +142,7 @@ describe("where a run goes", () => {
     expect(placed(pool)).toEqual({ one: "b:1", two: "a:1" });
   });
 
-  test("a slot that two hold is free when both have let go", () => {
+  test("a slot with two holders only after both have released it", () => {
     const pool = poolOf({ a: 1 });
     pool.agents.hold("a", "granted", ["0"]);
     pool.agents.hold("a", "ghost", ["0"]);
@@ -135,7 +155,7 @@ describe("where a run goes", () => {
 });
 
 describe("the order of placement", () => {
-  test("the lower priority number, then the earlier arrival", () => {
+  test("runs with a lower priority number are placed first, then runs that arrived earlier", () => {
     const pool = poolOf({ a: 2 });
     pool.queue.add(demand("late", 1, { priority: 50 }));
     pool.queue.add(demand("second", 1));
@@ -144,7 +164,7 @@ describe("the order of placement", () => {
     expect(Object.keys(placed(pool))).toEqual(["first", "second"]);
   });
 
-  test("a smaller later run leaves the slots alone that the first waits for", () => {
+  test("a smaller later run does not take the slots that the first run waits for", () => {
     const pool = poolOf({ a: 2 });
     pool.agents.hold("a", "other", ["0"]);
     pool.start(demand("other", 1), { atMs: 0, startedAtMs: 0 });
@@ -155,7 +175,7 @@ describe("the order of placement", () => {
     expect(placed(pool)).toEqual({ "small-10": "a:1" });
   });
 
-  test("a smaller later run passes one for which nothing can be reserved", () => {
+  test("a smaller later run passes a run for which no slots can be reserved", () => {
     const pool = poolOf({ a: 2 });
     pool.agents.hold("a", "one that a lost agent brought back", ["0"]);
     pool.queue.add(demand("large", 2, { priority: 10 }));
@@ -171,7 +191,7 @@ describe("the order of placement", () => {
     expect(placed(pool)).toEqual({ slotless: "a:0" });
   });
 
-  test("arrivals of different shapes interleave", () => {
+  test("runs of different shapes are placed in the order of their arrival", () => {
     const pool = poolOf({ a: 4 });
     pool.queue.add(demand("one", 1));
     pool.queue.add(demand("two", 2));
@@ -180,14 +200,14 @@ describe("the order of placement", () => {
     expect(Object.keys(placed(pool))).toEqual(["one", "two", "three"]);
   });
 
-  test("a queue that is rebuilt out of order is in order", () => {
+  test("runs that are queued out of order are placed in the order of their arrival", () => {
     const pool = poolOf({ a: 1 });
     pool.queue.add(demand("later", 1, { arrival: 20 }));
     pool.queue.add(demand("earlier", 1, { arrival: 10 }));
     expect(Object.keys(placed(pool))).toEqual(["earlier"]);
   });
 
-  test("a pass stops at its limit", () => {
+  test("a pass grants no more runs than its limit", () => {
     const pool = poolOf({ a: 4 });
     for (const id of ["one", "two", "three"]) pool.queue.add(demand(id, 1));
     expect(place(pool, { nowMs: 0, grantsMax: 2 }).grants.map(({ id }) => id)).toEqual([
@@ -206,13 +226,13 @@ describe("a run whose launch failed on an agent", () => {
     return placed(pool)[run.id];
   }
 
-  test("goes to another one, also where that is the worse fit", () => {
+  test("is placed on another agent, even if that agent fits worse", () => {
     expect(placedIn(poolOf({ a: 1, b: 8 }), avoiding(1, "a"))).toBe("b:1");
     expect(placedIn(poolOf({ a: 4, b: 2, c: 2 }), avoiding(4, "a"))).toBe("b:2+c:2");
     expect(placedIn(poolOf({ a: 1, b: 1 }), avoiding(0, "a"))).toBe("b:0");
   });
 
-  test("waits for another one that could take it, and lets others have its place", () => {
+  test("waits for another agent that could hold it, and a later run gets the free slot", () => {
     const pool = poolOf({ a: 1, b: 1 });
     pool.agents.hold("b", "x", ["0"]);
     pool.queue.add(avoiding(1, "a"));
@@ -220,7 +240,7 @@ describe("a run whose launch failed on an agent", () => {
     expect(placed(pool)).toEqual({ s: "a:1" });
   });
 
-  test("goes there again where no other could take it", () => {
+  test("returns to the agent if no other agent could hold it", () => {
     expect(placedIn(poolOf({ a: 1 }), avoiding(1, "a"))).toBe("a:1");
     expect(placedIn(poolOf({ a: 2, b: 1 }), avoiding(2, "a"))).toBe("a:2");
     expect(placedIn(poolOf({ a: 2, b: 2 }), avoiding(2, "a", "b"))).toBe("a:2");
@@ -229,7 +249,7 @@ describe("a run whose launch failed on an agent", () => {
     expect(placedIn(lost, avoiding(1, "a"))).toBe("a:1");
   });
 
-  test("goes there again where the others have too many disabled slots", () => {
+  test("returns to the agent if the others have too many disabled slots", () => {
     const pool = poolOf({ a: 2, b: 2 });
     pool.agents.setSlotDisabled("b", "0", true);
     expect(placedIn(pool, avoiding(2, "a"))).toBe("a:2");
@@ -239,7 +259,7 @@ describe("a run whose launch failed on an agent", () => {
     expect(placedIn(determined, avoiding(2, "a"))).toBe("a:2");
   });
 
-  test("does not hold up one of the same shape that may go anywhere", () => {
+  test("does not hold up runs of the same shape that may run on any agent", () => {
     const pool = poolOf({ a: 2, b: 1 });
     pool.agents.hold("b", "x", ["0"]);
     pool.queue.add(avoiding(1, "a"));
@@ -249,7 +269,7 @@ describe("a run whose launch failed on an agent", () => {
 });
 
 describe("an agent that is blocked", () => {
-  test("gets nothing until that is lifted, and keeps what it has", () => {
+  test("gets no run until the block is lifted, and keeps its runs", () => {
     const pool = poolOf({ a: 2, b: 1 });
     pool.agents.hold("a", "x", ["0"]);
     pool.agents.setBlock("a", { kind: "low_disk", detail: "" });

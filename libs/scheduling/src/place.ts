@@ -1,19 +1,19 @@
 /**
- * A placement pass: which of the waiting runs get which slots now, and which runs have to make room.
+ * A placement pass decides which waiting runs get which slots now, and which runs must make room.
  *
- * The policy gives the order. A run that does not fit, in this order:
+ * The policy gives the order. A run that does not fit does the first of these that it can:
  * 1. claims slots that are free soon, because runs that were asked to stop hold them;
- * 2. stops runs, where the policy or a quota says that they make room, and claims the slots;
- * 3. is the head of the queue, if it is the first: the slots where it fits soonest are reserved for it, and the next
- *    pass keeps them. Other runs may take reserved slots when the pool preempts and they are preemptible (they make
- *    room as soon as the head fits without them), or when their time limit ends before the head can start.
- * What is claimed or reserved counts as held for the runs behind. Runs with and without slots do not wait for each
- * other. Runs beyond a quota that may borrow come last. A pass without preemption, quotas and reservation is
- * Determined's priority scheduler, but that smaller runs of a worse priority may pass.
+ * 2. stops runs, if the policy or a quota allows it, and claims the slots;
+ * 3. becomes the head of the queue, if it is the first: the slots on which it fits soonest are reserved, also in the
+ *    next pass. Other runs may use reserved slots if the pool preempts and they are preemptible (they stop once the
+ *    head fits without them), or if their time limit ends before the head can start.
  *
- * The pass leaves the pool as it was, but for the note where the head's slots are. A grant to a run that passes the
- * head says so, so that the same is known from the record. Grants and stops take effect when they are recorded and
- * folded in.
+ * Claimed and reserved slots count as held for the runs behind. Runs with slots and runs without do not wait for each
+ * other. Runs that may borrow beyond a quota come last. A pass without preemption, quotas and reservations equals
+ * Determined's priority scheduler, except that smaller runs of worse priority may pass.
+ *
+ * The pass leaves the pool unchanged, except for the note of the head's slots. A grant to a run that passes the head
+ * says so, so that the log records it. Grants and stops take effect when their events are folded.
  */
 import type { Demand, Grant, Pass, Passed, Reservation, Share, Stop } from "./demand.ts";
 import { determinedPass } from "./determined/pass.ts";
@@ -32,32 +32,32 @@ import { Standing } from "./standing.ts";
 import { Trial } from "./trial.ts";
 import { type Turn, Walk } from "./walk.ts";
 
-/** Slots that nobody behind the run takes; `isLent` slots may be taken for a while. */
+/** Slots that are set aside for a waiting run; of a claim with `isLent`, other runs may use the slots meanwhile. */
 export type Claim = {
   readonly demand: Demand;
   readonly shares: readonly Share[];
   readonly isLent: boolean;
-  /** The runs that have to end first. */
+  /** The runs that must end before the run can start. */
   readonly blockers: readonly PlacedRun[];
-  /** The latest end of these by their time limits; infinite if one has none. */
+  /** The latest end of the blockers by their time limits; infinite if one of them has no limit. */
   readonly startsAtMs: number;
 };
 
-/** Why the first run of a lane got no place. */
+/** The reason why the first run of a lane got no slots. */
 export type Obstacle =
   | { readonly kind: "limit"; readonly limit: Limit }
   | { readonly kind: "claim"; readonly claim: Claim }
-  /** It would fit without what is claimed for this run. */
+  /** The run would fit if no slots were claimed for the run `by`. */
   | { readonly kind: "reserved"; readonly by: string }
   | { readonly kind: "full" };
 
 export type PassOptions = {
-  /** On the clock of the runs' times. */
+  /** The time of the pass, on the clock of the runs' times. */
   readonly nowMs: number;
   readonly grantsMax?: number;
 };
 
-/** The rules by the pool's compat. */
+/** The placement rules by the pool's `compat`. */
 const rules: Readonly<
   Record<Pool["settings"]["compat"], (pool: Pool, options: PassOptions) => Pass>
 > = {
@@ -79,16 +79,16 @@ export class PlacementPass {
   readonly #grants = new Map<string, Grant>();
   readonly #stops: Stop[] = [];
   readonly #claims: Claim[] = [];
-  /** The claim on slots that are reserved: at most one. */
+  /** The claim on reserved slots, of which a pass has at most one. */
   #lent: Claim | null = null;
-  /** The findings of `look`, in the order in which lanes were passed. */
+  /** The reason for each blocked lane that `look` found, in the order of the pass. */
   readonly obstacles = new Map<Lane, Obstacle>();
   #notesObstacles = false;
-  /** Runs whose slots are free soon. */
+  /** Runs that are stopping, so that their slots become free soon. */
   readonly #leaving: PlacedRun[];
-  /** The refused demands by shape. */
+  /** The questions that were answered with no, by the shape of the demand. */
   readonly #no = new Map<string, Refused>();
-  /** The reservation that is on record, with the grants of this pass. */
+  /** The recorded reservation, including those that this pass's grants record. */
   #recorded: readonly Share[] | null;
   #againAtMs = Number.POSITIVE_INFINITY;
 
@@ -133,7 +133,7 @@ export class PlacementPass {
     };
   }
 
-  /** Decides without a note in the pool: for the obstacles. */
+  /** Makes a trial pass that records obstacles and leaves the pool unchanged. */
   look(): void {
     this.#notesObstacles = true;
     this.#place();
@@ -164,8 +164,8 @@ export class PlacementPass {
   }
 
   /**
-   * Without the lanes whose first run exceeds a limit: what jobs and workspaces hold only becomes more during a pass,
-   * so these need no turn. Those that may borrow are added to `borrowers`.
+   * Leaves out lanes whose first run exceeds a limit: the limit stays exceeded during a pass, as held slots only grow.
+   * Of these, lanes that may borrow are added to `borrowers`.
    */
   #open(starts: readonly Start[], borrowers: Start[]): readonly Start[] {
     return starts.filter((start) => {
@@ -176,7 +176,7 @@ export class PlacementPass {
     });
   }
 
-  /** An order that ageing changes is worth a pass at that time. */
+  /** Schedules another pass for the time at which ageing changes the order of the queue. */
   #noteAgeing(lanes: readonly Lane[]): void {
     const { ageingMs } = this.#pool.settings;
     if (ageingMs <= 0 || lanes.length < 2) return;
@@ -220,7 +220,7 @@ export class PlacementPass {
     this.#grants.set(id, { id, ...grant, ...(passed === null ? {} : { passed }) });
   }
 
-  /** The first run that passes another one puts on record where that one waits. */
+  /** Describes the head that a granted run passes; the first such grant records the slots reserved for the head. */
   #passedBy(onItsSlots: boolean): Passed | null {
     const head = this.#lent;
     if (head === null) return null;
@@ -242,7 +242,7 @@ export class PlacementPass {
     return unlessNo(this.#refusedOf(lane), "now", 0, () => this.#fit(demand));
   }
 
-  /** On slots that are reserved for another run, where that one starts no later because of it. */
+  /** Fits the run on slots that are reserved for the head, if the head starts no later because of it. */
   #fitOnLoan(demand: Demand, no: Refused): readonly Share[] | null {
     const lent = this.#lent;
     if (lent === null) return null;
@@ -260,7 +260,7 @@ export class PlacementPass {
     });
   }
 
-  /** Notes why a run has no place, and what is kept for it; false when nobody may pass it. */
+  /** Claims slots for a run that does not fit, or notes its obstacle; returns false if no run may pass it. */
   #block({ demand, lane }: Turn): boolean {
     const no = this.#refusedOf(lane);
     const isKept = this.#pool.kept?.id === demand.id;
@@ -323,10 +323,10 @@ export class PlacementPass {
     }
   }
 
-  /** Only for the first: what is kept for one run keeps others away. */
+  /** Reserves slots for the first run only, since reserved slots keep other runs waiting. */
   #reserve(demand: Demand): Claim | null {
     const { settings, agents } = this.#pool;
-    // A single slot that suits the first run goes to it as soon as it is free.
+    // A run of a single slot needs no reservation: as first in the queue it gets the first free slot that suits it.
     const needsNone = demand.slots === 1 && settings.backfill === "reserved";
     if (demand.slots === 0 || needsNone || settings.backfill === "any") return null;
     if (this.#lent !== null || !agents.couldHold(demand)) return null;
@@ -334,7 +334,7 @@ export class PlacementPass {
     return shares === null ? null : this.#claimOf(demand, shares, true);
   }
 
-  /** The slots of the last pass, if they are all still there for it and its constraints admit them. */
+  /** Returns the slots that the last pass reserved for the run, if all still exist and its constraints admit them. */
   #keptFor({ id, constraints }: Demand): readonly Share[] | null {
     const { kept, placed, agents } = this.#pool;
     if (kept?.id !== id || !agents.admits(kept.shares, constraints)) return null;
@@ -355,7 +355,7 @@ export class PlacementPass {
     return makeRoom(this.#trial, demand, candidates, () => this.#fit(demand));
   }
 
-  /** The runs without which a demand would fit soonest; none if it would not. */
+  /** The runs whose ends would soonest let the demand fit; empty if it cannot fit. */
   blockersOf(demand: Demand): readonly PlacedRun[] {
     return this.#soonestFor(demand)?.runs ?? [];
   }
@@ -366,7 +366,7 @@ export class PlacementPass {
     return { demand, shares, isLent, blockers, startsAtMs: Math.max(this.#nowMs, ...ends) };
   }
 
-  /** Slots that no run within its quota has taken or claimed go to those that may borrow. */
+  /** Grants the remaining slots to runs beyond their workspace's quota that may borrow. */
   #lend(walk: Walk): void {
     for (let turn = walk.next(); turn !== null; turn = walk.next()) {
       if (this.#grants.size >= this.#grantsMax) return;
@@ -381,7 +381,7 @@ export class PlacementPass {
   }
 }
 
-/** A lane, and the place in it from which its runs are looked at. */
+/** A lane, and the index of the first of its runs to consider. */
 type Start = { readonly lane: Lane; readonly from: number };
 
 function mayBorrow(limit: Limit | null): boolean {

@@ -16,7 +16,7 @@ function placed(
   return all;
 }
 
-test("runs with a time limit come in the order of their ends, started or not", () => {
+test("runs with a time limit are listed in the order of their ends, whether they have started or not", () => {
   const all = placed(
     ["late", 500, 100],
     ["waits", 300, null],
@@ -30,7 +30,7 @@ test("runs with a time limit come in the order of their ends, started or not", (
   expect(idsOf(all.soonestToEnd(500))).toEqual(["short", "late", "waits"]);
 });
 
-test("slots of runs that were asked to stop are held and do not stay", () => {
+test("runs that were asked to stop hold slots that do not count as staying", () => {
   const all = placed(["a", 1, 0], ["b", 1, 0]);
   all.stopping("a");
   expect([all.slotsOf("1"), all.stayingSlotsOf("1")]).toEqual([2, 1]);
@@ -40,7 +40,7 @@ test("slots of runs that were asked to stop are held and do not stay", () => {
   expect([all.slotsOf("1"), all.stayingSlotsOfWorkspace("")]).toEqual([1, 1]);
 });
 
-test("a change of a run changes no order of the others, and leaves a run in one group of each kind", () => {
+test("changing a run keeps the order of the others and leaves the run in one group of each kind", () => {
   const all = placed(["a", 1, 0], ["b", 1, 0], ["c", 1, 0]);
   all.change("b", ({ demand }) => ({ demand: { ...demand, priority: 7 } }));
   expect(idsOf(all.all())).toEqual(["a", "b", "c"]);

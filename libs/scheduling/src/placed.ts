@@ -1,23 +1,23 @@
 /**
- * The runs that have a place in a pool, and what the jobs and workspaces hold together. Whatever a pass asks of them is
- * kept in the order in which it is asked for, so that the answer costs what the pass reads of it.
+ * The runs that hold slots in a pool, and the sums by job and workspace. The runs are kept in every order in which a
+ * pass reads them, so that a pass pays only for the runs that it reads.
  */
 import type { Demand } from "./demand.ts";
 import { SortedRuns } from "./sorted-runs.ts";
 
 export type PlacedRun = {
   readonly demand: Demand;
-  /** The time of its grant. */
+  /** The time when the run was granted its slots. */
   readonly atMs: number;
-  /** The time at which its processes had started; null until then. */
+  /** The time at which the run's processes had started; null until then. */
   readonly startedAtMs: number | null;
-  /** It was asked to stop, and is killed in time if it does not: its slots are free soon. */
+  /** Whether the run was asked to stop: it ends or is killed in time, so its slots are free soon. */
   readonly stopping: boolean;
-  /** Processes of it cannot be killed: nobody knows when its slots are free. */
+  /** Whether processes of the run cannot be killed, so that the end of the run is unknown. */
   readonly stuck: boolean;
-  /** The first queued run that it passed, if it runs on slots reserved for that run; else null. */
+  /** The first queued run that it passed, if the run uses slots reserved for that one; else null. */
   readonly lender: string | null;
-  /** Rises with every run that gets a place. */
+  /** A number that rises with every run that is granted slots. */
   readonly order: number;
 };
 
@@ -27,10 +27,10 @@ export type Start = {
   readonly lender?: string | null;
 };
 
-/** Runs that count together. */
+/** The runs of a job or workspace with the sums of their slots. */
 class Group {
   slots = 0;
-  /** The slots of those that nobody has asked to stop, and that can end. */
+  /** The slots of runs that were not asked to stop and are not stuck. */
   stayingSlots = 0;
   readonly byAge = new SortedRuns(
     (a, b) => a.atMs - b.atMs || a.demand.arrival - b.demand.arrival || a.order - b.order,
@@ -56,16 +56,16 @@ export class PlacedRuns {
   readonly #runs = new Map<string, PlacedRun>();
   readonly #jobs = new Map<string, Group>();
   readonly #workspaces = new Map<string, Group>();
-  /** Preemptible runs that may be asked to stop, by priority. */
+  /** Preemptible runs that are neither stopping nor stuck, by priority. */
   readonly #evictable = new Map<number, Group>();
   readonly #stopping = new Map<string, PlacedRun>();
   /** Runs with a time limit whose processes have started, by their ends. */
   readonly #limited = new SortedRuns((a, b) => endOf(a) - endOf(b) || a.order - b.order);
-  /** The other runs with a time limit, by these. */
+  /** Runs with a time limit whose processes have not started, by their time limits. */
   readonly #limitedLater = new SortedRuns(
     (a, b) => timeLimitOf(a) - timeLimitOf(b) || a.order - b.order,
   );
-  /** The runs by the run that they passed, in the order of their grants. */
+  /** The runs on slots reserved for another run, by that run's id, in the order of their grants. */
   readonly #borrowers = new Map<string, SortedRuns>();
   #slots = 0;
   #starts = 0;
@@ -161,22 +161,22 @@ export class PlacedRuns {
     return this.#slots;
   }
 
-  /** In the order in which they got their places. */
+  /** Returns the runs in the order of their grants. */
   all(): Iterable<PlacedRun> {
     return this.#runs.values();
   }
 
-  /** Those whose slots are free soon. */
+  /** The stopping runs, without stuck ones: their slots become free soon. */
   get stoppingRuns(): readonly PlacedRun[] {
     return [...this.#stopping.values()].filter(({ stuck }) => !stuck);
   }
 
-  /** Those that passed this run on slots that were reserved for it, in the order of their grants. */
+  /** The runs that passed this run on slots reserved for it, in the order of their grants. */
   borrowersFrom(lender: string): Iterable<PlacedRun> {
     return this.#borrowers.get(lender)?.forwards() ?? [];
   }
 
-  /** Those with a time limit, the one that ends first before others. */
+  /** Yields the runs with a time limit, the one that ends first before the others. */
   *soonestToEnd(nowMs: number): Generator<PlacedRun> {
     const later = this.#limitedLater.forwards()[Symbol.iterator]();
     let next = later.next();
@@ -201,7 +201,7 @@ export class PlacedRuns {
     return this.#jobs.get(job)?.slots ?? 0;
   }
 
-  /** Without the runs that were asked to stop. */
+  /** The slots of the job's runs that were not asked to stop and are not stuck. */
   stayingSlotsOf(job: string): number {
     return this.#jobs.get(job)?.stayingSlots ?? 0;
   }
@@ -210,13 +210,13 @@ export class PlacedRuns {
     return this.#jobs.get(job)?.byAge.size ?? 0;
   }
 
-  /** One of the placed runs of a job. */
+  /** Returns one of the placed runs of a job. */
   sampleOf(job: string): Demand | undefined {
     for (const { demand } of this.runsOf(job)) return demand;
     return undefined;
   }
 
-  /** The newest first. */
+  /** Returns the runs of a job, the newest first. */
   runsOf(job: string): Iterable<PlacedRun> {
     return this.#jobs.get(job)?.byAge.backwards() ?? [];
   }
@@ -225,24 +225,27 @@ export class PlacedRuns {
     return this.#workspaces.get(workspace)?.slots ?? 0;
   }
 
-  /** Without the runs that were asked to stop. */
+  /** The slots of the workspace's runs that were not asked to stop and are not stuck. */
   stayingSlotsOfWorkspace(workspace: string): number {
     return this.#workspaces.get(workspace)?.stayingSlots ?? 0;
   }
 
-  /** The newest first. */
+  /** Returns the runs of a workspace, the newest first. */
   runsOfWorkspace(workspace: string): Iterable<PlacedRun> {
     return this.#workspaces.get(workspace)?.byAge.backwards() ?? [];
   }
 
-  /** The slots of preemptible runs of worse priority. */
+  /** The slots of preemptible runs with a worse priority than this. */
   evictableSlots(worseThan: number): number {
     let slots = 0;
     for (const [priority, held] of this.#evictable) if (priority > worseThan) slots += held.slots;
     return slots;
   }
 
-  /** The preemptible runs of worse priority, the worst first and of one priority the newest. */
+  /**
+   * Yields the preemptible runs with a worse priority: the worst priority first, within a priority the newest run
+   * first.
+   */
   *evictable(worseThan: number): Generator<PlacedRun> {
     const priorities = [...this.#evictable.keys()].filter((priority) => priority > worseThan);
     for (const priority of priorities.sort((a, b) => b - a)) {
@@ -251,7 +254,7 @@ export class PlacedRuns {
   }
 }
 
-/** The time at which a run ends at the latest, as far as it is known; infinite without a time limit. */
+/** The latest time at which the run ends; infinite if it has no time limit or is stuck. */
 export function endsAtMs({ demand, startedAtMs, stuck }: PlacedRun, nowMs: number): number {
   if (demand.timeLimitMs === null || stuck) return Number.POSITIVE_INFINITY;
   return Math.max(nowMs, (startedAtMs ?? nowMs) + demand.timeLimitMs);

@@ -5,7 +5,7 @@ import { policies } from "./policies/policies.ts";
 import { kindOf, type Shaped, WaitingQueue } from "./queue.ts";
 import { defaultSettings, type PoolSettings, type Quota } from "./settings.ts";
 
-/** A user's change to a job. Absent fields stay as the runs have them. */
+/** A user's change to a job; an absent field keeps the value of the runs. */
 export type JobUpdate = {
   readonly priority?: number;
   readonly weight?: number;
@@ -18,7 +18,7 @@ export type Kept = {
   readonly shares: readonly Share[];
 };
 
-/** A set of agents under one policy, the runs that wait for them, and the runs that have a place. */
+/** A set of agents under one policy, with the runs that wait for slots and the runs that hold slots. */
 export class Pool {
   readonly agents = new PoolAgents();
   readonly placed = new PlacedRuns();
@@ -26,9 +26,9 @@ export class Pool {
   readonly #jobs = new Map<string, JobUpdate & { readonly place?: number }>();
   #settings: PoolSettings;
   #quotas: ReadonlyMap<string, Quota>;
-  /** Where the last pass reserved slots: the next one keeps them, so that the run that waits there makes progress. */
+  /** The slots that the last pass reserved: the next pass keeps them, so that the waiting run makes progress. */
   kept: Kept | null = null;
-  /** Where that was by the record when a run last passed the first one of the queue. */
+  /** The reservation that was recorded when a run last passed the first run of the queue. */
   #recorded: Kept | null = null;
 
   constructor(settings: PoolSettings = defaultSettings) {
@@ -41,7 +41,7 @@ export class Pool {
     return this.#settings;
   }
 
-  /** Returns the quotas by workspace. */
+  /** The quotas by workspace. */
   get quotas(): ReadonlyMap<string, Quota> {
     return this.#quotas;
   }
@@ -53,7 +53,7 @@ export class Pool {
     this.queue.reshape();
   }
 
-  /** Changes the waiting and placed runs of the job, and those that are queued later. */
+  /** Changes the waiting and placed runs of the job, and its later runs. */
   updateJob(job: string, change: JobUpdate): void {
     this.#jobs.set(job, { ...this.#jobs.get(job), ...change });
     this.queue.reshape(job);
@@ -64,7 +64,7 @@ export class Pool {
     }
   }
 
-  /** To a place among those of its priority, on the scale of arrivals. */
+  /** Moves the job to a place among runs of equal priority, on the scale of arrivals. */
   moveJob(job: string, place: number): void {
     this.#jobs.set(job, { ...this.#jobs.get(job), place });
     this.queue.reshape(job);
@@ -74,7 +74,7 @@ export class Pool {
     if (this.#jobs.delete(job)) this.queue.reshape(job);
   }
 
-  /** The run has a place from now on; its slots are held in `agents`. */
+  /** Places a run; its slots are held in `agents`. */
   start(demand: Demand, start: Start): void {
     this.#unreserve(demand.id);
     this.placed.start(this.#shape(demand).demand, start);
@@ -84,7 +84,7 @@ export class Pool {
     return this.#recorded;
   }
 
-  /** A run has passed the one that these slots are reserved for. */
+  /** Records that a run has passed the run with this reservation. */
   record(reserved: Kept): void {
     this.#recorded = reserved;
     this.kept = reserved;
@@ -99,12 +99,12 @@ export class Pool {
     this.placed.started(id, atMs);
   }
 
-  /** It was asked to stop, and ends within its preemption timeout. */
+  /** Marks a run that was asked to stop; it ends within its preemption timeout. */
   stopping(id: string): void {
     this.placed.stopping(id);
   }
 
-  /** Whether processes of it cannot be killed. */
+  /** Marks whether processes of the run cannot be killed. */
   setStuck(id: string, stuck: boolean): void {
     this.placed.setStuck(id, stuck);
   }
@@ -135,7 +135,7 @@ export class Pool {
   }
 }
 
-/** Returns the quotas by workspace: of two for one workspace the first holds. */
+/** Indexes the quotas by workspace; if a workspace has several, the first one counts. */
 function quotasOf({ quotas }: PoolSettings): ReadonlyMap<string, Quota> {
   return new Map(quotas.toReversed().map((quota) => [quota.workspace, quota]));
 }

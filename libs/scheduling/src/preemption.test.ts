@@ -7,7 +7,7 @@ import { ToyCluster } from "./testing/toy-cluster.ts";
 const preempting = { preemption: true } as const;
 
 describe("a pool that preempts", () => {
-  test("stops the worst and newest runs, as few as suffice, and starts the better one when they have ended", () => {
+  test("stops the worst and newest runs, as few as suffice, and starts the better run after they have ended", () => {
     const toy = new ToyCluster(preempting, { a: 4 });
     toy.queue("old", 1, { priority: 60 });
     toy.pass();
@@ -22,7 +22,7 @@ describe("a pool that preempts", () => {
     expect(toy.placed()).toEqual(["best"]);
   });
 
-  test("starts no aged run before a better one that would stop it", () => {
+  test("does not start an aged run before a better run that would stop it", () => {
     const toy = new ToyCluster({ ...preempting, ageingMs: 10 }, { a: 1 });
     toy.queue("busy", 1, { priority: 1, preemptible: false });
     toy.pass();
@@ -34,7 +34,7 @@ describe("a pool that preempts", () => {
     expect(toy.pass()).toMatchObject({ grants: [], stops: [] });
   });
 
-  test("stops none that does not help", () => {
+  test("stops only runs whose end helps the better run", () => {
     const toy = new ToyCluster(preempting, { a: 2, b: 2 });
     toy.queue("fixed", 1, { preemptible: false });
     toy.pass();
@@ -45,7 +45,7 @@ describe("a pool that preempts", () => {
     expect(stops.map(({ id }) => toy.running.get(id)?.[0]?.agent)).toEqual(["b", "b"]);
   });
 
-  test("stops no newer run when an older one has to go all the same", () => {
+  test("does not stop a newer run if an older run must be stopped anyway", () => {
     const toy = new ToyCluster(preempting, { a: 4 });
     toy.queue("old", 3, { priority: 60 });
     toy.queue("new", 1, { priority: 60 });
@@ -54,7 +54,7 @@ describe("a pool that preempts", () => {
     expect(toy.pass().stops).toEqual([{ id: "old", by: "better" }]);
   });
 
-  test("stops none of the same priority, none that is not preemptible, and none in vain", () => {
+  test("stops no run of the same priority, no unpreemptible run, and no run in vain", () => {
     const toy = new ToyCluster(preempting, { a: 3 });
     toy.queue("same", 1);
     toy.queue("fixed", 1, { priority: 99, preemptible: false });
@@ -67,7 +67,7 @@ describe("a pool that preempts", () => {
     expect(toy.pass().stops).toEqual([{ id: "worse", by: "one" }]);
   });
 
-  test("keeps the slots of the stopped run for the better one", () => {
+  test("keeps the slots of stopped runs for the better run", () => {
     const toy = new ToyCluster(preempting, { a: 4 });
     for (const id of ["v", "w"]) toy.queue(id, 2, { priority: 90 });
     toy.pass();
@@ -87,7 +87,7 @@ describe("a pool that preempts", () => {
     expect(toy.placed()).toEqual(["large"]);
   });
 
-  test("chooses victims for several runs at once, different ones", () => {
+  test("chooses different victims for several runs in one pass", () => {
     const toy = new ToyCluster(preempting, { a: 2, b: 2 });
     for (const id of ["v", "w", "x", "y"]) toy.queue(id, 1, { priority: 90 });
     toy.pass();
@@ -100,7 +100,7 @@ describe("a pool that preempts", () => {
 });
 
 describe("the head of the queue", () => {
-  test("gets the slots that come free, however many small runs are behind it", () => {
+  test("gets the slots that become free, however many small runs are behind it", () => {
     const toy = new ToyCluster({}, { a: 4, b: 4 });
     for (let n = 0; n < 8; n += 1) toy.queue(`small-${n}`, 1);
     toy.pass();
@@ -120,7 +120,7 @@ describe("the head of the queue", () => {
     expect(ends).toBeLessThanOrEqual(8);
   });
 
-  test("gets other slots when those that are kept for it no longer meet its constraints", () => {
+  test("gets other slots when its reserved slots no longer meet its constraints", () => {
     const toy = new ToyCluster();
     const joins = (id: string, labels: Readonly<Record<string, string>>): void =>
       toy.pool.agents.join(id, { ...exampleOffer(2), labels }, true);
@@ -135,7 +135,7 @@ describe("the head of the queue", () => {
     expect(toy.pass().reservation).toMatchObject({ id: "large", agents: [other] });
   });
 
-  test("is passed on reserved slots by a run whose time limit ends before", () => {
+  test("lets a run use its reserved slots if the run's time limit ends in time", () => {
     const toy = new ToyCluster({}, { a: 2 });
     toy.queue("limited", 1, { timeLimitMs: 100 });
     toy.pass();
@@ -155,7 +155,7 @@ describe("the head of the queue", () => {
     });
   });
 
-  test("is passed by preemptible runs of a pool that preempts, which stop as soon as it can start", () => {
+  test("lets preemptible runs use its reserved slots in a pool that preempts, and stops them once it can start", () => {
     const toy = new ToyCluster(preempting, { a: 2 });
     toy.queue("blocker", 1, { preemptible: false });
     toy.pass();
@@ -171,7 +171,7 @@ describe("the head of the queue", () => {
     expect(toy.placed()).toEqual(["large"]);
   });
 
-  test("is passed by all that fit, or by none", () => {
+  test("is passed by every run that fits with backfill any, and by none with backfill none", () => {
     for (const [backfill, want] of [
       ["any", ["small"]],
       ["none", []],
@@ -186,7 +186,7 @@ describe("the head of the queue", () => {
     }
   });
 
-  test("does not hold up others when no agent could take it", () => {
+  test("does not hold up other runs if no agent could hold it", () => {
     const toy = new ToyCluster({ backfill: "none" }, { a: 2 });
     toy.queue("huge", 3);
     toy.queue("small", 1);

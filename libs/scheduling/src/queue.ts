@@ -1,24 +1,23 @@
 /**
- * The runs that wait, in lanes. The runs of a lane are alike: when the first of a lane cannot start, none of it can. So
- * a pass looks at the heads of lanes, however long the queue is. A lane is in the order of places, then of arrivals,
- * and a job that was moved has lanes of its own; so the head of a lane has also waited longest. The policy ranks the
- * heads.
+ * The waiting runs in lanes of equal runs: if the first run of a lane cannot start, none of the lane can. A pass
+ * therefore visits only the heads of lanes, however long the queue is. A lane is ordered by place, then by arrival, and
+ * a moved job has lanes of its own; so the head of a lane has waited longest. The policy ranks the heads.
  */
 import type { Demand } from "./demand.ts";
 
 export type Kind = "slotted" | "slotless";
 
-/** The demand as the pool sees it after changes to its job, and the lane to which it belongs. */
+/** The demand after changes to its job, and the lane to which it belongs. */
 export type Shaped = {
   readonly demand: Demand;
   readonly lane: string;
-  /** Demands of one shape fit together or do not fit together. */
+  /** Of two demands with the same shape, both fit or neither does. */
   readonly shape: string;
 };
 
 type Entry = { readonly asked: Demand; readonly demand: Demand; gone: boolean };
 
-/** Entries that left stay as gone until the head has passed them. */
+/** A queue of equal runs. Entries that left are marked as gone until the head has passed them. */
 export class Lane {
   readonly key: string;
   readonly kind: Kind;
@@ -56,12 +55,12 @@ export class Lane {
     }
   }
 
-  /** The first that waits. */
+  /** The first waiting run. */
   get first(): Demand | undefined {
     return this.#entries[this.#head]?.demand;
   }
 
-  /** The first that waits at or after an index, with its index. */
+  /** Returns the first waiting run at or after an index, with its index. */
   from(index: number): { readonly demand: Demand; readonly index: number } | null {
     for (let at = Math.max(index, this.#head); at < this.#entries.length; at += 1) {
       const entry = this.#entries[at] as Entry;
@@ -111,7 +110,7 @@ export class WaitingQueue {
     this.#slotsByJob.delete(job);
   }
 
-  /** Shapes the runs of a job again, or all. */
+  /** Recomputes the lanes of a job's runs, or of all runs. */
   reshape(job?: string): void {
     const ids = job === undefined ? [...this.#byId.keys()] : [...(this.#byJob.get(job) ?? [])];
     const asked = ids.map((id) => (this.#byId.get(id) as { entry: Entry }).entry.asked);
@@ -127,23 +126,23 @@ export class WaitingQueue {
     return this.#byId.has(id);
   }
 
-  /** A waiting run as the pool sees it, and its lane. */
+  /** Returns a waiting run after changes to its job, and its lane. */
   find(id: string): { readonly demand: Demand; readonly lane: Lane } | undefined {
     const known = this.#byId.get(id);
     return known && { demand: known.entry.demand, lane: known.lane };
   }
 
-  /** The jobs that wait. */
+  /** The ids of the jobs with waiting runs. */
   get jobs(): Iterable<string> {
     return this.#byJob.keys();
   }
 
-  /** The slots for which the runs of a job wait. */
+  /** The number of slots for which the runs of a job wait. */
   slotsOf(job: string): number {
     return this.#slotsByJob.get(job) ?? 0;
   }
 
-  /** One of the waiting runs of a job. */
+  /** Returns one of the waiting runs of a job. */
   sampleOf(job: string): Demand | undefined {
     const [id] = this.#byJob.get(job) ?? [];
     return id === undefined ? undefined : this.#byId.get(id)?.entry.demand;

@@ -6,7 +6,7 @@ const strict = { quotas: [{ workspace: "w", slots: 2, borrow: false }] };
 const lending = { quotas: [{ workspace: "w", slots: 2, borrow: true }] };
 
 describe("a quota", () => {
-  test("holds its workspace back, and no other", () => {
+  test("holds back the runs of its workspace, but no others", () => {
     const toy = new ToyCluster(strict, { a: 8 });
     for (const id of ["one", "two", "three"]) toy.queue(id, 1, { workspace: "w" });
     for (const id of ["x", "y", "z"]) toy.queue(id, 1, { workspace: "v" });
@@ -18,7 +18,7 @@ describe("a quota", () => {
     });
   });
 
-  test("lends what others do not need, to preemptible runs, and says how much", () => {
+  test("lends unneeded slots to preemptible runs of its workspace, and the grant says how many", () => {
     const toy = new ToyCluster(lending, { a: 8 });
     toy.queue("first", 1, { workspace: "w" });
     toy.queue("half", 2, { workspace: "w" });
@@ -34,7 +34,7 @@ describe("a quota", () => {
     expect(toy.pass().grants).toMatchObject([{ id: "half", borrowed: 2 }]);
   });
 
-  test("takes a loan back when others need the slots, also where the pool does not preempt", () => {
+  test("takes borrowed slots back when other workspaces need them, even in a pool that does not preempt", () => {
     const toy = new ToyCluster(lending, { a: 4 });
     for (let n = 0; n < 4; n += 1) toy.queue(`w${n}`, 1, { workspace: "w" });
     expect(toy.pass().grants.map(({ borrowed }) => borrowed)).toEqual([0, 0, 1, 1]);
@@ -48,7 +48,7 @@ describe("a quota", () => {
   });
 });
 
-test("the slots of a job stop at its max_slots, which a user may change", () => {
+test("a job holds at most its max_slots, which a user may change", () => {
   const toy = new ToyCluster({}, { a: 8 });
   for (const id of ["one", "two", "three"]) toy.queue(id, 1, { job: "j", maxSlots: 2 });
   expect(toy.placed()).toEqual(["one", "two"]);

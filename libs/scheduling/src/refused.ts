@@ -1,10 +1,10 @@
 /**
- * Questions that were answered with no in this pass, and the state in which they were. What is free only becomes less
- * during a pass: in the same state the answer is still no.
+ * Questions that were answered with no in this pass, each with the state at that time. Free slots only decrease during
+ * a pass, so in the same state the answer is still no.
  */
 export type Refused = Map<string, number>;
 
-/** Null at once where the same question was answered with no before. */
+/** Returns null without calling `answer` if the same question was answered with no in the same state. */
 export function unlessNo<T>(
   no: Refused,
   question: string,

@@ -1,4 +1,4 @@
-/** Finds the runs that have to end before a demand fits. */
+/** Finds the runs that must end before a demand fits. */
 import type { PoolAgents } from "./agents.ts";
 import { conditionsOf } from "./constraints.ts";
 import type { Demand, Share } from "./demand.ts";
@@ -10,8 +10,8 @@ import type { Trial } from "./trial.ts";
 export type Room = { readonly runs: readonly PlacedRun[]; readonly shares: readonly Share[] };
 
 /**
- * The first of the candidates without which it fits, less those without which it fits all the same: each of the runs in
- * the answer helps. Null when it does not fit without all of them. Leaves everything as it was.
+ * Releases candidates in order until the demand fits, then puts back those whose release was unnecessary. Returns the
+ * runs that remain released; null if the demand does not fit without all candidates. All changes are undone.
  */
 export function makeRoom(
   trial: Trial,
@@ -27,7 +27,7 @@ export function makeRoom(
     if (first === null) return null;
     const { gone } = first;
     let { shares } = first;
-    // The one that was released last was chosen last: it goes back first where it does not help.
+    // Runs are put back in reverse order of their release, if the demand still fits.
     const used = new Set(shares.map(({ agent }) => agent));
     const apart = gone.filter(({ had }) => !had.some(({ agent }) => used.has(agent)));
     for (const { run, had } of apart) trial.hold(run.demand.id, had);
@@ -50,7 +50,7 @@ export function makeRoom(
 type Gone = { readonly run: PlacedRun; readonly had: readonly Share[] };
 type Released = { readonly gone: readonly Gone[]; readonly shares: readonly Share[] };
 
-/** Releases one after the other until it fits. */
+/** Releases one candidate after the other until the demand fits. */
 function releaseInTurn(
   trial: Trial,
   candidates: Iterable<PlacedRun>,
@@ -67,7 +67,7 @@ function releaseInTurn(
   return null;
 }
 
-/** The same for a run on one agent: only the runs of an agent are released on which enough slots would be free. */
+/** Like `releaseInTurn` for a run on one agent: releases only runs of an agent that then has enough free slots. */
 function releaseOnOne(
   trial: Trial,
   { slots }: Demand,
@@ -98,9 +98,8 @@ function releaseOnOne(
 }
 
 /**
- * The placed runs in the order in which they are likely to end: those that are stopping, those with a time limit, then
- * agent by agent, since a gang is sooner free on few agents; those with the most free slots first. Those that cannot be
- * ended are none of them.
+ * The placed runs in the order in which they are likely to end: stopping runs, runs with a time limit, then agent by
+ * agent, the agents with the most free slots first. A gang gets slots sooner on few agents. Stuck runs are left out.
  */
 export function* soonest(
   { placed, agents }: Pool,
@@ -164,7 +163,7 @@ export function holdersIn(
   return inOrder([...runs.values()]);
 }
 
-/** The order of holders changes with every trial; that of runs does not. */
+/** Sorts runs by their grants, because each trial changes the order of an agent's holders. */
 function inOrder(runs: readonly PlacedRun[]): readonly PlacedRun[] {
   return runs.toSorted((a, b) => a.order - b.order);
 }

@@ -1,4 +1,4 @@
-/** The rules of pools over random clusters and workloads, beside a plain model. */
+/** Properties of the scheduling rules over random clusters and workloads, compared with a plain model. */
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import type { Demand } from "./demand.ts";
@@ -105,7 +105,7 @@ class Story {
     }
   }
 
-  /** Each run that waits has a limit of its own, or does not fit beside the reservation. */
+  /** Checks that each waiting run exceeds a limit, or does not fit beside the reservation. */
   checkNothingIdles(reserved: readonly string[]): void {
     const { settings: chosen } = this.toy.pool;
     if (chosen.backfill === "none" && reserved.length > 0) return;
@@ -139,13 +139,13 @@ const plainRun = {
   timeLimitMs: null,
 };
 
-/** The first exceeds its own limit of slots, and holds up no other run of its job. */
+/** Two runs of a job: the first exceeds its own `maxSlots` and must not hold up the second. */
 const runsOfOneJob: Step[] = [
   { kind: "queue", asked: { ...plainRun, maxSlots: 2 } },
   { kind: "queue", asked: { ...plainRun, maxSlots: null } },
 ];
 
-test("no slot is in two runs, no gang is half placed, no quota is exceeded but by a loan, and nothing idles", () => {
+test("no slot is granted twice, no gang is split, quotas are exceeded only by loans, and no slot idles needlessly", () => {
   fc.assert(
     fc.property(settings, agents, fc.array(step, { maxLength: 50 }), (chosen, sizes, steps) => {
       const story = new Story(chosen, sizes);
@@ -156,7 +156,7 @@ test("no slot is in two runs, no gang is half placed, no quota is exceeded but b
   );
 });
 
-test("every run that could be placed has its turn, whatever the policy", () => {
+test("every run that fits the pool is placed in the end, under every policy", () => {
   fc.assert(
     fc.property(settings, agents, fc.array(asked, { maxLength: 20 }), (chosen, sizes, many) => {
       const story = new Story({ ...chosen, quotas: [] }, sizes);
@@ -183,7 +183,7 @@ test("every run that could be placed has its turn, whatever the policy", () => {
   );
 });
 
-test("victims suffice, each of them helps, and none has the right to stay", () => {
+test("victims make enough room, each is needed, and none may refuse to stop", () => {
   const placed = fc.array(
     fc.record({
       slots: fc.integer({ min: 1, max: 3 }),
@@ -202,7 +202,7 @@ test("victims suffice, each of them helps, and none has the right to stay", () =
       const toy = new ToyCluster({ preemption: true, backfill: "any" }, sizes);
       for (const [n, { slots, ...rest }] of runs.entries()) {
         const demand = toy.queue(`r${n}`, slots, rest);
-        // Demands that do not fit at once are no part of this.
+        // Only runs that fit at once are placed; the others take no part in the test.
         if (fitsIn(freeOf(toy, sizes), demand)) toy.pass();
         toy.pool.queue.remove(demand.id);
       }
@@ -234,7 +234,7 @@ test("victims suffice, each of them helps, and none has the right to stay", () =
 
 type Timed = { readonly slots: number; readonly forMs: number; readonly at: number };
 
-/** When the head starts: runs take as long as their limit, and stopped ones end a timeout later. */
+/** Simulates when the head starts: runs last until their time limit, stopped ones end after a timeout. */
 function headStartsAt(
   chosen: Partial<PoolSettings>,
   sizes: Readonly<Record<string, number>>,
@@ -267,7 +267,7 @@ function headStartsAt(
   return Number.POSITIVE_INFINITY;
 }
 
-test("the head starts no later because of backfill, but for the timeouts of the runs that make room", () => {
+test("backfill delays the head by at most the preemption timeout of the runs that make room", () => {
   const timed = fc.record({
     slots: fc.integer({ min: 1, max: 3 }),
     forMs: fc.integer({ min: 1, max: 12 }),
@@ -295,7 +295,7 @@ test("the head starts no later because of backfill, but for the timeouts of the 
   );
 });
 
-test("fair share is within one slot of the ideal, from the start and after others came", () => {
+test("fair shares are within one slot of the ideal, from the start and after more jobs arrived", () => {
   const job = fc.record({
     weight: fc.integer({ min: 1, max: 5 }),
     runs: fc.nat({ max: 12 }),

@@ -54,7 +54,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
 
 type ModelAgent = { size: number; present: boolean; readonly disabled: Set<string> };
 
-/** The same world in the plainest terms. */
+/** A reference model of the pool that stores agents and runs and computes each answer from them. */
 class Model {
   readonly pool = new Pool();
   readonly agents = new Map<string, ModelAgent>();
@@ -65,7 +65,7 @@ class Model {
   run(one: Step): void {
     switch (one.kind) {
       case "join": {
-        // An agent keeps its size here: a slot that vanishes while it is held is the fold's business.
+        // An agent keeps its size in this test; slots that vanish while they are held are tested with the fold.
         const id = `agent-${one.agent}`;
         const size = this.agents.get(id)?.size ?? one.size;
         const disabled = this.agents.get(id)?.disabled ?? new Set<string>();
@@ -136,7 +136,7 @@ class Model {
     this.#checkNothingFits();
   }
 
-  /** All or nothing, on agents that take work, each agent once. */
+  /** Checks that a grant is all or nothing, on agents that take work, and names each agent once. */
   #check(grant: Grant): void {
     const demand = this.waiting.get(grant.id) as Demand;
     const slots = grant.shares.reduce((sum, share) => sum + share.slots.length, 0);
@@ -172,7 +172,7 @@ class Model {
     expect(this.pool.agents.freeSlots).toBe(free.length);
   }
 
-  /** Nothing of the best waiting priority fits after a pass. */
+  /** Checks that after a pass no run of the best waiting priority fits. */
   #checkNothingFits(): void {
     const slotted = [...this.waiting.values()].filter((demand) => demand.slots > 0);
     const best = Math.min(...slotted.map((demand) => demand.priority));
@@ -182,7 +182,7 @@ class Model {
   }
 }
 
-test("slots are never oversubscribed, grants are all or nothing, and nothing that fits is left", () => {
+test("slots are never oversubscribed, grants are all or nothing, and no run that fits is left waiting", () => {
   fc.assert(
     fc.property(fc.array(step, { maxLength: 60 }), (steps) => {
       const model = new Model();
@@ -193,7 +193,7 @@ test("slots are never oversubscribed, grants are all or nothing, and nothing tha
   );
 });
 
-test("where any split exists, a demand that may be split is placed", () => {
+test("a demand that may be split is placed if any split exists", () => {
   const sizes = fc.array(fc.nat({ max: 6 }), { minLength: 1, maxLength: 6 });
   fc.assert(
     fc.property(sizes, fc.integer({ min: 1, max: 36 }), (agents, slots) => {

@@ -1,4 +1,4 @@
-/** How a pool is scheduled: what `PoolConfigured` says, with every default filled in. */
+/** The scheduling settings of a pool: those of `PoolConfigured`, with every default filled in. */
 import { schedulingLimits } from "./limits.ts";
 
 export const policyNames = ["priority", "fair_share", "round_robin"] as const;
@@ -7,21 +7,21 @@ export type PolicyName = (typeof policyNames)[number];
 export type Quota = {
   readonly workspace: string;
   readonly slots: number;
-  /** Its preemptible runs may hold more while others do not need the slots. */
+  /** Whether preemptible runs of the workspace may exceed the quota while others do not need the slots. */
   readonly borrow: boolean;
 };
 
 export type PoolSettings = {
   readonly policy: PolicyName;
   readonly description: string;
-  /** Whether queue, preemption and placement follow Determined's rules. */
+  /** The rules of queue, preemption and placement: `determined` for Determined's, empty for Trainyard's. */
   readonly compat: "" | "determined";
   readonly preemption: boolean;
-  /** The runs that may pass the first run without a place. */
+  /** The runs that may pass the first run while it has no room: those beside its reservation, any, or none. */
   readonly backfill: "reserved" | "any" | "none";
-  /** The agent with the fewest free slots that suffice, or with the most. */
+  /** `pack` takes the agent with the fewest free slots that suffice, `spread` the one with the most. */
   readonly fit: "pack" | "spread";
-  /** A waiting run becomes better by one priority after each such period; 0 for never. */
+  /** The period after which a waiting run improves by one priority; 0 for never. */
   readonly ageingMs: number;
   readonly quotas: readonly Quota[];
   readonly defaultPriority: number;
@@ -41,14 +41,16 @@ export const defaultSettings: PoolSettings = {
   slotlessPerAgent: schedulingLimits.slotlessPerAgentMax,
 };
 
-/** Settings as an event or a command carries them. */
+/** The settings as an event or a command carries them. */
 export type RecordedSettings = {
   readonly [Key in keyof Omit<PoolSettings, "policy" | "quotas">]?: PoolSettings[Key] extends string
     ? string | undefined
     : PoolSettings[Key] | undefined;
 } & { readonly quotas?: readonly Quota[] | undefined };
 
-/** Total: what is absent, or what this version does not know, gets its default. */
+/**
+ * Returns complete settings: a field that is absent, or has a value that this version does not know, gets its default.
+ */
 export function settingsOf(policy: string, recorded: RecordedSettings = {}): PoolSettings {
   const { description, preemption, ageingMs, quotas, defaultPriority, slotlessPerAgent } = recorded;
   return {

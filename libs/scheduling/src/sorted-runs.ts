@@ -1,14 +1,14 @@
 import type { PlacedRun } from "./placed.ts";
 
 /**
- * Placed runs in an order that depends on nothing else than the runs. A sorted array: a binary search and a move of
- * memory, and a reader that stops early has sorted nothing.
+ * Placed runs in an order that depends only on the runs, in a sorted array. An update is a binary search and a memory
+ * move, and a reader that stops early pays only for the runs that it reads.
  */
 export class SortedRuns {
   readonly #compare: (a: PlacedRun, b: PlacedRun) => number;
   readonly #runs: PlacedRun[] = [];
 
-  /** No two runs compare as equal. */
+  /** `compare` must never return 0 for two different runs. */
   constructor(compare: (a: PlacedRun, b: PlacedRun) => number) {
     this.#compare = compare;
   }

@@ -1,4 +1,4 @@
-/** The holdings of jobs and workspaces, with what the pass has granted so far. */
+/** The slots and runs that jobs and workspaces hold, including the decisions of the current pass. */
 import type { Demand } from "./demand.ts";
 import type { PlacedRun, PlacedRuns } from "./placed.ts";
 
@@ -6,7 +6,7 @@ export class Standing {
   readonly #placed: PlacedRuns;
   readonly #jobs = new Map<string, { slots: number; runs: number }>();
   readonly #workspaces = new Map<string, number>();
-  /** Runs that the pass asks to stop, and their slots by job and by workspace. */
+  /** The runs that this pass asks to stop, and their slots by job and by workspace. */
   readonly #stopped = {
     ids: new Set<string>(),
     jobs: new Map<string, number>(),
@@ -23,7 +23,7 @@ export class Standing {
     add(this.#workspaces, workspace, slots);
   }
 
-  /** The pass asks the run to stop. */
+  /** Records that this pass asks the run to stop. */
   stop({ demand }: PlacedRun): void {
     const { ids, jobs, workspaces } = this.#stopped;
     ids.add(demand.id);
@@ -31,7 +31,7 @@ export class Standing {
     add(workspaces, demand.workspace, demand.slots);
   }
 
-  /** Whether a stop would change nothing: it was asked before, or cannot end. */
+  /** Whether asking the run to stop has no effect: it was asked before, or it is stuck. */
   isStopping({ demand, stopping, stuck }: PlacedRun): boolean {
     return stopping || stuck || this.#stopped.ids.has(demand.id);
   }
@@ -40,7 +40,7 @@ export class Standing {
     return this.#placed.slotsOf(job) + (this.#jobs.get(job)?.slots ?? 0);
   }
 
-  /** The slots of its runs that have a place and were not asked to stop. */
+  /** The slots of the job's placed runs that were not asked to stop. */
   stayingSlotsOf(job: string): number {
     return this.#placed.stayingSlotsOf(job) - (this.#stopped.jobs.get(job) ?? 0);
   }
@@ -53,7 +53,7 @@ export class Standing {
     return this.#placed.slotsOfWorkspace(workspace) + (this.#workspaces.get(workspace) ?? 0);
   }
 
-  /** The slots of its runs that have a place and were not asked to stop. */
+  /** The slots of the workspace's placed runs that were not asked to stop. */
   stayingSlotsOfWorkspace(workspace: string): number {
     const stopped = this.#stopped.workspaces.get(workspace) ?? 0;
     return this.#placed.stayingSlotsOfWorkspace(workspace) - stopped;

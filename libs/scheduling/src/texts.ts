@@ -1,7 +1,7 @@
-/** The requirements of a run on agents and their slots, in words. */
+/** Words for the requirements of a run on agents and their slots. */
 import { type Conditions, type LabelRule, noConditions } from "./constraints.ts";
 
-/** "2 cuda slots with 80 GB". */
+/** Returns a text like "2 cuda slots with 80 GB". */
 export function slotsText(
   slots: number,
   { device, deviceMemoryBytes }: Pick<Conditions, "device" | "deviceMemoryBytes"> = noConditions,
@@ -11,7 +11,7 @@ export function slotsText(
   return `${slots} ${kind}${slots === 1 ? "slot" : "slots"}${memory}`;
 }
 
-/** The requirements on the labels of an agent: "zone a or b", "no spot". */
+/** Returns the required and forbidden labels of an agent as texts like "zone a or b" and "no spot". */
 export function labelTexts({ required, forbidden }: Conditions): readonly string[] {
   const text = ({ label, values }: LabelRule): string =>
     values.length === 0 ? label : `${label} ${values.join(" or ")}`;
@@ -21,7 +21,7 @@ export function labelTexts({ required, forbidden }: Conditions): readonly string
   ];
 }
 
-/** " with zone a and the same rack", for agents that share a run; empty where nothing is asked of them. */
+/** Returns a text like " with zone a and the same rack" for agents that share a run; empty without conditions. */
 export function agentsText(conditions: Conditions): string {
   const { sameLabel } = conditions;
   const labels = [
@@ -31,7 +31,7 @@ export function agentsText(conditions: Conditions): string {
   return labels.length === 0 ? "" : ` with ${labels.join(" and ")}`;
 }
 
-/** Returns gigabytes as vendors count them: 10^9 bytes; to one decimal, cut off. */
+/** Converts to gigabytes of 10^9 bytes, as vendors count them, rounded down to one decimal. */
 function gigabytes(bytes: number): number {
   return Math.floor(bytes / 1e8) / 10;
 }

@@ -1,4 +1,4 @@
-/** Holds and releases slots to see what would fit, and takes all of it back, the last first. */
+/** Holds and releases slots to find out what would fit, and undoes the changes in reverse order. */
 import type { PoolAgents } from "./agents.ts";
 import type { Share } from "./demand.ts";
 
@@ -17,7 +17,7 @@ export class Trial {
     });
   }
 
-  /** Releases all that the holder has, and returns it. */
+  /** Releases all slots of the holder and returns them. */
   release(holder: string): readonly Share[] {
     const shares = this.agents.sharesOf(holder);
     if (shares.length === 0) return shares;
@@ -36,7 +36,7 @@ export class Trial {
     while (this.#undo.length > mark) this.#undo.pop()?.();
   }
 
-  /** The outcome of some work, whose holds and releases are taken back. */
+  /** Returns the result of `work`, and undoes its holds and releases. */
   attempt<T>(work: () => T): T {
     const { mark } = this;
     try {

@@ -1,8 +1,7 @@
 /**
- * The agents and slots that one set of conditions admits, indexed by how much is free.
- *
- * A view is brought level when it is asked: it looks at the agents that have changed since (`seen` is a place in the
- * pool's list of changes), so that agents change at the same cost however many views there are.
+ * The agents and slots that one set of conditions admits, indexed by free slots. A view is updated when it is read: it
+ * visits the agents that have changed since its last update (`seen` is a position in the pool's list of changes). A
+ * change of an agent therefore costs the same however many views exist.
  */
 import { AgentIndex, type Capacity, type Entry, type Sizes } from "./agent-index.ts";
 import {
@@ -15,28 +14,28 @@ import {
 import { schedulingLimits } from "./limits.ts";
 import type { Offer } from "./offer.ts";
 
-/** An agent and the holders of its slots, as `PoolAgents` keeps it. */
+/** An agent with the holders of its slots. */
 export type ViewedAgent = Offer & {
   readonly ordinal: number;
-  /** It joined, is not away or draining, and nothing blocks it. */
+  /** Whether the agent has joined, is neither disconnected nor draining, and is not blocked. */
   readonly takesWork: boolean;
-  /** It was removed, or is left out of what is being looked for. */
+  /** Whether the agent was removed, or is temporarily ignored (`PoolAgents.without`). */
   readonly hidden: boolean;
   readonly disabled: ReadonlySet<string>;
-  /** Slots of which nobody knows when they are free. */
+  /** Slots that processes hold which cannot be killed, so that no one knows when they become free. */
   readonly stuck: ReadonlySet<string>;
-  /** How many hold each slot. */
+  /** The number of holders of each slot. */
   readonly held: ReadonlyMap<string, number>;
   readonly slotless: number;
 };
 
-/** Agents by how many of the preferred labels they have, the most first; one index where nothing is preferred. */
+/** Agents by the number of preferred labels that they have, the most first; a single index without preferred labels. */
 export type Tiers = readonly AgentIndex[];
 
 export class View {
   readonly conditions: Conditions;
   seen = -1;
-  /** The groups by the value of `sameLabel`; one group, of the empty text, where that is not asked for. */
+  /** The groups of agents by the value of `sameLabel`; without that condition, one group under the empty text. */
   readonly #groups = new Map<string, Tiers>();
   readonly #indexOf = new Map<number, AgentIndex>();
 
@@ -62,7 +61,7 @@ export class View {
     return this.#groups;
   }
 
-  /** All that take work, whatever group they are in. */
+  /** The sizes of all agents that take work, in every group. */
   get present(): Capacity {
     return this.#sum(({ present }) => present.capacity);
   }
@@ -75,12 +74,12 @@ export class View {
     return this.#indexes().reduce((sum, { freeSlots }) => sum + freeSlots, 0);
   }
 
-  /** The most slots that one agent has free; -1 without agents that take work. */
+  /** The most free slots on one agent; -1 if no agent takes work. */
   get mostFree(): number {
     return this.#indexes().reduce((most, { mostFree }) => Math.max(most, mostFree), -1);
   }
 
-  /** The most slots that one agent has, whether it takes work or not. */
+  /** The most slots on one agent, whether it takes work or not. */
   get largest(): number {
     return this.#indexes().reduce((most, { known }) => Math.max(most, known.largest), 0);
   }
@@ -102,7 +101,7 @@ export class View {
   #indexFor(labels: Offer["labels"]): AgentIndex | null {
     const { sameLabel, preferred } = this.conditions;
     const group = sameLabel === "" ? "" : valueOf(labels, sameLabel);
-    // An agent without the label is in no group: it takes runs of one agent, which are placed without groups.
+    // An agent without the label is in no group; it takes only runs on a single agent, which are placed without groups.
     if (group === null) return null;
     let tiers = this.#groups.get(group);
     if (tiers === undefined) {
@@ -113,7 +112,7 @@ export class View {
   }
 }
 
-/** Whether agents of these sizes, were they empty, could hold that many slots; `of` says which agents. */
+/** Whether the agents could hold this many slots if they were empty; `of` selects the sizes to consider. */
 export function couldTake(
   { alone, together }: { readonly alone: View; readonly together: View },
   { slots, singleAgent }: { readonly slots: number; readonly singleAgent: boolean },
@@ -129,7 +128,7 @@ export function couldTake(
   return false;
 }
 
-/** The most slots that one run could have on these agents: it has a limited number of them. */
+/** The most slots that one run could have on these agents, since a run has a limited number of agents. */
 export function mostSlots(tiers: Tiers, of: (index: AgentIndex) => Sizes): number {
   const counts = tiers.flatMap((tier) => [...of(tier).counts]).sort(([a], [b]) => b - a);
   let left: number = schedulingLimits.nodesPerAllocationMax;
@@ -142,7 +141,7 @@ export function mostSlots(tiers: Tiers, of: (index: AgentIndex) => Sizes): numbe
   return slots;
 }
 
-/** Null where the conditions admit nothing of the agent. */
+/** Returns the agent's entry; null if the conditions do not admit the agent or any of its slots. */
 function entryOf(conditions: Conditions, agent: ViewedAgent): Entry | null {
   if (agent.hidden || !admitsAgent(conditions, agent.labels)) return null;
   const byDevice = asksForDevices(conditions);
@@ -161,7 +160,7 @@ function entryOf(conditions: Conditions, agent: ViewedAgent): Entry | null {
   return { size, usable, free, whole: taken === 0 ? free : 0, slotless, takesWork };
 }
 
-/** The first slots that a run could have, in the agent's own order. */
+/** Returns the agent's first free slots that the conditions admit, in the agent's order. */
 export function freeSlotsOf(
   conditions: Conditions,
   { slots, held, disabled }: ViewedAgent,

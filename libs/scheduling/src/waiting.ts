@@ -2,7 +2,7 @@ import type { Demand } from "./demand.ts";
 import type { Pool } from "./pool.ts";
 import { placeOf } from "./queue.ts";
 
-/** All waiting runs, whatever the policy: by priority, place and arrival. */
+/** Returns all waiting runs by priority, place and arrival, whatever the pool's policy. */
 export function waitingDemands({ queue }: Pool): readonly Demand[] {
   const demands: Demand[] = [];
   for (const lane of [...queue.lanes("slotted"), ...queue.lanes("slotless")]) {

@@ -1,11 +1,11 @@
 /**
- * Walks lanes in the order of a policy: a heap of their heads. Ranks may get worse when a run is taken, never better;
- * so the rank of a head is looked at again only if a run was taken since.
+ * Walks lanes in the order of a policy, with a heap of the lanes' heads. Taking a run may make ranks worse, but never
+ * better. A head is therefore ranked again only if a run was taken since its last ranking.
  */
 import type { Demand } from "./demand.ts";
 import type { Lane } from "./queue.ts";
 
-/** The place of a run in the walk: the smaller rank goes first, compared number by number. */
+/** The order of a run in the walk: ranks are compared number by number, and the smaller one goes first. */
 export type Rank = readonly number[];
 
 type Head = {
@@ -13,11 +13,11 @@ type Head = {
   readonly index: number;
   readonly demand: Demand;
   rank: Rank;
-  /** How many runs had been taken when it was ranked. */
+  /** The number of runs that had been taken when the head was ranked. */
   rankedAfter: number;
 };
 
-/** A run whose turn it is. Its whole lane is passed, unless `take` continues with the next run of the lane. */
+/** The run at the head of the walk. The walk leaves its lane, unless `take` continues with the lane's next run. */
 export type Turn = {
   readonly demand: Demand;
   readonly lane: Lane;
@@ -38,7 +38,7 @@ export class Walk {
     for (const { lane, from } of lanes) this.#push(lane, from);
   }
 
-  /** Null at the end. */
+  /** Returns the next run in the order; null at the end. */
   next(): Turn | null {
     for (let head = this.#heap[0]; head !== undefined; head = this.#heap[0]) {
       if (head.rankedAfter === this.#taken) return this.#turnOf(head);
@@ -82,7 +82,7 @@ export class Walk {
     this.#sink();
   }
 
-  /** Moves the first to where its rank belongs. */
+  /** Restores the heap order after the rank of the first head changed. */
   #sink(): void {
     let at = 0;
     for (;;) {
@@ -110,7 +110,7 @@ export class Walk {
 export function compareRanks(a: Rank, b: Rank): number {
   for (let at = 0; at < a.length; at += 1) {
     const [left, right] = [a[at] ?? 0, b[at] ?? 0];
-    // A difference of two infinities is no number.
+    // Compared without subtraction, because the difference of two infinities is NaN.
     if (left < right) return -1;
     if (left > right) return 1;
   }

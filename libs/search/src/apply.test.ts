@@ -11,15 +11,15 @@ function started(): DrivenSearch {
   return search;
 }
 
-describe("evolve", () => {
-  it("counts events, so that it knows the version of the stream", () => {
+describe("a machine that applies events", () => {
+  it("counts the events, which is the version of the stream", () => {
     const search = started();
     expect(search.state.version).toBe(4);
     search.end(1, TrialOutcome.COMPLETED);
     expect(search.state.version).toBe(5);
   });
 
-  it("keeps what the search wants of a trial", () => {
+  it("keeps the state that the search wants for a trial", () => {
     const evidence = {};
     const { machine } = started();
     const events: SearchEvent[] = [
@@ -34,7 +34,7 @@ describe("evolve", () => {
     expect(wanted).toEqual(["suspended", "run", "stopped"]);
   });
 
-  it("takes an event before the start, or of an unknown trial, for a bug", () => {
+  it("throws for an event before the start or of an unknown trial", () => {
     const event = {
       type: "TrialOutcomeRecorded",
       data: { trial: 9, outcome: TrialOutcome.COMPLETED },
@@ -45,7 +45,7 @@ describe("evolve", () => {
 });
 
 describe("a snapshot", () => {
-  it("is as good as the events", () => {
+  it("restores the same state as the events", () => {
     const search = started();
     search.validate(1, 1, 0.5);
     search.end(1, TrialOutcome.COMPLETED);
@@ -53,7 +53,7 @@ describe("a snapshot", () => {
     expect(SearchMachine.restored(text)?.snapshot()).toBe(text);
   });
 
-  it("of another format is none", () => {
+  it("is ignored if it has another format", () => {
     const text = new SearchMachine().snapshot();
     expect(SearchMachine.restored(text.replace(/"format":\d+/, '"format":0'))).toBe(null);
   });

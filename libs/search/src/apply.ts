@@ -1,4 +1,7 @@
-/** Applies events to the state of a search. Total over every history that `decide` makes; anything else is a bug. */
+/**
+ * Applies events to the state of a search. Every history that `decide` produces can be applied; any other history
+ * throws.
+ */
 import type { EventData } from "@trainyard/contracts";
 import { TrialOutcome } from "@trainyard/contracts/events";
 import type { HyperparameterSpace } from "@trainyard/experiment-config";
@@ -24,7 +27,7 @@ import {
 import { includesTime, isLater, noTimes, withLater } from "./times.ts";
 import type { UndoLog } from "./undo-log.ts";
 
-/** Changes the state to that after the event. */
+/** Changes the state by one event, with every change in the undo log. */
 export function applyEvent(state: SearchState, event: SearchEvent, undo: UndoLog): void {
   if (event.type === "SearchStarted") start(state, event.data, undo);
   else next(running(state), event, undo);
@@ -33,7 +36,7 @@ export function applyEvent(state: SearchState, event: SearchEvent, undo: UndoLog
 type LaterEvent = Exclude<SearchEvent, { type: "SearchStarted" }>;
 
 function next(search: RunningSearch, event: LaterEvent, undo: UndoLog): void {
-  // The algorithm and the policies look at the search as it was before the event.
+  // The algorithm and the policies read the search as it was before the event.
   algorithmOf(search.plan).apply(search, event, undo);
   if (search.policies !== null) applyToPolicies(search.policies, event, search, undo);
   undo.set(search, "version", search.version + 1);
@@ -185,7 +188,7 @@ function observe(
   if (isBestOfAll && countsForBest(trial)) undo.set(search, "best", { trial: number, value });
 }
 
-/** Whether the trial has been observed at this time. */
+/** Whether the trial has a report at this time already. */
 export function wasObserved({ times, lateTimes }: TrialState, time: number): boolean {
   if (isLater(times, time)) return false;
   return includesTime(times, time) || lateTimes.includes(time);
@@ -195,7 +198,7 @@ function countsForBest(trial: TrialState): boolean {
   return trial.outcome !== TrialOutcome.INVALID_HYPERPARAMETERS;
 }
 
-/** Whether the search knows what an outcome means. */
+/** Whether this version of the search knows the outcome. */
 export function isKnownOutcome(outcome: TrialOutcome): boolean {
   return countedAs[outcome] !== undefined;
 }

@@ -21,7 +21,7 @@ function started(trials = 3, searcher: Partial<SearcherConfig> = {}): DrivenSear
   return search;
 }
 
-/** A search that decides by values. */
+/** A search whose algorithm decides by the metric's values. */
 function startedByModel(trials = 3): DrivenSearch {
   const search = new DrivenSearch();
   search.start(configOf(tpeOf(trials, 2)));
@@ -30,7 +30,7 @@ function startedByModel(trials = 3): DrivenSearch {
 
 describe("a report", () => {
   it.each([singleOf, randomOf(2, 2), gridOf(2), sobolOf(2, 2)])(
-    "without the metric fails no trial of a search that decides nothing by it: $name",
+    "without the metric fails no trial if the searcher ignores values: $name",
     (searcher) => {
       const search = new DrivenSearch();
       search.start(configOf(searcher));
@@ -43,7 +43,7 @@ describe("a report", () => {
     },
   );
 
-  it("without the metric fails a trial of random search under a policy that compares values", () => {
+  it("without the metric fails the trial in random search if a policy compares values", () => {
     const search = new DrivenSearch();
     search.start({ ...configOf(randomOf(2, 2)), early_stopping: [noImprovement(3)] });
     expect(search.send(validation(1, 10, { accuracy: 1 }))).toMatchObject([
@@ -52,7 +52,7 @@ describe("a report", () => {
     ]);
   });
 
-  it("fails the trial with a reason that names the text, when the metric is text", () => {
+  it("fails the trial if the metric is text, and the reason says so", () => {
     const search = startedByModel();
     const report = validation(1, 10, { accuracy: 1 });
     const events = search.send({ ...report, nonNumeric: ["loss", "note"] });
@@ -65,7 +65,7 @@ describe("a report", () => {
     ]);
   });
 
-  it("without the metric fails the trial once, and names what was there", () => {
+  it("without the metric fails the trial once, and the reason names the reported metrics", () => {
     const search = startedByModel();
     const missing = { name: "loss", reported: ["accuracy", "val_loss"] };
     expect(search.send(validation(1, 10, { val_loss: 2, accuracy: 1 }))).toMatchObject([
@@ -86,7 +86,7 @@ describe("a report", () => {
     expect(search.state.best).toBe(null);
   });
 
-  it("without the metric, of a time that was observed, is a repeat like any other", () => {
+  it("without the metric, at a time that was observed before, is an ordinary repeat", () => {
     const search = started();
     search.validate(1, 10, 0.5);
     expect(search.send(validation(1, 10, {}, { run: 2, measurement: "again" }))).toMatchObject([
@@ -94,7 +94,7 @@ describe("a report", () => {
     ]);
   });
 
-  it("without the metric fails the trial also where it had finished by then", () => {
+  it("without the metric fails even a trial that then completes", () => {
     const search = startedByModel(1);
     search.send(validation(1, 10, { accuracy: 1 }));
     expect(search.end(1, COMPLETED)).toMatchObject([
@@ -103,7 +103,7 @@ describe("a report", () => {
     ]);
   });
 
-  it("fails the trial with both times if its time goes back within its run", () => {
+  it("fails the trial if its time decreases within a run, and the reason has both times", () => {
     const search = started(1, { time_metric: "epochs" } as Partial<SearcherConfig>);
     search.send(validation(1, 100, { loss: 1, epochs: 3 }));
     search.send(validation(1, 200, { loss: 1, epochs: 5 }));
@@ -114,7 +114,7 @@ describe("a report", () => {
     ]);
   });
 
-  it("is no error if its time stays, or goes back in a later run", () => {
+  it("is accepted if its time is unchanged, or decreases in a later run", () => {
     const search = started(1, { time_metric: "epochs" } as Partial<SearcherConfig>);
     search.send(validation(1, 100, { loss: 1, epochs: 3 }));
     search.send(validation(1, 200, { loss: 1, epochs: 3 }));
@@ -133,20 +133,20 @@ describe("a report", () => {
     ]);
   });
 
-  it("is no error if its step goes back where no time is named", () => {
+  it("is accepted if its step decreases and the search has no time metric", () => {
     const search = started();
     search.validate(1, 20, 0.5);
     expect(search.validate(1, 10, 0.5)).toHaveLength(1);
   });
 
-  it("takes time from the metric that the search names", () => {
+  it("has its time from the search's time metric", () => {
     const search = started(1, { time_metric: "epochs" } as Partial<SearcherConfig>);
     expect(search.send(validation(1, 500, { loss: 1, epochs: 2 }))).toMatchObject([
       { data: { time: 2, values: { loss: 1, epochs: 2 } } },
     ]);
   });
 
-  it("without the time fails the trial once, and names what else was reported", () => {
+  it("without the time metric fails the trial once, and the reason names the other metrics", () => {
     for (const scalars of [{ loss: 1 }, { loss: 1, epochs: Number.NaN }]) {
       const search = started(1, { time_metric: "epochs" } as Partial<SearcherConfig>);
       expect(search.send(validation(1, 600, scalars))).toMatchObject([
@@ -165,7 +165,7 @@ describe("a report", () => {
     }
   });
 
-  it("without a time called batches counts the step", () => {
+  it("without the metric batches, used as time, counts the step", () => {
     const search = started(1, { time_metric: "batches" } as Partial<SearcherConfig>);
     expect(search.send(validation(1, 500, { loss: 1 }))).toMatchObject([{ data: { time: 500 } }]);
   });

@@ -1,6 +1,4 @@
-/**
- * Reports that a trial cannot be searched by: what they lack, or how they contradict what the trial reported before.
- */
+/** Reports that a search cannot use: they lack a metric, or their time decreases. */
 import type { EventData } from "@trainyard/contracts";
 import type { JsonObject } from "@trainyard/experiment-config";
 import type { RecordValidation } from "./commands.ts";
@@ -10,22 +8,22 @@ import type { SearchPlan, TrialState } from "./state.ts";
 
 type Missing = NonNullable<EventData<"ObservationRecorded">["missing"]>;
 
-/** The maximum of reported metric names in an event: enough to recognise a misspelt one. */
+/** The most metric names that an event records, enough to recognise a misspelt one. */
 const NAMES_SHOWN = 16;
 
 /**
- * Not finite where the report does not say. Determined's training code counts batches without reporting them: they are
- * the step.
+ * Returns the report's time; NaN if the report lacks it. Determined's training code counts batches without reporting
+ * them, so a missing `batches` is the step.
  */
 export function timeOf({ step, scalars }: RecordValidation, timeMetric: string): number {
   if (timeMetric === "") return step;
-  // Adding 0 makes 0 of -0, which JSON does not keep apart.
+  // Adding 0 turns -0 into 0, because JSON has no -0.
   return 0 + (scalars[timeMetric] ?? (timeMetric === "batches" ? step : Number.NaN));
 }
 
 /**
- * The metric or time metric that is not in the report; null for neither. Where both are absent it is the metric,
- * unless the search decides nothing by it.
+ * Returns the metric or time metric that the report lacks, or null. If both are missing, it is the metric, unless no
+ * decision depends on it.
  */
 export function missingIn(
   command: RecordValidation,
@@ -52,7 +50,7 @@ const cut = (name: string): string => name.slice(0, searchLimits.shownCharacters
 
 export type Failure = { readonly rule: string; readonly evidence: JsonObject };
 
-/** Null where the search decides nothing by what is missing. */
+/** Returns the failure for a missing metric; null if no decision depends on it. */
 export function missingFailure(
   { name, reported, nonNumeric }: Missing,
   plan: SearchPlan,
@@ -68,8 +66,9 @@ export function missingFailure(
 }
 
 /**
- * Time that goes back within one run: no rung and no policy can be judged by it. Null where it does not. A later run
- * may repeat what an earlier one went through, and steps, which the platform counts, may be reported in any order.
+ * Returns the failure for a time that decreases within a run, as neither rungs nor policies can judge by it; otherwise
+ * null. A later run may repeat the times of an earlier one. Steps are counted by the platform and may be reported in
+ * any order.
  */
 export function timeWentBack(
   trial: TrialState,

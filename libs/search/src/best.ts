@@ -1,4 +1,4 @@
-/** Keeps the best trial so far. Values that are not finite are never the best; of equal values the first is. */
+/** Keeps the best trial so far. A value that is not finite is never the best; of equal values, the first is. */
 import { TrialOutcome } from "@trainyard/contracts/events";
 import type { Best, SearchState, TrialState } from "./state.ts";
 
@@ -8,8 +8,8 @@ export function isBetter(value: number, than: number | null, smallerIsBetter: bo
 }
 
 /**
- * The best among trials that `counts` accepts. Looks at every trial: asked for only when the best one drops out because
- * its hyperparameters were invalid.
+ * Finds the best trial that `counts` accepts. It visits every trial, so it is only called when the best trial drops out
+ * because of invalid hyperparameters.
  */
 export function bestOfAll(
   search: SearchState,
@@ -29,8 +29,8 @@ export function bestOfAll(
 }
 
 /**
- * The best trial that people are shown: one that failed does not count. The best of the state counts it, since looking
- * at every trial after each failure would cost a search of many failures the square of their number.
+ * Returns the best trial to show to users, excluding failed trials. The state's best includes failed trials, because
+ * visiting every trial after each failure would be quadratic.
  */
 export function bestShown(search: SearchState): Best | null {
   const counts = ({ outcome }: TrialState): boolean =>

@@ -11,21 +11,21 @@ export type SearchedConfig = Pick<NormalisedConfig, "searcher" | "hyperparameter
     readonly resources?: Pick<NormalisedConfig["resources"], "slots_per_trial">;
   };
 
-/** From ExperimentCreated. A search that has started already stays as it is. */
+/** Starts the search, from ExperimentCreated; ignored if the search has started already. */
 export type StartSearch = {
   readonly type: "StartSearch";
   readonly config: SearchedConfig;
   /** The experiment's seed, an unsigned 32-bit integer. */
   readonly seed: number;
-  /** When the experiment was created, in milliseconds of the epoch, as in the other commands: for budgets of time. */
+  /** The creation time of the experiment in milliseconds since 1970, for budgets of time. */
   readonly atMs?: number | undefined;
-  /** Results of the trials of the experiments in `warm_start`. */
+  /** The trials of the experiments in `warm_start`. */
   readonly earlier?: EarlierTrials;
 };
 
 /**
- * From ValidationReported. A stale report is ignored: its run was no longer the trial's latest when it reached the log.
- * Only the order of the log says which run that was, so the command carries it.
+ * Records a report, from ValidationReported. A report is stale, and ignored, if its run was not the trial's latest when
+ * the report reached the log. Only the log's order determines that, so the command has both run numbers.
  */
 export type RecordValidation = {
   readonly type: "RecordValidation";
@@ -36,24 +36,26 @@ export type RecordValidation = {
   readonly currentRun: number;
   readonly step: number;
   readonly scalars: Readonly<Record<string, number>>;
-  /** Names of values in the report that are no numbers. */
+  /** The names of reported values that are not numbers. */
   readonly nonNumeric?: readonly string[];
   /** The id of the ValidationReported. */
   readonly measurement: string;
   readonly atMs?: number | undefined;
 };
 
-/** From TrialCheckpointed: a checkpoint of the trial's line is complete. Nothing to a search that copies no trials. */
+/**
+ * Records a complete checkpoint, from TrialCheckpointed; ignored by a search whose trials never continue from others.
+ */
 export type RecordCheckpoint = {
   readonly type: "RecordCheckpoint";
   readonly trial: number;
   readonly checkpoint: string;
   readonly run: number;
-  /** The training steps that it holds. */
+  /** The number of training steps in the checkpoint. */
   readonly step: number;
 };
 
-/** From TrialEnded. */
+/** Records the end of a trial, from TrialEnded. */
 export type RecordOutcome = {
   readonly type: "RecordOutcome";
   readonly trial: number;
@@ -61,7 +63,10 @@ export type RecordOutcome = {
   readonly atMs?: number | undefined;
 };
 
-/** From RunStarted and RunEnded: slots are taken or released. Ignored by a search without a budget of slot-hours. */
+/**
+ * Records that a run takes or releases slots, from RunStarted and RunEnded; ignored by a search without a budget of
+ * slot-hours.
+ */
 export type RecordUsage = {
   readonly type: "RecordUsage";
   readonly trial: number;
@@ -70,41 +75,43 @@ export type RecordUsage = {
   readonly atMs: number;
 };
 
-/** From a clock, when a budget of time may be spent. */
+/** Passes the current time to the search, sent when a budget of time may be spent. */
 export type NoteTime = { readonly type: "NoteTime"; readonly atMs: number };
 
-/** The model's suggestion for the next trial, computed beside the log. */
+/** Offers the model's suggestion for the next trial, which a side loop computed. */
 export type OfferSuggestion = Suggestion & { readonly type: "OfferSuggestion" };
 
-/** Suggestion timed out: propose without the model. */
+/** Proposes the next trial without the model, because its suggestion timed out. */
 export type GoWithoutSuggestion = {
   readonly type: "GoWithoutSuggestion";
   readonly trial: number;
   readonly waitedMs: number;
 };
 
-/** From ExperimentStopRequested: no more trials. Later inputs are not recorded. */
+/** Cancels the search, from ExperimentStopRequested: no more trials are proposed, and later inputs are not recorded. */
 export type CancelSearch = { readonly type: "CancelSearch" };
 
-/** From the client of a custom search. Repeated operations are skipped; the others are recorded all or none. */
+/**
+ * Posts operations of a custom search's client. Repeated operations are skipped; the others are recorded all or none.
+ */
 export type PostOperations = {
   readonly type: "PostOperations";
   readonly operations: readonly SearchOperation[];
-  /** The version of the search that the client made sure of; null for any. */
+  /** The version that the search must have for the operations to be accepted; null for any version. */
   readonly restsOn: number | null;
 };
 
 /**
- * From ExperimentContinued: trials that failed or were canceled are open again, and as many more may come as the
- * searcher says. A continuation that was answered already changes nothing.
+ * Continues the search, from ExperimentContinued: failed and canceled trials are reopened, and the new searcher section
+ * may allow more trials. A continuation that was answered already changes nothing.
  */
 export type ContinueSearch = {
   readonly type: "ContinueSearch";
   /** The number of the continuation, from 1. */
   readonly continuation: number;
-  /** The searcher section from now on. */
+  /** The searcher section after the continuation. */
   readonly searcher: SearcherConfig;
-  /** The only trial that is taken up, and no other is proposed for it; null for all. */
+  /** The only trial to reopen, without new trials; null for all. */
   readonly only: number | null;
 };
 

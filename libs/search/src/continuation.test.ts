@@ -1,4 +1,4 @@
-/** Searches that continue after their end. */
+/** Tests of searches that continue after their end. */
 import { SearchCompletion, TrialOutcome } from "@trainyard/contracts/events";
 import { isRejection } from "@trainyard/kernel";
 import type { SearcherConfig } from "@trainyard/experiment-config";
@@ -36,7 +36,7 @@ const again = (searcher: SearcherConfig, continuation = 1, only: number | null =
 describe.each([randomOf(4, 2), sobolOf(4, 2), tpeOf(4, 2), gpOf(4, 2), gridOf(2)])(
   "a search by $name that has ended",
   (searcher) => {
-    it("takes up what failed or was canceled, and ends again with all trials", () => {
+    it("reopens failed and canceled trials, and completes again when they have ended", () => {
       const search = begun(searcher);
       search.end(1, FAILED);
       search.end(2, COMPLETED);
@@ -56,7 +56,7 @@ describe.each([randomOf(4, 2), sobolOf(4, 2), tpeOf(4, 2), gpOf(4, 2), gridOf(2)
       expect(search.state.outcomes).toMatchObject({ trained: 4 });
     });
 
-    it("proposes what it had not when it was canceled, and counts what it knows nothing of as open", () => {
+    it("proposes its remaining trials after a cancellation, and reopens trials with unknown ends", () => {
       const search = begun(searcher);
       search.end(1, COMPLETED);
       search.send({ type: "CancelSearch" });
@@ -67,7 +67,7 @@ describe.each([randomOf(4, 2), sobolOf(4, 2), tpeOf(4, 2), gpOf(4, 2), gridOf(2)
       expect(names(proposed)).toContain("TrialProposed");
     });
 
-    it("takes up one trial alone when it is asked for that", () => {
+    it("reopens a single trial if the continuation names one", () => {
       const search = begun(searcher);
       search.end(1, FAILED);
       search.send({ type: "CancelSearch" });
@@ -77,7 +77,7 @@ describe.each([randomOf(4, 2), sobolOf(4, 2), tpeOf(4, 2), gpOf(4, 2), gridOf(2)
       expect(names(search.end(1, COMPLETED))).toBe("TrialOutcomeRecorded SearchCompleted");
     });
 
-    it("answers a continuation once", () => {
+    it("answers each continuation once", () => {
       const search = begun(searcher);
       search.send({ type: "CancelSearch" });
       search.send(again(searcher));
@@ -85,7 +85,7 @@ describe.each([randomOf(4, 2), sobolOf(4, 2), tpeOf(4, 2), gpOf(4, 2), gridOf(2)
       expect(search.send(again(searcher, 2))).toHaveLength(1);
     });
 
-    it("is replayed to the same events", () => {
+    it("replays to the same events after a continuation", () => {
       const search = begun(searcher);
       search.end(1, FAILED);
       search.send({ type: "CancelSearch" });
@@ -96,7 +96,7 @@ describe.each([randomOf(4, 2), sobolOf(4, 2), tpeOf(4, 2), gpOf(4, 2), gridOf(2)
   },
 );
 
-it("a search that runs takes up one failed trial beside the others", () => {
+it("a running search reopens one failed trial beside its running trials", () => {
   const search = begun(randomOf(4, 2));
   search.end(1, FAILED);
   search.send(again(randomOf(4, 2), 1, 1));
@@ -107,7 +107,7 @@ it("a search that runs takes up one failed trial beside the others", () => {
 });
 
 it.each([randomOf, sobolOf, tpeOf, gpOf])(
-  "more trials are proposed when it may have more",
+  "a continuation with a larger max_trials proposes more trials",
   (of) => {
     const search = begun(of(2, 0));
     search.end(1, COMPLETED);
@@ -115,7 +115,8 @@ it.each([randomOf, sobolOf, tpeOf, gpOf])(
     const events = search.send(again(of(5, 0)));
     expect(names(events)).toBe("SearchContinued TrialProposed TrialProposed TrialProposed");
     const whole = begun(of(5, 0));
-    // A model proposes by what it knows; the others the same as with more trials from the first.
+    // Points of random and quasi-random search depend only on the trial's number, so they equal those of a larger
+    // search.
     if (of === randomOf || of === sobolOf) {
       expect(search.proposals().map(({ hyperparameters }) => hyperparameters)).toEqual(
         whole.proposals().map(({ hyperparameters }) => hyperparameters),
@@ -124,13 +125,13 @@ it.each([randomOf, sobolOf, tpeOf, gpOf])(
   },
 );
 
-it("a continuation with nothing to do ends the search again at once", () => {
+it("a continuation without open or new trials completes the search again at once", () => {
   const search = begun(randomOf(1, 1));
   search.end(1, COMPLETED);
   expect(names(search.send(again(randomOf(1, 1))))).toBe("SearchContinued SearchCompleted");
 });
 
-it("a single search trains its trial longer, and not the one that it replaced", () => {
+it("a single search trains its last trial longer, not the invalid trial that it replaced", () => {
   const search = begun(singleOf);
   search.end(1, INVALID);
   search.end(2, COMPLETED);
@@ -140,7 +141,7 @@ it("a single search trains its trial longer, and not the one that it replaced", 
   expect(search.state).toMatchObject({ unended: 1, outcomes: { trained: 0, invalid: 1 } });
 });
 
-it("a continuation takes up so many trials, and counts the others as they ended", () => {
+it("a continuation reopens trials up to its limit, and the others keep their outcomes", () => {
   const most = searchLimits.continuedTrialsMax;
   const search = begun(randomOf(most + 5, 0));
   while (search.proposals().length < most + 5) search.end(search.proposals().length, FAILED);
@@ -150,7 +151,7 @@ it("a continuation takes up so many trials, and counts the others as they ended"
   expect(search.state.unended).toBe(most);
 });
 
-it("a search whose decisions depend on its rungs does not continue", () => {
+it("a search by asha cannot continue after its end", () => {
   const search = begun({
     ...randomOf(4, 2),
     name: "asha",

@@ -1,7 +1,7 @@
 /**
- * A search that continues: after its completion, or before it for one trial. Trials that failed or were canceled are
- * open again, with what is known of them; a search that was canceled never heard how its open trials ended, and counts
- * those that are not taken up as canceled.
+ * Continues a search after its completion, or during it for one trial. Failed and canceled trials are reopened with
+ * their results. A canceled search does not know how its open trials ended; those that are not reopened count as
+ * canceled.
  */
 import type { EventData } from "@trainyard/contracts";
 import { TrialOutcome } from "@trainyard/contracts/events";
@@ -16,7 +16,7 @@ import { countedAs } from "./outcomes.ts";
 import { isOpen, type RunningSearch, type TrialState } from "./state.ts";
 import type { UndoLog } from "./undo-log.ts";
 
-/** Null where the continuation was answered before. */
+/** Returns null if the continuation was answered already. */
 export function continuation(
   search: RunningSearch,
   { continuation: number, searcher, only }: ContinueSearch,
@@ -44,7 +44,7 @@ function takenUp(search: RunningSearch, only: number | null): number[] {
   return numbers;
 }
 
-/** A single search trains its one trial longer, also when that had completed. */
+/** The one trial of a `single` search may train longer even if it had completed. */
 function mayContinue(
   { phase }: RunningSearch,
   { outcome }: TrialState,
@@ -78,7 +78,7 @@ export function applyContinuation(
   undo.set(search, "continuation", data.continuation);
   undo.set(search, "phase", "running");
   if (data.only === undefined || wasCompleted) {
-    // One trial that is taken up is no reason to propose others.
+    // Reopening a single trial proposes no other trials.
     undo.set(search, "finishing", data.only !== undefined);
     undo.set(search, "failing", false);
   }

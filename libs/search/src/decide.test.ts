@@ -16,7 +16,7 @@ const rejected = (search: DrivenSearch, command: SearchCommand): unknown =>
   search.machine.decide(command);
 
 describe("StartSearch", () => {
-  it("records what the search is, then proposes", () => {
+  it("records the search's settings, then proposes trials", () => {
     const search = new DrivenSearch();
     const config = configOf(randomOf(1, 16));
     const [first, second] = search.start(config, 99);
@@ -39,12 +39,12 @@ describe("StartSearch", () => {
     expect(second).toMatchObject({ type: "TrialProposed", data: { number: 1, searchVersion: 1 } });
   });
 
-  it("changes nothing the second time", () => {
+  it("changes nothing if the search has started already", () => {
     const search = started();
     expect(search.start(configOf(randomOf(9, 9)), 2)).toEqual([]);
   });
 
-  it("refuses an algorithm that there is not", () => {
+  it("is rejected if the algorithm is unknown", () => {
     const config = configOf({ ...randomOf(1, 1), name: "magic" } as unknown as SearcherConfig);
     expect(rejected(new DrivenSearch(), { type: "StartSearch", config, seed: 1 })).toMatchObject({
       rejected: "algorithm_unknown",
@@ -53,7 +53,7 @@ describe("StartSearch", () => {
 });
 
 describe("RecordValidation", () => {
-  it("records the metric's value at the step", () => {
+  it("records the metric's value at the report's step", () => {
     const search = started();
     expect(search.send(validation(2, 10, { loss: 0.5, accuracy: 0.9 }, { run: 3 }))).toEqual([
       {
@@ -71,18 +71,18 @@ describe("RecordValidation", () => {
     expect(search.state.best).toEqual({ trial: 2, value: 0.5 });
   });
 
-  it("of a run that is not the latest any more is nothing", () => {
+  it("is ignored if the report's run is not the trial's latest", () => {
     const search = started();
     expect(search.send(validation(1, 10, { loss: 0.1 }, { run: 1, currentRun: 2 }))).toEqual([]);
   });
 
-  it("that is delivered again is nothing", () => {
+  it("is ignored if the report is delivered again", () => {
     const search = started();
     search.validate(1, 10, 0.5);
     expect(search.validate(1, 10, 0.5)).toEqual([]);
   });
 
-  it("of a time that was observed before is recorded and changes nothing", () => {
+  it("is recorded without effect if the time was observed before", () => {
     const search = started();
     search.validate(1, 10, 0.5);
     search.validate(1, 20, 0.4);
@@ -98,7 +98,7 @@ describe("RecordValidation", () => {
     expect(search.state.best).toEqual({ trial: 1, value: 0.4 });
   });
 
-  it("of an earlier time that was not observed counts, once", () => {
+  it("counts an earlier time that was not observed before, once", () => {
     const search = started();
     search.validate(1, 20, 0.5);
     expect(search.validate(1, 15, 0.3)).toMatchObject([{ data: { repeat: false } }]);
@@ -108,14 +108,14 @@ describe("RecordValidation", () => {
     expect(search.state.best).toEqual({ trial: 1, value: 0.3 });
   });
 
-  it("of a trial that has ended still counts for the best", () => {
+  it("counts for the best trial even after the trial's end", () => {
     const search = started();
     search.end(1, COMPLETED);
     search.validate(1, 10, 0.5);
     expect(search.state.best).toEqual({ trial: 1, value: 0.5 });
   });
 
-  it("of a trial that was never proposed is refused", () => {
+  it("is rejected for a trial that was never proposed", () => {
     for (const trial of [0, 4]) {
       expect(rejected(started(), validation(trial, 1, { loss: 1 }))).toMatchObject({
         rejected: "trial_unknown",
@@ -135,14 +135,14 @@ describe("the best trial", () => {
     expect(search.state.best).toEqual({ trial: 2, value: 1e300 });
   });
 
-  it("is the first of two with the same value", () => {
+  it("is the first of two trials with the same value", () => {
     const search = started();
     search.validate(2, 1, 0.5);
     search.validate(1, 1, 0.5);
     expect(search.state.best).toEqual({ trial: 2, value: 0.5 });
   });
 
-  it("has the largest value where larger is better", () => {
+  it("has the largest value if larger is better", () => {
     const search = started(3, { smaller_is_better: false });
     search.validate(1, 1, 0.5);
     search.validate(2, 1, 0.7);
@@ -150,7 +150,7 @@ describe("the best trial", () => {
     expect(search.state.best).toEqual({ trial: 2, value: 0.7 });
   });
 
-  it("is another when its hyperparameters were invalid, the earlier of equals", () => {
+  it("is replaced if its hyperparameters were invalid, by the earlier of equal ones", () => {
     const search = started(4);
     search.validate(4, 1, 0.3);
     search.validate(3, 1, 0.2);
@@ -163,13 +163,13 @@ describe("the best trial", () => {
 });
 
 describe("RecordOutcome", () => {
-  it("of a trial that has ended already changes nothing", () => {
+  it("is ignored for a trial that has ended already", () => {
     const search = started();
     search.end(1, COMPLETED);
     expect(search.end(1, FAILED)).toEqual([]);
   });
 
-  it("of a trial that was never proposed is refused", () => {
+  it("is rejected for a trial that was never proposed", () => {
     expect(
       rejected(started(), { type: "RecordOutcome", trial: 9, outcome: COMPLETED }),
     ).toMatchObject({
@@ -177,17 +177,21 @@ describe("RecordOutcome", () => {
     });
   });
 
-  it("without a name is refused", () => {
+  it("is rejected if the outcome is unspecified", () => {
     const command = { type: "RecordOutcome", trial: 1, outcome: TrialOutcome.UNSPECIFIED } as const;
     expect(rejected(started(), command)).toMatchObject({ rejected: "outcome_unknown" });
   });
 
   it.each([
-    ["as it should", [COMPLETED, FAILED], SearchCompletion.EXHAUSTED],
-    ["early", [STOPPED_EARLY, CANCELED], SearchCompletion.EXHAUSTED],
-    ["with no trial that could be trained", [FAILED, FAILED], SearchCompletion.FAILED],
-    ["with failed and canceled trials only", [FAILED, CANCELED], SearchCompletion.FAILED],
-    ["canceled trial by trial", [CANCELED, CANCELED], SearchCompletion.CANCELED],
+    ["after a trained trial", [COMPLETED, FAILED], SearchCompletion.EXHAUSTED],
+    ["after a trial that was stopped early", [STOPPED_EARLY, CANCELED], SearchCompletion.EXHAUSTED],
+    ["as failed if every trial failed", [FAILED, FAILED], SearchCompletion.FAILED],
+    [
+      "as failed after failed and canceled trials only",
+      [FAILED, CANCELED],
+      SearchCompletion.FAILED,
+    ],
+    ["as canceled if every trial was canceled", [CANCELED, CANCELED], SearchCompletion.CANCELED],
   ])("ends the search %s", (_, outcomes, reason) => {
     const search = started(outcomes.length);
     for (const [index, outcome] of outcomes.entries()) search.end(index + 1, outcome);
@@ -195,7 +199,7 @@ describe("RecordOutcome", () => {
     expect(search.state.phase).toBe("completed");
   });
 
-  it("completes the search with its best trial", () => {
+  it("completes the search and records its best trial", () => {
     const search = started(2);
     search.validate(2, 1, 0.25);
     search.end(1, COMPLETED);
@@ -208,7 +212,7 @@ describe("RecordOutcome", () => {
   });
 });
 
-describe("a search that is to finish", () => {
+describe("a search that is finishing", () => {
   const finish = { type: "SearchStopDecided", data: { rule: "budget" } } as const;
 
   function finishing(trials: number): DrivenSearch {
@@ -218,7 +222,7 @@ describe("a search that is to finish", () => {
     return search;
   }
 
-  it("proposes no more, and is complete when its trials have ended", () => {
+  it("proposes no more trials, and completes when its trials have ended", () => {
     const search = finishing(9);
     expect(search.end(1, COMPLETED)).toHaveLength(1);
     expect(search.end(2, STOPPED_EARLY)).toMatchObject([
@@ -227,14 +231,14 @@ describe("a search that is to finish", () => {
     ]);
   });
 
-  it("proposes nothing in place of invalid hyperparameters either", () => {
+  it("replaces no trial with invalid hyperparameters", () => {
     const search = finishing(9);
     expect(search.end(1, INVALID_HYPERPARAMETERS)).toHaveLength(1);
   });
 });
 
 describe("CancelSearch", () => {
-  it("completes the search, with the best so far", () => {
+  it("completes the search as canceled, with the best trial so far", () => {
     const search = started(3);
     search.validate(1, 1, 0.25);
     expect(search.send({ type: "CancelSearch" })).toEqual([
@@ -245,7 +249,7 @@ describe("CancelSearch", () => {
     ]);
   });
 
-  it("leaves nothing that could follow", () => {
+  it("makes the search ignore all later inputs", () => {
     const search = started(3);
     search.send({ type: "CancelSearch" });
     expect(search.send({ type: "CancelSearch" })).toEqual([]);

@@ -1,6 +1,6 @@
 /**
- * Commands → the search's events. The algorithm is asked with the input applied already: a decision tries its events
- * out on the search, and the machine takes them back.
+ * Turns commands into the search's events. The input event is applied before the algorithm decides: a decision applies
+ * its events to the search to continue from them, and the machine undoes them.
  */
 import { encodedBytes, type EventData, type EventOf } from "@trainyard/contracts";
 import { SearchCompletion, TrialOutcome } from "@trainyard/contracts/events";
@@ -50,7 +50,7 @@ import type { TriedSearch } from "./tried-search.ts";
 type Decided = readonly SearchEvent[] | Rejection;
 type Writable<Data> = { -readonly [Key in keyof Data]: Data[Key] };
 
-/** Leaves events applied to the search that it has tried out: the caller undoes them. */
+/** Decides on a command. Its events remain applied to the search: the caller undoes them. */
 export function decide(tried: TriedSearch, command: SearchCommand): Decided {
   const { state: search } = tried;
   if (command.type === "StartSearch") return startSearch(tried, command);
@@ -138,14 +138,14 @@ function recordValidation(
   const missing = repeat ? null : missingIn(command, objectives, timeMetric, byValues);
   const value = missing === null ? command.scalars[metric] : undefined;
   const values: Record<string, number> = {};
-  // Adding 0 makes 0 of -0, which JSON does not keep apart.
+  // Adding 0 turns -0 into 0, because JSON has no -0.
   if (value !== undefined) {
     for (const one of objectives) {
       values[one.metric] = (command.scalars[one.metric] ?? Number.NaN) + 0;
     }
   }
   if (timeMetric !== "" && Number.isFinite(time)) values[timeMetric] = time;
-  // Written field by field: this is done for every report of every trial.
+  // The fields are written one by one for speed, since this runs for every report of every trial.
   const data: Writable<EventData<"ObservationRecorded">> = {
     trial: number,
     run,
@@ -168,7 +168,7 @@ function recordValidation(
   return withFollowing(tried, event, observation);
 }
 
-/** Whether a trial's values decide anything: by the algorithm, or by an early-stopping policy. */
+/** Whether a trial's values affect any decision, of the algorithm or of an early-stopping policy. */
 function decidesByValues({ plan, policies }: RunningSearch): boolean {
   return policies !== null || algorithmOf(plan).ignoresValues !== true;
 }
@@ -181,7 +181,7 @@ function failed(trial: number, failure: Failure): SearchEvent {
   return { type: "TrialStopDecided", data: { trial, ...failure, fails: true } };
 }
 
-/** Only checkpoints that the algorithm can use and does not know are recorded. */
+/** Records a checkpoint only if it is new and the algorithm can use it. */
 function recordCheckpoint(
   tried: TriedSearch,
   search: RunningSearch,
@@ -212,7 +212,7 @@ function recordOutcome(
   return withFollowing(tried, event, { kind: "ended", trial: number, outcome });
 }
 
-/** A trial may have finished before it heard that the search cannot make anything of it. */
+/** A trial that the search has failed may complete before it receives the stop; it counts as failed. */
 function outcomeOf({ wanted }: TrialState, told: TrialOutcome): TrialOutcome {
   return wanted === "failed" && told === TrialOutcome.COMPLETED ? TrialOutcome.FAILED : told;
 }
@@ -228,7 +228,7 @@ function recordUsage(
   return withFollowing(tried, event, null);
 }
 
-/** Only what has a consequence is recorded. */
+/** Records the time only if a decision follows from it. */
 function noteTime(tried: TriedSearch, search: RunningSearch, { atMs }: NoteTime): Decided {
   if (search.phase === "completed") return [];
   const event: SearchEvent = { type: "SearchTimeNoted", data: { atMs } };
@@ -243,7 +243,7 @@ function continueSearch(
 ): Decided {
   const { algorithm } = search.plan;
   if (!continues(algorithm)) {
-    return reject("continue_unsupported", `a search by ${algorithm} does not continue`);
+    return reject("continue_unsupported", `a search by ${algorithm} cannot continue after its end`);
   }
   const data = continuation(search, command);
   if (data === null) return [];
@@ -251,12 +251,12 @@ function continueSearch(
 }
 
 function unknownTrial(number: number): Rejection {
-  return reject("trial_unknown", `the search has not proposed a trial ${number}`);
+  return reject("trial_unknown", `the search has no trial ${number}`);
 }
 
 /**
- * An input and what follows from it: first what the early-stopping policies say, then what the algorithm wants where
- * the input is an observation, and the completion where nothing runs and nothing more is wanted.
+ * Returns an input event and the events that follow: first the decisions of the early-stopping policies, then, after an
+ * observation, those of the algorithm, and the completion if no trial runs and no decision is open.
  */
 function withFollowing(
   tried: TriedSearch,
@@ -277,12 +277,12 @@ function withFollowing(
   const events = [input, ...stops, ...wanted];
   const waits = awaitedTrial(search) !== null && !events.some(endsSearch);
   if (events.some(({ type }) => type === "TrialProposed") || waits || goesOn(search)) return events;
-  // A decision together with the end counts for how it ended.
+  // Decisions made with the completion are applied first, since they affect its reason.
   for (const event of wanted) tried.apply(event);
   return [...events, exhausted(search)];
 }
 
-/** The decisions of the algorithm. It may try them out, which is undone. */
+/** Returns the algorithm's decisions; what it tries out is undone. */
 function decisionsOf(
   tried: TriedSearch,
   search: RunningSearch,

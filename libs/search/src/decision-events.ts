@@ -1,4 +1,4 @@
-/** Decisions as the search's events, and the event of its completion. */
+/** Converts decisions to the search's events, and makes the event of the search's completion. */
 import type { EventData } from "@trainyard/contracts";
 import { SearchCompletion } from "@trainyard/contracts/events";
 import { assertNever } from "@trainyard/kernel";
@@ -9,10 +9,7 @@ import { budgetOfTrials, trialsAllowed } from "./early-stopping/policy-decisions
 import { trialSeed } from "./space/space.ts";
 import { proposedTrials, type RunningSearch } from "./state.ts";
 
-/**
- * Decisions as events, without the proposals that come after the command to finish, or that a budget does not
- * allow.
- */
+/** Converts decisions to events, without proposals after the decision to finish or beyond the budget. */
 export function eventsOf(
   search: RunningSearch,
   decisions: readonly Decision[],
@@ -91,17 +88,17 @@ function isToldWhenToEnd({ plan }: RunningSearch): boolean {
   return algorithmOf(plan).endsWhenTold === true;
 }
 
-/** Whether trials run, or more may come. */
+/** Whether trials run, or more may be proposed. */
 export function goesOn(search: RunningSearch): boolean {
   return search.unended > 0 || (isToldWhenToEnd(search) && !search.finishing);
 }
 
-/** The completion of a search with nothing left to do. */
+/** The completion of a search without running or further trials. */
 export function exhausted(search: RunningSearch): SearchEvent {
   return completed(search, exhaustion(search));
 }
 
-/** Every trial has ended: canceled one by one, or none of them was any good, or as it should be. */
+/** The reason of a completion when every trial has ended: exhausted, failed, or canceled trial by trial. */
 function exhaustion(search: RunningSearch): SearchCompletion {
   const { outcomes, finishing, failing } = search;
   if (failing) return SearchCompletion.FAILED;

@@ -1,11 +1,11 @@
 /**
- * Values computed from a plan, each when it is first needed, and kept as long as the plan is. They are neither in
- * snapshots nor in questions: a value that is lost is computed again, and is the same.
+ * Values computed from a plan on first use and kept as long as the plan. They are in neither snapshots nor questions: a
+ * lost value is recomputed and is the same.
  */
 export class Derived {
   readonly #values = new Map<unknown, unknown>();
 
-  /** The value under a key, which is the function that makes it. */
+  /** Returns the value under a key, which is the function that makes it. */
   get<Value>(key: unknown, make: () => Value): Value {
     if (!this.#values.has(key)) this.#values.set(key, make());
     return this.#values.get(key) as Value;
@@ -16,7 +16,7 @@ export class Derived {
   }
 }
 
-/** Returns `make(plan)`, computed once for each plan that has `derived`, else each time. */
+/** Returns `make(plan)`, computed once per plan if the plan has `derived`, otherwise at each call. */
 export function derivedFrom<Plan extends { readonly derived?: Derived }, Value>(
   plan: Plan,
   make: (plan: Plan) => Value,

@@ -40,7 +40,7 @@ const pointOf = (hyperparameters: number): Point =>
     Array.from({ length: hyperparameters }, (_, i) => [`hyperparameter_${i}`, 0.1234567890123 + i]),
   );
 
-/** A space that the point is in, whatever `a` is. */
+/** A space that contains the point, with any `a` from 1 to 9. */
 function spaceOf(point: Point): HyperparameterSpace {
   const entries = Object.entries(point).map(([name, value]) => [
     name,
@@ -57,8 +57,8 @@ function startOf(search: DrivenSearch): EventOf<"SearchStarted"> {
   return started;
 }
 
-describe("a search's events", () => {
-  it("return which trials were trained, and the best that each found", () => {
+describe("the reader of a search's events", () => {
+  it("returns the trained trials, each with its best value", () => {
     const search = new DrivenSearch();
     search.start(configOf(randomOf(5, 5)));
     search.validate(1, 1, 0.5);
@@ -78,11 +78,11 @@ describe("a search's events", () => {
     ]);
     expect(readTrials("7", search.events, { ...loss, smaller_is_better: false })).toEqual([]);
     expect(readTrials("7", search.events, { ...loss, metric: "accuracy" })).toEqual([]);
-    // Nobody recorded a speed.
+    // No trial of this search has reported a speed.
     expect(readTrials("7", search.events, several)).toEqual([]);
   });
 
-  it("return for several metrics the last values of one report", () => {
+  it("returns, for several metrics, the values of the last report", () => {
     const search = new DrivenSearch();
     search.start(configOf({ ...randomOf(1, 1), ...several } as SearcherConfig));
     search.send(validation(1, 1, { loss: 0.1, speed: 3 }));
@@ -104,7 +104,7 @@ function readTrials(experiment: string, events: readonly SearchEvent[], wanted: 
 }
 
 describe("earlier trials", () => {
-  it("count where they fit the space, whatever else they had", () => {
+  it("count if they fit the space, whatever other hyperparameters they had", () => {
     const { trials, leftOut } = chosenEarlier(
       space,
       loss,
@@ -134,7 +134,7 @@ describe("earlier trials", () => {
     ["of long texts", 500, 40, { text: "x".repeat(40_000) }, 4],
     ["of long texts in another script", 500, 40, { text: "界".repeat(13_000) }, 4],
     ["of texts full of quotes", 500, 40, { text: '"'.repeat(20_000) }, 4],
-  ])("are no more than fit an event: %s", (_, max, count, point, least) => {
+  ])("are limited to what one event can contain: %s", (_, max, count, point, least) => {
     const points = Array.from({ length: count }, (__, i) => ({ ...point, a: 1 + (i % 9) }));
     const wide = spaceOf(point);
     const searcher = { ...tpeOf(20, 2), warm_start: { experiments: [3], max_trials: max } };
@@ -151,13 +151,13 @@ describe("earlier trials", () => {
     const { earlier } = started.data;
     expect(earlier?.trials.length).toBeGreaterThan(least);
     expect((earlier?.trials.length ?? 0) + (earlier?.leftOut ?? 0)).toBe(count);
-    // A recorded proposal is chosen again.
+    // Choosing again among the recorded trials selects the same ones.
     const again = new DrivenSearch();
     again.send({ ...command, earlier: earlier ?? { trials: [], leftOut: 0 } });
     expect(startOf(again)).toEqual(started);
   });
 
-  it("of more than are taken are the best, and some of all the others", () => {
+  it("beyond the limit are reduced to the best and a sample of the others", () => {
     const many = earlierOf(Array.from({ length: 100 }, (_, i) => ({ a: 1 + (i % 9), o: "y" })));
     const { trials, leftOut } = chosenEarlier(
       space,
@@ -175,7 +175,7 @@ describe("earlier trials", () => {
   });
 });
 
-/** The findings of a random search of Branin, as another search hears of them. */
+/** The results of a random search on Branin, as earlier trials of another search. */
 function found(trials: number): EarlierTrials {
   const { events } = simulate(configOf(randomOf(trials, 4), branin.space), 11, 4, (point) => ({
     value: branin.valueAt(point),
@@ -189,19 +189,19 @@ describe.each<[string, SearcherConfig]>([
   ["gp", gpOf(20, 2)],
   ["auto", autoOf({ max_concurrent_trials: 2 })],
   ["bohb", bohbOf({ max_concurrent_trials: 2 })],
-])("%s", (_name, searcher) => {
+])("a search by %s with earlier trials", (_name, searcher) => {
   const config = configOf({ ...searcher, warm_start: { experiments: [3] } }, branin.space);
 
-  it("follows its model from its first trial", () => {
+  it("proposes from its model in its first decisions", () => {
     const search = new DrivenSearch();
     search.send({ type: "StartSearch", config, seed: 1, earlier: found(40) });
     const proposals = search.proposals();
-    // One by a Gaussian process waits for what it suggests.
+    // A search by a Gaussian process proposes no trial yet: it waits for a suggestion.
     expect(proposals.length === 0 || proposals.some(({ origin }) => origin === "model")).toBe(true);
     expect(search.completion()).toBeUndefined();
   });
 
-  it("is recorded with them, and decides the same again from its events", () => {
+  it("replays the same events with earlier trials", () => {
     const search = new DrivenSearch();
     search.send({ type: "StartSearch", config, seed: 1, earlier: found(40) });
     expect(replaySearch(search.events).differences).toEqual([]);
@@ -209,7 +209,7 @@ describe.each<[string, SearcherConfig]>([
 });
 
 describe("the value of earlier trials", () => {
-  /** The best of ten trials, one after the other. */
+  /** Returns the best value of ten trials that run one after the other. */
   function bestOfTen(seed: number, earlier: EarlierTrials | undefined): number {
     const search = new DrivenSearch();
     const config = configOf(tpeOf(10, 1), branin.space);
@@ -222,7 +222,7 @@ describe("the value of earlier trials", () => {
     return search.completion()?.bestValue ?? Number.POSITIVE_INFINITY;
   }
 
-  it("is less than half the regret of ten trials by TPE on Branin", () => {
+  it("more than halves the regret of ten trials by TPE on Branin", () => {
     const earlier = found(40);
     const seeds = Array.from({ length: 15 }, (_, seed) => seed);
     const median = (values: number[]): number => values.sort((a, b) => a - b)[7] ?? 0;

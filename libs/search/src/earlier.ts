@@ -1,6 +1,6 @@
 /**
- * The trials of earlier searches that a search starts with: what was found at which point. They are read once, when the
- * search starts, and recorded in its first event; what happens to the earlier experiment after that changes nothing.
+ * The trials of earlier searches that a search learns from: their points and results. They are read once, at the start,
+ * and recorded in the search's first event; later changes of the earlier experiments have no effect.
  */
 import type { EventData } from "@trainyard/contracts";
 import { TrialOutcome } from "@trainyard/contracts/events";
@@ -19,17 +19,17 @@ import { putAtKeys, valueAtKeys, withoutAbsent } from "./space/rules/conditions.
 export type EarlierTrials = NonNullable<EventData<"SearchStarted">["earlier"]>;
 export type EarlierTrial = EarlierTrials["trials"][number];
 
-/** The metric, and the others where there are several. */
+/** The metric, and the other metrics if there are several. */
 type Wanted = Pick<SearcherConfig, "metric" | "smaller_is_better">;
 
-/** Reads a search's events, in their order, for what its trials found. */
+/** Reads the events of a search, in order, and extracts the results of its trials. */
 export class EarlierReader {
   readonly #experiment: string;
   readonly #wanted: Wanted;
   readonly #objectives: readonly Objective[];
   readonly #points = new Map<number, JsonObject>();
   readonly #best = new Map<number, number>();
-  /** The values of each trial's last report that had all metrics, in a search by several. */
+  /** The values of each trial's last report with all metrics, for a search by several. */
   readonly #latest = new Map<number, Readonly<Record<string, number>>>();
   readonly #trained = new Set<number>();
   #metric = "";
@@ -72,7 +72,7 @@ export class EarlierReader {
     }
   }
 
-  /** The trials that were trained and have a result, if the search was by the same metric in the same direction. */
+  /** Returns the trained trials with a result, if that search had the same metric and direction. */
   trials(): readonly EarlierTrial[] {
     const { metric, smaller_is_better: smallerIsBetter } = this.#wanted;
     if (metric !== this.#metric || smallerIsBetter !== this.#smallerIsBetter) return [];
@@ -96,7 +96,7 @@ export class EarlierReader {
   }
 }
 
-/** A trial's values of the hyperparameters that have a choice; null where one is missing or outside the space. */
+/** Returns the point's values for the hyperparameters with a choice; null if one is missing or outside the space. */
 export function fitted(space: HyperparameterSpace, point: JsonObject): JsonObject | null {
   const whole = fullPoint(space, (hyperparameter, _path, keys) =>
     hyperparameter.type === "const" ? hyperparameter.val : (valueAtKeys(point, keys) ?? null),
@@ -114,13 +114,13 @@ export function fitted(space: HyperparameterSpace, point: JsonObject): JsonObjec
   return fits ? chosen : null;
 }
 
-/** Without a word of the configuration. */
+/** The most earlier trials if the configuration sets no limit. */
 const EARLIER_TRIALS = 500;
 
 /**
- * Those that fit the space, in their order, and no more than the configuration and the event take: of more the better
- * half are the best, and the others are spread evenly over what is left, so that the model learns too what is not good.
- * `fitsEvent` says whether the log would take the event with them in it.
+ * Returns the trials that fit the space, in order, and at most as many as the configuration and the event allow. If
+ * there are more, the better half of the result are the best trials, and the others are spread evenly over the rest, so
+ * that the model also learns bad points. `fitsEvent` says whether an event with these trials is small enough.
  */
 export function chosenEarlier(
   space: HyperparameterSpace,
@@ -152,7 +152,8 @@ export function chosenEarlier(
 }
 
 /**
- * The largest number below `most` that fits, found by halving: of points of very different lengths, one of the largest.
+ * Returns, by bisection, the largest number up to `most` that fits; with points of very different sizes, nearly the
+ * largest.
  */
 function mostThatFit(most: number, fits: (count: number) => boolean): number {
   let [low, high] = [0, most];

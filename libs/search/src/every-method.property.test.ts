@@ -1,4 +1,4 @@
-/** Properties of every search method that is registered, whatever its trials do and however often it hears it. */
+/** Properties of every registered search method, for any behaviour of its trials and any repeated inputs. */
 import { TrialOutcome } from "@trainyard/contracts/events";
 import { isRejection } from "@trainyard/kernel";
 import fc from "fast-check";
@@ -14,7 +14,7 @@ import { DrivenSearch, validation } from "./testing/searches.ts";
 
 type Step = {
   readonly pick: number;
-  /** Reports so much after its last time where there is none. */
+  /** Reports at `ahead` after the trial's last time if `outcome` is null; ends the trial otherwise. */
   readonly outcome: TrialOutcome | null;
   readonly ahead: number;
   readonly value: number;
@@ -59,7 +59,7 @@ class World {
 
   #tell(command: SearchCommand, times: number): void {
     for (let left = times; left > 0; left -= 1) {
-      // A refusal changes nothing, and is allowed: a client of a custom search asks for what it likes.
+      // A custom search may reject a random operation, which changes nothing.
       if (isRejection(this.search.machine.decide(command))) return;
       this.search.send(command);
       this.#look(this.search);
@@ -127,8 +127,8 @@ function decisionsOf({ search }: World): unknown[] {
     .map(({ type, data }) => ({ type, data: { ...data, searchVersion: 0, evidence: undefined } }));
 }
 
-describe.each(methods)("%s", (method) => {
-  it("has no more trials than its budget", () => {
+describe.each(methods)("the method %s", (method) => {
+  it("proposes no more trials than its budget", () => {
     fc.assert(
       fc.property(seeds, steps, (seed, happening) => {
         const look = (search: DrivenSearch): void => {
@@ -144,7 +144,7 @@ describe.each(methods)("%s", (method) => {
     );
   });
 
-  it("promotes only who is among the best of its rung", () => {
+  it("promotes only trials among the best of their rung", () => {
     fc.assert(
       fc.property(seeds, steps, (seed, happening) => {
         const { search } = driven(method, seed, happening);
@@ -161,7 +161,7 @@ describe.each(methods)("%s", (method) => {
     );
   });
 
-  it("decides the same for the same seed, also with repeated reports", () => {
+  it("decides the same for the same seed, even with repeated reports", () => {
     fc.assert(
       fc.property(seeds, steps, (seed, happening) => {
         const once = decisionsOf(driven(method, seed, happening, false));
@@ -171,7 +171,7 @@ describe.each(methods)("%s", (method) => {
     );
   });
 
-  it("is, from any prefix of its events, what it was when they happened, and decides them again", () => {
+  it("has, from any prefix of its events, the state of that time, and decides the rest the same", () => {
     fc.assert(
       fc.property(seeds, steps, fc.nat(), (seed, happening, cut) => {
         const { search } = driven(method, seed, happening);
@@ -185,8 +185,7 @@ describe.each(methods)("%s", (method) => {
 });
 
 /**
- * How many others had, of all values at the rung's time or the first one after it, a better one than the promoted
- * trial.
+ * The number of other trials with a better value than the promoted trial, at the rung's time or the next one after it.
  */
 function betterAtRung(
   before: readonly SearchEvent[],
@@ -206,7 +205,7 @@ function betterAtRung(
       event.type === "TrialOutcomeRecorded" &&
       event.data.outcome === TrialOutcome.INVALID_HYPERPARAMETERS
     ) {
-      // It is taken out of every rung.
+      // A trial with invalid hyperparameters is removed from every rung.
       here.delete(event.data.trial);
       first.delete(event.data.trial);
     }

@@ -1,9 +1,9 @@
-/** Parts of the sentences about decisions. */
+/** Helpers for the sentences about decisions. */
 
-/** The evidence of a decision, as its event carries it. */
+/** The evidence of a decision, as recorded in its event. */
 export type Evidence = Readonly<Record<string, unknown>>;
 
-/** Six digits are enough to read; the event has them all. */
+/** Numbers are shown with six digits; the event has all digits. */
 export function text(value: unknown): string {
   if (typeof value === "number") return String(Number(value.toPrecision(6)));
   return value === null || value === undefined ? "nothing" : String(value);

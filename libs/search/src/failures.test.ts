@@ -14,7 +14,7 @@ function started(searcher: SearcherConfig): DrivenSearch {
 }
 
 describe("max_failures", () => {
-  it("ends a search of failing trials as failed, without the trials that were left", () => {
+  it("ends a search as failed after enough failed trials, without proposing the rest", () => {
     const search = started(randomOf(40, 2));
     for (const trial of [1, 2]) search.end(trial, TrialOutcome.FAILED);
     expect(search.proposals()).toHaveLength(4);
@@ -33,7 +33,7 @@ describe("max_failures", () => {
     );
   });
 
-  it("does not count trials that ended well, were canceled or had invalid hyperparameters", () => {
+  it("does not count trials that completed, were canceled or had invalid hyperparameters", () => {
     const search = started(randomOf(8, 8));
     const outcomes = [
       TrialOutcome.FAILED,
@@ -46,7 +46,7 @@ describe("max_failures", () => {
     expect(search.events.filter(({ type }) => type === "SearchStopDecided")).toEqual([]);
   });
 
-  it("stops the trials that a halving search has suspended too", () => {
+  it("stops suspended trials of a halving search, too", () => {
     const search = started(ashaOf({ max_trials: 40 }));
     const [first] = search.proposals();
     for (let trial = 1; trial <= 3; trial += 1) search.validate(trial, 1, trial);

@@ -1,7 +1,4 @@
-/**
- * `max_failures` of the searcher: the search has failed once as many of its trials have, and its other trials are
- * stopped.
- */
+/** Ends a search after `max_failures` failed trials: the search has failed, and its other trials are stopped. */
 import type { Decision } from "./algorithm.ts";
 import { searchLimits } from "./limits.ts";
 import { isOpen, isStopped, type RunningSearch } from "./state.ts";
@@ -9,7 +6,7 @@ import { type Evidence, text } from "./evidence.ts";
 
 const RULE = "max_failures";
 
-/** The stops that follow from the failures so far: a part at a time, the rest with the inputs that come next. */
+/** Stops a part of the trials once enough have failed; later inputs stop the rest. */
 export function failureDecisions({
   plan,
   outcomes,

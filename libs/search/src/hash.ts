@@ -1,4 +1,4 @@
-/** FNV-1a over UTF-16 code units, 32 bits. */
+/** Returns the 32-bit FNV-1a hash of a text's UTF-16 code units. */
 export function hashOf(text: string): number {
   let hash = 0x811c9dc5;
   for (let at = 0; at < text.length; at += 1) {

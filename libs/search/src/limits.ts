@@ -1,53 +1,52 @@
-/** The searches' named limits, each with its reason. */
+/** The limits of searches, each with its reason. */
 export const searchLimits = {
   /**
-   * Trials that one continuation takes up again: their numbers are part of an event of at most 256 KiB. The others stay
-   * as they ended.
+   * The most trials that one continuation reopens, since their numbers are in one event of at most 256 KiB. The others
+   * keep their outcomes.
    */
   continuedTrialsMax: 1_000,
   /**
-   * Proposals in one decision: composing them stays within the few milliseconds that a reaction may take, also where
-   * concurrency is unlimited. What is left over is proposed at the next outcomes; there are always some to come.
+   * The most proposals in one decision, so that composing them takes only the few milliseconds of a reaction, even with
+   * unlimited concurrency. The rest is proposed at the next outcomes, which always follow.
    */
   proposalsPerDecisionMax: 1_000,
-  /** Bytes of hyperparameters in one decision, so that a space with a large constant does not make a huge commit. */
+  /** The most bytes of hyperparameters in one decision, so that a space with a large constant makes no huge commit. */
   proposalBytesPerDecisionMax: 4 * 1024 * 1024,
-  /**
-   * Waiting trials that one decision ends because their rung has closed: the rest follow as these end.
-   */
+  /** The most waiting trials of a closed rung that one decision stops; the rest follow as these end. */
   closingsPerDecisionMax: 200,
-  /** Operations that the client of a custom search posts at once: each makes one or two events of the same commit. */
+  /** The most operations in one post of a custom search's client: each makes one or two events of the same commit. */
   operationsPerPostMax: 100,
-  /** They are recorded in one event, which holds 256 KiB: bytes of that event as it is encoded. */
+  /** The most bytes of one post's operations, as encoded: they are recorded in one event of at most 256 KiB. */
   operationBytesPerPostMax: 192 * 1024,
   /**
-   * Trials that a client stops by finishing its search: with the longest of reasons they are one commit of 12 MiB; the
-   * log takes 16.
+   * The most trials that finishing a custom search may stop: with the longest reasons they make a commit of 12 MiB,
+   * below the log's limit of 16 MiB.
    */
   stopsPerFinishMax: 2_000,
   /**
-   * Why a client stops, suspends or finishes: a sentence for people, which each trial that it concerns carries along.
+   * The most characters of a client's reason to stop, suspend or finish, which is repeated in each affected trial's
+   * event.
    */
   reasonCharactersMax: 1_000,
   /**
-   * Trials whose hyperparameters were invalid are replaced without being counted, but not forever: as many as the
-   * search has trials, and at least this many. A space in which nothing works would never end otherwise.
+   * The least number of replacements for trials with invalid hyperparameters, which do not count. The limit is the
+   * number of the search's trials, but at least this. Without a limit, a space of invalid points would never end.
    */
   replacementsMin: 100,
   /**
-   * Names of what was reported are shown up to here, and values of hyperparameters that were changed: enough to know
-   * them.
+   * The most characters of shown names of reported metrics and changed hyperparameter values, enough to recognise them.
    */
   shownCharactersMax: 255,
   /**
-   * Draws of one trial under constraints, until one satisfies them: enough for a space of which a thousandth is
-   * allowed. Each costs a few microseconds.
+   * The most draws for one trial until one satisfies the constraints: enough for a space of which a thousandth is
+   * allowed. A draw takes a few microseconds.
    */
   attemptsPerPointMax: 10_000,
   /**
-   * Steps of the walk over a grid with conditions or constraints, which is made in one go: some hundred milliseconds.
+   * The most steps of the walk over a grid with conditions or constraints, which takes some hundred milliseconds at
+   * once.
    */
   gridStepsMax: 300_000,
-  /** Decisions of one trial in a picture of the search: only the client of a custom search makes more of them. */
+  /** The most decisions of one trial in a picture; only the client of a custom search makes more of them. */
   picturedDecisionsMax: 100,
 } as const;

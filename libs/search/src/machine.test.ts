@@ -34,7 +34,7 @@ function started(method: string): SearchMachine {
 }
 
 describe.each(methods)("a search by %s", (method) => {
-  it("is as it was after a decision", () => {
+  it("is unchanged by a decision", () => {
     const search = started(method);
     for (const command of commands) {
       const before = search.snapshot();
@@ -46,7 +46,7 @@ describe.each(methods)("a search by %s", (method) => {
     }
   });
 
-  it("is as it was before each event when the event is undone", () => {
+  it("returns to its earlier state when an event is undone", () => {
     const search = started(method);
     for (const command of commands) {
       const decided = search.decide(command);
@@ -63,7 +63,7 @@ describe.each(methods)("a search by %s", (method) => {
 });
 
 describe("a machine", () => {
-  it("takes back everything since the last keep, however much was applied", () => {
+  it("undoes everything since the last keep, whatever was applied", () => {
     const search = started("asha");
     const before = search.digest();
     for (const command of commands) search.take(command);
@@ -72,7 +72,7 @@ describe("a machine", () => {
     expect(search.digest()).toBe(before);
   });
 
-  it.each(methods)("of %s is as it was when it refuses an event that cannot follow", (method) => {
+  it.each(methods)("of %s is unchanged when it refuses an event that cannot follow", (method) => {
     const search = started(method);
     const before = search.digest();
     const ended = { trial: 99, outcome: TrialOutcome.COMPLETED };
@@ -91,7 +91,7 @@ describe("a machine", () => {
     expect(search.digest()).toBe(before);
   });
 
-  it("has another digest when anything in it differs", () => {
+  it("has another digest for any difference in its state", () => {
     const [one, other] = [started("asha"), started("asha")];
     expect(other.digest()).toBe(one.digest());
     other.take(validation(1, 1, { loss: 0.4 }));

@@ -1,8 +1,10 @@
 /**
- * One search as a machine over its stream `search-<experiment>`: unknown → running → completed. Nothing leaves
- * completed. `apply` changes the state in place, through an undo log; `decide` tries events out and takes them back, so
- * that a decision changes nothing until its events are applied. Every decision costs about as much among 100,000 trials
- * as among 1,000, except that an invalid best trial makes the others be looked through once.
+ * A search as a state machine over its stream `search-<experiment>`: unknown → running → completed. `completed` is
+ * final. `apply` changes the state in place, through an undo log. `decide` tries events out and undoes them, so that a
+ * decision changes nothing until its events are applied.
+ *
+ * A decision costs about as much among 100,000 trials as among 1,000. The exception is a best trial with invalid
+ * hyperparameters, for which all trials are visited once.
  */
 import { isRejection, type Rejection } from "@trainyard/kernel";
 import { applyEvent } from "./apply.ts";
@@ -16,7 +18,7 @@ import type { TriedSearch } from "./tried-search.ts";
 import { UndoLog } from "./undo-log.ts";
 
 export class SearchMachine implements TriedSearch {
-  /** The current state. It is changed in place: read it before the next event is applied. */
+  /** The current state, which is changed in place: read it before the next event is applied. */
   readonly state: SearchState;
   readonly #undo = new UndoLog();
 
@@ -24,7 +26,7 @@ export class SearchMachine implements TriedSearch {
     this.state = state;
   }
 
-  /** The search that has these events. */
+  /** Returns the search with these events. */
   static of(events: Iterable<SearchEvent>): SearchMachine {
     const machine = new SearchMachine();
     for (const event of events) {
@@ -34,18 +36,18 @@ export class SearchMachine implements TriedSearch {
     return machine;
   }
 
-  /** From a snapshot; null where that is of another format. */
+  /** Restores a search from a snapshot; null if the snapshot has another format. */
   static restored(snapshot: string): SearchMachine | null {
     const state = decodeSearch(snapshot);
     return state === null ? null : new SearchMachine(state);
   }
 
-  /** Events that have been applied. */
+  /** The number of applied events. */
   get version(): number {
     return this.state.version;
   }
 
-  /** Throws on an event that cannot follow, and is then as it was. */
+  /** Applies an event; throws on an event that cannot follow, without any change. */
   apply(event: SearchEvent): void {
     const before = this.#undo.length;
     try {
@@ -56,12 +58,12 @@ export class SearchMachine implements TriedSearch {
     }
   }
 
-  /** The events that follow from a command. The search stays as it is until they are applied. */
+  /** Returns the events that a command leads to, without applying them. */
   decide(command: SearchCommand): readonly SearchEvent[] | Rejection {
     return this.tryOut(() => decide(this, command));
   }
 
-  /** Decides on a command and applies what was decided. */
+  /** Decides on a command and applies the events. */
   take(command: SearchCommand): readonly SearchEvent[] | Rejection {
     const decided = this.decide(command);
     if (isRejection(decided)) return decided;
@@ -69,7 +71,7 @@ export class SearchMachine implements TriedSearch {
     return decided;
   }
 
-  /** Takes back what `look` has changed. */
+  /** Returns the result of `look` and undoes its changes. */
   tryOut<Result>(look: (undo: UndoLog) => Result): Result {
     const before = this.#undo.length;
     try {
@@ -79,22 +81,22 @@ export class SearchMachine implements TriedSearch {
     }
   }
 
-  /** Takes back everything that was applied after the last `keep`. */
+  /** Undoes everything that was applied after the last `keep`. */
   undo(): void {
     this.#undo.backTo(0);
   }
 
-  /** Makes everything that has been applied so far permanent. */
+  /** Makes all applied events permanent. */
   keep(): void {
     this.#undo.forget();
   }
 
-  /** The whole state as JSON text, for `restored`. */
+  /** Returns the whole state as JSON text for `restored`. */
   snapshot(): string {
     return encodeSearch(this.state);
   }
 
-  /** A hash of the whole state, to compare machines by. */
+  /** Returns a hash of the whole state, for comparing machines. */
   digest(): string {
     const text = this.snapshot();
     return `${text.length.toString(16)}-${hashOf(text).toString(16).padStart(8, "0")}`;

@@ -1,4 +1,4 @@
-/** The metrics that a search compares its trials by: one, or several of equal weight. */
+/** The metrics by which a search compares its trials: one, or several of equal weight. */
 import type { JsonObject, SearchObjective } from "@trainyard/experiment-config";
 
 export type Objective = { readonly metric: string; readonly smallerIsBetter: boolean };
@@ -9,7 +9,7 @@ type Compared = {
   readonly smallerIsBetter: boolean;
 };
 
-/** The first is the search's metric, by which its best trial goes. */
+/** Returns the objectives; the first is the search's metric, which determines the best trial. */
 export function objectivesOf({
   searcher,
   metric,
@@ -23,7 +23,7 @@ export function objectivesOf({
   }));
 }
 
-/** The finite values of all objectives, in their order; null where one is not there. */
+/** Returns the finite values of all objectives in order; null if one is missing. */
 export function valuesOfAll(
   objectives: readonly Objective[],
   values: Readonly<Record<string, number>>,
@@ -37,7 +37,7 @@ export function valuesOfAll(
   return all;
 }
 
-/** Values of which the smaller is the better, for each objective. */
+/** Returns scores for all objectives, where smaller is better. */
 export function scoresOf(
   objectives: readonly Objective[],
   values: readonly number[],

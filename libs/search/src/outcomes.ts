@@ -1,7 +1,7 @@
 import { TrialOutcome } from "@trainyard/contracts/events";
 import type { OutcomeCounts } from "./state.ts";
 
-/** The meaning of a trial's outcome; nothing for an outcome that this version does not know. */
+/** The count to which a trial's outcome adds; undefined for an outcome that this version does not know. */
 export const countedAs: Readonly<Record<number, keyof OutcomeCounts>> = {
   [TrialOutcome.COMPLETED]: "trained",
   [TrialOutcome.STOPPED_EARLY]: "trained",

@@ -13,7 +13,7 @@ import { previewSearch } from "./preview.ts";
 import { gridOf, randomOf } from "./testing/searches.ts";
 
 describe("the preview of a search", () => {
-  it("counts the trials that end at each rung, by bracket and in all", () => {
+  it("counts the trials that end at each rung, by bracket and in total", () => {
     const config = adaptiveOf({ max_time: 64, max_trials: 100, divisor: 4 });
     expect(previewSearch(config, {})).toEqual({
       rungs: [
@@ -36,20 +36,20 @@ describe("the preview of a search", () => {
     });
   });
 
-  it("counts for auto and bohb what it counts for asha", () => {
+  it("is the same for auto and bohb as for asha", () => {
     const bohb = bohbOf({ max_time: 27, max_trials: 90 });
     const asha = previewSearch(ashaOf({ max_time: 27, max_trials: 90 }), {});
     expect(previewSearch(bohb, {})).toEqual(asha);
     expect(previewSearch(autoOf({ max_time: 27, max_trials: 90 }), {})).toEqual(asha);
   });
 
-  it("counts whole trials where none is stopped", () => {
+  it("counts full trainings if the searcher stops no trial", () => {
     expect(previewSearch(randomOf(7, 2), {}).total).toEqual([{ units: null, trials: 7 }]);
     const space = { a: { type: "int", minval: 0, maxval: 10, count: 4 } } as const;
     expect(previewSearch(gridOf(2), space).total).toEqual([{ units: null, trials: 4 }]);
   });
 
-  it("counts a population's members, who share the training between them, and a schedule once", () => {
+  it("counts a population's members with one training each, and a schedule as one training", () => {
     expect(previewSearch(pbtOf(), {}).total).toEqual([{ units: 40, trials: 4 }]);
     const schedule = [
       { until: 10, hyperparameters: {}, seed: null },
@@ -68,7 +68,7 @@ describe("the preview of a search", () => {
     ]);
   });
 
-  it("is what a search without failures trains", () => {
+  it("equals the training of a search without failures", () => {
     for (const config of [
       ashaOf({ max_trials: 40 }),
       asyncHalvingOf({ resume: true }),
@@ -76,7 +76,7 @@ describe("the preview of a search", () => {
       hyperbandOf(),
     ]) {
       const ends = new Map<number, number>();
-      // The later the better would have rungs promote more than their share at times.
+      // Earlier trials are better, since otherwise rungs would promote more than their share at times.
       for (const times of timesAskedFor(config, (trial) => ({ value: trial }))) {
         const end = times.at(-1) ?? 0;
         ends.set(end, (ends.get(end) ?? 0) + 1);

@@ -1,7 +1,7 @@
 /**
- * The spending of a search before it has spent anything: how many trials end at which time, by bracket and in all. For
- * halving it is the case without failures in which every rung lets through as many as it may (Determined's `Simulate`),
- * and the first rung does not rise; what its probes train beyond it is left out.
+ * Predicts a search's training: how many trials end at which time, by bracket and in total. For halving it assumes no
+ * failures, that every rung promotes as many trials as it may (Determined's `Simulate`), and that the first rung does
+ * not rise; the steps of probes are left out.
  */
 import type { HyperparameterSpace, SearcherConfig } from "@trainyard/experiment-config";
 import { adaptiveAshaPlan } from "./algorithms/adaptive-asha.ts";
@@ -14,21 +14,21 @@ import { hyperbandPlan } from "./algorithms/hyperband.ts";
 import type { BracketPlan, HalvingPlan } from "./halving/plan.ts";
 
 /**
- * `units` is the time at which the trials end; null for as long as the training code itself trains. Policies may end
- * them earlier.
+ * `units` is the time at which the trials end, null for the end of the training code. Early stopping may end trials
+ * earlier.
  */
 export type TrialsAt = { readonly units: number | null; readonly trials: number };
 
 export type SearchPreview = {
-  /** The bracket is counted from 0. */
+  /** The trials that end at each rung; brackets are numbered from 0. */
   readonly rungs: readonly (TrialsAt & { readonly bracket: number })[];
-  /** Over all brackets, the shortest first. */
+  /** The trials that end at each time over all brackets, the shortest time first. */
   readonly total: readonly TrialsAt[];
 };
 
 export function previewSearch(config: SearcherConfig, space: HyperparameterSpace): SearchPreview {
   const plan = halvingPlanOf(config);
-  // A custom search has as many trials as its client proposes, which nobody knows beforehand.
+  // The number of trials of a custom search without a limit depends on its client.
   if (config.name === "custom" && config.max_trials === 0) return { rungs: [], total: [] };
   if (plan === null) {
     const population = populationEnd(config);
@@ -48,7 +48,7 @@ export function previewSearch(config: SearcherConfig, space: HyperparameterSpace
   return { rungs, total: total.sort((a, b) => (a.units ?? 0) - (b.units ?? 0)) };
 }
 
-/** Members copy each other and continue from where the other was, so that the training in all is theirs alone. */
+/** Members copy each other and continue at the donor's time, so the total training is one full training per member. */
 function populationEnd(config: SearcherConfig): TrialsAt | null {
   if (config.name === "pbt") return { units: config.max_time, trials: config.population_size };
   if (config.name === "schedule") {
@@ -57,7 +57,7 @@ function populationEnd(config: SearcherConfig): TrialsAt | null {
   return null;
 }
 
-/** The plan of a searcher that halves; null for one that trains every trial to its end. */
+/** The plan of a halving searcher; null for a searcher that trains every trial to its end. */
 export function halvingPlanOf(config: SearcherConfig): HalvingPlan | null {
   switch (config.name) {
     case "asha":

@@ -29,7 +29,7 @@ function rankingOf(entries: readonly Entry[], undo = new UndoLog()): Ranking {
 const numbered = (given: readonly number[]): Entry[] =>
   given.map((value, order) => ({ value, order, trial: order + 1 }));
 
-test("a ranking holds what was inserted and not removed, in order, with its places", () => {
+test("a ranking contains the inserted entries without the removed ones, in order, each at its place", () => {
   fc.assert(
     fc.property(values, fc.array(fc.nat()), (given, leaving) => {
       let entries = numbered(given);
@@ -47,7 +47,7 @@ test("a ranking holds what was inserted and not removed, in order, with its plac
   );
 });
 
-test("a ranking gives any stretch of it", () => {
+test("a ranking returns any range of its entries", () => {
   fc.assert(
     fc.property(
       values,
@@ -62,7 +62,7 @@ test("a ranking gives any stretch of it", () => {
   );
 });
 
-test("removing an entry that is not there changes nothing", () => {
+test("removing an entry that is not in the ranking changes nothing", () => {
   for (const ranking of [rankingOf([{ value: 1, order: 0, trial: 1 }]), emptyRanking()]) {
     const text = JSON.stringify(ranking);
     remove(new UndoLog(), ranking, { value: 1, order: 1, trial: 2 });
@@ -70,7 +70,7 @@ test("removing an entry that is not there changes nothing", () => {
   }
 });
 
-test("a ranking stays right through thousands that come and go in order", () => {
+test("a ranking stays correct when thousands of entries are inserted and removed in order", () => {
   const entryOf = (n: number): Entry => ({ value: n, order: 0, trial: n });
   const ranking = rankingOf(Array.from({ length: 4_096 }, (_, n) => entryOf(n)));
   expect([0, 777, 4_095].map((n) => placeOf(ranking, entryOf(n)))).toEqual([0, 777, 4_095]);
@@ -80,14 +80,14 @@ test("a ranking stays right through thousands that come and go in order", () => 
   );
 });
 
-test("undoing gives each earlier ranking back, blocks included, however many changes lie between", () => {
+test("undoing gives each earlier ranking back, blocks included, after any number of changes", () => {
   const changes = fc.array(fc.record({ value: fc.nat({ max: 9 }), leaves: fc.nat({ max: 2 }) }), {
     maxLength: 1_000,
   });
   fc.assert(
     fc.property(changes, fc.nat(), (made, pick) => {
       const undo = new UndoLog();
-      // Some blocks are about to be split.
+      // Blocks of this ranking are nearly full, so that inserts split them.
       const ranking = rankingOf(numbered(Array.from({ length: 1_100 }, (_, n) => n % 10)));
       const before: { readonly at: number; readonly text: string }[] = [];
       for (const [order, { value, leaves }] of made.entries()) {
@@ -108,7 +108,7 @@ test("undoing gives each earlier ranking back, blocks included, however many cha
   );
 });
 
-test("a ranking is what it was when it comes out of its JSON", () => {
+test("a ranking that is parsed from its JSON is the same", () => {
   const entries = Array.from({ length: 300 }, (_, n) => ({ value: n % 7, order: n, trial: n + 1 }));
   const text = JSON.stringify(rankingOf(entries));
   const read = JSON.parse(text) as Ranking;

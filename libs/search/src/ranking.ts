@@ -1,22 +1,22 @@
 /**
- * Entries in order, in blocks of a few hundred, so that an insertion among a hundred thousand moves a few hundred and
- * the place of an entry is found by adding up some hundred sizes. Plain data: a snapshot stores it as it is.
+ * A sorted list of entries in blocks of a few hundred. An insertion among 100,000 entries moves only one block, and the
+ * place of an entry is found by adding some hundred block sizes. It is plain data, so a snapshot stores it unchanged.
  */
 import type { UndoLog } from "./undo-log.ts";
 
-/** Ordered by value, then by order; no two entries have both in common. */
+/** An entry; entries are ordered by value, then by order, and no two have the same of both. */
 export type Entry = { readonly value: number; readonly order: number; readonly trial: number };
 
-/** The value, the order and the trial of each entry, one after the other. */
+/** The entries of a block, each as value, order and trial. */
 type Block = readonly number[];
 
 export type Ranking = {
   readonly size: number;
-  /** None is empty. */
+  /** The blocks in order; none is empty. */
   readonly blocks: readonly Block[];
 };
 
-/** Numbers of an entry. */
+/** The number of numbers per entry in a block. */
 const STRIDE = 3;
 const BLOCK_MAX = 256;
 
@@ -40,7 +40,7 @@ function isBefore(block: Block, index: number, { value, order }: Entry): boolean
   return own < value || (own === value && (block[index * STRIDE + 1] as number) < order);
 }
 
-/** The last block that begins before the entry; the first where none does. */
+/** Returns the last block that begins before the entry, or else the first block. */
 function blockOf({ blocks }: Ranking, entry: Entry): number {
   let low = 0;
   let high = blocks.length - 1;
@@ -57,7 +57,7 @@ function isAtOrBefore(block: Block, entry: Entry): boolean {
   return isBefore(block, 0, entry) || (block[0] === entry.value && block[1] === entry.order);
 }
 
-/** Where in the block the entry is, or would be. */
+/** Returns the index of the entry in the block, or of its insertion. */
 function indexIn(block: Block, entry: Entry): number {
   let low = 0;
   let high = sizeOf(block);
@@ -87,7 +87,7 @@ export function insert(undo: UndoLog, ranking: Ranking, entry: Entry): void {
   undo.splice(blocks, at + 1, 0, upper);
 }
 
-/** Takes out the entry of the same value and order, if there is one. */
+/** Removes the entry with the same value and order, if it exists. */
 export function remove(undo: UndoLog, ranking: Ranking, entry: Entry): void {
   const { blocks, size } = ranking;
   const at = blockOf(ranking, entry);
@@ -100,7 +100,7 @@ export function remove(undo: UndoLog, ranking: Ranking, entry: Entry): void {
   else undo.splice(block, index, STRIDE);
 }
 
-/** How many entries come before this one, whether or not it is among them. */
+/** Returns the number of entries before this one, whether or not the ranking contains it. */
 export function placeOf(ranking: Ranking, entry: Entry): number {
   const { blocks } = ranking;
   const at = blockOf(ranking, entry);
@@ -113,7 +113,7 @@ export function entryAt(ranking: Ranking, place: number): Entry | undefined {
   return entriesBetween(ranking, place, place + 1)[0];
 }
 
-/** The entries from a place up to before another, in order. */
+/** Returns the entries from index `from` up to `to`, exclusive, in order. */
 export function entriesBetween({ blocks, size }: Ranking, from: number, to: number): Entry[] {
   const found: Entry[] = [];
   const last = Math.min(to, size);

@@ -1,4 +1,4 @@
-/** Properties of every search, whatever order its trials end in and however often it hears of it. */
+/** Properties of every search, for any order of its trials' ends and any repeats. */
 import type { EventData } from "@trainyard/contracts";
 import { TrialOutcome } from "@trainyard/contracts/events";
 import {
@@ -38,7 +38,7 @@ const outcomes = [
   TrialOutcome.INVALID_HYPERPARAMETERS,
 ];
 
-/** One thing that happens in the world: which of the unended trials, and what of it. */
+/** A random step: an open trial, and its next report or end. */
 type Step = {
   readonly pick: number;
   readonly outcome: number;
@@ -85,7 +85,7 @@ function unended(search: DrivenSearch): number[] {
 
 const ignored: (search: DrivenSearch) => void = () => {};
 
-/** Lets the steps happen; `look` sees the search after each. */
+/** Runs the steps; `look` sees the search after each step. */
 function driven(
   config: SearcherConfig,
   seed: number,
@@ -110,7 +110,7 @@ function driven(
 }
 
 describe("every search", () => {
-  it("has no more trials than it may, nor more at one time", () => {
+  it("respects its limits of trials and of concurrency", () => {
     fc.assert(
       fc.property(searcher, seeds, steps, (config, seed, happening) => {
         driven(config, seed, happening, {
@@ -162,7 +162,7 @@ describe("every search", () => {
     );
   });
 
-  it("is, at every point of its history, what a replay from the start or from a snapshot gives", () => {
+  it("equals, at every point of its history, a replay from the start or from a snapshot", () => {
     fc.assert(
       fc.property(searcher, seeds, steps, fc.nat(), (config, seed, happening, cut) => {
         const live: string[] = [];
@@ -177,7 +177,7 @@ describe("every search", () => {
     );
   });
 
-  it("ends, with the best finite value of a trial that was valid", () => {
+  it("completes with the best finite value of its valid trials", () => {
     fc.assert(
       fc.property(searcher, seeds, steps, (config, seed, happening) => {
         const search = driven(config, seed, happening);
@@ -218,7 +218,7 @@ describe("every search", () => {
 });
 
 describe("a search of 100,000 trials", () => {
-  /** A search that has reached trial `ended`, and how many values of its state the next 500 trials read. */
+  /** Runs a search to trial `ended`; returns the number of state values that the next 500 trials read. */
   function readsAt(ended: number): number {
     const search = new SearchMachine();
     let trial = 0;
@@ -244,10 +244,10 @@ describe("a search of 100,000 trials", () => {
     return reads;
   }
 
-  it("reads about as much per event as one of 1,000", () => {
+  it("reads about as much per event as a search of 1,000", () => {
     const [small, large] = [readsAt(1_000), readsAt(100_000)];
     expect(small).toBeGreaterThan(1_000);
-    // The tree is one level deeper. Copying all trials at every event would cost a hundred times as much.
+    // The tree is one level deeper, while copying all trials at every event would read a hundred times as much.
     expect(large / small).toBeLessThan(8);
   });
 });

@@ -88,6 +88,6 @@ test.each([
   ],
   ["of a client", { budget: 3, list: [1] }, "of a client: budget 3"],
   ["nothing", undefined, "nothing"],
-])("a stop by %s says why", (rule, evidence, sentence) => {
+])("the sentence about a stop by %s gives the reason", (rule, evidence, sentence) => {
   expect(stopSentence(rule, evidence)).toBe(sentence);
 });

@@ -1,6 +1,6 @@
 /**
- * Why a search stopped a trial, or itself, in words: what people read as the reason of a trial's end, beside the rule
- * and the evidence that the event carries. A rule without a sentence of its own gets its evidence listed.
+ * Sentences about a search's decisions, which people read as the reason of a trial's end. The rule and evidence are in
+ * the event. For a rule without a sentence, the evidence is listed.
  */
 import { budgetSentence } from "./early-stopping/budget.ts";
 import { failuresSentence } from "./failures.ts";
@@ -20,8 +20,8 @@ const decisionVerbs: Readonly<Record<string, string>> = {
 };
 
 /**
- * The verb of a decision whose reason people ask for; undefined for other events. A proposal has one only if it
- * continues from another trial: other proposals decide about no trial.
+ * Returns the verb of a decision with a reason; undefined for other events. A proposal has one only if its trial
+ * continues from another trial, since other proposals decide about no trial.
  */
 export function decisionVerb(type: string, data: Evidence): string | undefined {
   if (type !== "TrialProposed") {
@@ -66,7 +66,7 @@ function missing(name: unknown, key: string, { reported, non_numeric }: Evidence
   return `a validation has no ${text(name)}, the searcher's ${key}; it has ${names(reported)}`;
 }
 
-/** A member's rank in the population, and its donor. */
+/** The sentence about a member's rank in the population and its donor. */
 function copied({
   value,
   time,
@@ -81,7 +81,7 @@ function copied({
   return `${at}; trial ${text(copy)} replaces it and starts from trial ${text(donor)} (${text(donor_value)}) at ${text(checkpoint_time)}`;
 }
 
-/** A trial's rank in a rung of successive halving. */
+/** The sentence about a trial's rank in a rung of successive halving. */
 function standing({ value, units, rank, of, kept, cutoff }: Evidence): string {
   const at = `its ${text(value)} at ${text(units)} is number ${text(rank)} of ${text(of)}`;
   const on = cutoff === null || cutoff === undefined ? "" : `, down to ${text(cutoff)}`;

@@ -1,6 +1,6 @@
 /**
- * The state of one search, folded from its own events. Plain data, which a machine changes in place through its undo
- * log (`machine.ts`); its JSON text is the snapshot.
+ * The state of a search, folded from its events. It is plain data that a machine changes in place through its undo log
+ * (`machine.ts`); its JSON text is the snapshot.
  */
 import { TrialOutcome } from "@trainyard/contracts/events";
 import type {
@@ -13,29 +13,32 @@ import type { Derived } from "./derived.ts";
 import type { EarlierTrial } from "./earlier.ts";
 import type { Times } from "./times.ts";
 
-/** failed: stopped, to count as failed. */
+/** `failed` is a stopped trial that will count as failed. */
 export type TrialWanted = "run" | "suspended" | "stopped" | "failed";
 
 export type TrialState = {
   readonly wanted: TrialWanted;
-  /** 0 (unspecified) while it has not ended. */
+  /** The outcome of the trial; UNSPECIFIED, 0, until it has ended. */
   readonly outcome: TrialOutcome;
-  /** The best finite value of the metric that it reported; null for none. */
+  /** The best finite value of the metric that the trial reported; null for none. */
   readonly best: number | null;
-  /** The version of the search at which `best` was recorded: of two equal values the earlier is the better. */
+  /** The version of the search at which `best` was recorded, since of two equal values the earlier is better. */
   readonly bestAt: number;
-  /** The times at which it was observed, as far as they came in increasing order. */
+  /** The times of the reports that arrived in increasing order. */
   readonly times: Times;
-  /** The times that came out of order, which only a restarted run with another rhythm has. */
+  /** The times that arrived out of order, as a restarted run with other reporting intervals has. */
   readonly lateTimes: readonly number[];
-  /** The run that was observed last, and the last time that it reported: within a run time does not go back. */
+  /** The run of the last report and that report's time, since time must not decrease within a run. */
   readonly run: number;
   readonly runTime: number;
-  /** The last observation's measurement, to recognise a repeated delivery. */
+  /** The measurement id of the last report, to recognise a repeated delivery. */
   readonly measurement: string;
 };
 
-/** Decided when the search started. Only a continuation changes it, by its searcher and what follows from that. */
+/**
+ * The settings that are fixed at the start of the search; only a continuation changes them, through its searcher
+ * section.
+ */
 export type SearchPlan = {
   readonly algorithm: string;
   readonly algorithmVersion: number;
@@ -45,30 +48,30 @@ export type SearchPlan = {
   readonly spaceBytes: number;
   readonly metric: string;
   readonly smallerIsBetter: boolean;
-  /** The name of the value that counts as time; empty for the training step. */
+  /** The metric that counts as time; empty for the training step. */
   readonly timeMetric: string;
   readonly seed: number;
   /** Trials of earlier searches, each with a finite value of the metric at a point of the space. */
   readonly earlier: readonly EarlierTrial[];
-  /** Trials that count. */
+  /** The number of trials that count. */
   readonly trialsMax: number;
-  /** Trials unended and not suspended at one time; 0 for no limit. */
+  /** The most open trials that are not suspended; 0 for no limit. */
   readonly concurrentTrialsMax: number;
   readonly earlyStopping: readonly EarlyStoppingPolicy[];
-  /** Where trials are stopped that would train to the end of their code; null for nowhere. */
+  /** The time at which the search stops trials that would train to the end of their code; null for none. */
   readonly maxTime: number | null;
   readonly slotsPerTrial: number;
   /** Values computed from the plan; absent from snapshots. */
   readonly derived?: Derived;
 };
 
-/** All of a plan that constraints and given points are read from. */
+/** The parts of a plan that constraints and given points need. */
 export type SearchedSpace = Pick<SearchPlan, "space" | "searcher" | "derived">;
 
 export type Best = { readonly trial: number; readonly value: number };
 
 export type OutcomeCounts = {
-  /** Completed, also early. */
+  /** The number of trials that completed or were stopped early. */
   readonly trained: number;
   readonly canceled: number;
   readonly failed: number;
@@ -76,31 +79,31 @@ export type OutcomeCounts = {
 };
 
 export type SearchState<Memory = unknown> = {
-  /** Events folded, which is the version of the stream. */
+  /** The number of folded events, which is the stream's version. */
   readonly version: number;
   readonly phase: "unknown" | "running" | "completed";
   readonly plan: SearchPlan | null;
-  /** Trial number n at n - 1. */
+  /** The trials by number: trial n is at index n - 1. */
   readonly trials: readonly TrialState[];
   readonly unended: number;
-  /** It was decided that no further trial is proposed. */
+  /** Whether it was decided that no further trial is proposed. */
   readonly finishing: boolean;
-  /** It was decided that it ends as failed. */
+  /** Whether it was decided that the search ends as failed. */
   readonly failing: boolean;
   readonly outcomes: OutcomeCounts;
   readonly best: Best | null;
   /** The number of the latest continuation; absent before the first one. */
   readonly continuation?: number;
-  /** The algorithm's own state. */
+  /** The algorithm's state. */
   readonly memory: Memory;
-  /** The state of the early-stopping policies; null where none was configured. */
+  /** The state of the early-stopping policies; null if none is configured. */
   readonly policies: EarlyStoppingState | null;
 };
 
-/** A search between its start and its completion: what algorithms see. */
+/** A search from its start on, as algorithms see it. */
 export type RunningSearch<Memory = unknown> = SearchState<Memory> & { readonly plan: SearchPlan };
 
-/** The state of a search that has no events yet. */
+/** The state of a search without events. */
 export function newSearch(): SearchState {
   return {
     version: 0,
@@ -125,22 +128,22 @@ export function trialOf(search: SearchState, number: number): TrialState | undef
   return search.trials[number - 1];
 }
 
-/** Trials proposed so far. */
+/** The number of trials proposed so far. */
 export function proposedTrials(search: SearchState): number {
   return search.trials.length;
 }
 
-/** Whether the search has not recorded the trial's end. */
+/** Whether the search has recorded no end of the trial. */
 export function isOpen(trial: TrialState): boolean {
   return trial.outcome === TrialOutcome.UNSPECIFIED;
 }
 
-/** Whether the search wants no more of the trial. */
+/** Whether the search has stopped or failed the trial. */
 export function isStopped({ wanted }: TrialState): boolean {
   return wanted === "stopped" || wanted === "failed";
 }
 
-/** Whether the trial has not ended, and the search wants it to run now. */
+/** Whether the trial is open and should run. */
 export function isRunning(trial: TrialState): boolean {
   return isOpen(trial) && trial.wanted === "run";
 }

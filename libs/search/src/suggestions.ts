@@ -1,7 +1,7 @@
 /**
- * Suggestions that are prepared beside the log. A search whose algorithm has a model (`algorithm.ts`) has at most one
- * question at any time, a function of its state; the answer is a function of the question, and returns as an input. So
- * the same question is asked after a crash, and a recorded suggestion can be computed again.
+ * Suggestions that a model computes beside the log. A search whose algorithm has a model (`algorithm.ts`) has at most
+ * one question at a time, which depends only on its state. The answer depends only on the question and returns as an
+ * input. After a crash the same question is therefore asked again, and a recorded suggestion can be recomputed.
  */
 import { assert } from "@trainyard/kernel";
 import type { Model, Observation, Question } from "./algorithm.ts";
@@ -21,40 +21,43 @@ function modelOf(plan: SearchPlan): Model | undefined {
   return algorithmOf(plan).model;
 }
 
-/** Whether searches of this algorithm ask for suggestions. */
+/** Whether searches with this algorithm ask a model for suggestions. */
 export function asksForSuggestions(algorithm: string, version: number): boolean {
   return recordedAlgorithm(algorithm, version)?.model !== undefined;
 }
 
-/** Null where nothing more is proposed. */
+/** Returns the search if it may propose further trials; otherwise null. */
 function proposing(state: SearchState): RunningSearch | null {
   const isOver = state.phase === "completed" || state.finishing;
   return isStarted(state) && !isOver ? state : null;
 }
 
-/** The question for the search's model now; null for none. */
+/** The current question for the search's model; null for none. */
 export function questionOf(state: SearchState): Question | null {
   const search = proposing(state);
   return search === null ? null : (modelOf(search.plan)?.question(search) ?? null);
 }
 
-/** The model's answer: some tens of milliseconds of computing, the same for the same question on every machine. */
+/**
+ * Computes the model's answer, which takes some tens of milliseconds and is the same for the same question on every
+ * machine.
+ */
 export function answerTo(question: Question): OfferSuggestion {
-  // A question that comes from another thread has lost what was derived from its plan.
+  // A question from another thread lacks the derived values of its plan.
   const plan = { ...question.plan, derived: new Derived() };
   const model = modelOf(plan);
   assert(model !== undefined, `${plan.algorithm} has a model`);
   return { type: "OfferSuggestion", ...model.answer({ ...question, plan }) };
 }
 
-/** The trial that a free place waits for a suggestion of; null where none does. */
+/** The trial whose suggestion a free place waits for; null for none. */
 export function awaitedTrial(state: SearchState): number | null {
   const search = proposing(state);
   if (search === null || !modelOf(search.plan)?.waits(search)) return null;
   return proposedTrials(search) + 1;
 }
 
-/** The model's suggestion for the next trial of a search; null when it would not be asked. */
+/** Computes the model's suggestion for the next trial; null if the search has no question. */
 export function suggestionOf(state: SearchState): OfferSuggestion | null {
   const question = questionOf(state);
   return question === null ? null : answerTo(question);
@@ -62,7 +65,7 @@ export function suggestionOf(state: SearchState): OfferSuggestion | null {
 
 type SuggestionInput = { readonly event: SearchEvent; readonly observation: Observation };
 
-/** The event and observation of a model's command; null for one that is late. */
+/** Returns the event and observation of a model's command; null for a late command. */
 export function suggestionInput(
   search: RunningSearch,
   command: OfferSuggestion | GoWithoutSuggestion,

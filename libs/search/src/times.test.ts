@@ -6,7 +6,7 @@ import { UndoLog } from "./undo-log.ts";
 const timesOf = (list: readonly number[]): Times =>
   list.reduce<Times>((times, time) => withLater(new UndoLog(), times, time), noTimes);
 
-test("holds the times that it was given, steady or not, and no others", () => {
+test("times contain exactly the given times, whether their intervals are equal or not", () => {
   const steps = fc.array(
     fc.oneof(
       fc.constant(1),
@@ -37,7 +37,7 @@ test("holds the times that it was given, steady or not, and no others", () => {
   );
 });
 
-test("a steady trial is one run, however long", () => {
+test("times with equal intervals are stored as one run of any length", () => {
   const times = timesOf(Array.from({ length: 10_000 }, (_, i) => (i + 1) * 100));
   expect(times).toMatchObject({ first: 100, step: 100, count: 10_000 });
   expect(times.earlier.length).toBe(0);

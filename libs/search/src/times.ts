@@ -1,14 +1,14 @@
 /**
- * The times at which a trial was observed, as far as they came in increasing order. Trials report at a steady pace, so
- * they are kept as runs of equal steps: one run for most trials, however long they train.
+ * The times of a trial's reports that arrived in increasing order. They are stored as runs of equal intervals: a single
+ * run for most trials, however long they train.
  */
 import type { UndoLog } from "./undo-log.ts";
 
-/** `count` times from `first`, each `step` after the one before. */
+/** A sequence of `count` times from `first`, each `step` after the one before. */
 export type Run = { readonly first: number; readonly step: number; readonly count: number };
 
 export type Times = Run & {
-  /** The runs before the last one. */
+  /** The runs before the last run. */
   readonly earlier: readonly Run[];
 };
 
@@ -18,18 +18,18 @@ function lastOf({ first, step, count }: Run): number {
   return first + step * (count - 1);
 }
 
-/** The latest of them; null for none. */
+/** The latest time; null for none. */
 export function lastTime(times: Times): number | null {
   return times.count === 0 ? null : lastOf(times);
 }
 
-/** Whether the time comes after all others. */
+/** Whether the time is later than all others. */
 export function isLater(times: Times, time: number): boolean {
   return times.count === 0 || time > lastOf(times);
 }
 
 /**
- * With a time that comes after all others. The list of earlier runs grows in place: the times before are not used
+ * Returns the times with a later one added. The list of earlier runs grows in place, so the old value must not be used
  * again.
  */
 export function withLater(undo: UndoLog, times: Times, time: number): Times {
@@ -38,15 +38,15 @@ export function withLater(undo: UndoLog, times: Times, time: number): Times {
   if (count === 1 && first + (time - first) === time) {
     return { first, step: time - first, count: 2, earlier };
   }
-  // Only what the numbers themselves give back belongs to the run.
+  // A time belongs to the run only if the run's numbers reproduce it exactly.
   if (count > 1 && first + step * count === time) return { first, step, count: count + 1, earlier };
   const run = { first, step, count };
-  // All trials begin with the same empty list.
+  // The first entry needs a list of its own, since all trials start with the same empty list.
   if (earlier.length > 0) undo.push(earlier, run);
   return { first: time, step: 0, count: 1, earlier: earlier.length > 0 ? earlier : [run] };
 }
 
-/** All of them, in order. */
+/** Yields all times in order. */
 export function* timesOf(times: Times): Generator<number> {
   for (const { first, step, count } of [...times.earlier, times]) {
     for (let i = 0; i < count; i += 1) yield first + i * step;

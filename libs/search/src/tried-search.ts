@@ -2,11 +2,11 @@ import type { SearchEvent } from "./events.ts";
 import type { SearchState } from "./state.ts";
 import type { UndoLog } from "./undo-log.ts";
 
-/** A search that a decision tries its events out on: the machine takes them back when the decision is made. */
+/** A search to which a decision applies events in order to continue from them; the machine undoes them afterwards. */
 export interface TriedSearch {
-  /** The state after the events that were applied so far: it is changed in place. */
+  /** The state after the events applied so far, which is changed in place. */
   readonly state: SearchState;
   apply(event: SearchEvent): void;
-  /** Takes back what `look` has changed. */
+  /** Returns the result of `look` and undoes its changes. */
   tryOut<Result>(look: (undo: UndoLog) => Result): Result;
 }

@@ -1,13 +1,13 @@
 import { assert } from "@trainyard/kernel";
 
 /**
- * The one way to change the state of a search: each change is made in place, and what takes it back is noted. The types
- * of the state are read-only throughout, so that nothing changes without the log.
+ * All changes of a search's state go through this log: each is made in place, and the log keeps how to undo it. The
+ * state's types are read-only, so that no change bypasses the log.
  */
 export class UndoLog {
   readonly #undos: (() => void)[] = [];
 
-  /** Changes noted and not forgotten: a place to go back to. */
+  /** The number of changes that can be undone; `backTo` accepts it. */
   get length(): number {
     return this.#undos.length;
   }
@@ -34,19 +34,19 @@ export class UndoLog {
     items.push(item);
   }
 
-  /** Takes `count` items out from `at` on, and puts others there. */
+  /** Removes `count` items from index `at` on, and inserts others there. */
   splice<Item>(list: readonly Item[], at: number, count: number, ...others: Item[]): void {
     const items = list as Item[];
     const removed = items.splice(at, count, ...others);
     this.#undos.push(() => items.splice(at, others.length, ...removed));
   }
 
-  /** Takes back all changes made since the log had this length. */
+  /** Undoes all changes made since the log had this length. */
   backTo(length: number): void {
     while (this.#undos.length > length) this.#undos.pop()?.();
   }
 
-  /** The changes made so far are never taken back. */
+  /** Makes the changes so far permanent. */
   forget(): void {
     this.#undos.length = 0;
   }

@@ -1,4 +1,4 @@
-/** How long `cluster up` takes when the cluster was there before, and what it keeps in memory when nothing happens. */
+/** The duration of `cluster up` on an existing cluster, and the memory of an idle cluster. */
 import { setTimeout as delay } from "node:timers/promises";
 import { type BenchContext, type BenchResult, costResult } from "../support/bench.ts";
 import { benchCluster } from "../support/cluster.ts";

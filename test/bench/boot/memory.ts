@@ -1,13 +1,13 @@
 import { readdirSync, readFileSync } from "node:fs";
 
 export type Memory = {
-  /** The resident memory of the processes, pages that they share counted once. */
+  /** The resident memory of the processes, with shared pages counted once. */
   readonly sharedOnceMb: number;
-  /** The sum of what each has resident. */
+  /** The sum of the resident memory of each process. */
   readonly eachMb: number;
 };
 
-/** Measures these processes and all that descend from them. */
+/** Measures these processes and all their descendants. */
 export function memoryOf(roots: readonly number[]): Memory {
   const parents = new Map<number, number>();
   for (const name of readdirSync("/proc")) {
@@ -33,7 +33,7 @@ export function memoryOf(roots: readonly number[]): Memory {
   return { sharedOnceMb: pss / 1024, eachMb: rss / 1024 };
 }
 
-/** Empty for a process that has ended, or that this user may not look into. */
+/** Returns the file's text; empty if the process has ended or this user may not read it. */
 function textOf(path: string): string {
   try {
     return readFileSync(path, "utf8");

@@ -1,4 +1,4 @@
-/** Work on checkpoints, at the sizes that their ids name. */
+/** Benchmarks of checkpoints, at the sizes that their ids name. */
 import type { BenchContext, BenchResult } from "../support/bench.ts";
 import { run as gc } from "./gc.ts";
 import { run as registryQuery } from "./registry-query.ts";

@@ -1,6 +1,7 @@
-"""boto3's transfer manager as it is configured by default. Reads orders as lines of JSON, prints the seconds of each.
+"""boto3's transfer manager in its default configuration, driven by orders in lines of JSON.
 
-All files of an order go through one manager, so that small ones are sent by its ten threads at the same time.
+It prints the seconds of each order. All files of an order go through one manager, so that its ten
+threads transfer small files at the same time.
 """
 
 from __future__ import annotations

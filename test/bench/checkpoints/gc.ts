@@ -1,7 +1,8 @@
 /**
- * An experiment's checkpoints judged by its policy: the rule that the end, each pass during the experiment and the
- * preview share, at 100,000 checkpoints beside 10,000. The work is n log n and must not become n²: neither with one
- * trial that has them all, nor with many. Processor time of this process, since nothing else works for it.
+ * Applies an experiment's checkpoint policy to 100,000 checkpoints and to 10,000. The experiment's end, each pass
+ * during the experiment and the preview share this rule. Its cost is n log n and must not become n², whether one trial
+ * has all checkpoints or many trials share them. It is measured in processor time of this process, which does all the
+ * work.
  */
 import {
   type Candidate,
@@ -39,7 +40,7 @@ export async function run(context: BenchContext): Promise<readonly BenchResult[]
   ];
 }
 
-/** Values without order, so that no ranking is sorted beforehand; one in ten was never validated. */
+/** Values in no order, so that no ranking is sorted beforehand; one checkpoint in ten has no validation. */
 function checkpointsOf(count: number, trials: number): readonly Candidate[] {
   return Array.from({ length: count }, (_, at) => ({
     checkpoint: `c${at}`,
@@ -56,7 +57,7 @@ function judgedPerSecond(sets: readonly (readonly Candidate[])[], repeats: numbe
   for (let repeat = 0; repeat < repeats; repeat += 1) {
     for (const candidates of sets) {
       const given = condemned(candidates, policy, true);
-      if (given.size === 0) throw new Error("the policy gave nothing up");
+      if (given.size === 0) throw new Error("the policy deleted no checkpoint");
       judged += candidates.length;
     }
   }

@@ -1,6 +1,6 @@
 /**
- * Queries for versions of a model through the API of a gateway, at 100,000 versions beside 10,000: the best by a metric
- * under conditions, a page of a list under a condition, and a version by its number and by an alias.
+ * Queries for versions of a model through a gateway's API, at 100,000 versions and at 10,000: the best by a metric
+ * under conditions, a page of a filtered list, and a version by its number and by an alias.
  */
 import type { Client } from "@trainyard/client";
 import { type AnyEvent, encodeEvent } from "@trainyard/contracts";
@@ -45,7 +45,7 @@ export async function run(context: BenchContext): Promise<readonly BenchResult[]
 
 let asked = 0;
 
-/** One of four queries, in turn. */
+/** Sends the next of the four queries. */
 async function ask(client: Client, versions: number, caller: number): Promise<void> {
   asked += 1;
   switch ((asked + caller) % 4) {
@@ -57,7 +57,7 @@ async function ask(client: Client, versions: number, caller: number): Promise<vo
         order: "min",
         where,
       });
-      if (items.length !== 1) throw new Error("the best version was not found");
+      if (items.length !== 1) throw new Error("the gateway did not return the best version");
       return;
     }
     case 1: {
@@ -76,7 +76,7 @@ async function ask(client: Client, versions: number, caller: number): Promise<vo
   }
 }
 
-/** A gateway over a database of its own, whose read model has a model with so many versions. */
+/** Opens a gateway over a database of its own, whose read model has a model with this many versions. */
 async function openRegistry(
   stack: AsyncDisposableStack,
   postgres: TestPostgres,
@@ -106,7 +106,7 @@ async function fill(url: string, versions: number): Promise<void> {
       guards: [],
       meta: { ...meta, authid: "", traceparent: "" },
     });
-    if (result.kind !== "committed") throw new Error(`append: ${JSON.stringify(result)}`);
+    if (result.kind !== "committed") throw new Error(`append refused: ${JSON.stringify(result)}`);
     version += events.length;
   };
   const created = { ...words, labels: [], workspace: "" };
@@ -119,9 +119,9 @@ async function fill(url: string, versions: number): Promise<void> {
   await append([{ type: "AliasMoved", data }]);
 }
 
-/** Values that repeat, so that a condition takes the same share of few versions and of many. */
+/** Values repeat, so that a condition selects the same share of few versions and of many. */
 function registered(number: number): AnyEvent {
-  // Multiplied by a prime, so that the best versions are not the newest.
+  // The number is multiplied by a prime, so that the best versions are not the newest.
   const spread = (number * 7_919) % 100_003;
   return {
     type: "VersionRegistered",

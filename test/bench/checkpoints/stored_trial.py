@@ -1,7 +1,8 @@
-"""Stores and reads checkpoints as a trial does, in turn with what others do with the same files.
+"""Stores and reads checkpoints as a trial does, in turn with other tools on the same files.
 
-The settings are JSON in BENCH, written by transfers.ts. Prints one line, ``BENCH`` and JSON: for each thing measured
-the seconds of each round, ours and theirs; the first round of each does not count.
+The settings are JSON in BENCH, written by transfers.ts. The program prints one line,
+``BENCH`` and JSON: for each measured task, the seconds of each round of Trainyard and of the other
+tool. The first round of each task does not count.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ BYTES = SETTINGS["bytes"] // SETTINGS["files"]
 
 
 def write(name: str, mark: int) -> None:
-    """Zeros, which is what a server that discards content gives back; with a mark, content of its own. Durable."""
+    """Write a durable file of zeros, as a discarding server returns, or of a mark and zeros."""
     with open(SOURCE / name, "wb") as file:
         file.write(mark.to_bytes(8, "big"))
         zeros = bytes(min(BYTES, 1 << 20))
@@ -48,7 +49,7 @@ class Peer:
         )
 
     def seconds(self, what: str, folder: Path) -> float:
-        """Has it send or fetch the files."""
+        """Send or fetch the files; return the seconds that it took."""
         assert self._process.stdin is not None and self._process.stdout is not None
         order = {"what": what, "folder": str(folder), "names": NAMES}
         self._process.stdin.write(json.dumps(order) + "\n")
@@ -66,7 +67,7 @@ class Measure:
         self.seconds: dict[str, dict[str, list[float]]] = {}
 
     def note(self, what: str, who: str, seconds: float) -> None:
-        """Keeps what a round took, and says it."""
+        """Record and print the duration of a round."""
         self.seconds.setdefault(what, {}).setdefault(who, []).append(seconds)
         print(f"{what}, {who}: {seconds:.3f} s", flush=True)
 
@@ -79,7 +80,7 @@ class Measure:
         self._ctx.checkpoint.get_metadata(uuid)
 
     def _store(self) -> tuple[str, float]:
-        """Stores the source's files where they are, as a script does that writes into the checkpoint's folder."""
+        """Store the source's files in place, as a script that writes into the folder does."""
         self._steps += 1
         began = time.perf_counter()
         with self._ctx.checkpoint.store_path({"steps_completed": self._steps}) as (path, uuid):
@@ -89,7 +90,7 @@ class Measure:
         return uuid, time.perf_counter() - began
 
     def directory(self) -> None:
-        """A copy that is complete, beside a copy that is durable."""
+        """Compare a completed checkpoint with a durable copy."""
         self._steps += 1
         began = time.perf_counter()
         uuid = self._ctx.checkpoint.upload(SOURCE, {"steps_completed": self._steps})
@@ -108,7 +109,7 @@ class Measure:
         shutil.rmtree(copy)
 
     def objects(self) -> None:
-        """To an object store and back, beside boto3."""
+        """Compare storing in an object store and reading back with boto3."""
         uuid, seconds = self._store()
         self.note("upload", "ours", seconds)
         if self._peer is not None:
@@ -126,7 +127,7 @@ class Measure:
         shutil.rmtree(copy)
 
     def changed(self, round_: int) -> None:
-        """The second of two checkpoints, of which one file in a hundred has changed, beside the first."""
+        """Compare a second checkpoint, in which one file in a hundred changed, with the first."""
         for name in NAMES:
             write(name, 2 * round_ + 1)
         self.note("second", "theirs", self._store()[1])

@@ -1,7 +1,7 @@
 /**
- * Checkpoints stored and read by a trial of an embedded cluster, until the platform has completed them, beside copying
- * the same files by `cp` and by boto3. The S3 server discards content, so that it costs both the same and little, and
- * is a process of its own. Both sides work in turn, within one trial.
+ * A trial of an embedded cluster stores and reads checkpoints, until the platform has completed them. This is compared
+ * with copying the same files by `cp` and by boto3. The S3 server is a separate process that discards content, so that
+ * it costs both sides equally little. The two sides alternate within one trial.
  */
 import { execFile, spawn } from "node:child_process";
 import { randomUUID } from "node:crypto";
@@ -82,7 +82,7 @@ export async function run(context: BenchContext): Promise<readonly BenchResult[]
 
 const changedOf = (files: number): number => Math.max(files / 100, 1);
 
-/** Medians without the first round. */
+/** Returns the medians of all rounds but the first. */
 function result(of: Bar, seconds: Seconds[string] | undefined, note: string): BenchResult {
   const middle = (taken: readonly number[]): number => median(taken.slice(1));
   if (seconds?.ours === undefined) throw new Error(`${of.id} was not measured`);
@@ -121,7 +121,7 @@ class TransferBench implements AsyncDisposable {
     const credentials = join(folder, "credentials.json");
     const s3 = { access_key_id: "testkey", secret_access_key: "testsecret" };
     writeFileSync(credentials, JSON.stringify({ s3 }), { mode: 0o600 });
-    // The cluster's processes take them over.
+    // The cluster's processes inherit these variables.
     process.env["TRAINYARD_STORAGE_CREDENTIALS"] = credentials;
     process.env["TRAINYARD_STORAGE_ENDPOINTS"] = server;
     const cluster = stack.use(benchCluster(context, { slots: 1 }));
@@ -130,7 +130,7 @@ class TransferBench implements AsyncDisposable {
     return new TransferBench(context, server, boto3, moved, cluster.client(), folder);
   }
 
-  /** The seconds of each round of one trial. */
+  /** Runs one trial and returns the seconds of each round. */
   async trial({ what, files, bytes, rounds }: Trial): Promise<Seconds> {
     const folder = join(this.#folder, randomUUID());
     const settings = {
@@ -170,7 +170,7 @@ class TransferBench implements AsyncDisposable {
       if (message.text.startsWith("BENCH ")) found = JSON.parse(message.text.slice(6)) as Seconds;
       else this.#context.say(`  ${message.text}`);
     }
-    if (found === null) throw new Error(`no figures:\n${said.join("\n")}`);
+    if (found === null) throw new Error(`the trial printed no figures:\n${said.join("\n")}`);
     return found;
   }
 

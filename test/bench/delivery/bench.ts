@@ -1,4 +1,6 @@
-/** From a command's append to a consumer of the bus, beside publishing to JetStream directly. */
+/**
+ * Measures the way from a command's append to a consumer of the bus, compared with publishing to JetStream directly.
+ */
 import { appendOurs } from "../support/append.ts";
 import { type BenchContext, type BenchResult, costResult, rateResult } from "../support/bench.ts";
 import { interleave, median, pacedLatencies, percentile } from "../support/measure.ts";
@@ -11,9 +13,9 @@ const saturatedBar = { id: "chain_saturated", unit: "events/s", floor: 0.4, goal
 const commandsBar = { id: "chain_single_commands", unit: "events/s", floor: null, goal: null };
 const p50Bar = { id: "latency_2000_vs_direct", unit: "ms", floor: 0.2, goal: 0.33 };
 const p99Bar = { id: "latency_2000_p99", unit: "ms", floor: null, goal: null };
-/** Commits of 100 events fill the log faster than the rest of the chain empties it: what is measured is the chain. */
+/** Commits of 100 events fill the log faster than the rest of the chain delivers, so the rest limits the rate. */
 const bulk = { writers: 8, eventsPerCommit: 100 };
-/** Here the log itself is what is full. */
+/** Commits of one event: the log itself limits the rate. */
 const commands = { writers: 128, eventsPerCommit: 1 };
 const pacePerSecond = 2_000;
 
@@ -116,13 +118,13 @@ async function chainLatencies(chain: Chain, count: number): Promise<readonly num
   let caller = 0;
   return await pacedLatencies(pacePerSecond, count, async () => {
     caller += 1;
-    // A stream for each command: those before it may still be on their way.
+    // Each command has a stream of its own, because earlier commands may not have been delivered yet.
     await arrivals.reached(await appendOurs(chain.log, streams, caller));
   });
 }
 
 /**
- * The events of the consumer; they come in position order, and one that the live tail lost came when a later one did.
+ * The events that the consumer has received. They arrive in position order, so a later event implies the earlier ones.
  */
 class Arrivals {
   #position = 0;

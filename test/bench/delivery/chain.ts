@@ -1,6 +1,4 @@
-/**
- * The whole way of an event, on real parts: a command's append, the relay as a process of its own, NATS, a consumer.
- */
+/** The complete path of an event through real parts: a command's append, a relay process, NATS, a consumer. */
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { join } from "node:path";
@@ -27,11 +25,11 @@ export type Chain = AsyncDisposable & {
   readonly server: BenchServer;
   readonly log: EventLog;
   readonly natsUrl: string;
-  /** Called at the arrival of each event, with its position. */
+  /** Called for each event that arrives, with its position. */
   onEvent: (position: number) => void;
 };
 
-/** Everything is up and one event has come all the way when this resolves. */
+/** Starts all parts; resolves once a first event has arrived at the consumer. */
 export async function openChain(): Promise<Chain> {
   await using stack = new AsyncDisposableStack();
   const server = stack.use(await startBenchServer());
@@ -57,7 +55,7 @@ export async function openChain(): Promise<Chain> {
 
 async function firstEvent(chain: { log: EventLog; onEvent: Chain["onEvent"] }): Promise<void> {
   const heard = new Promise<void>((resolve, reject) => {
-    const timer = setTimeout(() => reject(new Error("the relay carried nothing")), firstEventMs);
+    const timer = setTimeout(() => reject(new Error("the relay delivered no event")), firstEventMs);
     chain.onEvent = () => {
       clearTimeout(timer);
       resolve();

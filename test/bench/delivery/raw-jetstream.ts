@@ -1,20 +1,20 @@
 /**
- * The baseline of the delivery benchmarks: events published to a JetStream stream with the client's own `publish`,
- * each acknowledged, so many in flight. No ids, no order between them, no CloudEvents headers.
+ * The baseline of the delivery benchmarks: events published to a JetStream stream with the client's `publish`, each
+ * acknowledged, with a fixed number in flight. They have no ids, no order and no CloudEvents headers.
  */
 import { jetstream, jetstreamManager, RetentionPolicy, StorageType } from "@nats-io/jetstream";
 import { connect } from "@nats-io/transport-node";
 
-/** The size of an event's body beside a CloudEvents envelope, as the reference measurements used. */
+/** The size of an event's body without its CloudEvents envelope, as in the reference measurements. */
 const payloadBytes = 364;
 export const baselineInFlight = 512;
 const stream = "BASELINE";
 const subject = "baseline.event";
 
 export type RawJetStream = AsyncDisposable & {
-  /** Publishes so many and gives the rate at which they were acknowledged. */
+  /** Publishes `count` events and returns the rate of acknowledgements. */
   publishPerSecond(count: number, inFlight?: number): Promise<number>;
-  /** Publishes one and gives the milliseconds until it was acknowledged. */
+  /** Publishes one event and returns the milliseconds until its acknowledgement. */
   publishOneMs(): Promise<number>;
 };
 

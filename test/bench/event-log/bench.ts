@@ -1,4 +1,7 @@
-/** The cost of a durable, ordered, fenced log beside plain inserts of the same rows, and beside a known event store. */
+/**
+ * The cost of a durable, ordered, fenced log, compared with plain inserts of the same rows and with a known event
+ * store.
+ */
 import { appendOurs } from "../support/append.ts";
 import { type BenchContext, type BenchResult, rateResult } from "../support/bench.ts";
 import { startBenchServer } from "../support/log-server.ts";

@@ -1,4 +1,6 @@
-/** The baseline from npm: Emmett's event store on the same server, with expected versions, a pool of 32 connections. */
+/**
+ * The baseline from npm: Emmett's event store on the same server, with expected versions and a pool of 32 connections.
+ */
 import { STREAM_DOES_NOT_EXIST } from "@event-driven-io/emmett";
 import { getPostgreSQLEventStore } from "@event-driven-io/emmett-postgresql";
 import pg from "pg";
@@ -15,7 +17,7 @@ export async function openEmmett(url: string, connections: number): Promise<Emme
   return {
     async appendOne(caller) {
       const { stream, version, n } = streams.next(caller);
-      // The event as an object: the store writes the text itself.
+      // The store takes the event as an object and writes the JSON itself.
       const data = JSON.parse(body(n)) as Record<string, unknown>;
       await store.appendToStream(stream, [{ type: eventType, data, metadata: meta }], {
         expectedStreamVersion: version === 0 ? STREAM_DOES_NOT_EXIST : BigInt(version),
@@ -24,7 +26,8 @@ export async function openEmmett(url: string, connections: number): Promise<Emme
     async [Symbol.asyncDispose]() {
       await store.close();
       if (!pool.ended) await pool.end();
-      // It has set how the whole process reads these types; other benchmarks read them as our services do.
+      // Restores the type parsers, which the store has changed for the whole process; the other benchmarks need the
+      // services' parsers.
       pg.types.setTypeParser(INT8, (text) => text);
       for (const type of [json, JSONB])
         pg.types.setTypeParser(type, (text) => JSON.parse(text) as unknown);

@@ -1,4 +1,4 @@
-/** Streams that are written to again and again while somebody holds a snapshot, beside the same without one. */
+/** Repeated writes to the same streams while a transaction holds a snapshot, compared with writes without one. */
 import pg from "pg";
 import { appendOurs } from "../support/append.ts";
 import { type BenchContext, type BenchResult, rateResult } from "../support/bench.ts";
@@ -15,7 +15,7 @@ export async function hotStreams(context: BenchContext): Promise<BenchResult> {
   const forMs = { tiny: 100, short: 1_500, full: 10_000 }[context.size];
   context.say(`${callers} hot streams, after ${before} commits under a snapshot`);
   await using server = await startBenchServer();
-  // A snapshot holds up its own database only, so both are on one server.
+  // A snapshot only affects its own database, so both databases are on one server.
   await using free = await server.log("hot_free");
   await using held = await server.log("hot_held");
   const snapshot = new pg.Client({ connectionString: await server.database("hot_held") });

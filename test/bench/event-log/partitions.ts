@@ -1,4 +1,4 @@
-/** Reading one stream in a log of a hundred partitions, beside a log of one. */
+/** Reads one stream in a log of a hundred partitions, compared with a log of one partition. */
 import type { EventLog } from "@trainyard/event-log";
 import { fillLog } from "../support/append.ts";
 import { type BenchContext, type BenchResult, rateResult } from "../support/bench.ts";
@@ -19,7 +19,7 @@ export async function manyPartitions(context: BenchContext): Promise<BenchResult
   await divide(await server.database("divided"), Math.ceil(events / partitions));
   await using single = await server.log("single");
   await using divided = await server.log("divided");
-  // Each stream in one commit: like most streams of a long log, it is in one partition.
+  // Each stream is one commit, so that the stream is in one partition, like most streams of a long log.
   await fillLog(single, new Streams(), events, eventsPerStream);
   await fillLog(divided, new Streams(), events, eventsPerStream);
   const readSingle = await readerOf(server, single, "single");
@@ -35,7 +35,7 @@ export async function manyPartitions(context: BenchContext): Promise<BenchResult
   return rateResult(bar, hundred, one, "one caller; the same in a log of one partition");
 }
 
-/** Fewer positions a partition, of a log that is still empty. */
+/** Reduces the number of positions per partition of an empty log. */
 async function divide(url: string, size: number): Promise<void> {
   await withClient(url, async (client) => {
     await client.query("set role ty_migrator");
@@ -60,6 +60,8 @@ async function readerOf(server: BenchServer, log: EventLog, name: string) {
   return async (): Promise<void> => {
     at = (at + 1) % streams.length;
     const events = await log.read(streams[at] ?? "", 0, 500);
-    if (events.length !== eventsPerStream) throw new Error(`${events.length} events were read`);
+    if (events.length !== eventsPerStream) {
+      throw new Error(`${events.length} events were read instead of ${eventsPerStream}`);
+    }
   };
 }

@@ -1,4 +1,4 @@
-/** The baselines: an events table without a log's promises, written with prepared statements over `pg`. */
+/** The baselines: an events table without the log's guarantees, written with prepared statements over `pg`. */
 import pg from "pg";
 import { body, eventType, metaJson, Streams } from "../support/payload.ts";
 

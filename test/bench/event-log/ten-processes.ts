@@ -1,5 +1,6 @@
 /**
- * Many processes on one log, on a disk whose commits take 2 ms longer: what the one order costs where syncing is slow.
+ * Ten processes append to one log on a disk whose commits take 2 ms longer, which shows the cost of the single order
+ * with slow syncs.
  */
 import { spawn } from "node:child_process";
 import { createInterface } from "node:readline";
@@ -18,7 +19,7 @@ export async function tenProcesses(context: BenchContext): Promise<BenchResult> 
   const rounds = context.size === "tiny" ? 1 : 3;
   const forMs = { tiny: 100, short: 1_500, full: 10_000 }[context.size];
   context.say(`${processes} processes, 2 ms of added commit delay`);
-  // The server waits before each sync, whatever else is under way.
+  // The server waits before each sync, even if no other commit is in progress.
   await using server = await startBenchServer({ commit_delay: 2_000, commit_siblings: 0 });
   const url = await server.logUrl("ours");
   await using raw = await openRaw(await server.database("raw"), 32);
@@ -55,7 +56,7 @@ function startWriter(url: string, forMs: number) {
   return {
     async next(wanted: string): Promise<string> {
       const line = await lines.next();
-      if (line.done === true) throw new Error(`a writer ended without saying ${wanted}`);
+      if (line.done === true) throw new Error(`a writer ended before it printed ${wanted}`);
       return line.value;
     },
     go: () => child.stdin.write("\n"),

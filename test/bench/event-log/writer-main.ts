@@ -1,6 +1,6 @@
 /**
- * One of several processes that write to one log, which `ten-processes.ts` starts: connection string, callers,
- * milliseconds. Says "ready", waits for a line, writes, and says how many commits went through.
+ * One of the processes that write to one log, started by `ten-processes.ts` with connection string, callers and
+ * milliseconds. It prints "ready", waits for a line, writes, and prints the number of its commits.
  */
 import { once } from "node:events";
 import { createPostgresLog } from "@trainyard/event-log";
@@ -11,7 +11,7 @@ import { Streams } from "../support/payload.ts";
 const [connectionString = "", callers = "8", forMs = "1000"] = process.argv.slice(2);
 await using log = createPostgresLog({ connectionString });
 const streams = new Streams();
-// The first append connects.
+// The first append opens the connections.
 await appendOurs(log, streams, Number(callers));
 process.stdout.write("ready\n");
 await once(process.stdin, "data");

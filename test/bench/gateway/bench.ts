@@ -1,4 +1,6 @@
-/** The gateway's reads: lists of 100,000 experiments, and one experiment over HTTP beside a bare server. */
+/**
+ * Reads of the gateway: lists of 100,000 experiments, and a single experiment over HTTP, compared with a bare server.
+ */
 import { createPostgresLog } from "@trainyard/event-log";
 import pg from "pg";
 import type { Bench, BenchContext, BenchResult } from "../support/bench.ts";
@@ -15,7 +17,7 @@ const pageSize = 50;
 const arrivingPerSecond = 50;
 const aimMs = 100;
 
-/** Each order that a page offers first, and filters of one to three conditions. */
+/** Queries in each order that a page offers first, with up to three conditions. */
 const questions = [
   {},
   { orderBy: "name" },
@@ -83,7 +85,7 @@ async function ofFewExperiments(
   ];
 }
 
-/** First pages while experiments arrive, each question often enough for a 95th percentile. */
+/** Reads first pages while experiments arrive, each query often enough for a 95th percentile. */
 async function listLatencies(context: BenchContext, stage: Stage): Promise<readonly BenchResult[]> {
   const rounds = { tiny: 2, short: 25, full: 100 }[context.size];
   const before = await scansOf(stage);
@@ -118,7 +120,7 @@ async function listLatencies(context: BenchContext, stage: Stage): Promise<reado
   ];
 }
 
-/** New experiments at a steady pace while something is done. */
+/** Appends experiments at a steady pace while `act` runs. */
 async function whileArriving({ postgres, count }: Stage, act: () => Promise<void>): Promise<void> {
   await using log = createPostgresLog({ connectionString: postgres.url({ database }) });
   let over = false;
@@ -151,7 +153,7 @@ async function scansOf({ postgres }: Stage): Promise<number> {
   });
 }
 
-/** The same questions to few and many experiments. */
+/** Compares the same queries on few and on many experiments. */
 async function flatness(context: BenchContext, small: Stage, large: Stage): Promise<BenchResult> {
   const forMs = { tiny: 200, short: 3_000, full: 10_000 }[context.size];
   const rounds = { tiny: 1, short: 3, full: 9 }[context.size];
@@ -180,7 +182,7 @@ async function flatness(context: BenchContext, small: Stage, large: Stage): Prom
   );
 }
 
-/** One experiment by its number, over HTTP, beside a server that reads the same rows and sends them. */
+/** Reads an experiment by its number over HTTP, compared with a server that reads and sends the same rows. */
 async function oneExperiment(
   stack: AsyncDisposableStack,
   context: BenchContext,

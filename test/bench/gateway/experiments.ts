@@ -1,6 +1,5 @@
 /**
- * A log with many experiments, whose values are skewed: few names and owners, hyperparameters over decades, metrics
- * that crowd.
+ * A log of many experiments with skewed values: few names and owners, hyperparameters over decades, clustered metrics.
  */
 import { type AnyEvent, encodeEvent } from "@trainyard/contracts";
 import { ExperimentOutcome } from "@trainyard/contracts/events";
@@ -32,11 +31,11 @@ export async function appendNew(log: EventLog, writes: readonly Write[]): Promis
     guards: [],
     meta,
   });
-  if (result.kind !== "committed") throw new Error(`append: ${JSON.stringify(result)}`);
+  if (result.kind !== "committed") throw new Error(`append refused: ${JSON.stringify(result)}`);
   return result.position;
 }
 
-/** Experiments 1 to `count`. Gives the position of the last event. */
+/** Appends experiments 1 to `count`; returns the position of the last event. */
 export async function fill(url: string, count: number): Promise<number> {
   await using log = createPostgresLog({ connectionString: url });
   let position = 0;
@@ -48,7 +47,7 @@ export async function fill(url: string, count: number): Promise<number> {
   return position;
 }
 
-/** Most are like few others: the exponent grows with the square of chance. */
+/** Skews a random number towards 1: the exponent grows with its square. */
 const skewed = (chance: number, decades: number): number =>
   Number((10 ** (-decades * chance ** 2)).toPrecision(3));
 

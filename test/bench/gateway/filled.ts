@@ -1,4 +1,4 @@
-/** A gateway whose database has experiments 1 to `count`: the data is made once and kept in the temporary folder. */
+/** A gateway whose database has experiments 1 to `count`; the data is built once and kept in the temporary folder. */
 import { execFile } from "node:child_process";
 import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
@@ -27,7 +27,8 @@ export const database = "bench";
 export type Stage = OpenGateway & { readonly postgres: TestPostgres; readonly count: number };
 
 /**
- * A gateway over a copy of data that was folded once for this form of the read model; it serves the pages of `webDir`.
+ * Opens a gateway over a copy of data that was folded once for this read model's schema; it serves the pages of
+ * `webDir`.
  */
 export async function openFilled(
   stack: AsyncDisposableStack,

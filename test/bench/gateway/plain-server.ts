@@ -1,4 +1,4 @@
-/** A server that does nothing but read an experiment's two documents and send them: no token, no schema, no limits. */
+/** A server that only reads and sends an experiment's two documents: without token, schema and limits. */
 import fastify from "fastify";
 import type { Pool } from "pg";
 

@@ -1,6 +1,6 @@
 /**
  * The picture of a search of 1,000 trials by the API: at earlier versions, read from the first event, and the latest
- * again.
+ * one again.
  */
 import type { Client } from "@trainyard/client";
 import { type AnyEvent, encodeEvent } from "@trainyard/contracts";
@@ -19,7 +19,7 @@ const meta = {
   traceparent: "",
 };
 
-/** An experiment of the bench's data that has no search of its own. */
+/** An experiment of the bench's data without a search. */
 const experiment = "3";
 
 export const pictureBar = {
@@ -40,13 +40,15 @@ export async function searchPicture(
   const took = async (version: number): Promise<number> => {
     const start = performance.now();
     const picture = await client.call("getSearchPicture", { experiment, version });
-    if (picture.trials.length !== trials) throw new Error(`${picture.trials.length} trials`);
+    if (picture.trials.length !== trials) {
+      throw new Error(`the picture has ${picture.trials.length} trials instead of ${trials}`);
+    }
     return performance.now() - start;
   };
   const first: number[] = [];
   const again: number[] = [];
   for (let round = 0; round <= rounds; round += 1) {
-    // Earlier each time, so that nothing that the gateway keeps helps.
+    // Each round asks for an earlier version, so that the gateway's cached state is of no use.
     const ms = await took(events - round);
     if (round > 0) first.push(ms);
   }
@@ -61,7 +63,7 @@ export async function searchPicture(
   };
 }
 
-/** Returns the number of its events. */
+/** Records the search and returns the number of its events. */
 async function record(url: string, trials: number): Promise<number> {
   const { events } = recordedSearch(
     {
@@ -93,7 +95,7 @@ async function record(url: string, trials: number): Promise<number> {
       guards: [],
       meta,
     });
-    if (result.kind !== "committed") throw new Error(`append: ${JSON.stringify(result)}`);
+    if (result.kind !== "committed") throw new Error(`append refused: ${JSON.stringify(result)}`);
   }
   return events.length;
 }

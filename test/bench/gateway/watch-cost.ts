@@ -1,4 +1,4 @@
-/** The cost of one frame of Watch in processor time, gateway and clients together, with few and with many clients. */
+/** The processor time of one Watch frame, in the gateway and its clients together, with few and with many clients. */
 import { createHash, randomBytes } from "node:crypto";
 import { once } from "node:events";
 import { Client } from "@trainyard/client";
@@ -9,7 +9,7 @@ import { type OpenGateway, untilFolded } from "../support/gateway.ts";
 import { interleave } from "../support/measure.ts";
 import { appendNew, experiment } from "./experiments.ts";
 
-/** Beyond those of the bench's data. */
+/** The first id after those of the bench's data. */
 const firstId = 1_000_000;
 const experimentsOfCommit = 5;
 const clientsOfToken = 50;
@@ -56,7 +56,7 @@ export async function watchCost(
   );
 }
 
-/** Makes a person for each token: one person has a bounded number of streams. */
+/** Creates a user for each token, because a user has a limited number of streams. */
 async function tokensOf(url: string, count: number): Promise<readonly string[]> {
   await using log = createPostgresLog({ connectionString: url });
   const tokens: string[] = [];
@@ -70,7 +70,7 @@ async function tokensOf(url: string, count: number): Promise<readonly string[]> 
   return tokens;
 }
 
-/** Counts frames per second of this process's processor time; gateway and clients run in it. */
+/** Counts the frames per second of this process's processor time; the gateway and the clients run in it. */
 async function framesPerSecond(
   log: EventLog,
   clients: readonly Client[],

@@ -1,4 +1,7 @@
-/** Lines: stored by the service beside a bare COPY, searched for what is rare, and written beside a run that floods. */
+/**
+ * Log lines: stored by the service and by a bare COPY, searched for a rare word, and written beside a run with many
+ * lines.
+ */
 import { chmod, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -39,7 +42,7 @@ function lineOf(allocation: string, sequence: number): Plain<LogLine> {
   };
 }
 
-/** Batches of a run, one after the other, as an agent sends them. */
+/** Stores a run's lines in batches, one after the other, like an agent. */
 async function fill(logs: TestLogs, run: string, lines: number): Promise<void> {
   for (let from = 0; from < lines; from += batchLines) {
     const count = Math.min(batchLines, lines - from);
@@ -53,7 +56,7 @@ async function ingested(logs: TestLogs, context: BenchContext): Promise<BenchRes
   const rounds = { tiny: 1, short: 3, full: 5 }[context.size];
   const folder = await mkdtemp(join(tmpdir(), "trainyard-lines-"));
   try {
-    // Read by the server, which runs as another user.
+    // The server reads the file as another user.
     await chmod(folder, 0o755);
     const file = join(folder, "lines.tsv");
     const rows = Array.from({ length: lines }, (_, n) => lineOf("1.1#1", n));
@@ -94,8 +97,8 @@ async function perSecond(lines: number, work: () => Promise<unknown>): Promise<n
 }
 
 /**
- * One line among all of an experiment, by a word: from the question until nothing is left to look at, with the index
- * and without.
+ * Searches an experiment for a word that one line has: from the query to the end of the search, with the index and
+ * without.
  */
 async function searched(logs: TestLogs, context: BenchContext): Promise<BenchResult> {
   const lines = { tiny: 5_000, short: 1_000_000, full: 10_000_000 }[context.size];
@@ -126,9 +129,7 @@ async function searched(logs: TestLogs, context: BenchContext): Promise<BenchRes
   );
 }
 
-/**
- * Lines of experiment 9, stored by the database alone; nobody has counted them for the index yet. Gives their bytes.
- */
+/** Stores lines of experiment 9 directly in the database, which the index does not count yet; returns their bytes. */
 async function storeBelow(logs: TestLogs, lines: number): Promise<number> {
   const { text } = lineOf("9.1#1", 0);
   const [before = "", after = ""] = text.split("step=0");
@@ -160,7 +161,8 @@ async function indexed(logs: TestLogs, bytes: number): Promise<void> {
 }
 
 /**
- * From sending one line until it is stored, while another run sends batches as fast as they are taken, and without it.
+ * Measures the time until a sent line is stored, with and without another run that sends batches as fast as they are
+ * accepted.
  */
 async function besideAFlood(logs: TestLogs, context: BenchContext): Promise<BenchResult> {
   const writes = { tiny: 5, short: 300, full: 2_000 }[context.size];

@@ -1,4 +1,6 @@
-/** Reports of ten scalars: taken over HTTP until they are durable, their room, and charts of a million of them. */
+/**
+ * Reports of ten scalars: sent over HTTP until they are durable, their size on disk, and charts of a million of them.
+ */
 import { type BenchContext, type BenchResult, rateResult } from "../support/bench.ts";
 import { callsPerSecond, interleave } from "../support/measure.ts";
 import { charts } from "./charts.ts";
@@ -44,7 +46,8 @@ async function ingest(context: BenchContext, stage: MetricsStage): Promise<reado
       reports: Array.from({ length: perRequest }, (_, i) => reportOf(start + i)),
     });
   };
-  // Made before the clock runs, as what makes them is another host's; a round that needs more makes them while it runs.
+  // Requests are built before the clock starts, since another host would build them; further ones are built during the
+  // round.
   const prepared = trials.map((): string[] => []);
   const prepare = (): void => {
     for (const [caller, own] of prepared.entries()) {

@@ -1,5 +1,5 @@
 /**
- * Charts of a million points and of a hundred trials, over data that the service stored and compacted once and that are
+ * Charts of a million points and of a hundred trials, over data that the service stored and compacted once and that is
  * kept.
  */
 import { createHash } from "node:crypto";
@@ -117,7 +117,7 @@ async function compare(context: BenchContext): Promise<BenchResult> {
         name: "one metric of all trials",
         round: async () => {
           const start = performance.now();
-          // Four trials are what one answer takes.
+          // One answer has at most four trials.
           for (let from = 0; from < trials.length; from += 4) {
             await stage.series({ trials: trials.slice(from, from + 4), ...asked, ...plain });
           }
@@ -136,7 +136,7 @@ const root = join(import.meta.dirname, "../../..");
 const foldersOfTheForm = ["services/metrics/migrations", "services/metrics/src/core/columns"];
 const filesOfTheForm = ["charts.ts", "plain.ts", "reports.ts"];
 
-/** A data folder with what `make` stores, made once for this form of the data. */
+/** Returns a data folder with the data that `make` stores, built once per version of the data. */
 async function keptData(
   name: string,
   context: BenchContext,
@@ -163,7 +163,7 @@ async function keptData(
   });
 }
 
-/** Requests under way at once. */
+/** The number of concurrent requests. */
 const callers = 4;
 
 async function fill(stage: MetricsStage, trial: string, reports: number): Promise<void> {
@@ -189,7 +189,10 @@ async function compacted(stage: MetricsStage): Promise<void> {
   }
 }
 
-/** One metric of a trial's blocks under the names of others: its charts cost the same as if each had reported it. */
+/**
+ * Copies one metric of a trial's blocks under the names of other trials: their charts cost as much as if each had
+ * reported it.
+ */
 async function copyTrial(
   stage: MetricsStage,
   trial: string,
@@ -204,7 +207,7 @@ async function copyTrial(
   const columns = (await columnsOf("columns")).filter((name) => name !== "block");
   for (const other of others) {
     await stage.run(other);
-    // Both are in the order of the first trial's blocks, so the n-th block of one is the n-th of the other.
+    // Both lists are in the order of the first trial's blocks, so the n-th blocks of the two correspond.
     await stage.stage.sql(
       `with given as (
          insert into metrics.blocks (trial, ${blocks.join(", ")})

@@ -1,4 +1,4 @@
-/** Reports in streams over gRPC beside the same batches over HTTP, both until they are durable. */
+/** Reports in gRPC streams compared with the same batches over HTTP, both until they are durable. */
 import { ReportService } from "@trainyard/contracts/api";
 import { requestBytes } from "@trainyard/runtime/grpc";
 import { type BenchContext, type BenchResult, rateResult } from "../support/bench.ts";
@@ -31,7 +31,7 @@ export async function grpcBesideHttp(
   const textOf = (caller: number): string => JSON.stringify({ reports: batchOf(caller) });
   const bytesOf = (caller: number): Buffer =>
     requestBytes(streamReports, { batch: 1, reports: batchOf(caller) });
-  // Made before the clock runs, as what makes them is another host's.
+  // Requests are built before the clock starts, since another host would build them.
   const prepare = (): void => {
     for (const caller of trials.keys()) {
       const [ownTexts, ownBytes] = [texts[caller] ?? [], bytes[caller] ?? []];

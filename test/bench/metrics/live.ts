@@ -1,6 +1,6 @@
 /**
- * From the report of a point to its arrival at a subscriber, through a whole cluster: HTTP, a durable commit, NATS, the
- * gateway and server-sent events. Reports come at a steady pace; each is timed from before its request is sent.
+ * The time from sending a point's report to its arrival at a subscriber, through a whole cluster: HTTP, a durable
+ * commit, NATS, the gateway and server-sent events. Reports are sent at a steady pace.
  */
 import { execFileSync } from "node:child_process";
 import { readFileSync } from "node:fs";
@@ -35,7 +35,7 @@ export async function live(context: BenchContext): Promise<readonly BenchResult[
       const requests = Math.ceil(forSeconds * perSecond);
       return measured(client, experiment, reporter, { perSecond, requests, reportsEach });
     };
-    // The first ones take longer, because their code is compiled.
+    // The first seconds are not counted, because the code is still being compiled.
     await during(Math.min(3, seconds));
     const latencies = await during(seconds);
     const p99 = percentile(latencies, 0.99);
@@ -49,7 +49,7 @@ export async function live(context: BenchContext): Promise<readonly BenchResult[
   return results;
 }
 
-/** Trials that do nothing themselves. */
+/** Submits an experiment whose trials do nothing. */
 async function submitted(client: Client): Promise<string> {
   const config = `
 name: live
@@ -68,12 +68,12 @@ searcher: { name: random, metric: loss, max_trials: ${trials} }
   }
 }
 
-/** Sends numbered reports for the trials in turn. */
+/** Sends numbered reports of the trials in turn. */
 class Reporter {
   readonly #http: string;
   readonly #key: { readonly id: string; readonly secret: Buffer };
   readonly #experiment: string;
-  /** The rank of the reporter's keys, which no other reporter has. */
+  /** The rank in the reporter's keys, which no other reporter uses. */
   readonly #rank: number;
   sent = 0;
 
@@ -89,7 +89,7 @@ class Reporter {
     this.#rank = rank;
   }
 
-  /** Resolves when they are acknowledged. `atMs` of each is when they were sent. */
+  /** Sends reports and resolves when they are acknowledged; `atMs` of each is the time of sending. */
   async send(count: number): Promise<void> {
     const atMs = performance.timeOrigin + performance.now();
     const first = this.sent;

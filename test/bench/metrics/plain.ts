@@ -1,4 +1,4 @@
-/** The peers of the service: a JSONB row for each report, and a narrow row with a unique index for each point. */
+/** The baselines of the service: a JSONB row per report, and a narrow row with a unique index per point. */
 import type pg from "pg";
 
 type Report = {
@@ -20,7 +20,7 @@ export async function createPlainTables(pool: pg.Pool): Promise<void> {
       at_ms double precision not null, unique (trial, name, step))`);
 }
 
-/** One commit. */
+/** Inserts a report in one commit. */
 export async function insertJsonReport(
   pool: pg.Pool,
   trial: string,
@@ -34,7 +34,7 @@ export async function insertJsonReport(
   });
 }
 
-/** One metric of so many reports: what a row takes does not depend on its name. */
+/** Inserts one metric of `count` reports: the size of a row does not depend on the metric's name. */
 export async function insertNarrow(
   pool: pg.Pool,
   trial: string,
@@ -65,7 +65,7 @@ export async function narrowBytes(pool: pg.Pool): Promise<number> {
   return rows[0]?.bytes ?? Number.NaN;
 }
 
-/** Rows of a range, and in JavaScript the extremes of each of 1,000 buckets. */
+/** Reads the rows of a range and computes the extremes of 1,000 buckets in JavaScript. */
 export async function narrowSeries(
   pool: pg.Pool,
   trial: string,

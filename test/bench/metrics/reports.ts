@@ -1,9 +1,9 @@
-/** The reports of these benchmarks. */
+/** The reports of the metrics benchmarks. */
 export const metricsEach = 10;
-/** Reports of one request. */
+/** The number of reports per request. */
 export const perRequest = 100;
 
-/** The reports of a training of ten metrics: computed as float32, rounded by nobody. */
+/** Returns a training's report of ten metrics: float32 values, without rounding. */
 export function reportOf(n: number) {
   const metrics = Object.fromEntries(
     Array.from({ length: metricsEach }, (_, i) => [

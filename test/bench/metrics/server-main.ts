@@ -1,7 +1,7 @@
 /**
- * The metrics service as a process of its own, for `bench.ts`: takes its settings from the environment and says its
- * address. Beside it, at /parse, an endpoint that only parses a request, and at /series one that asks the service over
- * its bus, as the gateway does. The addresses are said on one line, that of gRPC last.
+ * The metrics service as a separate process for `bench.ts`, with its settings in the environment. It also has an
+ * endpoint /parse, which only parses a request, and an endpoint /series, which queries the service over its bus like
+ * the gateway. It prints its addresses on one line, the gRPC address last.
  */
 import { createServer } from "node:http";
 import { createMemoryBus } from "@trainyard/bus";
@@ -46,7 +46,7 @@ const server = createServer((request, response) => {
     );
   });
 });
-// Longer than the pause until its next round: a client that sends while its connection is closed gets an error.
+// Connections live longer than the pause between rounds, because sending on a closing connection fails.
 server.keepAliveTimeout = 600_000;
 server.listen(0, "127.0.0.1", () => {
   const address = server.address();

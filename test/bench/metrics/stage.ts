@@ -1,6 +1,4 @@
-/**
- * A durable PostgreSQL with the log and a run in it, the service in a process of its own, and plain tables beside them.
- */
+/** A durable PostgreSQL with the log and a run, the service as a separate process, and plain tables. */
 import { type ChildProcess, execFile, spawn } from "node:child_process";
 import { chmod } from "node:fs/promises";
 import { Agent, request } from "node:http";
@@ -50,11 +48,11 @@ export class MetricsStage implements AsyncDisposable {
     this.stage = stage;
     const url = stage.postgres.url({ database: "trainyard" });
     this.pool = new pg.Pool({ connectionString: url, max: 8 });
-    // The server is stopped before the pool when the data are saved.
+    // The server is stopped before the pool when the data is saved, so the pool's errors are ignored.
     this.pool.on("error", () => {});
   }
 
-  /** `copyOf`: over a copy of these data of a stage. */
+  /** Starts a stage; with `copyOf`, over a copy of a saved stage's data. */
   static async start(copyOf?: string): Promise<MetricsStage> {
     const settings = { max_wal_size: "8GB", shared_buffers: "512MB" };
     const copied = copyOf === undefined ? {} : { copyOf };
@@ -64,7 +62,7 @@ export class MetricsStage implements AsyncDisposable {
     return stage;
   }
 
-  /** Stops the service and the server, and copies the data into a folder, from which a stage can start. */
+  /** Stops the service and the server, and copies the data to a folder from which a stage can start. */
   async save(folder: string): Promise<void> {
     await this.#stop();
     await this.stage.postgres.stop();
@@ -76,7 +74,7 @@ export class MetricsStage implements AsyncDisposable {
     return this.#server?.pid ?? 0;
   }
 
-  /** A service that remembers nothing. */
+  /** Restarts the service, which clears its memory. */
   async restart(): Promise<void> {
     await this.#stop();
     const server = spawn(process.execPath, [join(import.meta.dirname, "server-main.ts")], {
@@ -103,7 +101,7 @@ export class MetricsStage implements AsyncDisposable {
     this.#grants.set(trial, await this.stage.tell(`trial-${trial}`, event));
   }
 
-  /** Acknowledged: the reports are durable. */
+  /** Sends reports; resolves when they are durable. */
   async report(trial: string, body: string): Promise<void> {
     const run = `${trial}#1`;
     const token = runToken(key, run, this.#grants.get(trial) ?? 0);
@@ -111,7 +109,7 @@ export class MetricsStage implements AsyncDisposable {
     await this.#post(`${this.#addresses[0]}${path}`, body, token);
   }
 
-  /** A stream of batches, one call after the other, each until it is acknowledged. */
+  /** Opens a gRPC stream of batches for sequential calls, each until its acknowledgement. */
   openStream(trial: string): ReportStream {
     const token = runToken(key, `${trial}#1`, this.#grants.get(trial) ?? 0);
     return new ReportStream(new GrpcClient(this.#addresses[2] ?? "", token));
@@ -138,7 +136,7 @@ export class MetricsStage implements AsyncDisposable {
         response.on("end", () => {
           const text = Buffer.concat(chunks).toString("utf8");
           if (response.statusCode === 200) resolve(text);
-          else reject(new Error(`${url}: ${response.statusCode} ${text}`));
+          else reject(new Error(`${url} answered ${response.statusCode}: ${text}`));
         });
       });
       sent.on("error", reject);

@@ -1,5 +1,6 @@
 /**
- * A PyTorchTrial beside the same training by hand: its steps, on one process and on two, its checkpoints and its start.
+ * A PyTorchTrial compared with the same training by hand: its steps, on one process and on two, its checkpoints and its
+ * start.
  */
 import { execFile } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";
@@ -76,7 +77,7 @@ class PytorchBench {
     };
   }
 
-  /** `data` is `BENCH_DATA` of work.py. */
+  /** Compares steps; `data` is `BENCH_DATA` of work.py. */
   steps(bar: Bar, data: "own" | "tensors"): Promise<BenchResult> {
     return this.#sideBySide(
       bar,
@@ -122,7 +123,7 @@ class PytorchBench {
     return costResult(bar, ms(own), ms(theirs), `a batch; ${note}`);
   }
 
-  /** The time that a training waits for a checkpoint, beside that of torch.save. */
+  /** Compares the time that a training waits for a checkpoint with that of torch.save. */
   async stall(): Promise<BenchResult> {
     const { stdout } = await promisify(execFile)(this.#python, [join(scripts, "stall.py")], {
       cwd: this.#folder,

@@ -1,7 +1,7 @@
-"""Where the two trainings wait for their turn.
+"""A gate at which the two compared trainings take turns.
 
-Each trains a block of batches when the benchmark says so, and then reports how long that took. While one
-trains the other one waits, so that both see the same machine.
+Each training runs a block of batches when the benchmark says so, and then reports the duration.
+While one trains the other waits, so that both run on the same idle machine.
 """
 
 from __future__ import annotations
@@ -12,11 +12,12 @@ import time
 
 
 class Gate:
-    """Call ``pass_batch`` at the beginning of each batch. Only the first process waits for the
-    benchmark, the others wait for the first one's gradients.
+    """Call ``pass_batch`` at the beginning of each batch.
 
-    What is said on the socket that ``BENCH_SOCKET`` names: "ready" at the first batch, then the
-    seconds of each block; "go" begins one, "end" ends the process.
+    Only the first process waits for the benchmark; the others wait for its gradients. The socket
+    of ``BENCH_SOCKET`` carries lines: the training writes "ready" at the first batch, and then
+    the seconds of each block. The benchmark writes "go" to begin a block, and "end" to end the
+    process.
     """
 
     def __init__(self, rank: int = 0) -> None:
@@ -38,6 +39,6 @@ class Gate:
         assert self._lines is not None
         print(message, file=self._lines, flush=True)
         if self._lines.readline().strip() != "go":
-            # The other processes of this training end with it, and what they would say is not asked.
+            # The exit also ends the training's other processes, whose output is not needed.
             os._exit(0)
         self._began = time.perf_counter()

@@ -1,4 +1,4 @@
-"""The training as a PyTorchTrial; under the launcher with as many processes as there are slots."""
+"""The training as a PyTorchTrial; under the launcher it has a process per slot."""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""The training as a loop by hand, with PyTorch alone; under torchrun with DistributedDataParallel."""
+"""The training as a hand-written loop in plain PyTorch; under torchrun with
+DistributedDataParallel.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How long a training waits for a checkpoint, beside torch.save of the same, in one run. Prints JSON (ms)."""
+"""Compare how long a training waits for a checkpoint and for torch.save; prints JSON (ms)."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from work import BATCH, network, optimizer_of, samples
 from trainyard import pytorch
 
 CHECKPOINTS = int(os.environ["BENCH_CHECKPOINTS"])
-# Enough batches that one has been written before the next is due.
+# The number of batches between checkpoints, enough for a checkpoint to be written before the next.
 PERIOD = 40
 
 
 class Trial(pytorch.PyTorchTrial):
-    """A checkpoint is due after each fortieth batch; in the middle between, torch.save is called."""
+    """A trial with a checkpoint every 40 batches, and a torch.save midway between two of them."""
 
     def __init__(self, context: pytorch.PyTorchTrialContext) -> None:
         torch.set_num_threads(1)

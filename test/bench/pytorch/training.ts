@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { createInterface } from "node:readline";
 
 export class Training implements AsyncDisposable {
-  /** From the spawn to the first batch. */
+  /** The milliseconds from the spawn to the first batch. */
   readonly firstBatchMs: number;
   readonly #child: ChildProcess;
   readonly #server: Server;
@@ -27,7 +27,7 @@ export class Training implements AsyncDisposable {
     this.#lines = parts.lines;
   }
 
-  /** Starts a command, which is a training with a gate, and waits until it is at its first batch. */
+  /** Starts a command, which must be a training with a gate, and waits until it reaches its first batch. */
   static async start(
     command: readonly [string, ...string[]],
     folder: string,
@@ -60,7 +60,7 @@ export class Training implements AsyncDisposable {
     return new Training({ firstBatchMs, child, server, socket, lines });
   }
 
-  /** Trains a block; gives its seconds, as the training measured them. */
+  /** Trains a block; returns the seconds that the training measured. */
   async block(): Promise<number> {
     this.#socket.write("go\n");
     const next = await this.#lines.next();
@@ -73,7 +73,7 @@ export class Training implements AsyncDisposable {
       this.#child.exitCode === null && this.#child.signalCode === null
         ? once(this.#child, "exit")
         : Promise.resolve();
-    // A launcher and its processes are one group.
+    // A launcher and its processes form one process group.
     if (this.#child.pid !== undefined) process.kill(-this.#child.pid, "SIGKILL");
     await exited;
     this.#socket.destroy();

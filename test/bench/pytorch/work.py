@@ -1,7 +1,8 @@
-"""The network and the data of both sides.
+"""The network and the data of both trainings.
 
-``BENCH_DATA`` is ``own`` for a map-style Dataset of the user's own, which gives one sample at a time,
-or ``tensors`` for a ``TensorDataset``, whose batches ``trainyard.pytorch`` indexes as a whole.
+``BENCH_DATA`` is ``own`` for a map-style Dataset that returns one sample at a time, or
+``tensors`` for a ``TensorDataset``, whose batches ``trainyard.pytorch`` reads by one indexing
+operation.
 """
 
 from __future__ import annotations

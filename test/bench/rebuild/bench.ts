@@ -1,6 +1,6 @@
 /**
- * The whole log read again: a read model folded from its first event beside bare keyset pages of the same rows; and
- * whether appending slows down as the log grows.
+ * Reading the whole log again: a read model folded from its first event, compared with bare keyset pages of the same
+ * rows; and whether appends slow down as the log grows.
  */
 import { createMemoryBus } from "@trainyard/bus";
 import { decodeEvent } from "@trainyard/contracts";
@@ -27,7 +27,7 @@ export async function run(context: BenchContext): Promise<readonly BenchResult[]
   context.say(`filling a log with ${large} events`);
   await fillLog(log, new Streams(), large, eventsPerCommit);
   return await withClient(await server.database("large"), async (client) => {
-    // Vacuum and writing after the filling must not fall into a round.
+    // The vacuum and the writes after the filling must not affect a round.
     await client.query("vacuum analyze");
     await client.query("checkpoint");
     const head = await log.head();
@@ -69,7 +69,7 @@ async function readPages(client: pg.Client): Promise<number> {
 
 type Row = { run: number; step: number; best: number; reports: number };
 
-/** The latest step and the best value of every trial, decoded and folded as a service does it. */
+/** Folds the latest step and the best value of every trial, decoded like in a service. */
 function fold(model: Map<string, Row>, event: StoredEvent): void {
   const { type, data } = decodeEvent(event);
   if (type !== "ValidationReported") return;
@@ -86,7 +86,7 @@ function fold(model: Map<string, Row>, event: StoredEvent): void {
 }
 
 async function foldAll(log: EventLog, head: number): Promise<number> {
-  // The feed that every read model follows; nothing comes over this bus, so it reads the log.
+  // The feed of every read model; this bus delivers no events, so it reads the log.
   await using feed = await EventFeed.open(log, createMemoryBus().connect("bench"), systemClock);
   const { signal } = new AbortController();
   const model = new Map<string, Row>();
@@ -101,7 +101,7 @@ async function foldAll(log: EventLog, head: number): Promise<number> {
   return reports;
 }
 
-/** The same commands on a log that holds 10,000 events before each round, and on the large one. */
+/** Compares the same appends on a log of 10,000 events, refilled before each round, with those on the large log. */
 async function flatness(
   context: BenchContext,
   server: BenchServer,

@@ -1,4 +1,4 @@
-/** Loading one stream, which is what a service does for each decision whose state it does not hold. */
+/** Loading one stream, as a service does for each decision whose state is not cached. */
 import type { EventLog } from "@trainyard/event-log";
 import type pg from "pg";
 import { fillLog } from "../support/append.ts";

@@ -1,5 +1,6 @@
 /**
- * The processor time of one beat of the scheduler: every agent reports, nothing has changed, and each gets its list.
+ * The processor time of one beat of the scheduler in which every agent reports, nothing has changed, and each agent
+ * gets its list.
  */
 import { BeatingCluster } from "@trainyard/service-scheduler/testing";
 import { type BenchContext, type BenchResult, costResult } from "../support/bench.ts";
@@ -14,7 +15,8 @@ export function beats({ size, say }: BenchContext, scale: number): readonly Benc
   return [100, 1_000, 10_000].map((agents) => {
     say(`a beat to ${agents} agents`);
     const cluster = new BeatingCluster(agents / scale, slotsPerAgent);
-    // The first two look at what is new: every agent and run of the fold, then the versions of the lists.
+    // The first two beats are not counted: they process all agents and runs of the fold, and then the versions of the
+    // lists.
     for (let beat = 0; beat < 2; beat += 1) cluster.beat(cluster.nextReports());
     const taken = Array.from({ length: count }, () => {
       const reports = cluster.nextReports();

@@ -1,6 +1,7 @@
 /**
- * Placement passes with all rules on: beside a plain scan, by the number of agents, by the length of the queue; and the
- * scheduler around them: its beat, its memory, what its policies make of a workload, its placements on a durable log.
+ * Placement passes with all rules enabled, compared with a plain scan, by the number of agents and by the length of the
+ * queue. Also the scheduler around them: its beat, its memory, the utilisation by policy, and its placements on a
+ * durable log.
  */
 import { type BenchContext, type BenchResult, costResult, rateResult } from "../support/bench.ts";
 import { interleave, percentile } from "../support/measure.ts";
@@ -49,8 +50,8 @@ export async function run(context: BenchContext): Promise<readonly BenchResult[]
 }
 
 /**
- * In seconds of processor time: others on the machine take less of it. Runs end and arrive outside of what is measured:
- * the passes have had the share of the processor time that they have had of the time.
+ * Placements per second of processor time, which other processes affect less than elapsed time. Runs end and arrive
+ * outside the measured passes.
  */
 function placementsPerSecond(pool: Places, forMs: number): number {
   let placements = 0;

@@ -1,6 +1,6 @@
 /**
  * Placements through the scheduler's shell over a durable PostgreSQL: runs of one slot wait, agents join, and each run
- * ends as soon as it has started, so that a place is soon free again. A placement is three commits: the grant, the
+ * ends as soon as it has started, so that its slot becomes free again. A placement is three commits: the grant, the
  * start and the end.
  */
 import { encodeEvent } from "@trainyard/contracts";
@@ -90,7 +90,7 @@ async function requestRuns(stage: DatabaseStage, count: number): Promise<void> {
   await stage.relay();
 }
 
-/** Ends whatever starts there. */
+/** Ends every run that starts on the agent. */
 async function endAll(agent: ScriptedAgent, ended: (runs: number) => void): Promise<void> {
   const seen = new Set<string>();
   for (;;) {
@@ -104,7 +104,7 @@ async function endAll(agent: ScriptedAgent, ended: (runs: number) => void): Prom
   }
 }
 
-/** The events of a name in the log, and the time from the first to the last. */
+/** Counts the events of a type in the log, and the time from the first to the last. */
 async function eventsOf(stage: DatabaseStage, name: string) {
   const [row] = await stage.sql<{ count: number; overMs: number }>(
     `select count(*)::int as count,

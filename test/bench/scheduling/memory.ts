@@ -1,4 +1,4 @@
-/** The memory of the scheduler's state of a cluster, by agent and by waiting run: its fold of their events. */
+/** The memory of the scheduler's folded state, per agent and per waiting run. */
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 import type { AnyEvent } from "@trainyard/contracts";
@@ -56,7 +56,7 @@ function queued(n: number): AnyEvent {
   };
 }
 
-/** The heap in use after a full collection. */
+/** Returns the used heap after a full garbage collection. */
 function heapBytes(): number {
   setFlagsFromString("--expose_gc");
   (runInNewContext("gc") as () => void)();

@@ -3,7 +3,7 @@ import { allRules, next, randomOf, runsFor, slotsPerAgent } from "./workload.ts"
 
 type Running = { readonly demand: Demand; readonly shares: readonly Share[]; at: number };
 
-/** The pool and its fold, with grants and stops that take effect at once. */
+/** The pool and its fold, whose grants and stops take effect at once. */
 export class OurPool {
   readonly pool: Pool;
   readonly #running: string[] = [];
@@ -24,14 +24,14 @@ export class OurPool {
     while (this.pass(Number.POSITIVE_INFINITY) > 0);
   }
 
-  /** A random run ends, and its experiment queues another one. */
+  /** Ends a random run; its experiment queues another one. */
   endOne(): void {
     const at = Math.floor(this.#random() * this.#running.length);
     const id = this.#running[at];
     if (id !== undefined) this.#end(id);
   }
 
-  /** The number of runs that it places. */
+  /** Runs a pass and returns the number of runs that it places. */
   pass(grantsMax?: number): number {
     this.#nowMs += 10;
     const options = grantsMax === undefined ? {} : { grantsMax };
@@ -59,7 +59,7 @@ export class OurPool {
     this.#queue(next(run.demand, this.#queued, this.#nowMs));
   }
 
-  /** The last takes the place of the one that is gone. */
+  /** Removes an element by moving the last one into its place. */
   #takeOut(at: number): void {
     const last = this.#running.pop();
     if (last === undefined || at === this.#running.length) return;

@@ -1,4 +1,4 @@
-/** The same order and limits without an index: each placement looks at all waiting runs, then at all agents. */
+/** The same order and limits without an index: each placement visits all waiting runs, then all agents. */
 import type { Demand, PoolSettings } from "@trainyard/scheduling";
 import { allRules, next, randomOf, runsFor, slotsPerAgent } from "./workload.ts";
 
@@ -22,7 +22,7 @@ export class PlainScan {
     this.#fill();
   }
 
-  /** Fills the agents without a scan for each run: where it starts from does not count. */
+  /** Fills the agents without a scan per run, since the initial placement is not measured. */
   #fill(): void {
     for (let agent = 0; agent < this.#free.length; agent += 1) {
       for (let at = this.#waiting.length - 1; (this.#free[agent] ?? 0) > 0 && at >= 0; at -= 1) {
@@ -61,7 +61,7 @@ export class PlainScan {
     }
   }
 
-  /** The waiting run of the best rank that may start. */
+  /** Returns the waiting run of the best rank that may start. */
   #first(full: ReadonlySet<number>): number {
     let best = -1;
     let bestRank = Number.POSITIVE_INFINITY;

@@ -1,8 +1,7 @@
 /**
- * The share of a pool's slot time that its runs use, policy by policy, on one recorded workload: the same seed gives
- * the same runs, which arrive over a day and ask together for a little more than the pool has. Time is the
- * simulation's. A run that makes room writes a checkpoint for a minute, in which its slots do no work, and continues
- * later from there.
+ * The share of a pool's slot time that runs use, by policy, on one recorded workload: the same seed gives the same
+ * runs, which arrive over time and together need slightly more than the pool has. Time is simulated. A preempted run
+ * writes a checkpoint for a minute, in which its slots do no useful work, and continues later from the checkpoint.
  */
 import {
   type Demand,
@@ -62,7 +61,7 @@ function* recorded(forMs: number): Generator<Task> {
     (sum, { share, slots, minutes }) => sum + share * slots * minutes,
     0,
   );
-  // Five per cent more than the pool can do.
+  // The arrivals need five per cent more work than the pool can do.
   const everyMs = (meanWork * minuteMs) / poolSlots / 1.05;
   for (let [n, atMs] = [0, 0]; atMs < forMs; n += 1) {
     const kind = random();
@@ -70,7 +69,7 @@ function* recorded(forMs: number): Generator<Task> {
     while (at < kinds.length - 1 && (below += kinds[at]?.share ?? 0) <= kind) at += 1;
     const { slots, minutes, jobs } = kinds[at] as (typeof kinds)[number];
     const job = `k${at}.${Math.floor(random() * jobs)}`;
-    // Half of the mean to one and a half times the mean.
+    // The work is between half the mean and one and a half times the mean.
     const workMs = minutes * minuteMs * (0.5 + random());
     const isLimited = random() < 0.3;
     const demand = {
@@ -98,7 +97,7 @@ type Running = {
   readonly shares: readonly Share[];
   readonly sinceMs: number;
   endsAtMs: number;
-  /** The rest of its work after it has made room. */
+  /** The work that remains after the run was preempted. */
   leftMs: number;
 };
 
@@ -189,7 +188,7 @@ class Simulation {
     this.#pool.queue.add({ ...demand, queuedAtMs: this.#nowMs });
   }
 
-  /** Its work so far; a run that makes room has stopped working. */
+  /** Counts a run's useful work so far, which ends when the run is preempted. */
   #count({ demand, sinceMs, endsAtMs, leftMs }: Running): void {
     const untilMs = leftMs > 0 ? endsAtMs - checkpointMs : Math.min(endsAtMs, this.#nowMs);
     this.#usedMs += demand.slots * (untilMs - sinceMs);

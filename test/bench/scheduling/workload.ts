@@ -1,8 +1,8 @@
 /**
- * A pool with all rules on that is always full. The number of runs is constant: when one ends or makes room, its
- * experiment queues another one like it, so that what waits is of the same kinds for as long as the pool is measured.
- * Quotas and `max_slots` are shares of the pool: in a small and in a large pool, and with a short and a long queue,
- * some of the runs wait because of them and others because the pool is full.
+ * A pool that is always full, with all rules enabled. The number of runs is constant: when a run ends or is preempted,
+ * its experiment queues another one like it, so that the kinds of waiting runs stay the same. Quotas and `max_slots`
+ * are shares of the pool. In a small and in a large pool, and with a short and a long queue, some runs therefore wait
+ * because of their limits, and others because the pool is full.
  */
 import { type Demand, defaultSettings, type PoolSettings } from "@trainyard/scheduling";
 
@@ -21,7 +21,7 @@ export function allRules(agents: number): PoolSettings {
   };
 }
 
-/** Numbers between 0 and 1, the same for the same seed (mulberry32). */
+/** Returns a generator of numbers between 0 and 1, the same for the same seed (mulberry32). */
 export function randomOf(seed: number): () => number {
   let state = seed;
   return () => {
@@ -36,13 +36,13 @@ const sizes = [1, 1, 1, 1, 2, 2, 4, 8];
 
 const meanSlots = sizes.reduce((sum, slots) => sum + slots, 0) / sizes.length;
 
-/** The runs with which a pool of so many agents is full while so many wait. */
+/** Yields the runs that fill a pool of `agents` agents and leave `waiting` runs in the queue. */
 export function* runsFor(agents: number, waiting: number, random: () => number): Generator<Demand> {
   const count = Math.ceil((agents * slotsPerAgent) / meanSlots) + waiting;
   for (let n = 0; n < count; n += 1) yield demandOf(n, agents, random);
 }
 
-/** The next run of its experiment. */
+/** Returns the next run of the ended run's experiment. */
 export function next(ended: Demand, arrival: number, atMs: number): Demand {
   return { ...ended, id: `r${arrival}`, arrival, queuedAtMs: atMs };
 }

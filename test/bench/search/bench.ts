@@ -1,4 +1,4 @@
-/** Searches: how good ours are beside Optuna's of the same kind, and how fast. */
+/** Searches compared with Optuna's samplers of the same kind, by quality and by speed. */
 import type { BenchContext, BenchResult } from "../support/bench.ts";
 import { compareContinuous } from "./continuous.ts";
 import { compareCurves } from "./curves.ts";
@@ -62,7 +62,7 @@ export async function run(context: BenchContext): Promise<readonly BenchResult[]
   return results;
 }
 
-/** A test of this benchmark takes an environment that is there, and makes none. */
+/** Finds a Python with Optuna; a test of this benchmark uses an existing environment and installs none. */
 async function peerPython({ size, say }: BenchContext): Promise<string | undefined> {
   const python = await pythonWithOptuna(say, size !== "tiny");
   if (python === undefined) {

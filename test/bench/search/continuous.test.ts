@@ -7,7 +7,7 @@ const surrogate = (name: string) => {
   return surrogateOf(family, 1);
 };
 
-test("a surrogate gives the same curve to the same point and trial, and other noise to another trial", () => {
+test("a surrogate repeats the curve of the same point and trial, and has other noise for another trial", () => {
   const at = [0.3, 0.5, 0.7, 0.1, 0.9, 0.2, 0.4];
   const { train } = surrogate("noisy");
   expect(train(at, 1).reported(5)).toBe(train(at, 1).reported(5));
@@ -16,7 +16,7 @@ test("a surrogate gives the same curve to the same point and trial, and other no
 });
 
 test.each(["misleading", "plateau"])(
-  "bohb leaves no more than 1.05 times the regret of random search on %s curves",
+  "bohb leaves at most 1.05 times the regret of random search on %s curves",
   (name) => {
     const regret = (searcher: "bohb" | "random") =>
       regretsOn(surrogate(name), searcher, 3, [25])[0] ?? Number.NaN;

@@ -1,7 +1,6 @@
 /**
- * Searchers on learning curves over continuous spaces, eight workers, where no table of rows spreads the places that a
- * model proposes. A searcher chooses the best trial by noisy values, and is judged by the loss of that training without
- * noise.
+ * Searchers on learning curves over continuous spaces with eight workers, where a model may propose any place, not only
+ * rows of a table. A searcher chooses the best trial by noisy values, and is judged by that trial's loss without noise.
  */
 import { type HyperparameterSpace, parseForRecorded } from "@trainyard/experiment-config";
 import { draw, isRejection } from "@trainyard/kernel";
@@ -16,9 +15,9 @@ const WORKERS = 8;
 const NO_REGRET = 0.005;
 /** The final loss at the optimum of every family. */
 const BEST_LOSS = 0.1 + 0.8 * (1 - Math.exp(-1.5 * 0.05));
-/** Numbers of trials beyond those of every search, for the draws of the scale. */
+/** The first trial number for the draws of the scale, beyond the numbers of every search. */
 const SCALE_TRIALS = 1_000_000;
-/** More trials than any budget of this benchmark allows. */
+/** A number of trials beyond every budget of this benchmark. */
 const TRIALS = 2_000;
 
 /** Crossing, noisy and plateau curves, and one family without any of these. */
@@ -43,7 +42,7 @@ type Surrogate = {
   readonly name: string;
   readonly space: HyperparameterSpace;
   readonly steps: number;
-  /** The loss after each step of the training of a point, with the noise of this trial or without. */
+  /** Returns the losses after each step of training a point, with this trial's noise and without. */
   readonly train: (at: readonly number[], trial: number) => Curves;
 };
 type Curves = {
@@ -75,7 +74,7 @@ export function surrogateOf(family: Family, seed: number): Surrogate {
 type Searcher = "bohb" | "auto" | "asha" | "random";
 const searchers: readonly Searcher[] = ["bohb", "auto", "asha", "random"];
 
-/** Regret after so many full trainings' worth of steps, as a share of the median training's, at each budget. */
+/** The regret after 1, 2, … full trainings' worth of steps, as a share of the median training's regret. */
 type Regrets = readonly number[];
 
 export async function compareContinuous({
@@ -96,7 +95,7 @@ export async function compareContinuous({
       return `${searcher} ${values.map((value) => (100 * value).toFixed(1).padStart(5)).join(" ")}`;
     });
     say(`  ${surrogate.name.padEnd(18)} ${shown.join("   ")}`);
-    // A long run must leave time for the report.
+    // Yields to the event loop, so that the report is written during a long run.
     await new Promise((resolve) => setImmediate(resolve));
   }
   const mean = (searcher: Searcher): number => geometricMean(regrets.get(searcher) ?? []);
@@ -155,7 +154,7 @@ function incumbentsOn(
     stepsMax: budget * steps,
     world: ({ number, hyperparameters = {} }) => {
       const at = Object.keys(space).map((key) => Number(hyperparameters[key]));
-      // Another search of the same surrogate has other noise.
+      // The numbers depend on the seed, so that another search of the same surrogate has other noise.
       const curves = train(at, seed * TRIALS + number);
       trainings[number] = curves;
       return { hyperparameters, steps, stepTime: 1, valueAt: curves.reported };

@@ -1,9 +1,8 @@
 /**
- * Families of learning curves that chance generates, with what is hard in real ones: loss after step e is
- * a + (b - a) (1 + e / tau)^-p and noise, where the final a is a bowl over a few of the hyperparameters, and tau falls
- * with the learning rate; some configurations diverge, some stay at chance level until a random onset, and in some
- * families the better configurations begin slower or worse, so that early values predict late ones badly or the wrong
- * way round.
+ * Generated families of learning curves with the difficulties of real ones. The loss after step e is a + (b - a) (1 + e
+ * / tau)^-p plus noise. The final loss a is a quadratic bowl over a few hyperparameters, and tau falls with the
+ * learning rate. Some configurations diverge, and some stay at chance level until a random step. In some families the
+ * better configurations start slower or worse, so that early values predict late ones badly or inversely.
  */
 import type { JsonObject } from "@trainyard/experiment-config";
 import { draw } from "@trainyard/kernel";
@@ -14,7 +13,7 @@ export type Family = {
   readonly rows: number;
   readonly steps: number;
   readonly hyperparameters: number;
-  /** Hyperparameters that make a difference. */
+  /** The number of hyperparameters that affect the loss. */
   readonly relevant: number;
   /** The part of a configuration's final loss that its hyperparameters do not explain. */
   readonly rough: number;
@@ -24,12 +23,14 @@ export type Family = {
   readonly diverging: number;
   /** The share of configurations that learn nothing until a random step of the first half. */
   readonly late: number;
-  /** Natural logarithm of the slowest over the quickest tau, and the steps over the quickest. */
+  /**
+   * The natural logarithm of the ratio of the slowest to the quickest tau, and the number of steps in the quickest tau.
+   */
   readonly slowest: number;
   readonly quickest: number;
-  /** How far the better configurations are the slower ones, 0 to 1. */
+  /** How strongly better configurations are slower, from 0 to 1. */
   readonly crossing: number;
-  /** Steps in which the better configurations have the larger losses. */
+  /** The number of first steps in which better configurations have larger losses. */
   readonly misleading: number;
 };
 
@@ -93,7 +94,7 @@ export function generatedTable(family: Family, seed: number): Table {
   };
 }
 
-/** How far a configuration is from the optimum: a weighted sum of squares over the relevant hyperparameters. */
+/** The distance of a configuration from the optimum: a weighted sum of squares over the relevant hyperparameters. */
 export function bowlOf(
   family: Family,
   share: (stream: string, index: number) => number,
@@ -106,12 +107,12 @@ export function bowlOf(
     axes.reduce((sum, { optimum, weight }, j) => sum + weight * ((at[j] ?? 0) - optimum) ** 2, 0);
 }
 
-/** Every second hyperparameter spans orders of magnitude, as a learning rate does. */
+/** Returns a value in a range of orders of magnitude, like a learning rate's, for every second hyperparameter. */
 function valueOf(index: number, share: number): number {
   return index % 2 === 0 ? 10 ** (4 * share - 5) : 1 + share;
 }
 
-/** The loss after each step; `share` gives the draws of this training alone, by stream. */
+/** Returns the loss after each step; `share` returns the random draws of this training by stream. */
 export function curveOf(
   family: Family,
   rate: number,

@@ -12,7 +12,7 @@ const tablesOf = (name: string, seed: number): Table => {
   return generatedTable({ ...family, rows: 300 }, seed);
 };
 
-/** How often two configurations stand at a step as they do at the end. */
+/** The share of configuration pairs whose order at a step is their final order. */
 function agreement(table: Table, step: number): number {
   const ends = table.rows.map((_, row) => [
     table.valueAt(row, step),
@@ -30,7 +30,7 @@ function agreement(table: Table, step: number): number {
   return same / pairs;
 }
 
-test("generated curves show their final order early, or late, or reversed, as their family says", () => {
+test("generated curves show their final order early, late or reversed, as their family is defined", () => {
   expect(agreement(tablesOf("plain", 1), 2)).toBeGreaterThan(0.55);
   expect(agreement(tablesOf("plain", 1), 17)).toBeGreaterThan(0.7);
   expect(agreement(tablesOf("misleading", 1), 1)).toBeLessThan(0.4);
@@ -41,13 +41,13 @@ test("generated curves show their final order early, or late, or reversed, as th
   expect(last(tablesOf("diverging", 1)).length).toBeGreaterThan(60);
 });
 
-test("a family and a seed give the same curves each time", () => {
+test("a family and a seed always generate the same curves", () => {
   const values = (table: Table) => table.rows.map((_, row) => table.valueAt(row, 9));
   expect(values(tablesOf("late", 3))).toEqual(values(tablesOf("late", 3)));
   expect(values(tablesOf("late", 4))).not.toEqual(values(tablesOf("late", 3)));
 });
 
-/** The real curves; where they are not, and need not be, none, and the reason is said. */
+/** Returns the real curves; if their folder is missing, prints that and returns none. */
 function realCurves(): readonly (readonly [name: string, table: Table])[] {
   const folder = curvesFolder();
   if (folder !== undefined) return curveFiles(folder).map((table) => [table.name, table]);
@@ -57,7 +57,7 @@ function realCurves(): readonly (readonly [name: string, table: Table])[] {
   return [];
 }
 
-/** The median over three seeds of the best value after 25 full trainings. */
+/** Returns the median over three seeds of the best value after 25 full trainings. */
 function best(table: Table, searcher: string): number {
   const parsed = parseForRecorded(`searcher: ${searcher}`, { defaults }, recordedOf(table));
   if (isRejection(parsed)) throw new Error(parsed.detail);

@@ -1,6 +1,7 @@
 /**
- * Searches with early stopping, on learning curves with eight workers: how much of a random training's regret is left
- * after so many full trainings' worth of steps, beside promotion and stopping ASHA with random configurations.
+ * Searches with early stopping on learning curves, with eight workers: the regret that remains, as a share of a random
+ * training's, after a number of full trainings' worth of steps. The baselines are promotion and stopping ASHA with
+ * random configurations.
  */
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -23,14 +24,14 @@ const searchers = {
   "asha stopping": "{ name: asha, resume: false }",
   random: "{ name: random }",
 } as const;
-/** A cluster has a storage of its own. */
+/** A storage folder, which a cluster's default configuration would have. */
 export const defaults = {
   checkpoint_storage: { type: "directory", container_path: "/checkpoints" },
 };
 type Method = keyof typeof searchers;
 const randomAsha: readonly Method[] = ["asha promotion", "asha stopping"];
 
-/** Every curve file of a folder. */
+/** Reads every curve file of a folder. */
 export function curveFiles(folder: string): readonly Table[] {
   return readdirSync(folder)
     .filter((name) => name.endsWith(".json") && name !== "spec.json")
@@ -43,7 +44,7 @@ export function curveFiles(folder: string): readonly Table[] {
     });
 }
 
-/** Regrets of all methods at all budgets, as shares of that of a training that chance picks. */
+/** The regrets of all methods at all budgets, as shares of the regret of a random training. */
 type Regrets = ReadonlyMap<Method, readonly number[]>;
 
 export async function compareCurves(
@@ -65,7 +66,7 @@ export async function compareCurves(
   const cells: Cell[] = [];
   for (const table of tables) {
     const regrets = regretsOn(table, seeds, budgets);
-    // Other things wait for the processor too: the report, for one.
+    // Yields to the event loop, for instance to the report.
     await new Promise((resolve) => setImmediate(resolve));
     const shown = [...regrets].map(
       ([method, values]) => `${method} ${values.map(percent).join(" ")}`,
@@ -98,7 +99,7 @@ function regretsOn(table: Table, seeds: number, budgets: readonly number[]): Reg
   );
 }
 
-/** The facts about a table that searches get. */
+/** The recorded facts about a table's trainings that searches may use. */
 export function recordedOf(table: Table): RecordedTrainings {
   return {
     space: table.space,
@@ -126,7 +127,7 @@ function incumbentsOf(method: Method, table: Table, seeds: number, budget: numbe
   });
 }
 
-/** One table at one budget. */
+/** The regrets on one table at one budget. */
 type Cell = { readonly at: string; readonly ours: number; readonly theirs: number };
 
 function cellsOf(name: string, regrets: Regrets, budgets: readonly number[]): readonly Cell[] {

@@ -1,6 +1,6 @@
 /**
- * A report until the decision on it is committed, through the searcher as a process of its own, over a durable
- * PostgreSQL and a NATS: 256 trials of one ASHA search train at once, each reports again as soon as it was decided on.
+ * The time from a report to the committed decision, through a searcher process over a durable PostgreSQL and NATS. One
+ * ASHA search trains 256 trials at a time, and each trial reports again as soon as its last report was decided.
  */
 import { decodeEvent, encodeEvent } from "@trainyard/contracts";
 import { TrialOutcome } from "@trainyard/contracts/events";
@@ -77,11 +77,11 @@ class Load implements AsyncDisposable {
   readonly #searcher: RealSearcher;
   readonly #trials = new Map<number, Training>();
   readonly #reportedAt = new Map<string, number>();
-  /** Trials that would report if it were time. */
+  /** The trials that wait for their time to report. */
   #waiting: number[] = [];
   #tail: AsyncDisposable | null = null;
   #on = false;
-  /** The mean pause of a trial between its reports; 0 for none. */
+  /** The mean pause of a trial between its reports in milliseconds; 0 for none. */
   #pauseMs = 0;
   #paused = 0;
   #decided = 0;
@@ -99,7 +99,10 @@ class Load implements AsyncDisposable {
     return load;
   }
 
-  /** Lets all trials report for so long, at once again or so many a second in all; gives decisions per second. */
+  /**
+   * Lets all trials report for `forMs`, without a pause or at `perSecond` reports in total; returns decisions per
+   * second.
+   */
   async run(forMs: number, perSecond = 0): Promise<number> {
     this.#decided = 0;
     this.#pauseMs = perSecond === 0 ? 0 : (running / perSecond) * 1_000;
@@ -129,7 +132,7 @@ class Load implements AsyncDisposable {
     if (type === "ObservationRecorded") this.#observe(data.trial, data.measurement, stored.timeMs);
   }
 
-  /** The run of a new trial is asked for, as experiments does, and it trains at once. */
+  /** Requests the run of a new trial, as the experiments service does, and starts its training. */
   async #begin(number: number): Promise<void> {
     const data = { fromCheckpoint: "", fromStep: 0, preemptible: true, experiment, delayMs: 0 };
     const requested = { type: "RunRequested" as const, data: { ...data, run: 1 } };

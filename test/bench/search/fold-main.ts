@@ -1,6 +1,6 @@
 /**
- * Searches as pure folds, in a process of their own: reports in, decisions out. Prints one JSON object. Time is that
- * which this thread had the processor, since others on the machine take it away by milliseconds.
+ * Runs searches as pure folds in a separate process: reports in, decisions out. Prints one JSON object. Times are
+ * processor time of this thread, since other processes take the processor for milliseconds.
  */
 import {
   acceptExperiment,
@@ -49,12 +49,12 @@ function configOf(kind: Kind, trials: number): NormalisedConfig {
 
 const values = Float64Array.from({ length: 1 << 16 }, (_, n) => draw(1, "loss", n));
 
-/** Trials that report in turn, a step each; one that is stopped, or has reached the end, ends at once. */
+/** Runs trials that report in turn, one step each; a trial that is stopped, or has reached the end, ends at once. */
 class Fold {
   readonly #search = new SearchMachine();
   reports = 0;
   #number = 0;
-  /** A ring of the trials that train. */
+  /** A ring buffer of the trials in training. */
   readonly #turns: Int32Array;
   #first = 0;
   #turnsTaken = 0;
@@ -130,7 +130,7 @@ function threadMs(): number {
 
 type Grown = { readonly reports: number; readonly ms: number; readonly fold: Fold };
 
-/** A search up to nine tenths of its trials, and then to all: the time of the last tenth. */
+/** Runs a search, first to nine tenths of its trials and then to all; returns the time of the last tenth. */
 function grown(kind: Kind, trials: number): Grown {
   const fold = new Fold(kind, trials);
   while (fold.trials < trials * 0.9 && !fold.over) fold.report();
@@ -140,7 +140,7 @@ function grown(kind: Kind, trials: number): Grown {
   return { reports: fold.reports - before, ms: threadMs() - startMs, fold };
 }
 
-/** Whole searches of 1,000 trials, one after the other, until there were so many reports. */
+/** Runs whole searches of 1,000 trials, one after the other, until `reports` reports were made. */
 function small(kind: Kind, reports: number): number {
   let done = 0;
   const startMs = threadMs();
@@ -171,7 +171,7 @@ for (let round = 0; round < Number(rounds); round += 1) {
   globalThis.gc?.();
   const held = process.memoryUsage();
   const bytes = held.heapUsed + held.external - heldBefore.heapUsed - heldBefore.external;
-  // The garbage of the round before makes later ones look smaller.
+  // Takes the largest of the rounds, since garbage of an earlier round makes later differences too small.
   stateMb = Math.max(stateMb, fold.trials === 0 ? 0 : bytes / 2 ** 20);
 }
 const rssMb = process.resourceUsage().maxRSS / 1_024;

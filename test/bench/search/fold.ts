@@ -1,4 +1,4 @@
-/** How fast searches are as pure folds, and whether a hundred thousand trials slow them down. */
+/** The speed of searches as pure folds, also with 100,000 trials. */
 import { execFile } from "node:child_process";
 import { join } from "node:path";
 import { promisify } from "node:util";

@@ -1,6 +1,4 @@
-/**
- * How long a searcher that has just begun takes to the first decision on a search of 5,000 trials and 20 reports each.
- */
+/** The time of a restarted searcher until its first decision on a search of 5,000 trials with 20 reports each. */
 import { decodeEvent, encodeEvent } from "@trainyard/contracts";
 import { TrialOutcome } from "@trainyard/contracts/events";
 import { createPostgresLog, type EventLog, newEventId } from "@trainyard/event-log";
@@ -60,7 +58,7 @@ export async function measureOpening({ size, say }: BenchContext): Promise<reado
   ];
 }
 
-/** A random search of which all trials but the last few have ended. */
+/** The events of a random search in which all trials but the last few have ended. */
 function eventsOf(trials: number): readonly SearchEvent[] {
   const { searcher, ...config } = exampleOf("random");
   const larger = { ...searcher, max_trials: trials, max_concurrent_trials: concurrent };
@@ -107,7 +105,7 @@ async function fill(log: EventLog, events: readonly SearchEvent[]): Promise<void
   }
 }
 
-/** Milliseconds until a searcher that knows nothing has decided on the end of a trial. */
+/** Milliseconds until a new searcher without a snapshot has decided on the end of a trial. */
 async function opened(log: EventLog, trials: number): Promise<number> {
   const startMs = performance.now();
   const command = {

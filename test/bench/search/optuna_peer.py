@@ -1,12 +1,15 @@
-"""Optuna, asked over a pipe: one JSON object a line in, one out, so that the functions are evaluated in one place only.
+"""Optuna's samplers over a pipe, so that this program evaluates no function itself.
 
-    {"study": {"sampler": "tpe", "seed": 1, "space": {...}, "minimize": true}}  begins a study in memory
-    {"sampler": "gp", "seed": 1}                                               changes the study's sampler
-    {"tell": [trial, value], "ask": true}                                      either key, or both
+Each line of input is a JSON object, and so is each line of output:
 
-The answer to an ask is {"trial": n, "point": {...}, "seconds": s}: the time that the tell and the ask took
-here, without the pipe. The space is written as an experiment configuration writes it. The first line out
-says what was imported.
+    {"study": {"sampler": "tpe", "seed": 1, "space": {...}, "minimize": true}}  begins a study
+    {"sampler": "gp", "seed": 1}                           changes the study's sampler
+    {"tell": [trial, value], "ask": true}                  either key, or both
+
+The answer to an ask is {"trial": n, "point": {...}, "seconds": s}, where s is the time of the tell
+and the ask in this process, without the pipe. The study is in memory. The space has the form of an
+experiment configuration. The first line of output is Optuna's version, and whether the GP sampler
+can be used.
 """
 
 import importlib.util
@@ -19,7 +22,7 @@ import optuna
 
 
 def has_gp():
-    """Whether what the GP sampler needs is there; it takes seconds to import, and is when first used."""
+    """Return whether the GP sampler's packages exist; importing them takes seconds, so it waits."""
     return all(importlib.util.find_spec(name) for name in ("scipy", "torch"))
 
 
@@ -43,7 +46,7 @@ SAMPLERS = {
 def suggested(trial, name, parameter):
     kind = parameter["type"]
     if kind == "categorical":
-        # Choices are drawn by number: a choice may be anything that JSON can hold.
+        # Choices are suggested by index, because a choice may be any JSON value.
         return trial.suggest_categorical(name, list(range(len(parameter["vals"]))))
     if kind == "int":
         return trial.suggest_int(name, parameter["minval"], parameter["maxval"])

@@ -1,4 +1,4 @@
-/** Runs our searches in a thread of its own, beside which Optuna's processes can be answered. */
+/** Runs Trainyard's searches in a separate thread, so that the main thread can answer Optuna's processes. */
 import { parentPort, workerData } from "node:worker_threads";
 import type { OurRun } from "./our-runs.ts";
 import { ourIncumbents } from "./ours.ts";

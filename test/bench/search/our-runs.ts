@@ -1,4 +1,4 @@
-/** Our sequential runs, in a thread of their own. */
+/** Runs Trainyard's sequential searches in a separate thread. */
 import { once } from "node:events";
 import { join } from "node:path";
 import { Worker } from "node:worker_threads";
@@ -12,7 +12,7 @@ export type OurRun = {
   readonly trials: number;
 };
 
-/** The best value after each trial, in the order of the runs. */
+/** Returns the best values after each trial, in the order of the runs. */
 export async function ourRuns(runs: readonly OurRun[]): Promise<number[][]> {
   const worker = new Worker(join(import.meta.dirname, "our-runs-main.ts"), { workerData: runs });
   const [results] = (await once(worker, "message")) as [number[][]];

@@ -1,4 +1,4 @@
-/** Our searchers on a problem, through the configuration's parser and the product's own simulator or decider. */
+/** Trainyard's searchers on a problem, through the configuration's parser and the real simulator or decider. */
 import type { JsonObject, NormalisedConfig } from "@trainyard/experiment-config";
 import { parseExperiment } from "@trainyard/experiment-config";
 import { isRejection } from "@trainyard/kernel";
@@ -12,7 +12,7 @@ import {
 } from "@trainyard/search";
 import type { Problem } from "./problems.ts";
 
-/** The configuration of a searcher with nothing but its name and size said: the defaults are what is measured. */
+/** The configuration of a searcher with only its name and size, because the defaults are measured. */
 export function configFor(
   problem: Problem,
   name: string,
@@ -37,7 +37,7 @@ export function configFor(
   return parsed.config;
 }
 
-/** The best value after each trial of a sequential search. */
+/** Returns the best value after each trial of a sequential search. */
 export function ourIncumbents(
   problem: Problem,
   name: string,
@@ -53,9 +53,7 @@ export function ourIncumbents(
   return incumbents(ended, true).map((best) => best ?? Number.NaN);
 }
 
-/**
- * A search that proposes and gets the value of one trial at a time, as Optuna's study is, through the decider alone.
- */
+/** A search that proposes one trial at a time and receives its value, like Optuna's study, with the decider alone. */
 export class OurStudy {
   readonly #search = new SearchMachine();
   #trial = 0;
@@ -65,7 +63,7 @@ export class OurStudy {
     this.#send({ type: "StartSearch", config, seed });
   }
 
-  /** The end of the running trial with its value, and the proposal of the next. */
+  /** Ends the running trial with its value, and proposes the next one. */
   tell(value: number): void {
     const trial = this.#trial;
     const run = { run: 1, currentRun: 1, step: 1, measurement: `m-${trial}` };
@@ -82,7 +80,7 @@ export class OurStudy {
       this.#trial = event.data.number;
       this.point = event.data.hyperparameters ?? {};
     }
-    // A model that is asked beside the log is asked at once: what it takes is part of a suggestion.
+    // The model answers at once, so that its time is part of the suggestion's time.
     const offer = suggestionOf(this.#search.state);
     if (offer !== null) this.#send(offer);
   }

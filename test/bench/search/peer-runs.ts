@@ -1,4 +1,4 @@
-/** Optuna's sequential runs, over as many processes as there are cores. */
+/** Runs Optuna's sequential studies, over as many processes as cores. */
 import { availableParallelism } from "node:os";
 import { Peer, type PeerSampler } from "./peer.ts";
 import type { Problem } from "./problems.ts";
@@ -10,7 +10,7 @@ export type PeerRun = {
   readonly trials: number;
 };
 
-/** The best value after each trial. */
+/** Returns the best value after each trial. */
 export async function peerIncumbents(peer: Peer, run: PeerRun): Promise<number[]> {
   const { problem, sampler, seed, trials } = run;
   await peer.begin({ sampler, seed, space: problem.space, minimize: true });
@@ -19,7 +19,7 @@ export async function peerIncumbents(peer: Peer, run: PeerRun): Promise<number[]
   let asked = await peer.ask();
   for (let done = 1; ; done += 1) {
     const value = problem.valueAt(asked.point);
-    // A value that is no number is a failed trial.
+    // NaN marks a failed trial.
     if (value < best) best = value;
     values.push(best);
     if (done === trials) return values;
@@ -27,7 +27,7 @@ export async function peerIncumbents(peer: Peer, run: PeerRun): Promise<number[]
   }
 }
 
-/** Every run's incumbents, in the order of the runs. */
+/** Returns the incumbents of every run, in the order of the runs. */
 export async function peerRuns(
   python: string,
   runs: readonly PeerRun[],

@@ -1,4 +1,4 @@
-/** Optuna in a process of its own, asked for points and given their values. */
+/** Optuna in a separate process, which is asked for points and receives their values. */
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { join } from "node:path";
@@ -14,7 +14,7 @@ export type PeerStudy = {
   readonly minimize: boolean;
 };
 
-/** `seconds` is what the tell and the ask took over there, without the pipe. */
+/** The answer to a request; `seconds` is the time of tell and ask in the peer, without the pipe. */
 export type Asked = {
   readonly trial: number;
   readonly point: JsonObject;
@@ -23,12 +23,12 @@ export type Asked = {
 
 export type Tell = readonly [trial: number, value: number];
 
-/** One core: what a library would take beside it is no part of the comparison. */
+/** The peer uses one core, since a library's parallelism is not compared. */
 const oneCore = { OMP_NUM_THREADS: "1", MKL_NUM_THREADS: "1", OPENBLAS_NUM_THREADS: "1" };
 
 export class Peer implements AsyncDisposable {
   readonly version: string;
-  /** Whether its Gaussian process can be asked too. */
+  /** Whether its Gaussian process sampler can be used. */
   readonly gp: boolean;
   readonly #child: ChildProcess;
   readonly #lines: AsyncIterator<string>;
@@ -44,7 +44,7 @@ export class Peer implements AsyncDisposable {
     this.gp = hello.gp;
   }
 
-  /** Starts the peer under a Python that can import it. */
+  /** Starts the peer with a Python that can import it. */
   static async start(python: string): Promise<Peer> {
     const script = join(import.meta.dirname, "optuna_peer.py");
     const child = spawn(python, [script], {
@@ -61,7 +61,7 @@ export class Peer implements AsyncDisposable {
     await this.#request({ study });
   }
 
-  /** The study continues with another sampler. */
+  /** Continues the study with another sampler. */
   async change(sampler: PeerSampler, seed: number): Promise<void> {
     await this.#request({ sampler, seed });
   }

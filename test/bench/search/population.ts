@@ -1,11 +1,11 @@
-/** The toy of population-based training: two members that are each blind to one weight. */
+/** The example of population-based training: two members that each ignore one weight. */
 import { bestOfToy } from "@trainyard/search/testing";
 import { type BenchContext, type BenchResult, rateResult } from "../support/bench.ts";
 
-/** Always as many: one takes milliseconds, and the goal is of the worst of them. */
+/** The number of seeds in every size: a seed takes milliseconds, and the goal concerns the worst of them. */
 const SEEDS = 20;
 const WANTED = 1.19;
-/** The best value of a member without the other. */
+/** The best value that a member reaches alone. */
 const ALONE = 0.39;
 
 export function measurePopulation({ say }: BenchContext): BenchResult {

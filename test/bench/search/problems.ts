@@ -1,4 +1,4 @@
-/** The problems of searches: a space, a value for each of its points, and the best there is. */
+/** The problems for searches: a space, a value for each of its points, and the minimum. */
 import type { HyperparameterSpace, JsonObject } from "@trainyard/experiment-config";
 import {
   ackley5,
@@ -12,12 +12,12 @@ import { curvesFolder, tables } from "./tables.ts";
 export type Problem = {
   readonly name: string;
   readonly space: HyperparameterSpace;
-  /** Smaller is better. */
+  /** Returns the value of a point; smaller is better. */
   readonly valueAt: (point: JsonObject) => number;
   readonly minimum: number;
 };
 
-/** The problem of that name: another process looks it up by its name. */
+/** Returns the problem with this name, which other processes use to refer to it. */
 export function problemOf(name: string): Problem {
   const folder = curvesFolder();
   const known = [...functions, ...(folder === undefined ? [] : tables(folder))];

@@ -1,7 +1,7 @@
 /**
- * The Python that Optuna is run under: a virtual environment of the project's own in `.cache/`, made when first needed
- * from packages by name, in versions that were tried; where these are not available, in any version that is; else
- * whatever Optuna the machine's own Python imports. The benchmark says which version it compares with.
+ * The Python that runs Optuna: a virtual environment of the project in `.cache/`, created on first use with tested
+ * versions of the packages. If these are unavailable, it uses any available versions, and otherwise an Optuna that the
+ * machine's Python can import. The benchmark reports the version.
  */
 import { join } from "node:path";
 import { root } from "../../../scripts/lib/root.ts";
@@ -12,15 +12,18 @@ import {
 } from "../../../scripts/lib/virtual-environment.ts";
 
 const folder = join(root, ".cache", "bench-python");
-/** Its Gaussian process needs SciPy and PyTorch, and is three times slower where greenlet is missing. */
+/**
+ * The tested versions. The Gaussian process sampler needs SciPy and PyTorch, and is three times slower without
+ * greenlet.
+ */
 const tried = ["optuna==5.0.0", "scipy==1.17.1", "torch==2.13.0", "greenlet==3.5.6"];
-/** Without the Gaussian process that comparison is left out. */
+/** The packages that are required; without the others, the comparison of Gaussian processes is left out. */
 const needed = tried.slice(0, 1);
 
 const withoutVersion = (packages: readonly string[]): string[] =>
   packages.map((name) => name.split("==")[0] ?? name);
 
-/** A Python that imports Optuna, or undefined. Unless it may make one, it takes what is there. */
+/** Returns a Python that imports Optuna, or undefined. Unless it may create an environment, it uses an existing one. */
 export async function pythonWithOptuna(
   say: (line: string) => void,
   mayMake: boolean,

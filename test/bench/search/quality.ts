@@ -1,6 +1,6 @@
 /**
- * How good searches are that run one trial after the other, beside Optuna on the same functions: medians and quartiles
- * of the best value over seeds, and how much of a random search's regret ours leave beside what Optuna leaves.
+ * The quality of sequential searches compared with Optuna on the same functions: medians and quartiles of the best
+ * value over seeds, and the regret as a share of random search's regret.
  */
 import { type Bar, type BenchResult, costResult } from "../support/bench.ts";
 import { median } from "../support/measure.ts";
@@ -12,7 +12,7 @@ import type { Problem } from "./problems.ts";
 export type Comparison = {
   /** The searcher's name in a configuration. */
   readonly ours: string;
-  /** The samplers of the other side: the better one counts, at each budget. */
+  /** The samplers of Optuna to compare with; at each budget the better one counts. */
   readonly theirs: readonly PeerSampler[];
   readonly budgets: readonly number[];
   readonly bar: Bar;
@@ -20,11 +20,11 @@ export type Comparison = {
 
 type Say = (line: string) => void;
 
-/** The best values after each trial, one list a seed. */
+/** The best values after each trial, one list per seed. */
 type Runs = readonly (readonly number[])[];
 
 /**
- * The budget after which random search's regret is the measure of a problem, and the share of it that counts as none.
+ * The budget at which random search's regret is the scale of a problem, and the share of it that counts as no regret.
  */
 const RANDOM_BUDGET = 50;
 const NO_REGRET = 0.001;
@@ -62,14 +62,14 @@ export async function compareQuality(
   return costResult(bar, value, baseline, note);
 }
 
-/** Median regrets as shares of the problem's scale. */
+/** The median regrets of a problem as shares of its scale. */
 type Cell = { readonly ours: number; readonly theirs: number };
 
 type AllRuns = {
-  /** One for each problem. */
+  /** Trainyard's runs, one entry per problem. */
   readonly mine: readonly Runs[];
   readonly random: readonly Runs[];
-  /** Each sampler has one entry for each problem. */
+  /** Optuna's runs: for each sampler, one entry per problem. */
   readonly peers: readonly (readonly Runs[])[];
 };
 

@@ -1,7 +1,7 @@
 /**
- * A Gaussian process with eight workers, each of which takes the next trial when it has done with one: the best value
- * after 50 and 100 trials of lengths that differ, beside what is wanted of it (where Optuna 4.9's reaches -1.41 and
- * -2.29 on Hartmann's function, and to 14.1 on Ackley's).
+ * A Gaussian process with eight workers, each of which starts the next trial when it has finished one: the best value
+ * after 50 and 100 trials of different lengths, compared with a required value. Optuna 4.9 reaches -1.41 and -2.29 on
+ * Hartmann's function, and 14.1 on Ackley's.
  */
 import { draw } from "@trainyard/kernel";
 import { incumbents, simulate } from "@trainyard/search";
@@ -16,7 +16,7 @@ type Wanted = {
   readonly id: string;
   readonly problem: string;
   readonly trials: number;
-  /** The median of the best value. */
+  /** The required median of the best value. */
   readonly value: number;
 };
 
@@ -59,7 +59,9 @@ function incumbentsOf(problem: Problem, seed: number, trials: number): number[] 
   return incumbents(ended, true).map((best) => best ?? Number.NaN);
 }
 
-/** Lognormal: the normal number behind it has the mean 0 and the deviation 0.5 (G. E. P. Box, M. E. Muller, 1958). */
+/**
+ * Returns a lognormal length whose underlying normal has mean 0 and deviation 0.5 (G. E. P. Box, M. E. Muller, 1958).
+ */
 function lengthOf(seed: number, trial: number): number {
   const radius = Math.sqrt(-2 * Math.log(1 - draw(seed, "length/radius", trial)));
   return Math.exp(0.5 * radius * Math.cos(2 * Math.PI * draw(seed, "length/angle", trial)));

@@ -1,5 +1,6 @@
 /**
- * Suggestions a second at a number of trials, ours and Optuna's in turn, each on one core and without the objective.
+ * Suggestions per second at a number of trials, by Trainyard and Optuna in turn, each on one core and without the
+ * objective.
  */
 import type { Bar, BenchContext, BenchResult } from "../support/bench.ts";
 import { rateResult } from "../support/bench.ts";
@@ -11,9 +12,9 @@ import type { Problem } from "./problems.ts";
 export type SpeedComparison = {
   readonly ours: string;
   readonly theirs: PeerSampler;
-  /** Trials before the first round. */
+  /** The number of trials before the first round. */
   readonly trials: number;
-  /** Suggestions in a round. */
+  /** The number of suggestions in a round. */
   readonly window: number;
   readonly rounds: number;
   readonly bar: Bar;
@@ -46,7 +47,7 @@ export async function compareSpeed(
   return rateResult(bar, ourRate, theirRate, note);
 }
 
-/** Runs the trials before; gives a round, which continues from there: suggestions a second of its window. */
+/** Runs the first trials; returns a function that runs the next round and returns its suggestions per second. */
 function ourRounds(problem: Problem, comparison: SpeedComparison): () => Promise<number> {
   const { trials, window, rounds } = comparison;
   const config = configFor(problem, comparison.ours, trials + window * (rounds + 1) + 1);
@@ -70,7 +71,8 @@ async function peerRounds(
   problem: Problem,
   { theirs, trials, window }: SpeedComparison,
 ): Promise<() => Promise<number>> {
-  // Its Gaussian process would take a minute for the trials before; what it then costs goes by their number.
+  // The first trials use a fast sampler, since the Gaussian process would take a minute; its later cost depends on
+  // their number.
   const first = theirs === "gp" ? "tpe_multivariate" : theirs;
   await peer.begin({ sampler: first, seed: 1, space: problem.space, minimize: true });
   let asked: Asked = await peer.ask();

@@ -1,5 +1,5 @@
 /**
- * Tables of real trainings: the final value of every configuration of a grid. Read where the folder is, copied never.
+ * Tables of real trainings: the final value of every configuration of a grid. They are read in place and never copied.
  */
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -16,14 +16,14 @@ type Parameter = {
 
 type Specs = Readonly<Record<string, { readonly params: readonly Parameter[] }>>;
 
-/** The folder of the tables and curves, or undefined where it is not. */
+/** Returns the folder of the tables and curves, or undefined if it does not exist. */
 export function curvesFolder(): string | undefined {
   const beside = join(import.meta.dirname, "../../../../shared/data/curves");
   const folder = process.env["TRAINYARD_CURVES"] ?? beside;
   return existsSync(join(folder, "spec.json")) ? folder : undefined;
 }
 
-/** The tables that are there; what is to be maximised is negated. */
+/** Returns the tables of the folder; values to maximise are negated. */
 export function tables(folder: string): readonly Problem[] {
   const specs = JSON.parse(readFileSync(join(folder, "spec.json"), "utf8")) as Specs;
   return Object.keys(specs)
@@ -48,8 +48,8 @@ function tableProblem(name: string, specs: Specs, bytes: Uint8Array): Problem {
 }
 
 /**
- * Numbers in order are an int by their place, since neither searcher has a list of numbers; other choices have no
- * order.
+ * Ordered numbers become an int by their index, since neither searcher has lists of numbers; other choices are
+ * unordered.
  */
 function axisOf({ choices, type }: Parameter): HyperparameterSpace[string] {
   return type === "str"

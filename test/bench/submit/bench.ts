@@ -1,4 +1,7 @@
-/** From submitting an experiment to the first line of its first trial, beside starting the same Python by hand. */
+/**
+ * The time from submitting an experiment to the first line of its first trial, compared with starting the same Python
+ * by hand.
+ */
 import { execFile, spawn } from "node:child_process";
 import { randomUUID } from "node:crypto";
 import { once } from "node:events";
@@ -70,7 +73,7 @@ async function directMs(folder: string): Promise<number> {
   return tookMs;
 }
 
-/** Ends when the experiment has ended, so that the next round finds an idle cluster. */
+/** Resolves when the experiment has ended, so that the next round finds an idle cluster. */
 async function submittedMs(client: Client, packed: Uint8Array): Promise<number> {
   const signal = AbortSignal.timeout(roundMs);
   const start = performance.now();
@@ -87,6 +90,6 @@ async function submittedMs(client: Client, packed: Uint8Array): Promise<number> 
       firstMs = performance.now() - start;
     }
   }
-  if (Number.isNaN(firstMs)) throw new Error(`experiment ${id} ended without its line`);
+  if (Number.isNaN(firstMs)) throw new Error(`experiment ${id} ended without its first line`);
   return firstMs;
 }

@@ -1,10 +1,7 @@
 import { type EventLog, newEventId } from "@trainyard/event-log";
 import { body, eventType, meta, type Streams } from "./payload.ts";
 
-/**
- * One commit of `count` events to the caller's stream; one that does not go through ends the benchmark. Gives its
- * position.
- */
+/** Appends `count` events to the caller's stream in one commit and returns its position; throws if the commit fails. */
 export async function appendOurs(
   log: EventLog,
   streams: Streams,
@@ -23,11 +20,11 @@ export async function appendOurs(
     guards: [],
     meta,
   });
-  if (result.kind !== "committed") throw new Error(`append: ${JSON.stringify(result)}`);
+  if (result.kind !== "committed") throw new Error(`append refused: ${JSON.stringify(result)}`);
   return result.position;
 }
 
-/** Fills a log with commits of `perCommit` events until it holds so many. */
+/** Appends commits of `perCommit` events until the log has `events` events. */
 export async function fillLog(
   log: EventLog,
   streams: Streams,

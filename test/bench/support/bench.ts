@@ -1,14 +1,16 @@
 /** The interface of a benchmark, and its report. */
 import type { MachineWatch } from "./machine.ts";
 
-/** tiny: that it runs at all, for a test. short: figures, within 5 minutes. full: longer rounds, larger data. */
+/**
+ * `tiny` only tests that the benchmark runs, `short` measures within 5 minutes, `full` has longer rounds and more data.
+ */
 export type Size = "tiny" | "short" | "full";
 
 export type BenchContext = {
   readonly size: Size;
-  /** Whether any of these results is asked for; a bench need not measure the others. */
+  /** Whether any of these results is requested; a benchmark need not measure the others. */
   readonly wants: (...ids: readonly string[]) => boolean;
-  /** Says what is continuing, to people. */
+  /** Prints a line about the progress. */
   readonly say: (line: string) => void;
   readonly watch: MachineWatch;
 };
@@ -16,17 +18,17 @@ export type BenchContext = {
 export type Bar = {
   readonly id: string;
   readonly unit: string;
-  /** Below this ratio something is broken. */
+  /** The ratio below which the implementation counts as broken. */
   readonly floor: number | null;
-  /** The ratio that is aimed for. */
+  /** The desired ratio. */
   readonly goal: number | null;
 };
 
 export type BenchResult = Bar & {
   readonly value: number;
-  /** The same work done by what it is compared with, in the same run and unit; null without one. */
+  /** The value of the baseline for the same work, in the same run and unit; null without a baseline. */
   readonly baseline: number | null;
-  /** Always better when larger: ours over the baseline for rates, the other way round for times. */
+  /** The ratio to the baseline, larger is better: value over baseline for rates, baseline over value for times. */
   readonly ratio: number | null;
   readonly note: string;
 };
@@ -35,7 +37,7 @@ export type Bench = (context: BenchContext) => Promise<readonly BenchResult[]>;
 
 const rounded = (value: number): number => Number(value.toPrecision(4));
 
-/** A rate: more is better. */
+/** Returns the result of a rate, of which more is better. */
 export function rateResult(
   bar: Bar,
   ours: number,
@@ -51,7 +53,7 @@ export function rateResult(
   };
 }
 
-/** A time, or another cost: less is better. */
+/** Returns the result of a time or another cost, of which less is better. */
 export function costResult(
   bar: Bar,
   ours: number,

@@ -1,4 +1,4 @@
-/** An embedded cluster in a home of its own, which goes with it. */
+/** An embedded cluster with a home folder of its own, which is deleted with it. */
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -8,9 +8,9 @@ import type { BenchContext } from "./bench.ts";
 
 export type BenchCluster = AsyncDisposable & {
   readonly home: string;
-  /** Starts it and waits until it is ready; what it takes is the benchmark's own CPU from then on. */
+  /** Starts the cluster and waits until it is ready; from then on its processor time counts as the benchmark's. */
   up(): Promise<ClusterInfo>;
-  /** Ends all of its processes; its data stays. */
+  /** Stops all processes; the data stays. */
   down(): Promise<void>;
   client(): Client;
 };

@@ -1,4 +1,4 @@
-/** A gateway over a database of its own, in this process. */
+/** A gateway in this process, over a database of its own. */
 import { randomBytes } from "node:crypto";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -11,7 +11,7 @@ import { createService } from "@trainyard/service-gateway";
 import type { TestPostgres } from "@trainyard/testing";
 import { withClient } from "./log-server.ts";
 
-/** A database with an empty log and the gateway's schema. Gives its URL. */
+/** Creates a database with an empty log and the gateway's schema; returns its URL. */
 export async function createGatewayDatabase(
   postgres: TestPostgres,
   database: string,
@@ -40,7 +40,7 @@ export async function createGatewayDatabase(
 export type OpenGateway = {
   readonly client: Client;
   readonly address: string;
-  /** The token of the user `admin`, as the file of a new cluster has it. */
+  /** The token of the user `admin`, like the one in a new cluster's file. */
   readonly token: string;
 };
 
@@ -82,7 +82,7 @@ export async function openGateway(
   return { client: new Client({ url: address, token }), address, token };
 }
 
-/** Asks until the read model has what is asked for. */
+/** Polls until the read model has the expected rows. */
 export async function untilFolded(isThere: () => Promise<boolean>): Promise<void> {
   while (!(await isThere().catch(() => false))) {
     await new Promise((resolve) => setTimeout(resolve, 200));

@@ -1,4 +1,4 @@
-/** One durable PostgreSQL for all contenders, each with a database of its own. */
+/** A durable PostgreSQL for all compared implementations, each with its own database. */
 import { createPostgresLog, type EventLog, migrateLog } from "@trainyard/event-log";
 import { startTestPostgres, type TestPostgres } from "@trainyard/testing";
 import pg from "pg";
@@ -6,11 +6,11 @@ import { category } from "./payload.ts";
 
 export type BenchServer = AsyncDisposable & {
   readonly postgres: TestPostgres;
-  /** The superuser's connection string to a database, which is created when it is not there. */
+  /** The superuser's connection string to a database, which is created if it does not exist. */
   database(name: string): Promise<string>;
-  /** A client of the log in that database, which is migrated when it is new. */
+  /** A client of the log in the named database, which is migrated if it is new. */
   log(name: string): Promise<EventLog>;
-  /** How that client connects. */
+  /** The connection string of the client of the log in the named database. */
   logUrl(name: string): Promise<string>;
 };
 

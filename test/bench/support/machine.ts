@@ -1,4 +1,4 @@
-/** The machine of the figures, and how much of it others used meanwhile. */
+/** Describes the machine of a measurement, and how much other processes used it meanwhile. */
 import { readdirSync, readFileSync } from "node:fs";
 import { cpus, totalmem } from "node:os";
 
@@ -8,8 +8,8 @@ export type Machine = {
   readonly memoryGiB: number;
   readonly node: string;
   /**
-   * Share of all cores that processes other than this one, its children and those it names used, 0 to 1; null where it
-   * is not known.
+   * The share of all cores, from 0 to 1, that other processes used; null if unknown. This process, its children and
+   * processes that it named do not count.
    */
   readonly othersCpu: number | null;
 };
@@ -24,14 +24,13 @@ function processTimes(pid: string): { parent: string; ticks: number } | undefine
     const ticks = fields.slice(11, 15).reduce((sum, field) => sum + Number(field), 0);
     return { parent: fields[1] ?? "", ticks };
   } catch {
-    // It ended between the listing and the look.
+    // The process ended between the listing and the reading.
     return undefined;
   }
 }
 
 /**
- * Counts the processor time of these processes and of all that descend from them, also of those that have ended and
- * been waited for.
+ * Returns the processor time of these processes and all their descendants, including ended ones that were waited for.
  */
 function ticksOf(roots: ReadonlySet<string>): number {
   const seen = new Map<string, { parent: string; ticks: number }>();
@@ -66,10 +65,10 @@ function sample(roots: ReadonlySet<string>): Sample | undefined {
 export class MachineWatch {
   readonly #roots = new Set([String(process.pid)]);
   readonly #start = sample(this.#roots);
-  /** Ticks of processes that were named and have ended since, without this process having waited for them. */
+  /** The ticks of named processes that have ended without being waited for by this process. */
   #left = 0;
 
-  /** Counts a process that is not a child of this one as the benchmark's own until it is left. */
+  /** Counts a process that is not a child of this one as the benchmark's, until the handle is disposed. */
   own(pid: number): Disposable {
     const one = new Set([String(pid)]);
     const before = ticksOf(one);
@@ -83,7 +82,7 @@ export class MachineWatch {
     };
   }
 
-  /** The machine, with what others took until now. */
+  /** Returns the machine, with the other processes' share so far. */
   machine(): Machine {
     const end = sample(this.#roots);
     let othersCpu: number | null = null;

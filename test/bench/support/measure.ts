@@ -1,9 +1,9 @@
-/** Rounds that alternate, because on a shared machine only figures taken side by side can be compared. */
+/** Alternating rounds, since on a shared machine only measurements taken side by side can be compared. */
 import type { BenchContext } from "./bench.ts";
 
 export type Contender = {
   readonly name: string;
-  /** One round: how much was done per second, or how long it took; the unit is the caller's. */
+  /** Runs one round; returns a rate or a duration in the caller's unit. */
   readonly round: () => Promise<number>;
 };
 
@@ -19,7 +19,10 @@ export function percentile(values: readonly number[], share: number): number {
   return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? Number.NaN;
 }
 
-/** A B A B …: each contender's median over `rounds`, after one round of each that does not count. */
+/**
+ * Runs the contenders alternately (A B A B …) and returns each one's median over `rounds`, without a first warm-up
+ * round.
+ */
 export async function interleave<const Contenders extends readonly Contender[]>(
   contenders: Contenders,
   rounds: number,
@@ -34,11 +37,11 @@ export async function interleave<const Contenders extends readonly Contender[]>(
       say(`  ${place}, ${contender.name}: ${value.toPrecision(4)}`);
     }
   }
-  // One median for each contender, in their order.
+  // The medians have the order of the contenders.
   return taken.map(median) as { readonly [Index in keyof Contenders]: number };
 }
 
-/** Calls `once` from so many callers, each again and again, for so long; gives calls per second. */
+/** Calls `once` repeatedly from `callers` callers for `forMs`; returns calls per second. */
 export async function callsPerSecond(
   callers: number,
   forMs: number,
@@ -59,8 +62,8 @@ export async function callsPerSecond(
 }
 
 /**
- * Calls `once` at a steady pace, in bursts of a millisecond's worth, whether or not those before have ended, and gives
- * the milliseconds that each took.
+ * Calls `once` at a steady pace, in bursts of a millisecond's worth, whether or not earlier calls have ended; returns
+ * the milliseconds of each call.
  */
 export async function pacedLatencies(
   perSecond: number,
@@ -78,7 +81,7 @@ export async function pacedLatencies(
   for (let next = 0; next < count; ) {
     const due = Math.min(count, ((performance.now() - start) / 1000) * perSecond);
     for (; next < due; next += 1) running.push(timed(next));
-    // Waiting without a timer would take the processor from those that are measured.
+    // Waits with a timer, since a busy loop would take the processor from the measured calls.
     await new Promise((resolve) => setTimeout(resolve, 1));
   }
   await Promise.all(running);

@@ -1,10 +1,12 @@
-/** The payload of all contenders: events of about 250 bytes of JSON, and about 190 bytes of attributes. */
+/**
+ * The payload of all compared implementations: events of about 250 bytes of JSON, with about 190 bytes of attributes.
+ */
 
 export const category = "measurement";
 export const eventType = "dev.trainyard.measurement.ValidationReported.v1";
 export const eventsPerStream = 32;
 
-/** The proto JSON of a ValidationReported. */
+/** Returns the proto JSON of a ValidationReported. */
 export function body(n: number): string {
   return JSON.stringify({
     trial: `12.${n % 1000}`,
@@ -24,7 +26,7 @@ export function body(n: number): string {
 }
 
 export const meta = {
-  // That of the role that appends, as every service gives its own.
+  // The source of the role that appends, as every service sets its own.
   source: "/trainyard/bench",
   workspace: "research",
   correlationid: "experiment-12",
@@ -34,7 +36,7 @@ export const meta = {
 };
 export const metaJson = JSON.stringify(meta);
 
-/** Hands out (stream, version) pairs: each caller fills one stream after the other. */
+/** Returns (stream, version) pairs; each caller fills one stream after the other. */
 export class Streams {
   readonly #prefix: string;
   readonly #perStream: number;
@@ -47,7 +49,7 @@ export class Streams {
     this.#prefix = `${category}-${process.pid}.${Streams.#made}`;
   }
 
-  /** The next place of a caller; `count` versions of it are taken. */
+  /** Returns the caller's next stream and version, and takes `count` versions of it. */
   next(caller: number, count = 1): { stream: string; version: number; n: number } {
     const n = this.#at.get(caller) ?? 0;
     this.#at.set(caller, n + count);

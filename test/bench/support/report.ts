@@ -7,7 +7,7 @@ export type Report = {
   readonly results: readonly BenchResult[];
 };
 
-/** The JSON object of a run; its keys are part of the command's interface. */
+/** Returns the JSON object of a run; its keys are part of the command's interface. */
 export function reportOf(name: string, machine: Machine, results: readonly BenchResult[]): Report {
   return {
     name,

@@ -1,4 +1,4 @@
-/** The cost of the pages for a browser: the size of their first load, and what they do in Chromium. */
+/** The cost of the Web UI in a browser: the size of the first load, and measurements in Chromium. */
 import { join } from "node:path";
 import { buildWeb, checkout, webBuild } from "@trainyard/local-cluster";
 import { findChromium } from "../../browser/support/chromium.ts";
@@ -14,7 +14,7 @@ const bundleBar = { id: "bundle_gzip_kb", unit: "kB", floor: null, goal: null };
 
 export async function run(context: BenchContext): Promise<readonly BenchResult[]> {
   const build = webBuild(checkout);
-  if (build === null) throw new Error("the checkout has no pages");
+  if (build === null) throw new Error("the checkout has no built Web UI");
   context.say("  building the pages");
   await buildWeb(build, join(checkout, ".cache", "web-build.log"));
   const kb = firstLoadKb(build.folder);
@@ -32,7 +32,7 @@ export async function run(context: BenchContext): Promise<readonly BenchResult[]
   ];
 }
 
-/** The figures that need a cluster. */
+/** Runs the measurements that need a cluster. */
 async function whileRunning(
   context: BenchContext,
   program: string,

@@ -1,4 +1,4 @@
-/** Chromium for the figures of the pages: pages that are signed in, and what their main thread did. */
+/** Chromium for measurements of the Web UI: signed-in pages, and the work of their main thread. */
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -18,7 +18,7 @@ export async function openBrowser(stack: AsyncDisposableStack, program: string):
   return browser;
 }
 
-/** A profile without a past, with a session of the token at `address`. */
+/** Opens a new profile with a session of the token at `address`. */
 export async function signedIn(
   browser: Browser,
   address: string,
@@ -27,7 +27,7 @@ export async function signedIn(
   return withSession(await browser.newContext({ viewport }), address, token);
 }
 
-/** The same with a folder of its own, in which it keeps files and compiled scripts, as the browser of a person does. */
+/** Like `signedIn` with a folder in which the browser keeps files and compiled scripts, like a user's browser. */
 export async function signedInProfile(
   stack: AsyncDisposableStack,
   program: string,
@@ -52,7 +52,7 @@ async function withSession(
   return own;
 }
 
-/** Milliseconds of processor time that the main thread of a page has used: what other processes take does not count. */
+/** Milliseconds of processor time of a page's main thread; other processes do not affect it. */
 export type MainThread = {
   readonly taskMs: number;
   readonly scriptMs: number;
@@ -69,7 +69,7 @@ export async function mainThread(page: Page): Promise<() => Promise<MainThread>>
   };
 }
 
-/** The tasks of a page's main thread during an act, in milliseconds of processor time, longest first. */
+/** Returns the tasks of a page's main thread during an action, in milliseconds of processor time, the longest first. */
 export async function tasksDuring(
   page: Page,
   act: () => Promise<void>,
@@ -93,7 +93,7 @@ type TraceEvent = {
   readonly pid: number;
   readonly tid: number;
   readonly name: string;
-  /** Microseconds of processor time. */
+  /** The duration of the event in microseconds of processor time. */
   readonly tdur?: number;
   readonly args?: { readonly name?: string };
 };

@@ -1,4 +1,7 @@
-/** Scripting time of pan and zoom over our chart, beside a bare uPlot that draws the same buckets on the same page. */
+/**
+ * The scripting time of panning and zooming the chart, compared with a bare uPlot that draws the same buckets on the
+ * same page.
+ */
 import { execFile } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -51,9 +54,9 @@ async function built(outDir: string): Promise<void> {
   await promisify(execFile)(process.execPath, parameters, { cwd });
 }
 
-/** A window of two fifths that moves to the right and back, and becomes narrower and wider: a frame for each step. */
+/** Moves a window of two fifths to the right and back, and narrows and widens it, one step per frame. */
 async function panned(page: Page, name: string, steps: number): Promise<void> {
-  // Within callbacks of frames: scripts that continue after a promise are not counted as such.
+  // The steps run in frame callbacks, because scripts that continue after a promise are not counted as scripting.
   await page.evaluate(`new Promise((resolve) => {
     let step = 0;
     const frame = () => {

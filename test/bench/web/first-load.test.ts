@@ -9,7 +9,7 @@ const html = `<link rel="icon" href="/icon.svg" />
 <link rel="modulepreload" crossorigin href="/assets/calls-b.js" nonce="x">
 <link rel="stylesheet" crossorigin href="/assets/index-c.css" nonce="x">`;
 
-test("the first load is what the page names: scripts, what they import, and styles", () => {
+test("the first load is the page, its scripts with their imports, and its styles", () => {
   expect(firstFiles(html)).toEqual([
     "assets/index-a.js",
     "assets/calls-b.js",
@@ -17,7 +17,7 @@ test("the first load is what the page names: scripts, what they import, and styl
   ]);
 });
 
-test("a page that names no script is no page", () => {
+test("a page without a script is refused", () => {
   const folder = mkdtempSync(join(tmpdir(), "trainyard-web-"));
   try {
     writeFileSync(join(folder, "index.html"), "<p>nothing</p>");
@@ -25,7 +25,7 @@ test("a page that names no script is no page", () => {
     mkdirSync(join(folder, "assets"));
     for (const file of firstFiles(html)) writeFileSync(join(folder, file), "x".repeat(100_000));
     writeFileSync(join(folder, "index.html"), html);
-    // Each file is one letter, again and again: compressed it is next to nothing.
+    // Each file repeats one letter, so that the file is tiny when compressed.
     expect(firstLoadKb(folder)).toBeLessThan(2);
   } finally {
     rmSync(folder, { recursive: true });

@@ -3,14 +3,15 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { gzipSync } from "node:zlib";
 
-/** The scripts and styles that the built index.html names, in its order. */
+/** Returns the scripts and styles that the built index.html names, in order. */
 export function firstFiles(html: string): readonly string[] {
   const named = html.matchAll(/<(?:script|link)\b[^>]*?\b(?:src|href)="\/(assets\/[^"]+)"/g);
   return [...new Set([...named].map((match) => match[1] ?? ""))];
 }
 
 /**
- * kB of the page and its first files, each compressed as the gateway would with gzip. Throws where the page names none.
+ * Returns the kB of the page and its first files, each compressed with gzip as by the gateway. Throws if the page names
+ * none.
  */
 export function firstLoadKb(folder: string): number {
   const html = readFileSync(join(folder, "index.html"), "utf8");

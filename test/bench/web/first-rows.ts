@@ -1,4 +1,4 @@
-/** How long the list of experiments takes from the navigation until its first rows are painted. */
+/** The time from the navigation to the list of experiments until its first rows are painted. */
 import type { BrowserContext } from "playwright-core";
 import { openFilled } from "../gateway/filled.ts";
 import { type BenchContext, type BenchResult, costResult } from "../support/bench.ts";
@@ -6,11 +6,11 @@ import { median, percentile } from "../support/measure.ts";
 import { mainThread, openBrowser, signedIn, signedInProfile } from "./browser.ts";
 
 const aimMs = 300;
-/** The browser keeps compiled scripts from the second or third visit on. */
+/** The browser caches compiled scripts from the second or third visit on. */
 const warmUps = 4;
 const bar = { id: "first_rows_ms", unit: "ms", floor: null, goal: 1 };
 
-/** Runs in the page. A message that is sent in the frame of the first rows arrives once that frame is drawn. */
+/** A script for the page. A message that is posted in the frame of the first rows arrives once that frame is drawn. */
 const noteFirstRows = `
   globalThis.firstRowsMs = new Promise((resolve) => {
     const look = () => {
@@ -28,7 +28,7 @@ const noteFirstRows = `
 
 type Visit = { readonly ms: number; readonly taskMs: number };
 
-/** The gateway runs in this process over a database of its own; the browser is on the same cores. */
+/** The gateway runs in this process over a database of its own, and the browser on the same cores. */
 export async function firstRows(
   context: BenchContext,
   program: string,
@@ -49,7 +49,7 @@ export async function firstRows(
     const own = await signedIn(browser, address, token);
     const visit = await visited(own, url);
     await own.close();
-    // The first one starts the browser's processes and fills the database's memory.
+    // The first visit is not counted: it starts the browser's processes and fills the database's cache.
     if (index > 0) cold.push(visit);
   }
   const own = await signedInProfile(stack, program, address, token);
@@ -67,7 +67,7 @@ export async function firstRows(
   return [costResult(bar, percentile(msOf(warm), 0.95), aimMs, note)];
 }
 
-/** In a new tab. */
+/** Visits the page in a new tab. */
 async function visited(own: BrowserContext, url: string): Promise<Visit> {
   const page = await own.newPage();
   await page.addInitScript(noteFirstRows);

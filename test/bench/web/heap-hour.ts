@@ -1,6 +1,6 @@
 /**
- * The memory of the pages over an hour of live frames, which are replayed as fast as the browser reads them: a list of
- * experiments, and an experiment whose trials report, in two tabs of one browser that share its live connection.
+ * The memory of the Web UI over an hour of live frames, which are replayed as fast as the browser reads them. A list of
+ * experiments and an experiment with reporting trials are open in two tabs, which share the browser's live connection.
  */
 import { eventually } from "../../world/eventually.ts";
 import type { Browser, CDPSession, Page } from "playwright-core";
@@ -10,7 +10,7 @@ import { Hour } from "./hour.ts";
 import { startRelay } from "./relay.ts";
 import { type Running, trials } from "./running.ts";
 
-/** The script of the trials has reported so often. */
+/** The number of reports that the trials' script makes. */
 const reportedBefore = 2;
 const bar = { id: "heap_hour", unit: "MB", floor: 0.9, goal: 0.9 };
 
@@ -30,7 +30,7 @@ export async function heapHour(
   const list = await own.newPage();
   await list.goto(`${relay.address}/experiments`);
   await list.getByRole("link", { name: "running" }).waitFor();
-  // A stream that has no cursor yet would begin with a read of all series, in which replayed points are missing.
+  // Waits for a cursor: a stream without one would start with a read of all series, which lacks the replayed points.
   await eventually("the stream has a cursor", () => Promise.resolve(hour.bookmarks > 2));
   const charts = await own.newPage();
   await charts.goto(`${relay.address}/experiments/${experiment}?metric=training+loss`);
@@ -48,7 +48,7 @@ export async function heapHour(
   return [costResult(bar, end, half, note)];
 }
 
-/** The chart says how many points it has. */
+/** Waits until the chart shows its number of points. */
 async function shows(page: Page, reports: number): Promise<void> {
   const points = (reports * trials).toLocaleString("en-US");
   await page.getByText(new RegExp(`(all|of) ${points} points`)).waitFor();
@@ -58,7 +58,7 @@ async function heapMb(browser: Browser, pages: readonly Page[]): Promise<number>
   let bytes = await workerHeap(browser);
   for (const page of pages) {
     const debug = await page.context().newCDPSession(page);
-    // Objects that a first collection finalises may hold others until a second one.
+    // The collection runs twice, because objects that the first one finalises may hold others.
     for (let turn = 0; turn < 2; turn += 1) await debug.send("HeapProfiler.collectGarbage");
     bytes += (await debug.send("Runtime.getHeapUsage")).usedSize;
     await debug.detach();
@@ -66,12 +66,12 @@ async function heapMb(browser: Browser, pages: readonly Page[]): Promise<number>
   return bytes / 1e6;
 }
 
-/** The heap of the SharedWorker, which has no page: its messages go through the browser's own session. */
+/** Returns the heap of the SharedWorker, which has no page: its messages go through the browser's session. */
 async function workerHeap(browser: Browser): Promise<number> {
   const debug = await browser.newBrowserCDPSession();
   const { targetInfos } = await debug.send("Target.getTargets");
   const worker = targetInfos.find(({ type }) => type === "shared_worker");
-  if (worker === undefined) throw new Error("the pages have no SharedWorker");
+  if (worker === undefined) throw new Error("the browser has no SharedWorker for the pages");
   const attached = await debug.send("Target.attachToTarget", { targetId: worker.targetId });
   for (let turn = 0; turn < 2; turn += 1) {
     await sent(debug, attached.sessionId, "HeapProfiler.collectGarbage");
@@ -91,7 +91,7 @@ async function sent(debug: CDPSession, sessionId: string, method: string): Promi
       const answer = JSON.parse(message) as { id?: number; result?: unknown; error?: unknown };
       if (answer.id !== id) return;
       if (answer.error === undefined) resolve(answer.result);
-      else reject(new Error(`${method}: ${JSON.stringify(answer.error)}`));
+      else reject(new Error(`${method} failed: ${JSON.stringify(answer.error)}`));
     });
   });
   await debug.send("Target.sendMessageToTarget", {

@@ -1,13 +1,13 @@
 /**
- * Frames of Watch as an hour of a busy cluster sends them: reports of running trials, and experiments that come, run
- * and end.
+ * Replays the Watch frames of an hour of a busy cluster: reports of running trials, and experiments that are created,
+ * run and end.
  */
 import type { ReplyOf } from "@trainyard/contracts";
 import { draw } from "@trainyard/kernel";
 import type { Replay, ReplayStream } from "./relay.ts";
 
 const reportsPerSecond = 2;
-/** An experiment comes, and the one before it ends. */
+/** The interval at which an experiment is created and the one before it ends. */
 const changeEverySeconds = 5;
 const idleMs = 500;
 const startMs = 1_700_000_000_000;
@@ -26,20 +26,20 @@ export class Hour implements Replay<"watch"> {
   readonly #trials: readonly Trial[];
   #stream: ReplayStream<Frame> | null = null;
   #topics: readonly Named[] = [];
-  /** The next to be sent, and the one before which the replay rests. */
+  /** The next second to send, and the second at which the replay pauses. */
   #second = 0;
   #until = 0;
   frames = 0;
-  /** Sent while there was nothing to replay. */
+  /** The number of bookmarks sent while no frame was due. */
   bookmarks = 0;
 
-  /** The documents are those of the cluster: frames show them as they change. */
+  /** The documents are the cluster's; the frames contain changed copies of them. */
   constructor(experiment: Experiment, trials: readonly Trial[]) {
     this.#experiment = experiment;
     this.#trials = trials;
   }
 
-  /** A stream that is opened again begins at its cursor: its reader knows by their positions which points it has. */
+  /** A reopened stream starts at its cursor, and its reader knows from the positions which points it has. */
   readonly run = async (body: string, stream: ReplayStream<Frame>): Promise<void> => {
     const { topics, after = "" } = JSON.parse(body) as Request;
     this.#topics = topics.map((topic, index) => ({ ...topic, name: `t${index}` }));
@@ -52,7 +52,7 @@ export class Hour implements Replay<"watch"> {
         this.#second += 1;
         await this.#send(stream, this.#framesOf(this.#second - 1));
       } else {
-        // A stream that is silent for long is taken for lost.
+        // A stream without a frame for a long time would be considered lost.
         await this.#send(stream, []);
         this.bookmarks += 1;
         await new Promise((resolve) => setTimeout(resolve, idleMs));
@@ -60,17 +60,17 @@ export class Hour implements Replay<"watch"> {
     }
   };
 
-  /** The number of reports of each trial until now. */
+  /** The number of reports of each trial so far. */
   get reports(): number {
     return this.#until * reportsPerSecond;
   }
 
-  /** Whether the stream that is open has this kind of topic. */
+  /** Whether the open stream follows a topic of this kind. */
   follows(kind: string): boolean {
     return this.#topics.some((topic) => topic.kind === kind);
   }
 
-  /** Sends the frames of the next seconds, each as soon as the browser takes it. */
+  /** Sends the frames of the next seconds, each as soon as the browser accepts it. */
   replay(seconds: number): void {
     this.#until += seconds;
   }
@@ -100,7 +100,7 @@ export class Hour implements Replay<"watch"> {
     );
     const items = reports.flatMap((report) =>
       this.#trials.map((trial, at) => ({
-        // From 1 on, so that the page misses none before the first.
+        // Positions start at 1, so that the page misses no earlier one.
         position: String(1 + (report - 1) * this.#trials.length + at),
         point: {
           trial: trial.id,
@@ -118,7 +118,7 @@ export class Hour implements Replay<"watch"> {
     return this.#of("points").map(({ name }) => frameOf("points", { topic: name, items }));
   }
 
-  /** The experiment and its trials as they are now; one more experiment that runs, and the end of that before it. */
+  /** Returns the changed experiment and trials, a new running experiment, and the end of the one before it. */
   #changesAt(second: number): readonly Frame[] {
     const progress = (second % 1_000) / 1_000;
     const number = second / changeEverySeconds;

@@ -1,4 +1,4 @@
-/** Long tasks of the page while its log view follows a run that writes 5,000 lines a second. */
+/** Long tasks of the page while its log view follows a run that writes 5,000 lines per second. */
 import type { ReplyOf } from "@trainyard/contracts";
 import type { Page } from "playwright-core";
 import type { BenchContext, BenchResult } from "../support/bench.ts";
@@ -7,14 +7,14 @@ import { type Replay, type ReplayStream, startRelay } from "./relay.ts";
 import type { Running } from "./running.ts";
 
 const linesPerSecond = 5_000;
-/** The service announces a live copy of a run's lines about so often. */
+/** The interval at which the service announces a live copy of a run's lines. */
 const burstMs = 50;
 const longMs = 100;
 const id = "log_burst_longtasks";
 
 type Line = ReplyOf<"followTrialLogs">;
 
-/** Runs in the page. */
+/** A script for the page that records long tasks. */
 const noteLongTasks = `
   globalThis.longTasks = [];
   new PerformanceObserver((list) => {
@@ -23,8 +23,7 @@ const noteLongTasks = `
 `;
 
 /**
- * The lines come from a relay, in the wire's form and at the run's pace, so that the cluster does not work on the
- * page's cores.
+ * A relay sends the lines in the wire's form and at the run's pace, so that the cluster does not use the page's cores.
  */
 export async function logBurst(
   context: BenchContext,
@@ -41,7 +40,7 @@ export async function logBurst(
   const page = await own.newPage();
   await page.goto(`${relay.address}/trials/${experiment}.1?tab=logs`);
   await page.getByText("Following", { exact: true }).waitFor();
-  // The first lines include the compilation of the code on their way.
+  // The first seconds are not counted, since the code is compiled then.
   await feed.write(Math.min(3, seconds));
   await shows(page, feed.last);
   const used = await mainThread(page);
@@ -77,7 +76,7 @@ async function shows(page: Page, number: number): Promise<void> {
   await page.getByText(`line ${number} `).waitFor({ state: "attached" });
 }
 
-/** Answers FollowTrialLogs with lines that are numbered, once it is asked to write. */
+/** Answers FollowTrialLogs with numbered lines. */
 class Feed implements Replay<"followTrialLogs"> {
   readonly call = "followTrialLogs";
   readonly path = "/logs:follow";
@@ -94,7 +93,7 @@ class Feed implements Replay<"followTrialLogs"> {
     await new Promise((resolve) => stream.signal.addEventListener("abort", resolve));
   };
 
-  /** Writes at a steady pace: lines that a late timer missed come with the next burst. */
+  /** Writes at a steady pace; lines that a late timer missed are sent with the next burst. */
   async write(seconds: number): Promise<void> {
     const stream = this.#stream;
     if (stream === null) throw new Error("the page does not follow the log");

@@ -1,7 +1,6 @@
 /**
- * A server in front of a cluster's gateway that answers some streams itself, as server-sent events with the messages
- * and in the form of the gateway, and passes all else on. A browser that calls it cannot distinguish it from the
- * gateway.
+ * A server in front of a cluster's gateway that answers some streams itself, as server-sent events in the gateway's
+ * form, and forwards all other requests. A browser cannot distinguish it from the gateway.
  */
 import { once } from "node:events";
 import {
@@ -17,16 +16,16 @@ import { codecOf, gatewayRoutes, type ReplyOf, type StreamName } from "@trainyar
 
 export type Replay<Name extends StreamName> = {
   readonly call: Name;
-  /** The path of the request: this stream answers requests whose path ends with it. */
+  /** The end of a request's path: the stream answers requests whose path ends with it. */
   readonly path: string;
-  /** Called for each request; the stream ends when it returns, or when its reader has gone. `body` is the request's. */
+  /** Called for each request with its body; the stream ends when the call returns or the reader disconnects. */
   readonly run: (body: string, stream: ReplayStream<ReplyOf<Name>>) => Promise<void>;
 };
 
 export type ReplayStream<Message> = {
-  /** Resolves once the connection can take more: its reader reads as fast as it can. */
+  /** Sends messages; resolves once the connection can take more. */
   readonly send: (...messages: readonly StreamedMessage<Message>[]) => Promise<void>;
-  /** Aborts when the reader has gone. */
+  /** Aborts when the reader disconnects. */
   readonly signal: AbortSignal;
 };
 
@@ -83,7 +82,7 @@ async function answer<Name extends StreamName>(
   response.end();
 }
 
-/** The Host stays the relay's, so that the Origin of a page that it serves is the page's own. */
+/** Forwards a request; the Host remains the relay's, so that it matches the Origin of pages served by the relay. */
 function passOn(api: string, request: IncomingMessage, response: ServerResponse): void {
   const { method = "GET", headers } = request;
   const passed = requestOf(`${api}${request.url ?? ""}`, { method, headers }, (answered) => {

@@ -1,4 +1,4 @@
-/** An embedded cluster with the pages, and an experiment whose trials run without doing anything. */
+/** An embedded cluster with the Web UI, and an experiment whose trials run without any work. */
 import { execFileSync } from "node:child_process";
 import type { Client } from "@trainyard/client";
 import { clusterAccess } from "@trainyard/local-cluster";

@@ -1,4 +1,4 @@
-"""A trial that has reported two losses and runs until it is killed."""
+"""A trial that reports two losses and runs until it is killed."""
 
 import time
 

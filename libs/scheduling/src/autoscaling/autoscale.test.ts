@@ -15,7 +15,7 @@ const limits = {
   disconnectedMs: 1_000,
 };
 
-/** Agents of four slots, their instances, and runs by their slots, placed as far as they fit. */
+/** Decides for agents of four slots, their instances, and runs by their slots, placed as far as they fit. */
 function decide(
   agents: number,
   runs: readonly (readonly [slots: number, rest?: Partial<Demand>])[],
@@ -49,7 +49,7 @@ test("an agent is launched for a run that waits without room", () => {
   expect(decide(1, [[4], [4]]).launch).toBe(1);
 });
 
-test("no agent is launched for a run that will be placed on what is there; Determined launches one", () => {
+test("no agent is launched for a run that the next pass places on a free agent; Determined launches one", () => {
   const launched = (compat: PoolSettings["compat"]) => {
     const cluster = new ToyCluster({ compat }, { a: 4 });
     cluster.queue("waits for the next pass", 4);
@@ -63,7 +63,7 @@ test("no agent is launched for a run that will be placed on what is there; Deter
   expect(launched("determined")).toBe(1);
 });
 
-test("an agent with a reserved slot does not end", () => {
+test("an idle agent with a reserved slot is not terminated", () => {
   const cluster = new ToyCluster({}, { a: 4, b: 4 });
   cluster.queue("on b", 4);
   cluster.pass();
@@ -85,27 +85,27 @@ test("an agent with a reserved slot does not end", () => {
   expect(decided).toMatchObject({ end: [], launch: 0 });
 });
 
-test("idle agents end after the limit, and stay where a run that waits counts on them", () => {
+test("idle agents are terminated after the limit, except those on which a waiting run has room", () => {
   expect(decide(1, [], {}, idleFor(100, "a0")).end).toEqual([]);
   expect(decide(1, [], {}, idleFor(101, "a0"))).toMatchObject({
     end: [{ id: "a0", reason: "idle" }],
     launch: 0,
   });
-  // Eight slots of four agents' sixteen wait for a second agent.
+  // A run of eight slots waits: agent a0 has four, so it needs a second agent.
   const gang = [[8]] as const;
   expect(decide(1, gang, {}, idleFor(101, "a0"))).toMatchObject({ end: [], launch: 1 });
   const compat = decide(1, gang, { compat: "determined" }, idleFor(101, "a0"));
   expect(compat).toMatchObject({ end: [{ id: "a0" }], launch: 2 });
 });
 
-test("agents that are starting count for what waits", () => {
+test("agents that are still starting count toward the agents that waiting runs need", () => {
   const starting: Instance = { id: "s", launchedAtMs: 9_999, state: "running", agent: "absent" };
   for (const compat of ["", "determined"] as const) {
     expect(decide(0, [[4], [1]], { compat }, { instances: [starting] }).launch).toBe(1);
   }
 });
 
-test("runs that wait and would fit on one new agent get one, up to the maximum", () => {
+test("waiting runs that would fit on a new agent get at least one, up to the maximum", () => {
   fc.assert(
     fc.property(
       fc.nat({ max: 3 }),

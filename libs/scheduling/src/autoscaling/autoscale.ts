@@ -1,8 +1,9 @@
 /**
- * One decision of a pool's autoscaling: how many machines to launch, and which to end. Nothing is done here; a driver
- * carries the decision out and passes the marks to the next one. A pool with `compat: determined` wants as many agents
- * as Determined's arithmetic says; else `planAgents` says it, and idle agents that a waiting run or a reservation
- * counts on are kept.
+ * One autoscaling decision of a pool: how many machines to launch, and which to terminate. The function is pure: a
+ * driver carries the decision out and passes the marks to the next call.
+ *
+ * A pool with `compat: determined` wants as many agents as Determined's arithmetic says. Other pools use `planAgents`,
+ * and idle agents that a waiting run or a reservation counts on are kept.
  */
 import { determinedNewAgents } from "../determined/desired-agents.ts";
 import { queueOf } from "../determined/pass.ts";
@@ -17,7 +18,7 @@ export type AutoscalingInput = {
   readonly limits: FleetLimits & InstanceLimits;
   /** The offer of an agent that autoscaling starts. */
   readonly newAgent: Offer;
-  /** Those of the pool, by the ids of their agents. */
+  /** The pool's instances; an instance has the id of its agent. */
   readonly instances: readonly Instance[];
   readonly marks: Marks;
   readonly nowMs: number;
@@ -42,7 +43,7 @@ export function autoscale(input: AutoscalingInput): AutoscalingDecision {
   return { launch, end, marks: judged.marks };
 }
 
-/** The new agents that are wanted, those that are starting among them, and the idle ones that stay. */
+/** The new agents to have, those that are starting included, and the idle agents to keep. */
 function wantedOf({ pool, newAgent }: AutoscalingInput, starting: number, newAgentsMax: number) {
   if (pool.settings.compat === "determined") {
     const { tasks, jobs } = queueOf(pool);

@@ -17,17 +17,17 @@ describe("an instance", () => {
     return judgeInstances([one], marks, limits, NOW);
   };
 
-  test("is idle from its first decision without runs, and terminates after the limit", () => {
+  test("becomes idle at its first decision without runs, and is long idle after the limit", () => {
     expect(judge(instance("i", "idle")).marks.idleSinceMs).toEqual(new Map([["i", NOW]]));
     expect(judge(instance("i", "idle"), NOW - 100).longIdle).toEqual([]);
     expect(judge(instance("i", "idle"), NOW - 101).longIdle).toEqual(["i"]);
   });
 
-  test("that has runs, or is back, loses its marks", () => {
+  test("loses its idle and disconnected marks once its agent has runs", () => {
     expect(judge(instance("i", "busy"), 0).marks).toEqual(noMarks);
   });
 
-  test("has time to join after its launch, and counts as disconnected then", () => {
+  test("may join until its starting time is over, and counts as disconnected afterwards", () => {
     const young = judge(instance("i", "absent", { launchedAtMs: NOW - 49 }));
     expect([young.starting, young.marks]).toEqual([["i"], noMarks]);
     const late = judge(instance("i", "absent", { launchedAtMs: NOW - 50 }));
@@ -36,7 +36,7 @@ describe("an instance", () => {
     expect(judge(instance("i", "absent"), NOW - 201).longDisconnected).toEqual(["i"]);
   });
 
-  test("that is stopped is nothing else", () => {
+  test("is only reported as stopped when its machine is stopped", () => {
     const judged = judge(instance("i", "absent", { state: "stopped" }), 0);
     expect(judged).toEqual({
       marks: noMarks,
@@ -62,7 +62,7 @@ describe("too many instances", () => {
     instance("spot", "absent", { state: "pending", launchedAtMs: NOW }),
   ];
 
-  test("end in the order pending, idle, away, newest", () => {
+  test("are terminated in the order pending, idle, away, newest", () => {
     expect(end(instances, 5)).toEqual([]);
     expect(end(instances, 1)).toEqual([
       ["spot", "above_max"],
@@ -73,7 +73,7 @@ describe("too many instances", () => {
   });
 });
 
-test("idle instances stay while the minimum needs them, those idle the shortest", () => {
+test("the minimum keeps the instances that have been idle for the shortest time", () => {
   const instances = ["a", "b", "c"].map((id) => instance(id, "idle"));
   const marks = {
     idleSinceMs: new Map([
@@ -91,7 +91,7 @@ test("idle instances stay while the minimum needs them, those idle the shortest"
   ]);
 });
 
-test("launches fill up to the minimum, count those that start, and stop at the maximum", () => {
+test("launches fill up to the minimum, count starting instances, and stop at the maximum", () => {
   const launched = (instances: number, starting: number, wanted: number) =>
     agentsToLaunch({ agentsMin: 2, agentsMax: 5 }, { instances, starting, wanted });
   expect(launched(0, 0, 0)).toBe(2);
@@ -107,7 +107,7 @@ const anyInstance = fc.record({
   markedAtMs: fc.integer({ min: NOW - 300, max: NOW }),
 });
 
-test("never more than the maximum, never fewer than the minimum, and idle ones end only after the limit", () => {
+test("instances stay between the minimum and the maximum, and idle ones are terminated only after the limit", () => {
   fc.assert(
     fc.property(
       fc.array(anyInstance, { maxLength: 9 }),

@@ -1,10 +1,11 @@
 /**
- * Decides which machines to start and which to end, from the number of new agents that the queue wants. A driver
- * carries the decisions out. Decisions only: a driver carries them out.
+ * Decides which machines to start and which to terminate, from the number of new agents that the queue needs. A driver
+ * carries the decisions out.
  *
- * Ended are stopped machines, those whose agent is away for too long, and those idle for too long while more than the
- * minimum stay. While there are still more than the maximum: spot requests without a machine, idle agents, agents that
- * are away, and at last the newest, which may have runs: the driver drains it first.
+ * Stopped machines are terminated, then machines whose agent is disconnected for too long, then machines that are idle
+ * for too long while more than the minimum remain. If more than the maximum remain, machines are terminated in this
+ * order: spot requests without a machine, idle agents, disconnected agents, the newest machines. The newest may have
+ * runs: the driver drains them first.
  */
 import type { Instance, Judgement } from "./instances.ts";
 
@@ -64,7 +65,9 @@ function oldestFirst(
   return [...ids].sort((a, b) => (sinceMs.get(a) ?? 0) - (sinceMs.get(b) ?? 0));
 }
 
-/** `instances` are those that stay, with the `starting` ones, which count against the new agents that are wanted. */
+/**
+ * `instances` counts the instances that stay, `starting` ones included; starting ones reduce the number of launches.
+ */
 export function agentsToLaunch(
   { agentsMin, agentsMax }: FleetLimits,
   counts: { readonly instances: number; readonly starting: number; readonly wanted: number },

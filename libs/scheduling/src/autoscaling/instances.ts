@@ -1,15 +1,15 @@
-/** The machines that autoscaling has started, and how long each has been of no use. */
+/** The machines that autoscaling has started, and how long each has been idle or disconnected. */
 
 export type Instance = {
   readonly id: string;
   readonly launchedAtMs: number;
-  /** `pending`: a spot request that got no machine yet. */
+  /** `pending` is a spot request that has no machine yet. */
   readonly state: "pending" | "running" | "stopped";
-  /** Its agent as the pool sees it; `absent` while it has not joined or is away. */
+  /** The state of its agent in the pool; `absent` before the agent joins and while it is disconnected. */
   readonly agent: "absent" | "idle" | "busy";
 };
 
-/** The times since which instances are idle or disconnected; kept from one decision to the next. */
+/** The times since which instances are idle or disconnected; each decision passes them to the next. */
 export type Marks = {
   readonly idleSinceMs: ReadonlyMap<string, number>;
   readonly disconnectedSinceMs: ReadonlyMap<string, number>;
@@ -18,18 +18,18 @@ export type Marks = {
 export const noMarks: Marks = { idleSinceMs: new Map(), disconnectedSinceMs: new Map() };
 
 export type InstanceLimits = {
-  /** An agent without runs is ended when it has been idle for longer. */
+  /** An agent without runs is terminated when it has been idle for longer. */
   readonly idleMs: number;
   /** The time that an agent has to join after its launch. */
   readonly startingMs: number;
-  /** An agent that has joined, or should have, is ended when it has been away for longer. */
+  /** An agent that is disconnected, or did not join in time, is terminated after longer than this. */
   readonly disconnectedMs: number;
 };
 
 export type Judgement = {
   readonly marks: Marks;
   readonly stopped: readonly string[];
-  /** Launched, and still with time to join. */
+  /** Ids of the launched instances that still have time to join. */
   readonly starting: readonly string[];
   readonly longIdle: readonly string[];
   readonly longDisconnected: readonly string[];

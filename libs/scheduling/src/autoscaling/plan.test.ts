@@ -9,7 +9,7 @@ import { exampleDemand } from "../testing/example-demand.ts";
 import { exampleOffer } from "../testing/example-offer.ts";
 import { type PlanInput, planAgents } from "./plan.ts";
 
-/** A pool of agents by their free slots; each has one more, which is taken. */
+/** A pool of agents by their free slots; each agent has one more slot, which is taken. */
 function poolOf(
   free: Readonly<Record<string, number>>,
   settings: Partial<PoolSettings> = {},
@@ -41,12 +41,12 @@ function plan(
 }
 
 describe("new agents", () => {
-  test("are not started for a run that fits on what is there", () => {
+  test("are not started for a run that fits on the free slots", () => {
     expect(plan({ a: 4 }, [run(4)])).toEqual({ newAgents: 0, inUse: new Set(["a"]) });
     expect(plan({ a: 2, b: 2 }, [run(4)])).toEqual({ newAgents: 0, inUse: new Set(["a", "b"]) });
   });
 
-  test("are started where the free slots are too scattered for a run", () => {
+  test("are started when the free slots are too scattered for a run", () => {
     expect(plan({ a: 2, b: 2 }, [run(4, { singleAgent: true })]).newAgents).toBe(1);
   });
 
@@ -54,28 +54,28 @@ describe("new agents", () => {
     expect(plan({}, [run(1), run(3), run(2)]).newAgents).toBe(2);
   });
 
-  test("are as few as give a run of several agents room, beside what is free", () => {
+  test("are as few as a run on several agents needs beside the free slots", () => {
     expect(plan({}, [run(12)]).newAgents).toBe(3);
     expect(plan({ a: 4 }, [run(12)]).newAgents).toBe(2);
   });
 
-  test("are started for runs without slots when the agents have their maximum of them", () => {
+  test("are started for runs without slots when every agent has its maximum of such runs", () => {
     const pool = poolOf({ a: 1 }, { slotlessPerAgent: 1 });
     expect(plan({}, [run(0), run(0)], { pool }).newAgents).toBe(1);
   });
 
-  test("do not count those that are starting, nor exceed the number that may be started", () => {
+  test("exclude agents that are starting, and do not exceed the number that may be started", () => {
     expect(plan({}, [run(4), run(4)], { starting: 1 }).newAgents).toBe(1);
     expect(plan({}, [run(4), run(4), run(4)], { newAgentsMax: 2 }).newAgents).toBe(2);
     expect(plan({}, [run(4)], { newAgentsMax: 0 }).newAgents).toBe(0);
   });
 
-  test("are not started for a run that they could not hold, and smaller ones behind it get theirs", () => {
+  test("are not started for a run that is too large for them, but for smaller runs behind it", () => {
     expect(plan({}, [run(5, { singleAgent: true })]).newAgents).toBe(0);
     expect(plan({}, [run(99), run(1)]).newAgents).toBe(1);
   });
 
-  test("are not started for a run whose conditions they do not meet", () => {
+  test("are not started for a run whose constraints they do not meet", () => {
     const constraints: Constraints = {
       device: "cuda",
       deviceMemoryBytes: 0,
@@ -88,7 +88,7 @@ describe("new agents", () => {
     expect(plan({}, [run(1, { constraints })]).newAgents).toBe(0);
   });
 
-  test("are not started for runs that wait for the limit of their job or a quota", () => {
+  test("are not started for runs that wait for their job's limit or their workspace's quota", () => {
     const limited = run(4, { maxSlots: 6 });
     expect(plan({}, [limited, limited]).newAgents).toBe(1);
     const pool = poolOf({});
@@ -103,14 +103,14 @@ describe("new agents", () => {
     });
   });
 
-  test("go to the better priority first where not all may be started", () => {
+  test("go to the better priority first when only some may be started", () => {
     const waiting = [run(4, { priority: 9 }), run(2, { priority: 1 })];
     expect(plan({ a: 4 }, waiting, { newAgentsMax: 0 }).inUse).toEqual(new Set(["a"]));
     expect(plan({ a: 4 }, waiting, { newAgentsMax: 1 }).newAgents).toBe(1);
   });
 });
 
-test("a plan leaves the agents as they were", () => {
+test("planning leaves the pool's agents unchanged", () => {
   const pool = poolOf({ a: 2 });
   const before = [pool.agents.known, pool.agents.present, pool.agents.freeSlots];
   plan({}, [run(1), run(9)], { pool, starting: 2 });
@@ -118,7 +118,7 @@ test("a plan leaves the agents as they were", () => {
   expect([...pool.agents.offers()].map(({ id }) => id)).toEqual(["a"]);
 });
 
-test("after a plan, each run that a new agent could hold has room there or among the agents", () => {
+test("the planned new agents give room to each waiting run that fits on a new agent", () => {
   fc.assert(
     fc.property(
       fc.array(fc.nat({ max: 4 }), { maxLength: 4 }),

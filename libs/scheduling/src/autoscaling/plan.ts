@@ -1,13 +1,13 @@
 /**
- * The new agents that the queue of a pool wants.
+ * Plans the new agents that the queue of a pool needs.
  *
- * The waiting runs are placed by priority and place, by the rules of the pool itself, on what is free now and on agents
- * that are starting; new agents are added only for a run that finds no room there, and only as many as give it room. So
- * a run that fits on what is there starts no agent, free slots that are too scattered for a run do not count for it,
- * and a run whose conditions a new agent does not meet starts none. Runs that wait for the limit of their job or for
- * the quota of their workspace want no agent.
+ * The waiting runs are placed in queue order, by the rules of the pool, on the free slots and on agents that are
+ * starting. New agents are added only for a run that has no room on those, and only as many as it needs. A run that
+ * fits on the free slots adds no agent, and neither does a run whose constraints a new agent does not meet. Free slots
+ * that are too scattered for a run do not count as room. Runs that wait for the limit of their job or for the quota of
+ * their workspace add no agent.
  *
- * Determined's arithmetic is `determinedNewAgents`.
+ * `determinedNewAgents` is the formula of pools with `compat: determined`.
  */
 import { type Demand, shapeOf } from "../demand.ts";
 import { fit } from "../fit.ts";
@@ -19,14 +19,14 @@ import { Trial } from "../trial.ts";
 import { waitingDemands } from "../waiting.ts";
 
 export type AgentsWanted = {
-  /** Beside those that are starting. */
+  /** The number of agents to start, without those that are already starting. */
   readonly newAgents: number;
-  /** Agents on which a waiting run has room: idle ones among them are not to be ended. */
+  /** Ids of the agents on which a waiting run has room: idle ones among them must be kept. */
   readonly inUse: ReadonlySet<string>;
 };
 
 export type PlanInput = {
-  /** The plan does not change the pool. */
+  /** A pool that the plan leaves unchanged. */
   readonly pool: Pool;
   /** Agents that were launched and have not joined yet. */
   readonly starting: number;
@@ -38,7 +38,7 @@ export type PlanInput = {
 export function planAgents(input: PlanInput): AgentsWanted {
   const waiting = waitingDemands(input.pool);
   let wanted = planOnce(input, waiting, 0);
-  // With all new agents there from the start, runs are placed differently, and another one may have no room.
+  // Runs are placed differently when all new agents exist from the start, so another run may lack room then.
   for (let more = wanted.newAgents; more > 0; ) {
     const again = planOnce(input, waiting, wanted.newAgents);
     more = again.newAgents - wanted.newAgents;
@@ -47,7 +47,7 @@ export function planAgents(input: PlanInput): AgentsWanted {
   return wanted;
 }
 
-/** `known` new agents are there from the start. */
+/** Plans once; `known` new agents exist from the start. */
 function planOnce(input: PlanInput, waiting: readonly Demand[], known: number): AgentsWanted {
   const plan = new Plan(input);
   try {
@@ -76,7 +76,7 @@ class Plan {
     const withoutRoom = new Set<string>();
     for (const demand of waiting) {
       const shape = shapeOf(demand);
-      // Room only shrinks: a run equal to one without room has none either.
+      // Room only shrinks in this loop: if a run had no room, no run of the same shape has room.
       if (withoutRoom.has(shape) || limitOf(demand, pool, this.#standing) !== null) continue;
       if (!this.#place(demand) && !this.#placeWithNewAgents(demand)) withoutRoom.add(shape);
     }
@@ -110,7 +110,7 @@ class Plan {
     return true;
   }
 
-  /** With the fewest new agents that give it room; none are added where even the most do not. */
+  /** Adds the fewest new agents on which the run fits, or none if it does not fit on the most that are allowed. */
   #placeWithNewAgents(demand: Demand): boolean {
     const { newAgentsMax, starting } = this.#input;
     const before = this.#added.length;
@@ -123,7 +123,7 @@ class Plan {
     return false;
   }
 
-  /** The most new agents that a run can have parts on. */
+  /** The most new agents that one run can use. */
   #usefulAgents({ slots, singleAgent }: Demand): number {
     const slotsPerAgent = this.#input.newAgent.slots.length;
     if (slots <= slotsPerAgent) return 1;

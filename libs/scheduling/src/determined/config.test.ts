@@ -6,12 +6,12 @@ const problemOf = (...settings: Parameters<typeof settingsOf>) =>
   compatProblem(settingsOf(...settings));
 const compat = "determined";
 
-test("Determined's rules have priority and fair share, with or without preemption", () => {
+test("Determined's rules include priority and fair share, each with or without preemption", () => {
   expect(problemOf("priority", { compat, preemption: true })).toBeNull();
   expect(problemOf("fair_share", { compat })).toBeNull();
 });
 
-test("Determined's rules have no round robin, no quotas and no ageing; ours have", () => {
+test("Determined's rules exclude round robin, quotas and ageing, which Trainyard's rules include", () => {
   const quotas = [{ workspace: "w", slots: 1, borrow: false }];
   expect(problemOf("round_robin", { compat })).toContain("round_robin");
   expect(problemOf("priority", { compat, quotas })).toContain("quotas");

@@ -1,6 +1,8 @@
 import type { PoolSettings } from "../settings.ts";
 
-/** Why a pool cannot follow Determined's rules with these settings, in a sentence; null if it can. */
+/**
+ * Returns a sentence that says why these settings exclude Determined's rules; null if the pool can follow the rules.
+ */
 export function compatProblem(
   settings: Pick<PoolSettings, "compat" | "policy" | "quotas" | "ageingMs">,
 ): string | null {

@@ -1,12 +1,14 @@
 /**
- * The number of agents that Determined starts for what waits, before the limits. It counts all waiting slots, also
- * those for which other agents have room.
+ * The number of agents that Determined starts for waiting tasks, before the limits apply. All waiting slots count, even
+ * if existing agents have room for them.
  */
 import type { DeterminedAgent, DeterminedJob, DeterminedTask } from "./model.ts";
 
 export type AgentSize = { readonly slotsPerAgent: number; readonly slotlessPerAgent: number };
 
-/** A task counts if one new agent holds it, or whole new agents do; a job's tasks count up to its `maxSlots`. */
+/**
+ * A task counts if it fits on one new agent or fills whole new agents; the tasks of a job count up to its `maxSlots`.
+ */
 export function determinedNewAgents(
   tasks: readonly Pick<DeterminedTask, "job" | "slots" | "placement">[],
   jobs: ReadonlyMap<string, Pick<DeterminedJob, "maxSlots">>,
@@ -30,7 +32,7 @@ function agentsFor(count: number, perAgent: number): number {
   return perAgent > 0 ? Math.ceil(count / perAgent) : 0;
 }
 
-/** Whether autoscaling may end an agent: nothing runs there, with or without slots. */
+/** Whether autoscaling may terminate an agent: no task runs on it, with or without slots. */
 export function isIdleAgent({
   usedSlots,
   slotless,
@@ -38,7 +40,7 @@ export function isIdleAgent({
   return usedSlots === 0 && slotless === 0;
 }
 
-/** The device type of a pool's slots; empty if it has none, or several. */
+/** The device type that all slots of a pool have; empty if the pool has no slots or several types. */
 export function slotTypeOf(types: readonly string[]): string {
   const [first = "", ...others] = new Set(types);
   return others.length === 0 ? first : "";

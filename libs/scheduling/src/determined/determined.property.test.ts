@@ -19,7 +19,7 @@ const anyTask = fc.record({
   runs: fc.boolean(),
 });
 
-/** A queue whose running tasks have places as the fitting gave them. */
+/** A random queue whose running tasks are placed by `findFits`. */
 const anyQueue: fc.Arbitrary<Queue> = fc
   .record({
     agents: fc.array(
@@ -75,7 +75,7 @@ const anyRules: fc.Arbitrary<FitRules> = fc.record({
   heterogeneous: fc.boolean(),
 });
 
-/** Properties of every pass, whatever its rules; returns the room that is left. */
+/** Checks the properties that every pass has under any rules; returns the free room after the starts. */
 function checkDecision(queue: Queue, { starts, releases }: Decision) {
   const byId = new Map(queue.tasks.map((task) => [task.id, task]));
   const rooms = roomsOf(queue.agents);
@@ -103,7 +103,7 @@ function checkDecision(queue: Queue, { starts, releases }: Decision) {
   return { rooms, byId };
 }
 
-test("a priority pass keeps to slots and conditions, and stops only for something at least as good", () => {
+test("a priority pass respects slots and constraints, and stops a task only for one of equal or better priority", () => {
   fc.assert(
     fc.property(anyQueue, anyRules, fc.boolean(), (queue, rules, preemption) => {
       const before = JSON.stringify(queue);
@@ -119,7 +119,7 @@ test("a priority pass keeps to slots and conditions, and stops only for somethin
       for (const kind of ["slotted", "slotless"] as const) {
         const [first] = priorityClasses(queue, kind).filter(({ waiting }) => waiting.length > 0);
         const started = new Set(decision.starts.map(({ task }) => task));
-        // Where agents are combined, a task may fit that did not while there was more room.
+        // With `heterogeneous`, a task may fit in less room though it did not fit in more.
         for (const task of rules.heterogeneous ? [] : (first?.waiting ?? [])) {
           if (!started.has(task.id)) expect(findFits(task, rooms, rules)).toBeNull();
         }
@@ -129,7 +129,7 @@ test("a priority pass keeps to slots and conditions, and stops only for somethin
   );
 });
 
-test("a fair share pass keeps to slots and conditions, and starts and stops nothing of one job together", () => {
+test("a fair share pass respects slots and constraints, and never both starts and stops tasks of one job", () => {
   fc.assert(
     fc.property(anyQueue, anyRules, (queue, rules) => {
       const before = JSON.stringify(queue);

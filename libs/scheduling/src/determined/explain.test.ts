@@ -7,7 +7,7 @@ const compat = { compat: "determined" } as const;
 const reasonsOf = ({ pool }: ToyCluster) =>
   explainWaits(pool, 10, 0).map(({ id, reason }) => [id, reason]);
 
-test("each run that waits has its reason, also where ours would start it", () => {
+test("each waiting run has its reason under Determined's rules, even if Trainyard's rules would start it", () => {
   const cluster = new ToyCluster(compat, { a: 4, b: 2 });
   cluster.queue("huge", 9, { priority: 1 });
   cluster.queue("behind", 1, { priority: 2 });
@@ -21,17 +21,17 @@ test("each run that waits has its reason, also where ours would start it", () =>
   expect(explainOne(cluster.pool, "unknown", 0)).toBeNull();
 });
 
-test("a run that needs whole agents gets that reason, though as many slots are free", () => {
+test("a run that needs whole agents gets that reason, even when enough slots are free", () => {
   const cluster = new ToyCluster(compat, { a: 4, b: 2 });
   cluster.queue("six", 6);
   expect(explainOne(cluster.pool, "six", 0)?.detail).toBe(
-    "it needs 6 slots, of one agent or of whole agents of one size, and the 6 that are free are not",
+    "the run needs 6 slots, of one agent or of whole agents of one size, and the 6 that are free are not",
   );
   cluster.queue("five on one", 5, { singleAgent: true });
   expect(explainOne(cluster.pool, "five on one", 0)?.detail).toContain("at most 4 are free on one");
 });
 
-test("a run that preempts names its victims, also while they stop", () => {
+test("a preempting run names its victims, also while they are stopping", () => {
   const cluster = new ToyCluster({ ...compat, preemption: true }, { a: 2 });
   cluster.queue("victim", 2, { priority: 90 });
   cluster.pass();
@@ -39,12 +39,12 @@ test("a run that preempts names its victims, also while they stop", () => {
   cluster.pass();
   expect(explainOne(cluster.pool, "better", 0)).toMatchObject({
     reason: "preempting",
-    detail: "victim stops to make room for it",
+    detail: "victim stops to make room for the run",
     blockers: ["victim"],
   });
 });
 
-test("under fair share, a run waits for the share or the limit of its experiment, or for slots", () => {
+test("under fair share, a run waits for its experiment's share or limit, or for free slots", () => {
   const cluster = new ToyCluster({ ...compat, policy: "fair_share" }, { a: 4, b: 1 });
   cluster.queue("limited", 2, { job: "x", maxSlots: 1 });
   cluster.queue("large", 6, { job: "y" });
@@ -59,7 +59,7 @@ test("under fair share, a run waits for the share or the limit of its experiment
   expect(reasonsOf(shared)).toEqual([["y triple", "fair_share"]]);
 });
 
-test("a pool without agents says so", () => {
+test("a run in a pool without agents waits for agents", () => {
   const cluster = new ToyCluster(compat);
   cluster.queue("run", 1);
   expect(reasonsOf(cluster)).toEqual([["run", "no_agents"]]);

@@ -1,4 +1,4 @@
-/** Why runs wait under Determined's rules: from the decision that the next pass would take. */
+/** Explains why runs wait under Determined's rules, from the decision that the next pass would make. */
 import type { Demand } from "../demand.ts";
 import type { Pool } from "../pool.ts";
 import { kindOf } from "../queue.ts";
@@ -13,14 +13,14 @@ export type DeterminedWait = {
   readonly reason: "preempting" | "behind_others" | "not_enough_free" | "fair_share" | "max_slots";
   readonly detail: string;
   readonly limit: string | null;
-  /** The waiting runs of its kind that go first. */
+  /** The number of waiting runs ahead of the run, of its kind (with or without slots). */
   readonly ahead: number;
   readonly blockers: readonly string[];
 };
 
 type Why = Pick<DeterminedWait, "reason" | "detail" | "limit" | "blockers">;
 
-/** In queue order, without those that the next pass starts. */
+/** The waiting runs in queue order, without those that the next pass starts. */
 export function determinedWaits(pool: Pool): readonly DeterminedWait[] {
   const queue = queueOf(pool);
   const { starts, releases } = decide(pool, queue);
@@ -59,7 +59,7 @@ type Looking = {
 };
 
 function preempting(victims: readonly string[]): Why {
-  const detail = `${victims.join(", ")} ${victims.length === 1 ? "stops" : "stop"} to make room for it`;
+  const detail = `${victims.join(", ")} ${victims.length === 1 ? "stops" : "stop"} to make room for the run`;
   return { reason: "preempting", detail, limit: null, blockers: victims };
 }
 
@@ -72,19 +72,19 @@ function whyOf(demand: Demand, leader: Demand, looking: Looking): Why {
   const held = placed.slotsOf(demand.job);
   const { slots, maxSlots } = demand;
   if (slots > 0 && maxSlots !== null && held + slots > maxSlots) {
-    const detail = `its experiment holds ${held} of at most ${maxSlots} slots`;
+    const detail = `the experiment holds ${held} of at most ${maxSlots} slots`;
     return { reason: "max_slots", detail, limit: `max_slots: ${maxSlots}`, blockers: [] };
   }
   const task = tasks.get(demand.id);
   if (task === undefined || findFits(task, rooms, rules) === null) {
     return notEnough(demand, looking);
   }
-  const detail = `its experiment holds ${held} slots, and its fair share leaves too few for this run`;
+  const detail = `the experiment holds ${held} slots, and its fair share leaves too few for this run`;
   return { reason: "fair_share", detail, limit: "fair share", blockers: [] };
 }
 
 function behind(leader: string): Why {
-  const detail = "others are ahead of it in the queue";
+  const detail = "runs of a better priority are ahead in the queue";
   return { reason: "behind_others", detail, limit: null, blockers: [leader] };
 }
 
@@ -96,7 +96,7 @@ function notEnough(demand: Demand, { pool }: Looking): Why {
 function notEnoughText({ slots, singleAgent }: Demand, { agents }: Pool): string {
   if (slots === 0) return "every agent runs its maximum number of processes";
   const { freeSlots, mostFree, present } = agents;
-  const needed = slots === 1 ? "it needs 1 slot" : `it needs ${slots} slots`;
+  const needed = slots === 1 ? "the run needs 1 slot" : `the run needs ${slots} slots`;
   if (mostFree >= slots) return `${needed}, and they are not free where it may run`;
   if (singleAgent) return `${needed}, and at most ${Math.max(0, mostFree)} are free on one agent`;
   if (freeSlots < slots) return `${needed} and ${freeSlots} of ${present.slots} are free`;

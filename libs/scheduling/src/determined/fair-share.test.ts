@@ -21,7 +21,7 @@ const countOf = (ids: readonly string[], job: string): number =>
   ids.filter((id) => id.startsWith(job)).length;
 
 describe("offers", () => {
-  test("follow the weights", () => {
+  test("follow the weights of the jobs", () => {
     const { starts } = pass({ a: 8 }, [...tasksOf("x", 8), ...tasksOf("y", 8)], {
       x: { weight: 3 },
       y: { weight: 1 },
@@ -29,7 +29,7 @@ describe("offers", () => {
     expect([countOf(starts, "x"), countOf(starts, "y")]).toEqual([6, 2]);
   });
 
-  test("end when weights together are no number", () => {
+  test("end when the sum of the weights is infinite", () => {
     const { starts } = pass({ a: 4 }, [...tasksOf("x", 4), ...tasksOf("y", 4)], {
       x: { weight: Number.POSITIVE_INFINITY },
       y: { weight: 1 },
@@ -37,7 +37,7 @@ describe("offers", () => {
     expect(starts.length).toBeLessThanOrEqual(4);
   });
 
-  test("are at least one slot in each round, the smallest demand first", () => {
+  test("are at least one slot per round, the smallest demand first", () => {
     const { starts } = pass({ a: 2 }, [...tasksOf("x", 9), ...tasksOf("y", 3)], {
       x: { weight: 100 },
       y: { weight: 0 },
@@ -45,7 +45,7 @@ describe("offers", () => {
     expect([countOf(starts, "x"), countOf(starts, "y")]).toEqual([1, 1]);
   });
 
-  test("go to others beyond the demand, which is at most maxSlots", () => {
+  test("are at most the job's maxSlots, and other jobs get the rest", () => {
     const { starts } = pass({ a: 8 }, [...tasksOf("x", 8), ...tasksOf("y", 8)], {
       x: { maxSlots: 1 },
       y: {},
@@ -53,7 +53,7 @@ describe("offers", () => {
     expect([countOf(starts, "x"), countOf(starts, "y")]).toEqual([1, 7]);
   });
 
-  test("ignore tasks that the pool could not hold, also because they are blocked from its agents", () => {
+  test("ignore tasks that the pool could not hold, or that are blocked from too many of its agents", () => {
     const blocked = { id: "blocked", job: "x", slots: 3, blockedAgents: ["b"] };
     const { starts } = pass(
       { a: 2, b: 2 },
@@ -73,7 +73,7 @@ describe("offers", () => {
   });
 });
 
-test("shares up to the slots of unpreemptible tasks count as offered", () => {
+test("a job's shares up to the slots of its unpreemptible tasks are already part of its offer", () => {
   const firm = { id: "firm", job: "x", slots: 3, preemptible: false, placement: on({ a: 3 }) };
   const { starts } = pass({ a: 8 }, [firm, ...tasksOf("x", 5), ...tasksOf("y", 8)], {
     x: {},
@@ -85,7 +85,7 @@ test("shares up to the slots of unpreemptible tasks count as offered", () => {
 describe("a deadlock", () => {
   const pairs = (job: string): TaskLike => ({ id: job, job, slots: 2 });
 
-  test("ends as the newest job gets nothing and its offer goes to the others", () => {
+  test("is resolved by giving the newest job's offer to the other jobs", () => {
     expect(pass({ a: 2 }, [pairs("x"), pairs("y")], { x: {}, y: {} }).starts).toEqual(["x"]);
   });
 
@@ -100,7 +100,7 @@ describe("a deadlock", () => {
 });
 
 describe("a job", () => {
-  test("that uses more than its offer stops its oldest preemptible tasks, for one that gains", () => {
+  test("stops its oldest preemptible tasks when it uses more than its offer, for a job that gains", () => {
     const queue = exampleQueue(
       { a: 4 },
       [
@@ -120,13 +120,13 @@ describe("a job", () => {
     });
   });
 
-  test("starts what fits in the rest of its offer, also behind a task that does not", () => {
+  test("starts the tasks that fit in the rest of its offer, even behind a task that does not fit", () => {
     const tasks = [{ id: "pair", job: "x", slots: 3 }, ...tasksOf("x", 2), ...tasksOf("y", 2)];
     const { starts } = pass({ a: 4 }, tasks, { x: {}, y: {} });
     expect(starts.toSorted()).toEqual(["x0", "x1", "y0", "y1"]);
   });
 
-  test("without slots is started beside the shares if it fits", () => {
+  test("starts its tasks without slots if they fit, whatever its share", () => {
     const slotless = ["1", "2"].map((id) => ({ id, job: "x", slots: 0 }));
     expect(pass({ a: { slotlessMax: 1 } }, slotless, { x: { weight: 0 } }).starts).toEqual(["1"]);
   });

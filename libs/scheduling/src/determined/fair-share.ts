@@ -1,17 +1,16 @@
 /**
  * Determined's fair share among jobs.
  *
- * Tasks without slots start if they fit. For the others, each job demands the slots of all its tasks that the pool
- * could hold, at most its `maxSlots`. Capacity is offered by progressive filling: in each round, every job that still
- * demands gets its weight's share of the capacity at the round's start, at least one slot, the smallest demand first.
- * Slots of running tasks that cannot be preempted are offered beforehand.
+ * Tasks without slots start if they fit. For the other tasks, each job demands the slots of all its tasks that the pool
+ * could hold, at most its `maxSlots`. Capacity is offered by progressive filling. In each round, every job with unmet
+ * demand gets its weight's share of the capacity at the round's start, at least one slot, the smallest demand first.
+ * The slots of running tasks that cannot be preempted are offered beforehand.
  *
- * All jobs may end with offers that are too small for any of their tasks. So when the capacity is used up and the
- * newest job runs nothing and its offer is smaller than its smallest task, that job gets nothing in this pass and its
- * offer goes to the others.
+ * All jobs may end with offers that are too small for any of their tasks. Therefore, if the capacity is used up and the
+ * newest job runs no task and cannot start its smallest task, its offer goes to the others for this pass.
  *
- * A job that uses more than its offer then stops its oldest preemptible tasks; one that uses less starts what fits in
- * the rest; none does both in one pass.
+ * A job that uses more than its offer then stops its oldest preemptible tasks. A job that uses less starts the tasks
+ * that fit in the rest of its offer. No job does both in one pass.
  */
 import { findFits } from "./fit.ts";
 import type { Decision, DeterminedTask, FitRules, Queue, Release, Start } from "./model.ts";
@@ -20,7 +19,7 @@ import { occupy, type Rooms, roomsOf } from "./rooms.ts";
 
 type Group = {
   readonly weight: number;
-  /** In order of submission, at least one. */
+  /** The tasks of the job in order of submission, at least one. */
   readonly tasks: readonly DeterminedTask[];
   readonly waiting: readonly DeterminedTask[];
   readonly placed: readonly DeterminedTask[];
@@ -41,7 +40,7 @@ export function fairShareSchedule(queue: Queue, rules: FitRules): Decision {
   return { starts, releases };
 }
 
-/** The slots of the agents that a task is not blocked from. Those in use on an agent that takes no work count. */
+/** The slots of the agents that a task is not blocked from. An agent that takes no work counts with its used slots. */
 function capacityFor({ agents }: Queue, blockedAgents: readonly string[]): number {
   return agents
     .filter(({ id }) => !blockedAgents.includes(id))
@@ -51,7 +50,7 @@ function capacityFor({ agents }: Queue, blockedAgents: readonly string[]): numbe
 const slotsOf = (tasks: readonly DeterminedTask[]): number =>
   tasks.reduce((sum, { slots }) => sum + slots, 0);
 
-/** The smallest demand first, then the oldest. */
+/** Groups the tasks by job: the smallest demand first, then the oldest job. */
 function groupsOf(queue: Queue): Group[] {
   const capacities = new Map<string, number>();
   const placeable = ({ slots, blockedAgents }: DeterminedTask): boolean => {
@@ -104,7 +103,7 @@ function offerSlots(groups: readonly Group[], slots: number): void {
       const wanted = Math.min(share, capacity, group.demand - group.offered);
       const preoffer = preoffers.get(group) ?? 0;
       isOffered ||= wanted > 0;
-      // A share counts against what was offered beforehand, but a larger one is not reduced by it: so does Determined.
+      // Slots offered beforehand absorb shares up to their number, but do not reduce a larger share, as in Determined.
       const added = wanted > preoffer ? wanted : 0;
       preoffers.set(group, wanted > preoffer ? 0 : preoffer - wanted);
       group.offered += added;
@@ -115,7 +114,7 @@ function offerSlots(groups: readonly Group[], slots: number): void {
   }
 }
 
-/** The slots that the newest job cannot use; it gets no others in this pass. */
+/** Takes back the offer that the newest job cannot use and excludes the job from this pass; returns its slots. */
 function takeBackFromNewest(newestFirst: readonly Group[]): number {
   const newest = newestFirst.find(({ isDisabled, offered }) => !isDisabled && offered > 0);
   if (newest === undefined || newest.active > 0) return 0;
@@ -136,7 +135,7 @@ function startsOf({ waiting, active, offered }: Group, rooms: Rooms, rules: FitR
   return active < offered ? startAll(waiting, offered - active, rooms, rules) : [];
 }
 
-/** The demands that fit on the agents and in this number of slots, in order. */
+/** Starts, in order, the tasks that fit on the agents and in this number of slots. */
 function startAll(
   tasks: readonly DeterminedTask[],
   slotsMax: number,

@@ -26,12 +26,12 @@ test("best fit takes the agent that is left with the fewest empty slots", () => 
   ]);
 });
 
-test("worst fit takes the agent with the largest empty share, not the most empty slots", () => {
+test("worst fit takes the agent with the largest share of empty slots, not with the most empty slots", () => {
   const agents = { a: { slots: 8, usedSlots: 5 }, b: { slots: 2 } };
   expect(agentsOf(fits({ slots: 1 }, agents, worst))).toEqual(["b"]);
 });
 
-test("of equal agents the one with the least hash distance from agent to task is taken", () => {
+test("the agent with the least hash distance to the task is taken among equal agents", () => {
   const ids = ["one", "two", "three", "four", "five"];
   const hash = md5Le64("the task");
   const nearest = ids.toSorted((a, b) =>
@@ -41,17 +41,17 @@ test("of equal agents the one with the least hash distance from agent to task is
   expect(agentsOf(fits({ id: "the task" }, agents))).toEqual([nearest[0]]);
 });
 
-test("the hash distance wraps", () => {
+test("the hash distance wraps at 64 bits", () => {
   expect(hashDistance(1n, 2n)).toBe(2n ** 64n - 1n);
 });
 
-test("a task without slots goes where an auxiliary place is empty", () => {
+test("a task without slots goes to an agent that runs fewer such tasks than its maximum", () => {
   const agents = { a: { slotlessMax: 2, slotless: 2 }, b: { slotlessMax: 1 } };
   expect(fits({ slots: 0 }, agents)).toEqual([{ agent: "b", slots: 0 }]);
   expect(fits({ slots: 0 }, { a: {} })).toBeNull();
 });
 
-test("auxiliary places are scored on idle agents only", () => {
+test("free places for tasks without slots are scored only on agents without used slots", () => {
   const room: Room = { ...exampleAgent, slotlessMax: 9, hash: 0n };
   expect(fitScore("best", 0, room)).toBe(1 / 10);
   expect(fitScore("best", 0, { ...room, usedSlots: 1 })).toBe(1 / 4);
@@ -59,13 +59,13 @@ test("auxiliary places are scored on idle agents only", () => {
   expect(fitScore("worst", 0, { ...room, usedSlots: 1 })).toBe(3 / 4);
 });
 
-test("a task of several agents takes whole agents of the largest size that divides it", () => {
+test("a task on several agents takes whole agents of the largest size that divides its slots", () => {
   const agents = { a: { slots: 6 }, b: { slots: 4 }, c: { slots: 4 }, d: { slots: 4 } };
   expect(agentsOf(fits({ slots: 12 }, agents))).toEqual(["b", "c", "d"]);
   expect(agentsOf(fits({ slots: 12 }, { ...agents, e: { slots: 6 } }))).toEqual(["a", "e"]);
 });
 
-test("an agent with one used slot is not part of a task of several agents", () => {
+test("an agent with a used slot takes no part of a task on several agents", () => {
   const agents = { a: { slots: 4 }, b: { slots: 5, usedSlots: 1 } };
   expect(fits({ slots: 8 }, agents)).toBeNull();
 });
@@ -76,7 +76,7 @@ test("a task that must be on one agent is not split", () => {
   expect(agentsOf(fits({ slots: 8 }, agents))).toEqual(["a", "b"]);
 });
 
-test("agents of different sizes are combined only where that is allowed", () => {
+test("a task is split over agents of different sizes only if the rules allow it", () => {
   const agents = { a: { slots: 8 }, b: { slots: 4 } };
   expect(fits({ slots: 12 }, agents)).toBeNull();
   expect(fits({ slots: 12 }, agents, mixed)).toEqual([
@@ -85,19 +85,19 @@ test("agents of different sizes are combined only where that is allowed", () => 
   ]);
 });
 
-test("the combination must be exact, and the largest agent is taken first even where it is in the way", () => {
+test("sizes must add up exactly, and the largest agent is taken first even if the rest then does not fit", () => {
   expect(fits({ slots: 11 }, { a: { slots: 8 }, b: { slots: 4 } }, mixed)).toBeNull();
   const agents = { a: { slots: 8 }, b: { slots: 6 }, c: { slots: 4 } };
   expect(fits({ slots: 10 }, agents, mixed)).toBeNull();
 });
 
-test("a task goes to no agent that it is blocked from, whole agents included", () => {
+test("a task is not placed on agents that it is blocked from, even as whole agents", () => {
   expect(fits({ blockedAgents: ["a"] }, { a: {} })).toBeNull();
   const agents = { a: {}, b: {}, c: {} };
   expect(agentsOf(fits({ slots: 8, blockedAgents: ["b"] }, agents))).toEqual(["a", "c"]);
 });
 
-test("an agent that takes no work has no empty slots and no auxiliary places", () => {
+test("an agent that takes no work has no room, with or without slots", () => {
   const agents = { a: { takesWork: false, slotlessMax: 5 } };
   expect(fits({}, agents)).toBeNull();
   expect(fits({ slots: 0 }, agents)).toBeNull();

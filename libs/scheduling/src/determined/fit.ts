@@ -1,14 +1,14 @@
 /**
- * Determined's fitting. A task goes to the first of these that holds it, all or nothing:
+ * Determined's fitting. A task is placed, all or nothing, by the first of these rules that holds it:
  *
- * 1. Shared: one agent with enough empty slots (or a place for a task without slots), in use by others or not.
- * 2. Dedicated, for tasks of several slots that need not be on one agent: whole agents without any used slot, all of
- *    one size that divides the demand; the largest such size.
+ * 1. Shared: one agent with enough empty slots (or a free place for a task without slots), whether it is in use or not.
+ * 2. Dedicated, for tasks of several slots that may span agents: whole agents without used slots, all of the largest
+ *    size that divides the demand.
  * 3. Heterogeneous, if allowed: whole agents of several sizes, taken from the largest down. The sum must be exact, and
- *    a choice is not undone, so splits are missed that exist (10 slots on agents of 8, 6 and 4).
+ *    no choice is undone, so some splits are missed (10 slots on agents of 8, 6 and 4).
  *
- * Agents that a task is blocked from are left out. Of equal agents, the one with the least hash distance to the task is
- * taken, so that tasks spread.
+ * Agents that a task is blocked from are left out. Among equal agents, the agent with the least hash distance to the
+ * task is taken, which spreads the tasks.
  */
 import { md5Le64 } from "./md5.ts";
 import type { DeterminedTask, FitRules, Part } from "./model.ts";
@@ -16,7 +16,7 @@ import { emptySlotless, emptySlots, type Room, type Rooms } from "./rooms.ts";
 
 export type FitRequest = Pick<DeterminedTask, "id" | "slots" | "singleAgent" | "blockedAgents">;
 
-/** The parts in node rank order; null if it does not fit. */
+/** Returns the parts of the task in node rank order; null if the task does not fit. */
 export function findFits(
   request: FitRequest,
   rooms: Rooms,
@@ -35,12 +35,15 @@ function permittedRooms({ blockedAgents }: FitRequest, rooms: Rooms): readonly R
   return all.filter(({ id }) => !blocked.has(id));
 }
 
-/** Whether an agent alone holds a task of this many slots. */
+/** Whether one agent alone has room for a task of this many slots. */
 export function hasRoom(room: Room, slots: number): boolean {
   return slots === 0 ? emptySlotless(room) > 0 : emptySlots(room) >= slots;
 }
 
-/** More is better. `best` prefers the agent that is left with the least, `worst` the emptiest one; at most 1. */
+/**
+ * Scores an agent from 0 to 1; higher is better. `best` prefers the fewest empty slots, `worst` the largest empty
+ * share.
+ */
 export function fitScore(policy: FitRules["policy"], slots: number, room: Room): number {
   if (slots === 0 && room.usedSlots === 0) {
     if (room.slotlessMax === 0) return 0;
@@ -51,7 +54,7 @@ export function fitScore(policy: FitRules["policy"], slots: number, room: Room):
   return room.slots === 0 ? 0 : emptySlots(room) / room.slots;
 }
 
-/** From agent to task, in 64 bits that wrap. */
+/** The distance from an agent's hash to the task's hash, modulo 2^64. */
 export function hashDistance(task: bigint, agent: bigint): bigint {
   return BigInt.asUintN(64, task - agent);
 }
@@ -86,7 +89,7 @@ function sharedFit(request: FitRequest, rooms: readonly Room[], rules: FitRules)
   return first?.room ?? null;
 }
 
-/** Whole agents, as `findFits` takes them where no agent alone has room. */
+/** Finds whole agents for a task that fits on no single agent, as step 2 and 3 of the header describe. */
 export function dedicatedFit(
   request: FitRequest,
   rooms: Rooms,

@@ -1,4 +1,4 @@
-/** MD5 (RFC 1321) of short texts. It spreads runs over equal agents; nothing secret depends on it. */
+/** MD5 (RFC 1321) of short texts. The hash spreads runs over equal agents; no secret depends on it. */
 
 const SHIFTS = [
   [7, 12, 17, 22],
@@ -34,7 +34,7 @@ function round(step: number, b: number, c: number, d: number): { mixed: number; 
   return { mixed: c ^ (b | ~d), word: (7 * step) % 16 };
 }
 
-/** The message, one bit, zeros, and the length in bits, as 32-bit words, little-endian. */
+/** The padded message as little-endian 32-bit words: the text, a 1 bit, zeros, and the length in bits. */
 function paddedWords(bytes: readonly number[]): readonly number[] {
   const blocks = Math.floor((bytes.length + 8) / BLOCK_BYTES) + 1;
   const words = Array.from({ length: (blocks * BLOCK_BYTES) / 4 }, () => 0);

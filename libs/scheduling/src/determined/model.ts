@@ -1,40 +1,40 @@
-/** The pool as Determined's rules see it: plain data, which a pass reads and never changes. */
+/** The pool as input of Determined's rules: plain data, which a pass does not change. */
 
 export type DeterminedAgent = {
   readonly id: string;
-  /** Its enabled slots, also those in use. */
+  /** The number of enabled slots, used ones included. */
   readonly slots: number;
   readonly usedSlots: number;
-  /** The most tasks without slots beside each other. */
+  /** The most tasks without slots that the agent runs at a time. */
   readonly slotlessMax: number;
   readonly slotless: number;
-  /** An agent that is disabled, drained or away takes no tasks. */
+  /** An agent that is disabled, draining or disconnected takes no tasks. */
   readonly takesWork: boolean;
 };
 
 export type DeterminedTask = {
   readonly id: string;
   readonly job: string;
-  /** 0 for a task that runs beside others. */
+  /** The number of slots; 0 for a task that runs beside others. */
   readonly slots: number;
   readonly preemptible: boolean;
   readonly singleAgent: boolean;
   readonly blockedAgents: readonly string[];
-  /** When its job was submitted and when it was requested, in any unit: only the order matters. */
+  /** The times of the job's submission and the task's request, in any unit: only their order matters. */
   readonly jobSubmitted: number;
   readonly requested: number;
-  /** The agents that it runs on; null while it waits. */
+  /** The parts of the task on agents; null while the task waits. */
   readonly placement: readonly Part[] | null;
 };
 
-/** A part of a task on one agent; without slots, it takes one of the places for such tasks. */
+/** The part of a task on one agent; a part without slots counts toward the agent's `slotlessMax`. */
 export type Part = { readonly agent: string; readonly slots: number };
 
 export type DeterminedJob = {
-  /** 1 is the best, 99 the worst; the priority scheduler ignores tasks of jobs without one. */
+  /** From 1, the best, to 99, the worst; the priority scheduler ignores the tasks of jobs without a priority. */
   readonly priority: number | null;
   readonly weight: number;
-  /** Limits fair share and autoscaling; null for no limit. */
+  /** The most slots of the job for fair share and autoscaling; null for no limit. */
   readonly maxSlots: number | null;
 };
 
@@ -42,25 +42,28 @@ export type Queue = {
   readonly agents: readonly DeterminedAgent[];
   readonly tasks: readonly DeterminedTask[];
   readonly jobs: ReadonlyMap<string, DeterminedJob>;
-  /** The positions of the jobs; smaller is nearer the head, 0 if absent. */
+  /** The positions of the jobs in the queue; smaller is nearer the head, and an absent job has position 0. */
   readonly positions: ReadonlyMap<string, number>;
 };
 
 export type FitRules = {
-  /** The agent with the fewest empty slots that suffice, or with the largest empty share. */
+  /**
+   * `best` takes the agent with the fewest empty slots that suffice, `worst` the one with the largest share of empty
+   * slots.
+   */
   readonly policy: "best" | "worst";
-  /** Whether a task may get whole agents of different sizes. */
+  /** Whether a task may be split over whole agents of different sizes. */
   readonly heterogeneous: boolean;
 };
 
 export type Start = {
   readonly task: string;
   readonly parts: readonly Part[];
-  /** Something of a better priority does not fit. */
+  /** Whether the task was started although a task of better priority does not fit. */
   readonly backfilled: boolean;
 };
 
-/** A task that is to stop, and a waiting one that needs its slots; empty where a limit is the reason. */
+/** A task to stop, and the waiting task that needs its slots; `by` is empty if a limit is the reason. */
 export type Release = { readonly task: string; readonly by: string };
 
 export type Decision = { readonly starts: readonly Start[]; readonly releases: readonly Release[] };

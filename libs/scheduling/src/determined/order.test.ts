@@ -8,7 +8,7 @@ const waitingOf = (...queue: Parameters<typeof exampleQueue>) =>
     waiting.map(({ id }) => id),
   ]);
 
-test("tasks are ordered by priority, position of the job, submission of the job, request", () => {
+test("tasks are ordered by priority, then the job's position, the job's submission and the task's request", () => {
   const tasks = [
     { id: "late job", job: "a", jobSubmitted: 9, requested: 1 },
     { id: "later request", job: "b", jobSubmitted: 1, requested: 8 },
@@ -23,12 +23,12 @@ test("tasks are ordered by priority, position of the job, submission of the job,
   ]);
 });
 
-test("tasks of jobs without a priority are left out", () => {
+test("tasks of jobs without a priority are ignored", () => {
   expect(waitingOf({}, [{ id: "a" }], { j: { priority: null } })).toEqual([]);
   expect(waitingOf({}, [{ id: "a", job: "unknown" }])).toEqual([]);
 });
 
-test("a job is scheduled as soon as one of its tasks is, and the jobs ahead of it are counted", () => {
+test("a job is scheduled once one of its tasks is, and reports how many jobs are ahead", () => {
   const tasks = [
     { id: "1", job: "a", slots: 2 },
     { id: "2", job: "a", slots: 1, placement: on({ x: 1 }) },
@@ -49,7 +49,7 @@ test("a job is scheduled as soon as one of its tasks is, and the jobs ahead of i
   expect(jobStats(queue.tasks)).toEqual({ queuedJobs: 2, scheduledJobs: 1 });
 });
 
-test("a priority is within the limit of an administrator on its side of it", () => {
+test("a user's priority may equal the administrator's limit, but not be better", () => {
   expect(isPriorityWithinLimit(5, 5, true)).toBe(true);
   expect(isPriorityWithinLimit(4, 5, true)).toBe(false);
   expect(isPriorityWithinLimit(4, 5, false)).toBe(true);

@@ -1,9 +1,9 @@
-/** The order in which Determined looks at tasks and jobs, and what it says of its queue. */
+/** The order in which Determined visits tasks and jobs, and its figures about the queue. */
 import type { DeterminedTask, Queue } from "./model.ts";
 
 type Times = Pick<DeterminedTask, "jobSubmitted" | "requested"> & { readonly id?: string };
 
-/** Earlier submitted jobs first, within a job by request; negative if `a` is ahead. */
+/** Compares by the job's submission, then by the task's request; negative if `a` is ahead. */
 export function compareRequests(a: Times, b: Times): number {
   if (a.jobSubmitted !== b.jobSubmitted) return a.jobSubmitted < b.jobSubmitted ? -1 : 1;
   if (a.requested !== b.requested) return a.requested < b.requested ? -1 : 1;
@@ -15,7 +15,7 @@ export function positionOf(task: DeterminedTask, positions: Queue["positions"]):
   return positions.get(task.job) ?? 0;
 }
 
-/** Within a priority: by the job's position, and by time where those are equal. */
+/** Compares tasks of equal priority: by the job's position, then by time. */
 function compareInQueue(a: DeterminedTask, b: DeterminedTask, positions: Queue["positions"]) {
   return positionOf(a, positions) - positionOf(b, positions) || compareRequests(a, b);
 }
@@ -29,7 +29,7 @@ export type PriorityClass = {
 };
 
 /**
- * The tasks of a kind in queue order, best priority first; a priority at which only the other kind has tasks is empty.
+ * The tasks of a kind by priority, the best first, and in queue order; a priority without tasks of this kind is empty.
  */
 export function priorityClasses(queue: Queue, kind: Kind): readonly PriorityClass[] {
   const classes = Map.groupBy(prioritised(queue), ({ priority }) => priority);
@@ -58,7 +58,7 @@ function prioritised({ tasks, jobs }: Queue): { task: DeterminedTask; priority: 
 export type JobInfo = {
   readonly job: string;
   readonly isScheduled: boolean;
-  /** In queue order; -1 under fair share, which has no queue. */
+  /** The number of jobs ahead in the queue; -1 under fair share, which has no queue. */
   readonly jobsAhead: number;
   readonly requestedSlots: number;
   readonly allocatedSlots: number;
@@ -88,7 +88,7 @@ export function jobQueue(queue: Queue, policy: "priority" | "fair_share"): reado
   });
 }
 
-/** A job is scheduled as soon as one of its tasks is. */
+/** Counts queued and scheduled jobs; a job is scheduled once one of its tasks is. */
 export function jobStats(tasks: readonly DeterminedTask[]): {
   readonly queuedJobs: number;
   readonly scheduledJobs: number;
@@ -100,7 +100,7 @@ export function jobStats(tasks: readonly DeterminedTask[]): {
   return { queuedJobs: jobs.size - scheduled.size, scheduledJobs: scheduled.size };
 }
 
-/** Whether a user may have this priority under the limit of an administrator; null for no limit. */
+/** Whether a user may set this priority under an administrator's limit; a null limit allows every priority. */
 export function isPriorityWithinLimit(
   priority: number,
   limit: number | null,

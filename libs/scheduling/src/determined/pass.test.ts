@@ -18,7 +18,7 @@ const anywhere: Constraints = {
 };
 
 describe("a pool with compat: determined", () => {
-  test("does not start runs of worse priority behind one that does not fit, where ours does", () => {
+  test("starts no runs of worse priority behind a run that does not fit, unlike Trainyard's rules", () => {
     const outcome = (settings: object) => {
       const cluster = new ToyCluster(settings, { a: 4 });
       cluster.queue("huge", 9, { priority: 1, preemptible: true });
@@ -29,7 +29,7 @@ describe("a pool with compat: determined", () => {
     expect(outcome({ backfill: "any" })).toEqual(["small"]);
   });
 
-  test("splits a run over whole agents of one size only, where ours does not mind", () => {
+  test("splits a run only over whole agents of one size, unlike Trainyard's rules", () => {
     const outcome = (settings: object) => {
       const cluster = new ToyCluster(settings, { a: 4, b: 2 });
       cluster.queue("run", 6);
@@ -39,7 +39,7 @@ describe("a pool with compat: determined", () => {
     expect(outcome({})).toEqual(["run"]);
   });
 
-  test("gives a run of several agents the slots of each", () => {
+  test("gives a run on several agents the slots of each agent", () => {
     const cluster = new ToyCluster(compat, { a: 2, b: 2, c: 1 });
     cluster.queue("run", 4);
     const [grant] = cluster.pass().grants;
@@ -50,7 +50,7 @@ describe("a pool with compat: determined", () => {
     expect(grant?.shares.map(({ agent }) => agent).toSorted()).toEqual(["a", "b"]);
   });
 
-  test("stops victims once, and the run that preempts starts after they have ended", () => {
+  test("stops victims once, and starts the preempting run after they have ended", () => {
     const cluster = new ToyCluster({ ...compat, preemption: true }, { a: 2 });
     cluster.queue("victim", 2, { priority: 90 });
     cluster.pass();
@@ -61,7 +61,7 @@ describe("a pool with compat: determined", () => {
     expect(cluster.placed()).toEqual(["better"]);
   });
 
-  test("shares fairly among jobs, with their weights and maxSlots", () => {
+  test("shares slots fairly among jobs, by their weights and maxSlots", () => {
     const cluster = new ToyCluster({ ...compat, policy: "fair_share" }, { a: 8 });
     for (let n = 0; n < 8; n += 1) {
       cluster.queue(`x${n}`, 1, { job: "x", weight: 3 });
@@ -72,7 +72,7 @@ describe("a pool with compat: determined", () => {
     expect(placed).toHaveLength(8);
   });
 
-  test("prefers a job that was moved ahead of one that came earlier", () => {
+  test("prefers a job that a user moved ahead of an earlier job", () => {
     const cluster = new ToyCluster(compat, { a: 1 });
     cluster.queue("early", 1);
     cluster.queue("late", 1);
@@ -80,7 +80,7 @@ describe("a pool with compat: determined", () => {
     expect(cluster.placed()).toEqual(["late"]);
   });
 
-  test("packs or spreads as the pool says", () => {
+  test("packs or spreads runs as the pool's settings say", () => {
     const outcome = (fit: "pack" | "spread") => {
       const cluster = new ToyCluster({ ...compat, fit }, { large: 8, small: 2 });
       cluster.queue("first", 1);
@@ -94,7 +94,7 @@ describe("a pool with compat: determined", () => {
     expect(outcome("spread")).toBe(false);
   });
 
-  test("grants no more than a pass may, and the next pass the rest", () => {
+  test("grants no more runs than the limit of a pass", () => {
     const cluster = new ToyCluster(compat, { a: 4 });
     for (const id of ["1", "2", "3"]) cluster.queue(id, 1);
     const ids = place(cluster.pool, { nowMs: 0, grantsMax: 2 }).grants.map(({ id }) => id);
@@ -122,7 +122,7 @@ describe("a run under Determined's rules", () => {
     return task?.blockedAgents.toSorted();
   };
 
-  test("is blocked from agents that do not meet its constraints, and from excluded ones", () => {
+  test("is blocked from agents that do not meet its constraints and from excluded agents", () => {
     const west = { label: "zone", values: ["west"] };
     expect(blockedFrom({})).toEqual([]);
     expect(blockedFrom({ required: [west] })).toEqual(["a"]);
@@ -133,18 +133,18 @@ describe("a run under Determined's rules", () => {
     expect(blockedFrom({ device: "cuda" }, 0), "no devices without slots").toEqual([]);
   });
 
-  test("is blocked from agents where its launch failed while others could take it", () => {
+  test("is blocked from agents where its launch failed while other agents could hold it", () => {
     expect(blockedFrom({}, 1, ["a"])).toEqual(["a"]);
     expect(blockedFrom({}, 1, ["a", "b", "c"])).toEqual([]);
   });
 
-  test("with the same label on all agents goes to one agent", () => {
+  test("goes to a single agent if its agents must share a label", () => {
     const cluster = withZones();
     cluster.queue("run", 4, { constraints: { ...anywhere, sameLabel: "zone" } });
     expect(cluster.placed()).toEqual([]);
   });
 
-  test("gets no slot that is disabled, and none of an agent that takes no work", () => {
+  test("gets no disabled slot and no slot of an agent that takes no work", () => {
     const cluster = new ToyCluster(compat, { a: 2, b: 2 });
     cluster.pool.agents.setSlotDisabled("a", "0", true);
     cluster.pool.agents.join("b", exampleOffer(2), false);
@@ -198,7 +198,7 @@ function checkedPass(cluster: ToyCluster): void {
   expect(new Set(held).size, "no slot twice").toBe(held.length);
 }
 
-test("over time no slot is given twice, no gang is split, and only preemptible runs stop, each once", () => {
+test("over many passes no slot is granted twice, no gang is split, and only preemptible runs are stopped, each once", () => {
   fc.assert(
     fc.property(
       fc.constantFrom("priority" as const, "fair_share" as const),

@@ -1,10 +1,11 @@
 /**
- * A placement pass under Determined's rules: the pool as they see it, and their decision as grants and stops.
+ * A placement pass under Determined's rules. It converts the pool to Determined's model and the decision to grants and
+ * stops.
  *
- * A run is a task and its experiment the job. Runs that may not go to an agent, for their constraints or for launches
- * that failed there, are blocked from it; an agent counts only if all its slots meet the constraints. Runs whose agents
- * must have the same value of a label go to one agent. Preferred labels, time limits and quotas change nothing here,
- * and nothing is reserved. The whole queue is looked at in each pass.
+ * A run is a task, and its experiment is the job. A run is blocked from agents that do not meet its constraints or
+ * where its launch failed; an agent counts only if all its slots meet the constraints. A run whose agents must share a
+ * label's value goes to one agent. Preferred labels, time limits and quotas have no effect, and no slots are reserved.
+ * Each pass visits the whole queue.
  */
 import type { PoolAgents } from "../agents.ts";
 import { admitsAgent, admitsSlot, type ConditionSet, conditionsOf } from "../constraints.ts";
@@ -70,7 +71,7 @@ export function queueOf(pool: Pool): Queue {
   };
 }
 
-/** The place of a job that was moved, else the arrival of its first run that waits or is placed. */
+/** The queue position of each job: its place if a user moved it, else the arrival of its first run. */
 function positionsOf(demands: readonly Demand[]): ReadonlyMap<string, number> {
   const arrivals = new Map<string, number>();
   const places = new Map<string, number>();
@@ -91,7 +92,7 @@ function agentsOf(agents: PoolAgents): readonly DeterminedAgent[] {
     const used = new Set(held.flat());
     return {
       id,
-      // A slot that is disabled or gone while a run has it counts as used until then.
+      // A slot that was disabled or removed while a run holds it counts as a used slot until the run ends.
       slots: used.size + slots.filter((one) => !used.has(one.id) && !disabled.has(one.id)).length,
       usedSlots: used.size,
       slotlessMax: agents.slotlessMax,
@@ -105,7 +106,7 @@ function heldSlots(agents: PoolAgents, holder: string, id: string): readonly str
   return agents.sharesOf(holder).find(({ agent }) => agent === id)?.slots ?? [];
 }
 
-/** The agents to which a run may not go; runs of equal conditions share the list. */
+/** The agents to which a run may not go; runs with equal conditions share the list. */
 class BlockedAgents {
   readonly #agents: PoolAgents;
   readonly #byShape = new Map<string, readonly string[]>();
@@ -124,7 +125,7 @@ class BlockedAgents {
       unfit = [...(constraints?.excludedAgents ?? []), ...this.#unfit(conditions, slots === 0)];
       this.#byShape.set(shape, unfit);
     }
-    // An agent where a launch failed is better than none, as under our own rules.
+    // An agent where a launch failed is used if no other agent could hold the run, as under Trainyard's rules.
     const avoided =
       avoid.length > 0 && this.#agents.without(avoid, () => this.#agents.couldHold(demand));
     return avoided ? [...unfit, ...avoid] : unfit;
@@ -142,7 +143,7 @@ class BlockedAgents {
   }
 }
 
-/** The next free slots of each agent, in its own order. */
+/** Takes the next free slots of each agent, in the agent's order. */
 function grantsOf(starts: readonly Start[], agents: PoolAgents): readonly Grant[] {
   const free = new Map<string, string[]>();
   const take = (agent: string, count: number): Share => {

@@ -5,7 +5,7 @@ import { exampleQueue, on } from "./testing/examples.ts";
 const preempting: PriorityRules = { policy: "best", heterogeneous: false, preemption: true };
 const waiting: PriorityRules = { ...preempting, preemption: false };
 
-/** Jobs are named after their priority. */
+/** Example jobs that are named after their priority. */
 const jobs = { good: { priority: 10 }, middle: { priority: 50 }, bad: { priority: 90 } };
 
 function pass(
@@ -23,7 +23,7 @@ function pass(
 }
 
 describe("without preemption", () => {
-  test("a task of a worse priority waits behind one that does not fit, and one of the same priority does not", () => {
+  test("a task that does not fit holds up tasks of worse priority, but not of its own", () => {
     const decision = pass(waiting, [
       { a: 4 },
       [
@@ -35,7 +35,7 @@ describe("without preemption", () => {
     expect(decision).toEqual({ starts: ["small"], releases: [] });
   });
 
-  test("tasks with and without slots do not wait for each other", () => {
+  test("tasks with slots and tasks without slots do not wait for each other", () => {
     const decision = pass(waiting, [
       { a: { slots: 4, slotlessMax: 1 } },
       [
@@ -48,7 +48,7 @@ describe("without preemption", () => {
 });
 
 describe("with preemption", () => {
-  test("only preemptible tasks are backfilled, and a task that fits but is not still takes its room", () => {
+  test("only preemptible tasks are backfilled, but other fitting tasks still occupy their room", () => {
     const tasks = [
       { id: "huge", job: "good", slots: 9 },
       { id: "firm", job: "middle", slots: 3, preemptible: false },
@@ -59,7 +59,7 @@ describe("with preemption", () => {
     expect(starts).toEqual([{ task: "soft", parts: [{ agent: "a", slots: 1 }], backfilled: true }]);
   });
 
-  test("the worst priority stops first, of one priority the last in the queue, and only as many as it takes", () => {
+  test("victims are taken from the worst priority and the end of the queue, and only as many as needed", () => {
     const decision = pass(preempting, [
       { a: 4 },
       [
@@ -80,7 +80,7 @@ describe("with preemption", () => {
     });
   });
 
-  test("a victim that turns out not to be needed stays a victim", () => {
+  test("a victim that proves unnecessary is stopped anyway", () => {
     const decision = pass(preempting, [
       { a: 1, b: 4 },
       [
@@ -95,7 +95,7 @@ describe("with preemption", () => {
     ]);
   });
 
-  test("nothing stops for a task that would not fit even then, nor what is better or not preemptible", () => {
+  test("a task that would not fit anyway stops none, and better or unpreemptible tasks are never stopped", () => {
     const decision = pass(preempting, [
       { a: 4 },
       [
@@ -108,7 +108,7 @@ describe("with preemption", () => {
     expect(decision).toEqual({ starts: [], releases: [] });
   });
 
-  test("a task of its own priority is a victim only if its job is strictly behind in the queue", () => {
+  test("a victim of equal priority must belong to a job that is behind in the queue", () => {
     const given = { ahead: {}, asking: {}, behind: {} };
     const tasks = [
       { id: "ahead", job: "ahead", slots: 2, placement: on({ a: 2 }) },
@@ -122,7 +122,7 @@ describe("with preemption", () => {
     expect(decide({ ...positions, behind: 2 })).toEqual([]);
   });
 
-  test("a second task waits for the planned releases if it fits after them", () => {
+  test("a second task waits for planned releases if it fits after them", () => {
     const decision = pass(preempting, [
       { a: 4 },
       [
@@ -134,7 +134,7 @@ describe("with preemption", () => {
     expect(decision).toEqual({ starts: [], releases: [["victim", "first"]] });
   });
 
-  test("nothing of a worse priority starts once something is to be released", () => {
+  test("a task of worse priority does not start once a release is planned", () => {
     const decision = pass(preempting, [
       { a: 4, b: 2 },
       [
@@ -147,13 +147,13 @@ describe("with preemption", () => {
     expect(decision).toEqual({ starts: ["own priority"], releases: [["victim", "new"]] });
   });
 
-  test("a task that failed may fit after the releases for another one, where agents are combined", () => {
+  test("a task that failed may fit after another task's releases when agent sizes may be combined", () => {
     const queue = exampleQueue(
       { four: 4, three: 3, two: 2 },
       [
         { id: "on three", job: "bad", slots: 3, placement: on({ three: 3 }) },
         { id: "on four", job: "bad", slots: 4, placement: on({ four: 4 }) },
-        // Four is taken before three and two, so five slots do not come together while it is empty.
+        // While agent `four` is empty it is taken first, and the remaining slot fits on no whole agent.
         { id: "first", job: "good", slots: 5 },
         { id: "other", job: "good", slots: 3 },
         { id: "second", job: "good", slots: 5 },

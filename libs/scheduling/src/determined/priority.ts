@@ -1,15 +1,15 @@
 /**
  * Determined's priority scheduler.
  *
- * Tasks with and without slots are scheduled independently. Priorities are looked at from the best (1) to the worst
- * (99), within one in queue order. What fits is placed in a working copy. As soon as a task of a priority does not fit,
- * what is of a worse priority is backfill: without preemption it is not started, with preemption only preemptible tasks
- * are.
+ * Tasks with slots and tasks without slots are scheduled independently. Priorities are processed from the best (1) to
+ * the worst (99), and each priority in queue order. Tasks that fit are placed in a working copy. Once a task does not
+ * fit, all tasks of worse priority are backfill: without preemption no backfill is started, with preemption only
+ * preemptible tasks are.
  *
- * With preemption, a task that does not fit takes victims from priority 99 up to its own, the last in the queue first,
- * until it fits. Of its own priority, only tasks of jobs strictly behind it are victims. If it never fits, none are
- * stopped. The walk is greedy: a victim that turns out not to be needed stays one. A task that preempts does not start
- * in the same pass, nor does anything of a worse priority once something is to be released.
+ * With preemption, a task that does not fit takes victims from priority 99 up to its own priority, the last in the
+ * queue first, until it fits. Of equal priority, only tasks of jobs strictly behind it are victims. If it never fits,
+ * no task is stopped. The walk is greedy: a victim that proves unnecessary is stopped anyway. A preempting task does
+ * not start in the same pass, nor does a task of worse priority once a release is planned.
  */
 import { findFits } from "./fit.ts";
 import type { Decision, DeterminedTask, FitRules, Queue, Release, Start } from "./model.ts";
@@ -56,13 +56,13 @@ function scheduleKind(queue: Queue, rules: PriorityRules, kind: Kind): Decision 
 
 type Fitting = { readonly task: DeterminedTask; readonly parts: Start["parts"] };
 
-/** Places what fits in the working copy. */
+/** Places the tasks that fit in the working copy; returns them and the tasks that are left. */
 function placeAll(tasks: readonly DeterminedTask[], rooms: Rooms, rules: FitRules) {
   const fitting: Fitting[] = [];
   const left: DeterminedTask[] = [];
   const tooLarge = new Set<string>();
   for (const task of tasks) {
-    // Free room only shrinks here: if one task did not fit, no task of the same shape fits.
+    // Free room only shrinks in this loop: if a task did not fit, no task of the same shape fits.
     const shape = shapeOf(task);
     const parts = tooLarge.has(shape) ? null : findFits(task, rooms, rules);
     if (parts === null) {
@@ -82,7 +82,7 @@ function shapeOf({ slots, singleAgent, blockedAgents }: DeterminedTask): string 
 
 type Victim = { readonly task: DeterminedTask; readonly isOfOwnPriority: boolean };
 
-/** Placed tasks in the order in which they are stopped. */
+/** The placed tasks in the order in which they are stopped. */
 function victimsFor(priority: number, classes: readonly PriorityClass[]): readonly Victim[] {
   return classes
     .filter((other) => other.priority >= priority)
@@ -104,13 +104,13 @@ type RoomMaking = {
   readonly releases: ReadonlyMap<string, Release>;
 };
 
-/** Stops what must stop for the tasks that did not fit; those get their room in the working copy. */
+/** Returns the releases for the tasks that did not fit; those that then fit are placed in the working copy. */
 function makeRoom(making: RoomMaking): readonly Release[] {
   const { left, candidates, rooms, rules, queue, releases } = making;
   const planned = new Map(releases);
   let hopeless = new Set<string>();
   for (const task of left) {
-    // Later tasks have at most the victims of earlier ones: an equal task fails again until something is released.
+    // A task has at most the victims of the tasks before it, so an equal task fails too until a task is released.
     const shape = shapeOf(task);
     if (hopeless.has(shape)) continue;
     const position = positionOf(task, queue.positions);
@@ -131,7 +131,7 @@ function makeRoom(making: RoomMaking): readonly Release[] {
 }
 
 /**
- * The tasks that were stopped for it, none where planned releases suffice; null, with nothing changed, if it never
+ * Returns the tasks to stop until the task fits, none if planned releases suffice; null, without changes, if it never
  * fits.
  */
 function stopUntilFits(

@@ -1,4 +1,4 @@
-/** The working copy of a pass: the room on each agent, which the pass takes and gives back. */
+/** The working copy of a pass: the room on each agent, which the pass occupies and vacates. */
 import { md5Le64 } from "./md5.ts";
 import type { DeterminedAgent, Part } from "./model.ts";
 

@@ -1,12 +1,12 @@
 import type { Demand } from "../demand.ts";
 import { schedulingLimits } from "../limits.ts";
 
-/** The priority with which it waits: better by one after each period. Ageing never preempts. */
+/** The priority of a waiting run, improved by one after each period of ageing. Ageing never preempts. */
 export function agedPriority(demand: Demand, ageingMs: number, nowMs: number): number {
   return aged(demand, periodsOf(demand, ageingMs, nowMs));
 }
 
-/** The time at which its priority becomes better; null for never. */
+/** The next time at which the run's priority improves; null for never. */
 export function nextAgeingMs(demand: Demand, ageingMs: number, nowMs: number): number | null {
   if (ageingMs <= 0 || demand.queuedAtMs === undefined) return null;
   const periods = periodsOf(demand, ageingMs, nowMs);

@@ -1,9 +1,11 @@
 /**
- * The slots are divided among jobs by weight, by progressive filling: a job that needs less than its share leaves the
- * rest to the others. Shares are whole slots; the fractions go to the largest remainders, and of equal ones to jobs
- * that hold the slot already, so that no slot moves back and forth. A job below its share goes first, the one with the
- * fewest slots for its weight before others; jobs at their share may use what is left. With preemption a job below its
- * share stops runs of jobs above theirs, and no job falls below its share because of it.
+ * Fair share divides the slots among jobs by weight, by progressive filling: a job that needs less than its share
+ * leaves the rest to the others. Shares are whole slots. The fractions go to the jobs with the largest remainders; of
+ * equal ones, to jobs that already hold the slot, so that no slot moves back and forth.
+ *
+ * Jobs below their share go first, the job with the fewest slots for its weight before the others. Jobs at their share
+ * may use the slots that remain. With preemption, a job below its share stops runs of jobs above theirs, but drops no
+ * job below its share.
  */
 import type { PlacedRun } from "../placed.ts";
 import { placeOf } from "../queue.ts";
@@ -41,7 +43,7 @@ export const fairShare: Policy = {
 export type Job = {
   readonly id: string;
   readonly weight: number;
-  /** The slots that it holds and waits for, at most `maxSlots`. */
+  /** The slots that the job holds and waits for, at most `maxSlots`. */
   readonly wants: number;
   readonly holds: number;
 };
@@ -59,7 +61,7 @@ function jobsOf({ queue, placed }: View): ReadonlyMap<string, Job> {
   return jobs;
 }
 
-/** Whole slots for each job; together all that there are, or all that the jobs want. */
+/** Divides whole slots among the jobs: all that exist, or all that the jobs need. */
 export function divide(jobs: readonly Job[], capacity: number): ReadonlyMap<string, number> {
   const byNeed = jobs.toSorted((a, b) => a.wants / a.weight - b.wants / b.weight);
   let left = capacity;
@@ -68,7 +70,7 @@ export function divide(jobs: readonly Job[], capacity: number): ReadonlyMap<stri
     const ideal = Math.min(job.wants, (left * job.weight) / weights);
     left -= ideal;
     weights -= job.weight;
-    // Sums of fractions are off by a last digit: a whole number stays one.
+    // Rounds a sum of fractions that differs from a whole number only in its last digit.
     return { job, ideal: Math.abs(ideal - Math.round(ideal)) < 1e-9 ? Math.round(ideal) : ideal };
   });
   const shares = new Map(ideals.map(({ job, ideal }) => [job.id, Math.floor(ideal)]));
@@ -83,7 +85,7 @@ function surplus({ job, ideal }: { readonly job: Job; readonly ideal: number }):
   return job.holds > ideal ? 1 : 0;
 }
 
-/** Preemptible runs without which their jobs keep their shares, the job that is furthest beyond first. */
+/** The preemptible runs of jobs above their share, the job that is furthest above first; none drops below its share. */
 function* runsBeyond(
   { placed, standing }: View,
   jobs: readonly string[],

@@ -11,7 +11,7 @@ function queueMany(toy: ToyCluster, job: string, runs: number, rest = {}): void 
 }
 
 describe("fair share", () => {
-  test("divides by weight, whatever the order of arrival", () => {
+  test("divides slots by weight, whatever the order of arrival", () => {
     const toy = new ToyCluster({ policy: "fair_share" }, { a: 8 });
     queueMany(toy, "first", 20);
     queueMany(toy, "second", 20, { weight: 3 });
@@ -24,7 +24,7 @@ describe("fair share", () => {
   });
 
   test.each(["", "determined"] as const)(
-    "ends at extreme weights that are recorded, compat %j",
+    "terminates with extreme recorded weights, compat %j",
     (compat) => {
       const toy = new ToyCluster({ policy: "fair_share", compat }, { a: 4 });
       queueMany(toy, "light", 3, { weight: 1e-320 });
@@ -39,7 +39,7 @@ describe("fair share", () => {
     },
   );
 
-  test("gives what one does not need or may not have to the others", () => {
+  test("gives the slots that a job does not need or may not hold to other jobs", () => {
     const toy = new ToyCluster({ policy: "fair_share" }, { a: 10 });
     queueMany(toy, "few", 1, { weight: 5 });
     queueMany(toy, "limited", 9, { maxSlots: 2 });
@@ -48,7 +48,7 @@ describe("fair share", () => {
     expect(heldByJob(toy, "few", "limited", "many")).toEqual([1, 2, 7]);
   });
 
-  test("with preemption stops as much of a job that is beyond its share as another one lacks", () => {
+  test("preempts runs of a job above its share, as many as another job lacks", () => {
     const toy = new ToyCluster({ policy: "fair_share", preemption: true }, { a: 4, b: 4 });
     queueMany(toy, "early", 9);
     toy.pass();
@@ -64,7 +64,7 @@ describe("fair share", () => {
   });
 });
 
-test("round robin: jobs take turns", () => {
+test("jobs take turns under round robin", () => {
   const toy = new ToyCluster({ policy: "round_robin" }, { a: 5 });
   queueMany(toy, "x", 5);
   queueMany(toy, "y", 5);
@@ -73,7 +73,7 @@ test("round robin: jobs take turns", () => {
 });
 
 describe("the order of the queue", () => {
-  test("a run that has waited for some periods goes before better ones, and says when that is", () => {
+  test("ageing puts a run before one of better priority, and the pass reports when that happens", () => {
     const toy = new ToyCluster({ ageingMs: 10 }, { a: 1 });
     toy.queue("busy", 1);
     toy.pass();
@@ -85,7 +85,7 @@ describe("the order of the queue", () => {
     expect(toy.placed()).toEqual(["old"]);
   });
 
-  test("jobs are moved before each other, and get another priority", () => {
+  test("jobs can be moved before each other and can change their priority", () => {
     const toy = new ToyCluster({}, { a: 1 });
     for (const job of ["x", "y", "z"]) queueMany(toy, job, 2);
     toy.pool.moveJob("z", 0.5);

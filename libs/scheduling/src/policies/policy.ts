@@ -6,7 +6,7 @@ import type { PoolSettings } from "../settings.ts";
 import type { Standing } from "../standing.ts";
 import type { Rank } from "../walk.ts";
 
-/** The pool as a pass finds it, with what the pass has decided so far. */
+/** The pool at the start of a pass, with the pass's decisions so far. */
 export type View = {
   readonly settings: PoolSettings;
   readonly agents: PoolAgents;
@@ -16,24 +16,24 @@ export type View = {
   readonly nowMs: number;
 };
 
-/** A policy in one pass. */
+/** The order of runs that a policy applies in one pass. */
 export interface Ranking {
-  /** The run with the smaller rank goes first. During a pass a rank may become larger, never smaller. */
+  /** Returns the run's rank; smaller ranks go first. During a pass a rank may grow, but never shrink. */
   rankOf(demand: Demand): Rank;
   /**
-   * The runs that may be stopped to make room for it, in the order in which they are chosen. All are preemptible, and
-   * none was asked to stop before.
+   * The runs that may be stopped to make room for the demand, in the order of choice. All are preemptible, and none is
+   * stopping already.
    */
   victimsFor(demand: Demand): Iterable<PlacedRun>;
-  /** Waiting runs with the same text may stop the same runs. */
+  /** A key: waiting runs with the same key may stop the same runs. */
   rightOf(demand: Demand): string;
-  /** The slots that the job would have of a fair division; null where the policy divides nothing. */
+  /** The job's fair share in slots; null if the policy does not divide slots. */
   shareOf(job: string): number | null;
 }
 
-/** How a pool decides which run goes first and which one makes room. */
+/** A pool's policy: it decides which run goes first and which run makes room. */
 export interface Policy {
-  /** Whether jobs compete with each other, so that each has lanes of its own in the queue. */
+  /** Whether jobs compete with each other, so that each job has its own lanes in the queue. */
   readonly byJob: boolean;
   open(view: View): Ranking;
 }

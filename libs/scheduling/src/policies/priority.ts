@@ -1,8 +1,10 @@
 /**
- * Lower priority numbers go first, within one the earlier place. With preemption a run may stop runs of worse priority,
- * the worst and newest first; never of its own. Ageing moves a run forward in the queue only: it gives no right to stop
- * another run, so with preemption it counts within a priority only: a run that went before a better one because of its
- * age would be stopped for that one in the next pass, and so on.
+ * Runs with a lower priority number go first, within a priority the run with the earlier place. With preemption a run
+ * may stop runs of worse priority, the worst and newest first, but never runs of its own priority.
+ *
+ * Ageing moves a run forward in the queue but gives it no right to stop another run. With preemption, ageing counts
+ * only within a priority: otherwise an aged run would start before a better one, which would stop it in the next pass,
+ * again and again.
  */
 import { placeOf } from "../queue.ts";
 import { agedPriority } from "./ageing.ts";
@@ -19,7 +21,7 @@ export const priority: Policy = {
     ],
     *victimsFor(demand) {
       if (!settings.preemption) return;
-      // Most pools have nothing worse: then no run is looked at.
+      // Most pools lack enough slots of worse runs; this check avoids visiting those runs.
       if (agents.freeSlots + placed.evictableSlots(demand.priority) < demand.slots) return;
       for (const run of placed.evictable(demand.priority)) {
         if (run.demand.slots > 0 && !standing.isStopping(run)) yield run;

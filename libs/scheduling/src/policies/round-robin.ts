@@ -1,4 +1,4 @@
-/** Jobs take turns: the one with the fewest placed runs goes next. It preempts nothing: a turn is never taken back. */
+/** Jobs take turns: the job with the fewest placed runs goes next. No run is preempted. */
 import { placeOf } from "../queue.ts";
 import { agedPriority } from "./ageing.ts";
 import type { Policy } from "./policy.ts";

@@ -1,6 +1,6 @@
 import type { Demand } from "../demand.ts";
 
-/** A demand of one preemptible run, of one slot of any kind. */
+/** The demand of a preemptible run for one slot of any kind. */
 export const exampleDemand: Demand = {
   id: "1.1#1",
   job: "1",

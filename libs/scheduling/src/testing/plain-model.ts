@@ -1,10 +1,10 @@
-/** The rules in the plainest terms, slow and without indexes, for properties. */
+/** A plain reference model of the scheduling rules for property tests: slow and without indexes. */
 import type { Demand } from "../demand.ts";
 import type { ToyCluster } from "./toy-cluster.ts";
 
 export type Slots = ReadonlyMap<string, number>;
 
-/** The free slots of each agent; `gone` runs count as ended. Throws when a slot has two holders. */
+/** Returns the free slots of each agent, as if the `gone` runs had ended. Throws if a slot has two holders. */
 export function freeOf(
   toy: ToyCluster,
   sizes: Readonly<Record<string, number>>,
@@ -18,7 +18,7 @@ export function freeOf(
       for (const slot of slots) {
         const key = `${agent}/${slot}`;
         const other = holders.get(key);
-        if (other !== undefined) throw new Error(`${key} of ${id} is ${other}'s`);
+        if (other !== undefined) throw new Error(`${key} of ${id} is held by ${other}`);
         holders.set(key, id);
       }
       free.set(agent, (free.get(agent) ?? 0) - slots.length);
@@ -33,14 +33,14 @@ export function fitsIn(free: Slots, { slots, singleAgent }: Demand): boolean {
   return counts.reduce((sum, count) => sum + count, 0) >= slots;
 }
 
-/** Every subset, for a handful of things. */
+/** Returns every subset; only for a handful of elements. */
 export function subsetsOf<Thing>(things: readonly Thing[]): readonly (readonly Thing[])[] {
   return Array.from({ length: 2 ** things.length }, (_, mask) =>
     things.filter((_thing, at) => (mask >> at) % 2 === 1),
   );
 }
 
-/** Weighted shares as fractions: the level at which all slots are used, found by halving. */
+/** Returns each job's ideal share as a fraction: it bisects for the share per weight at which all slots are used. */
 export function idealShares(
   jobs: readonly { readonly weight: number; readonly wants: number }[],
   capacity: number,

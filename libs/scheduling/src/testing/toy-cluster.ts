@@ -1,4 +1,4 @@
-/** A pool whose grants and stops take effect at once, for tests: no messages, and time as the test says. */
+/** A pool for tests whose grants and stops take effect at once, without messages; the test sets the time. */
 import type { Demand, Pass, Share } from "../demand.ts";
 import { place } from "../place.ts";
 import { Pool } from "../pool.ts";
@@ -35,7 +35,7 @@ export class ToyCluster {
     const pass = place(this.pool, { nowMs: this.nowMs });
     for (const { id, shares, passed } of pass.grants) {
       const demand = this.pool.queue.find(id)?.demand;
-      if (demand === undefined) throw new Error(`${id} got a place and does not wait`);
+      if (demand === undefined) throw new Error(`the pass placed ${id}, which is not queued`);
       this.pool.queue.remove(id);
       for (const { agent, slots } of shares) this.pool.agents.hold(agent, id, slots);
       const lender = passed?.onItsSlots === true ? passed.id : null;
@@ -52,7 +52,7 @@ export class ToyCluster {
     return pass;
   }
 
-  /** The runs of the next pass that get a place. */
+  /** Runs the next pass and returns the runs that it places. */
   placed(): readonly string[] {
     return this.pass().grants.map(({ id }) => id);
   }

@@ -29,7 +29,7 @@ describe("a space", () => {
     [`${random}, constraints: a + b == 10`],
     ["grid, constraints: a + b == 10"],
     [`${random}, warm_start: {points: [{a: 3, m: 0.5}, {}]}`],
-  ])("is right: %s", (searcher) => {
+  ])("has no finding with the searcher %s", (searcher) => {
     expect(findings(searcher)).toEqual([]);
   });
 
@@ -62,11 +62,11 @@ describe("a space", () => {
       "grid, warm_start: {points: [{a: 3}]}",
       "warned: searcher.warm_start.points has no effect in a grid search, which tries its own points",
     ],
-  ])("has the finding: %s", (searcher, finding) => {
+  ])("has one finding with the searcher %s", (searcher, finding) => {
     expect(findings(searcher)).toEqual([finding]);
   });
 
-  it("is refused with what was tried where a part is left that sampling does not find", () => {
+  it("is refused after 10000 sampled points if none of them satisfies the constraints", () => {
     const unit = "{type: double, minval: 0, maxval: 1}";
     const [refusal, ...more] = findings(
       `${random}, constraints: "x + y < 0.001"`,
@@ -77,7 +77,7 @@ describe("a space", () => {
     expect(refusal).not.toContain("whole space");
   });
 
-  it("says that a model has nothing to choose from if all hyperparameters are constants", () => {
+  it("has a warning that a learning search has no choice if all hyperparameters are constants", () => {
     const constants = (searcher: string): readonly string[] => {
       const document = `
 entrypoint: "true"
@@ -95,14 +95,14 @@ searcher: {${searcher}, metric: loss}
     expect(constants("name: random, max_trials: 100")).toEqual([]);
   });
 
-  it("has a finding about earlier experiments where nothing learns from them", () => {
+  it("has a warning about earlier experiments if the searcher does not learn from them", () => {
     expect(findings(`${random}, warm_start: {experiments: [3]}`)).toEqual([
       "warned: searcher.warm_start.experiments has no effect in the searcher random, which does not learn from trials of other searches",
     ]);
     expect(findings("tpe, max_trials: 5, warm_start: {experiments: [3]}")).toEqual([]);
   });
 
-  it("is no grid that is too large to walk", () => {
+  it("is refused as a grid that is too large to check each point", () => {
     const large = "c: {type: int, minval: 1, maxval: 10000, count: 10000}";
     expect(findings("grid, constraints: [a != 3]", large)).toEqual([
       "refused: hyperparameters make a grid that is too large to check conditions and constraints at each point",

@@ -1,7 +1,7 @@
 /**
- * Findings about a space that is right key by key: no point that was sampled, or next to none, satisfies the
- * constraints, or a given point does not. A range is tried with draws that a search repeats where its own find nothing:
- * what is accepted here has a point for every trial.
+ * Findings about a space whose keys are valid one by one: few or none of the sampled points satisfy the constraints, or
+ * a given point does not. The sampled points are those that a search draws when its own draws are refused, so an
+ * accepted space has a point for every trial.
  */
 import {
   configLimits,
@@ -82,7 +82,7 @@ function hasChoice(space: HyperparameterSpace): boolean {
   });
 }
 
-/** How many trials there will be, as far as the configuration says it. */
+/** The number of trials, as far as the configuration sets it; otherwise infinite. */
 function trialsOf({ searcher }: SearchedSpace): number {
   if (searcher["name"] === "single") return 1;
   const trials = searcher["max_trials"];
@@ -95,12 +95,15 @@ const ownPoints: Readonly<Record<string, string>> = {
   schedule: "which trains its own schedule",
 };
 
-/** A space of which less than one in so many points is allowed is worth a word. */
+/** A space gets a warning if fewer than one in this many points satisfy the constraints. */
 const RARE = 100;
-/** Enough to see a space of which little is left. */
+/** The sampled points, enough to notice that few are allowed. */
 const TRIED_MIN = 1_000;
 
-/** How many of the draws are allowed: a number of them at least, and more until there is one. */
+/**
+ * Counts the allowed points among `TRIED_MIN` samples; if none is allowed, samples on until one is or the limit is
+ * reached.
+ */
 function tryPoints(searched: SearchedSpace): { readonly allowed: number; readonly tried: number } {
   let allowed = 0;
   let tried = 0;
@@ -111,7 +114,7 @@ function tryPoints(searched: SearchedSpace): { readonly allowed: number; readonl
   return { allowed, tried };
 }
 
-/** The constraint that refuses most of a number of points. */
+/** Names the constraint that refuses most of `TRIED_MIN` points. */
 function whichRefuses(
   searched: SearchedSpace,
   pointAt: (number: number, of: number) => JsonObject,
@@ -152,7 +155,7 @@ function gridProblems(searched: SearchedSpace): readonly FieldProblem[] {
   return [{ path: "searcher.constraints", detail: `exclude every point of the grid: ${refused}` }];
 }
 
-/** Enough to see what is wrong; each costs as many draws as a space that is impossible. */
+/** The most given points that are reported, since checking one may cost as many draws as an impossible space. */
 const GIVEN_PROBLEMS_MAX = 3;
 
 function givenProblems(searched: SearchedSpace): readonly FieldProblem[] {

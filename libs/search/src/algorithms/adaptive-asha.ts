@@ -1,7 +1,7 @@
 /**
- * Adaptive ASHA: asynchronous halving in several brackets at once, which differ in how early they stop; each has its
- * share of the trials and of the concurrency. Source: Determined 0.38, `master/pkg/searcher/adaptive_asha.go`; the form
- * of the brackets as in async_halving.
+ * Adaptive ASHA: asynchronous halving in several brackets, which differ in how early they stop trials. Each bracket has
+ * a share of the trials and of the concurrency. Source: Determined 0.38, `master/pkg/searcher/adaptive_asha.go`. The
+ * brackets have the two forms of `async_halving`.
  */
 import type { AdaptiveAshaSearcher } from "@trainyard/experiment-config";
 import { halving } from "../halving/halving.ts";

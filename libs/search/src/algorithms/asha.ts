@@ -1,10 +1,13 @@
 /**
  * ASHA: asynchronous successive halving with random configurations (Li et al., "A system for massively parallel
- * hyperparameter tuning", arXiv 1810.05934). In promotion form a trial is suspended at each rung, and the best
- * floor(n / divisor) of the n that have reached a rung are resumed from their checkpoints, whenever they become the
- * best; in stopping form (`resume: false`) it continues if it is among the best max(floor(n / divisor), 1) when it
- * arrives, and ends otherwise. Beyond the paper: when no trial reaches a rung any more and it is too small to promote
- * anyone, the best continues, so that a search always trains one trial to its end.
+ * hyperparameter tuning", arXiv 1810.05934).
+ *
+ * In promotion form a trial is suspended at each rung. Of the n trials that have reached a rung, the best floor(n /
+ * divisor) are resumed from their checkpoints as soon as they are among the best. In stopping form (`resume: false`) a
+ * trial continues if it is among the best max(floor(n / divisor), 1) when it arrives; otherwise it ends.
+ *
+ * Beyond the paper: if no more trial will reach a rung that is too small to promote any, its best trial continues, so
+ * that a search always trains one trial to its end.
  */
 import type { AshaSearcher } from "@trainyard/experiment-config";
 import { halving } from "../halving/halving.ts";

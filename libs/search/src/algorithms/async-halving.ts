@@ -1,7 +1,6 @@
 /**
- * Asynchronous halving in one bracket of `num_rungs` rungs. Stopping form as in Determined 0.38 (`asha_stopping.go`);
- * in promotion form (`resume: true`) as in its releases until 0.37 (`asha.go`), of which `stop_once: true` was the
- * other.
+ * Asynchronous halving in one bracket of `num_rungs` rungs. The stopping form is that of Determined 0.38
+ * (`asha_stopping.go`). The promotion form (`resume: true`) is that of Determined until 0.37 (`asha.go`).
  */
 import type { AsyncHalvingSearcher } from "@trainyard/experiment-config";
 import { halving } from "../halving/halving.ts";

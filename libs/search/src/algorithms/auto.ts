@@ -1,9 +1,10 @@
 /**
- * The default searcher: promotion ASHA (`asha.ts`) with trials that a model of one rung proposes, and a
- * first rung that rises when early values do not predict later ones (`halving/first-rung.ts`). The model orders the
- * trials of the highest rung to which enough have come by their values there, and those that have gone on by their
- * later ones; until enough are above the lowest rung, trials are drawn at random. Beyond ASHA, a trial that reaches a
- * rung with the best value of all so far continues at once.
+ * The default searcher: promotion ASHA (`asha.ts`) with trials that a model of one rung proposes, and a first rung that
+ * rises when early values do not predict later ones (`halving/first-rung.ts`).
+ *
+ * The model uses the highest rung that enough trials have reached. It orders the trials by their values at that rung,
+ * and promoted trials by their later values. Until enough trials are above the lowest rung, trials are drawn at random.
+ * Beyond ASHA, a trial that reaches a rung with the best value so far continues at once.
  */
 import type { AutoSearcher } from "@trainyard/experiment-config";
 import { halving } from "../halving/halving.ts";
@@ -27,12 +28,9 @@ export function autoPlan(config: AutoSearcher): HalvingPlan {
   };
 }
 
-/** Trials with a finite value that a rung needs before the model depends on it. */
+/** The number of trials with a finite value that a rung needs before the model uses it. */
 const ENOUGH = 10;
-/**
- * The lowest rung that the model depends on: values at the one below show which trials start fast, and the model would
- * follow them.
- */
+/** The lowest rung that the model uses: values at the rung below only show which trials start fast. */
 const LOWEST = 1;
 
 const proposer = rungProposer({
@@ -47,7 +45,7 @@ const proposer = rungProposer({
   widthMin: 0.02,
 });
 
-/** The highest to which enough have come; none while it would be the lowest of several. */
+/** The highest rung with enough trials; null if that is the lowest of several rungs. */
 function highestRung(halving: Halving): Ranked | null {
   const rungs = halving.brackets[0]?.rungs.length ?? 0;
   const lowest = Math.max(halving.trust.first, Math.min(LOWEST, rungs - 1));

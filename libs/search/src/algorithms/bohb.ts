@@ -1,10 +1,11 @@
 /**
  * BOHB: a model of one rung inside asynchronous halving (S. Falkner, A. Klein, F. Hutter, "BOHB: Robust and efficient
- * hyperparameter optimization at scale", ICML 2018). Halving is asha's; one trial in three is drawn at random, and the
- * others come from the model of the highest rung to which two more trials have come than the space has axes.
+ * hyperparameter optimization at scale", ICML 2018).
  *
- * Version 2 also hedges against curves that cross: the first rung rises where early values do not predict later ones,
- * and the model never depends on the lowest of several rungs. The paper hedges by hyperband's brackets instead.
+ * Trials are halved as in `asha`. One trial in three is drawn at random. The others come from the model of the highest
+ * rung that has at least two more trials than the space has axes. Version 2 also hedges against learning curves that
+ * cross: the first rung rises when early values do not predict later ones, and the model never uses the lowest of
+ * several rungs. The paper hedges by the brackets of hyperband instead.
  */
 import type { BohbSearcher } from "@trainyard/experiment-config";
 import { halving } from "../halving/halving.ts";
@@ -16,7 +17,7 @@ import { comparedAt, rankedAt } from "./rung-model/ranked-trials.ts";
 import { type Ranked, rungProposer, type RungModel } from "./rung-model/rung-model.ts";
 import { trustPlan } from "./trust-plan.ts";
 
-/** The constants are those of the authors' own code. */
+/** The constants of the authors' implementation. */
 const model: Omit<RungModel, "restsOn"> = {
   name: "bohb",
   drawnShare: 1 / 3,
@@ -28,7 +29,7 @@ const model: Omit<RungModel, "restsOn"> = {
   widthMin: 1e-3,
 };
 
-/** The highest rung, from `lowest`, with two more trials than the space has axes. */
+/** The highest rung, from `lowest` up, that has at least two more trials than the space has axes. */
 function highestRung(halving: Halving, axes: number, lowest: number): Ranked | null {
   for (let rung = rungsOf(halving) - 1; rung >= lowest; rung -= 1) {
     const count = comparedAt(halving, rung);
@@ -50,7 +51,9 @@ export const bohb1 = halving(
   rungProposer({ ...model, restsOn: (search, axes) => highestRung(search, axes, 0) }),
 );
 
-/** A trial that was stopped cannot answer what its later values are, so only suspended trials are asked. */
+/**
+ * In stopping form a stopped trial cannot show its later values, so only suspended trials can measure the first rung.
+ */
 export function bohbPlan(config: BohbSearcher): HalvingPlan {
   return { ...bohb1Plan(config), ...(config.resume ? trustPlan(config.max_trials) : {}) };
 }

@@ -1,8 +1,8 @@
 /**
- * Custom search: a client decides, by the operations that it posts. Only what follows without asking it is decided
- * here: a trial at its target is suspended, or ends; a free place goes to the trial that has waited longest. With
- * nothing left to run the search waits for its client: it ends when the client finishes it, or when its experiment is
- * canceled. Modelled on Determined's custom searcher (until 0.37).
+ * Custom search: a client decides by posting operations. The search itself decides only what follows without the
+ * client: a trial at its target is suspended or ends, and a free place goes to the trial that has waited longest. When
+ * no trial runs, the search waits until its client finishes it or its experiment is canceled. Modelled on Determined's
+ * custom searcher (until 0.37).
  */
 import type { Algorithm, Decision, Observation } from "../algorithm.ts";
 import { intoPlaces, targetReached } from "../custom/places.ts";

@@ -58,12 +58,12 @@ describe("search by a Gaussian process", () => {
     }
   });
 
-  it("comes close to Branin's minimum in 40 trials", () => {
+  it("finds a point near Branin's minimum in 40 trials", () => {
     const { ended } = simulated(branin, 40, 1, 1);
     expect(incumbents(ended, true).at(-1)).toBeLessThan(0.41);
   });
 
-  it("with eight trials at a time is far below random search on Hartmann6", () => {
+  it("has far less regret than random search on Hartmann6 with eight trials at a time", () => {
     const bests = [1, 2, 3].map((seed) => {
       const world = (point: Parameters<TestFunction["valueAt"]>[0]) => ({
         value: hartmann6.valueAt(point),
@@ -76,7 +76,7 @@ describe("search by a Gaussian process", () => {
     for (const [model, random] of bests) expect(model).toBeLessThan(random - 0.3);
   });
 
-  it("proposes no place twice while trials run", () => {
+  it("never proposes a running trial's point again", () => {
     const search = new DrivenSearch();
     search.start(configOf(gpOf(40, 12), branin.space), 3);
     for (let trial = 1; trial <= 12; trial += 1) {
@@ -88,7 +88,7 @@ describe("search by a Gaussian process", () => {
     expect(new Set(texts).size).toBe(24);
   });
 
-  it("decides the same when it hears everything again, from a snapshot each time", () => {
+  it("decides the same from a snapshot before each event, with every event repeated", () => {
     const { events, state } = simulated(branin, 24, 4, 5);
     const stored = events.map((event) => decodeEvent(encodeEvent(event)) as SearchEvent);
     const whole = SearchMachine.restored(SearchMachine.of(stored.slice(0, 30)).snapshot());
@@ -111,7 +111,7 @@ describe("search by a Gaussian process", () => {
     expect(search.events.map((event) => decodeEvent(encodeEvent(event)))).toEqual(stored);
   });
 
-  it("keeps filling the space while no trial is better than another", () => {
+  it("keeps filling the space while all results are equal", () => {
     const search = new DrivenSearch();
     search.start(configOf(gpOf(14, 1), branin.space), 3);
     for (let trial = 1; trial <= 12; trial += 1) {
@@ -127,7 +127,10 @@ describe("search by a Gaussian process", () => {
 });
 
 describe("suggestions that are prepared ahead", () => {
-  /** So many at a time, and so many ended with the model there; the last ones while it is away. */
+  /**
+   * A search with `atOnce` concurrent trials: `ended` trials end while the model answers, then `away` trials without
+   * it.
+   */
   const searchOf = (atOnce: number, ended: number, away: number): DrivenSearch => {
     const search = new DrivenSearch();
     search.start(configOf(gpOf(60, atOnce), branin.space), 3);
@@ -140,7 +143,7 @@ describe("suggestions that are prepared ahead", () => {
   };
   const newest = (search: DrivenSearch) => search.proposals().at(-1);
 
-  it("wait for the newest result where trials follow one another", () => {
+  it("include the newest result if one trial runs at a time", () => {
     const search = searchOf(1, 9, 1);
     expect(search.proposals()).toHaveLength(10);
     expect(search.completion()).toBe(undefined);
@@ -157,14 +160,14 @@ describe("suggestions that are prepared ahead", () => {
     { atOnce: 8, goesOn: true },
     { atOnce: 5, goesOn: true },
     { atOnce: 4, goesOn: false },
-  ])("fill one of $atOnce places without the newest result: $goesOn", (given) => {
+  ])("may lack the newest result with $atOnce trials at a time: $goesOn", (given) => {
     const search = searchOf(given.atOnce, 12, 1);
     const evidence = { results: 12, lacking: 1, deviation: expect.any(Number) };
     if (given.goesOn) expect(newest(search)).toMatchObject({ origin: "model", evidence });
     else expect(search.state.unended).toBe(given.atOnce - 1);
   });
 
-  it("are not waited for beyond a time: the trial gets the point of the sequence", () => {
+  it("are replaced by the point of the sequence after a timeout", () => {
     const search = searchOf(4, 12, 1);
     search.send({ type: "GoWithoutSuggestion", trial: 17, waitedMs: 1_000 });
     const [filling] = points(search).slice(-1);
@@ -179,7 +182,7 @@ describe("suggestions that are prepared ahead", () => {
     expect(search.send({ type: "GoWithoutSuggestion", trial: 18, waitedMs: 1 })).toEqual([]);
   });
 
-  it("are nothing once their trial has been proposed, or when they know no more than the last", () => {
+  it("are ignored once their trial was proposed, or if they know no newer results", () => {
     const search = searchOf(8, 14, 0);
     const offers = search.events.flatMap((event) =>
       event.type === "SuggestionPrepared" ? [event.data] : [],
@@ -189,7 +192,7 @@ describe("suggestions that are prepared ahead", () => {
     }
   });
 
-  it("can each be computed again from the search as it was", () => {
+  it("can each be recomputed from the search at the suggestion's version", () => {
     const { events } = simulated(branin, 24, 6, 5);
     const prepared = events.filter(({ type }) => type === "SuggestionPrepared");
     expect(prepared.length).toBeGreaterThan(6);
@@ -201,7 +204,7 @@ describe("suggestions that are prepared ahead", () => {
     }
   });
 
-  it("are inputs: a recorded search is decided the same without any model", () => {
+  it("are inputs: a replay decides the same without a model", () => {
     const search = searchOf(4, 12, 1);
     search.send({ type: "GoWithoutSuggestion", trial: 17, waitedMs: 1_000 });
     for (const { events } of [search, simulated(branin, 20, 6, 5)]) {

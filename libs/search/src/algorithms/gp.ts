@@ -1,14 +1,15 @@
 /**
- * Bayesian optimisation by a Gaussian process (`gp/model.ts`) and expected improvement (D. R. Jones, M. Schonlau,
- * W. J. Welch, 1998). The first trials fill the space (a Sobol sequence) until 8 to 10 have ended. A trial that runs
- * stands in with the mean that the model expects of it (the "kriging believer": D. Ginsbourger, R. Le Riche, L.
- * Carraro, 2010), so that nothing is waited for and no two trials run at one place.
+ * Bayesian optimisation by a Gaussian process (`gp/model.ts`) and expected improvement (D. R. Jones, M. Schonlau, W. J.
+ * Welch, 1998).
  *
- * The model takes some tens of milliseconds, so it is asked beside the log (`suggestions.ts`), ahead of need: for the
- * next trial, with the results that there are. When a place becomes free the prepared suggestion is taken if it lacks
- * no more than a quarter as many results as trials run. So a sequential search uses every result, and many workers go
- * on at once. Where none is prepared the place waits for one, until somebody says that it has waited for too long: then
- * the trial gets its point of the Sobol sequence.
+ * The first trials fill the space (a Sobol sequence) until 8 to 10 have ended. A running trial counts with the mean
+ * that the model predicts for it (the "kriging believer": D. Ginsbourger, R. Le Riche, L. Carraro, 2010). The search
+ * therefore waits for no trial, and no two trials run at one place.
+ *
+ * The model takes some tens of milliseconds, so a side loop (`suggestions.ts`) asks it ahead of need, for the next
+ * trial with the latest results. A free place takes the prepared suggestion if it lacks at most a quarter as many
+ * results as trials run. A sequential search therefore uses every result, while many workers continue at once. Without
+ * a suggestion the place waits for one; after a timeout the trial gets its point of the Sobol sequence.
  */
 import type { Algorithm, Model, Observation, ProposedPoint, Suggestion } from "../algorithm.ts";
 import { givenTrials } from "../space/points.ts";
@@ -23,14 +24,14 @@ import { sobolPoints } from "./sobol.ts";
 import { suggestionIn } from "./recorded-suggestion.ts";
 import { roomFor, topUp } from "./top-up.ts";
 
-/** Trials that have ended before the model is asked: two for each axis, within these. */
+/** The number of trials that must end before the model is used: two per axis, within these bounds. */
 const STARTUP_MIN = 8;
 const STARTUP_MAX = 10;
 /** A suggestion may lack one result for each of this many running trials. */
 const RUNNING_FOR_ONE_LACKED = 4;
 
 type GpState = ModelState & {
-  /** The suggestion for the next trial. */
+  /** The suggestion that was prepared for the next trial. */
   readonly prepared: Suggestion | null;
 };
 
@@ -52,7 +53,7 @@ const model: Model<GpState> = {
     if (!follows(search) || (prepared !== null && prepared.results >= suggestion.results)) {
       return false;
     }
-    // While a place waits, one that is not fresh will never be.
+    // While a place waits, a suggestion that is not recent enough is rejected, since it cannot become recent later.
     return roomFor(search, wantedTrials(search)) === 0 || isFresh(search, suggestion);
   },
 };
@@ -80,7 +81,7 @@ export const gp: Algorithm<GpState> = {
   model,
 };
 
-/** Null where the trial has to wait for its suggestion. */
+/** Returns the trial's point; null if the trial has to wait for its suggestion. */
 function pointFor(search: GpSearch, trial: number, observation: Observation): ProposedPoint | null {
   const filling = sobolPoints(search.plan)(trial);
   if (trial <= givenTrials(search.plan) || !isLearned(search)) return filling;
@@ -96,12 +97,12 @@ function pointFor(search: GpSearch, trial: number, observation: Observation): Pr
   return { hyperparameters, origin, evidence };
 }
 
-/** Whether the next trial is one for the model. */
+/** Whether the next trial's point comes from the model. */
 function follows(search: GpSearch): boolean {
   return isLearned(search) && proposedTrials(search) >= givenTrials(search.plan);
 }
 
-/** Whether enough results are there that differ: before that the trials fill the space. */
+/** Whether enough trials have ended with different results; until then the trials fill the space. */
 function isLearned(search: GpSearch): boolean {
   const { ended, ranked } = search.memory;
   const axes = axesOfPlan(search.plan).length;
@@ -119,7 +120,7 @@ function freshOne(search: GpSearch): Suggestion | null {
   return prepared !== null && isFresh(search, prepared) ? prepared : null;
 }
 
-/** Whether a suggestion with the newest results would be of use: now, or when the next trial ends. */
+/** Whether a suggestion with the newest results would be useful now, or when the next trial ends. */
 function isAsked(search: GpSearch): boolean {
   const wanted = wantedTrials(search);
   if (!follows(search) || proposedTrials(search) >= wanted) return false;

@@ -14,12 +14,12 @@ const values = (search: DrivenSearch): unknown[] =>
   search.proposals().map(({ hyperparameters }) => hyperparameters?.["a"]);
 
 describe("grid search", () => {
-  it("takes the points from the end, as many as may be unended", () => {
+  it("proposes points from the end of the grid, as many as may run at a time", () => {
     expect(values(searchOf(2))).toEqual([3, 2]);
     expect(values(searchOf(0))).toEqual([3, 2, 1, 0]);
   });
 
-  it("takes each point once and ends when all have ended", () => {
+  it("proposes each point once and completes when all trials have ended", () => {
     const search = searchOf(2);
     for (const trial of [2, 1, 3, 4]) search.end(trial, TrialOutcome.COMPLETED);
     expect(values(search)).toEqual([3, 2, 1, 0]);
@@ -34,7 +34,7 @@ describe("grid search", () => {
     expect(search.completion()).toEqual({ reason: SearchCompletion.EXHAUSTED });
   });
 
-  it("of a space without hyperparameters is one trial", () => {
+  it("proposes one trial for a space without hyperparameters", () => {
     const search = new DrivenSearch();
     search.start(configOf(gridOf(2), {}));
     expect(search.proposals()).toMatchObject([{ number: 1, hyperparameters: {} }]);

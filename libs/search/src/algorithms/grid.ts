@@ -1,8 +1,8 @@
 /**
- * Grid search: the cartesian product of the axes, taken from its end as Determined 0.38 does (`grid.go`): trial 1 is
- * the last point, trial n the n-th from the end. A trial with invalid hyperparameters is not replaced: its point has
- * been tried. With `max_trials` the first so many are tried. The product is never written out, so that its size costs
- * nothing, unless conditions or constraints leave points out of it (`space-rules/grid.ts`).
+ * Grid search over the cartesian product of the axes, taken from its end as in Determined 0.38 (`grid.go`): trial 1 is
+ * the last point, trial n the n-th from the end. A trial with invalid hyperparameters is not replaced, since its point
+ * has been tried. `max_trials` limits the search to the first points. The product is stored nowhere, so that its size
+ * costs nothing, unless conditions or constraints exclude points (`space/rules/grid.ts`).
  */
 import type { HyperparameterSpace, JsonObject, SearcherConfig } from "@trainyard/experiment-config";
 import type { Algorithm } from "../algorithm.ts";
@@ -29,7 +29,7 @@ export const grid: Algorithm = {
   },
 };
 
-/** The points that a grid search tries. */
+/** The number of points that a grid search tries. */
 export function gridTrials(config: SearcherConfig, space: HyperparameterSpace): number {
   const { size } = gridOf({ space, searcher: config as JsonObject });
   return config.name === "grid" ? Math.min(size, config.max_trials ?? size) : size;

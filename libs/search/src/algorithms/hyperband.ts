@@ -1,7 +1,7 @@
 /**
  * Hyperband: brackets of synchronous halving, from the one that halves most to plain random search (Li et al., JMLR
- * 18-185). A rung promotes its best floor(n / divisor) once all of the bracket have reached it; meanwhile the room goes
- * to the next brackets, so that nothing is idle. `max_trials` makes the round larger or smaller in proportion.
+ * 18-185). A rung promotes its best floor(n / divisor) trials once all trials of the bracket have reached it. Meanwhile
+ * free places go to the next brackets, so that no place is idle. `max_trials` scales the round.
  */
 import type { HyperbandSearcher } from "@trainyard/experiment-config";
 import { halving, trialsOf } from "../halving/halving.ts";

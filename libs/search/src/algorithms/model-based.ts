@@ -7,7 +7,8 @@ import { wantedTrials } from "./random.ts";
 import { topUp } from "./top-up.ts";
 
 /**
- * The point of the next trial. What is proposed together adds its places to `more`, so that each sees those before it.
+ * Returns the point of the next trial. `more` collects the places of points proposed together, so that each considers
+ * those before it.
  */
 type NextPoint = (
   search: RunningSearch<ModelState>,
@@ -15,7 +16,7 @@ type NextPoint = (
   more: (readonly number[])[],
 ) => ProposedPoint;
 
-/** A searcher that proposes by a model of the trials that have ended, and fills the free places whenever one ends. */
+/** A searcher that proposes from a model of the ended trials, and fills the free places whenever a trial ends. */
 export function modelBased(name: "tpe" | "gp", nextPoint: NextPoint): Algorithm<ModelState> {
   return {
     name,
@@ -33,7 +34,7 @@ export function modelBased(name: "tpe" | "gp", nextPoint: NextPoint): Algorithm<
       return topUp(search, wantedTrials(search), (trial) => {
         if (trial <= givenTrials(search.plan)) return pointOfTrial(search.plan, trial);
         const point = nextPoint(search, trial, more);
-        // A model that finds no place that the constraints allow leaves the trial to chance.
+        // If the model finds no point that the constraints allow, the trial gets a random point.
         const allowed = isAllowed(search.plan, point.hyperparameters);
         return allowed ? point : pointOfTrial(search.plan, trial);
       });

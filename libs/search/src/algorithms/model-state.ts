@@ -12,35 +12,34 @@ import {
   type SeveralState,
 } from "./several-objectives.ts";
 
-/** Trials that count as good, at most. */
+/** The most trials that count as good. */
 export const GOOD_MAX = 40;
 
 export type Ranked = {
   readonly trial: number;
-  /** The trial's best value, negated where larger is better. */
+  /** The trial's best value, negated if larger is better. */
   readonly score: number;
-  /** The version of the search at which it was recorded. */
+  /** The version of the search at which the value was recorded. */
   readonly at: number;
 };
 
-/** Trials of earlier searches are numbered too: the last of them 0, the one before it -1. */
+/** Trials of earlier searches have numbers too: the last has 0, the one before it -1. */
 export type ModelState = {
-  /** How many trials of earlier searches there are. */
+  /** The number of trials of earlier searches. */
   readonly earlier: number;
-  /** The places of the trials in their order, those of earlier searches first: `placeOfTrial`. */
+  /** The places of the trials in order, trials of earlier searches first; `placeOfTrial` reads it. */
   readonly places: readonly (readonly number[])[];
   /**
-   * Trials that have ended, those of earlier searches included, save those that somebody canceled: of these nothing is
-   * known.
+   * The number of ended trials, including those of earlier searches but not canceled ones, whose quality is unknown.
    */
   readonly ended: number;
-  /** The best of those that were trained, the best first, of equals the earlier. */
+  /** The best of the trained trials, the best first; of equal ones the earlier is first. */
   readonly ranked: readonly Ranked[];
   /** The state of a search by several metrics; null for one metric. */
   readonly several: SeveralState | null;
 };
 
-/** Knows what earlier searches found. */
+/** The state at the start of a search, with the results of earlier searches. */
 export function newModelState(plan: SearchPlan): ModelState {
   const { earlier, metric } = plan;
   let ranked: readonly Ranked[] = [];
@@ -94,7 +93,7 @@ export function applyToModel(
       break;
     }
     case "ObservationRecorded": {
-      // A report may come after the end of its trial, which then has another rank.
+      // A report may arrive after the end of its trial and change the trial's rank.
       const { trial: number, values, repeat } = event.data;
       const trial = trialOf(search, number);
       const value = values[plan.metric];
@@ -112,7 +111,7 @@ function wasTrained(outcome: TrialOutcome): boolean {
   return outcome === TrialOutcome.COMPLETED || outcome === TrialOutcome.STOPPED_EARLY;
 }
 
-/** With the trial where its value puts it, unless it is ranked higher already. */
+/** Inserts the trial by its value, unless it is ranked higher already. */
 function rankedWith(
   ranked: readonly Ranked[],
   trial: number,

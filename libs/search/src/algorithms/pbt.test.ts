@@ -23,7 +23,7 @@ function saves(search: DrivenSearch, trial: number, step: number): readonly Sear
   return search.send({ type: "RecordCheckpoint", trial, checkpoint, run: 1, step });
 }
 
-/** Each trial reports a value at the step, in the order given, and then saves. */
+/** Lets each trial report its value at the step, in the given order, and then save a checkpoint. */
 function reports(search: DrivenSearch, step: number, values: Readonly<Record<number, number>>) {
   const decided = Object.entries(values).flatMap(([trial, value]) =>
     search.validate(Number(trial), step, value).slice(1),
@@ -43,13 +43,13 @@ const verdict = (events: readonly SearchEvent[]) =>
   );
 
 describe("a population", () => {
-  it("begins with its members, drawn as random search draws them", () => {
+  it("begins with as many random trials as it has members", () => {
     const search = started();
     expect(named(search.events)).toEqual(["SearchStarted", ...Array(4).fill("TrialProposed")]);
     expect(search.proposals().map(({ origin }) => origin)).toEqual(Array(4).fill("drawn"));
   });
 
-  it("compares a member once an interval, and not before the burn-in", () => {
+  it("compares a member once per interval, and not during the burn-in", () => {
     const search = started({ burn_in: 6 });
     reports(search, 2, { 1: 1, 2: 2, 3: 3, 4: 4 });
     expect(reports(search, 5, { 1: 1, 2: 2, 3: 3, 4: 4 })).toEqual([]);
@@ -58,7 +58,7 @@ describe("a population", () => {
     expect(verdict(reports(search, 10, { 1: 1 }))).toEqual(["pbt_good_enough 1"]);
   });
 
-  it("ends the trial of a member in the lower quantile, and another continues from a donor's checkpoint", () => {
+  it("stops a member in the lower quantile and proposes a trial from a donor's checkpoint", () => {
     const search = started();
     reports(search, 2, { 1: 1, 2: 2, 3: 3, 4: 4 });
     const [stop, copy, ...rest] = search.validate(4, 4, 4).slice(1);
@@ -104,7 +104,7 @@ describe("a population", () => {
     });
   });
 
-  it("judges a copy after an interval of its own", () => {
+  it("compares a copy only after it has trained for an interval", () => {
     const search = started();
     reports(search, 2, { 1: 1, 2: 2, 3: 3, 4: 4 });
     search.validate(4, 4, 4);
@@ -112,12 +112,12 @@ describe("a population", () => {
     expect(verdict(search.validate(5, 6, 9).slice(1))).toEqual(["pbt_exploit 5", "6 from 1@2"]);
   });
 
-  it("lets nobody copy while nobody else has reported", () => {
+  it("lets a member continue while no other member has reported", () => {
     const search = started();
     expect(verdict(search.validate(1, 4, 9).slice(1))).toEqual(["pbt_good_enough 1"]);
   });
 
-  it("takes the latest checkpoint of the donor, whether before or beyond its score and the member's time", () => {
+  it("copies the donor's latest checkpoint, whatever the times of its score and of the member", () => {
     const search = started();
     reports(search, 2, { 2: 2, 3: 3, 4: 4 });
     search.validate(1, 12, 1);
@@ -127,7 +127,7 @@ describe("a population", () => {
     expect(search.proposals().at(-1)).toMatchObject({ startFromStep: 11, startFromTime: 11 });
   });
 
-  it("passes a donor over that has no checkpoint, or one from which nothing is left to train", () => {
+  it("skips donors without a checkpoint, or whose checkpoint has reached the full length", () => {
     const search = started({ quantile: 0.5 });
     for (const trial of [1, 2, 3, 4]) search.validate(trial, 2, trial);
     saves(search, 2, 2);
@@ -136,7 +136,7 @@ describe("a population", () => {
     expect(search.validate(3, 5, 3).slice(1)).toEqual([]);
   });
 
-  it("compares a member again at its next report when nobody has a checkpoint yet", () => {
+  it("compares a member again at its next report if no member has a checkpoint yet", () => {
     const search = started();
     for (const trial of [1, 2, 3, 4]) search.validate(trial, 2, trial);
     expect(search.validate(4, 4, 4).slice(1)).toEqual([]);
@@ -144,7 +144,7 @@ describe("a population", () => {
     expect(verdict(search.validate(4, 5, 4).slice(1))).toEqual(["pbt_exploit 4", "5 from 1@2"]);
   });
 
-  it("never copies what is not finite, and ranks it last", () => {
+  it("ranks members with values that are not finite last, and never copies them", () => {
     const search = started({ smaller_is_better: false });
     reports(search, 2, { 1: Number.POSITIVE_INFINITY, 2: Number.NaN, 3: 3, 4: 4 });
     expect(verdict(search.validate(2, 4, Number.NaN).slice(1))).toEqual([
@@ -156,20 +156,20 @@ describe("a population", () => {
     });
   });
 
-  it("stops a member whose training is done, and continues with the others", () => {
+  it("stops a member that has trained to the full length, and continues with the others", () => {
     const search = started();
     reports(search, 2, { 1: 1, 2: 2, 3: 3, 4: 4 });
     expect(verdict(search.validate(1, 40, 1).slice(1))).toEqual(["max_time 1"]);
     expect(verdict(search.validate(4, 4, 4).slice(1))).toEqual(["pbt_exploit 4", "5 from 2@2"]);
   });
 
-  it("lets members continue as they are when there are no more trials", () => {
+  it("lets members continue unchanged once the last trial was proposed", () => {
     const search = started({ max_trials: 4 });
     reports(search, 2, { 1: 1, 2: 2, 3: 3, 4: 4 });
     expect(verdict(search.validate(4, 4, 4).slice(1))).toEqual(["pbt_last_trial 4"]);
   });
 
-  it("plays tournaments: a member copies another if that is better", () => {
+  it("copies the opponent of a tournament only if the opponent is better", () => {
     const won = [1, 2, 3, 4, 5, 6].map((seed) => {
       const search = started({ exploit: "tournament" }, seed);
       reports(search, 2, { 1: 1, 2: 2, 3: 3, 4: 4 });
@@ -183,7 +183,7 @@ describe("a population", () => {
     );
   });
 
-  it("dates a checkpoint by the reports of its steps where time is not the step", () => {
+  it("dates a checkpoint by reports of the time metric if time is not the step", () => {
     const search = started({ time_metric: "epochs" });
     const at = (trial: number, step: number, epochs: number, loss: number) =>
       search.send(validation(trial, step, { loss, epochs })).slice(1);
@@ -192,7 +192,7 @@ describe("a population", () => {
     at(4, 200, 2, 4);
     expect(verdict(at(4, 500, 5, 4))).toEqual(["pbt_exploit 4", "5 from 1@150"]);
     expect(search.proposals().at(-1)).toMatchObject({ startFromStep: 150, startFromTime: 1 });
-    // The checkpoint of step 300 is complete before the report of step 300 is heard.
+    // The checkpoint of step 300 is complete before the report of step 300 is recorded.
     saves(search, 1, 300);
     at(1, 300, 3, 1);
     expect(verdict(at(3, 500, 5, 3))).toEqual(["pbt_exploit 3", "6 from 1@300"]);
@@ -200,7 +200,7 @@ describe("a population", () => {
   });
 });
 
-describe("a population that takes turns", () => {
+describe("a population whose members take turns", () => {
   const names: Readonly<Record<string, string>> = {
     TrialSuspended: "suspended",
     TrialResumed: "resumed",
@@ -213,7 +213,7 @@ describe("a population that takes turns", () => {
       return `${names[type] ?? type} ${trial}`;
     });
 
-  it("suspends a member that has been compared, and continues the one with the fewest steps", () => {
+  it("suspends a compared member, and resumes the member with the fewest steps", () => {
     const search = started({ max_concurrent_trials: 2 });
     expect(search.proposals()).toHaveLength(2);
     expect(turns(search.validate(1, 4, 1).slice(1))).toEqual(["suspended 1", "proposed 3"]);
@@ -226,7 +226,7 @@ describe("a population that takes turns", () => {
     expect(turns(search.end(5, CANCELED).slice(1))).toEqual(["resumed 3"]);
   });
 
-  it("does not compare who is suspended and still reports", () => {
+  it("does not compare a suspended member that still reports", () => {
     const search = started({ max_concurrent_trials: 2 });
     search.validate(1, 4, 1);
     expect(search.validate(1, 9, 1).slice(1)).toEqual([]);
@@ -234,21 +234,21 @@ describe("a population that takes turns", () => {
     expect(turns(search.validate(2, 4, 1).slice(1))).toEqual(["suspended 2", "proposed 4"]);
   });
 
-  it("keeps its place when nobody can take it", () => {
+  it("resumes the compared member if no other member can take its place", () => {
     const search = started({ population_size: 3, max_concurrent_trials: 1 });
     search.end(1, FAILED);
     search.end(2, COMPLETED);
     expect(turns(search.validate(3, 4, 1).slice(1))).toEqual(["resumed 3"]);
   });
 
-  it("continues when nobody waits", () => {
+  it("resumes the compared member if no other member waits", () => {
     const search = started({ max_concurrent_trials: 4 });
     expect(turns(search.validate(1, 4, 1).slice(1))).toEqual(["resumed 1"]);
   });
 });
 
-describe("a population keeps its size", () => {
-  it("with trials of their own until a member can be copied", () => {
+describe("a population that loses a member", () => {
+  it("starts random trials until a member can be copied", () => {
     const search = started();
     expect(verdict(search.end(2, INVALID).slice(1))).toEqual(["5 from nothing"]);
     reports(search, 2, { 1: 1, 3: 3, 4: 4, 5: 5 });
@@ -256,20 +256,20 @@ describe("a population keeps its size", () => {
     expect(search.proposals().at(-1)?.evidence).not.toHaveProperty("replaces");
   });
 
-  it("gives up when twice as many trials have failed", () => {
+  it("gives up after twice as many failed trials as it has members", () => {
     const search = started();
     for (let trial = 1; search.completion() === undefined; trial += 1) search.end(trial, FAILED);
     expect(search.proposals()).toHaveLength(8);
   });
 
-  it("fills the places later when a member can be copied", () => {
+  it("fills the vacant places once a member can be copied", () => {
     const search = started({ max_trials: 12 });
     for (const trial of [1, 2, 3, 4, 5]) search.end(trial, INVALID);
     expect(verdict(search.validate(6, 2, 1).slice(1))).toEqual([]);
     expect(verdict(saves(search, 6, 2).slice(1))).toEqual(["9 from 6@2"]);
   });
 
-  it("never copies a checkpoint again from which a trial failed before it reported anything", () => {
+  it("never copies a checkpoint again from which a trial failed before its first report", () => {
     const search = started({ quantile: 0.5 });
     reports(search, 2, { 1: 1, 2: 2, 3: 3, 4: 4 });
     const [, copy] = search.validate(4, 4, 4).slice(1);
@@ -278,7 +278,7 @@ describe("a population keeps its size", () => {
     expect(verdict(search.end(5, FAILED).slice(1))).toEqual([`6 from ${other}@2`]);
   });
 
-  it("replaces no member that a user or a policy has ended, or that is done", () => {
+  it("does not replace a member that was canceled or has completed", () => {
     const search = started();
     reports(search, 2, { 1: 1, 2: 2, 3: 3, 4: 4 });
     expect(search.end(1, CANCELED).slice(1)).toEqual([]);

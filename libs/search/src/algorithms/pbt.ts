@@ -1,20 +1,21 @@
 /**
- * Population-based training (Jaderberg et al., 2017). A population of trials trains side by side. Whenever a member has
- * trained for `interval` since it was last compared, and is past `burn_in`, its last score is compared with those of
- * the others (`exploit.ts`). It continues (TrialResumed), or copies a better one: its own trial is stopped
- * (TrialStopDecided), and a new one continues from the donor's checkpoint (TrialProposed) with hyperparameters near the
- * donor's (`explore.ts`). A copy's next comparison is an interval after its checkpoint, so each is judged on training
- * of its own.
+ * Population-based training (Jaderberg et al., 2017). A population of trials trains side by side. Once a member is past
+ * `burn_in` and has trained for `interval` since its last comparison, its latest score is compared with those of the
+ * others (`exploit.ts`).
  *
- * A member that failed, or whose hyperparameters were invalid, is replaced by a copy of a good one. Until there is one,
- * and none has ended, the place goes to a trial of its own; as often as the population has members. A trial that a
- * policy or the user stops leaves the population smaller. Neither the population nor the number of trials exceeds the
- * configuration: with the last trial, members continue as they are.
+ * The member either continues (TrialResumed) or copies a better one: its trial is stopped (TrialStopDecided), and a new
+ * trial continues from the donor's checkpoint (TrialProposed) with hyperparameters near the donor's (`explore.ts`). The
+ * copy is compared again an interval after its checkpoint, so it is judged by training of its own.
  *
- * Where fewer members may train at one time than there are, they take turns: a member that was compared and continues
- * is suspended, and the one with the least training continues from its checkpoint.
+ * A member that failed, or whose hyperparameters were invalid, is replaced by a copy of a good one. While no member can
+ * be copied and none has ended, a random trial replaces it, at most as often as the population has members. A trial
+ * that a policy or a user stops leaves the population smaller. The population and the number of trials never exceed the
+ * configuration; after the last trial, members continue unchanged.
  *
- * The result is a schedule: which hyperparameters held until when, along the line of the best trial (`lineage.ts`).
+ * If fewer members may train at a time than exist, they take turns: a member that was compared and continues is
+ * suspended, and the member with the least training continues from its checkpoint.
+ *
+ * The result is a schedule: the hyperparameters of each time along the line of the best trial (`lineage.ts`).
  */
 import type { JsonObject, PbtSearcher, SearcherConfig } from "@trainyard/experiment-config";
 import { assert } from "@trainyard/kernel";
@@ -39,7 +40,7 @@ import { proposedTrials, type RunningSearch, type SearchPlan } from "../state.ts
 export const pbt: Algorithm<Population> = {
   name: "pbt",
   version: 1,
-  // A trial that was stopped may still be ending when its place has been filled: members are limited, not trials.
+  // There is no limit of concurrent trials: a stopped trial may still be ending when another has taken its place.
   sizeOf: (config) => ({ trialsMax: pbtOf(config).max_trials, concurrentTrialsMax: 0 }),
   initial: ({ searcher }) => emptyPopulation(pbtOf(searcher).population_size),
   apply: ({ memory, plan }, event, undo) => applyToPopulation(memory, event, plan, undo),
@@ -60,17 +61,17 @@ function pbtOf(config: SearcherConfig | JsonObject): PbtSearcher {
   return config as PbtSearcher;
 }
 
-/** The decisions of one observation. */
+/** Collects the decisions of one observation. */
 class PbtTurn {
   readonly decisions: Decision[] = [];
   readonly #plan: SearchPlan;
   readonly #config: PbtSearcher;
   readonly #population: Population;
-  /** The number of the next trial. */
+  /** The number of the next trial to propose. */
   #next: number;
-  /** No trial has a higher number: a budget may allow fewer than are configured. */
+  /** The highest number that a trial may have, which a budget may lower. */
   readonly #last: number;
-  /** Members that train, with what has been decided so far. */
+  /** The number of members that train, including the decisions so far. */
   #training: number;
 
   constructor(search: RunningSearch<Population>) {
@@ -83,8 +84,8 @@ class PbtTurn {
   }
 
   /**
-   * A member has reported. One that has been suspended may report until its run has ended: it is compared when it is
-   * its turn.
+   * Handles the report of a member. A suspended member may report until its run has ended; it is compared when it
+   * trains again.
    */
   report(trial: number, value: number | null): void {
     const member = memberOf(this.#population, trial);
@@ -113,7 +114,7 @@ class PbtTurn {
     else this.#giveUpPlace(member, rule, evidence(null));
   }
 
-  /** Suspended if another takes the place, else it just continues. */
+  /** Suspends the member if another one takes its place; otherwise the member continues. */
   #giveUpPlace(member: Member, rule: string, evidence: JsonObject): void {
     this.#training -= 1;
     const before = this.decisions.length;
@@ -127,7 +128,9 @@ class PbtTurn {
     }
   }
 
-  /** Trials for the vacant places, and members whose turn it is: whose training is the least far. */
+  /**
+   * Fills free places: with trials for vacant members, and with waiting members, those with the least training first.
+   */
   fill(): void {
     const most = Math.min(this.#population.vacant, proposalsAtOnce(this.#plan));
     let { drawn } = this.#population;

@@ -15,13 +15,13 @@ function searchOf(trials: number, concurrent: number, space = spaceOfTwo): Drive
 const numbers = (search: DrivenSearch): number[] => search.proposals().map(({ number }) => number);
 
 describe("random search", () => {
-  it("proposes as many trials as may be open at once", () => {
+  it("proposes as many trials as may be open at a time", () => {
     expect(numbers(searchOf(10, 3))).toEqual([1, 2, 3]);
     expect(numbers(searchOf(2, 16))).toEqual([1, 2]);
     expect(numbers(searchOf(20, 0))).toHaveLength(20);
   });
 
-  it("gives trial n the point and the seed of number n", () => {
+  it("derives the point and the seed of trial n from the number n", () => {
     const search = searchOf(2, 0);
     expect(search.proposals()).toEqual(
       [1, 2].map((number) => ({
@@ -34,7 +34,7 @@ describe("random search", () => {
     );
   });
 
-  it.each([COMPLETED, FAILED, CANCELED])("proposes another at each end (outcome %i)", (outcome) => {
+  it.each([COMPLETED, FAILED, CANCELED])("proposes a trial at each end (outcome %i)", (outcome) => {
     const search = searchOf(4, 2);
     expect(search.end(2, outcome)).toMatchObject([
       { type: "TrialOutcomeRecorded", data: { trial: 2, outcome } },
@@ -42,7 +42,7 @@ describe("random search", () => {
     ]);
   });
 
-  it("ends when all trials have", () => {
+  it("completes when all trials have ended", () => {
     const search = searchOf(3, 2);
     for (const trial of [2, 1, 3]) search.end(trial, COMPLETED);
     expect(numbers(search)).toEqual([1, 2, 3]);
@@ -59,7 +59,7 @@ describe("random search", () => {
     expect(search.completion()).toEqual({ reason: SearchCompletion.EXHAUSTED });
   });
 
-  it("gives up replacing where nothing works", () => {
+  it("stops replacing trials after too many invalid ones", () => {
     const search = searchOf(2, 1);
     for (let trial = 1; search.completion() === undefined; trial += 1) search.end(trial, INVALID);
     expect(numbers(search)).toHaveLength(2 + searchLimits.replacementsMin);
@@ -74,7 +74,7 @@ describe("random search", () => {
     expect(search.completion()).toEqual({ reason: SearchCompletion.EXHAUSTED });
   });
 
-  it("proposes many trials a thousand at a time", () => {
+  it("proposes at most a thousand trials in one decision", () => {
     const search = searchOf(2_500, 0);
     expect(numbers(search)).toHaveLength(searchLimits.proposalsPerDecisionMax);
     search.end(1, COMPLETED);
@@ -82,14 +82,14 @@ describe("random search", () => {
     expect(numbers(search)).toHaveLength(2_500);
   });
 
-  it("proposes few trials at a time where each is large", () => {
+  it("proposes fewer trials in one decision if each trial is large", () => {
     const search = searchOf(100, 0, { big: { type: "const", val: "x".repeat(90_000) } });
     expect(numbers(search)).toHaveLength(46);
   });
 });
 
 describe("a single trial", () => {
-  it("is random search of one", () => {
+  it("proposes one trial, drawn as in random search", () => {
     const search = new DrivenSearch();
     search.start(configOf({ name: "single", metric: "loss", smaller_is_better: true }), 7);
     expect(search.proposals()).toMatchObject([

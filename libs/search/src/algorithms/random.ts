@@ -1,9 +1,10 @@
 /**
- * Random search: trials are drawn independently, as many at a time as may be unended, another at each end until
- * `max_trials` have been proposed. Single is random search of one trial. A trial whose hyperparameters turned out to be
- * invalid is replaced by one with the next number and does not count, up to a limit (`limits.ts`), and not where every
- * trial would get the same hyperparameters again. Source: Determined 0.38, `master/pkg/searcher/random.go`; its
- * replacement has no limit.
+ * Random search: trials are drawn independently. As many run at a time as may be open, and another is proposed at each
+ * end until `max_trials` have been proposed. The searcher `single` is random search of one trial.
+ *
+ * A trial with invalid hyperparameters does not count and is replaced by a trial with the next number, up to a limit
+ * (`limits.ts`). It is not replaced if every trial would have the same hyperparameters. Source: Determined 0.38,
+ * `master/pkg/searcher/random.go`, which has no limit of replacements.
  */
 import type { SearcherConfig } from "@trainyard/experiment-config";
 import type { Algorithm, Size } from "../algorithm.ts";
@@ -28,7 +29,7 @@ function drawn(name: string, sizeOf: (config: SearcherConfig) => Size): Algorith
   };
 }
 
-/** Trials that count, and those that replace others. */
+/** The number of trials to propose: those that count, and those that replace invalid ones. */
 export function wantedTrials({ plan, outcomes }: RunningSearch): number {
   if (outcomes.invalid === 0 || isConstant(plan.space)) return plan.trialsMax;
   const replaced = Math.max(searchLimits.replacementsMin, plan.trialsMax);

@@ -18,7 +18,8 @@ import { tpe } from "./tpe.ts";
 import type { SearcherName } from "@trainyard/experiment-config";
 
 /**
- * Under the name in the configuration every version that a recorded search may have; the last is what new searches get.
+ * All versions of each algorithm that recorded searches may use, by its name in the configuration. New searches use the
+ * last.
  */
 const versions: { readonly [Name in SearcherName]: readonly Algorithm[] } = {
   single: [single],
@@ -47,7 +48,7 @@ export function recordedAlgorithm(name: string, version: number): Algorithm | un
   return algorithms.find((algorithm) => algorithm.name === name && algorithm.version === version);
 }
 
-/** The algorithm of a search that has started: its name and version are recorded. */
+/** The algorithm of a started search, by the recorded name and version. */
 export function algorithmOf({ algorithm: name, algorithmVersion }: SearchPlan): Algorithm {
   const algorithm = recordedAlgorithm(name, algorithmVersion);
   if (algorithm === undefined)
@@ -55,7 +56,7 @@ export function algorithmOf({ algorithm: name, algorithmVersion }: SearchPlan): 
   return algorithm;
 }
 
-/** The names that new searches may have. */
+/** The algorithm names that a new search may use. */
 export function algorithmNames(): readonly string[] {
   return [...new Set(algorithms.map(({ name }) => name))];
 }

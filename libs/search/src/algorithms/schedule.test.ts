@@ -38,7 +38,7 @@ const saves = (search: DrivenSearch, trial: number, step: number) =>
     .slice(1);
 
 describe("a schedule", () => {
-  it("trains each segment as a trial that continues from the checkpoint of the one before", () => {
+  it("trains each segment as a trial that continues from the checkpoint of the segment before it", () => {
     const search = started();
     expect(search.proposals()).toMatchObject([
       { hyperparameters: { lr: 0.5, model: { depth: 3, width: 2 } }, seed: 11, origin: "schedule" },
@@ -72,7 +72,7 @@ describe("a schedule", () => {
     expect(search.completion()).toMatchObject({ reason: SearchCompletion.EXHAUSTED, bestTrial: 3 });
   });
 
-  it("dates checkpoints by the reports where time is not the step", () => {
+  it("dates checkpoints by reports of the time metric if time is not the step", () => {
     const search = started(scheduled({ time_metric: "epochs" }));
     const reports = (step: number, epochs: number) =>
       search.send(validation(1, step, { loss: 1, epochs })).slice(1);
@@ -82,7 +82,7 @@ describe("a schedule", () => {
     expect(search.proposals().at(-1)).toMatchObject({ startFromStep: 500, startFromTime: 10 });
   });
 
-  it("has failed when one of its segments fails, however well the others went", () => {
+  it("fails when a segment fails, even after good values of the others", () => {
     const search = started();
     saves(search, 1, 10);
     search.end(1, TrialOutcome.STOPPED_EARLY);
@@ -90,7 +90,7 @@ describe("a schedule", () => {
     expect(search.completion()?.reason).toBe(SearchCompletion.FAILED);
   });
 
-  it("ends where its training code ends", () => {
+  it("completes when the training code ends before the segment's time", () => {
     const search = started();
     search.validate(1, 8, 1);
     search.end(1, TrialOutcome.COMPLETED);
@@ -114,7 +114,7 @@ describe("the line of a trial", () => {
     return search;
   }
 
-  it("leads from its first ancestor to it, each with the time for which its hyperparameters held", () => {
+  it("lists its ancestors and itself, each with the time range of its hyperparameters", () => {
     const { events } = population();
     expect(bestTrialOf(events)).toBe(4);
     expect(lineOf(events, 4)).toMatchObject([
@@ -126,7 +126,7 @@ describe("the line of a trial", () => {
     expect(lineOf(events, 9)).toEqual([]);
   });
 
-  it("changes hyperparameters only in a search whose trials continue from others", () => {
+  it("is only of use in a search whose trials continue from others", () => {
     expect(continuesTrials(population().events)).toBe(true);
     expect(continuesTrials(started().events)).toBe(true);
     const random = new DrivenSearch();
@@ -135,7 +135,7 @@ describe("the line of a trial", () => {
     expect(continuesTrials(random.events)).toBe(false);
   });
 
-  it("is a schedule that is trained again with the same hyperparameters and seeds at the same times", () => {
+  it("becomes a schedule that trains with the same hyperparameters and seeds at the same times", () => {
     const search = population();
     const line = lineOf(search.events, 4);
     const again = started(scheduleOf(search.events, line) as ScheduleSearcher);

@@ -1,12 +1,13 @@
 /**
- * A schedule trained as one run: the hyperparameters that held until each time along the line of a trial, as
- * population-based training finds them (`population/lineage.ts`). A trial's hyperparameters never change, so each
- * segment is a trial. Once a checkpoint of it holds the time until which the segment lasts, the trial is stopped, and
- * the next one continues from that checkpoint; the last trains until its time. Nothing is waited for: the trial
- * continues until the checkpoint is there.
+ * A schedule trained as one run: the hyperparameters of each time along the line of a trial, as population-based
+ * training finds them (`population/lineage.ts`).
  *
- * A segment that fails breaks the chain, and the search has failed. One whose training code ends by itself before
- * its time is the end of the schedule.
+ * A trial's hyperparameters never change, so each segment of the schedule is a trial. Once a checkpoint of the trial
+ * has reached the segment's end, the trial is stopped and the next one continues from that checkpoint. Until the
+ * checkpoint exists, the trial continues. The last segment trains until its end.
+ *
+ * If a segment fails, the search fails. If the training code of a segment ends before the segment's time, the schedule
+ * is complete.
  */
 import { TrialOutcome } from "@trainyard/contracts/events";
 import {
@@ -32,7 +33,7 @@ export const schedule: Algorithm<Population> = {
   name: "schedule",
   version: 1,
   sizeOf: (config) => ({ trialsMax: scheduleOf(config).schedule.length, concurrentTrialsMax: 1 }),
-  // The segment that is being trained is a population of one.
+  // The state is that of a population of one, whose member is the segment in training.
   initial: () => emptyPopulation(1),
   apply: ({ memory, plan }, event, undo) => applyToPopulation(memory, event, plan, undo),
   takesCheckpoint: ({ members: [member] }, trial, step) => {
@@ -51,7 +52,7 @@ function scheduleOf(config: SearcherConfig | JsonObject): ScheduleSearcher {
   return config as ScheduleSearcher;
 }
 
-/** The decisions at the end of a trial's segment. */
+/** Decides what follows the end of a trial's segment. */
 function nextOf(search: RunningSearch, { trial, saved, score }: Member): readonly Decision[] {
   const segments = scheduleOf(search.plan.searcher).schedule;
   const { until = 0 } = segments[trial - 1] ?? {};
@@ -91,7 +92,7 @@ function segment(search: RunningSearch, number: number, startFrom?: StartFrom): 
   };
 }
 
-/** If the deciding value of a condition is there, the segment has it. */
+/** The constants of the space; a conditional one is included only if the segment gives it, too. */
 function constantsOf(space: HyperparameterSpace): JsonObject {
   const constants: JsonObject = {};
   for (const [key, node] of Object.entries(space)) {
@@ -101,7 +102,7 @@ function constantsOf(space: HyperparameterSpace): JsonObject {
   return constants;
 }
 
-/** Nests are merged; of the rest `over` wins. */
+/** Merges nested hyperparameters; other values of `over` replace those of `under`. */
 function merged(under: JsonObject, over: JsonObject): JsonObject {
   const result: JsonObject = { ...under };
   for (const [key, value] of Object.entries(over)) {

@@ -28,7 +28,7 @@ const tpe = (trials: number, concurrent = 1): SearcherConfig => ({
   ...both,
 });
 
-/** Best loss at a = 0, best speed at a = 1; both want b, c and d to be 0.3. */
+/** The loss is best at a = 0, the speed at a = 1; both are best with b, c and d at 0.3. */
 function valuesAt(point: unknown): { loss: number; speed: number } {
   const { a = 0, b = 0, c = 0, d = 0 } = point as Record<string, number>;
   const off = (b - 0.3) ** 2 + (c - 0.3) ** 2 + (d - 0.3) ** 2;
@@ -55,7 +55,7 @@ function recordOf({ events }: DrivenSearch): SearchRecord {
   return record;
 }
 
-/** The area between the front and loss 4, speed -3. */
+/** The area between the front and the reference point of loss 4 and speed -3. */
 function hypervolume(search: DrivenSearch): number {
   const front = paretoTrials(recordOf(search)).front.map(({ values }) => values);
   const sorted = front.toSorted((one, other) => (one[0] ?? 0) - (other[0] ?? 0));
@@ -69,7 +69,7 @@ function hypervolume(search: DrivenSearch): number {
 }
 
 describe("a search by several metrics", () => {
-  it("by TPE comes closer to the whole front than random search", () => {
+  it("covers more of the front by TPE than by random search", () => {
     const gained = [1, 2, 3].map((seed) => {
       const random = { ...randomOf(60, 1), ...both };
       return hypervolume(trained(tpe(60), seed)) - hypervolume(trained(random, seed));
@@ -77,7 +77,7 @@ describe("a search by several metrics", () => {
     for (const more of gained) expect(more).toBeGreaterThan(0);
   });
 
-  it("records every metric, completes with the first one's best, and is decided once more the same", () => {
+  it("records every metric, completes with the best of the first metric, and replays the same", () => {
     const search = trained(tpe(25, 3), 5);
     const record = recordOf(search);
     expect(record.objectives.map(({ metric }) => metric)).toEqual(["loss", "speed"]);
@@ -87,7 +87,7 @@ describe("a search by several metrics", () => {
     expect(replaySearch(search.events).differences).toEqual([]);
   });
 
-  it("fails a trial whose report lacks one of them, and names it", () => {
+  it("fails a trial whose report lacks a metric, and names the metric", () => {
     const search = new DrivenSearch();
     search.start(configOf(tpe(4, 2), space));
     const events = search.send(validation(1, 1, { loss: 1, other: 2 }));
@@ -104,7 +104,7 @@ describe("a search by several metrics", () => {
     ]);
   });
 
-  it("takes a trial's last report that was finite, of trials that were trained", () => {
+  it("uses the last finite report of each trained trial", () => {
     const search = new DrivenSearch();
     search.start(configOf(tpe(9, 4), space));
     search.send(validation(1, 1, { loss: 9, speed: 0 }));

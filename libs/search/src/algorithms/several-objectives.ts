@@ -1,27 +1,28 @@
 /**
- * The memory of a search by several metrics: each trial's values in its last report that had all of them, and
- * the trials that have ended with such, of more than `MOST` the best ones. Multiobjective TPE (Y. Ozaki, Y.
- * Tanigaki, S. Watanabe, M. Onishi, GECCO 2020) parts the trials by their fronts; within the front that is parted we
- * take the loneliest (`analysis/pareto.ts`) where it adds up hypervolumes, which no longer is cheap with more than
- * three metrics.
+ * The state of a search by several metrics: the values in each trial's last report that had all metrics, and the ended
+ * trials with such values, of more than `MOST` the best ones.
+ *
+ * Multiobjective TPE (Y. Ozaki, Y. Tanigaki, S. Watanabe, M. Onishi, GECCO 2020) splits the trials by their fronts. It
+ * splits a single front by hypervolumes, which is expensive with more than three metrics; this module takes the most
+ * isolated trials instead (`analysis/pareto.ts`).
  */
 import { bestByFronts } from "../analysis/pareto.ts";
 import { objectivesOf, scoresOf, valuesOfAll } from "../objectives.ts";
 import type { SearchPlan } from "../state.ts";
 import type { UndoLog } from "../undo-log.ts";
 
-/** Contenders are thinned out to half of this when they are as many: fronts of more take too long. */
+/** At this number of contenders the worse half is dropped, since fronts of more trials take too long. */
 const MOST = 1_000;
 
 type Contender = { readonly trial: number; readonly scores: readonly number[] };
 
 export type SeveralState = {
-  /** The latest values of trial n at index n - 1; empty before a report that had all metrics. */
+  /** The latest values of trial n are at index n - 1; they are empty before a report that had all metrics. */
   readonly latest: readonly (readonly number[])[];
   readonly contenders: readonly Contender[];
 };
 
-/** Null where the search has one metric alone. */
+/** The state at the start of a search; null for a search by a single metric. */
 export function newSeveral(plan: SearchPlan): SeveralState | null {
   if (objectivesOf(plan).length === 1) return null;
   let contenders: readonly Contender[] = [];
@@ -46,7 +47,7 @@ export function proposeSeveral({ latest }: SeveralState, undo: UndoLog): void {
   undo.push(latest, []);
 }
 
-/** A report, maybe after the end of a trial that was trained. */
+/** Records a report, which may arrive after the end of its trial. */
 export function observeSeveral(
   memory: SeveralState,
   plan: SearchPlan,
@@ -61,7 +62,7 @@ export function observeSeveral(
   if (wasTrained) contend(memory, trial, scores, undo);
 }
 
-/** The end of a trial that was trained. */
+/** Adds a trained trial at its end. */
 export function endSeveral(memory: SeveralState, trial: number, undo: UndoLog): void {
   const scores = memory.latest[trial - 1] ?? [];
   if (scores.length > 0) contend(memory, trial, scores, undo);
@@ -95,7 +96,7 @@ function thinned(contenders: readonly Contender[]): readonly Contender[] {
   return contenders.filter((_, index) => best.has(index));
 }
 
-/** The best trials, at most `count`. */
+/** Returns the best trials, at most `count`. */
 export function bestOfSeveral({ contenders }: SeveralState, count: number): readonly number[] {
   const scores = contenders.map((contender) => contender.scores);
   return bestByFronts(scores, count).map((index) => contenders[index]?.trial ?? 0);

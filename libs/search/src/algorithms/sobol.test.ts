@@ -13,7 +13,7 @@ const points = (search: DrivenSearch): unknown[] =>
   search.proposals().map(({ hyperparameters }) => hyperparameters);
 
 describe("quasi-random search", () => {
-  it("gives the points that it has always given", () => {
+  it("proposes the recorded points of earlier versions", () => {
     expect(points(searchOf(3))).toMatchInlineSnapshot(`
       [
         {
@@ -32,7 +32,7 @@ describe("quasi-random search", () => {
     `);
   });
 
-  it("takes every value of an int and every choice equally often", () => {
+  it("tries every value of an int and every choice equally often", () => {
     const space: HyperparameterSpace = {
       a: { type: "int", minval: 1, maxval: 4, count: null },
       b: { c: { type: "categorical", vals: ["x", { y: 1 }] }, d: { type: "const", val: 3 } },
@@ -45,11 +45,11 @@ describe("quasi-random search", () => {
     expect([...counts.values()]).toEqual(Array.from({ length: 8 }, () => 4));
   });
 
-  it("depends on the seed", () => {
+  it("proposes different points for different seeds", () => {
     expect(points(searchOf(3, spaceOfTwo, 8))).not.toEqual(points(searchOf(3)));
   });
 
-  it("draws the hyperparameters beyond its table", () => {
+  it("draws the hyperparameters beyond the dimensions of its table at random", () => {
     const space = Object.fromEntries(
       Array.from({ length: 140 }, (_, n) => [
         `h${n}`,
@@ -61,7 +61,7 @@ describe("quasi-random search", () => {
     for (const key of Object.keys(space)) expect(first?.[key]).not.toBe(second?.[key]);
   });
 
-  it("replaces a trial with invalid hyperparameters, and ends when all have ended", () => {
+  it("replaces a trial with invalid hyperparameters, and completes when all trials have ended", () => {
     const search = searchOf(2);
     search.end(1, TrialOutcome.INVALID_HYPERPARAMETERS);
     search.end(2, TrialOutcome.COMPLETED);

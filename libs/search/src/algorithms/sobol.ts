@@ -1,8 +1,9 @@
 /**
- * Quasi-random search: trial n is point n - 1 of a Sobol sequence that the seed scrambles (`sobol/sequence.ts`), so
- * that the trials fill the space evenly where random ones leave gaps and clusters. A dimension for each hyperparameter
- * with a choice, in the order of sorted keys; those beyond the table's 128 are drawn as random search draws them.
- * Proposals, replacements and the end are those of random search.
+ * Quasi-random search: trial n is point n - 1 of a Sobol sequence that the seed scrambles (`sobol/sequence.ts`). The
+ * trials fill the space evenly, while random trials leave gaps and clusters.
+ *
+ * Each hyperparameter with a choice has a dimension, in the order of sorted keys. Hyperparameters beyond the 128
+ * dimensions of the table are drawn at random. Proposals, replacements and the end are those of random search.
  */
 import type { JsonObject } from "@trainyard/experiment-config";
 import { draw } from "@trainyard/kernel";
@@ -40,7 +41,7 @@ export const sobol: Algorithm = {
   },
 };
 
-/** The quasi-random point of each trial number of a search; the points that the configuration gives come first. */
+/** Returns the quasi-random point of each trial; the first trials get the points that the configuration gives. */
 export function sobolPoints(plan: SearchPlan): (trial: number) => ProposedPoint {
   return derivedFrom(plan, pointsOfPlan);
 }
@@ -58,7 +59,7 @@ function pointsOfPlan(plan: SearchPlan): (trial: number) => ProposedPoint {
 
 type Points = (index: number) => JsonObject | null;
 
-/** Point number `index` of the sequence, from 0. */
+/** Returns the points of the sequence by their index from 0. */
 function sequenceOf({ space, seed }: SearchPlan): (index: number) => JsonObject {
   const coordinatesOf = axesOf(space).map(({ path }, axis) => {
     if (axis >= sobolDimensionsMax) return (index: number) => draw(seed, path, index + 1);
@@ -73,8 +74,9 @@ function sequenceOf({ space, seed }: SearchPlan): (index: number) => JsonObject 
 }
 
 /**
- * Allowed point number `index` of the sequence: those that the constraints refuse are left out, so that the others fill
- * what is allowed as evenly as before. The place of each is kept; after too many refusals the trial is drawn instead.
+ * Returns the points that the constraints allow, by their index; refused points are skipped, so the others fill the
+ * allowed space evenly. The positions of found points are cached. After too many refusals the trial gets a random
+ * point.
  */
 function allowedPoints(plan: SearchPlan): Points {
   const points = sequenceOf(plan);

@@ -2,14 +2,14 @@ import type { Decision, ProposedPoint } from "../algorithm.ts";
 import { searchLimits } from "../limits.ts";
 import { proposedTrials, type RunningSearch } from "../state.ts";
 
-/** How many trials may be proposed now: until `wanted` have been, or as many are unended as may be. */
+/** The number of trials that may be proposed now, limited by `wanted` and by the concurrency limit. */
 export function roomFor(search: RunningSearch, wanted: number): number {
   const { concurrentTrialsMax } = search.plan;
   const room = concurrentTrialsMax === 0 ? wanted : concurrentTrialsMax - search.unended;
   return Math.max(0, Math.min(wanted - proposedTrials(search), room));
 }
 
-/** Proposals for the next trial numbers as far as there is room, and a point for each. */
+/** Proposes the next trials while there is room, each with its point. */
 export function topUp(
   search: RunningSearch,
   wanted: number,

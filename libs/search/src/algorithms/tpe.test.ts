@@ -12,7 +12,7 @@ import type { ModelState } from "./model-state.ts";
 
 const { COMPLETED, FAILED, CANCELED, INVALID_HYPERPARAMETERS: INVALID } = TrialOutcome;
 
-/** An axis of each kind. */
+/** A space with one axis of each kind. */
 const mixed: HyperparameterSpace = {
   lr: { type: "log", minval: -4, maxval: -1, base: 10, count: null },
   nest: {
@@ -31,7 +31,7 @@ type Point = {
   readonly optimizer: unknown;
 };
 
-/** The best is at lr 0.01, momentum 0.9, 4 layers, 512 units, with Adam. */
+/** The loss is smallest at lr 0.01, momentum 0.9, 4 layers, 512 units and the optimizer Adam. */
 function lossAt(point: unknown): number {
   const { lr, nest, units, optimizer } = point as Point;
   const choice = typeof optimizer === "object" && optimizer !== null ? 0 : 1;
@@ -48,7 +48,7 @@ function lossAt(point: unknown): number {
 const points = (search: DrivenSearch): unknown[] =>
   search.proposals().map(({ hyperparameters }) => hyperparameters);
 
-/** A search that gets the losses of its trials one after the other. */
+/** Returns a search whose trials end one after the other with their losses. */
 function trained(searcher: SearcherConfig, space = mixed, seed = 7): DrivenSearch {
   const search = new DrivenSearch();
   search.start(configOf(searcher, space), seed);
@@ -69,7 +69,7 @@ describe.each([true, false])("TPE (multivariate: %s)", (multivariate) => {
     expect(points(search)[10]).not.toEqual(points(filling)[10]);
   });
 
-  it("finds where the loss is small, on axes of every kind", () => {
+  it("finds points with a small loss, on axes of every kind", () => {
     const losses = [1, 2, 3].map((seed) => {
       const search = trained(tpeOf(80, 1, multivariate), mixed, seed);
       return Number(search.completion()?.bestValue);
@@ -77,7 +77,7 @@ describe.each([true, false])("TPE (multivariate: %s)", (multivariate) => {
     for (const loss of losses) expect(loss).toBeLessThan(0.35);
   });
 
-  it("proposes values of the space alone", () => {
+  it("proposes only values of the space", () => {
     for (const point of points(trained(tpeOf(60, 1, multivariate))) as Point[]) {
       expect(point.lr).toBeGreaterThanOrEqual(0.0001);
       expect(point.lr).toBeLessThanOrEqual(0.1);
@@ -92,7 +92,7 @@ describe.each([true, false])("TPE (multivariate: %s)", (multivariate) => {
     }
   });
 
-  it("does not propose one place twice while trials run", () => {
+  it("does not propose the same point twice while trials run", () => {
     const search = new DrivenSearch();
     search.start(configOf(tpeOf(60, 20, multivariate)), 3);
     for (let trial = 1; trial <= 20; trial += 1) {
@@ -104,7 +104,7 @@ describe.each([true, false])("TPE (multivariate: %s)", (multivariate) => {
     expect(texts).toHaveLength(40);
   });
 
-  it("where no axis is continuous, does not try again what has been tried", () => {
+  it("does not repeat a point if no axis is continuous", () => {
     const vals = [1, 2, 3, 4, 5];
     const choices: HyperparameterSpace = {
       a: { type: "categorical", vals },
@@ -123,7 +123,7 @@ describe.each([true, false])("TPE (multivariate: %s)", (multivariate) => {
     expect(again).toEqual([]);
   });
 
-  it("replaces invalid trials, also when none was any good", () => {
+  it("replaces invalid trials, even if no trial was valid", () => {
     const search = new DrivenSearch();
     search.start(configOf(tpeOf(15, 1, multivariate)), 3);
     for (let trial = 1; trial <= 14; trial += 1) search.end(trial, trial % 2 ? INVALID : FAILED);
@@ -134,7 +134,7 @@ describe.each([true, false])("TPE (multivariate: %s)", (multivariate) => {
     expect(search.completion()).toEqual({ reason: SearchCompletion.EXHAUSTED });
   });
 
-  it("of a space without a choice proposes its one point", () => {
+  it("proposes the only point of a space without a choice", () => {
     const search = new DrivenSearch();
     search.start(configOf(tpeOf(12, 1, multivariate), { a: { type: "const", val: 1 } }));
     for (let trial = 1; trial <= 12; trial += 1) search.end(trial, COMPLETED);
@@ -151,7 +151,7 @@ describe("the memory of TPE", () => {
   const ranking = (search: DrivenSearch): number[] =>
     (search.state.memory as ModelState).ranked.map(({ trial }) => trial);
 
-  it("is the best trials first, of equals the one that reported first", () => {
+  it("ranks the best trials first, and of equal ones the one that reported first", () => {
     const search = started();
     for (const [trial, loss] of [
       [3, 0.5],
@@ -164,7 +164,7 @@ describe("the memory of TPE", () => {
     expect(ranking(search)).toEqual([2, 3, 1]);
   });
 
-  it("turns round where larger is better", () => {
+  it("ranks larger values first if larger is better", () => {
     const search = started(true);
     for (const trial of [1, 2, 3]) {
       search.validate(trial, 1, trial);
@@ -173,7 +173,7 @@ describe("the memory of TPE", () => {
     expect(ranking(search)).toEqual([3, 2, 1]);
   });
 
-  it("leaves out failed, invalid and canceled trials and those without a finite value", () => {
+  it("leaves out failed, invalid and canceled trials and trials without a finite value", () => {
     const search = started();
     for (const trial of [1, 2, 3]) search.validate(trial, 1, 0.1);
     search.validate(4, 1, Number.NaN);
@@ -183,7 +183,7 @@ describe("the memory of TPE", () => {
     expect(search.state.memory as ModelState).toMatchObject({ ranked: [], ended: 3 });
   });
 
-  it("hears of a better value that comes after the end, and not of a worse", () => {
+  it("changes with a better value that arrives after the trial's end, but not with a worse one", () => {
     const search = started();
     for (const trial of [1, 2]) {
       search.validate(trial, 1, trial);
@@ -204,7 +204,7 @@ describe("a search by TPE", () => {
     fc.array(fc.oneof(fc.double(), fc.constant(null)), { minLength: 30, maxLength: 30 }),
   );
 
-  it("is the same at every replay and from any snapshot, also with repeated reports", () => {
+  it("is the same after every replay and from any snapshot, even with repeated reports", () => {
     fc.assert(
       fc.property(history, fc.nat(), ([multivariate, seed, workers, values], cut) => {
         const run = simulate(
@@ -225,7 +225,10 @@ describe("a search by TPE", () => {
   });
 });
 
-/** The decisions of a recorded search that hears everything again, each of it twice, from a snapshot each time. */
+/**
+ * Decides a recorded search again: every event is repeated, and the search is restored from a snapshot before each
+ * event.
+ */
 function redecided(stored: readonly SearchEvent[]): SearchEvent[] {
   const search = new DrivenSearch();
   const again = (): void => search.restore();
@@ -256,7 +259,7 @@ function redecided(stored: readonly SearchEvent[]): SearchEvent[] {
 }
 
 describe("TPE", () => {
-  it("gives the points that it has always given", () => {
+  it("proposes the recorded points of earlier versions", () => {
     expect(points(trained(tpeOf(13, 1))).slice(10)).toMatchInlineSnapshot(`
       [
         {
@@ -339,7 +342,7 @@ describe("TPE", () => {
     `);
   });
 
-  it("gives the same points where the keys of the space come in another order", () => {
+  it("proposes the same points for any order of the space's keys", () => {
     const turned = Object.fromEntries(Object.entries(mixed).reverse());
     expect(points(trained(tpeOf(20, 1), turned))).toEqual(points(trained(tpeOf(20, 1))));
   });

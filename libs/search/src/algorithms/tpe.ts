@@ -1,13 +1,14 @@
 /**
- * A tree of Parzen estimators (J. Bergstra, R. Bardenet, Y. Bengio, B. Kégl, NIPS 2011): the first trials fill the
- * space (a Sobol sequence) until ten have ended; then the trials are parted into the good and the others
- * (`tpe/split.ts`), each set is smoothed to a density (`tpe/estimator.ts`), l of the good and g of the others, 24
- * candidates are drawn from l, and the one with the largest l / g is proposed. With `multivariate` the densities are
- * joint (S. Falkner, A. Klein, F. Hutter, ICML 2018), else each axis has its own.
+ * A tree of Parzen estimators (J. Bergstra, R. Bardenet, Y. Bengio, B. Kégl, NIPS 2011).
  *
- * A trial's value is its best one; of several metrics it has those of its last report (`several-objectives.ts`). A
- * trial that failed, that had invalid hyperparameters or no finite value, or that is still running, is among the
- * others. Nothing is waited for. It does not model how a value grows with training.
+ * The first trials fill the space (a Sobol sequence) until ten have ended. After that the trials are split into the
+ * good and the others (`tpe/split.ts`), and a density is estimated for each set (`tpe/estimator.ts`): l for the good, g
+ * for the others. Of 24 candidates drawn from l, the one with the largest l / g is proposed. With `multivariate` the
+ * densities are joint (S. Falkner, A. Klein, F. Hutter, ICML 2018); otherwise each axis has densities of its own.
+ *
+ * A trial's value is its best value; with several metrics, the values of its last report (`several-objectives.ts`). A
+ * trial that is running, failed, had invalid hyperparameters or has no finite value counts among the others. The search
+ * waits for no trial. It does not model how values change during training.
  */
 import type { ProposedPoint } from "../algorithm.ts";
 import { derivedFrom } from "../derived.ts";
@@ -22,13 +23,13 @@ import { type Box, boxOf, estimatorOf } from "./tpe/estimator.ts";
 import { Gaps } from "./tpe/gaps.ts";
 import { goodCount, type Samples, splitTrials } from "./tpe/split.ts";
 
-/** Trials that have ended before the model is asked. */
+/** The number of trials that must end before the model is used. */
 const STARTUP = 10;
 const CANDIDATES = 24;
 
 export const tpe = modelBased("tpe", nextPoint);
 
-/** The point of the next trial; its place is added to those that are proposed together. */
+/** Returns the point of the next trial; adds its place to those that are proposed together. */
 function nextPoint(
   search: RunningSearch<ModelState>,
   trial: number,
@@ -47,7 +48,7 @@ function nextPoint(
   return { hyperparameters: pointAt(space, coordinatesOf(axes, place)), origin: "model", evidence };
 }
 
-/** Null where the constraints refuse every candidate. */
+/** Returns the suggested place; null if the constraints refuse every candidate. */
 function suggestedPlace(
   search: RunningSearch<ModelState>,
   trial: number,
@@ -64,8 +65,7 @@ function suggestedPlace(
   const isNew = newPlaces(box, samples);
   if (plan.searcher["multivariate"] === false) {
     const place = allowed(placeByAxis(good, others, chance));
-    // Constraints, and what has been tried, are of axes together: where the best of each do not do, the joint one is
-    // asked.
+    // Constraints and tried places concern several axes: if the best value of each axis fails, the joint model is used.
     if (place !== null && isNew(place)) return place;
   }
   const place = jointPlace(good, others, chance, (drawn) => {
@@ -75,7 +75,9 @@ function suggestedPlace(
   return place ?? jointPlace(good, others, chance, allowed);
 }
 
-/** Whether no trial was at a place. Without a continuous axis a place that is good is drawn again and again. */
+/**
+ * Returns a test for places without a trial. Without a continuous axis, a good place would be drawn again and again.
+ */
 function newPlaces(
   { continuous }: Box,
   { good, others }: Samples,
@@ -85,7 +87,7 @@ function newPlaces(
   return (place) => !seen.has(place.join());
 }
 
-/** Caches of a plan: computed once, or updated from one decision to the next. */
+/** The box and the gaps of a plan, computed once and updated from decision to decision. */
 function boxAndGaps(plan: SearchPlan): { readonly box: Box; readonly gaps: Gaps } {
   const box = boxOf(axesOfPlan(plan));
   return { box, gaps: new Gaps(box.continuous) };

@@ -40,7 +40,7 @@ function importances(
 const lrOf = (point: JsonObject): number => Math.log10(Number((point["net"] as JsonObject)["lr"]));
 
 describe("importance", () => {
-  it("is that of the one hyperparameter that matters", () => {
+  it("is 1 for a hyperparameter that alone matters", () => {
     const byLr = importances(200, (point) => (lrOf(point) + 2) ** 2);
     expect(byLr.items.map(({ hyperparameter }) => hyperparameter).sort()).toEqual([
       "kind",
@@ -56,7 +56,7 @@ describe("importance", () => {
     expect(byWidth.items[0]).toMatchObject({ hyperparameter: "width" });
   });
 
-  it("sums to 1, and is ordered as the parts of a sum weigh", () => {
+  it("sums to 1, and follows the order of the coefficients of a sum", () => {
     const { items, trials, top } = importances(
       400,
       (point) => 3 * (lrOf(point) + 2) ** 2 + (Number(point["width"]) / 64) ** 2,
@@ -69,17 +69,17 @@ describe("importance", () => {
     expect({ trials, top }).toEqual({ trials: 400, top: 40 });
   });
 
-  it("knows the direction", () => {
+  it("finds the best trials also if larger is better", () => {
     const least = importances(200, (point) => Number(point["noise"]), false);
     expect(least.items[0]).toMatchObject({ hyperparameter: "noise" });
   });
 
-  it("is not computed from too few trials", () => {
+  it("is empty for too few trials", () => {
     expect(importances(19, lrOf)).toEqual({ trials: 19, needed: 20, top: 0, items: [] });
     expect(importances(20, lrOf).items).toHaveLength(4);
   });
 
-  it("leaves out trials without a value, and those whose hyperparameters were invalid", () => {
+  it("ignores trials without a value and trials with invalid hyperparameters", () => {
     const record = new SearchRecord();
     record.space = space;
     for (let trial = 1; trial <= 40; trial += 1) {

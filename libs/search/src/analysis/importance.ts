@@ -1,41 +1,42 @@
 /**
- * How much each hyperparameter matters for being among the best trials: PED-ANOVA (S. Watanabe, A. Bansal, F. Hutter,
- * "PED-ANOVA: efficiently quantifying hyperparameter importance in arbitrary subspaces", IJCAI 2023). Of each axis the
- * density of the best tenth of the trials (five at least) is compared with that of all of them, by the Pearson
- * divergence E[(top / all - 1)²] under the latter; so where a searcher sampled densely does not count, only where the
- * good ones are among what was sampled. The divergences are then scaled to the sum of 1.
+ * The importance of each hyperparameter for being among the best trials: PED-ANOVA (S. Watanabe, A. Bansal, F. Hutter,
+ * "PED-ANOVA: efficiently quantifying hyperparameter importance in arbitrary subspaces", IJCAI 2023).
  *
- * Each axis is looked at alone: of two that matter only together it sees little. A trial counts with its best value,
- * so one that was stopped early counts as it was then.
+ * On each axis the density of the best tenth of the trials (at least five) is compared with the density of all trials,
+ * by the Pearson divergence E[(top / all - 1)²] under the latter. So the result does not depend on where the searcher
+ * sampled densely, only on where the best trials are among the sampled ones. The divergences are scaled to the sum 1.
+ *
+ * Each axis is compared alone, so the importance of two axes that matter only together is underestimated. A trial
+ * counts with its best value, even if it was stopped early.
  */
 import { type Axis, axesOf, isDiscrete, placeOf } from "../space/axes.ts";
 import { normalProbability } from "../numeric/normal.ts";
 import type { SearchRecord, TrialRecord } from "./record.ts";
 
-/** Fewer trials than this say nothing: a tenth of them would be two or three. */
+/** The least number of trials: a tenth of fewer would be only one or two. */
 const TRIALS_MIN = 20;
-/** With more axes than a third of the trials some axis separates the best by chance. */
+/** The least number of trials per axis: with more axes, some axis separates the best trials by chance. */
 const TRIALS_PER_AXIS = 3;
 const TOP_SHARE = 0.1;
 const TOP_MIN = 5;
-/** Cells in which a continuous axis is looked at. */
+/** The number of cells into which a continuous axis is divided. */
 const CELLS = 50;
 
 export type Importance = {
-  /** Where it is in the hyperparameters: `optimizer.lr`. */
+  /** The path of the hyperparameter, like `optimizer.lr`. */
   readonly hyperparameter: string;
-  /** 0 to 1; all of them sum to 1, or are 0 where the best trials are spread as all are. */
+  /** From 0 to 1; the sum is 1, or 0 if the best trials are distributed like all trials. */
   readonly importance: number;
 };
 
 export type Importances = {
-  /** Trials that have a value. */
+  /** The number of trials with a value. */
   readonly trials: number;
-  /** Trials that it takes. */
+  /** The number of trials that the analysis needs. */
   readonly needed: number;
-  /** How many of them were taken for the best. */
+  /** The number of trials that count as the best. */
   readonly top: number;
-  /** The most important first; empty where there are too few trials. */
+  /** The hyperparameters, the most important first; empty with too few trials. */
   readonly items: readonly Importance[];
 };
 
@@ -57,7 +58,7 @@ export function importancesOf(record: SearchRecord): Importances {
   return { trials, needed, top, items: items.sort((a, b) => b.importance - a.importance) };
 }
 
-/** The Pearson divergence of the best from all, over the cells of an axis. */
+/** Returns the Pearson divergence of the best trials from all trials, over the cells of an axis. */
 function divergenceOf(axis: Axis, ranked: readonly TrialRecord[], top: number): number {
   const places = ranked.map(({ hyperparameters }) => placeOf([axis], hyperparameters)[0] ?? 0);
   const best = massesOf(axis, places.slice(0, top));
@@ -68,7 +69,7 @@ function divergenceOf(axis: Axis, ranked: readonly TrialRecord[], top: number): 
   }, 0);
 }
 
-/** The mass of each cell: a kernel for each place, and one for the even prior, which keeps every cell above 0. */
+/** Returns the mass of each cell from a kernel per place and the uniform prior, which keeps every cell above 0. */
 function massesOf(axis: Axis, places: readonly number[]): number[] {
   const cells = isDiscrete(axis) ? axis.cells : CELLS;
   const masses = Array.from({ length: cells }, () => 1 / cells);
@@ -94,7 +95,8 @@ function addKernel(masses: number[], middle: number, width: number): void {
 }
 
 /**
- * The bandwidth for a normal density of this spread (D. W. Scott, "Multivariate density estimation", 1992), robustly.
+ * Returns Scott's bandwidth for a normal density (D. W. Scott, "Multivariate density estimation", 1992), with a robust
+ * estimate of the spread.
  */
 function scottWidth(at: readonly number[]): number {
   const count = at.length;

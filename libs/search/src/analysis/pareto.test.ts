@@ -10,7 +10,7 @@ const dominates = (a: readonly number[], b: readonly number[]): boolean =>
   a.every((value, i) => value <= (b[i] ?? 0)) && a.some((value, i) => value < (b[i] ?? 0));
 
 describe("the Pareto front", () => {
-  it("is what nothing dominates, equals all of it", () => {
+  it("contains every result that no other dominates, including equal ones", () => {
     fc.assert(
       fc.property(scores, (all) => {
         const wanted = all.flatMap((one, index) =>
@@ -21,14 +21,14 @@ describe("the Pareto front", () => {
     );
   });
 
-  it("of one objective is the smallest, and of nothing is nothing", () => {
+  it("contains the smallest results for one objective, and is empty without results", () => {
     expect(paretoFront([[3], [1], [2], [1]])).toEqual([1, 3]);
     expect(paretoFront([])).toEqual([]);
   });
 });
 
-describe("the best by fronts", () => {
-  it("come front after front, as many as are wanted, none twice", () => {
+describe("the best results by fronts", () => {
+  it("are taken front by front, as many as requested, each once", () => {
     fc.assert(
       fc.property(scores, fc.nat({ max: 35 }), (all, count) => {
         const best = bestByFronts(all, count);
@@ -42,7 +42,7 @@ describe("the best by fronts", () => {
     );
   });
 
-  it("of one front are its ends, then the loneliest", () => {
+  it("start with the ends of a front, then the most isolated results", () => {
     const line = [0, 1, 2, 3, 7, 8].map((x) => [x, 8 - x]);
     expect(bestByFronts(line, 3)).toEqual([0, 5, 3]);
     expect(bestByFronts(line, 4)).toEqual([0, 5, 3, 4]);

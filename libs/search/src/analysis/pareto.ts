@@ -1,8 +1,10 @@
 /**
- * Ranks results where more than one number counts. A result dominates another that is worse in something and better in
- * nothing; those that none dominates are the first front, those that only these dominate the second, and so on. Among
- * those of one front the lonelier comes first, by the crowding distance of K. Deb, A. Pratap, S. Agarwal, T. Meyarivan
- * ("A fast and elitist multiobjective genetic algorithm: NSGA-II", 2002). Smaller is better throughout.
+ * Ranks results by several numbers; smaller is better throughout.
+ *
+ * A result dominates another if it is better in some number and worse in none. The results that no other dominates are
+ * the first front, those that only the first front dominates the second, and so on. Within a front the more isolated
+ * result comes first, by the crowding distance of K. Deb, A. Pratap, S. Agarwal, T. Meyarivan ("A fast and elitist
+ * multiobjective genetic algorithm: NSGA-II", 2002).
  */
 
 type Scores = readonly number[];
@@ -17,7 +19,7 @@ function dominates(a: Scores, b: Scores): boolean {
   return better;
 }
 
-/** Orders by the first objective, among equals by the second, and so on: a later one dominates none before it. */
+/** Sorts by the first objective, equal ones by the second, and so on: no result dominates an earlier one. */
 function inOrder(all: readonly Scores[], members: readonly number[]): number[] {
   return members.toSorted((a, b) => {
     const [one, other] = [all[a] as Scores, all[b] as Scores];
@@ -28,7 +30,7 @@ function inOrder(all: readonly Scores[], members: readonly number[]): number[] {
   });
 }
 
-/** The members, in the order of their numbers, that no other of them dominates. */
+/** Returns the members that no other member dominates, in index order. */
 function firstFront(all: readonly Scores[], members: readonly number[]): number[] {
   const front: number[] = [];
   for (const one of inOrder(all, members)) {
@@ -38,7 +40,7 @@ function firstFront(all: readonly Scores[], members: readonly number[]): number[
   return front.sort((a, b) => a - b);
 }
 
-/** The indices of those that none dominates. */
+/** Returns the indices of the results that no other result dominates. */
 export function paretoFront(all: readonly Scores[]): readonly number[] {
   return firstFront(
     all,
@@ -46,7 +48,10 @@ export function paretoFront(all: readonly Scores[]): readonly number[] {
   );
 }
 
-/** How far the neighbours of each in its front are apart, summed over the objectives as shares of the front's range. */
+/**
+ * Returns the crowding distances: the distance between the neighbours in the front, as a share of the front's range,
+ * summed over objectives.
+ */
 function crowdingOf(all: readonly Scores[], front: readonly number[]): ReadonlyMap<number, number> {
   const crowding = new Map(front.map((one) => [one, 0]));
   for (let i = 0; i < (all[front[0] ?? 0]?.length ?? 0); i += 1) {
@@ -63,7 +68,7 @@ function crowdingOf(all: readonly Scores[], front: readonly number[]): ReadonlyM
   return crowding;
 }
 
-/** The indices of the best, at most `count`: front after front, and of the last that has room the loneliest. */
+/** Returns the indices of the best results, at most `count`: front by front, of the last front the most isolated. */
 export function bestByFronts(all: readonly Scores[], count: number): readonly number[] {
   const best: number[] = [];
   let rest = all.map((_, index) => index);

@@ -25,7 +25,7 @@ describe.each(searches)("the picture of %s", (_name, searcher) => {
   const events = stored(recordedSearch(searcher, 3).events);
   const picture = pictureOf(events);
 
-  it("has each decision of the record with its rule and evidence, in its place", () => {
+  it("has each recorded decision, with its rule and evidence, in order", () => {
     const recorded = events.flatMap((event, index) =>
       event.type === "TrialStopDecided" ||
       event.type === "TrialSuspended" ||
@@ -41,7 +41,7 @@ describe.each(searches)("the picture of %s", (_name, searcher) => {
     expect(inOrder).toEqual(recorded);
   });
 
-  it("at the version of a decision shows the rank, the value and the cutoff of its evidence", () => {
+  it("shows, at a decision's version, the rank, value and cutoff of its evidence", () => {
     let compared = 0;
     for (const { decisions, trial } of picture.trials) {
       for (const { version, evidence, rule } of decisions) {
@@ -57,7 +57,7 @@ describe.each(searches)("the picture of %s", (_name, searcher) => {
     expect(compared).toBeGreaterThan(20);
   });
 
-  it("gives a report the version and the time at which it reached its rung", () => {
+  it("dates each report by the version and the time at which the trial reached the rung", () => {
     const reports = picture.trials.flatMap(({ trial, reports }) =>
       reports.map((report) => ({ trial, ...report })),
     );
@@ -70,14 +70,14 @@ describe.each(searches)("the picture of %s", (_name, searcher) => {
     }
   });
 
-  it("of a range of trials is what the whole picture has of these", () => {
+  it("has the same trials for a range as for the whole search", () => {
     expect(pictureOf(events, 5, 9).trials).toEqual(picture.trials.slice(4, 9));
   });
 });
 
 describe("the picture of a search whose first rung rises", () => {
-  it("has every trial of a rung with the version at which it came there, at every version", () => {
-    // The best at the first rung are the worst later.
+  it("lists every trial of a rung with its arrival, at every version", () => {
+    // The trials with the best values at the first rung have the worst values later.
     const rank = (trial: number) => (trial * 7) % 27;
     const misleading = (trial: number, step: number) =>
       step < 3 ? rank(trial) : 100 - rank(trial);
@@ -96,7 +96,7 @@ describe("the picture of a search whose first rung rises", () => {
 });
 
 describe("the picture of a search without rungs", () => {
-  it("has proposals and stops over the time of the search", () => {
+  it("has proposals and stops over the trained time of the search", () => {
     const search = new DrivenSearch();
     search.start(configOf(randomOf(3, 2)));
     search.validate(1, 4, 0.5);
@@ -112,7 +112,7 @@ describe("the picture of a search without rungs", () => {
     ]);
   });
 
-  it("keeps the latest decisions of a trial that has very many", () => {
+  it("keeps only the latest decisions of a trial with very many", () => {
     const search = new DrivenSearch();
     search.start(configOf(customOf()));
     search.send(posting([proposal("p")]));

@@ -1,8 +1,10 @@
 /**
  * The picture of a search at a version of its stream: rungs, the path of each trial through them, and the decisions
- * with their evidence. The search's own machine folds the events, so ranks and cutoffs are those that decide; what is
- * kept beside it is when things happened. A picture covers a range of trial numbers, so that its size does not grow
- * with the search.
+ * with their evidence.
+ *
+ * The search's own machine folds the events, so ranks and cutoffs are the ones that decide. The record adds only the
+ * moments of the events. A picture covers a range of trial numbers, so that its size is independent of the search's
+ * size.
  */
 import { TrialOutcome } from "@trainyard/contracts/events";
 import type { JsonObject } from "@trainyard/experiment-config";
@@ -17,17 +19,15 @@ import { decisionVerb, stopSentence } from "../sentences.ts";
 import type { TrialState } from "../state.ts";
 import { SearchRecord } from "./record.ts";
 
-/**
- * When something happened: the version of the search, milliseconds since 1970, and the training of all trials by then.
- */
+/** The moment of an event: the search's version, milliseconds since 1970, and the training of all trials so far. */
 export type Moment = { readonly version: number; readonly atMs: number; readonly units: number };
 
 export type PicturedDecision = Moment & {
-  /** The event that records it: TrialSuspended. */
+  /** The type of the recording event, like TrialSuspended. */
   readonly event: string;
-  /** The verb of `decisionVerb`. */
+  /** The verb of the decision, from `decisionVerb`. */
   readonly verb: string;
-  /** Empty for a copy, which has an origin instead. */
+  /** The rule of the decision; empty for a copy, which has an origin instead. */
   readonly rule: string;
   /** The reason in words; empty for a copy. */
   readonly sentence: string;
@@ -37,11 +37,11 @@ export type PicturedDecision = Moment & {
 /** A trial's entry in a rung of its bracket, at the picture's version. */
 export type RungReport = Moment & {
   readonly rung: number;
-  /** The trial's own time when it arrived. */
+  /** The trial's own time at its arrival. */
   readonly time: number;
-  /** The reported value; null where it was not finite, or the trial ended before the rung. */
+  /** The reported value; null if it was not finite, or if the trial ended before the rung. */
   readonly value: number | null;
-  /** From 1. */
+  /** The rank of the trial at the rung, from 1. */
   readonly rank: number;
 };
 
@@ -49,17 +49,17 @@ export type PicturedTrial = {
   readonly trial: number;
   readonly proposed: Moment;
   readonly origin: string;
-  /** The trial that it continues, and the time from which it does; null for none. */
+  /** The trial from which it continues, and that trial's time then; null for none. */
   readonly from: { readonly trial: number; readonly time: number } | null;
-  /** running, suspended, stopping, or how it ended: completed, stopped_early, canceled, failed, invalid. */
+  /** The trial's state: running, suspended, stopping, completed, stopped_early, canceled, failed or invalid. */
   readonly state: string;
-  /** The time of its last report, and its best finite value; null before there is one. */
+  /** The time of the trial's last report and its best finite value; null before there is one. */
   readonly time: number;
   readonly best: number | null;
-  /** Null in a search without rungs. */
+  /** The trial's bracket and rung; null in a search without rungs. */
   readonly place: { readonly bracket: number; readonly rung: number } | null;
   readonly reports: readonly RungReport[];
-  /** In their order; of many the latest. */
+  /** The decisions in order; of very many, the latest. */
   readonly decisions: readonly PicturedDecision[];
   readonly decisionsLeftOut: number;
 };
@@ -67,7 +67,7 @@ export type PicturedTrial = {
 export type PicturedRung = {
   readonly units: number;
   readonly trials: number;
-  /** How many of them it lets through, and the value of the last of these; null for none. */
+  /** The number of trials that the rung promotes, and the value of the last of these; null for none. */
   readonly kept: number;
   readonly cutoff: number | null;
 };
@@ -78,13 +78,13 @@ export type SearchPicture = Moment & {
   readonly smallerIsBetter: boolean;
   readonly timeMetric: string;
   readonly phase: "unknown" | "running" | "completed";
-  /** Null in a search without rungs. */
+  /** The form of halving; null in a search without rungs. */
   readonly form: HalvingForm | null;
   readonly brackets: readonly { readonly rungs: readonly PicturedRung[] }[];
-  /** The number of all trials, not only of the range. */
+  /** The number of all proposed trials, not only of those in the range. */
   readonly trialsProposed: number;
   readonly trials: readonly PicturedTrial[];
-  /** Decisions about the search itself. */
+  /** The decisions about the search itself. */
   readonly decisions: readonly PicturedDecision[];
 };
 
@@ -92,7 +92,7 @@ type Kept = {
   readonly proposed: Moment;
   readonly origin: string;
   readonly from: PicturedTrial["from"];
-  /** When its entry in rung i was made, at i. */
+  /** The arrival of the trial at each rung, by the rung's index. */
   readonly arrivals: (Moment & { readonly time: number })[];
   readonly decisions: PicturedDecision[];
   leftOut: number;
@@ -107,7 +107,7 @@ const outcomes: Readonly<Record<TrialOutcome, string>> = {
   [TrialOutcome.INVALID_HYPERPARAMETERS]: "invalid",
 };
 
-/** Takes a search's events in their order. */
+/** Folds the events of a search, taken in order, into a picture. */
 export class PictureRecord {
   readonly #machine = new SearchMachine();
   readonly #record = new SearchRecord();
@@ -118,13 +118,13 @@ export class PictureRecord {
   #now: Moment = { version: 0, atMs: 0, units: 0 };
   #firstRung = 0;
 
-  /** Draws the trials numbered `from` to `to`, both inclusive. */
+  /** Covers the trials with numbers from `from` to `to`, both inclusive. */
   constructor(from: number, to: number) {
     this.#from = from;
     this.#to = to;
   }
 
-  /** Events taken, which is the version of the stream. */
+  /** The number of events taken, which is the stream's version. */
   get version(): number {
     return this.#machine.version;
   }
@@ -174,7 +174,7 @@ export class PictureRecord {
     }
   }
 
-  /** An event enters at most its own trial into rungs, except when the first rung rises. */
+  /** Notes a trial's arrivals. An event brings only its own trial to a rung, unless the first rung rises. */
   #noteArrivals(event: SearchEvent): void {
     const { memory } = this.#machine.state;
     if (!isHalving(memory)) return;
@@ -242,7 +242,7 @@ export class PictureRecord {
   }
 }
 
-/** Rungs that the trial passed over, or was taken out of, have no entry of it. */
+/** Returns the trial's entries in rungs; a rung that the trial skipped, or was removed from, has none. */
 function reportsOf(
   halving: Halving,
   trial: number,

@@ -17,7 +17,7 @@ function started(smallerIsBetter = true): DrivenSearch {
 }
 
 describe("the best so far", () => {
-  it("has each value that is better than all before it, with what had been spent by then", () => {
+  it("lists each value better than all earlier ones, with the observations and training so far", () => {
     const search = started();
     search.validate(1, 10, 0.9);
     search.validate(2, 4, 0.5);
@@ -32,14 +32,14 @@ describe("the best so far", () => {
     ]);
   });
 
-  it("goes up where larger is better", () => {
+  it("increases if larger is better", () => {
     const search = started(false);
     for (const [trial, value] of [0.1, 0.3, 0.2, 0.4].entries())
       search.validate(trial + 1, 1, value);
     expect(bestSoFar(recordOf(search)).map(({ value }) => value)).toEqual([0.1, 0.3, 0.4]);
   });
 
-  it("never has the value of a trial that failed, also not on the front of several objectives", () => {
+  it("excludes the values of failed trials, also from the Pareto front", () => {
     const search = started();
     search.validate(1, 1, 0.1);
     search.validate(2, 1, 0.5);
@@ -55,7 +55,7 @@ describe("the best so far", () => {
     expect(bestTrialOf(search.events)).toBeNull();
   });
 
-  it("takes no notice of repeats, nor of trials whose hyperparameters were invalid", () => {
+  it("ignores repeated reports and trials with invalid hyperparameters", () => {
     const search = started();
     search.validate(1, 1, 0.1);
     search.validate(2, 1, 0.5);

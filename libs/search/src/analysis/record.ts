@@ -11,39 +11,41 @@ export type TrialRecord = {
   readonly hyperparameters: JsonObject;
   /** The best finite value of the metric; null for none. */
   best: number | null;
-  /** The values of all objectives in the last report that had them finite; null before there was one. */
+  /** The values of all objectives in the last report that had them all finite; null before such a report. */
   values: readonly number[] | null;
-  /** The last time at which it was observed. */
+  /** The latest time of the trial's observations. */
   time: number;
-  /** False where the hyperparameters turned out to be invalid. */
+  /** False if the hyperparameters proved invalid. */
   counts: boolean;
-  /** A trial that failed is never the best, but its values count for the importance of hyperparameters. */
+  /**
+   * Whether the trial failed: it is then never the best, but its values count for the importance of hyperparameters.
+   */
   failed: boolean;
 };
 
-/** A value better than those that its trial had before. */
+/** A value of a trial that is better than the trial's earlier values. */
 export type BestOfTrial = {
   readonly trial: number;
   readonly value: number;
-  /** The trial's own time. */
+  /** The trial's time at the observation. */
   readonly time: number;
-  /** When it was recorded, in milliseconds since 1970. */
+  /** The time of the recording event in milliseconds since 1970. */
   readonly atMs: number;
-  /** Observations of all trials up to this one, and the sum of the times that all trials had reached. */
+  /** The number of observations of all trials so far, and the sum of the times that all trials had reached. */
   readonly observations: number;
   readonly units: number;
 };
 
-/** Takes a search's events in their order. */
+/** Collects trials and best values from the events of a search, taken in order. */
 export class SearchRecord {
   space: HyperparameterSpace = {};
   metric = "";
   smallerIsBetter = true;
-  /** The first is the metric. */
+  /** The objectives of the search; the first is the metric. */
   objectives: readonly Objective[] = [];
-  /** Events taken, which is the version of the stream. */
+  /** The number of events taken, which is the stream's version. */
   version = 0;
-  /** Trial number n at n - 1. */
+  /** The trials by number: trial n is at index n - 1. */
   readonly trials: TrialRecord[] = [];
   readonly bests: BestOfTrial[] = [];
   #observations = 0;
@@ -115,7 +117,7 @@ function canBeBest({ counts, failed }: TrialRecord): boolean {
   return counts && !failed;
 }
 
-/** Each value that was the best of all trials when it came, the first of equals, in their order. */
+/** Returns each value that was the best of all trials when it was recorded, in order; equal values do not count. */
 export function bestSoFar({
   bests,
   trials,
@@ -136,15 +138,13 @@ export type Rated = TrialRecord & { readonly values: readonly number[] };
 
 export type ParetoTrials = {
   readonly objectives: readonly Objective[];
-  /**
-   * Those with values of all objectives that did not fail and whose hyperparameters were not invalid, in their order.
-   */
+  /** The trials with values of all objectives that neither failed nor had invalid hyperparameters, in order. */
   readonly rated: readonly Rated[];
-  /** Those of them that no other dominates. */
+  /** The rated trials that no other rated trial dominates. */
   readonly front: readonly Rated[];
 };
 
-/** The trials that are best where none of the objectives counts more than another. */
+/** Returns the trials that are best when all objectives are equally important. */
 export function paretoTrials({ trials, objectives }: SearchRecord): ParetoTrials {
   const rated = trials.filter((trial): trial is Rated => canBeBest(trial) && trial.values !== null);
   const front = paretoFront(rated.map(({ values }) => scoresOf(objectives, values)));

@@ -1,4 +1,4 @@
-/** Properties of a custom search, whatever its client posts, how often, and in which batches. */
+/** Properties of a custom search for any operations of its client, repeated and batched in any way. */
 import { decodeEvent, encodeEvent } from "@trainyard/contracts";
 import { TrialOutcome } from "@trainyard/contracts/events";
 import type { CustomSearcher } from "@trainyard/experiment-config";
@@ -33,7 +33,7 @@ type Step =
 const trial = fc.integer({ min: 1, max: 7 });
 const target = fc.option(fc.integer({ min: 1, max: 9 }), { nil: undefined });
 
-/** The content of an operation; its id follows from its place in the whole. */
+/** Random contents of an operation; the operation's index determines its id. */
 const wish: fc.Arbitrary<(id: string) => SearchOperation> = fc.oneof(
   { weight: 4, arbitrary: target.map((at) => (id: string) => proposal(id, goal(at, false))) },
   { weight: 2, arbitrary: trial.map((of) => (id: string) => stopOf(id, of)) },
@@ -84,7 +84,7 @@ const searcher: fc.Arbitrary<Partial<CustomSearcher>> = fc.record({
   max_concurrent_trials: fc.nat({ max: 3 }),
 });
 
-/** Lets the steps happen; what is refused is passed over. `again` has the steps that happen twice. */
+/** Runs the steps and skips refused ones; `again` selects the steps that are repeated. */
 function driven(
   config: Partial<CustomSearcher>,
   happening: readonly Step[],
@@ -116,7 +116,7 @@ function happen(search: DrivenSearch, step: Step): void {
   }
 }
 
-/** Trials that are not over and hold a place: what was suspended when it was stopped ends without one. */
+/** Counts open trials that hold a place; a suspended trial that was stopped holds none. */
 function running(events: readonly SearchEvent[]): number {
   const on = new Map<number, boolean>();
   for (const event of events) {
@@ -128,7 +128,7 @@ function running(events: readonly SearchEvent[]): number {
   return [...on.values()].filter(Boolean).length;
 }
 
-/** Differences only because something was heard twice: the same events under other versions. */
+/** Removes the versions, which differ if an operation was recorded again. */
 function withoutVersions(events: readonly SearchEvent[]): unknown {
   return events.map((event) =>
     event.type === "TrialProposed" ? { ...event.data, searchVersion: 0 } : event,
@@ -136,7 +136,7 @@ function withoutVersions(events: readonly SearchEvent[]): unknown {
 }
 
 describe("a custom search", () => {
-  it("is not changed by batches that are posted twice, and answers them the same", () => {
+  it("is not changed by batches that are posted twice, and answers the repeats the same", () => {
     fc.assert(
       fc.property(searcher, steps, fc.array(fc.boolean()), (config, happening, twice) => {
         const once = driven(config, happening);
@@ -151,7 +151,7 @@ describe("a custom search", () => {
     );
   });
 
-  it("is, at every point of its history, what a replay from the start or from a snapshot gives", () => {
+  it("equals, at every point of its history, a replay from the start or from a snapshot", () => {
     fc.assert(
       fc.property(searcher, steps, fc.nat(), (config, happening, cut) => {
         const live: string[] = [];
@@ -170,7 +170,7 @@ describe("a custom search", () => {
     );
   });
 
-  it("has no more trials than it may, nor more at one time, and no free place while one waits", () => {
+  it("respects the limits of trials and of concurrency, and leaves no place free while a trial waits", () => {
     fc.assert(
       fc.property(searcher, steps, (config, happening) => {
         const { max_trials, max_concurrent_trials } = customOf(config);
@@ -189,7 +189,7 @@ describe("a custom search", () => {
   });
 });
 
-/** Trials that are suspended for want of a place. */
+/** Returns the trials that are suspended until a place is free. */
 function waiting(events: readonly SearchEvent[]): number[] {
   const rules = new Map<number, string>();
   for (const event of events) {

@@ -23,17 +23,17 @@ const { COMPLETED, FAILED, STOPPED_EARLY } = TrialOutcome;
 
 const names = (search: DrivenSearch): string[] => search.events.map(({ type }) => type);
 
-/** Posts, and gives the names of what was recorded. */
+/** Posts operations and returns the types of the recorded events. */
 const post = (search: DrivenSearch, ...operations: SearchOperation[]): string[] =>
   search.send(posting(operations)).map(({ type }) => type);
 
-/** The refusal of a batch: the code, and the sentence. */
+/** Returns the rejection of a batch. */
 function refusal(search: DrivenSearch, operations: readonly SearchOperation[], restsOn?: number) {
   return search.machine.decide(posting(operations, restsOn ?? null));
 }
 
 describe("a custom search", () => {
-  it("waits for its client from the start, and whenever nothing runs", () => {
+  it("waits for its client at the start and whenever no trial runs", () => {
     const search = startedCustom();
     expect(names(search)).toEqual(["SearchStarted"]);
     post(search, proposal("a"));
@@ -42,13 +42,13 @@ describe("a custom search", () => {
     expect(search.state.phase).toBe("running");
   });
 
-  it("is over when it is canceled", () => {
+  it("completes when it is canceled", () => {
     const search = startedCustom();
     search.send({ type: "CancelSearch" });
     expect(search.completion()).toEqual({ reason: SearchCompletion.CANCELED });
   });
 
-  it("records what was posted, then what it decides", () => {
+  it("records the posted operations, then the decisions that follow", () => {
     const search = startedCustom();
     const operation = proposal("first");
     expect(search.send(posting([operation]))).toEqual([
@@ -68,18 +68,18 @@ describe("a custom search", () => {
     ]);
   });
 
-  it("stops with the client's reason", () => {
+  it("stops a trial with the client's reason", () => {
     const search = startedCustom();
     post(search, proposal("a"));
     expect(search.send(posting([stopOf("b", 1, "it is hopeless")])).at(-1)).toEqual({
       type: "TrialStopDecided",
       data: { trial: 1, rule: "client", evidence: { operation: "b", reason: "it is hopeless" } },
     });
-    // A stopped trial stays stopped; the operation counts all the same.
+    // A stopped trial stays stopped, but the operation is recorded.
     expect(post(search, stopOf("c", 1))).toEqual(["OperationsPosted"]);
   });
 
-  it("starts a trial from another's checkpoint, also of the same batch", () => {
+  it("starts a trial from the checkpoint of another trial, even one of the same batch", () => {
     const search = startedCustom();
     post(search, proposal("a"), proposal("b", { startFromTrial: 1 }));
     expect(search.proposals()[1]).toMatchObject({ number: 2, startFromTrial: 1 });
@@ -87,7 +87,7 @@ describe("a custom search", () => {
 });
 
 describe("a repeated post", () => {
-  it("changes nothing and has the same answer, also with something new beside it", () => {
+  it("changes nothing and has the same answer, even together with new operations", () => {
     const search = startedCustom();
     const batch = [proposal("a"), progressOf("b", 0.5)];
     search.send(posting(batch));
@@ -100,7 +100,7 @@ describe("a repeated post", () => {
     expect(operationResults(search.state, batch)).toEqual(answer);
   });
 
-  it("does so when the search has moved on, or is over", () => {
+  it("is accepted after the search has changed or completed", () => {
     const search = startedCustom();
     search.send(posting([proposal("a")], 1));
     expect(search.send(posting([proposal("a")], 1))).toEqual([]);
@@ -108,7 +108,7 @@ describe("a repeated post", () => {
     expect(search.send(posting([proposal("a")]))).toEqual([]);
   });
 
-  it("is refused where it is another operation under the same id", () => {
+  it("is refused if the operation under the same id is different", () => {
     const search = startedCustom();
     post(search, proposal("a"));
     const other = proposal("a", { hyperparameters: { lr: 0.02, units: 16 } });
@@ -135,7 +135,7 @@ describe("a target", () => {
     expect(search.validate(1, 1_000, 0.3)).toHaveLength(1);
   });
 
-  it("ends the trial there if it says so", () => {
+  it("ends the trial when it is reached if the operation says so", () => {
     const search = startedCustom();
     post(search, proposal("a", { target: 10, stopAtTarget: true }));
     expect(search.validate(1, 12, 0.5).at(-1)).toMatchObject({
@@ -144,7 +144,7 @@ describe("a target", () => {
     });
   });
 
-  it("that is reached already holds at once", () => {
+  it("takes effect at once if the trial has already reached it", () => {
     const search = startedCustom();
     post(search, proposal("a"), proposal("b"));
     search.validate(1, 12, 0.5);
@@ -153,7 +153,7 @@ describe("a target", () => {
     expect(post(search, resumptionOf("d", 2, { target: 10, stopAtTarget: true })).at(-1)).toBe(
       "TrialStopDecided",
     );
-    // It is suspended already: nothing happens.
+    // The trial is suspended already, so no decision follows.
     expect(post(search, resumptionOf("e", 1, { target: 11 }))).toEqual(["OperationsPosted"]);
     expect(post(search, resumptionOf("f", 1, { target: 11, stopAtTarget: true })).at(-1)).toBe(
       "TrialStopDecided",
@@ -175,7 +175,7 @@ describe("max_concurrent_trials", () => {
       { type: "TrialSuspended", data: { trial: 2, rule: "target_reached" } },
       { type: "TrialResumed", data: { trial: 3 } },
     ]);
-    // Resumed without a place it waits for one again.
+    // A trial that is resumed without a free place is suspended until one is free.
     expect(post(search, resumptionOf("d", 2)).at(-1)).toBe("TrialSuspended");
     expect(search.end(3, FAILED).at(-1)).toMatchObject({
       type: "TrialResumed",
@@ -183,7 +183,7 @@ describe("max_concurrent_trials", () => {
     });
   });
 
-  it("passes over a waiting trial that its client suspended or stopped", () => {
+  it("skips waiting trials that the client suspended or stopped", () => {
     const search = startedCustom({ max_concurrent_trials: 1 });
     post(search, proposal("a"), proposal("b"), proposal("c"), proposal("d"));
     post(search, suspensionOf("e", 2), stopOf("f", 3));
@@ -198,8 +198,8 @@ describe("max_concurrent_trials", () => {
   });
 });
 
-describe("finishing", () => {
-  it("stops what runs, and completes with the last end, whatever its outcome", () => {
+describe("finishing a custom search", () => {
+  it("stops the running trials, and completes the search at the last end, whatever the outcomes", () => {
     const search = startedCustom();
     post(search, proposal("a"), proposal("b"));
     expect(post(search, finishOf("c", { reason: "good enough" }))).toEqual([
@@ -213,7 +213,7 @@ describe("finishing", () => {
     expect(search.completion()?.reason).toBe(SearchCompletion.EXHAUSTED);
   });
 
-  it("lets running trials end where it says so; suspended ones are ended, since nobody would resume them", () => {
+  it("lets running trials end if the client says so, but ends suspended ones, which no one could resume", () => {
     const search = startedCustom();
     post(search, proposal("a"), proposal("b"), proposal("e", { target: 9 }), suspensionOf("c", 2));
     expect(post(search, finishOf("d", { letTrialsEnd: true })).slice(1)).toEqual([
@@ -227,7 +227,7 @@ describe("finishing", () => {
     expect(search.completion()?.reason).toBe(SearchCompletion.EXHAUSTED);
   });
 
-  it("as failed makes the search fail, also without any trial", () => {
+  it("makes the search fail if finished as failed, even without a trial", () => {
     const search = startedCustom();
     expect(post(search, finishOf("a", { failed: true, reason: "no data" })).slice(1)).toEqual([
       "SearchStopDecided",
@@ -237,7 +237,7 @@ describe("finishing", () => {
   });
 });
 
-describe("early stopping", () => {
+describe("early stopping of a custom search", () => {
   const limited = (more: Parameters<typeof budget>[0], searcher = customOf()): DrivenSearch => {
     const search = new DrivenSearch();
     const config = configOf(searcher, undefined, [budget(more)]);
@@ -245,7 +245,7 @@ describe("early stopping", () => {
     return search;
   };
 
-  it("by a budget of wall time ends a search that nobody answers, with or without trials", () => {
+  it("ends a search without an active client by max_wall_time, with or without trials", () => {
     const silent = limited({ max_wall_time: 60 });
     expect(silent.send({ type: "NoteTime", atMs: 60_999 })).toEqual([]);
     silent.send({ type: "NoteTime", atMs: 61_000 });
@@ -258,15 +258,15 @@ describe("early stopping", () => {
     expect(resting.completion()?.reason).toBe(SearchCompletion.EXHAUSTED);
   });
 
-  it("by a budget of trials refuses those beyond it, and leaves the others to the client", () => {
+  it("refuses trials beyond max_trials of a budget, and leaves the others to the client", () => {
     const search = limited({ max_trials: 1 });
     post(search, proposal("a", { target: 5 }));
     expect(refusal(search, [proposal("b")])).toMatchObject({ rejected: "search_finished" });
-    // Nobody could resume this trial, since the search takes no more operations: it ends at its target.
+    // The search accepts no more operations, so no client could resume the trial: it ends at its target.
     expect(search.validate(1, 5, 0.5).at(-1)?.type).toBe("TrialStopDecided");
   });
 
-  it("by max_time ends a trial that was given no nearer target", () => {
+  it("ends a trial without a nearer target by max_time", () => {
     const search = limited({}, customOf({ max_time: 7 }));
     post(search, proposal("a"), proposal("b", { target: 9 }));
     expect(search.validate(1, 7, 0.5).at(-1)).toMatchObject({ data: { rule: "max_time" } });
@@ -274,7 +274,7 @@ describe("early stopping", () => {
   });
 });
 
-describe("a batch is refused whole", () => {
+describe("a whole batch is refused", () => {
   const searched = (): DrivenSearch => {
     const search = startedCustom({ max_trials: 3 });
     post(search, proposal("a"), proposal("b"));
@@ -316,9 +316,9 @@ describe("a batch is refused whole", () => {
     ],
     ["progress of 2", progressOf("x", 2), "invalid_request", /progress must be from 0 to 1/],
     ["a long reason", stopOf("x", 2, "x".repeat(1_001)), "invalid_request", /1001 .* most 1000/],
-    ["more trials than it may have", proposal("x"), "too_many_trials", /has its 3 trials/],
+    ["more trials than it may have", proposal("x"), "too_many_trials", /already has 3 trials/],
   ];
-  it.each(cases)("for %s", (_what, operation, code, said) => {
+  it.each(cases)("because of %s", (_what, operation, code, said) => {
     const search = searched();
     const good = proposal("good");
     expect(refusal(search, [good, operation])).toMatchObject({
@@ -326,22 +326,22 @@ describe("a batch is refused whole", () => {
       detail: expect.stringMatching(said),
       problems: [{ path: expect.stringMatching(/^operations\[1\]/) }],
     });
-    // Nothing of it was recorded: the good one goes through alone.
+    // No operation of the batch was recorded: the valid one succeeds alone.
     expect(post(search, good)).toEqual(["OperationsPosted", "TrialProposed"]);
   });
 
-  it("for more than an event holds, however few characters it is", () => {
+  it("because it exceeds the bytes of an event, though its characters do not", () => {
     const search = searched();
     const of = (characters: number) =>
       proposal("x", { hyperparameters: { lr: 0.01, units: 16, text: "界".repeat(characters) } });
-    // Read as 70,000 characters, recorded as 210,000 bytes.
+    // The text has 70,000 characters, which take 210,000 bytes in UTF-8.
     expect(refusal(search, [of(70_000)])).toMatchObject({
       rejected: "invalid_request",
-      detail: expect.stringMatching(/take 210\d\d\d bytes as they are recorded; at most 192 KiB/),
+      detail: expect.stringMatching(/take 210\d\d\d bytes in an event; at most 192 KiB/),
     });
   });
 
-  it("for a search that is finished, complete, of another kind, or has moved on", () => {
+  it("because the search is finished, complete, not custom, or has another version", () => {
     const search = searched();
     const code = (operations: readonly SearchOperation[], restsOn?: number) =>
       refusal(search, operations, restsOn);
@@ -360,7 +360,7 @@ describe("a batch is refused whole", () => {
     expect(refusal(random, [stopOf("x", 1)])).toMatchObject({ rejected: "search_not_custom" });
   });
 
-  it("for too much of it", () => {
+  it("because it has too many or too large operations", () => {
     const many = Array.from({ length: 101 }, (_, n) => proposal(`${n}`));
     expect(refusal(startedCustom(), many)).toMatchObject({ rejected: "invalid_request" });
     expect(refusal(startedCustom(), [])).toMatchObject({ rejected: "invalid_request" });
@@ -371,7 +371,7 @@ describe("a batch is refused whole", () => {
   });
 });
 
-it("deciding on a full batch leaves the search as it was, however few trials it has", () => {
+it("deciding on a full batch leaves the search unchanged, whatever its number of trials", () => {
   const search = startedCustom({ max_concurrent_trials: 1 });
   post(search, proposal("a"), proposal("b"));
   const text = encodeSearch(search.state);
@@ -385,7 +385,7 @@ it("deciding on a full batch leaves the search as it was, however few trials it 
   expect(search.state.trials.length).toBe(51);
 });
 
-it("is decided the same again from its recorded events", () => {
+it("a custom search decides the same again from its recorded events", () => {
   const search = startedCustom({ max_concurrent_trials: 1 });
   search.send(posting([proposal("a", { target: 3 }), proposal("b")], 1));
   search.validate(1, 3, 0.5);

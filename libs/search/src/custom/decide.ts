@@ -1,6 +1,6 @@
 /**
- * A batch of operations → what is recorded of it: OperationsPosted with those that are new, and what each decides, in
- * order. All of them or none: the first that cannot be is a rejection that names it.
+ * Decides on a batch of operations: OperationsPosted with the new ones, and the decisions of each, in order. A batch is
+ * recorded whole or not at all: the first operation that is refused rejects the batch with its id.
  */
 import type { JsonObject } from "@trainyard/experiment-config";
 import { assertNever, isRejection, type Rejection, reject } from "@trainyard/kernel";
@@ -56,7 +56,7 @@ export function postOperations(
   if (restsOn !== null && restsOn !== search.version) {
     return reject(
       "search_moved_on",
-      `the operations depend on version ${restsOn} of the search, which has version ${search.version} now`,
+      `the operations depend on version ${restsOn} of the search, which is at version ${search.version}`,
     );
   }
   const unknown = ofUnknownTrial(search, places);
@@ -64,7 +64,7 @@ export function postOperations(
   return recorded(tried, search, places, restsOn);
 }
 
-/** Each is decided on the search as those before it leave it. */
+/** Decides on each operation in the state that the operations before it have left. */
 function recorded(
   tried: TriedSearch,
   search: CustomSearch,
@@ -88,7 +88,7 @@ function recorded(
   return goesOn(search) ? events : [...events, exhausted(search)];
 }
 
-/** The results of posted operations, in their order; empty for a search that does not know them. */
+/** Returns the results of posted operations in order; a search that is not custom has none. */
 export function operationResults(
   search: SearchState,
   operations: readonly SearchOperation[],
@@ -109,13 +109,13 @@ function reused(search: RunningSearch, operations: readonly SearchOperation[]): 
   for (const [index, operation] of operations.entries()) {
     const known = postedAs(search, operation);
     if (known === undefined || known.digest === digestOf(operation)) continue;
-    const detail = `another operation was posted under this id, at version ${known.version}`;
+    const detail = `another operation has this id already, posted at version ${known.version}`;
     return refused("operation_id_reused", index, operation, detail);
   }
   return null;
 }
 
-/** A batch may name the trials that it proposes itself: their numbers follow on. */
+/** Checks that named trials exist. A batch may name trials that it proposes itself, by the numbers that follow. */
 function ofUnknownTrial(search: RunningSearch, places: readonly Place[]): Rejection | null {
   let known = proposedTrials(search);
   for (const { index, operation } of places) {
@@ -167,7 +167,7 @@ function propose(
 ): readonly Decision[] | Rejection {
   const { trialsMax } = search.plan;
   if (search.finishing) {
-    const detail = "the search was finished: it takes no more trials";
+    const detail = "the search was finished and takes no more trials";
     return refused("search_finished", index, operation, detail);
   }
   const given = givenPoint(search.plan, hyperparameters ?? {});
@@ -181,7 +181,7 @@ function propose(
     return refused("invalid_hyperparameters", index, operation, detail, problems);
   }
   if (trialsMax > 0 && proposedTrials(search) >= trialsMax) {
-    const detail = `the search has its ${trialsMax} trials, as max_trials says`;
+    const detail = `the search already has ${trialsMax} trials, the limit of max_trials`;
     return refused("too_many_trials", index, operation, detail);
   }
   const evidence = { operation: operation.id };
@@ -212,7 +212,7 @@ function ofOpenTrial(
   return refused("trial_ended", index, operation, `trial ${number} has ended`);
 }
 
-/** Decides on a trial that neither ended nor is about to. */
+/** Decides on a trial that has neither ended nor been stopped. */
 function ofGoingTrial(
   search: RunningSearch,
   place: Place,
@@ -238,7 +238,7 @@ function stopped(place: Place, trial: number, reason: string): Decision {
   return { kind: "stop", trial, rule: "client", evidence: evidenceOf(place, reason) };
 }
 
-/** One that waits for a place waits for its client from now on. */
+/** Suspends a trial by its client's wish; the trial then does not wait for a place. */
 function suspend(
   search: CustomSearch,
   place: Place,
@@ -254,7 +254,7 @@ function waitsForPlace({ memory }: CustomSearch, trial: number): boolean {
   return memory.goals[trial - 1]?.waits === true;
 }
 
-/** The goal is the new one already: the fold of the operations has set it. */
+/** Resumes a trial; its goal is already the new one, because applying OperationsPosted has set it. */
 function resume(
   search: CustomSearch,
   place: Place,
@@ -307,7 +307,7 @@ function finish(
     if (state === undefined || !isOpen(state) || isStopped(state)) continue;
     if (letTrialsEnd && state.wanted === "run") continue;
     if (decisions.length > stopsPerFinishMax) {
-      const detail = `it would stop more than ${stopsPerFinishMax} trials at once: stop some of them first, or let them end`;
+      const detail = `finishing would stop more than ${stopsPerFinishMax} trials at once: stop some of them first, or let them end`;
       return refused("too_many_trials", place.index, place.operation, detail);
     }
     decisions.push(stopped(place, trial, reason || "the search was finished"));

@@ -22,7 +22,7 @@ const givenPoint = (
 const good: JsonObject = { lr: 0.01, units: 8, momentum: 0.5, net: { kind: "relu" } };
 
 describe("a given point", () => {
-  it("is completed by the constants, in the order of the keys", () => {
+  it("is completed by constants, in the order of sorted keys", () => {
     const given = givenPoint(space, good);
     expect(given).toEqual({ point: { ...good, net: { depth: [1, 2], kind: "relu" } } });
     expect(JSON.stringify(given)).toMatch(/"lr".*"momentum".*"net".*"depth".*"kind".*"units"/);
@@ -41,18 +41,18 @@ describe("a given point", () => {
     );
   });
 
-  it("bears powers that another library made, at both ends", () => {
+  it("may have powers with another library's rounding, at both ends of the range", () => {
     expect(givenPoint(space, { ...good, lr: 0.1 * (1 + 1e-12) })).toHaveProperty("point");
     expect(givenPoint(space, { ...good, lr: 0.0001 * (1 - 1e-12) })).toHaveProperty("point");
     expect(givenPoint(space, { ...good, lr: 0.1001 })).toHaveProperty("problems");
   });
 
-  it("is compared with mappings whatever the order of their keys", () => {
+  it("equals a point whose keys are in another order", () => {
     const net = { kind: { alpha: 1, name: "elu" } };
     expect(givenPoint(space, { ...good, net })).toHaveProperty("point");
   });
 
-  it("leaves out what is not there, and satisfies the constraints", () => {
+  it("excludes hyperparameters whose condition is false, and must satisfy the constraints", () => {
     const conditional: HyperparameterSpace = {
       kind: { type: "categorical", vals: ["sgd", "adam"] },
       momentum: { type: "double", minval: 0, maxval: 1, count: null, when: { "/kind": ["sgd"] } },

@@ -1,7 +1,7 @@
 /**
- * The hyperparameters that a client proposes, held against the experiment's space: each that is there has to have a
- * value in its range, save that constants may be left out, and all together satisfy the constraints. Anything else
- * would be a trial that the rest of the platform takes for one of this search and that is none.
+ * Checks the hyperparameters that a client proposes against the experiment's space. Each hyperparameter that exists at
+ * the point must have a value in its range; only constants may be omitted. Together they must satisfy the constraints.
+ * Otherwise the trial would not be one of this search.
  */
 import {
   type HyperparameterSpace,
@@ -20,11 +20,11 @@ export type GivenPoint =
   | { readonly point: JsonObject }
   | { readonly problems: readonly FieldProblem[] };
 
-/** The whole point, constants included and in the order of sorted keys, or what is wrong with it. */
+/** Returns the complete point, with constants and sorted keys, or the problems. */
 export function givenPoint(plan: SearchedSpace, given: JsonObject): GivenPoint {
   const { space } = plan;
   const problems: FieldProblem[] = [];
-  // Null marks a missing value, until it is known whether it has to be there.
+  // Null marks a missing value until it is known whether the hyperparameter exists at this point.
   const whole = fullPoint(space, (hyperparameter, _path, keys) => {
     const value = valueAtKeys(given, keys);
     if (value !== undefined) return sortedKeys(value);
@@ -45,9 +45,9 @@ function constraintAt({ searcher }: SearchedSpace, number: number): FieldProblem
 
 type Nest = {
   readonly given: JsonObject;
-  /** The whole point, without what is not there. */
+  /** The complete point without hyperparameters whose condition is false. */
   readonly point: JsonObject;
-  /** The way to this nest. */
+  /** The keys that lead to this nested mapping. */
   readonly keys: readonly string[];
 };
 

@@ -2,7 +2,7 @@ import { expect, it } from "vitest";
 import { searchLimits } from "../limits.ts";
 import { finishOf, posting, proposal, startedCustom, stopOf } from "../testing/custom.ts";
 
-it("a search with more trials than can be stopped at once is finished once some of them were stopped", () => {
+it("a search with too many trials to stop at once can be finished after some trials were stopped", () => {
   const { stopsPerFinishMax, operationsPerPostMax } = searchLimits;
   const search = startedCustom();
   for (let at = 0; at <= stopsPerFinishMax; at += operationsPerPostMax) {

@@ -1,6 +1,6 @@
 /**
- * The operations of the client of a custom search, and the form of a batch before anybody looks at the search: each
- * operation with an id of its own and one thing that it wants.
+ * The operations of a custom search's client, and the checks of a batch that do not depend on the search: each
+ * operation needs a unique id and one action.
  */
 import { encodedBytes, type Plain } from "@trainyard/contracts";
 import type {
@@ -15,7 +15,7 @@ import { searchLimits } from "../limits.ts";
 export type SearchOperation = Plain<SearchOperationMessage>;
 export type OperationResult = Plain<SearchOperationResult>;
 
-/** The wish of one operation; each operation of a validated batch has one. */
+/** The action of one operation; each operation of a valid batch has one. */
 export type Wish = Exclude<SearchOperation["operation"], { case: undefined }>;
 export type WishOf<Case extends Wish["case"]> = Extract<Wish, { case: Case }>["value"];
 
@@ -26,14 +26,14 @@ export function wishOf({ operation }: SearchOperation): Wish {
 
 const idPattern = /^[\x21-\x7e]{1,100}$/;
 
-/** The first error of a batch that does not depend on the search; null for none. */
+/** Returns the first error of a batch that does not depend on the search, or null. */
 export function malformed(operations: readonly SearchOperation[]): Rejection | null {
   const { operationsPerPostMax, operationBytesPerPostMax } = searchLimits;
-  if (operations.length === 0) return reject("invalid_request", "there are no operations");
+  if (operations.length === 0) return reject("invalid_request", "the batch has no operations");
   if (operations.length > operationsPerPostMax) {
     return reject(
       "invalid_request",
-      `there are ${operations.length} operations; at most ${operationsPerPostMax} are posted at once`,
+      `the batch has ${operations.length} operations; at most ${operationsPerPostMax} may be posted at once`,
     );
   }
   const bytes = encodedBytes({ type: "OperationsPosted", data: { operations: [...operations] } });
@@ -41,7 +41,7 @@ export function malformed(operations: readonly SearchOperation[]): Rejection | n
     const most = `${operationBytesPerPostMax / 1024} KiB`;
     return reject(
       "invalid_request",
-      `the operations take ${bytes} bytes as they are recorded; at most ${most} are posted at once`,
+      `the operations take ${bytes} bytes in an event; at most ${most} may be posted at once`,
     );
   }
   const seen = new Set<string>();
@@ -89,7 +89,7 @@ function wrongWith({ id, operation }: SearchOperation, seen: ReadonlySet<string>
   }
 }
 
-/** A rejection that names the operation by its place, from 0, and by its id. */
+/** Rejects an operation, which is named by its index, from 0, and its id. */
 export function refused(
   code: string,
   index: number,
@@ -105,8 +105,8 @@ export function refused(
   return reject(code, `operation ${JSON.stringify(id)}: ${detail}`, named);
 }
 
-/** Tells another operation under the same id from a repeat. */
+/** Returns a hash that distinguishes a repeat from another operation under the same id. */
 export function digestOf({ operation }: SearchOperation): number {
-  // A message is plain JSON; what is not set is undefined, which the text leaves out.
+  // A message is plain JSON; JSON.stringify leaves out unset fields, which are undefined.
   return hashOf(JSON.stringify(sortedKeys(JSON.parse(JSON.stringify(operation)) as Json)));
 }

@@ -1,8 +1,8 @@
-/** When trials of a custom search stop at their targets, and which waiting trials get a free place. */
+/** Decides when trials of a custom search stop at their targets, and which waiting trials get a free place. */
 import type { Decision } from "../algorithm.ts";
 import { type CustomSearch, firstWaiting } from "./state.ts";
 
-/** The decision about a trial that has reached its target; none before. */
+/** Returns the decision about a trial that has reached its target, or null. */
 export function targetReached(
   search: CustomSearch,
   trial: number,
@@ -11,7 +11,7 @@ export function targetReached(
 ): readonly Decision[] {
   const goal = search.memory.goals[trial - 1];
   if (goal === undefined || goal.target === null || time < goal.target) return [];
-  // A trial of a finished search is stopped rather than suspended: nobody would resume it.
+  // A trial of a finished search is stopped, not suspended, since no client could resume it.
   const stops = goal.stops || search.finishing;
   const rule = "target_reached";
   const evidence = { target: goal.target, time, value };
@@ -20,7 +20,7 @@ export function targetReached(
     : [{ kind: "suspend", trial, rung: 0, rule, evidence }];
 }
 
-/** How many more trials may run; `freed` places are about to become free. */
+/** The number of trials that may start or resume; `freed` places are about to become free. */
 export function placesFree({ plan, unended, memory }: CustomSearch, freed = 0): number {
   if (plan.concurrentTrialsMax === 0) return Number.POSITIVE_INFINITY;
   return plan.concurrentTrialsMax - (unended - memory.resting) + freed;

@@ -1,8 +1,9 @@
 /**
  * The state of a custom search: the posted operations, the target of each trial, and the trials that wait for a place.
- * A trial that is proposed beyond `max_concurrent_trials` waits from its start, and one that is resumed beyond it is
- * suspended by the rule `no_place`; both are resumed in order as places become free. A trial that its client suspended
- * waits for its client.
+ *
+ * A trial that is proposed beyond `max_concurrent_trials` waits from its start. A trial that is resumed beyond it is
+ * suspended by the rule `no_place`. As places become free, such trials are resumed in order. A trial that its client
+ * suspended waits for the client.
  */
 import type { EventData } from "@trainyard/contracts";
 import type { SearchEvent } from "../events.ts";
@@ -10,13 +11,13 @@ import type { RunningSearch, SearchState } from "../state.ts";
 import type { UndoLog } from "../undo-log.ts";
 import { digestOf, type WishOf, wishOf } from "./operations.ts";
 
-/** The rule of a trial without a place. */
+/** The rule that suspends a trial when no place is free. */
 export const NO_PLACE = "no_place";
 
 export type Posted = {
-  /** The trial that the operation is about, or that it made; 0 for none. */
+  /** The trial that the operation names or proposed; 0 for none. */
   readonly trial: number;
-  /** The version of the search at which it was recorded. */
+  /** The version of the search at which the operation was recorded. */
   readonly version: number;
   readonly digest: number;
 };
@@ -24,22 +25,24 @@ export type Posted = {
 export type Goal = {
   /** The time until which the trial trains; null for its end. */
   readonly target: number | null;
-  /** The trial ends at its target, rather than being suspended. */
+  /** Whether the trial ends at its target; otherwise it is suspended. */
   readonly stops: boolean;
-  /** It has not ended and has no place: it is suspended, or was when it was stopped. */
+  /** Whether the open trial has no place: it is suspended, or was suspended when it was stopped. */
   readonly rests: boolean;
-  /** It is suspended until a place is free. */
+  /** Whether the trial is suspended until a place is free. */
   readonly waits: boolean;
 };
 
 export type CustomState = {
-  /** The posted operations by the operation's id, after a `#`, so that no id is the name of a built-in property. */
+  /** The posted operations by id, prefixed with `#` so that no id is the name of a built-in property. */
   readonly posted: Readonly<Record<string, Posted>>;
-  /** That of trial n at n - 1; made with the operation, just before the trial. */
+  /**
+   * The goals by trial: trial n at index n - 1. A proposal's goal is set by its operation, before the trial's event.
+   */
   readonly goals: readonly Goal[];
-  /** Trials that have not ended and hold no place. */
+  /** The number of open trials without a place. */
   readonly resting: number;
-  /** Trials that wait for a place, from `queueHead` on; those that do so no more are passed over. */
+  /** The trials that wait for a place, from index `queueHead` on; entries that wait no more are skipped. */
   readonly queue: readonly number[];
   readonly queueHead: number;
 };
@@ -50,7 +53,7 @@ export function newCustomState(): CustomState {
   return { posted: {}, goals: [], resting: 0, queue: [], queueHead: 0 };
 }
 
-/** Whether its algorithm is the custom one, whose memory this is. */
+/** Whether the search is custom, so that its memory is a `CustomState`. */
 export function isCustom(search: SearchState): search is CustomSearch {
   return search.plan?.algorithm === "custom";
 }
@@ -66,7 +69,7 @@ export function applyToCustom(search: CustomSearch, event: SearchEvent, undo: Un
       post(memory, event.data, search.version + 1, undo);
       break;
     case "TrialProposed":
-      // A trial that is made without a place for it waits for one.
+      // A trial that is proposed without a free place waits for one.
       if (event.data.waits === true) rest(memory, event.data.number, true, undo);
       break;
     case "TrialSuspended":
@@ -107,7 +110,7 @@ function goalOf({ target, stopAtTarget }: WishOf<"propose"> | WishOf<"resume">):
   return { target: target ?? null, stops: stopAtTarget, rests: false, waits: false };
 }
 
-/** The trial holds no place from now on; `waits`: until one is free. */
+/** Takes the trial's place away; with `waits`, the trial waits for another. */
 function rest(memory: CustomState, trial: number, waits: boolean, undo: UndoLog): void {
   const before = memory.goals[trial - 1]?.rests ?? false;
   setGoal(memory, trial, { rests: true, waits }, undo);
@@ -115,20 +118,20 @@ function rest(memory: CustomState, trial: number, waits: boolean, undo: UndoLog)
   if (!before) undo.set(memory, "resting", memory.resting + 1);
 }
 
-/** Stopped, it ends without a place if it had none. */
+/** Removes a stopped trial from the waiting ones; it ends without a place if it had none. */
 function waitNoMore(memory: CustomState, trial: number, undo: UndoLog): void {
   const rests = memory.goals[trial - 1]?.rests ?? false;
   setGoal(memory, trial, { rests, waits: false }, undo);
 }
 
-/** The trial holds a place, or has ended. */
+/** Marks that the trial holds a place, or has ended. */
 function rise(memory: CustomState, trial: number, undo: UndoLog): void {
   const before = memory.goals[trial - 1]?.rests ?? false;
   setGoal(memory, trial, { rests: false, waits: false }, undo);
   if (before) undo.set(memory, "resting", memory.resting - 1);
 }
 
-/** The head moves past those that wait no more, so that finding the next one is cheap. */
+/** Sets the goal and moves the queue's head past trials that wait no more, which keeps lookups cheap. */
 function setGoal(
   memory: CustomState,
   trial: number,
@@ -151,7 +154,7 @@ function waitsAt({ goals, queue }: CustomState, index: number): boolean {
   return goals[(queue[index] ?? 0) - 1]?.waits === true;
 }
 
-/** The first trials that wait for a place, at most `most`. A trial may be in the queue twice. */
+/** Returns the first trials that wait for a place, at most `most`. A trial may be in the queue twice. */
 export function firstWaiting(memory: CustomState, most: number): number[] {
   const { queue, queueHead } = memory;
   const found = new Set<number>();

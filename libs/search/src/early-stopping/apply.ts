@@ -1,5 +1,5 @@
 /**
- * How the search's events change the state of the policies. Reports that are not later than their trial's last one are
+ * Applies the search's events to the state of the policies. Reports that are not later than the trial's last are
  * ignored.
  */
 import type { EventData } from "@trainyard/contracts";
@@ -26,7 +26,7 @@ function setProgress(
 
 type Searching = SearchState & { readonly plan: SearchPlan };
 
-/** `search` is as it was before the event. */
+/** Applies an event; `search` is the search before the event. */
 export function applyToPolicies(
   memory: EarlyStoppingState,
   event: SearchEvent,
@@ -62,7 +62,7 @@ export function applyToPolicies(
   }
 }
 
-/** Time does not go back, whatever the order in which events of several clocks come. */
+/** Advances the time, which never decreases, even if events from several clocks arrive in another order. */
 function noteTime(
   { usage }: EarlyStoppingState,
   atMs: number | undefined,
@@ -87,7 +87,7 @@ function propose(
   setProgress(memory, startFromTrial, { ...progress, standing }, undo);
 }
 
-/** Reopens trials: a budget stops exactly the open ones. */
+/** Reopens trials, so that a budget stops exactly the open ones. */
 function reopen(
   memory: EarlyStoppingState,
   again: readonly number[],
@@ -109,7 +109,7 @@ function openEntry(trial: number) {
   return { value: trial, order: 0, trial };
 }
 
-/** A start of what runs already, or an end of what does not, changes nothing. */
+/** Records the start or end of a run; a repeated start or end changes nothing. */
 function use(
   memory: EarlyStoppingState,
   { trial, started, atMs }: EventData<"RunUsageRecorded">,
@@ -157,7 +157,7 @@ function observe(
   setProgress(memory, trial, after, undo);
 }
 
-/** Ranks a trial in the population; returns its progress with where that puts it. */
+/** Ranks a trial in the population; returns its progress with its new standing. */
 function inPopulation(
   { population }: EarlyStoppingState,
   trial: number,
@@ -174,7 +174,7 @@ function inPopulation(
   return { ...before, standing: { ...before.standing, value }, streaks };
 }
 
-/** A trial that was stopped or has ended leaves the population, and no budget has to stop it. */
+/** Removes a stopped or ended trial from the population and from the trials that a budget must stop. */
 function close(memory: EarlyStoppingState, trial: number, undo: UndoLog): void {
   const progress = progressOf(memory, trial);
   const { value } = progress.standing;

@@ -1,13 +1,14 @@
 /**
- * How a trial compares with the others at a time, as Google Vizier's median rule does (Golovin et al., KDD 2017,
- * §3.2.2): its best value so far with the running averages, up to that time, of the others that have reported at or
+ * Compares a trial with the others at a time, as Google Vizier's median rule does (Golovin et al., KDD 2017, §3.2.2):
+ * the trial's best value so far, with the running averages, up to that time, of the others that have reported at or
  * beyond it.
  *
- * For each time at which trials report there is a ranking of the averages up to it. A report brings its trial into the
- * rankings of the times since its last report: one, where all report at the same times. Times that many reports share
- * are few; where every trial has its own (seconds, for instance), only the first ones become times of comparison, after
- * them some at growing distances, and a report in between is compared at the last one before it. All of this is exact:
- * a ranking always holds every trial that has come as far.
+ * Each time of comparison has a ranking of the averages up to it. A report inserts its trial into the rankings of the
+ * times since its last report: a single one if all trials report at the same times.
+ *
+ * If every trial has its own times (seconds, for instance), only the first times become times of comparison, and after
+ * those some at growing distances. A report between two is compared at the earlier one. The result is exact: a ranking
+ * always contains every trial that has reached its time.
  */
 import {
   type Entry,
@@ -20,29 +21,31 @@ import {
 import type { UndoLog } from "../undo-log.ts";
 import { WORST } from "./ranked.ts";
 
-/** Times of comparison that are taken as they come: more than most trainings have validations. */
+/** The number of times that become times of comparison unconditionally, more than most trainings have validations. */
 const TIMES_MAX = 128;
-/** Beyond these a new one must be so much later than the last, relative to it. */
+/** Beyond `TIMES_MAX`, a new time must be later than the last by this factor of it. */
 const GROWTH = 1 / 16;
-/** A time that trials have passed already is opened only where so many must be looked through. */
+/**
+ * A time that trials have already passed becomes one of comparison only if at most this many trials must be checked.
+ */
 const PASSED_MAX = 1_000;
 
 export type Averages = {
-  /** Times in increasing order; `rankings` has the ranking of each at the same index. */
+  /** The times of comparison in increasing order; each has its ranking at the same index of `rankings`. */
   readonly times: readonly number[];
   readonly rankings: readonly Ranking[];
-  /** The last time that any trial has reported. */
+  /** The latest time that any trial has reported. */
   readonly latest: number;
 };
 
-/** The course of one trial. Sums and averages are of ranked values. */
+/** The reports of one trial in sums and averages; all values are ranked values. */
 export type Course = {
-  /** The last report's time; the smallest integer for none. */
+  /** The time of the last report; the smallest integer before any report. */
   readonly time: number;
   readonly count: number;
   readonly sum: number;
   readonly best: number;
-  /** The average up to the last time of comparison that it has reached; null for none. */
+  /** The last time of comparison that the trial has reached, and its average up to it; null for none. */
   readonly compared: { readonly at: number; readonly average: number } | null;
 };
 
@@ -62,7 +65,7 @@ function averageOf({ count, sum }: Course): number {
   return sum >= WORST ? WORST : sum / count;
 }
 
-/** The course with one more report, which is later than the last. */
+/** Returns the course with one more report, which must be later than the last. */
 export function gone(course: Course, time: number, value: number): Course {
   const sum = value >= WORST || course.sum >= WORST ? WORST : course.sum + value;
   return {
@@ -75,8 +78,8 @@ export function gone(course: Course, time: number, value: number): Course {
 }
 
 /**
- * Ranks a trial after a report that led from one course to the next, and returns the course as it is compared from then
- * on. `lastTimeOf` says how far a trial has come.
+ * Ranks a trial after a report that changed its course, and returns the course with its new comparison. `lastTimeOf`
+ * returns the last time of a trial.
  */
 export function advance(
   averages: Averages,
@@ -114,7 +117,7 @@ function lastAtOrBefore(times: readonly number[], time: number): number {
   return low - 1;
 }
 
-/** Makes the time one of comparison, unless it is one or there are too many. */
+/** Makes the time one of comparison, unless it is one already or the limits are reached. */
 function openTime(
   { times, rankings, latest }: Averages,
   time: number,
@@ -133,8 +136,8 @@ function openTime(
   }
   const opened = emptyRanking();
   if (passed) {
-    // Every time so far is one of comparison, so nobody reported between the last one and this: a trial that went
-    // beyond the last has reached this one too, with the same average.
+    // So far every report's time is one of comparison, so no trial reported between the previous time and this one. A
+    // trial that passed the previous time has also reached this one, with the same average.
     const after = times[before] as number;
     for (const entry of entriesBetween(ranking, 0, ranking.size)) {
       if (lastTimeOf(entry.trial) > after) insert(undo, opened, entry);
@@ -147,17 +150,17 @@ function openTime(
 export type Comparison = {
   /** The time of comparison. */
   readonly at: number;
-  /** How many others have reached it. */
+  /** The number of other trials that have reached the time of comparison. */
   readonly others: number;
-  /** The value up to which the best so many percent of the others come, interpolated between two of them. */
+  /** The percentile of the others' averages, interpolated between two of them. */
   readonly cutoff: number;
-  /** How many of the others have a better average than the trial's best value. */
+  /** Counts the others whose average is better than the trial's best value. */
   readonly better: () => number;
-  /** So many of the others around the cutoff. */
+  /** Returns this many of the others around the cutoff. */
   readonly neighbours: (shown: number) => readonly Entry[];
 };
 
-/** Null where there is no time of comparison yet, or fewer others than asked for. */
+/** Returns null before the first time of comparison, and with fewer others than required. */
 export function comparison(
   averages: Averages,
   trial: number,
@@ -192,9 +195,8 @@ export function comparison(
 }
 
 /**
- * Two or three of the others in order, from a place among them on. A place among the others is the same in the ranking,
- * or the next one where the trial itself comes before: so the first one is left out then, or the trial, where it is
- * there.
+ * Returns two or three of the other trials in order, from an index among them. If the trial itself ranks before that
+ * index, the entries in the ranking are shifted by one, so the first entry is left out; otherwise the trial is.
  */
 function othersFrom(
   ranking: Ranking,
@@ -210,7 +212,7 @@ function othersFrom(
   return near.filter((entry) => entry.trial !== left);
 }
 
-/** A value that is not finite is beyond any distance. */
+/** Interpolates between two ranked values; if the higher one is not finite, so is the result. */
 function between(low: number, high: number, share: number): number {
   if (share === 0 || low === high) return low;
   return high >= WORST ? WORST : low + (high - low) * share;

@@ -1,11 +1,13 @@
-/** A budget of the whole search: what of it is spent. The number of trials is asked for where trials are proposed. */
+/**
+ * The budget of the whole search: how much of it is spent. The limit of trials is enforced where trials are proposed.
+ */
 import type { BudgetPolicy, JsonObject } from "@trainyard/experiment-config";
 import { type Evidence, text } from "../evidence.ts";
 import type { EarlyStoppingState } from "./state.ts";
 
 export const MS_PER_HOUR = 3_600_000;
 
-/** Slot-hours until now, and wall time in seconds. */
+/** Returns the slot-hours so far, and the wall time in seconds. */
 function spentOf({ usage }: EarlyStoppingState): {
   readonly hours: number;
   readonly seconds: number;
@@ -17,7 +19,7 @@ function spentOf({ usage }: EarlyStoppingState): {
   };
 }
 
-/** Null while something is left. */
+/** Returns the evidence that a limit of time is exceeded; null if none is. */
 export function overspent(budget: BudgetPolicy, memory: EarlyStoppingState): JsonObject | null {
   const { hours, seconds } = spentOf(memory);
   const { max_wall_time, max_slot_hours } = budget;

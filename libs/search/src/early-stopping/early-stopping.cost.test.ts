@@ -1,5 +1,6 @@
 /**
- * The cost of a policy's decision does not grow with the search: it is looked up in rankings, never among all trials.
+ * The cost of a policy's decision is independent of the number of trials: it reads rankings and never visits every
+ * trial.
  */
 import { TrialOutcome } from "@trainyard/contracts/events";
 import type { EarlyStoppingPolicy } from "@trainyard/experiment-config";
@@ -15,7 +16,7 @@ import { median, noImprovement, pbt, percentile } from "../testing/early-stoppin
 const REPORTS = 4;
 const COUNTED = 50;
 
-/** Trials one after the other, each with its reports; gives how many values the last ones read. */
+/** Runs trials one after the other, and returns the number of state values that the last ones read. */
 function readsAt(trials: number, policies: EarlyStoppingPolicy[]): number {
   const search = new SearchMachine();
   let reads = 0;
@@ -49,17 +50,17 @@ it.each<[string, EarlyStoppingPolicy]>([
   ["percentile", percentile(80)],
   ["no_improvement", noImprovement(2)],
 ])(
-  "%s among 3,000 trials reads about as much as among 200",
+  "a decision by %s among 3,000 trials reads about as much as one among 200",
   (_, policy) => {
     const [small, large] = [readsAt(200, [policy]), readsAt(3_000, [policy])];
     expect(small).toBeGreaterThan(1_000);
-    // Fifteen times as many trials: the rankings have more blocks, and a search through these takes a few steps more.
+    // With fifteen times as many trials, rankings have more blocks, and a lookup takes a few more steps.
     expect(large / small).toBeLessThan(3);
   },
   60_000,
 );
 
-it("pbt among 1,000 living trials reads about as much as among 100", () => {
+it("a pbt decision among 1,000 running trials reads about as much as one among 100", () => {
   const living = (trials: number): number => {
     const search = new SearchMachine();
     let reads = 0;

@@ -1,4 +1,4 @@
-/** Properties of every list of policies, whatever the trials report, in whatever order and however often. */
+/** Properties of any list of policies, for any reports, in any order and with any repeats. */
 import { TrialOutcome } from "@trainyard/contracts/events";
 import type { EarlyStoppingPolicy, SearcherConfig } from "@trainyard/experiment-config";
 import fc from "fast-check";
@@ -71,9 +71,7 @@ const searchers = fc.constantFrom<SearcherConfig>(
   ashaOf({ max_trials: TRIALS, max_concurrent_trials: 3, smaller_is_better: false }),
 );
 
-/**
- * Carries the steps out, each a second after the other; `see` gets what was known before a report, and what followed.
- */
+/** Runs the steps, one per second; `see` gets the state before a report and the events after it. */
 function run(
   searcher: SearcherConfig,
   policies: EarlyStoppingPolicy[],
@@ -122,7 +120,7 @@ const decisions = (events: readonly SearchEvent[]): readonly SearchEvent[] =>
 const lists = fc.array(policy, { minLength: 1, maxLength: 3 });
 
 describe("early stopping", () => {
-  it("stops no trial twice, and none that has ended", () => {
+  it("stops each trial at most once, and none that has ended", () => {
     fc.assert(
       fc.property(searchers, lists, steps, (searcher, policies, script) => {
         const search = new SearchMachine();
@@ -153,7 +151,7 @@ describe("early stopping", () => {
     );
   });
 
-  it("is decided the same again, from its events and from any snapshot", () => {
+  it("decides the same again, from its events and from any snapshot", () => {
     fc.assert(
       fc.property(searchers, lists, steps, fc.nat(), (searcher, policies, script, cut) => {
         const { events, state } = run(searcher, policies, script, true);
@@ -168,7 +166,7 @@ describe("early stopping", () => {
     );
   });
 
-  it("compares as one does who looks through all reports", () => {
+  it("compares like a reference implementation that reads all reports", () => {
     const compared = fc.tuple(fc.constantFrom(25, 50, 80), fc.nat({ max: 2 }), fc.boolean());
     fc.assert(
       fc.property(compared, steps, ([q, grace, smaller], script) => {
@@ -198,7 +196,7 @@ describe("early stopping", () => {
     );
   });
 
-  it("never proposes more trials than a budget allows", () => {
+  it("never proposes more trials than the budget allows", () => {
     fc.assert(
       fc.property(
         fc.integer({ min: 1, max: 9 }),
@@ -212,7 +210,7 @@ describe("early stopping", () => {
     );
   });
 
-  it("leaves every trial running that no policy names", () => {
+  it("stops no trial without a configured policy", () => {
     fc.assert(
       fc.property(lists, steps, (policies, script) => {
         const search = run(randomOf(TRIALS, 0), policies, script, false);

@@ -1,4 +1,4 @@
-/** Each policy by small examples: whom it stops, whom it lets continue, and what its evidence says. */
+/** Examples of each policy: which trials it stops, which continue, and its evidence. */
 import { TrialOutcome } from "@trainyard/contracts/events";
 import type { EarlyStoppingPolicy } from "@trainyard/experiment-config";
 import { describe, expect, it } from "vitest";
@@ -20,7 +20,7 @@ import {
 const stopIn = (events: readonly SearchEvent[]) =>
   events.find((event) => event.type === "TrialStopDecided")?.data;
 
-/** Reports a trial's values at 1, 2, 3, …; gives the time at which it was stopped, 0 for never. */
+/** Reports a trial's values at times 1, 2, 3, …; returns the time at which the trial was stopped, 0 for never. */
 function stoppedAt(
   policies: EarlyStoppingPolicy[],
   values: readonly number[],
@@ -33,17 +33,52 @@ function stoppedAt(
 describe("no_improvement", () => {
   it.each<[string, EarlyStoppingPolicy, number[], number]>([
     ["waits for its patience", noImprovement(2), [0.5, 0.6, 0.5], 3],
-    ["begins again with each improvement", noImprovement(2), [0.5, 0.6, 0.4, 0.6, 0.4], 5],
-    ["asks for more than min_delta", noImprovement(2, { min_delta: 0.1 }), [1, 0.95, 0.92], 3],
-    ["of exactly min_delta is none", noImprovement(1, { min_delta: 0.5 }), [1, 0.5], 2],
-    ["relative to the best", noImprovement(2, { min_delta_relative: 0.5 }), [1, 0.6, 0.6], 3],
-    ["lets what is better continue", noImprovement(1, { min_delta_relative: 0.5 }), [1, 0.4], 0],
-    ["counts from the grace on", noImprovement(2, { grace: 3 }), [0.5, 0.6, 0.6, 0.6], 4],
-    ["knows the best of before", noImprovement(1, { grace: 3 }), [0.1, 0.6, 0.5], 3],
-    ["takes what is not finite for none", noImprovement(2), [0.5, NaN, -Infinity], 3],
-    ["also from the start", noImprovement(2), [NaN, NaN, 0.5], 2],
+    ["resets its patience with each improvement", noImprovement(2), [0.5, 0.6, 0.4, 0.6, 0.4], 5],
     [
-      "counts time",
+      "requires an improvement by more than min_delta",
+      noImprovement(2, { min_delta: 0.1 }),
+      [1, 0.95, 0.92],
+      3,
+    ],
+    [
+      "counts exactly min_delta as no improvement",
+      noImprovement(1, { min_delta: 0.5 }),
+      [1, 0.5],
+      2,
+    ],
+    [
+      "takes min_delta_relative relative to the best value",
+      noImprovement(2, { min_delta_relative: 0.5 }),
+      [1, 0.6, 0.6],
+      3,
+    ],
+    [
+      "lets a trial with a sufficient improvement continue",
+      noImprovement(1, { min_delta_relative: 0.5 }),
+      [1, 0.4],
+      0,
+    ],
+    [
+      "counts reports from the end of the grace",
+      noImprovement(2, { grace: 3 }),
+      [0.5, 0.6, 0.6, 0.6],
+      4,
+    ],
+    [
+      "compares with the best value of the grace, too",
+      noImprovement(1, { grace: 3 }),
+      [0.1, 0.6, 0.5],
+      3,
+    ],
+    [
+      "counts a value that is not finite as no improvement",
+      noImprovement(2),
+      [0.5, NaN, -Infinity],
+      3,
+    ],
+    ["stops a trial without any finite value", noImprovement(2), [NaN, NaN, 0.5], 2],
+    [
+      "counts time with patience_time",
       noImprovement(0, { patience: null, patience_time: 2 }),
       [0.5, 0.6, 0.6, 0.6],
       3,
@@ -54,7 +89,7 @@ describe("no_improvement", () => {
     expect(stoppedAt([policy], mirrored, { smaller_is_better: false })).toBe(expected);
   });
 
-  it("says how long it has waited, and for what", () => {
+  it("has evidence with the waited reports and the best value", () => {
     const search = stoppingSearch([noImprovement(2, { min_delta: 0.1 })], 1);
     search.validate(1, 10, 0.5);
     search.validate(1, 20, 0.45);
@@ -74,18 +109,23 @@ describe("no_improvement", () => {
   });
 });
 
-describe("threshold and not_finite", () => {
+describe("the policies threshold and not_finite", () => {
   it.each<[string, EarlyStoppingPolicy, number[], number]>([
-    ["stops above the upper", threshold(null, 1), [1, 1.1], 2],
-    ["stops below the lower, whatever the direction", threshold(0.5, null), [0.5, 0.4], 2],
-    ["waits for the grace", threshold(null, 1, 3), [2, 2, 2], 3],
-    ["stops what is not finite", threshold(null, 1), [0.5, -Infinity], 2],
-    ["not_finite stops NaN", notFinite, [1e300, NaN], 2],
+    ["stop a trial above the upper threshold", threshold(null, 1), [1, 1.1], 2],
+    [
+      "stop a trial below the lower threshold, whatever the direction",
+      threshold(0.5, null),
+      [0.5, 0.4],
+      2,
+    ],
+    ["wait until the end of the grace", threshold(null, 1, 3), [2, 2, 2], 3],
+    ["stop a trial whose value is not finite", threshold(null, 1), [0.5, -Infinity], 2],
+    ["stop a trial at NaN by not_finite", notFinite, [1e300, NaN], 2],
   ])("%s", (_, policy, values, expected) => {
     expect(stoppedAt([policy], values)).toBe(expected);
   });
 
-  it("names a value that JSON has no number for", () => {
+  it("record a value that is not finite as text", () => {
     const search = stoppingSearch([notFinite], 1);
     expect(stopIn(search.validate(1, 3, Number.NaN))).toEqual({
       trial: 1,
@@ -96,7 +136,7 @@ describe("threshold and not_finite", () => {
 });
 
 describe("median and percentile", () => {
-  /** Trials 1 … n report at 1 and 2, each its own value. */
+  /** Returns a search in which each trial has reported its value at times 1 and 2. */
   function compared(policy: EarlyStoppingPolicy, values: readonly number[]): DrivenSearch {
     const search = stoppingSearch([policy], values.length + 1);
     for (const time of [1, 2]) {
@@ -105,7 +145,7 @@ describe("median and percentile", () => {
     return search;
   }
 
-  it("stops whose best is worse than the median of the others' averages", () => {
+  it("stop a trial whose best value is worse than the median of the others' averages", () => {
     const search = compared(median(), [0.1, 0.2, 0.3]);
     expect(stopIn(search.validate(4, 2, 0.25))).toEqual({
       trial: 4,
@@ -127,13 +167,13 @@ describe("median and percentile", () => {
     });
   });
 
-  it("lets an equal continue, and one that was better once", () => {
+  it("let a trial continue whose best value equals the cutoff, even if later values are worse", () => {
     const search = compared(median(), [0.1, 0.2, 0.3]);
     search.validate(4, 1, 0.2);
     expect(stopIn(search.validate(4, 2, 0.9))).toBeUndefined();
   });
 
-  it("waits for the grace and for enough others that have come as far", () => {
+  it("wait for the end of the grace and for min_trials others at the same time", () => {
     expect(stopIn(compared(median({ grace: 3 }), [1, 2, 3]).validate(4, 2, 9))).toBeUndefined();
     const search = compared(median({ min_trials: 4 }), [0.1, 0.2, 0.3]);
     expect(stopIn(search.validate(4, 2, 9))).toBeUndefined();
@@ -141,14 +181,14 @@ describe("median and percentile", () => {
     expect(stopIn(early.validate(4, 3, 9))).toBeUndefined();
   });
 
-  it("takes what is not finite for the worst of all", () => {
+  it("rank a value that is not finite as the worst", () => {
     const search = compared(median(), [NaN, NaN, 0.3]);
     expect(stopIn(search.validate(4, 2, 1e9))).toBeUndefined();
     const other = compared(median(), [NaN, 0.2, 0.3]);
     expect(stopIn(other.validate(4, 2, Number.NaN))).toMatchObject({ evidence: { value: null } });
   });
 
-  it("keeps the best q percent", () => {
+  it("keep the best q percent of the trials", () => {
     const values = [0.1, 0.2, 0.3, 0.4, 0.5];
     const evidence = { cutoff: 0.2, percentile: 25, rank: 3, of: 6 };
     expect(stopIn(compared(percentile(25), values).validate(6, 2, 0.25))).toMatchObject({
@@ -158,7 +198,7 @@ describe("median and percentile", () => {
     expect(stopIn(compared(percentile(25), values).validate(6, 2, 0.2))).toBeUndefined();
   });
 
-  it("compares at the last known time where others reported at other times", () => {
+  it("compare at the report's time even if the others reported only before and after it", () => {
     const search = compared(median(), [0.1, 0.2, 0.3]);
     for (const trial of [1, 2, 3]) search.validate(trial, 4, 0.1);
     expect(stopIn(search.validate(4, 3, 0.9))).toMatchObject({
@@ -174,7 +214,7 @@ describe("pbt", () => {
     return search;
   }
 
-  it("stops who is in the lower quantile so many times in a row", () => {
+  it("stops a trial after several consecutive reports in the lower quantile", () => {
     const search = population();
     expect(stopIn(search.validate(4, 1, 0.9))).toBeUndefined();
     expect(stopIn(search.validate(4, 2, 0.8))).toMatchObject({
@@ -183,7 +223,7 @@ describe("pbt", () => {
     });
   });
 
-  it("begins to count again when a trial has left it, and looks at the living only", () => {
+  it("resets its count when a trial leaves the quantile, and compares only running trials", () => {
     const search = population();
     search.validate(4, 1, 0.9);
     search.validate(4, 2, 0.05);
@@ -196,12 +236,12 @@ describe("pbt", () => {
 });
 
 describe("several policies", () => {
-  it("stop a trial as soon as one of the list says so", () => {
+  it("stop a trial as soon as one policy of the list does", () => {
     expect(stoppedAt([noImprovement(9), threshold(null, 1)], [0.5, 2])).toBe(2);
     expect(stoppedAt([{ any: [noImprovement(1), threshold(null, 1)] }], [0.5, 0.6])).toBe(2);
   });
 
-  it("combined by all stop only together, and the reason has the evidence of each", () => {
+  it("combined by all stop a trial only together, with the evidence of each", () => {
     const both = { all: [noImprovement(1), threshold(null, 1)] };
     expect(stoppedAt([both], [0.5, 0.6, 2])).toBe(3);
     const search = stoppingSearch([both], 1);
@@ -217,7 +257,7 @@ describe("several policies", () => {
     });
   });
 
-  it("stop nobody twice, nor a trial that has ended", () => {
+  it("stop no trial twice, and none that has ended", () => {
     const search = stoppingSearch([threshold(null, 1)], 2);
     expect(stopIn(search.validate(1, 1, 2))).toBeDefined();
     expect(search.validate(1, 2, 3)).toHaveLength(1);
@@ -225,7 +265,7 @@ describe("several policies", () => {
     expect(stopIn(search.validate(2, 1, 2))).toBeUndefined();
   });
 
-  it("come before the algorithm: a trial that they stop gives its place to another", () => {
+  it("decide before the algorithm: a stopped trial frees its place for another", () => {
     const search = new DrivenSearch();
     const searcher = ashaOf({ max_concurrent_trials: 1 });
     search.start(configOf(searcher, undefined, [threshold(null, 1)]));
@@ -234,7 +274,7 @@ describe("several policies", () => {
 });
 
 describe("max_time", () => {
-  it("ends a trial that would train to the end of its code", () => {
+  it("stops a trial that would train to the end of its code", () => {
     const search = stoppingSearch([], 1, { max_time: 5, time_metric: "epochs" });
     search.send(validation(1, 100, { loss: 1, epochs: 4.5 }));
     expect(stopIn(search.send(validation(1, 120, { loss: 1, epochs: 5.5 })))).toEqual({
@@ -244,12 +284,12 @@ describe("max_time", () => {
     });
   });
 
-  it("is the algorithm's own affair where it has rungs", () => {
+  it("is left to the algorithm in a search with rungs", () => {
     expect(startedSearch(ashaOf()).state.plan?.maxTime).toBeNull();
   });
 });
 
-describe("budget", () => {
+describe("a budget", () => {
   const { COMPLETED, STOPPED_EARLY } = TrialOutcome;
   const timed = (more: object, concurrent: number, trials = 9): DrivenSearch => {
     const search = new DrivenSearch();
@@ -261,7 +301,7 @@ describe("budget", () => {
   };
   const at = (seconds: number): number => 1_000_000 + seconds * 1_000;
 
-  it("of trials is never exceeded, and lets those that run end", () => {
+  it("of trials is never exceeded, and lets the running trials end", () => {
     const search = timed({ max_trials: 3 }, 2);
     expect(shortly(search.end(1, COMPLETED))).toEqual(["new 3"]);
     expect(search.events.at(-1)).toEqual({
@@ -272,12 +312,12 @@ describe("budget", () => {
     expect(shortly(search.end(3, COMPLETED))).toEqual(["done"]);
   });
 
-  it("of trials that the search has anyway says nothing", () => {
+  it("of as many trials as max_trials causes no decision", () => {
     const search = timed({ max_trials: 9 }, 0);
     expect(search.events.some(({ type }) => type === "SearchStopDecided")).toBe(false);
   });
 
-  it("of trials leaves a population as it is when no copy is allowed any more", () => {
+  it("of trials stops no member of a population when no copy may be proposed", () => {
     const run = (policies: EarlyStoppingPolicy[]): string[] => {
       const search = new DrivenSearch();
       search.start(configOf(pbtOf({ interval: 2 }), undefined, policies));
@@ -294,7 +334,7 @@ describe("budget", () => {
     expect(run([budget({ max_trials: 4 })]).filter((line) => line.includes("ends"))).toEqual([]);
   });
 
-  it("of wall time ends the search and its trials", () => {
+  it("of wall time ends the search and stops its trials", () => {
     const search = timed({ max_wall_time: 60 }, 2);
     search.send(validation(1, 1, { loss: 1 }, { atMs: at(59) }));
     const spent = { limit: "max_wall_time", max_wall_time: 60, spent: 61 };
@@ -308,14 +348,14 @@ describe("budget", () => {
     expect(shortly(search.end(2, STOPPED_EARLY))).toEqual(["done"]);
   });
 
-  it("of time is noticed by the clock when nothing else happens, once", () => {
+  it("of wall time is enforced once by NoteTime without other inputs", () => {
     const search = timed({ max_wall_time: 60 }, 1);
     expect(search.send({ type: "NoteTime", atMs: at(59) })).toEqual([]);
     expect(shortly(search.send({ type: "NoteTime", atMs: at(60) }))).toEqual(["1 ends (budget)"]);
     expect(search.send({ type: "NoteTime", atMs: at(61) })).toEqual([]);
   });
 
-  it("of slot-hours counts what runs and what has run", () => {
+  it("of slot-hours counts running and ended runs", () => {
     const search = timed({ max_slot_hours: 1 }, 2);
     const usage = (trial: number, started: boolean, seconds: number) =>
       search.send({ type: "RecordUsage", trial, run: 1, started, atMs: at(seconds) });
@@ -329,7 +369,7 @@ describe("budget", () => {
     ]);
   });
 
-  it("of no slot-hours keeps no account of runs", () => {
+  it("without slot-hours records no usage of runs", () => {
     const search = timed({ max_trials: 3 }, 2);
     const started = { type: "RecordUsage", trial: 1, run: 1, started: true, atMs: 5 } as const;
     expect(search.send(started)).toEqual([]);

@@ -1,16 +1,16 @@
 /**
- * The trials that have not ended by the value that each reported last: who is at the lower end of a population, as
- * population-based training counts it (n_q = ⌈q n⌉, at most half, of two or more).
+ * The open trials by their last reported values, to find the lower end of a population as population-based training
+ * counts it (n_q = ⌈q n⌉, at most half, of two or more).
  */
 import { insert, placeOf, type Ranking, remove } from "../ranking.ts";
 import type { UndoLog } from "../undo-log.ts";
 
-/** The trial's value in the ranking; null for a trial that is not in it. */
+/** The trial's value in the ranking; null for a trial that is not ranked. */
 export type Standing = { readonly value: number | null; readonly donor: boolean };
 
 export const noStanding: Standing = { value: null, donor: false };
 
-/** Puts a trial where its value ranks it; null takes it out. */
+/** Ranks a trial by its value; null removes it. */
 export function rank(
   ranking: Ranking,
   trial: number,
@@ -24,7 +24,7 @@ export function rank(
 
 export type Place = { readonly rank: number; readonly of: number; readonly lower: number };
 
-/** A trial's rank, from 1; `lower`: the size of the lower quantile. */
+/** Returns the trial's rank, from 1, and the size `lower` of the lower quantile. */
 export function placeAmong(
   ranking: Ranking,
   trial: number,

@@ -1,32 +1,32 @@
 /**
- * An early-stopping policy as a search knows it: its verdict on a report, and the sentence about that verdict. Its keys
- * and defaults are in libs/experiment-config, under the same name.
+ * The interface of an early-stopping policy: its verdict on a report, and the sentence about that verdict. The keys and
+ * defaults of a policy are in libs/experiment-config, under the same name.
  */
 import type { JsonObject, PolicyName, PolicyOf } from "@trainyard/experiment-config";
 import type { RunningSearch } from "../state.ts";
 import type { Evidence } from "../evidence.ts";
 import type { EarlyStoppingState, Progress } from "./state.ts";
 
-/** A report that brought its trial further, with what is remembered of the trial and of the others. */
+/** A report later than its trial's earlier ones, with the state of the trial and of the others. */
 export type Case = {
   readonly search: RunningSearch;
   readonly memory: EarlyStoppingState;
   readonly trial: number;
   readonly progress: Progress;
   readonly time: number;
-  /** The time as it was reported. */
+  /** The value as it was reported. */
   readonly value: number;
 };
 
-/** A budget is of the whole search, and asked beside the reports. */
+/** The policies that judge trials. A budget concerns the whole search and is checked at every input. */
 export type TrialPolicyName = Exclude<PolicyName, "budget">;
 
 export type TrialPolicyModule<Name extends TrialPolicyName> = {
   /** The evidence for a stop; null if the trial continues. `index` is the policy's number among those of its name. */
   readonly evidence: (policy: PolicyOf<Name>, index: number, asked: Case) => JsonObject | null;
-  /** The reason that people read, from the evidence. */
+  /** Builds the reason for users from the evidence. */
   readonly sentence: (evidence: Evidence) => string;
 };
 
-/** Others that an event names: enough to see what a trial was compared with. */
+/** The most other trials that an event names as evidence. */
 export const COMPETITORS_SHOWN = 16;

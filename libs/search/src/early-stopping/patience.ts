@@ -1,14 +1,14 @@
 /**
- * How long a trial has gone without an improvement. Before the grace ends values count, and patience does not run out.
+ * How long a trial has trained without an improvement. During the grace, values count but patience does not run out.
  */
 import type { NoImprovementPolicy } from "@trainyard/experiment-config";
 import { WORST } from "./ranked.ts";
 
 export type Patience = {
-  /** The value that the last improvement brought, as ranked, and when: at first the first report. */
+  /** The ranked value of the last improvement, at first that of the first report, and the time of it. */
   readonly best: number;
   readonly at: number;
-  /** Reports since then. */
+  /** The number of reports since the last improvement. */
   readonly reports: number;
 };
 
@@ -26,7 +26,7 @@ export function waited(
   return { best, at: before?.at ?? time, reports };
 }
 
-/** The time since the last improvement, or since the end of the grace. */
+/** The time since the last improvement, or since the end of the grace if that is later. */
 export function timeWaited(policy: NoImprovementPolicy, { at }: Patience, time: number): number {
   return time - Math.max(at, policy.grace);
 }

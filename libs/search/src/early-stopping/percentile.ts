@@ -1,4 +1,4 @@
-/** A trial's best value against the others' averages until the same time. */
+/** Compares a trial's best value with the others' averages up to the same time. */
 import type { Json, JsonObject } from "@trainyard/experiment-config";
 import { type Evidence, text } from "../evidence.ts";
 import { comparison } from "./averages.ts";

@@ -1,7 +1,4 @@
-/**
- * The policies that judge a trial, each under its name: a policy of the configuration that is missing here does not
- * compile.
- */
+/** The policies that judge trials, by name. A policy of the configuration that is missing here is a type error. */
 import { median, percentile } from "./percentile.ts";
 import { noImprovement } from "./no-improvement.ts";
 import { notFinite } from "./not-finite.ts";

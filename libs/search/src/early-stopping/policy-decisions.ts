@@ -1,7 +1,7 @@
 /**
- * The decisions of the early-stopping policies after an input of the search: the trial whose report came is stopped by
- * the first policy of the list that says so, and a budget that is spent ends the search. They are asked before the
- * algorithm is, and each decision carries what it depends on.
+ * The decisions of the early-stopping policies after an input of the search. The reporting trial is stopped by the
+ * first policy of the list that says so, and a spent budget ends the search. The policies decide before the algorithm,
+ * and each decision records its evidence.
  */
 import type { JsonObject, PolicyOf } from "@trainyard/experiment-config";
 import type { Decision, Observation } from "../algorithm.ts";
@@ -27,7 +27,7 @@ export function policyDecisions(
   const { trial, time, value } = observation;
   const progress = progressOf(memory, trial);
   const state = trialOf(search, trial);
-  // A report that brings the trial no further is no step on its way: policies were asked at the later one.
+  // A report that is not later than the trial's last is not judged; the policies judged the later one.
   if (state === undefined || !isRunning(state) || progress.course.time !== time) return [];
   const verdict = verdictOf({ search, memory, trial, progress, time, value });
   return verdict === null ? [] : [{ kind: "stop", trial, ...verdict }];
@@ -59,7 +59,7 @@ function judged(rule: Rule, asked: Case): Verdict | null {
     return { rule: "all", evidence: { policies: met.map((verdict) => ({ ...verdict })) } };
   }
   const { policy, index } = rule;
-  // A budget is asked at every input, not only at reports: `budgetDecisions`.
+  // A budget is checked at every input, not only at reports (`budgetDecisions`).
   const evidence = policy.name === "budget" ? null : evidenceOf(policy, index, asked);
   return evidence === null ? null : { rule: policy.name, evidence };
 }
@@ -72,7 +72,7 @@ function evidenceOf<Name extends TrialPolicyName>(
   return trialPolicies[policy.name].evidence(policy, index, asked);
 }
 
-/** The end of the search, and of its trials: a part of them at a time, the rest with what comes next. */
+/** Ends the search and stops a part of its trials; later inputs stop the rest. */
 function budgetDecisions(search: RunningSearch, memory: EarlyStoppingState): readonly Decision[] {
   const { budget } = rulesOf(search.plan);
   const evidence = budget === null ? null : overspent(budget, memory);
@@ -85,8 +85,8 @@ function budgetDecisions(search: RunningSearch, memory: EarlyStoppingState): rea
 }
 
 /**
- * When a budget of time will be spent if nothing else happens, in milliseconds of the epoch; null while that cannot be
- * said, or when it is spent and all has been decided; "never" where the search has no such budget.
+ * When a budget of time will be spent if no other event occurs, in milliseconds since 1970. It is null if that is
+ * unknown, or if the budget is spent and every decision was made, and "never" if the search has no such budget.
  */
 export function budgetDueAt(search: SearchState): number | null | "never" {
   const { policies: memory, plan, finishing } = search;
@@ -114,14 +114,12 @@ export function budgetOfTrials(max_trials: number): Decision {
   return { kind: "finish", rule: "budget", evidence };
 }
 
-/** Whether the search has a budget of slot-hours, so that it must know of each run's start and end. */
+/** Whether the search has a budget of slot-hours, so that it needs the start and end of each run. */
 export function countsSlots({ plan }: RunningSearch): boolean {
   return (rulesOf(plan).budget?.max_slot_hours ?? null) !== null;
 }
 
-/**
- * Whether a search that started with these policies, as SearchStarted carries them, has to be asked when time passes.
- */
+/** Whether a search with these policies, as SearchStarted records them, must be notified as time passes. */
 export function hasBudgetOfTime(recorded: JsonObject | undefined): boolean {
   return policiesIn(recorded).some(
     (policy) => "name" in policy && policy.name === "budget" && limitsTime(policy),

@@ -1,6 +1,6 @@
 /**
- * Values as policies compare them: smaller first, whatever the direction, and what is not finite as the largest number
- * there is, so that it is worse than any value and memories stay plain JSON.
+ * Values as policies compare them: a smaller value is better, whatever the direction. A value that is not finite
+ * becomes the largest number, so that it is worse than any other and the state stays plain JSON.
  */
 import type { Json } from "@trainyard/experiment-config";
 
@@ -11,13 +11,13 @@ export function rankedValue(value: number, smallerIsBetter: boolean): number {
   return smallerIsBetter ? value : 0 - value;
 }
 
-/** A ranked value as it was reported; null for one that is not finite. */
+/** Returns a ranked value as it was reported; null if it was not finite. */
 export function shownValue(ranked: number, smallerIsBetter: boolean): number | null {
   if (ranked >= WORST) return null;
   return smallerIsBetter ? ranked : 0 - ranked;
 }
 
-/** A value for evidence, which as JSON has no word for what is not finite. */
+/** Converts a value for evidence: JSON has no number for values that are not finite, so they become text. */
 export function written(value: number): Json {
   return Number.isFinite(value) ? value : String(value);
 }

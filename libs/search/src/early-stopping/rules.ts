@@ -11,15 +11,15 @@ import {
 import { derivedFrom } from "../derived.ts";
 import type { SearchPlan } from "../state.ts";
 
-/** Raised when the same history would be judged otherwise. */
+/** The version is raised when the policies would decide differently on the same history. */
 export const POLICIES_VERSION = 1;
 
-/** The policies as SearchStarted carries them. */
+/** Reads the policies as SearchStarted records them. */
 export function policiesIn(recorded: JsonObject | undefined): readonly EarlyStoppingPolicy[] {
   return readEarlyStopping(recorded?.["any"]);
 }
 
-/** Where trials are stopped that would train to the end of their code; null for nowhere. */
+/** The time at which the search itself stops trials that would train to the end of their code; null for none. */
 export function maxTimeOf(searcher: JsonObject): number | null {
   const { name, max_time: maxTime } = searcher;
   return typeof maxTime === "number" && trainsToTheEnd(String(name)) ? maxTime : null;
@@ -27,7 +27,7 @@ export function maxTimeOf(searcher: JsonObject): number | null {
 
 export type Leaf = Exclude<EarlyStoppingPolicy, { any: unknown } | { all: unknown }>;
 
-/** A policy with the number under which it is remembered among those of its kind. */
+/** A policy with its number among those of the same kind, under which its state is kept. */
 export type Rule =
   | { readonly any: readonly Rule[] }
   | { readonly all: readonly Rule[] }

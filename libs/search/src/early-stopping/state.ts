@@ -1,6 +1,6 @@
 /**
- * The state of the early-stopping policies, folded from the search's own events beside the algorithm's memory, and only
- * as much as the configured policies need.
+ * The state of the early-stopping policies, folded from the search's events beside the algorithm's memory. It holds
+ * only the parts that the configured policies need.
  */
 import { type Averages, type Course, noAverages, noCourse } from "./averages.ts";
 import { noStanding, type Standing } from "./lower-quantile.ts";
@@ -11,24 +11,27 @@ import { emptyRanking, type Ranking } from "../ranking.ts";
 export type Progress = {
   readonly course: Course;
   readonly standing: Standing;
-  /** The patience by the number of the policy, see `rulesOf`: a patience, or reports in a row in the lower quantile. */
+  /**
+   * The patience of each no_improvement policy, and the consecutive reports in the lower quantile of each pbt policy,
+   * by `rulesOf` number.
+   */
   readonly patience: readonly (Patience | null)[];
   readonly streaks: readonly number[];
-  /** When its run started that has not ended; null for none. */
+  /** The start of the trial's running run; null for none. */
   readonly runningSince: number | null;
 };
 
-/** The use of a budget of time: what its runs have taken. Times are milliseconds of the epoch. */
+/** The usage of a budget of time. Times are in milliseconds since 1970. */
 export type Usage = {
   readonly startedAt: number;
-  /** The latest time in any event. */
+  /** The latest time of any event. */
   readonly at: number;
-  /** Slot-milliseconds of the runs that have ended. */
+  /** The slot-milliseconds of ended runs. */
   readonly spent: number;
-  /** The slots of those that have not, and the sum over them of slots × start. */
+  /** The slots of running runs, and the sum of slots × start over these. */
   readonly slots: number;
   readonly since: number;
-  /** The numbers of the trials that have not ended and were not stopped. */
+  /** The numbers of the trials that have neither ended nor been stopped. */
   readonly open: Ranking;
 };
 

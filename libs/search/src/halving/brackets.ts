@@ -1,4 +1,4 @@
-/** How many trials each bracket may still have, and how many may run. */
+/** The limits of each bracket: how many trials it may still have, and how many may run. */
 import type { Halving } from "./state.ts";
 
 export function activeTrials({ brackets }: Halving): number {
@@ -7,7 +7,7 @@ export function activeTrials({ brackets }: Halving): number {
   return sum;
 }
 
-/** Whether the bracket may have one more trial running. */
+/** Whether the bracket may run one more trial. */
 export function hasRoom(halving: Halving, bracket: number): boolean {
   const { plan, brackets } = halving;
   const own = plan.brackets[bracket]?.concurrent ?? 0;

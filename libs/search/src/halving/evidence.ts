@@ -1,16 +1,16 @@
-/** Why successive halving decides as it does about a trial, as its events carry it. */
+/** The evidence of successive halving's decisions about a trial, as recorded in its events. */
 import type { JsonObject } from "@trainyard/experiment-config";
 import { entriesBetween, entryAt, placeOf, type Ranking } from "../ranking.ts";
 import { type Halving, type Place, rungOf, unitsOf, WORST } from "./state.ts";
 import { isClosed, keptOf } from "./rungs.ts";
 import { correlationLater, correlationNext } from "./first-rung.ts";
 
-/** Enough to see what a trial was compared with; a rung of 100,000 would not fit into an event. */
+/** Enough to show what a trial was compared with; all trials of a large rung would not fit into an event. */
 const NEIGHBOURS_EACH_SIDE = 4;
 
 /**
- * The rank of a trial in a rung that it has reached, with its neighbours. `rank` counts from 1; `cutoff` is the last
- * value that the rung lets through.
+ * Returns the rank of a trial in a rung that it has reached, from 1, its neighbours, and the `cutoff`, the last value
+ * that the rung promotes.
  */
 export function standing(
   halving: Halving,
@@ -37,7 +37,7 @@ export function standing(
   };
 }
 
-/** How many of its trials a rung lets through, and the value of the last of these; null for none. */
+/** Returns the number of trials that a rung promotes, and the value of the last of these; null for none. */
 export function passageOf(
   halving: Halving,
   bracket: number,
@@ -51,7 +51,7 @@ export function passageOf(
   return { kept, cutoff: last === undefined ? null : shownValue(last.value, smallerIsBetter) };
 }
 
-/** A ranked value as it was reported; null for one that is not finite, or for none. */
+/** Returns a ranked value as it was reported; null if it was not finite. */
 export function shownValue(ranked: number, smallerIsBetter: boolean): number | null {
   if (ranked === WORST) return null;
   return smallerIsBetter ? ranked : 0 - ranked;
@@ -64,9 +64,7 @@ function neighboursOf(all: Ranking, place: number, smallerIsBetter: boolean): Js
     .map(({ trial, value }) => ({ trial, value: shownValue(value, smallerIsBetter) }));
 }
 
-/**
- * How values at the first rung correlate with those at the next rung and at the one after it, where that is measured.
- */
+/** The measured correlations of values at the first rung with values at the next rung and at the rung after it. */
 function trustShown({ plan, trust }: Halving, bracket: number): JsonObject {
   if (plan.trust === undefined) return {};
   const [next, later] = [correlationNext(trust), correlationLater(trust)];

@@ -31,7 +31,7 @@ const plan: TrustPlan = {
   laterShare: 1 / 3,
 };
 
-describe("the rank correlation of a rung with the next", () => {
+describe("the rank correlation", () => {
   it.each([
     [
       [
@@ -74,12 +74,12 @@ describe("the rank correlation of a rung with the next", () => {
       1,
     ],
     [[], 0],
-  ] as const)("of %j is %d", (pairs, expected) => {
+  ] as const)("of the values %j is %d", (pairs, expected) => {
     expect(rankCorrelation(pairs)).toBeCloseTo(expected, 12);
   });
 });
 
-describe("the questions about the first rung", () => {
+describe("the probes of the first rung", () => {
   const brought = (...values: readonly (readonly number[])[]): readonly Asked[] =>
     values.map((some, i) => ({ trial: i + 1, brought: some }));
   const asking = (asked: readonly Asked[], more: Partial<Trust> = {}): Trust => ({
@@ -88,14 +88,14 @@ describe("the questions about the first rung", () => {
   });
   const agreed = brought([1, 1], [2, 2], [3, 3]);
 
-  it("are asked of the first who come there, and of none where fewer than two rungs would be left", () => {
+  it("are its first trials, but only if at least two rungs are above it", () => {
     expect(asksMore(plan, asking(agreed.slice(1)))).toBe(true);
     expect(asksMore(plan, asking(agreed))).toBe(false);
     expect(asksMore(plan, trustAt(plan, 2, 4))).toBe(false);
     expect(trustAt(undefined, 0, 4).question).toBe("none");
   });
 
-  it("are answered by few where the answer is clear, and at the last at any rate", () => {
+  it("are few if the correlation is clear, and the last level decides in any case", () => {
     expect(answerOf(plan, asking(agreed))).toBe("trusted");
     expect(answerOf(plan, asking(brought([1, 3], [2, 2], [3, 1])))).toBe("rises");
     const unclear = brought([1, 1], [2, 3], [3, 2]);
@@ -106,12 +106,12 @@ describe("the questions about the first rung", () => {
     expect(answerOf(plan, asking(bent, { level: 1 }))).toBe("rises");
   });
 
-  it("wait for everybody who is asked", () => {
+  it("decide nothing until every probe has reported", () => {
     expect(answerOf(plan, asking(brought([1, 1], [2, 2], [3])))).toBe("waits");
     expect(answerOf(plan, asking(agreed.slice(1)))).toBe("waits");
   });
 
-  it("continue to the rung after the next with the best and the worst, where that is cheap and not the last", () => {
+  it("continue to the rung after the next for the best and the worst, if it is cheap and not the last", () => {
     expect(maySeeLater(plan, 0, [1, 3, 9, 27])).toBe(true);
     expect(maySeeLater(plan, 0, [1, 3, 9, 20])).toBe(false);
     expect(maySeeLater(plan, 0, [1, 3, 9])).toBe(false);
@@ -125,7 +125,7 @@ describe("the questions about the first rung", () => {
     expect(answerOf(plan, asking(brought([1, 1, 1], [2, 2, 5], [3, 3]), later))).toBe("waits");
   });
 
-  it("are put to each trial once", () => {
+  it("measure each trial once", () => {
     const trust = asking(brought([1], [2, 2]));
     expect(askedTo(trust, 1)).toBe(1);
     expect(askedTo(withBrought(trust, 1, 7), 1)).toBeUndefined();
@@ -135,7 +135,7 @@ describe("the questions about the first rung", () => {
     expect([1, 2].map((trial) => askedTo(later, trial))).toEqual([undefined, 2]);
   });
 
-  it("move to another trial, or are dropped, when the asked trial will report no more", () => {
+  it("are replaced, or dropped for the later rung, if they will not report again", () => {
     const trust = asking(brought([1], [2, 2]), { owed: [1] });
     expect(withoutAnswerOf(trust, 1)).toMatchObject({ owed: [], asked: [{ trial: 2 }] });
     expect(withoutAnswerOf(trust, 2).asked).toHaveLength(2);
@@ -147,7 +147,8 @@ describe("the questions about the first rung", () => {
 });
 
 /**
- * A search by `auto` over trials whose final values chance gives; `early` makes of it what the first two steps show.
+ * Simulates a search by `auto` whose trials have random final values; `early` turns a final value into that of the
+ * first steps.
  */
 function simulated(early: (final: number) => number, seed = 1, misleading = 2, trials = 120) {
   const final = (trial: number): number => draw(seed, "final", trial);
@@ -165,7 +166,7 @@ function simulated(early: (final: number) => number, seed = 1, misleading = 2, t
 }
 
 describe("a search whose first rung is measured", () => {
-  it("keeps it when early values predict later ones", () => {
+  it("keeps its first rung if early values predict later ones", () => {
     const { events, state } = simulated((final) => final);
     expect((state.memory as unknown as Halving).trust).toMatchObject({ first: 0 });
     expect(events.some(({ data }) => "rule" in data && data.rule === "rung_not_trusted")).toBe(
@@ -177,7 +178,7 @@ describe("a search whose first rung is measured", () => {
     expect(evidence.at(-1)).toMatchObject({ first_rung: 1, trust: 1 });
   });
 
-  it("compares trials at the next one when early values mislead, and says why", () => {
+  it("raises its first rung if early values mislead, and records the reason", () => {
     const { events, state, steps } = simulated((final) => -final);
     const { trust } = state.memory as unknown as Halving;
     expect(trust.first).toBe(1);
@@ -191,18 +192,18 @@ describe("a search whose first rung is measured", () => {
         expect(data.rung).toBeGreaterThan(0);
       }
     }
-    // A trial that trains after the rise reaches the new first rung.
+    // A trial that starts after the rise trains to the new first rung.
     const last = steps.filter(({ trial }) => trial === state.trials.length);
     expect(last.length).toBeGreaterThanOrEqual(3);
     expect(state.phase).toBe("completed");
   });
 
-  it("rises also where the first two rungs agree with each other and mislead together", () => {
+  it("raises its first rung if the first two rungs agree but both mislead", () => {
     const { state } = simulated((final) => -final, 1, 4);
     expect((state.memory as unknown as Halving).trust.first).toBeGreaterThan(0);
   });
 
-  it("asks about the later rung when that takes no more than a twelfth of what has been spent", () => {
+  it("measures the later rung once it costs at most a twelfth of the training so far", () => {
     const { events } = simulated((final) => final, 1, 2, 240);
     const isLater = (event: (typeof events)[number]): boolean =>
       event.type === "TrialResumed" && event.data.rule === "probe" && event.data.target === 9;
@@ -216,7 +217,7 @@ describe("a search whose first rung is measured", () => {
     expect(12 * events.filter(isLater).length * (9 - 3)).toBeLessThanOrEqual(spent);
   });
 
-  it("has few probes, whose steps no rung counts", () => {
+  it("has few probes, which count at no higher rung unless they are promoted", () => {
     const { events, state } = simulated((final) => final);
     const { brackets, places } = state.memory as unknown as Halving;
     const probes = events.flatMap((event) =>
@@ -234,12 +235,12 @@ describe("a search whose first rung is measured", () => {
     expect(places.length).toBe(120);
   });
 
-  it("knows at once what a probe that is promoted brings to the rung where it has been", () => {
+  it("uses a promoted probe's known value at the next rung at once", () => {
     const search = startedSearch(
       autoOf({ max_trials: 60, max_time: 27, max_concurrent_trials: 5 }),
     );
     for (const [i, value] of [5, 4, 3, 2, 1].entries()) search.validate(i + 1, 1, value);
-    // The first two of whom nobody was known to be better continue only to give a value.
+    // Trials 1 and 2 reach the rung first, so they continue as probes; the others are promoted.
     const rules = (trial: number) =>
       search.events.flatMap((event) =>
         event.type === "TrialResumed" && event.data.trial === trial ? [event.data.rule] : [],
@@ -256,7 +257,7 @@ describe("a search whose first rung is measured", () => {
     expect(trust.asked).toHaveLength(5);
   });
 
-  it("lets the trial with the best value so far continue, however few have reached a rung", () => {
+  it("promotes the trial with the best value so far, however few have reached its rung", () => {
     const search = startedSearch(autoOf({ max_trials: 9, max_time: 27, max_concurrent_trials: 3 }));
     for (const trial of [1, 2]) search.validate(trial, 1, 5);
     search.validate(3, 1, 4);
@@ -269,7 +270,7 @@ describe("a search whose first rung is measured", () => {
     );
   });
 
-  it("is the same from its events as it was", () => {
+  it("equals a replay of its events, also from a snapshot", () => {
     const { events, state } = simulated((final) => -final, 2);
     expect(SearchMachine.of(events).snapshot()).toBe(encodeSearch(state));
     const half = SearchMachine.of(events.slice(0, 200));

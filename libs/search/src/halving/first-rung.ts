@@ -1,26 +1,28 @@
 /**
- * Whether the first rung of a search can be trusted. Successive halving assumes that early values predict later ones;
- * where they do not, it promotes the wrong trials, and every trial pays for a rung in vain. So the rank correlation
- * (Spearman's) between values at the first rung and later ones is measured, on the first trials that reach it: no
- * selection has biased these.
+ * Measures whether the first rung of a search can be trusted. Successive halving assumes that early values predict
+ * later ones. If they do not, it promotes the wrong trials, and every trial trains to a useless rung.
  *
- * - With the next rung: the trials asked continue to it, whatever their values. A few are enough where the answer is
- *   clear; otherwise more are asked.
- * - With the rung after it, once the next one was found to agree, since two rungs may mislead together: the best and
- *   the worst of the trials asked continue once more. Only where that is cheap against a full training, and not before
- *   it is cheap against what the search has spent; until then the values of promoted trials are used, which cost
- *   nothing.
+ * The measure is Spearman's rank correlation between values at the first rung and later values of the first trials that
+ * reach it, since no selection has biased these:
+ * - With the next rung: the first trials continue to it whatever their values. A few are enough if the correlation is
+ *   clear; otherwise more are measured.
+ * - With the rung after it, once the next one agrees, since two rungs may mislead together: the best and the worst of
+ *   those trials continue once more. This is done only if it is cheap beside a full training and beside the training
+ *   spent so far. Until then the values of promoted trials are used, which cost nothing.
  *
- * A trial that continues only because it is asked is a probe: it returns to its rung, and counts at no other until it
- * is promoted, when its values there are known already. So a probe costs its own steps, and no rung lets more trials
- * through because of it.
+ * A trial that continues only to be measured is a probe. It returns to its rung and counts at no higher rung unless it
+ * is promoted; its known values then count at once. A probe therefore costs only its own steps, and promotes no other
+ * trial.
  *
- * Where one of the two correlations is too low the first rung rises: new trials train until the next one before they
- * are compared, the trials that wait below are stopped, and the correlations are measured again. It never falls, and at
- * least two rungs are left.
+ * If one of the two correlations is too low, the first rung rises: new trials train to the next rung before they are
+ * compared, the trials that wait below are stopped, and the correlations are measured again. The first rung never
+ * falls, and at least two rungs remain.
  */
 
-/** How many are asked, and the rank correlations from which the first rung is trusted and below which it rises. */
+/**
+ * The number of trials to measure, the correlation from which the first rung is trusted, and the one below which it
+ * rises.
+ */
 export type TrustLevel = {
   readonly asked: number;
   readonly trusted: number;
@@ -28,43 +30,43 @@ export type TrustLevel = {
 };
 
 export type TrustPlan = {
-  /** One after the other until the answer is clear, which it is at the last. */
+  /** The levels of measurement: the next one is used if the correlation is unclear, and the last one always decides. */
   readonly levels: readonly TrustLevel[];
   /** The number of probes to the rung after the next, and the correlation below which the first rung rises. */
   readonly later: number;
   readonly laterThreshold: number;
-  /** The largest share of a full training that the rung after the next may cost. */
+  /** The largest share of a full training that reaching the rung after the next may cost. */
   readonly laterShare: number;
 };
 
-/** The values of a trial at the first rung and at those after it, as far as they are known. */
+/** A measured trial with its known values at the first rung and the rungs after it. */
 export type Asked = { readonly trial: number; readonly brought: readonly number[] };
 
 export type Measured = readonly [first: number, later: number];
 
 export type Correlation = {
   readonly measured: number;
-  /** Null while nothing has been measured. */
+  /** The rank correlation; null before any measurement. */
   readonly value: number | null;
 };
 
 export type Trust = {
   /** The lowest rung at which trials are compared. */
   readonly first: number;
-  /** The rung that is asked about: the next, the one after it, or none any more. */
+  /** The rung to which probes train: `next` after the first, `later` for the rung after that, or none. */
   readonly question: "next" | "later" | "none";
   readonly level: number;
   readonly asked: readonly Asked[];
-  /** The probes to the rung after the next; none while that question is put off. */
+  /** The probes to the rung after the next; empty while that measurement is postponed. */
   readonly later: readonly number[];
-  /** Waiting trials that become probes as soon as there is room. */
+  /** The waiting trials that become probes as soon as there is room. */
   readonly owed: readonly number[];
 };
 
-/** The first rung is asked about only if at least two rungs are above it. */
+/** The first rung is measured only if at least two rungs are above it, so that three exist. */
 const RUNGS_ASKED = 3;
 
-/** Values at a first rung of this many in all, with those of trials that were asked below it. */
+/** The initial state at a first rung, out of `rungs` in all; `asked` are the measured trials of the rung below. */
 export function trustAt(
   plan: TrustPlan | undefined,
   first: number,
@@ -88,7 +90,7 @@ export function asksMore(plan: TrustPlan, trust: Trust): boolean {
   return trust.question === "next" && trust.asked.length < levelOf(plan, trust).asked;
 }
 
-/** The rung to which a trial is a probe; undefined for none. */
+/** The rung to which the trial trains as a probe; undefined if it is none. */
 export function askedTo(
   { first, question, asked, later }: Trust,
   trial: number,
@@ -99,7 +101,7 @@ export function askedTo(
   return known === 2 && later.includes(trial) ? first + 2 : undefined;
 }
 
-/** With what one that is asked brought to the rung after those that are known. */
+/** Adds the trial's value at the next rung that it has reached. */
 export function withBrought(trust: Trust, trial: number, value: number): Trust {
   const asked = trust.asked.map((one) =>
     one.trial === trial ? { trial, brought: [...one.brought, value] } : one,
@@ -107,7 +109,10 @@ export function withBrought(trust: Trust, trial: number, value: number): Trust {
   return { ...trust, asked };
 }
 
-/** Without a trial that will report no more: another is asked, or the question about the later rung is dropped. */
+/**
+ * Removes a trial that will not report again: another probe replaces it, or the measurement of the later rung is
+ * dropped.
+ */
 export function withoutAnswerOf(trust: Trust, trial: number): Trust {
   const { question, asked } = trust;
   const known = askedOf(trust, trial)?.brought.length;
@@ -122,7 +127,7 @@ export function withoutAnswerOf(trust: Trust, trial: number): Trust {
 
 export type Answer = "waits" | "asks_more" | "trusted" | "rises";
 
-/** The answer, from the values of the trials asked. */
+/** Returns the result of the measurement so far. */
 export function answerOf(plan: TrustPlan, trust: Trust): Answer {
   const { question, asked, later } = trust;
   if (question === "none") return "waits";
@@ -157,7 +162,7 @@ function correlationOf(asked: readonly Asked[], ahead: number): Correlation {
   return { measured: pairs.length, value: pairs.length === 0 ? null : rankCorrelation(pairs) };
 }
 
-/** Whether the rung after the next is not the last, and cheap to reach. */
+/** Whether the rung after the next is not the last one, and is cheap to reach. */
 export function maySeeLater(
   { later, laterShare }: TrustPlan,
   first: number,
@@ -167,13 +172,14 @@ export function maySeeLater(
   return later > 0 && first + RUNGS_ASKED < units.length && at <= laterShare * (units.at(-1) ?? 0);
 }
 
-/** Whether the question about the later rung waits until it costs little beside what has been spent. */
+/** Whether the measurement of the later rung is postponed until it is cheap beside the training so far. */
 export function isPutOff({ question, later }: Trust): boolean {
   return question === "later" && later.length === 0;
 }
 
 /**
- * The best and the worst at the first rung, half of each: they are the most informative. None where there are too few.
+ * The best and the worst trials at the first rung, half each, as they are the most informative; empty with too few
+ * trials.
  */
 export function extremes(asked: readonly Asked[], count: number): readonly number[] {
   if (asked.length < count) return [];
@@ -183,7 +189,7 @@ export function extremes(asked: readonly Asked[], count: number): readonly numbe
   return chosen.map(({ trial }) => trial);
 }
 
-/** Spearman's, with the mean rank for equal values; 0 where all are equal on one side. */
+/** Spearman's rank correlation, with mean ranks for equal values; 0 if one side has only equal values. */
 export function rankCorrelation(pairs: readonly Measured[]): number {
   const middle = (pairs.length - 1) / 2;
   const before = ranksOf(pairs.map(([early]) => early));

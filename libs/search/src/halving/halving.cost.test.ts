@@ -1,4 +1,4 @@
-/** The cost of a decision does not grow with the search: places in a rung are found in a balanced tree. */
+/** The cost of a decision is independent of the size of the search: ranks in a rung are found in a balanced tree. */
 import { TrialOutcome } from "@trainyard/contracts/events";
 import { draw } from "@trainyard/kernel";
 import { expect, it } from "vitest";
@@ -9,7 +9,7 @@ import { readsOf } from "../testing/reads.ts";
 import { configOf, validation } from "../testing/searches.ts";
 import { ashaOf } from "../testing/halving.ts";
 
-/** A search that has reached trial `reached`, and how many values of its state the next 100 trials read. */
+/** Runs a search to trial `reached`; returns the number of state values that the next 100 trials read. */
 function readsAt(reached: number): number {
   let reads = 0;
   let counts = false;
@@ -48,6 +48,6 @@ function readsAt(reached: number): number {
 it("a decision among 20,000 trials reads about as much as one among 500", () => {
   const [small, large] = [readsAt(500), readsAt(20_000)];
   expect(small).toBeGreaterThan(1_000);
-  // The trees are a few levels deeper. Looking through a rung would cost forty times as much.
+  // The trees are a few levels deeper, while scanning a rung would read forty times as much.
   expect(large / small).toBeLessThan(6);
 });

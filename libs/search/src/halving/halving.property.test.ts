@@ -1,4 +1,4 @@
-/** Properties of every search that halves, whatever its trials report, in whatever order and however often. */
+/** Properties of every halving search, for any reports, in any order and with any repeats. */
 import { TrialOutcome } from "@trainyard/contracts/events";
 import type { HalvingSearcher } from "@trainyard/experiment-config";
 import fc from "fast-check";
@@ -22,7 +22,7 @@ import {
 
 type Step = {
   readonly pick: number;
-  /** Reports `ahead` after the trial's last time; ends otherwise. */
+  /** Reports at `ahead` after the trial's last time if `outcome` is null; ends the trial otherwise. */
   readonly outcome: TrialOutcome | null;
   readonly ahead: number;
   readonly value: number;
@@ -63,7 +63,7 @@ const searcher: fc.Arbitrary<HalvingSearcher> = fc
     if (which === 0) return ashaOf({ ...shared, resume });
     if (which === 1) return asyncHalvingOf({ ...shared, resume });
     if (which === 2) return adaptiveOf({ ...shared, resume, mode: "conservative" });
-    // With more trials the first rung is asked about, and can rise.
+    // With more trials the first rung is measured and can rise.
     if (which === 3)
       return bohbOf({ ...shared, resume, max_trials: shared.max_trials + 30, max_time: 27 });
     if (which === 4) return autoOf({ ...shared, max_trials: shared.max_trials + 30, max_time: 27 });
@@ -110,7 +110,7 @@ function driven(
 }
 
 describe("every search that halves", () => {
-  it("has no more trials than its budget, nor more that train at one time", () => {
+  it("respects its limits of trials and of concurrency", () => {
     fc.assert(
       fc.property(searcher, seeds, steps, (config, seed, happening) => {
         driven(config, seed, happening, {
@@ -140,7 +140,7 @@ describe("every search that halves", () => {
     );
   });
 
-  it("promotes only who is in the top 1/η of the rung, or the best of one that is over, or a probe", () => {
+  it("promotes only trials in the top 1/η of their rung, the best of a closed rung, and probes", () => {
     fc.assert(
       fc.property(searcher, seeds, steps, (config, seed, happening) => {
         for (const event of driven(config, seed, happening).events) {
@@ -164,7 +164,7 @@ describe("every search that halves", () => {
           search.events.filter(
             (event) => event.type !== "ObservationRecorded" || !event.data.repeat,
           );
-        // The version that a proposal depends on counts the repeats that were recorded.
+        // The version of a proposal also counts recorded repeats, so it is not compared.
         const shown = (search: DrivenSearch): unknown[] =>
           decisions(search).map(({ type, data }) => ({
             type,
@@ -175,7 +175,7 @@ describe("every search that halves", () => {
     );
   });
 
-  it("is, from any prefix of its events, what it was when they happened", () => {
+  it("equals, from any prefix of its events, the state at that time", () => {
     fc.assert(
       fc.property(searcher, seeds, steps, fc.nat(), (config, seed, happening, cut) => {
         const live: string[] = [];
@@ -190,7 +190,7 @@ describe("every search that halves", () => {
     );
   });
 
-  it("ends when all that trains continues", () => {
+  it("completes if every trial keeps reporting", () => {
     fc.assert(
       fc.property(searcher, seeds, steps, (config, seed, happening) => {
         const search = driven(config, seed, happening);

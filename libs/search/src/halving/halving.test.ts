@@ -1,6 +1,6 @@
 /**
- * Determined's published behaviour in both forms, and what ours adds: reasons, rungs that close, values that are not
- * finite.
+ * Determined's published behaviour in both forms of halving, and Trainyard's additions: evidence, closed rungs, and
+ * values that are not finite.
  */
 import { TrialOutcome } from "@trainyard/contracts/events";
 import type { HalvingSearcher } from "@trainyard/experiment-config";
@@ -29,17 +29,17 @@ function asked(config: HalvingSearcher, scripts: readonly Scripted[]): number[][
   return timesAskedFor(config, (trial) => scripts[trial - 1] ?? { value: 1 });
 }
 
-describe("promotion form, as Determined had it until 0.37", () => {
+describe("the promotion form of Determined until 0.37", () => {
   const promoting = asyncHalvingOf({ resume: true });
 
-  it("trains the best third on at each rung", () => {
+  it("promotes the best third at each rung", () => {
     const times = [all, ...Array(3).fill(halfway), ...Array(8).fill(short)];
     expect(asked(promoting, twelve)).toEqual(times);
     const larger = { ...promoting, smaller_is_better: false };
     expect(asked(larger, twelve.toReversed())).toEqual(times);
   });
 
-  it("promotes whenever another becomes one of the best", () => {
+  it("promotes a trial as soon as it becomes one of the best", () => {
     const scripts: Scripted[] = [
       { value: 0.1 },
       { value: 0.11 },
@@ -58,22 +58,22 @@ describe("promotion form, as Determined had it until 0.37", () => {
     ]);
   });
 
-  it("has adaptive brackets of the same form", () => {
+  it("is also the form of adaptive brackets", () => {
     const config = adaptiveOf({ resume: true, max_trials: 5, max_rungs: 2, max_time: 900 });
     const scripts = [{ value: 0.1 }, { value: 0.2, diesAt: 300 }, { value: 0.3 }];
     expect(asked(config, scripts)).toEqual([[300, 900], [300], [300], [900], [900]]);
   });
 });
 
-describe("stopping form, as Determined 0.38 has it", () => {
-  it("lets a trial on that is among the best third when it arrives", () => {
+describe("the stopping form of Determined 0.38", () => {
+  it("lets a trial continue if it is among the best third at its arrival", () => {
     expect(asked(asyncHalvingOf(), twelve)).toEqual([all, ...Array(11).fill(short)]);
     expect(asked(asyncHalvingOf({ smaller_is_better: false }), twelve)).toEqual(
       Array(12).fill(all),
     );
   });
 
-  it("counts a trial that dies as the worst, and an equal value as good enough", () => {
+  it("ranks a failed trial last, and lets a trial with an equal value continue", () => {
     const scripts = twelve.map((_, i) =>
       i === 4 ? { value: 0.01, diesAt: 3 } : { value: ((i % 4) + 1) / 100 },
     );
@@ -94,8 +94,8 @@ describe("stopping form, as Determined 0.38 has it", () => {
   });
 });
 
-describe("a decision", () => {
-  it("says why", () => {
+describe("a decision of halving", () => {
+  it("has evidence with rank, cutoff and neighbours", () => {
     const search = startedSearch(ashaOf({ resume: false, max_concurrent_trials: 3 }));
     search.validate(1, 1, 0.5);
     const [, stopped] = search.validate(2, 1, 0.6);
@@ -120,7 +120,7 @@ describe("a decision", () => {
     });
   });
 
-  it("shows values as they were reported, and at most eight of them", () => {
+  it("has evidence with values as reported, and at most eight neighbours", () => {
     const searcher = ashaOf({
       smaller_is_better: false,
       max_trials: 40,
@@ -139,7 +139,7 @@ describe("a decision", () => {
 
 describe("a value that is not finite", () => {
   it.each([Number.NaN, Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY])(
-    "never continues, not even the first (%d)",
+    "never continues, even as the first of its rung (%d)",
     (value) => {
       for (const resume of [true, false]) {
         const search = startedSearch(ashaOf({ resume, max_concurrent_trials: 1, max_trials: 2 }));
@@ -152,8 +152,8 @@ describe("a value that is not finite", () => {
   );
 });
 
-describe("reports that change nothing", () => {
-  it("is a report of a trial that has been stopped, and one of an earlier time", () => {
+describe("a report without effect", () => {
+  it("is one of a stopped trial, or one of an earlier time", () => {
     const search = startedSearch(asyncHalvingOf({ max_trials: 4, max_concurrent_trials: 2 }));
     search.validate(1, 1, 0.5);
     expect(shortly(search.validate(2, 1, 0.6))).toEqual(["2 ends (halving)", "new 3"]);
@@ -163,7 +163,7 @@ describe("reports that change nothing", () => {
     expect(JSON.stringify(halvingOf(search))).toBe(before);
   });
 
-  it("is a late report of a trial that failed for one without the metric", () => {
+  it("is one of a trial that failed for a report without the metric", () => {
     const search = startedSearch(ashaOf());
     const report = { run: 1, currentRun: 1, step: 1, measurement: "m", scalars: {} };
     expect(shortly(search.send({ type: "RecordValidation", trial: 1, ...report }))).toEqual([
@@ -173,17 +173,17 @@ describe("reports that change nothing", () => {
   });
 });
 
-describe("late reports of a trial that waits", () => {
+describe("late reports of a suspended trial", () => {
   const late = { run: 1, currentRun: 1, step: 2, measurement: "late", scalars: { other: 1 } };
 
-  it("decide nothing, whatever is wrong with them", () => {
+  it("decide nothing, even if the metric is missing", () => {
     const search = startedSearch(ashaOf({ max_concurrent_trials: 1 }));
     search.validate(1, 1, 0.5);
     expect(shortly(search.validate(1, 2, 0.1))).toEqual([]);
     expect(shortly(search.send({ type: "RecordValidation", trial: 1, ...late }))).toEqual([]);
   });
 
-  it("count when it is promoted, as its next run may only repeat them", () => {
+  it("count when the trial is promoted, since its next run may only repeat them", () => {
     const search = startedSearch(ashaOf({ max_concurrent_trials: 1 }));
     search.validate(1, 1, 0.5);
     search.validate(1, 3, 0.4);
@@ -192,7 +192,7 @@ describe("late reports of a trial that waits", () => {
     expect(shortly(search.validate(3, 1, 0.7))).toEqual(promoted);
   });
 
-  it("end it at the last rung as soon as it comes there", () => {
+  it("stop the trial when it is promoted to the last rung", () => {
     const search = startedSearch(ashaOf({ max_concurrent_trials: 1, max_time: 3, min_time: 1 }));
     search.validate(1, 1, 0.5);
     search.validate(1, 4, 0.4);
@@ -203,24 +203,24 @@ describe("late reports of a trial that waits", () => {
 });
 
 describe("the end of a trial", () => {
-  it("makes room for another, and counts as the worst at its rung", () => {
+  it("frees a place for another trial, and counts as the worst value at its rung", () => {
     const search = startedSearch(ashaOf({ max_concurrent_trials: 2 }));
     expect(shortly(search.end(1, TrialOutcome.FAILED))).toEqual(["new 3"]);
     expect(halvingOf(search).brackets[0]?.rungs[0]?.arrivals).toBe(1);
   });
 
-  it("with invalid hyperparameters is replaced and forgotten", () => {
+  it("with invalid hyperparameters replaces the trial without counting it", () => {
     const search = startedSearch(ashaOf({ max_concurrent_trials: 1, max_trials: 1 }));
     expect(shortly(search.end(1, TrialOutcome.INVALID_HYPERPARAMETERS))).toEqual(["new 2"]);
     expect(shortly(search.end(2, TrialOutcome.COMPLETED))).toEqual(["done"]);
   });
 
-  it("that waits means that it is promoted no more", () => {
+  it("excludes a suspended trial from promotion", () => {
     const search = startedSearch(ashaOf({ max_concurrent_trials: 1, max_trials: 3 }));
     search.validate(1, 1, 0.1);
     search.validate(2, 1, 0.2);
     search.end(1, TrialOutcome.CANCELED);
-    // The one that would have been promoted is gone, and the rung lets one through.
+    // The rung promotes one trial, which would have been trial 1, but trial 1 has ended.
     expect(shortly(search.validate(3, 1, 0.3))).toEqual([
       "3 waits",
       "3 ends (rung_closed)",
@@ -229,8 +229,8 @@ describe("the end of a trial", () => {
   });
 });
 
-describe("a rung to which nobody comes any more", () => {
-  it("ends who waits behind those that it lets through, and lets the best on where it is too small", () => {
+describe("a closed rung", () => {
+  it("stops its waiting trials, and a rung too small to promote any promotes its best trial", () => {
     const search = startedSearch(ashaOf({ max_concurrent_trials: 1, max_trials: 2 }));
     expect(shortly(search.validate(1, 1, 0.5))).toEqual(["1 waits", "new 2"]);
     expect(shortly(search.validate(2, 1, 0.4))).toEqual(["2 on to 3", "1 ends (rung_closed)"]);
@@ -241,8 +241,8 @@ describe("a rung to which nobody comes any more", () => {
   });
 });
 
-describe("a large rung that closes", () => {
-  it("is ended a part at a time, as the trials end", () => {
+describe("a large closed rung", () => {
+  it("stops its waiting trials in parts, as trials end", () => {
     const trials = 400;
     const search = startedSearch(
       ashaOf({ max_trials: trials, max_concurrent_trials: trials, max_time: 3, divisor: 4 }),
@@ -263,9 +263,9 @@ describe("a large rung that closes", () => {
 });
 
 describe("Hyperband", () => {
-  it("promotes from a rung when all of its bracket are there, and uses the room meanwhile", () => {
+  it("promotes from a rung once its whole bracket has reached it, and meanwhile starts other brackets", () => {
     const search = startedSearch(hyperbandOf({ max_time: 3, max_concurrent_trials: 1 }));
-    // Two brackets: three trials halved once, two trained to the end.
+    // The search has two brackets: one with three trials, halved once, and one with two full trainings.
     expect(shortly(search.validate(1, 1, 0.3))).toEqual(["1 waits", "new 2"]);
     expect(shortly(search.validate(2, 1, 0.1))).toEqual(["2 waits", "new 3"]);
     expect(shortly(search.validate(3, 1, 0.2))).toEqual([
@@ -279,15 +279,15 @@ describe("Hyperband", () => {
 });
 
 describe("a trial without the time metric", () => {
-  it("is stopped, and another comes when it has ended", () => {
+  it("is stopped, and another trial replaces it when it has ended", () => {
     const search = startedSearch(ashaOf({ time_metric: "epochs", max_concurrent_trials: 1 }));
     expect(shortly(search.validate(1, 1, 0.5))).toEqual(["1 ends (time_metric_missing)"]);
     expect(shortly(search.end(1, TrialOutcome.STOPPED_EARLY))).toEqual(["new 2"]);
   });
 });
 
-describe("a search that is to finish", () => {
-  it("proposes no more, promotes the best of those that wait, and stops the others", () => {
+describe("a halving search that is finishing", () => {
+  it("proposes no trial, promotes the best waiting trials and stops the others", () => {
     const search = startedSearch(ashaOf({ max_concurrent_trials: 1 }));
     search.validate(1, 1, 0.5);
     search.validate(2, 1, 0.4);

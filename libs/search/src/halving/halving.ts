@@ -1,4 +1,4 @@
-/** Successive halving in brackets as an algorithm: which plan it follows is all that its variants differ in. */
+/** Successive halving in brackets as an algorithm. Its variants differ only in their plans. */
 import { TrialOutcome } from "@trainyard/contracts/events";
 import type { SearcherConfig } from "@trainyard/experiment-config";
 import type { Algorithm } from "../algorithm.ts";
@@ -59,7 +59,7 @@ export function halving(
   };
 }
 
-/** A proposer that knows the places it has proposed in the same decision. */
+/** Wraps a proposer so that it knows the places proposed earlier in the same decision. */
 function seen(plan: SearchPlan, proposer: Proposer): Proposals["pointOf"] {
   const more: (readonly number[])[] = [];
   return (trial, halving) => {
@@ -119,15 +119,15 @@ function applyToHalving(
   }
 }
 
-/** A value that is not finite ranks last, infinities too: a training that diverged is never the better one. */
+/** Ranks a value that is not finite last, even an infinity in the better direction, since the training diverged. */
 function rankedValue(value: number, smallerIsBetter: boolean): number {
   if (!Number.isFinite(value)) return WORST;
   return smallerIsBetter ? value : 0 - value;
 }
 
 /**
- * Returns whether a new trial replaces this one: as many are replaced as in random search, and none where every trial
- * is alike.
+ * Whether a new trial replaces the ended one: replacements are limited as in random search, and none are made if all
+ * trials are alike.
  */
 function isReplaceable(memory: Halving, plan: SearchPlan, outcome: TrialOutcome): boolean {
   if (outcome !== TrialOutcome.INVALID_HYPERPARAMETERS || isConstant(plan.space)) return false;

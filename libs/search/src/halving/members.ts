@@ -1,4 +1,4 @@
-/** Rung membership and trials on their way, for display and invariant checks. */
+/** The members of rungs and the states of trials, for display and invariant checks. */
 import { assert } from "@trainyard/kernel";
 import type { SearchState } from "../state.ts";
 import { entriesBetween } from "../ranking.ts";
@@ -6,25 +6,28 @@ import { isHalving } from "./state.ts";
 
 export type RungMembers = {
   readonly units: number;
-  /** The best first. Values as they are ranked: negated where larger is better, the largest number for the worst. */
+  /**
+   * The trials of the rung, the best first. Values are ranked values: negated if larger is better, the largest number
+   * for the worst.
+   */
   readonly entries: readonly { readonly trial: number; readonly value: number }[];
 };
 
 export type TrialMember = {
   readonly bracket: number;
   readonly rung: number;
-  /** The last time and value that counted, as ranked. */
+  /** The time and ranked value of the trial's last counted report. */
   readonly time: number;
   readonly value: number;
 };
 
 export type HalvingMembers = {
   readonly brackets: readonly { readonly rungs: readonly RungMembers[] }[];
-  /** Trial number n at n - 1. */
+  /** The trials by number: trial n is at index n - 1. */
   readonly trials: readonly TrialMember[];
 };
 
-/** Returns the members of a search whose algorithm halves. */
+/** Returns the rungs and trials of a halving search. */
 export function halvingMembers({ memory }: SearchState): HalvingMembers {
   assert(isHalving(memory), "the search is one that halves");
   const { brackets, plan, places } = memory;

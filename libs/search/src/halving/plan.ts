@@ -1,8 +1,9 @@
 /**
- * The brackets of successive halving: how many trials each gets, and the times of its rungs. The
- * arithmetic of adaptive ASHA and async_halving is Determined's (0.38, `master/pkg/searcher`: adaptive_asha.go,
- * asha_stopping.go), save that logarithms are counted out in products: log 1000 / log 10 is less than 3 in floating
- * point, which would lose a rung. Hyperband's is that of Li et al., JMLR 18-185, algorithm 1.
+ * The brackets of successive halving: the number of trials and the rung times of each.
+ *
+ * Adaptive ASHA and async_halving use Determined's arithmetic (0.38, `master/pkg/searcher`: adaptive_asha.go,
+ * asha_stopping.go). The exception is that logarithms are computed by repeated multiplication, because log 1000 / log
+ * 10 is less than 3 in floating point, which would lose a rung. Hyperband uses algorithm 1 of Li et al., JMLR 18-185.
  */
 
 import { floorLog, hyperbandTrials } from "@trainyard/experiment-config";
@@ -10,17 +11,17 @@ import { integerPower } from "../numeric/math.ts";
 import type { TrustPlan } from "./first-rung.ts";
 
 /**
- * `promote` suspends a trial at a rung and resumes the best; `stop` ends a trial that is not good enough when it
- * arrives; `wait` promotes from a rung when all of it is there (synchronous halving).
+ * `promote` suspends each trial at a rung and resumes the best. `stop` ends a trial that is not good enough at its
+ * arrival. `wait` promotes from a rung once all of its trials have arrived (synchronous halving).
  */
 export type HalvingForm = "promote" | "stop" | "wait";
 
 export type BracketPlan = {
-  /** The times of the rungs, increasing; the last one ends a trial. */
+  /** The increasing times of the rungs; the last one ends a trial. */
   readonly units: readonly number[];
-  /** Trials that count. */
+  /** The number of trials that count. */
   readonly trials: number;
-  /** Trials wanted to run at one time. */
+  /** The number of trials that should run at a time. */
   readonly concurrent: number;
 };
 
@@ -28,20 +29,20 @@ export type HalvingPlan = {
   readonly form: HalvingForm;
   readonly divisor: number;
   readonly brackets: readonly BracketPlan[];
-  /** Trials wanted to run at one time, over all brackets. */
+  /** The number of trials that should run at a time, over all brackets. */
   readonly concurrent: number;
-  /** Measures the first rung of the one bracket, which may rise. */
+  /** Enables the measurement of the first rung, which may rise; only for plans with one bracket. */
   readonly trust?: TrustPlan;
   /**
-   * A trial that reaches a rung above the first with the best value of all so far is promoted, however few have reached
-   * it.
+   * A trial that reaches a rung above the first with the best value so far is promoted, however few trials have reached
+   * the rung.
    */
   readonly bestGoesOn?: true;
 };
 
 export type AdaptiveMode = "aggressive" | "standard" | "conservative";
 
-/** The times of `rungs` rungs that end at `maxTime`, each a `divisor`-th of the next, at least 1. */
+/** The times of `rungs` rungs up to `maxTime`, each the next one's divided by `divisor`, and at least 1. */
 export function rungUnits(rungs: number, maxTime: number, divisor: number): number[] {
   let share = 1;
   const units: number[] = [];
@@ -52,14 +53,14 @@ export function rungUnits(rungs: number, maxTime: number, divisor: number): numb
   return units;
 }
 
-/** From `minTime` upwards in steps of the divisor, and `maxTime` itself. */
+/** The times from `minTime` in factors of the divisor, and `maxTime` itself. */
 export function risingUnits(minTime: number, maxTime: number, divisor: number): number[] {
   const units: number[] = [];
   for (let at = minTime; Math.floor(at) < maxTime; at *= divisor) units.push(Math.floor(at));
   return [...new Set(units), maxTime];
 }
 
-/** How many rungs the brackets of a mode have, the most first. */
+/** The numbers of rungs of a mode's brackets, the largest first. */
 export function adaptiveRungs(
   mode: AdaptiveMode,
   limits: {
@@ -77,7 +78,10 @@ export function adaptiveRungs(
   return Array.from({ length: most - least + 1 }, (_, i) => most - i);
 }
 
-/** Trials of each bracket, so that all have the same budget; at least one each, what is left to the first. */
+/**
+ * The trials of each bracket, so that all brackets have the same budget: at least one each, with the remainder to the
+ * first.
+ */
 export function bracketTrials(
   maxTrials: number,
   divisor: number,
@@ -90,7 +94,7 @@ export function bracketTrials(
   return trials.map((share, i) => (i === 0 ? share + Math.max(maxTrials - given, 0) : share));
 }
 
-/** Trials that each bracket may have running at one time; `maxConcurrent` 0 leaves it to the brackets' sizes. */
+/** The trials of each bracket that may run at a time; with `maxConcurrent` 0, the brackets' sizes decide. */
 export function bracketConcurrency(
   maxConcurrent: number,
   divisor: number,
@@ -105,7 +109,7 @@ export function bracketConcurrency(
   return trials.map((_, i) => (i < all % trials.length ? each + 1 : each));
 }
 
-/** The brackets of adaptive ASHA, that of the most rungs first. */
+/** The brackets of adaptive ASHA, the one with the most rungs first. */
 export function adaptiveBrackets(settings: {
   readonly bracketRungs: readonly number[];
   readonly maxTime: number;
@@ -124,7 +128,10 @@ export function adaptiveBrackets(settings: {
   }));
 }
 
-/** The one bracket of asynchronous halving; `maxConcurrent` 0 has as many run as can bring one to the top rung. */
+/**
+ * The single bracket of asynchronous halving; with `maxConcurrent` 0, as many trials run as one promotion to the top
+ * rung needs.
+ */
 export function halvingBracket(
   units: readonly number[],
   maxTrials: number,
@@ -136,7 +143,7 @@ export function halvingBracket(
   return { units, trials: maxTrials, concurrent: Math.min(wanted, maxTrials) };
 }
 
-/** Hyperband's brackets, from the one that halves most; with `maxTrials` other than 0 in proportion to so many. */
+/** Hyperband's brackets, the one that halves most first; a `maxTrials` other than 0 scales their sizes to it. */
 export function hyperbandBrackets(
   maxTime: number,
   divisor: number,
@@ -152,7 +159,8 @@ export function hyperbandBrackets(
 }
 
 /**
- * Whole shares of `total`, the rest of the rounding to the first; where there are fewer than shares the last get none.
+ * Splits `total` by weights into whole numbers, with the rounding remainder to the first; a too small total leaves the
+ * last ones 0.
  */
 function inProportion(weights: readonly number[], total: number): number[] {
   const sum = weights.reduce((all, weight) => all + weight, 0);

@@ -1,6 +1,6 @@
 /**
- * Measures the first rung by the first trials that reach it, probes and promoted ones, and raises it: see
- * `first-rung.ts`.
+ * Measures the first rung with the first trials that reach it, probes and promoted trials, and raises it
+ * (`first-rung.ts`).
  */
 import { insert } from "../ranking.ts";
 import type { UndoLog } from "../undo-log.ts";
@@ -34,7 +34,7 @@ import {
   withBrought,
 } from "./first-rung.ts";
 
-/** The rung to which a trial trains as a probe; undefined for none. */
+/** The rung to which a trial trains as a probe; undefined if it is none. */
 export function probeTo(
   { trust, places }: Halving,
   trial: number,
@@ -44,7 +44,7 @@ export function probeTo(
   return to !== undefined && to > rung ? to : undefined;
 }
 
-/** TrialResumed of a probe: it trains on, and still belongs to its rung, which is not closed until it is back. */
+/** Applies a probe's TrialResumed: the trial still belongs to its rung, which stays open until the probe is back. */
 export function probe(halving: Halving, trial: number, undo: UndoLog): void {
   notOwed(halving, trial, undo);
   const place = placeOfTrial(halving, trial);
@@ -56,7 +56,7 @@ export function probe(halving: Halving, trial: number, undo: UndoLog): void {
   setPlace(halving, trial, { ...place, state: isThere ? "due" : "probing" }, undo);
 }
 
-/** Counts the value of a trial that has just reached a rung, or is back from one; the first rung may rise then. */
+/** Counts the value of a trial that has just reached a rung, or is back from one; the first rung may rise. */
 export function measure(halving: Halving, trial: number, undo: UndoLog): void {
   const { trust: plan } = halving.plan;
   if (plan === undefined || halving.trust.question === "none") return;
@@ -104,7 +104,7 @@ function answer(halving: Halving, plan: TrustPlan, bracket: number, undo: UndoLo
   }
 }
 
-/** When the next rung is trusted: of the later one, some time, if that is possible. */
+/** The state after the next rung was trusted: if possible, the later rung is measured. */
 function afterNext(halving: Halving, plan: TrustPlan, bracket: number): Trust {
   const { trust } = halving;
   const asks =
@@ -112,10 +112,10 @@ function afterNext(halving: Halving, plan: TrustPlan, bracket: number): Trust {
   return { ...trust, question: asks ? "later" : "none" };
 }
 
-/** The share of the search's spending that questions about the later rung may cost. */
+/** The largest share of the search's training that probes to the later rung may cost. */
 const LATER_COST_MAX = 1 / 12;
 
-/** Asks about the later rung as soon as that is cheap. Trials that have been there, or are over, are not asked. */
+/** Starts the measurement of the later rung once it is cheap, without trials that were there or have ended. */
 function askingLater(halving: Halving, plan: TrustPlan, { bracket }: Place): Trust {
   const { trust } = halving;
   const units = unitsIn(halving, bracket);
@@ -136,7 +136,7 @@ function unitsIn({ plan }: Halving, bracket: number): readonly number[] {
   return plan.brackets[bracket]?.units ?? [];
 }
 
-/** The training spent so far to reach the rungs of a bracket, by all trials. */
+/** The training that all trials have spent so far to reach the rungs of a bracket. */
 function spentIn(halving: Halving, bracket: number): number {
   const { first } = halving.trust;
   const units = unitsIn(halving, bracket);
@@ -146,7 +146,7 @@ function spentIn(halving: Halving, bracket: number): number {
   }, 0);
 }
 
-/** Those of the asked trials that wait, with `known` values so far. */
+/** The waiting ones of the measured trials, those with `known` values so far. */
 function owedOf(halving: Halving, asked: readonly Asked[], known: number): readonly number[] {
   return asked
     .filter(({ brought }) => brought.length === known)
@@ -155,7 +155,7 @@ function owedOf(halving: Halving, asked: readonly Asked[], known: number): reado
 }
 
 /**
- * Raises the first rung: trials on their way to the old one continue to the next. The probing trials have reached it
+ * Raises the first rung. Trials on their way to the old one continue to the new one. The probes have reached it
  * already, and are measured against the rung after it.
  */
 function rise(halving: Halving, plan: TrustPlan, bracket: number, undo: UndoLog): void {
@@ -186,7 +186,7 @@ function moveUp(halving: Halving, trial: number, place: Place, undo: UndoLog): v
   setPlace(halving, trial, { ...place, rung: rung + 1, brought: passed }, undo);
 }
 
-/** A probe that is back, at the rung where it has been. */
+/** Returns a probe to its rung, with its value at the rung that it has reached. */
 function comeUp(halving: Halving, trial: number, place: Place, value: number, undo: UndoLog): void {
   const { bracket, rung, state, brought } = place;
   if (state !== "waiting" && state !== "due") return;

@@ -1,8 +1,10 @@
 /**
- * The decisions of successive halving at one observation: first about the trial that has reached a rung, then about
- * free room (the highest rung that has a trial to promote, else a new trial: `get_job` of Li et al., arXiv 1810.05934,
- * algorithm 2), then the end of trials that wait in rungs that no other trial can reach. Each decision is applied to
- * the memory as its event will be, so that the next one depends on it; the caller undoes that.
+ * The decisions of successive halving after an observation, in this order: about the trial that has reached a rung;
+ * about free room (the highest rung with a trial to promote, otherwise a new trial: `get_job` of Li et al., arXiv
+ * 1810.05934, algorithm 2); about trials that wait in closed rungs, which no other trial can reach.
+ *
+ * Each decision is applied to the memory like its event, so that the next one depends on it; the caller undoes the
+ * changes.
  */
 import type { Decision, ProposedPoint } from "../algorithm.ts";
 import { searchLimits } from "../limits.ts";
@@ -26,17 +28,17 @@ import {
   WORST,
 } from "./state.ts";
 
-/** The rule of a trial that continues to measure the first rung, and not for its value. */
+/** The rule of a trial that continues only to measure the first rung. */
 export const PROBE = "probe";
 
 export type Proposals = {
-  /** The point of a trial that is proposed with the search as it is then. */
+  /** Returns the point of a trial that is proposed in this state of the search. */
   readonly pointOf: (trial: number, halving: Halving) => ProposedPoint;
-  /** How many one decision may make. */
+  /** The most proposals of one decision. */
   readonly most: number;
 };
 
-/** The decisions of one observation. */
+/** Collects the decisions of one observation. */
 export class Turn {
   readonly decisions: Decision[] = [];
   readonly #halving: Halving;
@@ -54,7 +56,7 @@ export class Turn {
     this.#proposalsLeft = proposals.most;
   }
 
-  /** Decides about a trial for as long as it is due at a rung: one report may take it through several. */
+  /** Decides about a trial as long as it is due at a rung, since one report may pass several rungs. */
   settle(trial: number): void {
     for (;;) {
       const place = placeOfTrial(this.#halving, trial);
@@ -69,7 +71,7 @@ export class Turn {
     }
   }
 
-  /** Fills the room that there is and closes rungs, until neither changes anything. */
+  /** Fills the free room and closes rungs, until neither makes a decision. */
   fill(): void {
     for (let before = -1; before < this.decisions.length; ) {
       before = this.decisions.length;
@@ -127,7 +129,7 @@ export class Turn {
     return this.#halving.brackets[bracket]?.rungs ?? [];
   }
 
-  /** Stops the trials that wait in a closed rung behind those that it lets through. */
+  /** Stops the trials of a closed rung that it will not promote. */
   #closeRungs(bracket: number): void {
     const { first } = this.#halving.trust;
     const { length: rungs } = this.#rungs(bracket);
@@ -143,7 +145,9 @@ export class Turn {
     }
   }
 
-  /** Behind those that the rung lets through, which are none of a rung that cannot be trusted. */
+  /**
+   * Returns the last waiting trial that the rung will not promote; a rung below the trusted first one promotes none.
+   */
   #lastWaiting(bracket: number, rung: number): Entry | undefined {
     const { all, waiting } = rungOf(this.#halving, bracket, rung);
     const last = entryAt(waiting, waiting.size - 1);

@@ -9,8 +9,8 @@ export function keptOf(halving: Halving, entries: number, atLeastOne: boolean): 
 }
 
 /**
- * Whether no other trial can reach the rung: all trials of the bracket have been proposed, and none is on its way to
- * it, or to one below it, or can still be promoted from one.
+ * Whether no other trial can reach the rung: all trials of the bracket were proposed, and none is on its way to this
+ * rung or a lower one, or can be promoted from a lower one.
  */
 export function isClosed(halving: Halving, bracket: number, rung: number): boolean {
   if (mayCreate(halving, bracket)) return false;
@@ -20,7 +20,7 @@ export function isClosed(halving: Halving, bracket: number, rung: number): boole
   );
 }
 
-/** The trial that the rung promotes next, if any. */
+/** The trial that the rung promotes next; undefined for none. */
 export function promotable(halving: Halving, bracket: number, rung: number): number | undefined {
   const { all, waiting } = rungOf(halving, bracket, rung);
   if (waiting.size === 0) return undefined;

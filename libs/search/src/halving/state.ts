@@ -1,12 +1,13 @@
 /**
- * The state of successive halving, and how the search's events change it. Each trial has a place: its bracket, the rung
- * it is on its way to, and its values there. A trial that has reported a value at its rung is due: the decision in the
- * same commit promotes it (TrialResumed), suspends it or stops it. A rung keeps all its trials, and apart from these
- * the waiting ones that can be promoted.
+ * The state of successive halving, and how the search's events change it.
+ *
+ * Each trial has a place: its bracket, the rung that it trains to, and its values at rungs. A trial that has reported a
+ * value at its rung is due: the decision in the same commit promotes it (TrialResumed), suspends it or stops it. A rung
+ * has a ranking of all its trials, and one of the waiting trials that can be promoted.
  *
  * Values are ranked smaller first, whatever the direction. A value that is not finite, and a trial that ended before
- * its rung, counts as the largest number and is never promoted. Of equal values the earlier arrival is the better, save
- * in the stopping form, where it is the later one (as in Determined), so that equal trials all continue.
+ * its rung, counts as the largest number and is never promoted. Of equal values the earlier arrival is better. In the
+ * stopping form the later one is (as in Determined), so that equal trials all continue.
  */
 import { TrialOutcome } from "@trainyard/contracts/events";
 import { assert } from "@trainyard/kernel";
@@ -16,61 +17,61 @@ import { hasRoom, mayCreate } from "./brackets.ts";
 import { askedOf, askedTo, type Trust, trustAt, withoutAnswerOf } from "./first-rung.ts";
 import type { HalvingPlan } from "./plan.ts";
 
-/** Ranked after any value. */
+/** The rank of values that are not finite, after all other values. */
 export const WORST = Number.MAX_VALUE;
-/** The order of an entry that is in no rung. */
+/** The order of an entry that belongs to no rung. */
 const NO_ORDER = -1;
 
 export type Rung = {
-  /** All that came here. */
+  /** All trials that have reached the rung. */
   readonly all: Ranking;
-  /** The suspended among them that can be promoted. */
+  /** The suspended trials that can be promoted. */
   readonly waiting: Ranking;
-  /** How many have come here so far, also those that were taken out again. */
+  /** The number of arrivals so far, including trials that were removed later. */
   readonly arrivals: number;
-  /** How many trials are on their way here, or beyond it as probes. */
+  /** The number of trials on their way to the rung, or beyond it as probes. */
   readonly coming: number;
 };
 
 export type Bracket = {
-  /** Proposed, and not given back because its hyperparameters were invalid. */
+  /** The number of proposed trials, without those replaced for invalid hyperparameters. */
   readonly created: number;
-  /** Wanted to run and not ended. */
+  /** The number of trials that should run and have not ended. */
   readonly active: number;
   readonly rungs: readonly Rung[];
 };
 
-/** A probe trains beyond the rung that it is at, and comes back to it. */
+/** A probe trains beyond its rung and comes back to it. */
 export type PlaceState = "coming" | "due" | "waiting" | "over" | "probing";
 
 export type Place = {
   readonly bracket: number;
   readonly rung: number;
   readonly state: PlaceState;
-  /** The last time that it was observed at, and the value there as it is ranked. */
+  /** The last time of a counted report, and its ranked value. */
   readonly time: number;
   readonly value: number;
-  /** Its entry in rung i, at i. */
+  /** The trial's entries in rungs, by the rung's index. */
   readonly brought: readonly Entry[];
 };
 
 export type Halving = {
   readonly plan: HalvingPlan;
   readonly brackets: readonly Bracket[];
-  /** That of trial n at n - 1. */
+  /** The places by trial: trial n at index n - 1. */
   readonly places: readonly Place[];
-  /** Trials that were replaced because their hyperparameters were invalid. */
+  /** The number of trials that were replaced because of invalid hyperparameters. */
   readonly replaced: number;
-  /** No further trial will be proposed. */
+  /** Whether no further trial will be proposed. */
   readonly finished: boolean;
   readonly trust: Trust;
-  /** The best value so far and its trial, if the best continues at once. */
+  /** The best value so far and its trial, if the plan promotes the best at once; otherwise null. */
   readonly best: { readonly trial: number; readonly value: number } | null;
-  /** Coordinates of trial n, at n - 1, if a model proposes trials; else empty. */
+  /** The coordinates of trial n, at index n - 1, if a model proposes trials; otherwise empty. */
   readonly coordinates: readonly (readonly number[])[];
 };
 
-/** Whether a search's memory is one of an algorithm that halves. */
+/** Whether a memory is that of a halving algorithm. */
 export function isHalving(memory: unknown): memory is Halving {
   return typeof memory === "object" && memory !== null && "brackets" in memory;
 }
@@ -136,7 +137,7 @@ export function addComing(rung: Rung, by: number, undo: UndoLog): void {
   undo.set(rung, "coming", rung.coming + by);
 }
 
-/** TrialProposed; `at` is where the trial is in the space, if a model wants to know. */
+/** Applies TrialProposed; `at` is the trial's place in the space, if a model uses it. */
 export function propose(halving: Halving, at: readonly number[] | undefined, undo: UndoLog): void {
   if (at !== undefined) undo.push(halving.coordinates, at);
   const index = halving.brackets.findIndex((_, i) => mayCreate(halving, i) && hasRoom(halving, i));
@@ -158,15 +159,15 @@ export function propose(halving: Halving, at: readonly number[] | undefined, und
   undo.set(bracket, "created", bracket.created + 1);
 }
 
-/** In the place of what a trial would have brought to rungs below the first one: entries that are in no rung. */
+/** Entries in place of rungs below the first one, which the trial has skipped; they belong to no rung. */
 export function passedOver(trial: number, rungs: number): readonly Entry[] {
   return Array.from({ length: rungs }, () => ({ value: WORST, order: NO_ORDER, trial }));
 }
 
 /**
- * ObservationRecorded: the value as it is ranked. A late report, and one of a trial that is not wanted any more, is
- * ignored. A trial that waits was trained on until it heard of that: what it still reports is kept, and counts when it
- * is promoted, as its next run may have nothing new to say at these times.
+ * Applies ObservationRecorded with a ranked value. A report that is late, or of a trial that should not run, is
+ * ignored. A suspended trial trains until it receives the suspension; its reports are kept and count when it is
+ * promoted, as its next run may only repeat them.
  */
 export function observe(
   halving: Halving,
@@ -191,7 +192,7 @@ export function observe(
   setPlace(halving, trial, { ...before, state: isBack ? "due" : state, time, value }, undo);
 }
 
-/** The entry of a trial as the next that reaches the rung. */
+/** The entry of a trial that reaches the rung next. */
 export function arrival(
   { plan }: Halving,
   { arrivals }: Rung,
@@ -201,7 +202,7 @@ export function arrival(
   return { value, order: plan.form === "stop" ? 0 - arrivals : arrivals, trial };
 }
 
-/** A trial arrives at its rung with a value. */
+/** Records that a trial has reached its rung with a value. */
 function arriveAtRung(
   halving: Halving,
   trial: number,
@@ -217,7 +218,7 @@ function arriveAtRung(
   setPlace(halving, trial, { ...place, brought: [...place.brought, entry] }, undo);
 }
 
-/** Takes a trial off the list of probes to come: it is one now. */
+/** Removes a trial from the planned probes. */
 export function notOwed(halving: Halving, trial: number, undo: UndoLog): void {
   const { trust } = halving;
   if (!trust.owed.includes(trial)) return;
@@ -225,7 +226,7 @@ export function notOwed(halving: Halving, trial: number, undo: UndoLog): void {
   undo.set(halving, "trust", { ...trust, owed });
 }
 
-/** TrialResumed: on to the next rung, and into it where the last observation was of that time already. */
+/** Applies TrialResumed: the trial goes to the next rung, and enters it if its last report is late enough. */
 export function promote(halving: Halving, trial: number, undo: UndoLog): void {
   notOwed(halving, trial, undo);
   const place = placeOfTrial(halving, trial);
@@ -242,7 +243,7 @@ export function promote(halving: Halving, trial: number, undo: UndoLog): void {
   arriveAtRung(halving, trial, { ...on, state: "due" }, probed ?? value, undo);
 }
 
-/** TrialSuspended. */
+/** Applies TrialSuspended. */
 export function suspend(halving: Halving, trial: number, undo: UndoLog): void {
   const place = placeOfTrial(halving, trial);
   const { bracket, rung, brought } = place;
@@ -252,7 +253,7 @@ export function suspend(halving: Halving, trial: number, undo: UndoLog): void {
   setPlace(halving, trial, { ...place, state: "waiting" }, undo);
 }
 
-/** Takes the trial off those that wait at its rung. */
+/** Removes the trial from those that wait at its rung. */
 export function leaveWaiting(halving: Halving, place: Place, undo: UndoLog): void {
   const { bracket, rung, state, brought } = place;
   const entry = brought[rung];
@@ -260,13 +261,13 @@ export function leaveWaiting(halving: Halving, place: Place, undo: UndoLog): voi
   remove(undo, rungOf(halving, bracket, rung).waiting, entry);
 }
 
-/** Nothing more is heard of the trial. */
+/** Notes that the trial will not report again. */
 function silence(halving: Halving, trial: number, undo: UndoLog): void {
   const trust = withoutAnswerOf(halving.trust, trial);
   if (trust !== halving.trust) undo.set(halving, "trust", trust);
 }
 
-/** TrialStopDecided. */
+/** Applies TrialStopDecided. */
 export function stop(halving: Halving, trial: number, undo: UndoLog): void {
   silence(halving, trial, undo);
   const place = placeOfTrial(halving, trial);
@@ -280,8 +281,8 @@ export function stop(halving: Halving, trial: number, undo: UndoLog): void {
 }
 
 /**
- * TrialOutcomeRecorded. Invalid hyperparameters take the trial out of every rung; `replaceable` gives its place in the
- * bracket to another. A trial that was on its way to a rung comes there as the worst.
+ * Applies TrialOutcomeRecorded. Invalid hyperparameters remove the trial from every rung, and with `replaceable` free
+ * its place in the bracket. A trial on its way to a rung arrives there as the worst.
  */
 export function end(
   halving: Halving,

@@ -1,16 +1,15 @@
 /**
- * Powers and logarithms from additions, multiplications and divisions alone, which IEEE 754 defines to the last bit.
- * `Math.pow`, `Math.exp` and `Math.log` are left to the engine: the same seed could give other trials on another
- * machine. Accurate to a few units in the last place; an integer power of ten is exact up to 10^22.
+ * Powers and logarithms from additions, multiplications and divisions only, which IEEE 754 defines to the last bit.
+ * `Math.pow`, `Math.exp` and `Math.log` differ between engines, so the same seed could give other trials on another
+ * machine. Results are accurate to a few units in the last place; integer powers of ten are exact up to 10^22.
  */
 
-/** ln 2 in two parts: the first has trailing zeros, so that its product with an exponent is exact. */
+/** ln 2 in two parts; the first ends in zero bits, so that its product with an exponent is exact. */
 const LN2_HIGH = 6.9314718036912381649e-1;
 const LN2_LOW = 1.90821492927058770002e-10;
 
 /**
- * e to the power of x: x = k ln 2 + r with |r| ≤ ln 2 / 2, and the Taylor series of r to the term where it is below
- * 2^-60.
+ * Returns e to the power of x: x = k ln 2 + r with |r| ≤ ln 2 / 2, with the Taylor series of r up to terms below 2^-60.
  */
 export function exp(x: number): number {
   const k = Math.round(x / (LN2_HIGH + LN2_LOW));
@@ -20,7 +19,7 @@ export function exp(x: number): number {
   return sum * integerPower(2, k);
 }
 
-/** The natural logarithm of x > 0: x = m 2^k with m near 1, and the series of 2 artanh((m - 1) / (m + 1)). */
+/** Returns the natural logarithm of x > 0: x = m 2^k with m near 1, and the series of 2 artanh((m - 1) / (m + 1)). */
 export function log(x: number): number {
   let m = x;
   let k = 0;
@@ -32,7 +31,7 @@ export function log(x: number): number {
   return k * LN2_HIGH + (k * LN2_LOW + 2 * s * sum);
 }
 
-/** base to the power of a whole number, by squaring. */
+/** Returns the base to the power of an integer, by squaring. */
 export function integerPower(base: number, exponent: number): number {
   let result = 1;
   let square = base;
@@ -43,7 +42,10 @@ export function integerPower(base: number, exponent: number): number {
   return exponent < 0 ? 1 / result : result;
 }
 
-/** base > 0 to the power of any exponent: the whole part by squaring, the rest, at most a half, by exp and log. */
+/**
+ * Returns base > 0 to the power of any exponent: the integer part by squaring, the rest, at most a half, by exp and
+ * log.
+ */
 export function power(base: number, exponent: number): number {
   const whole = Math.round(exponent);
   const rest = exponent - whole;
@@ -51,7 +53,7 @@ export function power(base: number, exponent: number): number {
   return integerPower(base, whole) * factor;
 }
 
-/** To the nearest whole number, halves away from zero (Math.round takes them up). */
+/** Rounds to the nearest integer, halves away from zero (Math.round rounds halves up). */
 export function roundHalfAway(x: number): number {
   return x < 0 ? -Math.floor(0.5 - x) : Math.floor(x + 0.5);
 }

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { fastExp, normalDensity, normalProbability, normalQuantile } from "./normal.ts";
 
-/** Points and their probabilities, computed with Python's `math.erfc`. */
+/** Points and the probabilities below them, computed with Python's `math.erfc`. */
 const probabilities = [
   [-6, 9.865876450377012e-10],
   [-3.21, 0.0006636748614399685],
@@ -14,7 +14,7 @@ const probabilities = [
 ] as const;
 
 describe("the exponential", () => {
-  it("is that of the engine to a few units in the last place", () => {
+  it("agrees with the engine's to a few units in the last place", () => {
     for (let x = -690; x < 690; x += 0.7371) {
       expect(Math.abs(fastExp(x) / Math.exp(x) - 1)).toBeLessThan(1e-15);
     }
@@ -23,11 +23,11 @@ describe("the exponential", () => {
 });
 
 describe("the normal distribution", () => {
-  it.each(probabilities)("has below %f the probability %f", (x, probability) => {
+  it.each(probabilities)("has at %f the probability %f below it", (x, probability) => {
     expect(Math.abs(normalProbability(x) - probability)).toBeLessThan(2e-14);
   });
 
-  it("has the density's integral for its probability", () => {
+  it("has the integral of the density as its probability", () => {
     const h = 1 / 512;
     let integral = 0;
     for (let x = -2; x < 1.5; x += h) {
@@ -37,7 +37,7 @@ describe("the normal distribution", () => {
     expect(normalProbability(1.5) - normalProbability(-2)).toBeCloseTo(integral, 12);
   });
 
-  it("has quantiles where the probability is that", () => {
+  it("has quantiles that invert the probability", () => {
     for (let p = 0.0007; p < 1; p += 0.0043) {
       expect(Math.abs(normalProbability(normalQuantile(p)) - p)).toBeLessThan(1e-13);
     }
@@ -45,7 +45,7 @@ describe("the normal distribution", () => {
     expect(normalQuantile(1e-300)).toBeGreaterThanOrEqual(-8);
   });
 
-  it("ends at eight", () => {
+  it("is cut off at -8 and 8", () => {
     expect([normalProbability(-9), normalProbability(9)]).toEqual([0, 1]);
     expect(normalDensity(50)).toBe(0);
   });

@@ -1,6 +1,6 @@
 /**
- * The normal distribution and a fast exponential, from IEEE additions, multiplications and divisions alone as in
- * `math.ts`, and from tables, for models that evaluate them a hundred thousand times a suggestion.
+ * The normal distribution and a fast exponential, from IEEE additions, multiplications and divisions as in `math.ts`,
+ * and from tables. Models evaluate them a hundred thousand times per suggestion.
  */
 import { exp, integerPower } from "./math.ts";
 
@@ -8,7 +8,7 @@ const LN2 = 0.6931471805599453;
 const LN2_64_HIGH = 6.9314718036912381649e-1 / 64;
 const LN2_64_LOW = 1.90821492927058770002e-10 / 64;
 
-/** 2^(i/64), and 2^k for k from -1074 to 1023. */
+/** Tables of 2^(i/64), and of 2^k for k from -1074 to 1023. */
 const fractionPowers = Float64Array.from({ length: 64 }, (_, i) => exp((i * LN2) / 64));
 const wholePowers = Float64Array.from({ length: 1074 + 1024 }, (_, i) => wholePower(i - 1074));
 
@@ -16,7 +16,7 @@ function wholePower(k: number): number {
   return k < -1022 ? integerPower(2, k + 60) * integerPower(2, -60) : integerPower(2, k);
 }
 
-/** e to the power of x, -700 ≤ x ≤ 700, to about two units in the last place: x = (64 k + i) ln 2 / 64 + r. */
+/** Returns e to the power of x, -700 ≤ x ≤ 700, to about two units in the last place: x = (64 k + i) ln 2 / 64 + r. */
 export function fastExp(x: number): number {
   const n = Math.floor(x * (64 / LN2) + 0.5);
   const r = x - n * LN2_64_HIGH - n * LN2_64_LOW;
@@ -29,7 +29,7 @@ export function fastExp(x: number): number {
 
 export const SQRT_2_PI = 2.5066282746310002;
 
-/** The normal density. */
+/** The density of the standard normal distribution. */
 export function normalDensity(x: number): number {
   return x * x > 1400 ? 0 : fastExp(-0.5 * x * x) / SQRT_2_PI;
 }
@@ -45,7 +45,7 @@ const density = Float64Array.from({ length: below.length }, (_, i) =>
   normalDensity((i - FAR * STEPS) / STEPS),
 );
 
-/** 1/2 + density(x) (x + x³/3 + x⁵/15 + …): G. Marsaglia, "Evaluating the normal distribution", 2004. */
+/** Returns 1/2 + density(x) (x + x³/3 + x⁵/15 + …): G. Marsaglia, "Evaluating the normal distribution", 2004. */
 function bySeries(x: number): number {
   let term = x;
   let sum = x;
@@ -64,14 +64,14 @@ export function normalProbability(x: number): number {
   const at = (i - FAR * STEPS) / STEPS;
   const d = x - at;
   const s = at * at;
-  // Taylor about the nearest point of the table; the Hermite polynomials are the density's derivatives.
+  // A Taylor series about the nearest point of the table; the derivatives of the density are Hermite polynomials.
   const series =
     1 -
     d * (at / 2 - d * ((s - 1) / 6 - d * ((at * (s - 3)) / 24 - (d * (s * s - 6 * s + 3)) / 120)));
   return (below[i] as number) + (density[i] as number) * d * series;
 }
 
-/** Where the probability below is p, 0 < p < 1, within -8 and 8. */
+/** Returns the point below which the probability is p, 0 < p < 1, between -8 and 8. */
 export function normalQuantile(p: number): number {
   let low = 0;
   let high = below.length - 1;

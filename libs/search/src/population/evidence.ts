@@ -1,4 +1,4 @@
-/** The evidence of decisions about a population, as its events carry it. */
+/** The evidence of decisions about a population, as recorded in its events. */
 import type { JsonObject, PbtSearcher } from "@trainyard/experiment-config";
 import { searchLimits } from "../limits.ts";
 import type { SearchPlan } from "../state.ts";
@@ -6,10 +6,13 @@ import type { Comparison, Donor } from "./exploit.ts";
 import type { Change } from "./explore.ts";
 import { type Member, WORST } from "./state.ts";
 
-/** The number of other members whose scores are in the evidence: the best ones. */
+/** The most other members whose scores the evidence lists: the best ones. */
 const COMPETITORS_MAX = 16;
 
-/** Why a member copies another or continues; `copy` is the trial that replaces it, null for none. */
+/**
+ * Returns the evidence of a comparison, after which a member copies another or continues; `copy` is the trial that
+ * replaces it, or null.
+ */
 export function comparisonEvidence(
   { rank, ranking, lower, opponent, verdict }: Comparison,
   { trial, score }: Member,
@@ -52,7 +55,7 @@ function donorEvidence(
   };
 }
 
-/** Null for a value that was not finite. */
+/** Returns a function that converts ranked values to reported ones; null for a value that was not finite. */
 function valueShown({ smallerIsBetter }: SearchPlan): (value: number) => number | null {
   return (value) => {
     if (value === WORST) return null;
@@ -60,7 +63,10 @@ function valueShown({ smallerIsBetter }: SearchPlan): (value: number) => number 
   };
 }
 
-/** The donor of a copy and its changes; `replaces` is the trial that it replaces, null for one that failed. */
+/**
+ * Returns the donor of a copy and the changed hyperparameters; `replaces` is the replaced trial, null if that one
+ * failed.
+ */
 export function copyEvidence(
   { trial, saved }: Donor,
   changes: readonly Change[],
@@ -80,7 +86,7 @@ function changeText({ hyperparameter, how, factor, from, to }: Change): string {
   return `${hyperparameter} ${cut(from)} → ${cut(to)} (${by})`;
 }
 
-/** The whole value is among the changes; twice it could be more than an event holds. */
+/** Old values are cut off, because the new ones are also recorded and an event has a maximum size. */
 function cut(value: unknown): string {
   return JSON.stringify(value).slice(0, searchLimits.shownCharactersMax);
 }

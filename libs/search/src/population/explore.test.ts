@@ -45,7 +45,7 @@ const valuesOf = (points: readonly JsonObject[], of: (point: JsonObject) => unkn
 const optimizerOf = ({ optimizer }: JsonObject) => (optimizer as JsonObject)["name"];
 
 describe("explore", () => {
-  it("multiplies numbers by the factors, and moves a choice to a neighbour", () => {
+  it("multiplies numbers by the factors, and moves choices to a neighbour", () => {
     const points = copies(donor);
     expect(valuesOf(points, ({ lr }) => lr)).toEqual([0.008, 0.012]);
     expect(valuesOf(points, ({ momentum }) => momentum)).toEqual([0.4, 0.6]);
@@ -54,7 +54,7 @@ describe("explore", () => {
     expect(valuesOf(points, ({ fixed }) => fixed)).toEqual([7]);
   });
 
-  it("stays within the bounds, and a choice at an end stays there", () => {
+  it("keeps values within their bounds, and choices at an end may stay", () => {
     const points = copies({
       ...donor,
       lr: 0.1,
@@ -68,21 +68,21 @@ describe("explore", () => {
     expect(valuesOf(points, optimizerOf)).toEqual(["adam", "lamb"]);
   });
 
-  it("moves a whole number by at least one, away from zero where it grows", () => {
+  it("moves a whole number by at least one, and growing means away from zero", () => {
     expect(valuesOf(copies({ ...donor, layers: 1 }), ({ layers }) => layers)).toEqual([0, 2]);
     expect(valuesOf(copies({ ...donor, layers: 0 }), ({ layers }) => layers)).toEqual([-1, 1]);
     expect(valuesOf(copies({ ...donor, layers: -1 }), ({ layers }) => layers)).toEqual([-2, 0]);
     expect(valuesOf(copies({ ...donor, layers: 6 }), ({ layers }) => layers)).toEqual([4, 6]);
   });
 
-  it("draws again as often as the option says", () => {
+  it("draws hyperparameters again with resample_probability", () => {
     const changed = copies(donor, 0.25, [], 400).filter(({ lr }) => lr !== 0.008 && lr !== 0.012);
     expect(changed.length).toBeGreaterThan(70);
     expect(changed.length).toBeLessThan(130);
     expect(copies(donor, 1).filter(({ lr }) => lr === 0.008 || lr === 0.012)).toEqual([]);
   });
 
-  it("changes only what is to be mutated: a hyperparameter, or a nest of them", () => {
+  it("changes only the configured hyperparameters, also nested ones", () => {
     const { plan, config } = planOf(3, 0.5, ["layers", "optimizer"]);
     for (let trial = 1; trial <= 20; trial += 1) {
       const { hyperparameters, changes } = explored(plan, config, donor, trial);
@@ -94,7 +94,7 @@ describe("explore", () => {
     }
   });
 
-  it("gives points of the space, the same for the same seed and trial", () => {
+  it("returns points of the space, the same for the same seed and trial", () => {
     fc.assert(
       fc.property(
         fc.nat(),
@@ -122,7 +122,7 @@ describe("explore", () => {
     );
   });
 
-  it("keeps to the constraints, and to what has a condition being there or not", () => {
+  it("satisfies the constraints, and adds or removes conditional hyperparameters", () => {
     const search = new DrivenSearch();
     const config = pbtOf({ resample_probability: 0.3 });
     const conditional: HyperparameterSpace = {
@@ -149,7 +149,7 @@ describe("explore", () => {
     expect(names).toEqual(new Set(["sgd", "adam"]));
   });
 
-  it("leaves a point as it is where the constraints allow nothing near it", () => {
+  it("returns the donor's point if no point near it satisfies the constraints", () => {
     const search = new DrivenSearch();
     const config = pbtOf({ resample_probability: 0 });
     const one: HyperparameterSpace = { lr: { type: "double", ...range(0, 1) } };

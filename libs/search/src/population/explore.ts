@@ -1,11 +1,11 @@
 /**
- * Explore: the hyperparameters of a copy, from those of the member that it copies. Each one that may change is drawn
- * again with the given probability, else moved: a number is multiplied by one of the factors, a categorical goes one
- * choice to the left or right. As in Ray Tune (`tune/schedulers/pbt.py`), save that every value stays within its
- * bounds, a whole number moves by at least 1, one with a step by at least that, and a categorical at an end stays
- * there.
+ * Explore: the hyperparameters of a copy, from those of its donor. Each one that may change is drawn again with the
+ * configured probability; otherwise it is moved: a number is multiplied by one of the factors, and a categorical goes
+ * to the choice on its left or right.
  *
- * Every draw has the number of the copy's trial for its counter.
+ * This follows Ray Tune (`tune/schedulers/pbt.py`), with these differences: every value stays within its bounds, a
+ * whole number moves by at least 1, a number with a step by at least that step, and a categorical at an end may stay.
+ * Random draws are numbered by the copy's trial.
  */
 import {
   type DoubleHyperparameter,
@@ -42,10 +42,10 @@ export type Explored = {
   readonly changes: readonly Change[];
 };
 
-/** Attempts for a valid neighbour: a point without one after this many has hardly any. */
+/** The most attempts for an allowed neighbour: a point without one after this many has hardly any. */
 const ATTEMPTS = 100;
 
-/** The first attempt that the constraints allow; the donor's own hyperparameters where none of them is. */
+/** Returns the first attempt that the constraints allow; if none is allowed, the donor's hyperparameters. */
 export function explored(
   plan: SearchPlan,
   config: PbtSearcher,
@@ -59,7 +59,7 @@ export function explored(
   return { hyperparameters: donor, changes: [] };
 }
 
-/** Numbers that belong to one attempt: the first has those of the trial, as where nothing is constrained. */
+/** Numbers the draws of one attempt; the first attempt has the trial's own numbers, as without constraints. */
 type Chance = (stream: string) => readonly [seed: number, stream: string, counter: number];
 
 function chanceOf(seed: number, trial: number, number: number): Chance {
@@ -68,7 +68,7 @@ function chanceOf(seed: number, trial: number, number: number): Chance {
   return (stream) => [seed, `again/${stream}`, counter];
 }
 
-/** A hyperparameter that the donor does not have, as its condition did not hold, is drawn. */
+/** A hyperparameter that the donor lacks, because its condition was false, is drawn. */
 function attempt(
   { space }: SearchPlan,
   config: PbtSearcher,
@@ -90,7 +90,7 @@ function attempt(
     changes.push({ keys, change: { hyperparameter: name, how, factor, from, to } });
     return to;
   });
-  // A hyperparameter whose condition no longer holds is removed.
+  // A hyperparameter whose condition became false is removed.
   const there = changes.filter(({ keys }) => valueAtKeys(hyperparameters, keys) !== undefined);
   return { hyperparameters, changes: there.map(({ change }) => change) };
 }
@@ -121,7 +121,9 @@ function moved(
   return { to: multiplied(hyperparameter, from, factor), factor };
 }
 
-/** The choice beside this one; at an end it stays. What is no choice any more begins at the first. */
+/**
+ * Returns the neighbouring choice, at an end the same one; a value that is no choice of the space becomes the first.
+ */
 function neighbour(choices: readonly Json[], from: Json, step: number): Json {
   const text = canonical(from);
   const at = choices.findIndex((choice) => canonical(choice) === text);
@@ -135,7 +137,7 @@ function multiplied(hyperparameter: TypedHyperparameter, from: number, factor: n
       const { minval, maxval } = hyperparameter;
       if (hyperparameter.step !== undefined) return steppedBy(hyperparameter, from, factor);
       const to = Math.trunc(from * factor);
-      // Away from zero where it grows: what a factor does to a negative number. Zero goes up by growing.
+      // A growing number moves away from zero, as a factor does to negative numbers. Zero grows upwards.
       const direction = factor > 1 === from >= 0 ? 1 : -1;
       return clipped(to === from ? from + direction : to, minval, maxval);
     }
@@ -145,7 +147,7 @@ function multiplied(hyperparameter: TypedHyperparameter, from: number, factor: n
     case "log": {
       const { base, minval, maxval } = hyperparameter;
       const [one, other] = [power(base, minval), power(base, maxval)];
-      // Multiplying is adding in log space. A base below 1 turns the bounds round.
+      // Multiplying by a factor is adding in log space. A base below 1 swaps the bounds.
       return clipped(from * factor, Math.min(one, other), Math.max(one, other));
     }
     default:
@@ -153,7 +155,7 @@ function multiplied(hyperparameter: TypedHyperparameter, from: number, factor: n
   }
 }
 
-/** The nearest value, and at least one step away. */
+/** Returns the nearest value on the steps, at least one step away. */
 function steppedBy(
   hyperparameter: IntHyperparameter | DoubleHyperparameter,
   from: number,
@@ -167,6 +169,6 @@ function steppedBy(
 }
 
 function clipped(value: number, minval: number, maxval: number): number {
-  // Adding 0 makes 0 of -0, which JSON does not keep apart.
+  // Adding 0 turns -0 into 0, because JSON has no -0.
   return Math.min(maxval, Math.max(minval, value)) + 0;
 }

@@ -1,7 +1,7 @@
 /**
- * The line of a trial: the trials that lead to it, each of which continued from a checkpoint of the one before, with
- * the times between which its training is part of the line. Of a population this is the schedule that it found. A
- * function of the search's events.
+ * The line of a trial: its ancestors, each of which continued from a checkpoint of the one before, with the time range
+ * of its training in the line. For a population, this is the schedule that it found. The line depends only on the
+ * search's events.
  */
 import type { EventData } from "@trainyard/contracts";
 import type { JsonObject } from "@trainyard/experiment-config";
@@ -17,7 +17,7 @@ export type LineSegment = {
   readonly seed: number;
 };
 
-/** From the first trial of the line to the one that is asked for; empty where that was never trained. */
+/** Returns the line from the first ancestor to the trial; empty if the trial was never trained. */
 export function lineOf(events: readonly SearchEvent[], trial: number): readonly LineSegment[] {
   const proposals = new Map<number, EventData<"TrialProposed">>();
   let until = 0;
@@ -32,20 +32,20 @@ export function lineOf(events: readonly SearchEvent[], trial: number): readonly 
     const { number, hyperparameters = {}, seed, startFromTrial, startFromTime: from = 0 } = next;
     if (until > from) line.unshift({ trial: number, from, until, hyperparameters, seed });
     until = from;
-    // A trial that counts from 0 begins a line, whatever checkpoint its weights are of.
+    // A trial that counts its time from 0 begins a line, even if its weights are from a checkpoint.
     next = from === 0 || startFromTrial === undefined ? undefined : proposals.get(startFromTrial);
   }
   return line;
 }
 
-/** The trial whose value is the best, of those that did not fail; null while there is none. */
+/** The trial with the best value among those that did not fail; null for none. */
 export function bestTrialOf(events: readonly SearchEvent[]): number | null {
   return bestShown(SearchMachine.of(events).state)?.trial ?? null;
 }
 
 const continuing: readonly string[] = ["pbt", "schedule"];
 
-/** Whether trials of the search start from others, so that hyperparameters change on the way to one. */
+/** Whether trials of the search start from other trials, so that hyperparameters change along a line. */
 export function continuesTrials(events: readonly SearchEvent[]): boolean {
   return events.some(
     (event) =>
@@ -55,7 +55,7 @@ export function continuesTrials(events: readonly SearchEvent[]): boolean {
   );
 }
 
-/** The searcher section that trains a line once more, as one run. */
+/** Returns the searcher section that trains the line again as one run. */
 export function scheduleOf(
   events: readonly SearchEvent[],
   line: readonly LineSegment[],

@@ -1,4 +1,4 @@
-/** Properties of every population, whatever order its members report in and however often that is heard. */
+/** Properties of every population, for any order of reports and any repeats. */
 import type { EventData } from "@trainyard/contracts";
 import { TrialOutcome } from "@trainyard/contracts/events";
 import type { HyperparameterSpace, PbtSearcher } from "@trainyard/experiment-config";
@@ -27,7 +27,7 @@ const ends = [
   TrialOutcome.INVALID_HYPERPARAMETERS,
 ];
 
-/** One thing that happens: which of the unended trials, and what of it. */
+/** A random step: an open trial, and its next report, checkpoint or end. */
 type Step = {
   readonly pick: number;
   readonly what: number;
@@ -39,7 +39,7 @@ type Step = {
 const steps = fc.array(
   fc.record({
     pick: fc.nat(),
-    // Mostly reports and checkpoints, now and then an end.
+    // The numbers favour reports and checkpoints over ends.
     what: fc.nat({ max: 30 }),
     ahead: fc.integer({ min: 1, max: 5 }),
     value: fc.oneof(fc.double(), fc.integer({ min: 0, max: 5 })),
@@ -67,7 +67,7 @@ const seeds = fc.nat({ max: 0xffff_ffff });
 
 type Look = (search: DrivenSearch, decided: readonly SearchEvent[], before: Population) => void;
 
-/** Lets the steps happen; `look` sees what each decided, and the population that it met. */
+/** Runs the steps; `look` gets the decisions of each step and the population before it. */
 function driven(
   config: PbtSearcher,
   seed: number,
@@ -119,7 +119,7 @@ function unended(search: DrivenSearch): readonly EventData<"TrialProposed">[] {
 }
 
 describe("every population", () => {
-  it("never exceeds its size, nor its trials", () => {
+  it("respects its size, its concurrency and its number of trials", () => {
     fc.assert(
       fc.property(searcher, seeds, steps, (config, seed, happening) => {
         const look: Look = (search) => {
@@ -128,7 +128,7 @@ describe("every population", () => {
           const most = config.max_concurrent_trials || config.population_size;
           const training = members.filter(({ waiting }) => !waiting).length;
           expect(training).toBeLessThanOrEqual(most);
-          // Nobody waits in vain.
+          // No member waits while none trains.
           if (training === 0) expect(members).toEqual([]);
           expect(populationOf(search).vacant).toBeGreaterThanOrEqual(0);
           expect(search.proposals().length).toBeLessThanOrEqual(config.max_trials);
@@ -138,7 +138,7 @@ describe("every population", () => {
     );
   });
 
-  it("copies only members that are better, have a checkpoint and, by truncation, are in the upper set", () => {
+  it("copies only better members with a checkpoint, by truncation only from the upper quantile", () => {
     fc.assert(
       fc.property(searcher, seeds, steps, (config, seed, happening) => {
         const look: Look = (_, decided, before) => {
@@ -186,7 +186,7 @@ describe("every population", () => {
     );
   });
 
-  it("is what a replay from any prefix gives, and its inputs are decided as they were", () => {
+  it("equals a replay from any prefix, which decides the inputs the same", () => {
     fc.assert(
       fc.property(searcher, seeds, steps, fc.nat(), (config, seed, happening, cut) => {
         const search = driven(config, seed, happening);
@@ -198,7 +198,7 @@ describe("every population", () => {
   });
 });
 
-it("two members that are each blind to one weight reach 1.19 of 1.2 together, whatever the seed", () => {
+it("two members that each ignore one weight reach 1.19 of 1.2 together, for every seed", () => {
   const bests = Array.from({ length: 20 }, (_, i) => bestOfToy(i + 1));
   expect(Math.min(...bests)).toBeGreaterThanOrEqual(1.19);
 });

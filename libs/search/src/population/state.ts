@@ -1,11 +1,12 @@
 /**
- * The memory of population-based training, and how the search's events change it. Members are the trials that are
- * wanted to run; each has its last score, the last checkpoint of it that others may start from, and the time at which
- * it was last compared with the others. A place is vacant until a trial is proposed for it: all of them at first, later
- * those of members that copy another (the trial of a member ends, another continues from the donor's checkpoint) or
- * that failed.
+ * The memory of population-based training, and how the search's events change it.
  *
- * Scores are ranked smaller first, whatever the direction; what is not finite counts as the largest number.
+ * The members are the trials that should run. Each has its last score, its last checkpoint that others may start from,
+ * and the time of its last comparison. A place is vacant until a trial is proposed for it: at first all places, later
+ * those of failed members and of members that copy another (the member's trial ends, and a new trial continues from the
+ * donor's checkpoint).
+ *
+ * Scores are ranked smaller first, whatever the direction; a value that is not finite counts as the largest number.
  */
 import type { EventData } from "@trainyard/contracts";
 import { TrialOutcome } from "@trainyard/contracts/events";
@@ -14,53 +15,53 @@ import type { SearchEvent } from "../events.ts";
 import type { SearchPlan } from "../state.ts";
 import type { UndoLog } from "../undo-log.ts";
 
-/** Worse than any value. */
+/** The rank of a value that is not finite, worse than any other value. */
 export const WORST = Number.MAX_VALUE;
 
-/** The rules of its stops after which a place is vacant, or filled to the end. */
+/** The rules of stops: after an exploit the place is vacant, after the full length it stays filled. */
 export const EXPLOITED = "pbt_exploit";
 export const DONE = "max_time";
 
 export type Saved = { readonly checkpoint: string; readonly step: number; readonly time: number };
 
 export type Score = {
-  /** The value as it is ranked. */
+  /** The ranked value of the report. */
   readonly value: number;
   readonly time: number;
-  /** The order of reports: of two equal values the earlier one is the better. */
+  /** The order of reports: of two equal values the earlier one is better. */
   readonly order: number;
 };
 
 export type Member = {
   readonly trial: number;
   readonly hyperparameters: JsonObject;
-  /** The checkpoint that it began from; empty for none. */
+  /** The checkpoint from which the member started; empty for none. */
   readonly from: string;
   readonly startedAt: number;
-  /** When it was last compared with the others; at first where its training begins. */
+  /** The time of the member's last comparison; at first the start of its training. */
   readonly comparedAt: number;
   readonly comparisons: number;
-  /** Whether it is suspended until it is its turn again. */
+  /** Whether the member is suspended until its next turn. */
   readonly waiting: boolean;
-  /** Null before its first report. */
+  /** The member's last score; null before its first report. */
   readonly score: Score | null;
   readonly saved: Saved | null;
-  /** Steps and times of its latest reports, where steps are not the time: they date its checkpoints. */
+  /** The steps and times of its latest reports, which date its checkpoints if time is not the step. */
   readonly reports: readonly (readonly [step: number, time: number])[];
 };
 
 export type Population = {
-  /** In the order of their trials. */
+  /** The members in the order of their trials. */
   readonly members: readonly Member[];
   readonly vacant: number;
-  /** Members that began with hyperparameters of their own, not with another's. */
+  /** The number of members that started with hyperparameters of their own, not with a copy. */
   readonly drawn: number;
-  /** Whether a member's training is at its end. */
+  /** Whether a member has trained to the full length. */
   readonly finished: boolean;
   readonly scores: number;
 };
 
-/** A checkpoint follows the report of its step at once; what is older than so many reports dates none. */
+/** The most reports kept to date checkpoints: a checkpoint follows its step's report at once. */
 const REPORTS_KEPT = 16;
 
 export function emptyPopulation(size: number): Population {
@@ -120,7 +121,7 @@ function changeMember(
   if (member !== undefined) undo.set(members, at, by(member));
 }
 
-/** It was compared with the others and continues, now or at its turn. */
+/** Returns the member after a comparison, which continues now or at its next turn. */
 function judged(member: Member): Member {
   return {
     ...member,
@@ -170,13 +171,13 @@ function score(
   );
 }
 
-/** Infinities count as not finite too: a training that has reached them is not better than any. */
+/** Ranks infinities as not finite, too: a training that has reached them is no better than any other. */
 function rankedValue(value: number, smallerIsBetter: boolean): number {
   if (!Number.isFinite(value)) return WORST;
   return smallerIsBetter ? value : 0 - value;
 }
 
-/** A checkpoint may be complete before the report of its step is heard: then that report dates it. */
+/** Dates a checkpoint that was complete before the report of its step arrived. */
 function dated(member: Member, step: number, time: number, plan: SearchPlan): Member {
   if (plan.timeMetric === "") return member;
   const reports = [...member.reports, [step, time] as const].slice(-REPORTS_KEPT);
@@ -201,10 +202,7 @@ function leave(population: Population, trial: number, vacates: boolean, undo: Un
   else undo.set(population, "finished", true);
 }
 
-/**
- * A failed member leaves its place to another. A copy that failed before it reported anything speaks against its
- * checkpoint.
- */
+/** Frees the place of a failed member. A copy that failed before its first report makes its checkpoint suspect. */
 function end(
   population: Population,
   { trial, outcome }: EventData<"TrialOutcomeRecorded">,

@@ -1,4 +1,4 @@
-/** A search's recorded events as what they were made from: each input event is the command that it records. */
+/** Converts the input events of a search back to the commands that they record. */
 import { SearchCompletion } from "@trainyard/contracts/events";
 import type { HyperparameterSpace, SearcherConfig } from "@trainyard/experiment-config";
 import { assertNever } from "@trainyard/kernel";
@@ -9,7 +9,7 @@ import { policiesIn } from "../early-stopping/rules.ts";
 
 type Data<Type extends SearchEvent["type"]> = Extract<SearchEvent, { type: Type }>["data"];
 
-/** The command that an event records; null for one that was decided. */
+/** Returns the command that an event records; null for an event that was decided. */
 export function recordedCommand(event: SearchEvent): SearchCommand | null {
   switch (event.type) {
     case "SearchStarted":
@@ -51,7 +51,7 @@ export function recordedCommand(event: SearchEvent): SearchCommand | null {
   }
 }
 
-/** Whether a decided event that no input led to is itself the record of a cancellation. */
+/** Whether the event is the record of a cancellation, which has no input event. */
 export function recordsCancellation(event: SearchEvent): boolean {
   return event.type === "SearchCompleted" && event.data.reason === SearchCompletion.CANCELED;
 }
@@ -59,7 +59,7 @@ export function recordsCancellation(event: SearchEvent): boolean {
 function startSearch(data: Data<"SearchStarted">): StartSearch {
   const { searcher, space, seed, earlyStopping, slotsPerTrial, atMs, earlier } = data;
   const config = {
-    // A recorded configuration had been normalised before the search started with it.
+    // The recorded configuration was normalised before the search started.
     searcher: (searcher ?? {}) as SearcherConfig,
     hyperparameters: (space ?? {}) as HyperparameterSpace,
     early_stopping: [...policiesIn(earlyStopping)],
@@ -70,14 +70,14 @@ function startSearch(data: Data<"SearchStarted">): StartSearch {
     config,
     seed,
     atMs,
-    // They fit the space and are no more than are taken: they are chosen again as they are.
+    // The recorded trials fit the space and the limits, so the same ones are chosen again.
     ...(earlier === undefined ? {} : { earlier }),
   };
 }
 
 /**
- * The step stands for the time where no value does; a report of an earlier run was never recorded. Of one that lacked a
- * metric only the other names are known.
+ * A missing time is the step. Reports of superseded runs were never recorded. Of a report that lacked a metric, only
+ * the names of the others are known.
  */
 function recordValidation(data: Data<"ObservationRecorded">): RecordValidation {
   const { trial, run, time, values, measurement, missing, atMs } = data;

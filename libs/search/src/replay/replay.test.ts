@@ -17,9 +17,9 @@ const searchers = [
   hyperbandOf(),
 ];
 
-describe("a recorded search, decided once more", () => {
+describe("a replay of a recorded search", () => {
   it.each(searchers.map((searcher) => [searcher.name, searcher] as const))(
-    "decides as it was recorded: %s",
+    "decides the same as recorded for %s",
     (_name, searcher) => {
       const { events } = recordedSearch(searcher, 7);
       const replay = replaySearch(stored(events));
@@ -30,7 +30,7 @@ describe("a recorded search, decided once more", () => {
     },
   );
 
-  it("takes a cancellation for what it is, wherever it came", () => {
+  it("replays a cancellation at any point", () => {
     for (const reports of [0, 3]) {
       const search = new DrivenSearch();
       search.start(configOf(randomOf(6, 2)));
@@ -41,7 +41,7 @@ describe("a recorded search, decided once more", () => {
     }
   });
 
-  it("shows a decision that would be another, and continues from what was recorded", () => {
+  it("reports a decision that differs, and continues with the recorded one", () => {
     const events = stored(recordedSearch(ashaOf(), 7).events);
     const at = events.findIndex(({ type }) => type === "TrialSuspended");
     const event = events[at];
@@ -54,7 +54,7 @@ describe("a recorded search, decided once more", () => {
     expect(differences[0]?.decided).toEqual(event);
   });
 
-  it("computes each suggestion of a model once more", () => {
+  it("recomputes each suggestion of a model", () => {
     const events = stored(recordedSearch(gpOf(12, 2), 7, 2).events);
     const at = events.findLastIndex(({ type }) => type === "SuggestionPrepared");
     expect(at).toBeGreaterThan(0);
@@ -67,7 +67,7 @@ describe("a recorded search, decided once more", () => {
     expect(differences[0]).toEqual({ version: at + 1, recorded: events[at], decided: event });
   });
 
-  it("shows what is decided now and was not recorded, and the other way round", () => {
+  it("reports a decision that was not recorded, and a recorded one that is not decided", () => {
     const { events } = recordedSearch(randomOf(3, 1), 7, 2);
     const last = events.length - 1;
     expect(events[last]?.type).toBe("SearchCompleted");
@@ -82,7 +82,7 @@ describe("a recorded search, decided once more", () => {
     expect(differences).toEqual([{ version: 3, recorded: extra, decided: null }]);
   });
 
-  it("says why an input is not taken now", () => {
+  it("reports why an input is rejected", () => {
     const { events } = recordedSearch(randomOf(1, 1), 7, 1);
     const unknown: SearchEvent = {
       type: "TrialOutcomeRecorded",
@@ -90,7 +90,7 @@ describe("a recorded search, decided once more", () => {
     };
     const { differences } = replaySearch([...events.slice(0, 2), unknown]);
     expect(differences).toEqual([
-      { version: 3, recorded: unknown, decided: "the search has not proposed a trial 9" },
+      { version: 3, recorded: unknown, decided: "the search has no trial 9" },
     ]);
   });
 });

@@ -1,7 +1,7 @@
 /**
- * Decides a recorded search again: each recorded input goes to the decider in the state that it met, and the decisions
- * must be the recorded ones; a model's suggestion must be the one that follows from the state it depends on. The
- * recorded events are applied, so that one difference does not cause others.
+ * Replays a recorded search: each recorded input is decided in its recorded state, and the decisions must equal the
+ * recorded ones. A model's suggestion must follow from the state on which it is based. The recorded events are applied,
+ * so that one difference does not cause others.
  */
 import { isRejection } from "@trainyard/kernel";
 import type { OfferSuggestion, SearchCommand } from "../commands.ts";
@@ -13,24 +13,24 @@ import { recordedCommand, recordsCancellation } from "./recorded.ts";
 import { isSame } from "./same.ts";
 
 export type Difference = {
-  /** The version of the search's stream, from 1. */
+  /** The version of the search's stream at the difference, from 1. */
   readonly version: number;
-  /** Null where nothing was recorded. */
+  /** The recorded event; null if none was recorded. */
   readonly recorded: SearchEvent | null;
-  /** Null where nothing is decided now; text where the input is rejected now. */
+  /** The event that the replay decides; null for none, or the reason if it rejects the input. */
   readonly decided: SearchEvent | string | null;
 };
 
 export type Replay = {
   readonly events: number;
   readonly inputs: number;
-  /** Events that were decided: proposals, stops, promotions, the completion. */
+  /** The number of decided events: proposals, stops, promotions and the completion. */
   readonly decisions: number;
-  /** In the order of the stream. */
+  /** The differences in the order of the stream. */
   readonly differences: readonly Difference[];
 };
 
-/** Decides a recorded search again, from its first event. */
+/** Replays a recorded search from its first event. */
 export function replaySearch(events: readonly SearchEvent[]): Replay {
   const search = new SearchMachine();
   let inputs = 0;
@@ -41,7 +41,7 @@ export function replaySearch(events: readonly SearchEvent[]): Replay {
     const decided = command === null ? [] : search.decide(command);
     if (command !== null && command.type !== "CancelSearch") inputs += 1;
     if (isRejection(decided)) {
-      // An event that cannot be taken cannot be folded either: nothing after it can be decided.
+      // A rejected input cannot be folded, so the replay ends here.
       differences.push({ version: at + 1, recorded: recorded[0] ?? null, decided: decided.detail });
       break;
     }
@@ -55,10 +55,7 @@ export function replaySearch(events: readonly SearchEvent[]): Replay {
   return { events: events.length, inputs, decisions: events.length - inputs, differences };
 }
 
-/**
- * A model's suggestions are inputs, and yet each follows from the state that it depends on: they are computed once
- * more.
- */
+/** Recomputes a model's suggestions: they are inputs, but each follows from the state on which it is based. */
 class Suggestions {
   readonly #restedOn: ReadonlySet<number>;
   readonly #answers = new Map<number, OfferSuggestion | null>();
@@ -71,9 +68,7 @@ class Suggestions {
     );
   }
 
-  /**
-   * The answer is computed now, from the state itself: a state that others have followed on is not available for long.
-   */
+  /** The suggestion is computed from the state at once, since the state is changed in place. */
   note(state: SearchState): void {
     if (this.#restedOn.has(state.version)) this.#answers.set(state.version, suggestionOf(state));
   }
@@ -88,7 +83,7 @@ class Suggestions {
   }
 }
 
-/** A command and all that was recorded with it; no command where an event was decided out of nothing. */
+/** Returns a command and all events recorded with it; without a command, an event that no input led to. */
 function stepAt(
   events: readonly SearchEvent[],
   at: number,
@@ -118,7 +113,7 @@ function differencesOf(
   return differences;
 }
 
-/** A cancellation has no input event of its own: it follows what was recorded before it. */
+/** Whether an event is a cancellation, which has no input event and follows the events before it. */
 function isLaterCancellation(
   event: SearchEvent,
   recorded: readonly SearchEvent[],

@@ -1,4 +1,4 @@
-/** Whether two pieces of JSON say the same, whatever the order of their keys; what is undefined is not there. */
+/** Whether two JSON values are equal, whatever the order of keys; undefined fields count as absent. */
 export function isSame(a: unknown, b: unknown): boolean {
   if (Object.is(a, b) || (a === 0 && b === 0)) return true;
   if (typeof a !== "object" || typeof b !== "object" || a === null || b === null) return false;

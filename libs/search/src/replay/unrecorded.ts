@@ -1,21 +1,18 @@
-/**
- * Metrics that a searcher reads in each report and that a recorded search lacks: it recorded only those that it read
- * itself.
- */
+/** Finds metrics that a searcher needs but a recorded search lacks, since it recorded only the metrics that it read. */
 import type { JsonObject } from "@trainyard/experiment-config";
 import type { SearchedConfig } from "../commands.ts";
 import type { SearchEvent } from "../events.ts";
 import { objectivesOf } from "../objectives.ts";
 
 export type Unrecorded = {
-  /** The key of the searcher section that names it. */
+  /** The key of the searcher section that names the metric. */
   readonly key: "metric" | "objectives" | "time_metric";
   readonly name: string;
   /** The names that were recorded, in alphabetical order. */
   readonly recorded: readonly string[];
 };
 
-/** The first name that no recorded report has; null where each is there, or nothing was reported yet. */
+/** Returns the first needed metric that no recorded report has; null if none is missing, or without any report. */
 export function unrecordedBy(
   events: readonly SearchEvent[],
   { searcher }: SearchedConfig,
@@ -35,7 +32,7 @@ export function unrecordedBy(
     return { key, name: one.metric, recorded };
   }
   const time = "time_metric" in searcher ? (searcher.time_metric ?? "") : "";
-  // Batches that are not reported are the step, which every report has.
+  // A missing `batches` is the step, which every report has.
   const isStep = time === "" || time === "batches";
   return isStep || names.has(time) ? null : { key: "time_metric", name: time, recorded };
 }

@@ -8,7 +8,7 @@ import { replayWith } from "./what-if.ts";
 const trained = recordedSearch(randomOf(9, 3), 7);
 
 describe("a replay of a recorded search with another searcher", () => {
-  it("is the same search for the same searcher", () => {
+  it("is the same search with the same searcher", () => {
     for (const searcher of [randomOf(9, 3), ashaOf()]) {
       const { events, state } = recordedSearch(searcher, 7);
       const { trials, units, best, beyond, completion } = replayWith(
@@ -24,7 +24,7 @@ describe("a replay of a recorded search with another searcher", () => {
     }
   });
 
-  it("stops early what was trained to its end, and says what that spends and finds", () => {
+  it("stops trials that were trained to the end, and compares training and best values", () => {
     const { trials, units, best } = replayWith(trained.events, configOf(ashaOf()), 7);
     expect(units.recorded).toBe(81);
     expect(units.other).toBeLessThan(60);
@@ -37,7 +37,7 @@ describe("a replay of a recorded search with another searcher", () => {
     expect(best.other?.value).toBeGreaterThanOrEqual(best.recorded?.value ?? 0);
   });
 
-  it("never hears more of a trial than was recorded of it", () => {
+  it("has no reports of a trial beyond the recorded ones", () => {
     const asha = recordedSearch(ashaOf(), 7);
     const { trials, units } = replayWith(asha.events, configOf(randomOf(9, 3)), 7);
     expect(units.other).toBe(units.recorded);
@@ -46,7 +46,7 @@ describe("a replay of a recorded search with another searcher", () => {
     for (const { other } of stopped) expect(other.end).toBe("unknown");
   });
 
-  it("counts the trials that were never recorded", () => {
+  it("counts the proposed trials that were never recorded", () => {
     const more = replayWith(trained.events, configOf(randomOf(5_000, 3)), 7);
     expect(more.beyond).toBe(4_991);
     const fewer = replayWith(trained.events, configOf(randomOf(2, 1)), 7);
@@ -57,7 +57,7 @@ describe("a replay of a recorded search with another searcher", () => {
     ]);
   });
 
-  it("is refused where the other searcher reads what was not recorded", () => {
+  it("is refused if the other searcher needs a metric that was not recorded", () => {
     const { events } = trained;
     const metric = configOf({ ...randomOf(9, 3), metric: "accuracy" });
     expect(unrecordedBy(events, metric)).toEqual({
@@ -73,7 +73,7 @@ describe("a replay of a recorded search with another searcher", () => {
     expect(unrecordedBy(started === undefined ? [] : [started], metric)).toBeNull();
   });
 
-  it("says that a search has not ended", () => {
+  it("has no completion if the search has not ended", () => {
     const search = new DrivenSearch();
     search.start(configOf(randomOf(2, 2)));
     search.validate(1, 1, 0.5);

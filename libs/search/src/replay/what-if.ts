@@ -1,8 +1,8 @@
 /**
- * The outcome of a recorded search with another searcher: its n-th trial is the n-th that was recorded, with the
- * hyperparameters and the reports that were recorded of it. A report waits for as long as the other searcher lets its
- * trial wait, and is never heard of once it has stopped it. What was not recorded (a trial beyond the last one,
- * training beyond where the trial was stopped) cannot be known: such a trial ends as if somebody had canceled it.
+ * Replays a recorded search with another searcher: its n-th trial is the n-th recorded trial, with the recorded
+ * hyperparameters and reports. While the other searcher suspends a trial, the trial's reports wait; after a stop they
+ * are dropped. The outcome of unrecorded training is unknown (a trial beyond the last, or beyond the time at which the
+ * trial was stopped): such a trial ends as canceled.
  */
 import { SearchCompletion, TrialOutcome } from "@trainyard/contracts/events";
 import type { JsonObject } from "@trainyard/experiment-config";
@@ -15,10 +15,10 @@ import { type Best, type SearchState, trialOf } from "../state.ts";
 import { suggestionOf } from "../suggestions.ts";
 import { recordedCommand } from "./recorded.ts";
 
-/** How a trial comes out: `units` is the last time at which it was observed, 0 for never. */
+/** The outcome of a trial: `units` is the time of its last report, 0 without reports. */
 export type Fate = {
   readonly units: number;
-  /** "completed", "stopped", "suspended", "failed", "canceled", "invalid", "running", "unknown" or "not proposed". */
+  /** One of completed, stopped, suspended, failed, canceled, invalid, running, unknown and "not proposed". */
   readonly end: string;
   /** The rule of a stop or a suspension. */
   readonly rule: string;
@@ -30,25 +30,25 @@ export type WhatIf = {
     readonly recorded: Fate;
     readonly other: Fate;
   }[];
-  /** Summed over the trials. */
+  /** The training of all trials, in units of time. */
   readonly units: { readonly recorded: number; readonly other: number };
   readonly best: { readonly recorded: Best | null; readonly other: Best | null };
-  /** Trials that the other searcher asked for and that were never recorded. */
+  /** The number of trials that the other searcher proposed beyond the recorded ones. */
   readonly beyond: number;
-  /** Why the other search completed; null when it has not by the end of the record. */
+  /** The reason why the other search completed; null if it did not complete by the end of the record. */
   readonly completion: string | null;
 };
 
 type Report = Extract<SearchCommand, { type: "RecordValidation" | "RecordOutcome" }>;
 
-/** The recorded events of one trial, and how many of them the other search has had. */
+/** The recorded reports of one trial, and the number of them that the other search has received. */
 type Recorded = {
   readonly hyperparameters: JsonObject;
   readonly reports: Report[];
   heard: number;
 };
 
-/** Lets a search of `config` decide on the record of another, event by event. */
+/** Replays the recorded events of a search, one by one, with a search of `config`. */
 export function replayWith(
   events: readonly SearchEvent[],
   config: SearchedConfig,
@@ -84,7 +84,7 @@ class OtherSearch {
     return this.#search.state;
   }
 
-  /** Does a task and all tasks that follow from it. */
+  /** Performs a task and all tasks that follow from it. */
   do(task: Task): void {
     const tasks: Task[] = [task];
     for (let next = tasks.shift(); next !== undefined; next = tasks.shift()) {
@@ -97,7 +97,7 @@ class OtherSearch {
     }
   }
 
-  /** The first report of a trial that has not been heard; null while the trial does not run, or where there is none. */
+  /** The trial's next recorded report; null while the trial does not run, or if none is left. */
   #nextReport(trial: number): SearchCommand | null {
     const record = this.recorded.get(trial);
     const report = record?.reports[record.heard];
@@ -150,7 +150,7 @@ class OtherSearch {
   }
 }
 
-/** The other search did not stop the trial: where the recorded one did, the rest is not known. */
+/** Converts a report: a recorded early stop becomes a cancellation, since the rest of the training is unknown. */
 function heardAs(report: Report): Report {
   return report.type === "RecordOutcome" && report.outcome === TrialOutcome.STOPPED_EARLY
     ? { ...report, outcome: TrialOutcome.CANCELED }

@@ -35,7 +35,7 @@ function run(searcher: AshaSearcher, seed: number, workers: number, stepsMax?: n
 }
 
 describe("a search in virtual time", () => {
-  it("trains each step once, whatever is suspended and resumed, and never more at a time than workers", () => {
+  it("trains each step once, also after suspensions, with at most one trial per worker", () => {
     fc.assert(
       fc.property(
         fc.integer({ min: 1, max: 1000 }),
@@ -60,7 +60,7 @@ describe("a search in virtual time", () => {
     );
   });
 
-  it("has a suspended trial free its worker at once, and continue from where it was", () => {
+  it("frees the worker of a suspended trial at once, and resumes the trial at its next step", () => {
     const { steps } = run(asha({ max_concurrent_trials: 1 }), 1, 1);
     const suspendedFirst = steps.filter(({ trial }) => trial === 1).map(({ step }) => step);
     expect(steps.slice(0, 3).map(({ trial, step }) => [trial, step])).toEqual([
@@ -71,7 +71,7 @@ describe("a search in virtual time", () => {
     expect(suspendedFirst).toEqual(suspendedFirst.map((_, i) => i + 1));
   });
 
-  it("is the same each time, and as far as it goes when less is spent", () => {
+  it("repeats the same events, and with fewer steps the first ones of them", () => {
     const whole = run(asha({}), 5, 4);
     expect(run(asha({}), 5, 4).events).toEqual(whole.events);
     const part = run(asha({}), 5, 4, 20);
@@ -79,7 +79,7 @@ describe("a search in virtual time", () => {
     expect(part.training.length).toBeGreaterThan(0);
   });
 
-  it("continues after values that are not finite, and reports a training that fails", () => {
+  it("continues after values that are not finite, and records a failed training", () => {
     const { state, steps } = runSearch({
       config: configOf(asha({ max_trials: 2 })),
       seed: 1,

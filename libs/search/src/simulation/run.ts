@@ -1,8 +1,8 @@
 /**
- * A search in virtual time, decided by the product's own decider: `workers` trials train at a time, step by step, and
- * report at each step. A trial that is suspended frees its worker at once and continues from where it was when it is
- * resumed, so that no step is trained twice; a stop takes effect at once. Who can continue waits in the order of its
- * turn. The same search, seed and world give the same history: the only clock is the one that is computed.
+ * Runs a search in virtual time with the real decider: `workers` trials train at a time, step by step, and report after
+ * each step. A suspended trial frees its worker at once; when it is resumed, it continues at its next step, so that no
+ * step is trained twice. Stops take effect at once, and trials that can continue wait in a queue. The same search, seed
+ * and world have the same history, since no real clock is involved.
  */
 import { TrialOutcome } from "@trainyard/contracts/events";
 import type { EventData } from "@trainyard/contracts";
@@ -14,21 +14,24 @@ import type { SearchEvent } from "../events.ts";
 import type { SearchState } from "../state.ts";
 import { suggestionOf } from "../suggestions.ts";
 
-/** The training of a trial, planned ahead. */
+/** The planned training of a trial. */
 export type Training = {
-  /** The trial's hyperparameters instead of the proposed ones, where the world knows only some points. */
+  /** The hyperparameters that replace the proposed ones, if the world only knows certain points. */
   readonly hyperparameters: JsonObject;
-  /** Steps after which it is completed, at least one. */
+  /** The number of steps until the trial completes, at least one. */
   readonly steps: number;
-  /** How long a step takes, > 0, in units of the world's own. */
+  /** The duration of a step, > 0, in the world's units. */
   readonly stepTime: number;
-  /** The metric after a step, from 1; what is not finite is reported so, and null is a training that fails there. */
+  /**
+   * The metric after a step, from 1. A value that is not finite is reported as such; null means that the training
+   * fails.
+   */
   readonly valueAt: (step: number) => number | null;
 };
 
 export type World = (proposal: EventData<"TrialProposed">) => Training;
 
-/** One step that was trained, in the order of time. */
+/** A trained step; steps are listed in the order of time. */
 export type TrainedStep = {
   readonly trial: number;
   readonly step: number;
@@ -40,9 +43,9 @@ export type SimulatedRun = {
   readonly events: readonly SearchEvent[];
   readonly state: SearchState;
   readonly steps: readonly TrainedStep[];
-  /** In the order in which they ended by themselves or were stopped. */
+  /** The trials in the order in which they completed, failed or were stopped. */
   readonly ended: readonly { readonly trial: number; readonly at: number }[];
-  /** Trials that were training, or about to, when nothing more could be spent. */
+  /** The trials in training, or waiting for a worker, when the limit of steps was reached. */
   readonly training: readonly number[];
 };
 
@@ -51,7 +54,7 @@ export type RunSettings = {
   readonly seed: number;
   readonly workers: number;
   readonly world: World;
-  /** Steps of all trials together, after which nothing more is trained; without it the search runs to its end. */
+  /** The most steps of all trials together; without it the search runs to its end. */
   readonly stepsMax?: number;
 };
 
@@ -77,7 +80,7 @@ class Run implements SimulatedRun {
   readonly ended: { readonly trial: number; readonly at: number }[] = [];
   readonly #settings: RunSettings;
   readonly #scalarsAt: (step: number, value: number) => Record<string, number>;
-  /** Trial n at n - 1. */
+  /** The trainees by trial: trial n at index n - 1. */
   readonly #trainees: Trainee[] = [];
   #ready: Trainee[] = [];
   #training: Trainee[] = [];
@@ -162,12 +165,12 @@ class Run implements SimulatedRun {
     this.#search.keep();
     for (const event of events) this.events.push(event);
     for (const event of events) this.#hear(event);
-    // A model takes no time of the world's.
+    // The model answers without virtual time passing.
     const offer = suggestionOf(this.state);
     if (offer !== null) this.#send(offer);
   }
 
-  /** A proposal with the hyperparameters that the world has for it. */
+  /** Gives a proposal the hyperparameters that the world has for it. */
   #placed(event: SearchEvent): SearchEvent {
     if (event.type !== "TrialProposed") return event;
     const training = this.#settings.world(event.data);

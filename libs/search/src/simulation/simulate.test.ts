@@ -16,7 +16,7 @@ const config = (searcher: SearcherConfig, { space }: TestFunction): NormalisedCo
   configOf(searcher, space);
 
 describe("a simulated search", () => {
-  it("keeps the workers busy, each with one trial at a time, in virtual time", () => {
+  it("keeps every worker busy with one trial at a time, in virtual time", () => {
     const { ended } = simulate(config(randomOf(5, 0), branin), 1, 2, (_, trial) => ({
       value: trial,
       duration: trial,
@@ -30,7 +30,7 @@ describe("a simulated search", () => {
     ]);
   });
 
-  it("has no more trials running than the search allows, and ends with it", () => {
+  it("respects the search's concurrency, and ends when the search completes", () => {
     const { ended, state } = simulate(config(randomOf(4, 1), branin), 1, 8, () => ({
       value: null,
       duration: 1,
@@ -39,7 +39,7 @@ describe("a simulated search", () => {
     expect(state.phase).toBe("completed");
   });
 
-  it("is the same each time", () => {
+  it("repeats the same result for the same seed", () => {
     const run = () =>
       simulate(config(tpeOf(40, 8), hartmann6), 3, 8, (point, trial) => ({
         value: hartmann6.valueAt(point),
@@ -49,7 +49,7 @@ describe("a simulated search", () => {
     expect(run().events.at(-1)).toMatchObject({ data: { reason: SearchCompletion.EXHAUSTED } });
   });
 
-  it("knows the best value after each trial", () => {
+  it("lists the best value after each trial", () => {
     const trials = [null, Number.NaN, 3, 1, 2].map((value, i) => ({
       trial: i + 1,
       hyperparameters: {},
@@ -63,7 +63,7 @@ describe("a simulated search", () => {
 
 const seeds = Array.from({ length: 20 }, (_, seed) => seed + 1);
 
-/** The median over twenty seeds of the best value after each of 100 trials. */
+/** Returns the medians over twenty seeds of the best value after each of 100 trials. */
 function medians(of: TestFunction, searcher: SearcherConfig, workers: number): number[] {
   const runs = seeds.map((seed) => {
     const { ended } = simulate(config(searcher, of), seed, workers, (point, trial) => ({
@@ -78,7 +78,7 @@ function medians(of: TestFunction, searcher: SearcherConfig, workers: number): n
   });
 }
 
-/** The regret after 50 and after 100 trials, each beside that of random search. */
+/** Returns the regret after 50 and 100 trials, as a share of that of random search. */
 function besideRandom(of: TestFunction, multivariate: boolean, workers: number): number[] {
   const [random, model] = [randomOf(100, workers), tpeOf(100, workers, multivariate)].map(
     (searcher) => medians(of, searcher, workers),
@@ -99,7 +99,7 @@ describe("TPE has, in the median over twenty seeds, less regret than random sear
     { of: ackley5, multivariate: true, workers: 8, at50: 0.85, at100: 0.65 },
     { of: rosenbrock4, multivariate: true, workers: 1, at50: 0.2, at100: 0.1 },
   ])(
-    "$of.name, multivariate $multivariate, $workers at a time: less than $at50 after 50 trials, $at100 after 100",
+    "on $of.name (multivariate $multivariate, $workers at a time): below $at50 times after 50 trials, $at100 after 100",
     { timeout: 60_000 },
     ({ of, multivariate, workers, at50, at100 }) => {
       const [after50 = Number.NaN, after100 = Number.NaN] = besideRandom(of, multivariate, workers);
@@ -110,7 +110,7 @@ describe("TPE has, in the median over twenty seeds, less regret than random sear
 });
 
 describe("a quasi-random search", () => {
-  it("covers Branin's square no worse than random search", () => {
+  it("has at most 1.1 times the value of random search on Branin after 50 trials", () => {
     const random = medians(branin, randomOf(100, 1), 1);
     const sobol = medians(branin, sobolOf(100, 1), 1);
     expect(sobol[49]).toBeLessThan((random[49] ?? 0) * 1.1);

@@ -1,8 +1,10 @@
-/** A search against a function in virtual time: a trial takes what the world says, and reports one value at its end. */
+/**
+ * Runs a search against a function in virtual time: a trial takes a given duration and reports one value at its end.
+ */
 import type { JsonObject, NormalisedConfig } from "@trainyard/experiment-config";
 import { runSearch, type SimulatedRun } from "./run.ts";
 
-/** The result of a trial. `duration` > 0 is in units of the world's own; a value of null is a trial that failed. */
+/** The result of a trial: `duration` > 0 is in the world's units, and a value of null means that the trial failed. */
 export type TrialResult = { readonly value: number | null; readonly duration: number };
 
 export type World = (hyperparameters: JsonObject, trial: number) => TrialResult;
@@ -19,7 +21,7 @@ export type SimulatedTrial = {
   readonly endedAt: number;
 };
 
-/** Runs a search to its end. The configuration's own concurrency and the workers both limit what runs at a time. */
+/** Runs a search to its end. Both the configured concurrency and the number of workers limit the running trials. */
 export function simulate(
   config: NormalisedConfig,
   seed: number,
@@ -47,7 +49,7 @@ export function simulate(
   };
 }
 
-/** The best value after each trial that ended, in the order of their ends; null before there is one. */
+/** Returns the best value after each ended trial, in the order of the ends; null before the first value. */
 export function incumbents(
   ended: readonly SimulatedTrial[],
   smallerIsBetter: boolean,

@@ -1,7 +1,4 @@
-/**
- * The two forms in which tables of trainings are handed around, read from what the files hold. Anything that is not as
- * it should be is said in one sentence, as the rest of one that begins with the file's name.
- */
+/** Reads the two published file formats of training tables. An error is one sentence that continues the file's name. */
 import type { Json, JsonObject } from "@trainyard/experiment-config";
 import { Derived } from "../derived.ts";
 import { isMapping, reject, type Rejection } from "@trainyard/kernel";
@@ -14,8 +11,8 @@ function isListOfLists(value: unknown): value is readonly (readonly Json[])[] {
 }
 
 /**
- * Learning curves: `hp_names`, `hp[configuration]`, and `valid[configuration][step]`, a loss. Null is what is not
- * finite.
+ * Reads learning curves: `hp_names`, `hp[configuration]`, and `valid[configuration][step]`, a loss. A value that is not
+ * finite is null.
  */
 export function curveTable(name: string, file: unknown): Table | Rejection {
   if (!isMapping(file)) return wrong("holds no JSON object with hp_names, hp and valid");
@@ -59,9 +56,9 @@ export function curveTable(name: string, file: unknown): Table | Rejection {
 type Parameter = { readonly name: string; readonly choices: readonly Json[] };
 
 /**
- * The final values of every configuration of a grid: float32, little endian, row-major in the order of the table's
- * `params` in `spec.json`, then of its `replicates`, whose mean is the metric after the one step that there is. A
- * replicate that was not recorded is NaN, and left out of the mean.
+ * Reads the final values of every configuration of a grid: little-endian float32, row-major in the order of the table's
+ * `params` in `spec.json`, then of its `replicates`. The metric after the single step is the mean of the replicates; a
+ * missing replicate is NaN and is left out of the mean.
  */
 export function gridTable(name: string, specs: unknown, bytes: Uint8Array): Table | Rejection {
   const spec = isMapping(specs) ? specs[name] : undefined;
@@ -99,7 +96,7 @@ export function gridTable(name: string, specs: unknown, bytes: Uint8Array): Tabl
   };
 }
 
-/** NaN where none was recorded. */
+/** Returns the mean of the recorded values; NaN if none was recorded. */
 function meanOfRecorded(values: readonly number[]): number {
   const recorded = values.filter((value) => !Number.isNaN(value));
   return recorded.reduce((sum, value) => sum + value, 0) / recorded.length;
@@ -111,7 +108,7 @@ function isParameter(value: Json): value is Parameter & JsonObject {
   return typeof name === "string" && Array.isArray(choices) && choices.length > 0;
 }
 
-/** The last parameter runs fastest. */
+/** Returns the grid's row by its number; the last parameter varies fastest. */
 function gridRow(params: readonly Parameter[], row: number): JsonObject {
   let rest = row;
   const entries = params.toReversed().map(({ name, choices }): [string, Json] => {

@@ -1,18 +1,15 @@
-/** Searches against a table, and how good the best found is after so many full trainings' worth of steps. */
+/** Runs searches against a table, and measures the best value found by the training spent, in full trainings. */
 import type { NormalisedConfig } from "@trainyard/experiment-config";
 import { runSearch, type TrainedStep } from "./run.ts";
 import { RowsLeft, type Table } from "./table.ts";
 
 export type TableRun = {
   readonly seed: number;
-  /**
-   * The best value reported by anybody, at any step, once all have trained 1, 2, … full trainings' steps; null for
-   * none.
-   */
+  /** The best reported value after each full training's worth of steps by all trials; null for none. */
   readonly incumbents: readonly (number | null)[];
-  /** Trials that trained at all. */
+  /** The number of trials that trained at least one step. */
   readonly trials: number;
-  /** Trials that were stopped before their last step, or still suspended at the end. */
+  /** The number of trials that were stopped before their last step, or are suspended at the end. */
   readonly stopped: number;
 };
 
@@ -21,11 +18,11 @@ export type TableSettings = {
   readonly table: Table;
   readonly seed: number;
   readonly workers: number;
-  /** Full trainings' worth of steps to spend at most; without it the search runs to its end. */
+  /** The budget in full trainings' worth of steps; without it the search runs to its end. */
   readonly budget?: number;
 };
 
-/** The configuration is one for the table: its space, its number of steps, no more trials than it has rows. */
+/** Runs a search. `config` must match the table: its space, its number of steps, and at most as many trials as rows. */
 export function runOnTable({ config, table, seed, workers, budget }: TableSettings): TableRun {
   const left = new RowsLeft(table, seed);
   const { steps: stepsOfTraining, smallerIsBetter } = table;
@@ -71,7 +68,7 @@ function incumbentsOf(
     }
     if ((index + 1) % stepsOfTraining === 0) incumbents.push(best);
   }
-  // Steps of a search beyond its last whole training count as one more.
+  // The steps after the last complete training's worth count as one more.
   if (steps.length % stepsOfTraining !== 0) incumbents.push(best);
   return incumbents;
 }
@@ -83,7 +80,7 @@ export type BudgetSummary = {
   readonly q75: number | null;
 };
 
-/** All runs with as many incumbents, at least `length`: a search that has ended keeps what it has found. */
+/** Extends all runs to the same number of incumbents, at least `length`, by repeating the last one. */
 export function lengthened(runs: readonly TableRun[], length: number): readonly TableRun[] {
   const most = runs.reduce((longest, run) => Math.max(longest, run.incumbents.length), length);
   return runs.map((run) => ({
@@ -95,9 +92,7 @@ export function lengthened(runs: readonly TableRun[], length: number): readonly 
   }));
 }
 
-/**
- * Quartiles over the runs at each budget, between two values by proportion; a run without a value is worse than any.
- */
+/** Returns the interpolated quartiles over the runs at each budget; a run without a value is worse than any. */
 export function summaryOf(
   runs: readonly TableRun[],
   smallerIsBetter: boolean,

@@ -1,7 +1,7 @@
 /**
- * A table of trainings: a row for each configuration, and its metric after each step. A search against
- * it trains nothing. A trial whose hyperparameters are drawn gets a row drawn from those not yet used; any other
- * proposal gets the nearest row not yet used, by distance in the scaled space, where two different choices are 1 apart.
+ * A table of trainings: a row per configuration, with its metric after each step, so that a search against the table
+ * trains nothing. A trial with drawn hyperparameters gets a random unused row. Any other proposal gets the nearest
+ * unused row, by distance in the scaled space, where different choices have distance 1.
  */
 import type { HyperparameterSpace, Json, JsonObject } from "@trainyard/experiment-config";
 import { assert, draw, drawInteger } from "@trainyard/kernel";
@@ -13,23 +13,23 @@ export type Table = {
   readonly name: string;
   readonly space: HyperparameterSpace;
   readonly rows: readonly JsonObject[];
-  /** Steps of one full training. */
+  /** The number of steps of one full training. */
   readonly steps: number;
   readonly smallerIsBetter: boolean;
-  /** The metric of a row after a step, from 1; what is not finite is a training that diverged. */
+  /** The metric of a row after a step, from 1; a value that is not finite means that the training diverged. */
   readonly valueAt: (row: number, step: number) => number;
   /** Values derived from the rows. */
   readonly derived?: Derived;
 };
 
-/** One hyperparameter of a table: the value in each row. */
+/** A hyperparameter of a table, with its value in each row. */
 export type Column = { readonly name: string; readonly values: readonly Json[] };
 
-/** All positive values that span more than this are scaled in the exponent. */
+/** Positive values that span more than this factor have a logarithmic axis. */
 const LOG_SPAN = 100;
 const BASE = 10;
 
-/** The space of the columns: numbers between the least and the greatest, all else as choices without order. */
+/** Returns the space of the columns: numbers between their minimum and maximum, other values as unordered choices. */
 export function spaceOfColumns(columns: readonly Column[]): HyperparameterSpace {
   return Object.fromEntries(columns.map(({ name, values }) => [name, hyperparameterOf(values)]));
 }
@@ -55,14 +55,14 @@ function distinct(values: readonly Json[]): Json[] {
   return [...byText.values()];
 }
 
-/** The rows of a table as the trials of one search use them up. */
+/** The unused rows of a table during one search. */
 export class RowsLeft {
   readonly #table: Table;
   readonly #seed: number;
   readonly #axes: readonly Axis[];
   readonly #coordinates: readonly (readonly number[])[];
   readonly #used: Uint8Array;
-  /** Rows in the order in which they are drawn, shuffled as far as `#shuffled`. */
+  /** The rows in the order in which they are drawn, shuffled up to index `#shuffled`. */
   readonly #order: Int32Array;
   #shuffled = 0;
 
@@ -75,7 +75,7 @@ export class RowsLeft {
     this.#order = Int32Array.from(table.rows, (_, row) => row);
   }
 
-  /** A row at random: the same sequence for a seed, save for the rows that were used meanwhile. */
+  /** Draws a random row: the same sequence for the same seed, except for rows that were used in between. */
   drawn(): number {
     for (;;) {
       const row = this.#nextOfOrder();
@@ -95,7 +95,7 @@ export class RowsLeft {
     return row;
   }
 
-  /** The nearest row; which of those equally near, chance says. */
+  /** Takes the nearest row; of equally near ones, a random one. */
   nearest(point: JsonObject, trial: number): number {
     const rows = this.#coordinates.length;
     const wanted = coordinatesOf(this.#axes, placeOf(this.#axes, point));

@@ -27,7 +27,7 @@ describe("the axes of a space", () => {
     ]);
   });
 
-  it("give each point of random search a place that leads back to the same point", () => {
+  it("map each point of random search to a place that maps back to the same point", () => {
     for (let trial = 1; trial <= 200; trial += 1) {
       const point = sampledPoint(space, 5, trial);
       const place = placeOf(axes, point);
@@ -39,12 +39,12 @@ describe("the axes of a space", () => {
     }
   });
 
-  it("know a choice whatever the order of its keys", () => {
+  it("recognise a choice whatever the order of its keys", () => {
     expect(placeOf(axes, { nest: { choice: { y: [1, 2], x: 1 } } })[2]).toBe(0);
     expect(placeOf(axes, { nest: { choice: 4 } })[2]).toBe(3);
   });
 
-  it("take what is outside to the nearest end, and what is missing to the middle", () => {
+  it("map values outside an axis to its nearest end, and missing values to the middle", () => {
     expect(placeOf(axes, {})).toEqual([0.5, 0.5, 2, 2, 0.5]);
     expect(placeOf(axes, { a: 9, nest: { few: 7 } })).toEqual([1, 0.5, 2, 4, 0.5]);
   });

@@ -1,6 +1,6 @@
 /**
- * A space seen as a box: each hyperparameter that has a choice is an axis from 0 to 1. Log parameters are scaled in the
- * exponent; an int or a stepped double of k values, or a categorical of k, has k cells of equal length.
+ * A space as a box: each hyperparameter with a choice is an axis from 0 to 1. Log parameters have a logarithmic axis.
+ * An int or a stepped double with k values, or a categorical with k choices, has k cells of equal length.
  */
 import {
   type HyperparameterSpace,
@@ -17,16 +17,16 @@ import type { SearchedSpace } from "../state.ts";
 import { logIntEnds, pointOf, valueAtShare } from "./space.ts";
 
 export type Axis = {
-  /** Where the value is in a point. */
+  /** The keys that lead to the value in a point. */
   readonly keys: readonly string[];
   /** The name of the hyperparameter's stream of draws. */
   readonly path: string;
   readonly hyperparameter: TypedHyperparameter;
-  /** Values that differ; 0 for a continuum. */
+  /** The number of different values; 0 for a continuous axis. */
   readonly cells: number;
 };
 
-/** The axes in the order of sorted keys; a hyperparameter with one value only is none. */
+/** Returns the axes in the order of sorted keys; a hyperparameter with a single value is no axis. */
 export function axesOf(space: HyperparameterSpace): readonly Axis[] {
   const axes: Axis[] = [];
   pointOf(space, (hyperparameter, path, keys) => {
@@ -60,7 +60,7 @@ function cellsOf(hyperparameter: TypedHyperparameter): number {
   }
 }
 
-/** The point at coordinates, 0 ≤ each < 1, one for each axis in order. */
+/** Returns the point at coordinates, 0 ≤ each < 1, one per axis in order. */
 export function pointAt(space: HyperparameterSpace, coordinates: readonly number[]): JsonObject {
   let axis = 0;
   return pointOf(space, (hyperparameter) => {
@@ -71,18 +71,18 @@ export function pointAt(space: HyperparameterSpace, coordinates: readonly number
   });
 }
 
-/** Cells beyond this many are treated as a continuum by models. */
+/** An axis with more cells than this counts as continuous for models. */
 const CELLS_MAX = 128;
 
-/** Whether models see the axis as cells, and not as a continuum. */
+/** Whether the axis is divided into cells for models. */
 export function isDiscrete({ hyperparameter, cells }: Axis): boolean {
   return cells > 0 && (cells <= CELLS_MAX || hyperparameter.type === "categorical");
 }
 
 /**
- * Where a point that the search proposed is: on a discrete axis the number of its cell, else the coordinate, 0 to 1.
- * A hyperparameter that is not there, for want of its condition, is in the middle, so that all points without it are
- * together; what is no value of the axis is at the start.
+ * Returns the place of a proposed point: the cell number on a discrete axis, otherwise a coordinate from 0 to 1. A
+ * hyperparameter whose condition is false is in the middle, so that all points without it are together. A value outside
+ * the axis is at its start.
  */
 export function placeOf(axes: readonly Axis[], point: JsonObject): number[] {
   return axes.map((axis) => {
@@ -120,7 +120,7 @@ function placeOnAxis(axis: Axis, value: Json): number {
   return Math.min(1, Math.max(0, (scaled - minval) / (maxval - minval)));
 }
 
-/** A value's text, whatever order a store of JSON gave its keys. */
+/** Returns a JSON text of the value that does not depend on the order of keys. */
 export function canonical(value: Json): string {
   if (!isMapping(value)) {
     return Array.isArray(value) ? `[${value.map(canonical).join()}]` : JSON.stringify(value);
@@ -131,7 +131,7 @@ export function canonical(value: Json): string {
   return `{${fields.join()}}`;
 }
 
-/** The coordinates, 0 ≤ each < 1, of a place: the middle of the cell on a discrete axis. */
+/** Returns the coordinates, 0 ≤ each < 1, of a place: on a discrete axis, the middle of the cell. */
 export function coordinatesOf(axes: readonly Axis[], place: readonly number[]): number[] {
   return axes.map((axis, index) => {
     const at = place[index] ?? 0;

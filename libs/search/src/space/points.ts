@@ -1,7 +1,7 @@
 /**
- * The points that trials get where no model proposes them: those that the configuration gives, and then those that are
- * drawn. Trial n's own draw is number n of each stream; where the constraints refuse it, it is drawn again, each
- * attempt with numbers of its own, so that a trial's point depends on the plan and its number alone.
+ * The points of trials without a model: first those of the configuration, then random ones. Trial n's first draw has
+ * number n in each stream. If the constraints refuse it, it is drawn again with numbers of the attempt. A trial's point
+ * therefore depends only on the plan and the trial's number.
  */
 import type { HyperparameterSpace, JsonObject } from "@trainyard/experiment-config";
 import { draw, isMapping } from "@trainyard/kernel";
@@ -12,7 +12,7 @@ import { valueAtKeys, withoutAbsent } from "./rules/conditions.ts";
 import { isAllowed, isConstrained } from "./rules/constraints.ts";
 import type { SearchedSpace, SearchPlan } from "../state.ts";
 
-/** The point that a trial gets without a model: a function of the plan and the trial's number. */
+/** Returns the trial's point without a model, which depends only on the plan and the trial's number. */
 export function pointOfTrial(plan: SearchPlan, trial: number): ProposedPoint {
   const given = givenPoints(plan)[trial - 1];
   const asGiven = given === undefined ? null : drawnPoint(plan, plan.seed, trial, given);
@@ -24,7 +24,7 @@ export function pointOfTrial(plan: SearchPlan, trial: number): ProposedPoint {
   return { hyperparameters, origin: "drawn" };
 }
 
-/** How many of the first trials have points that the configuration gives. */
+/** The number of first trials whose points the configuration gives. */
 export function givenTrials(plan: SearchedSpace): number {
   return givenPoints(plan).length;
 }
@@ -35,7 +35,7 @@ export function givenPoints({ searcher }: SearchedSpace): readonly JsonObject[] 
   return Array.isArray(points) ? points.filter(isMapping) : [];
 }
 
-/** The first attempt of a trial that satisfies the constraints and has all that is given; null if there is none. */
+/** Returns the trial's first attempt that satisfies the constraints and has all given values; null if none does. */
 function drawnPoint(
   plan: SearchedSpace,
   seed: number,
@@ -50,17 +50,15 @@ function drawnPoint(
   return null;
 }
 
-/**
- * The seed of the draws by which a space is found possible: the same for all searches, so that it is known beforehand.
- */
+/** The seed of the draws that test a space, the same for all searches, so that the result is known at submission. */
 const PROBE_SEED = 0;
 
-/** The first allowed point of the draws by which the space was tried when it was submitted. */
+/** Returns the first allowed point among the draws that test a space. */
 export function firstDrawn(plan: SearchedSpace, given: JsonObject): JsonObject | null {
   return drawnPoint(plan, PROBE_SEED, 0, given);
 }
 
-/** One of the draws by which a space is tried. */
+/** Returns one of the draws that test a space. */
 export function probe({ space }: SearchedSpace, number: number, given: JsonObject): JsonObject {
   return attempt(space, PROBE_SEED, 0, number, given);
 }
@@ -82,7 +80,7 @@ function attempt(
   return withoutAbsent(space, point);
 }
 
-/** Whether everything that is given is there: a hyperparameter that is not has no use for a value. */
+/** Whether the point has all given values; it lacks one if the hyperparameter's condition is false. */
 export function includesGiven(point: JsonObject, given: JsonObject): boolean {
   return Object.entries(given).every(([key, value]) => {
     const found = valueAtKeys(point, [key]);

@@ -19,7 +19,7 @@ const points = (space: HyperparameterSpace): JsonObject[] =>
 const axis = (space: HyperparameterSpace): unknown[] => points(space).map((point) => point["x"]);
 
 describe("a grid", () => {
-  it("runs the last key fastest", () => {
+  it("varies the last key fastest", () => {
     expect(points({ "1": int(0, 20, 3), "2": int(0, 10, 3) })).toEqual([
       { "1": 0, "2": 0 },
       { "1": 0, "2": 5 },
@@ -33,7 +33,7 @@ describe("a grid", () => {
     ]);
   });
 
-  it("orders keys as text, also those that JavaScript orders as numbers", () => {
+  it("sorts keys as text, even keys that JavaScript sorts as numbers", () => {
     const space = { "10": int(0, 1, 2), "9": int(0, 1, 2) };
     expect(points(space).map((point) => [point["10"], point["9"]])).toEqual([
       [0, 0],
@@ -43,7 +43,7 @@ describe("a grid", () => {
     ]);
   });
 
-  it("takes nests in their place and keeps empty ones", () => {
+  it("expands nested hyperparameters in their place, and keeps empty nests", () => {
     const space = { a: { c: oneOf("p", "q"), d: {} }, b: int(1, 2, 2), e: constant(0) };
     expect(points(space)).toEqual([
       { a: { c: "p", d: {} }, b: 1, e: 0 },
@@ -66,11 +66,11 @@ describe("a grid", () => {
     ["one power: the middle exponent", { x: log(1, 3, 1) }, [100]],
     ["categories in their order", { x: oneOf("b", "a") }, ["b", "a"]],
     ["a constant", { x: constant(7) }, [7]],
-  ])("takes %s", (_, space, values) => {
+  ])("has %s", (_, space, values) => {
     expect(axis(space)).toEqual(values);
   });
 
-  it("of nothing is one point", () => {
+  it("has one point for a space without hyperparameters", () => {
     expect(points({})).toEqual([{}]);
   });
 });
@@ -83,7 +83,7 @@ describe("a sampled point", () => {
     d: constant("fixed"),
   };
 
-  it("is a function of seed, trial and the way to the hyperparameter", () => {
+  it("depends on the seed, the trial and the hyperparameter's path", () => {
     expect(sampledPoint(space, 42, 1)).toEqual(sampledPoint(space, 42, 1));
     expect(sampledPoint(space, 42, 1)).not.toEqual(sampledPoint(space, 43, 1));
     expect(sampledPoint(space, 42, 1)).not.toEqual(sampledPoint(space, 42, 2));
@@ -91,7 +91,7 @@ describe("a sampled point", () => {
     expect(a).toBe(sampledPoint(space, 42, 5)["a"]);
   });
 
-  it("is this one, on every machine", () => {
+  it("has these recorded values on every machine", () => {
     expect(sampledPoint(space, 42, 1)).toMatchInlineSnapshot(`
       {
         "a": -2,
@@ -113,7 +113,7 @@ describe("a sampled point", () => {
     `);
   });
 
-  it("is in the space, for every seed and trial", () => {
+  it("is in the space for every seed and trial", () => {
     fc.assert(
       fc.property(
         fc.nat({ max: 0xffff_ffff }),
@@ -141,7 +141,7 @@ describe("a sampled point", () => {
     );
   });
 
-  it("takes every int as often as any other, and every exponent", () => {
+  it("has every int equally often, and every exponent", () => {
     const trials = 20_000;
     const ints = new Map<number, number>();
     let below = 0;
@@ -150,20 +150,20 @@ describe("a sampled point", () => {
       ints.set(point["n"] as number, (ints.get(point["n"] as number) ?? 0) + 1);
       if ((point["x"] as number) < 1e-2) below += 1;
     }
-    // Four standard deviations of the binomial counts.
+    // The tolerances are four standard deviations of the binomial counts.
     for (const [, times] of ints) expect(Math.abs(times - trials / 10)).toBeLessThan(170);
     expect(ints.size).toBe(10);
     expect(Math.abs(below - trials / 2)).toBeLessThan(283);
   });
 
-  it("keeps hyperparameters apart whose ways read alike", () => {
+  it("has independent values for the paths \"a/b\" and a, b", () => {
     const point = sampledPoint({ "a/b": double(0, 1), a: { b: double(0, 1) } }, 1, 1);
     expect(point["a/b"]).not.toBe((point["a"] as JsonObject)["b"]);
   });
 });
 
 describe("isConstant", () => {
-  it("says whether trials can differ", () => {
+  it("is true for a space in which all trials are alike", () => {
     expect(isConstant({ a: constant(1), b: { c: oneOf("x") } })).toBe(true);
     expect(isConstant({ a: constant(1), b: { c: oneOf("x", "y") } })).toBe(false);
     expect(isConstant({ a: double(0, 1) })).toBe(false);

@@ -1,7 +1,7 @@
 /**
- * Points of a hyperparameter space. Semantics of Determined 0.38 (`master/pkg/searcher`: hyperparameters.go, grid.go),
- * with chance of our own: draw number `n` of the stream `hyperparameters/<path>` belongs to trial `n`, so that a
- * trial's point depends on the seed and its number alone, never on what other hyperparameters or trials there are.
+ * Points of a hyperparameter space, with the semantics of Determined 0.38 (`master/pkg/searcher`: hyperparameters.go,
+ * grid.go). Random draws are Trainyard's: draw number `n` of the stream `hyperparameters/<path>` belongs to trial `n`.
+ * A trial's point therefore depends only on the seed and the trial's number, not on other hyperparameters or trials.
  */
 import {
   gridAxisLength,
@@ -19,35 +19,33 @@ import { assertNever, draw, drawInteger } from "@trainyard/kernel";
 import { exp, log, power, roundHalfAway } from "../numeric/math.ts";
 import { withoutAbsent } from "./rules/conditions.ts";
 
-/** A trial's own seed is one that NumPy, PyTorch and Python all take: 0 ≤ seed < 2^31. */
+/** Trial seeds are below this, because NumPy, PyTorch and Python all accept 0 ≤ seed < 2^31. */
 const TRIAL_SEED_BELOW = 2 ** 31;
 
 export function trialSeed(seed: number, trial: number): number {
   return drawInteger(seed, "trial-seed", trial, TRIAL_SEED_BELOW);
 }
 
-/** The point that random search gives a trial. */
+/** Returns the trial's point in random search. */
 export function sampledPoint(space: HyperparameterSpace, seed: number, trial: number): JsonObject {
   return pointOf(space, (hyperparameter, path) =>
     valueAtShare(hyperparameter, draw(seed, path, trial)),
   );
 }
 
-/**
- * The source of a hyperparameter's value: `path` is the name of its stream of draws, `keys` is where it is in a point.
- */
+/** Returns a hyperparameter's value: `path` names its stream of draws, and `keys` lead to it in a point. */
 export type ValueOf = (
   hyperparameter: TypedHyperparameter,
   path: string,
   keys: readonly string[],
 ) => Json;
 
-/** A point made of a value for each hyperparameter that is there, in the order of sorted keys. */
+/** Returns a point with a value for each hyperparameter whose condition is true, in the order of sorted keys. */
 export function pointOf(space: HyperparameterSpace, valueOf: ValueOf): JsonObject {
   return withoutAbsent(space, fullPoint(space, valueOf));
 }
 
-/** A point made of a value for each hyperparameter, whatever its condition. */
+/** Returns a point with a value for each hyperparameter, whatever its condition. */
 export function fullPoint(space: HyperparameterSpace, valueOf: ValueOf): JsonObject {
   return nestOf(space, "hyperparameters", [], valueOf);
 }
@@ -67,7 +65,7 @@ function nestOf(
   return point;
 }
 
-/** A node of a nest, with what its path in the whole space is. */
+/** A node of a nested mapping, with its path and keys in the whole space. */
 type PlacedNode = {
   readonly key: string;
   readonly node: SpaceNode;
@@ -88,12 +86,15 @@ function placedNodes(
   }));
 }
 
-/** One path component as in a JSON Pointer, so that no two hyperparameters share a stream's name. */
+/** Escapes a path component as in a JSON Pointer, so that no two hyperparameters share a stream. */
 function escaped(key: string): string {
   return key.replaceAll("~", "~0").replaceAll("/", "~1");
 }
 
-/** The value at `u`, 0 ≤ u < 1, of a hyperparameter's range. Ints include both ends, log is uniform in the exponent. */
+/**
+ * Returns the value at quantile `u`, 0 ≤ u < 1, of a hyperparameter's range. Ints include both ends, and log is uniform
+ * in the exponent.
+ */
 export function valueAtShare(hyperparameter: TypedHyperparameter, u: number): Json {
   switch (hyperparameter.type) {
     case "const":
@@ -113,14 +114,17 @@ export function valueAtShare(hyperparameter: TypedHyperparameter, u: number): Js
   }
 }
 
-/** Draws in the logarithm between half below the range and half above it, rounded: each whole number has its share. */
+/**
+ * Returns an int at quantile `u`, uniform in the logarithm from half below the range to half above it, so that each
+ * number has its share.
+ */
 function logInt({ minval, maxval }: IntHyperparameter, u: number): number {
   const [least, most] = logIntEnds({ minval, maxval });
   const value = roundHalfAway(exp(least + u * (most - least)));
   return Math.min(maxval, Math.max(minval, value));
 }
 
-/** The logarithms between which an int is searched that is uniform in the logarithm. */
+/** The logarithms between which a logarithmic int is uniform. */
 export function logIntEnds({
   minval,
   maxval,
@@ -133,14 +137,14 @@ function between({ minval, maxval }: { minval: number; maxval: number }, u: numb
 }
 
 /**
- * Point number `index` of the grid, 0 ≤ index < gridSize(space): axes in the order of sorted keys, nests in their
- * place, the last axis running fastest.
+ * Returns point number `index` of the grid, 0 ≤ index < gridSize(space). Axes are in the order of sorted keys, nested
+ * ones in their place, and the last axis varies fastest.
  */
 export function gridPoint(space: HyperparameterSpace, index: number): JsonObject {
   return gridNest(space, { rest: index });
 }
 
-/** Reads the index as a number of mixed base, its last digit first. */
+/** Reads the index as a number of mixed base, the last digit first. */
 function gridNest(space: HyperparameterSpace, cursor: { rest: number }): JsonObject {
   const backwards: [string, Json][] = [];
   for (const [key, node] of sortedNodes(space).reverse()) {
@@ -155,7 +159,9 @@ function gridNest(space: HyperparameterSpace, cursor: { rest: number }): JsonObj
   return Object.fromEntries(backwards.reverse());
 }
 
-/** Value number `i` of an axis of `length` values, evenly spaced with both ends; a single one is the middle. */
+/**
+ * Returns value number `i` of an axis of `length` evenly spaced values with both ends; a single value is the middle.
+ */
 export function axisValue(hyperparameter: TypedHyperparameter, i: number, length: number): Json {
   switch (hyperparameter.type) {
     case "const":
@@ -185,7 +191,7 @@ function spaced(range: { minval: number; maxval: number }, i: number, length: nu
   return i === length - 1 ? maxval : minval + (i * (maxval - minval)) / (length - 1);
 }
 
-/** A space in which every trial gets the same point. */
+/** Whether every trial gets the same point in this space. */
 export function isConstant(space: HyperparameterSpace): boolean {
   return Object.values(space).every((node) =>
     isTyped(node)
@@ -194,7 +200,7 @@ export function isConstant(space: HyperparameterSpace): boolean {
   );
 }
 
-/** Order does not survive every store of JSON, so it is made here, by UTF-16 code units. */
+/** Sorts keys by UTF-16 code units, because some stores of JSON lose the order of keys. */
 export function sortedNodes(space: HyperparameterSpace): [string, SpaceNode][] {
   return Object.entries(space).sort(([a], [b]) => (a < b ? -1 : 1));
 }

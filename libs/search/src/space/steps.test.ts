@@ -20,17 +20,17 @@ function sampled(x: TypedHyperparameter, trials = 2_000): number[] {
 }
 
 describe("a hyperparameter with a step", () => {
-  it("has the values from minval by the step, as they are written", () => {
+  it("has the values from minval in steps, with exact decimals", () => {
     expect([...new Set(sampled(double))].sort()).toEqual([0, 0.1, 0.2, 0.3]);
     expect([...new Set(sampled(int))].sort()).toEqual([16, 48, 80]);
   });
 
-  it("has each of its values about equally often", () => {
+  it("has each value about equally often", () => {
     const counts = [16, 48, 80].map((value) => sampled(int).filter((one) => one === value).length);
     for (const count of counts) expect(Math.abs(count - 667)).toBeLessThan(80);
   });
 
-  it("is an axis of a grid with all its values, or with as many as count says", () => {
+  it("is a grid axis of all its values, or of count values", () => {
     const values = (x: TypedHyperparameter): unknown[] =>
       Array.from({ length: gridSize({ x }) }, (_, i) => gridPoint({ x }, i)["x"]);
     expect(values(double)).toEqual([0, 0.1, 0.2, 0.3]);
@@ -42,7 +42,7 @@ describe("a hyperparameter with a step", () => {
 });
 
 describe("an int on a logarithmic scale", () => {
-  it("is as often below the middle of its logarithms as above", () => {
+  it("is below the middle of its logarithms as often as above", () => {
     const values = sampled(log);
     expect(values.every((value) => Number.isInteger(value) && value >= 1 && value <= 1_000)).toBe(
       true,
@@ -53,7 +53,7 @@ describe("an int on a logarithmic scale", () => {
   });
 });
 
-it("a point of stepped and logarithmic hyperparameters is found again at its place", () => {
+it("a point of stepped and logarithmic hyperparameters maps to its place and back", () => {
   const space: HyperparameterSpace = {
     double,
     int,

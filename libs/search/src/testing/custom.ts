@@ -53,7 +53,7 @@ export function posting(
   return { type: "PostOperations", operations, restsOn };
 }
 
-/** A custom search that has started. */
+/** Returns a custom search that has started. */
 export function startedCustom(more: Partial<CustomSearcher> = {}): DrivenSearch {
   const search = new DrivenSearch();
   search.start(configOf(customOf(more)));

@@ -1,5 +1,5 @@
 /**
- * Helpers for the tests of early stopping: a search whose trials all run, and the policies decided naively from all
+ * Helpers for the tests of early stopping: a search whose trials all run, and a reference implementation that reads all
  * reports.
  */
 import type {
@@ -53,7 +53,7 @@ export const budget = (more: object): EarlyStoppingPolicy => ({
   ...more,
 });
 
-/** Random search of so many trials at once. */
+/** Starts a random search in which this many trials run at a time. */
 export function stoppingSearch(
   policies: EarlyStoppingPolicy[],
   trials = 6,
@@ -71,7 +71,7 @@ const INF = Number.POSITIVE_INFINITY;
 const ranked = (value: number, smaller: boolean): number =>
   Number.isFinite(value) ? (smaller ? value : -value) : INF;
 
-/** A trial's reports as they count, with increasing times, values smaller first. */
+/** Returns a trial's counted reports: with increasing times, and ranked values. */
 export function courseOf(reports: readonly Report[], trial: number, smaller: boolean) {
   const course: { time: number; value: number }[] = [];
   for (const report of reports) {
@@ -88,7 +88,7 @@ export type NaiveMedian = {
   readonly better: number;
 };
 
-/** Every course looked through: the percentile of the others' averages up to a time, and the trial's best. */
+/** Computes from all reports the percentile of the others' averages up to a time, and the trial's best value. */
 export function naiveComparison(
   reports: readonly Report[],
   trials: number,

@@ -1,20 +1,20 @@
 /**
- * Every search method that is registered, each with a small configuration, for suites that all of them must pass: new
- * ones join by themselves.
+ * A small configuration of every registered search method, for test suites that all methods must pass; new methods are
+ * included automatically.
  */
 import { exportJsonSchema, type NormalisedConfig } from "@trainyard/experiment-config";
 import { isRejection } from "@trainyard/kernel";
 import { acceptExperiment } from "../acceptance/accepted.ts";
 import { algorithmNames } from "../algorithms/registry.ts";
 
-/** The values of a searcher's keys, where it has them. */
+/** The values of searcher keys, used by the searchers that have them. */
 const settings: Readonly<Record<string, unknown>> = {
   metric: "loss",
   smaller_is_better: true,
   max_trials: 14,
   max_concurrent_trials: 4,
   max_time: 9,
-  // Searchers that count batches need not report them: they are the step.
+  // Searchers that count batches need no report of them, since they are the step.
   time_metric: "batches",
   min_time: 1,
   divisor: 3,
@@ -29,7 +29,7 @@ const settings: Readonly<Record<string, unknown>> = {
   ],
 };
 
-/** Every policy there is, so that each has something to do among a dozen trials. */
+/** Every policy, with settings that stop some of a dozen trials. */
 const earlyStopping = [
   { name: "not_finite" },
   {
@@ -44,7 +44,7 @@ const earlyStopping = [
   { name: "budget", max_trials: 12, max_wall_time: "30d", max_slot_hours: 1_000 },
 ];
 
-/** A method of this end is the searcher before it, with policies that stop its trials. */
+/** The suffix of methods with policies that stop their trials. */
 const WITH_POLICIES = " with early stopping";
 
 export const methods: readonly string[] = [
@@ -52,7 +52,7 @@ export const methods: readonly string[] = [
   ...["random", "asha", "adaptive_asha"].map((name) => `${name}${WITH_POLICIES}`),
 ];
 
-/** The keys that the searcher of a name takes, as the JSON Schema for editors says. */
+/** The keys of a searcher, read from the JSON Schema for editors. */
 function keysOf(name: string): ReadonlySet<string> {
   const keys = new Set<string>();
   collect(exportJsonSchema(), name, keys);
@@ -86,7 +86,7 @@ export function exampleOf(method: string): NormalisedConfig {
   const accepted = acceptExperiment(JSON.stringify(document));
   if (isRejection(accepted)) {
     throw new Error(
-      `${name} needs a setting here: ${JSON.stringify(accepted.problems ?? accepted)}`,
+      `no example for a key of ${name}: ${JSON.stringify(accepted.problems ?? accepted)}`,
     );
   }
   return accepted.config;

@@ -4,15 +4,15 @@ import { SearchMachine } from "../machine.ts";
 import type { SearchEvent } from "../events.ts";
 
 export type FoldedInTwo = {
-  /** The events as the log gives them back. */
+  /** The events after encoding and decoding, as the log returns them. */
   readonly stored: readonly SearchEvent[];
-  /** How many of them the first half has. */
+  /** The number of events in the first half. */
   readonly at: number;
   readonly half: SearchMachine;
   readonly whole: SearchMachine;
 };
 
-/** Events up to a cut, and what follows folded onto a snapshot of that: any number is a cut. */
+/** Folds events up to a cut (any number), and the rest onto a snapshot of that state. */
 export function foldedInTwo(events: readonly SearchEvent[], cut: number): FoldedInTwo {
   const stored = events.map((event) => decodeEvent(encodeEvent(event)) as SearchEvent);
   const at = cut % (stored.length + 1);

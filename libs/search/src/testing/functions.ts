@@ -1,4 +1,4 @@
-/** Functions with known minima that searches are measured with, and the spaces in which they are searched. */
+/** Test functions with known minima, and the spaces in which searches minimise them. */
 import type {
   HyperparameterSpace,
   JsonObject,

@@ -84,7 +84,7 @@ export function halvingOf(search: DrivenSearch): Halving {
   return memory;
 }
 
-/** The event as short text: what is decided about whom. */
+/** Returns events as short texts that name the trial and the decision. */
 export function shortly(events: readonly SearchEvent[]): string[] {
   return events.flatMap((event) => {
     switch (event.type) {
@@ -104,14 +104,12 @@ export function shortly(events: readonly SearchEvent[]): string[] {
   });
 }
 
-/**
- * A trial as Determined's older cases describe it: the value that it reports, and whether it dies at its last length.
- */
+/** A trial as in Determined's older test cases: the value that it reports, and the length at which it fails. */
 export type Scripted = { readonly value: number; readonly diesAt?: number };
 
 /**
- * Runs a search to its end as Determined's older simulation did: trials train in the order in which they were asked to,
- * each up to the time asked for. Gives the times that each trial was asked for, in the order of the trials.
+ * Runs a search to its end like Determined's older simulation: trials train in the order of the requests, each up to
+ * the requested time. Returns the requested times of each trial, in the order of the trials.
  */
 export function timesAskedFor(
   config: HalvingSearcher,

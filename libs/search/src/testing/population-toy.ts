@@ -1,8 +1,8 @@
 /**
- * The toy of Jaderberg et al. (2017), figure 2: a member has weights (θ₀, θ₁) = (0.9, 0.9) and would have 1.2 - (θ₀² +
- * θ₁²) as large as possible, but follows the gradient of 1.2 - (h₀ θ₀² + h₁ θ₁²), and one of the two members begins
- * with h = (1, 0), the other with (0, 1): each is blind to one weight. Neither alone comes beyond 0.39; copying and
- * changing together to 1.2.
+ * The example of Jaderberg et al. (2017), figure 2. A member has weights (θ₀, θ₁) = (0.9, 0.9) and its objective is 1.2
+ * - (θ₀² + θ₁²), but it follows the gradient of 1.2 - (h₀ θ₀² + h₁ θ₁²). One member starts with h = (1, 0), the other
+ * with (0, 1), so each ignores one weight. Neither alone exceeds 0.39; by copying and changing, together they reach
+ * 1.2.
  */
 import type { HyperparameterSpace, SearcherConfig } from "@trainyard/experiment-config";
 import { pbtOf, TestPopulation, type Training } from "./population.ts";
@@ -34,7 +34,7 @@ const toy: Training<readonly [number, number]> = {
   valueOf: ([t0, t1]) => 1.2 - (t0 * t0 + t1 * t1),
 };
 
-/** The best value that two members reach in 200 steps. */
+/** Returns the best value that two members reach in 200 steps. */
 export function bestOfToy(seed: number): number {
   const population = new TestPopulation(toy, 1);
   population.start(toySearcher, toySpace, seed);

@@ -1,7 +1,6 @@
 /**
- * A population in virtual time: every member trains on its own, one report after the other, each followed by a
- * checkpoint of its state. Who is furthest behind by the clock goes first. It is the product's own decider that
- * decides.
+ * Simulates a population in virtual time with the real decider: every member trains on its own, and saves a checkpoint
+ * after each report. The member that is furthest behind by the clock trains next.
  */
 import { TrialOutcome } from "@trainyard/contracts/events";
 import type {
@@ -32,7 +31,7 @@ export const pbtOf = (more: Partial<PbtSearcher> = {}): PbtSearcher => ({
   ...more,
 });
 
-/** The effect of training on a state of the world's own, and its report. */
+/** A simulated training: its initial state, and the effect and report of a step. */
 export type Training<State> = {
   readonly initial: State;
   readonly step: (state: State, hyperparameters: JsonObject) => State;
@@ -50,7 +49,7 @@ type Running<State> = {
 export class TestPopulation<State> {
   readonly search = new DrivenSearch();
   readonly #training: Training<State>;
-  /** Steps from one report to the next. */
+  /** The number of steps between reports. */
   readonly #every: number;
   readonly #running = new Map<number, Running<State>>();
   readonly #saved = new Map<string, State>();
@@ -64,14 +63,14 @@ export class TestPopulation<State> {
     this.#hear(this.search.start(configOf(searcher, space), seed), 0);
   }
 
-  /** Runs until no trial trains any more. */
+  /** Runs until no trial trains. */
   run(): void {
     while (this.next()) {
-      // Each turn is one member's training until its next report.
+      // The call trains one member until its next report, so the body is empty.
     }
   }
 
-  /** Lets the member that is furthest behind train until its next report; false when nobody is left. */
+  /** Trains the member that is furthest behind until its next report; returns false if no member is left. */
   next(): boolean {
     let next: Running<State> | undefined;
     for (const member of this.#running.values()) {

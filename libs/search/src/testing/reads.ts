@@ -1,6 +1,6 @@
 /**
- * The cost of a decision, as the number of values of a search's state that it reads: the same on every machine, however
- * busy. Reading it through proxies changes nothing but the count: what is written through one is the thing itself.
+ * Measures the cost of a decision as the number of state values that it reads, which is the same on every machine. The
+ * state is read through proxies, which only count: a value written through a proxy is the value itself.
  */
 
 import type { SearchCommand } from "../commands.ts";
@@ -17,7 +17,7 @@ function plain(value: unknown): unknown {
 function counting<Value>(value: Value, count: () => void): Value {
   const target = plain(value);
   if (target === null || typeof target !== "object") return value;
-  // Values derived from the plan are no part of the state.
+  // Values derived from the plan are not part of the state.
   if (target instanceof Derived) return value;
   const proxy = new Proxy(target, {
     get(from, key) {
@@ -30,7 +30,7 @@ function counting<Value>(value: Value, count: () => void): Value {
   return proxy as Value;
 }
 
-/** Reads by deciding on a command and by applying what was decided, which is applied to the search thereby. */
+/** Counts the reads of deciding on a command and of applying the events, which remain applied. */
 export function readsOf(
   search: SearchMachine,
   command: SearchCommand,

@@ -1,4 +1,4 @@
-/** A search that was run to its end on made-up learning curves, and its events as the log gives them back. */
+/** A search that ran to its end on synthetic learning curves, with its events as the log returns them. */
 import { type AnyEvent, decodeEvent, encodeEvent } from "@trainyard/contracts";
 import { TrialOutcome } from "@trainyard/contracts/events";
 import type { SearcherConfig } from "@trainyard/experiment-config";
@@ -7,7 +7,7 @@ import type { SearchEvent } from "../events.ts";
 import { trialOf } from "../state.ts";
 import { configOf, DrivenSearch } from "./searches.ts";
 
-/** Trials report in turn, a step each, until they are stopped or have reached `steps`. */
+/** Runs a search in which each trial reports every step in turn, until it is stopped or has reached `steps`. */
 export function recordedSearch(
   searcher: SearcherConfig,
   seed: number,
@@ -36,7 +36,7 @@ export function recordedSearch(
   return search;
 }
 
-/** The form that the log gives back: keys in another order, and the defaults of absent ones. */
+/** Converts events to the form that the log returns: keys in another order, and defaults for absent ones. */
 export function stored(events: readonly SearchEvent[]): SearchEvent[] {
   return events.map((event) => decodeEvent(encodeEvent(event as AnyEvent)) as SearchEvent);
 }

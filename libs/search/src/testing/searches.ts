@@ -103,25 +103,25 @@ export const gridOf = (max_concurrent_trials: number): SearcherConfig => ({
   max_concurrent_trials,
 });
 
-/** A search that is driven by commands: its events so far and their fold. */
+/** A search driven by commands, with its events and their fold. */
 export class DrivenSearch {
   machine = new SearchMachine();
   readonly events: SearchEvent[] = [];
-  /** Nothing is suggested while it is. */
+  /** While true, the model answers no question. */
   modelIsAway = false;
 
   get state(): SearchState {
     return this.machine.state;
   }
 
-  /** Continues from its own snapshot, as a process does that has just begun. */
+  /** Continues from a snapshot of itself, like a restarted process. */
   restore(): void {
     const restored = SearchMachine.restored(this.machine.snapshot());
     if (restored === null) throw new Error("the snapshot cannot be read");
     this.machine = restored;
   }
 
-  /** Carries a command out, and what its model suggests after it; gives the events it caused. Throws on a rejection. */
+  /** Sends a command, and the model's suggestions after it; returns the events. Throws on a rejection. */
   send(command: SearchCommand): readonly SearchEvent[] {
     const events = [...this.#decide(command)];
     for (let offer = this.#offer(); offer !== null; offer = this.#offer()) {

@@ -26,7 +26,7 @@ test("a run on a slot that has disappeared continues, and the slot is given agai
   expect(agent.launched.map(({ slots }) => slots)).toEqual([["GPU-a"], ["GPU-b"]]);
   expect(world.last("allocation-1.3#1", "WaitExplained")).toMatchObject({
     code: WaitCode.NOT_ENOUGH_FREE_SLOTS,
-    detail: "it needs 1 slot and 0 of 1 are free",
+    detail: "the run needs 1 slot and 0 of 1 are free",
   });
 
   agent.offerSlots([gpu("GPU-a"), gpu("GPU-b")]);

@@ -234,7 +234,7 @@ describe("a run that waits", () => {
     await world.advance(3_000);
     expect(world.last("allocation-1.2#1", "WaitExplained")).toMatchObject({
       code: WaitCode.NOT_ENOUGH_FREE_SLOTS,
-      detail: "it needs 1 slot and 0 of 1 are free",
+      detail: "the run needs 1 slot and 0 of 1 are free",
     });
     expect(world.last("allocation-1.3#1", "WaitExplained").code).toBe(WaitCode.BEHIND_OTHERS);
 

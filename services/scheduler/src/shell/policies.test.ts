@@ -52,7 +52,7 @@ describe("a large run behind endless small ones", () => {
     await world.run("3.1#1");
     await world.advance(4_000);
     expect(world.last("allocation-3.1#1", "WaitExplained").detail).toBe(
-      "the free slots are reserved for 2.1#1, which is ahead of it in the queue",
+      "the free slots are reserved for 2.1#1, which is ahead in the queue",
     );
   });
 });

@@ -1,5 +1,6 @@
 /**
- * Trials that do nothing beside a job array that does nothing, and the time from submitting to the script's first line.
+ * Compares trials that do nothing with a Slurm job array that does nothing, and the time from submitting to the
+ * script's first line.
  */
 import { randomUUID } from "node:crypto";
 import { readFileSync } from "node:fs";
@@ -21,9 +22,9 @@ const noop: Bar = { id: "noop_tasks_vs_slurm", unit: "tasks/s", floor: 1.5, goal
 const first: Bar = { id: "first_output_vs_slurm", unit: "ms", floor: null, goal: 10 };
 const nodes = 4;
 const slots = 8;
-/** Ends what hangs. */
+/** The timeout of a round, for one that hangs. */
 const waitMs = 900_000;
-/** Between two looks for an end. */
+/** The interval between checks for the end of a round. */
 const lookMs = 50;
 
 const sizes = {
@@ -32,20 +33,20 @@ const sizes = {
   full: { tasks: 1_000, rounds: 3, lines: 25 },
 } as const;
 
-/** The common interface of both sides. */
+/** The interface that Trainyard and Slurm share in this benchmark. */
 type Side = {
   readonly name: string;
-  /** Files may be written here. */
+  /** A folder to which jobs may write. */
   readonly folder: string;
-  /** So many tasks of `true`: resolves when all have ended. */
+  /** Runs `tasks` tasks of `true`; resolves when all have ended. */
   readonly noops: (tasks: number) => Promise<void>;
   /** Submits one run of a shell command; resolves once it is submitted. */
   readonly submit: (command: string) => Promise<void>;
-  /** Nothing waits or runs any more. */
+  /** Returns whether no run waits or runs any more. */
   readonly isIdle: () => Promise<boolean>;
 };
 
-/** Cluster and Slurm are up together, since both cost little at rest; their rounds alternate. */
+/** The cluster and Slurm run at the same time, since both need little when idle; their rounds alternate. */
 export async function besideSlurm(context: BenchContext): Promise<readonly BenchResult[]> {
   const { tasks, rounds, lines } = sizes[context.size];
   const problem = slurmProblem();
@@ -61,7 +62,7 @@ export async function besideSlurm(context: BenchContext): Promise<readonly Bench
   context.say("submit until the script's first line");
   const contenders = sides.map((side) => ({ name: side.name, round: () => firstLineMs(side) }));
   const [firstMs = Number.NaN, theirMs = null] = await interleave(contenders, lines, context);
-  // The runs before were the warm-up of these.
+  // The earlier runs were the warm-up of these.
   context.say(`${tasks} tasks of \`true\` on ${nodes} agents with ${slots} slots each`);
   const rates = sides.map((): number[] => []);
   for (let round = 1; round <= rounds; round += 1) {
@@ -85,7 +86,7 @@ async function tasksPerSecond(side: Side, tasks: number): Promise<number> {
   return tasks / ((performance.now() - start) / 1_000);
 }
 
-/** Ends when nothing of it is left, so that the next round finds an idle side. */
+/** Measures one run, and resolves when the run has ended, so that the next round finds an idle side. */
 async function firstLineMs({ folder, submit, isIdle }: Side): Promise<number> {
   const file = join(folder, `stamp-${randomUUID()}`);
   const startMs = Date.now();
@@ -97,7 +98,7 @@ async function firstLineMs({ folder, submit, isIdle }: Side): Promise<number> {
 async function until(holds: () => Promise<boolean>): Promise<void> {
   const endMs = performance.now() + waitMs;
   while (!(await holds())) {
-    if (performance.now() > endMs) throw new Error(`not over after ${waitMs / 1_000} s`);
+    if (performance.now() > endMs) throw new Error(`round not over after ${waitMs / 1_000} s`);
     await delay(lookMs);
   }
 }

@@ -1,6 +1,6 @@
 /**
- * A Slurm of its own: munged, slurmctld and one slurmd for each node, on free ports of 127.0.0.1 and with all of their
- * files in one temporary folder. Debian has them in the packages munge, slurmctld, slurmd and slurm-client.
+ * A private Slurm: munged, slurmctld and a slurmd per node, on free ports of 127.0.0.1, with all files in one temporary
+ * folder. On Debian it needs the packages munge, slurmctld, slurmd and slurm-client.
  */
 import { type ChildProcess, execFile, spawn } from "node:child_process";
 import { randomBytes } from "node:crypto";
@@ -14,12 +14,12 @@ import { eventually } from "../../../world/eventually.ts";
 export type SlurmSize = { readonly nodes: number; readonly cpusOfNode: number };
 
 const programs = ["munged", "slurmctld", "slurmd", "sbatch", "squeue", "sinfo"] as const;
-/** Where Debian has servers; a user's PATH may lack it. */
+/** Includes /usr/sbin, where Debian installs servers; a user's PATH may lack it. */
 const path = [process.env["PATH"] ?? "", "/usr/sbin", "/usr/bin"].join(delimiter);
 const startMs = 60_000;
 const endMs = 10_000;
 
-/** Why Slurm cannot run here, in a sentence; null where it can. */
+/** Returns a sentence that says why Slurm cannot run here; null if it can. */
 export function slurmProblem(): string | null {
   const missing = programs.filter(
     (name) => !path.split(delimiter).some((folder) => existsSync(join(folder, name))),
@@ -29,12 +29,12 @@ export function slurmProblem(): string | null {
 }
 
 export class Slurm implements AsyncDisposable {
-  /** Jobs may write here. */
+  /** A folder to which jobs may write. */
   readonly folder = mkdtempSync(join(tmpdir(), "trainyard-slurm-"));
   readonly #children: ChildProcess[] = [];
   readonly #environment = { PATH: path, SLURM_CONF: join(this.folder, "slurm.conf") };
 
-  /** Starts it and waits until all nodes are idle. */
+  /** Starts Slurm and waits until all nodes are idle. */
   static async start(size: SlurmSize): Promise<Slurm> {
     const slurm = new Slurm();
     try {
@@ -50,7 +50,7 @@ export class Slurm implements AsyncDisposable {
     return this.#children.flatMap(({ pid }) => (pid === undefined ? [] : [pid]));
   }
 
-  /** Runs one of Slurm's clients and gives what it prints. */
+  /** Runs one of Slurm's client programs and returns its output. */
   async call(program: "sbatch" | "squeue" | "sinfo", ...words: string[]): Promise<string> {
     const options = { env: this.#environment, cwd: this.folder };
     const { stdout } = await promisify(execFile)(program, words, options);
@@ -58,7 +58,7 @@ export class Slurm implements AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    // The clients of a server end before it.
+    // Processes end in the reverse order of their start, so that each ends before the server it uses.
     for (const child of this.#children.toReversed()) await ended(child);
     rmSync(this.folder, { recursive: true, force: true });
   }
@@ -89,7 +89,7 @@ export class Slurm implements AsyncDisposable {
   }
 }
 
-/** The configuration as Slurm ships it, but for what four nodes on one host and on the loopback need. */
+/** Returns Slurm's default configuration with the changes that four nodes on one host and the loopback need. */
 function configuration(
   folder: string,
   cpus: number,

@@ -10,7 +10,7 @@ export const exampleAgent: DeterminedAgent = {
   takesWork: true,
 };
 
-/** A preemptible task of one slot that waits. */
+/** A waiting preemptible task of one slot. */
 export const exampleTask: DeterminedTask = {
   id: "t",
   job: "j",
@@ -27,7 +27,7 @@ export const exampleJob: DeterminedJob = { priority: 42, weight: 1, maxSlots: nu
 
 export type TaskLike = Partial<DeterminedTask> & { readonly id: string };
 
-/** Agents by their sizes; tasks in order of submission, each of the job that it names; what they hold is in use. */
+/** Builds a queue from agents by their sizes and tasks in order of submission; slots of placed tasks are in use. */
 export function exampleQueue(
   agents: Readonly<Record<string, number | Partial<DeterminedAgent>>>,
   tasks: readonly TaskLike[],
@@ -53,6 +53,6 @@ export function exampleQueue(
   };
 }
 
-/** A placement on agents by their slots. */
+/** Builds a placement from agents and their numbers of slots. */
 export const on = (parts: Readonly<Record<string, number>>): DeterminedTask["placement"] =>
   Object.entries(parts).map(([agent, slots]) => ({ agent, slots }));

@@ -1,17 +1,19 @@
 /**
- * Where the expected improvement is largest. Candidates are looked at in the order of the most that they can be worth,
- * so that the exact deviation, which costs as much as a row of the factor, is computed only of those that may be among
- * the best. From these it is climbed by the gradient on the axes that are continua, and step by step on the others.
+ * Finds the place with the largest expected improvement.
+ *
+ * The exact deviation costs as much as a row of the factor, so it is computed only for candidates that may be among the
+ * best: they are visited in the order of an upper bound. From the best of them the search climbs, by the gradient on
+ * continuous axes and step by step on the others.
  */
 import { improvementSlopes, logImprovement } from "./improvement.ts";
 import type { Points } from "./kernel.ts";
 import { descend } from "./lbfgs.ts";
 import type { Process } from "./model.ts";
 
-/** An axis as proposals see it: 0 cells for a continuum. */
+/** An axis of the search box: its number of cells, 0 for a continuous axis, and whether it is categorical. */
 export type SearchedAxis = { readonly cells: number; readonly categorical: boolean };
 
-/** The place that a proposal of this one would have; null where it is refused. */
+/** Returns the place that a proposal of this place would really have; null if the proposal is refused. */
 export type Settle = (place: readonly number[]) => readonly number[] | null;
 
 export type Group = { readonly candidates: Points; readonly starts: number };
@@ -20,7 +22,7 @@ export type Searched = {
   readonly process: Process;
   readonly axes: readonly SearchedAxis[];
   readonly best: number;
-  /** Where climbs start from the best of each group, so that no group crowds out another. */
+  /** Groups of candidates: climbs start from the best of each group, so that no group crowds out another. */
   readonly groups: readonly Group[];
   readonly settle: Settle;
 };
@@ -31,7 +33,7 @@ const BOX = { low: 0, high: 1 - 2 ** -53 };
 
 type Scored = { readonly place: readonly number[]; readonly gain: number };
 
-/** Null where every candidate is refused. */
+/** Returns the best place, or null if every candidate is refused. */
 export function bestPlace(searched: Searched): readonly number[] | null {
   const { settle } = searched;
   let found: Scored | null = null;
@@ -44,7 +46,7 @@ export function bestPlace(searched: Searched): readonly number[] | null {
   return found?.place ?? null;
 }
 
-/** The best of the candidates that are not refused, the best first. */
+/** Returns the best candidates that are not refused, the best first. */
 function startsOf(
   { process, best, settle }: Searched,
   { candidates, starts: startsMax }: Group,
@@ -91,7 +93,7 @@ function climb(searched: Searched, start: Scored): Scored {
   return at;
 }
 
-/** Climbs by the gradient, with the other axes held. */
+/** Climbs by the gradient on the continuous axes, with the other axes fixed. */
 function climbContinua(
   { process, best, settle, axes }: Searched,
   start: Scored,
@@ -118,7 +120,7 @@ function climbContinua(
   return gain > start.gain ? { place: [...place], gain } : start;
 }
 
-/** Along one axis of cells at a time to the best of its choices, or of its cells near by. */
+/** Moves along one axis of cells at a time, to its best choice or its best nearby cell. */
 function climbCells({ process, best, settle, axes }: Searched, start: Scored): Scored {
   let at = start;
   for (const [axis, { cells, categorical }] of axes.entries()) {
@@ -133,7 +135,7 @@ function climbCells({ process, best, settle, axes }: Searched, start: Scored): S
 }
 
 const STRIDES = [1, 2, 4, 8, 16, 32, 64];
-/** The maximum of choices that a step looks at: of more, it looks at as many, spread evenly. */
+/** The most choices of an axis that one step tries; of more choices it tries this many, evenly spread. */
 const CHOICES_MAX = 64;
 
 function cellsAbout(at: number, cells: number, categorical: boolean): readonly number[] {

@@ -1,4 +1,4 @@
-/** Places that the expected improvement is looked at: over the whole box, and about the best results. */
+/** The candidates at which the expected improvement is computed: over the whole box, and around the best results. */
 import { draw } from "@trainyard/kernel";
 import { normalQuantile } from "../../numeric/normal.ts";
 import { axesOfPlan } from "../../space/axes.ts";
@@ -12,18 +12,18 @@ import {
 } from "../sobol/sequence.ts";
 import type { SearchedAxis } from "./best-place.ts";
 
-/** Over the whole box. */
+/** The number of candidates over the whole box. */
 const WIDE = 1024;
-/** About each of the best results. */
+/** The number of candidates around each of the best results. */
 const NEAR = 48;
 const CENTRES = 4;
 const NEAR_ALL = NEAR * CENTRES;
-/** The spread of candidates about a result. */
+/** The standard deviations of candidates around a result, in sides of the box. */
 const SPREADS = [0.2, 0.05, 0.01, 0.002];
 
 type Places = readonly (readonly number[])[];
 
-/** A stretch of a Sobol sequence, the trial's own. */
+/** Candidates from the trial's own part of a Sobol sequence. */
 export function wideCandidates(
   plan: SearchPlan,
   trial: number,
@@ -38,7 +38,7 @@ export function wideCandidates(
   return places;
 }
 
-/** About the best results; `best` are their inputs, the best first. */
+/** Candidates around the best results; `best` are the inputs of these, the best first. */
 export function nearCandidates(
   plan: SearchPlan,
   trial: number,
@@ -77,12 +77,12 @@ function nearby(
   spread: number,
   share: number,
 ): number {
-  // One time in five another choice.
+  // One time in five, a random choice replaces that of the best result.
   if (categorical) return share < 0.8 ? about : (share - 0.8) * 5;
   return about + spread * normalQuantile(Math.max(1e-9, share));
 }
 
-/** The place on the axis: inside, and the middle of a cell. */
+/** Maps a coordinate into the axis, and to the middle of a cell if the axis has cells. */
 function onAxis({ cells }: SearchedAxis, at: number): number {
   const inside = Math.min(1 - 2 ** -53, Math.max(0, at));
   return cells === 0 ? inside : (Math.floor(inside * cells) + 0.5) / cells;

@@ -1,6 +1,6 @@
 /**
- * The parameters of a process with the largest posterior (C. E. Rasmussen, C. K. I. Williams, "Gaussian Processes for
- * Machine Learning", 2006, §5.4), under the priors of Optuna's sampler, by steps of the gradient in their logarithms.
+ * Finds the parameters of a process with the largest posterior (C. E. Rasmussen, C. K. I. Williams, "Gaussian Processes
+ * for Machine Learning", 2006, §5.4) under the priors of Optuna's sampler, by gradient descent in their logarithms.
  */
 import { log } from "../../numeric/math.ts";
 import { fastExp } from "../../numeric/normal.ts";
@@ -10,17 +10,17 @@ import { factorise, inverseColumns, inverseElement, solveLower, solveUpper } fro
 
 export const NOISE_MIN = 1e-6;
 const STEPS = 30;
-/** A step that gains less of the posterior's logarithm is the last one. */
+/** The descent ends at a step that improves the log posterior by less than this. */
 const TOLERANCE = 1e-3;
 const BOX = { low: -13.8, high: 8 };
 const FAR = 600;
 
-/** The parameters for standardised values at points. */
+/** Returns the fitted parameters for standardised values at points. */
 export function fitted(points: Points, values: Float64Array): Parameters {
   const { axes } = points;
   const squares = squaresOf(points);
   const at = new Float64Array(axes + 2);
-  // From lengths of a half and little noise: of several maxima the one that says more of the values, and less of noise.
+  // Starts at lengths of one half and little noise, to find the maximum that explains the values rather than noise.
   at.fill(log(4), 0, axes);
   at[axes + 1] = log(1e-3);
   const fit = new Fit(points, squares, values);
@@ -60,7 +60,7 @@ class Fit {
   readonly #squares: Float64Array;
   readonly #values: Float64Array;
   readonly #factor: Float64Array;
-  /** The covariance's derivative by the weighted squared distance, for each pair. */
+  /** The derivative of the covariance by the weighted squared distance, for each pair of points. */
   readonly #slopes: Float64Array;
   readonly #shared: Float64Array;
 
@@ -74,7 +74,7 @@ class Fit {
     this.#shared = new Float64Array((count * (count - 1)) / 2);
   }
 
-  /** Less the logarithm of the posterior, up to a constant, and its slopes by the logarithms of the parameters. */
+  /** Returns the negative log posterior, up to a constant; writes its gradient by the logarithms of the parameters. */
   slope(logarithms: Float64Array, gradient: Float64Array): number {
     const parameters = parametersAt(logarithms);
     const { weights, scale, noise } = parameters;
@@ -127,7 +127,7 @@ class Fit {
     }
   }
 
-  /** Half the trace of (α αᵀ - K⁻¹) times the derivative of K by each logarithm. */
+  /** Adds half the trace of (α αᵀ - K⁻¹) times the derivative of K by each log parameter. */
   #addSlopes(
     { weights, scale, noise }: Parameters,
     alpha: Float64Array,

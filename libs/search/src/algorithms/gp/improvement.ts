@@ -1,31 +1,31 @@
-/** Expected improvement over the smallest value (D. R. Jones, M. Schonlau, W. J. Welch, 1998), as its logarithm. */
+/** The logarithm of the expected improvement over the smallest value (D. R. Jones, M. Schonlau, W. J. Welch, 1998). */
 import { log } from "../../numeric/math.ts";
 import { normalDensity, normalProbability, SQRT_2_PI } from "../../numeric/normal.ts";
 import type { Moments } from "./model.ts";
 
-/** Below this the improvement's own digits are lost, and its asymptotic series is better than a thousandth. */
+/** Below this z, rounding ruins the direct formula, and the asymptotic series is accurate to a thousandth. */
 const FAR = -5;
 
-/** The logarithm of the expected improvement below `best` of a normal value. */
+/** The logarithm of the expected improvement on `best` by a normally distributed value. */
 export function logImprovement({ mean, deviation }: Moments, best: number): number {
   const z = (best - mean) / deviation;
   return log(deviation) + logUnitImprovement(z);
 }
 
-/** log(φ(z) + z Φ(z)). */
+/** Equals log(φ(z) + z Φ(z)). */
 function logUnitImprovement(z: number): number {
   return z > FAR
     ? log(normalDensity(z) + z * normalProbability(z))
     : -0.5 * z * z - log(SQRT_2_PI) - 2 * log(-z) + log(tail(z));
 }
 
-/** z² (1 + z Φ(z) / φ(z)) for z far below 0. */
+/** Equals z² (1 + z Φ(z) / φ(z)) for z far below 0. */
 function tail(z: number): number {
   const s = 1 / (z * z);
   return 1 - s * (3 - s * (15 - s * (105 - 945 * s * 0.5)));
 }
 
-/** Its derivatives by the mean and by the deviation. */
+/** The derivatives of the log expected improvement by the mean and by the deviation. */
 export function improvementSlopes(
   { mean, deviation }: Moments,
   best: number,

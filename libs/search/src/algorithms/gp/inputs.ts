@@ -6,22 +6,22 @@ import { type ModelState, placeOfTrial } from "../model-state.ts";
 
 export type Learned = {
   readonly inputs: readonly (readonly number[])[];
-  /** Smaller is better, the mean is 0 and the deviation 1. */
+  /** The standardised values: smaller is better, the mean is 0 and the deviation 1. */
   readonly values: readonly number[];
   /** The mean and scale of the standardisation. */
   readonly centre: number;
   readonly spread: number;
-  /** The inputs of trials that run, the newest of them where they are many. */
+  /** The inputs of the running trials, at most the newest `PENDING_MAX`. */
   readonly pending: readonly (readonly number[])[];
 };
 
-/** Results beyond this many are not learned from: the cost grows with their cube. */
+/** The most results that the model learns from, since its cost grows with their cube. */
 const RESULTS_MAX = 500;
 const PENDING_MAX = 50;
 
 type Result = { readonly trial: number; readonly value: number };
 
-/** The inputs of the model; the search must have results that differ. */
+/** Returns the model's inputs; the search must have at least two different results. */
 export function learnedFrom(search: RunningSearch<ModelState>): Learned {
   const { memory } = search;
   const axes = axesOfPlan(search.plan);
@@ -54,13 +54,13 @@ function trialsOf(search: RunningSearch): {
     else if (trained && best !== null) good.push({ trial, value: smallerIsBetter ? best : -best });
     else if (outcome !== TrialOutcome.CANCELED) bad.push(trial);
   }
-  // A failed trial is as bad as the worst that did not fail.
+  // A failed trial counts as the worst value of the trials that did not fail.
   const worst = good.reduce((most, { value }) => Math.max(most, value), Number.NEGATIVE_INFINITY);
   const failed = good.length === 0 ? [] : bad.map((trial) => ({ trial, value: worst }));
   return { results: [...good, ...failed].sort((a, b) => a.trial - b.trial), running };
 }
 
-/** The best half and the newest of the others. */
+/** Selects the best half of the results, and the newest of the others. */
 function mostTelling(results: readonly Result[]): readonly Result[] {
   if (results.length <= RESULTS_MAX) return results;
   const best = [...results].sort((a, b) => a.value - b.value || a.trial - b.trial);
@@ -74,7 +74,7 @@ function mostTelling(results: readonly Result[]): readonly Result[] {
 
 function standardised(raw: readonly number[]): Pick<Learned, "values" | "centre" | "spread"> {
   const largest = raw.reduce((most, value) => Math.max(most, Math.abs(value)), 0);
-  // Half of the largest is 1, so that no sum or square of values near the end of the doubles overflows.
+  // Values are divided by half the largest, so that no sum or square of huge values overflows.
   const unit = largest / 2 > 0 ? largest / 2 : 1;
   const share = 1 / raw.length;
   const mean = raw.reduce((sum, value) => sum + (value / unit) * share, 0);

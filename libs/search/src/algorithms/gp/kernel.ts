@@ -1,10 +1,10 @@
 /**
- * Matérn's covariance of smoothness 5/2 with a length on each axis (C. E. Rasmussen, C. K. I. Williams, 2006, §4.2).
+ * Matérn's covariance of smoothness 5/2 with a length scale per axis (C. E. Rasmussen, C. K. I. Williams, 2006, §4.2).
  */
 import { fastExp } from "../../numeric/normal.ts";
 
 export type Parameters = {
-  /** 1 / length² of each axis. */
+  /** The weight of each axis: 1 / length². */
   readonly weights: Float64Array;
   /** The variance of the process. */
   readonly scale: number;
@@ -12,11 +12,12 @@ export type Parameters = {
 };
 
 /**
- * Points of a box with sides of 1, one after the other. On a categorical axis any two that differ are 1 apart.
+ * Points of a box with sides of length 1, stored one after the other. On a categorical axis, different values have
+ * distance 1.
  */
 export type Points = {
   readonly axes: number;
-  /** 1 for a categorical axis. */
+  /** Flags of the axes: 1 for a categorical axis. */
   readonly categorical: Uint8Array;
   readonly count: number;
   readonly at: Float64Array;
@@ -35,19 +36,19 @@ export function pointsOf(
 
 const FAR = 600;
 
-/** Where a = √(5 × the weighted squared distance): scale × (1 + a + a² / 3) × e^-a. */
+/** Returns scale × (1 + a + a² / 3) × e^-a with a = √(5 × the weighted squared distance). */
 export function matern(distance: number, scale: number): number {
   const a = Math.sqrt(5 * distance);
   return a > FAR ? 0 : scale * (1 + a + (a * a) / 3) * fastExp(-a);
 }
 
-/** Its derivative by the weighted squared distance. */
+/** The derivative of the covariance by the weighted squared distance. */
 export function maternSlope(distance: number, scale: number): number {
   const a = Math.sqrt(5 * distance);
   return a > FAR ? 0 : (-5 / 6) * scale * (1 + a) * fastExp(-a);
 }
 
-/** The weighted squared distance between a point at `i` of `a` and one at `j` of `b`, both counted in numbers. */
+/** The weighted squared distance between the point at index `i` of `a` and the point at index `j` of `b`. */
 export function distanceOf(
   { weights }: Parameters,
   { axes, categorical }: Points,

@@ -3,7 +3,7 @@ import { descend } from "./lbfgs.ts";
 
 const box = { low: -5, high: 10 };
 
-/** Rosenbrock's valley, whose smallest value is at (1, 1). */
+/** Rosenbrock's valley, which has its minimum at (1, 1). */
 function valley(at: Float64Array, gradient: Float64Array): number {
   const [a = 0, b = 0] = at;
   gradient[0] = -400 * a * (b - a * a) - 2 * (1 - a);
@@ -12,14 +12,14 @@ function valley(at: Float64Array, gradient: Float64Array): number {
 }
 
 describe("a descent", () => {
-  it("finds the bottom of a bent valley", () => {
+  it("finds the bottom of Rosenbrock's curved valley", () => {
     const at = Float64Array.of(-1.2, 1);
     expect(descend(valley, at, box, 200, 1e-14)).toBeLessThan(1e-8);
     expect(at[0]).toBeCloseTo(1, 3);
     expect(at[1]).toBeCloseTo(1, 3);
   });
 
-  it("stays in its box, and goes along the side", () => {
+  it("stays in its box and follows the sides", () => {
     const at = Float64Array.of(-3, 4);
     const slope = (x: Float64Array, gradient: Float64Array): number => {
       gradient[0] = 2 * ((x[0] ?? 0) + 9);
@@ -31,7 +31,7 @@ describe("a descent", () => {
     expect(at[1]).toBeCloseTo(2, 6);
   });
 
-  it("does not go where the value is not finite", () => {
+  it("never enters a region where the value is not finite", () => {
     const at = Float64Array.of(3);
     const slope = (x: Float64Array, gradient: Float64Array): number => {
       gradient[0] = 1;

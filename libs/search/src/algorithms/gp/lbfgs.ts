@@ -1,10 +1,10 @@
 /**
- * The smallest value of a smooth function in a box, by its gradient: the limited-memory method of D. C. Liu and J.
- * Nocedal (1989) with five steps remembered, steps kept inside by projection, and halved until they gain enough (L.
- * Armijo, 1966). What is found is a local minimum; nothing is drawn, and the same start gives the same bits.
+ * Minimises a smooth function in a box by its gradient. The method is that of D. C. Liu and J. Nocedal (limited-memory
+ * BFGS, 1989) with a memory of five steps. Steps are projected into the box, and halved until they gain enough (L.
+ * Armijo, 1966). The result is a local minimum. Nothing is random: the same start has the same result, bit for bit.
  */
 
-/** Writes the gradient at a place and gives the value; not finite where the place is out of bounds. */
+/** Writes the gradient at a place and returns the value, which is not finite out of bounds. */
 export type Slope = (at: Float64Array, gradient: Float64Array) => number;
 
 export type Box = { readonly low: number; readonly high: number };
@@ -15,7 +15,9 @@ const ENOUGH = 1e-4;
 
 type Pair = { readonly s: Float64Array; readonly y: Float64Array; readonly rho: number };
 
-/** The place, in place of `at`, and its value. Ends early when a step gains less than `tolerance`. */
+/**
+ * Overwrites `at` with the minimum and returns its value. The descent ends at a step that gains less than `tolerance`.
+ */
 export function descend(
   slope: Slope,
   at: Float64Array,
@@ -58,7 +60,7 @@ export function descend(
   return value;
 }
 
-/** Downhill, and along the sides of the box where it ends. */
+/** Returns the descent direction; components that would leave the box are 0. */
 function directionOf(
   gradient: Float64Array,
   pairs: readonly Pair[],
@@ -90,7 +92,7 @@ function directionOf(
   return q.map((x, i) => (held(i) ? 0 : -x));
 }
 
-/** The value at the first place that gains enough, which is written to `next`; null where none does. */
+/** Writes the first place that gains enough to `next` and returns its value; null if no place does. */
 function searchLine(
   slope: Slope,
   at: Float64Array,

@@ -10,7 +10,7 @@ import {
 } from "./matrix.ts";
 
 const SIZE = 11;
-/** Symmetric and positive definite. */
+/** A symmetric positive definite matrix. */
 const matrix = Float64Array.from({ length: SIZE * SIZE }, (_, at) => {
   const [i, j] = [Math.floor(at / SIZE), at % SIZE];
   return i === j
@@ -27,14 +27,14 @@ const rowTimes = (i: number, x: ArrayLike<number>): number =>
   );
 
 describe("a factor", () => {
-  it("times its transpose solves the matrix", () => {
+  it("times its transpose equals the matrix", () => {
     const x = right.slice();
     solveLower(factor, SIZE, SIZE, x);
     solveUpper(factor, SIZE, SIZE, x);
     for (let i = 0; i < SIZE; i += 1) expect(rowTimes(i, x)).toBeCloseTo(right[i] ?? 0, 12);
   });
 
-  it("solves four right sides as it solves each, from any row on", () => {
+  it("solves four right sides at once as it solves each alone, from any first row", () => {
     for (const from of [0, 3]) {
       const four = new Float64Array(4 * SIZE);
       for (let i = from; i < SIZE; i += 1) {
@@ -49,7 +49,7 @@ describe("a factor", () => {
     }
   });
 
-  it("gives the inverse, element by element", () => {
+  it("yields the inverse, element by element", () => {
     const columns = inverseColumns(factor, SIZE, SIZE);
     for (let j = 0; j < SIZE; j += 1) {
       const column = Array.from({ length: SIZE }, (_, i) =>
@@ -61,7 +61,7 @@ describe("a factor", () => {
     }
   });
 
-  it("is the same to the last bit when rows are appended", () => {
+  it("is bit for bit the same when rows are appended", () => {
     const grown = matrix.slice();
     for (const to of [1, 6, SIZE])
       factorise(grown, SIZE, to === 1 ? 0 : to === 6 ? 1 : 6, to, 1e-12);

@@ -1,12 +1,12 @@
 /**
- * Lower triangular matrices of doubles in rows of `width`, which is at least the number of rows. The inner loops take
- * four rows, or four right sides, at once: each number that is fetched is used four times. Sums are taken in one fixed
- * order, so that the same matrix has the same factor to the last bit on every machine.
+ * Lower triangular matrices of doubles in rows of `width`, which is at least the number of rows. The inner loops
+ * process four rows, or four right sides, at once, so that each fetched number is used four times. Sums have a fixed
+ * order, so the same matrix has the same factor on every machine, bit for bit.
  */
 
 /**
- * The factor of a symmetric positive definite matrix, in place of its lower half (A. L. Cholesky). Rows before `from`
- * are factors already. A pivot that rounding made too small is taken as `smallest`.
+ * Replaces the lower half of a symmetric positive definite matrix by its factor (A. L. Cholesky). Rows before `from`
+ * must be factors already. A pivot that rounding made too small becomes `smallest`.
  */
 export function factorise(
   matrix: Float64Array,
@@ -35,7 +35,7 @@ export function factorise(
   }
 }
 
-/** The elements j to j + 3 of a row of the factor, which begins at `row`. */
+/** Computes the elements j to j + 3 of the factor's row that begins at `row`. */
 function fourOfRow(matrix: Float64Array, width: number, row: number, j: number): void {
   const a = j * width;
   const b = a + width;
@@ -64,7 +64,7 @@ function fourOfRow(matrix: Float64Array, width: number, row: number, j: number):
   matrix[row + j + 3] = s3;
 }
 
-/** x of L x = b, in place of b. */
+/** Solves L x = b and overwrites b with x. */
 export function solveLower(
   factor: Float64Array,
   width: number,
@@ -85,7 +85,7 @@ export function solveLower(
   }
 }
 
-/** The same of four right sides from row `from`, above which they are 0; row i of them at 4 i. */
+/** Like `solveLower` for four right sides that are 0 above row `from`; row i of the four is at index 4 i. */
 export function solveLowerFour(
   factor: Float64Array,
   width: number,
@@ -115,7 +115,7 @@ export function solveLowerFour(
   }
 }
 
-/** x of Lᵀ x = b, in place of b. */
+/** Solves Lᵀ x = b and overwrites b with x. */
 export function solveUpper(
   factor: Float64Array,
   width: number,
@@ -130,7 +130,7 @@ export function solveUpper(
   }
 }
 
-/** The columns of L⁻¹ as rows of `size`: column j is 0 before j. */
+/** Returns the columns of L⁻¹ as rows of `size`; column j is 0 before index j. */
 export function inverseColumns(factor: Float64Array, width: number, size: number): Float64Array {
   const columns = new Float64Array(size * size);
   const four = new Float64Array(4 * size);
@@ -147,7 +147,7 @@ export function inverseColumns(factor: Float64Array, width: number, size: number
   return columns;
 }
 
-/** The product of two columns of L⁻¹, i ≥ j: an element of the inverse of L Lᵀ. */
+/** Returns the product of two columns of L⁻¹, with i ≥ j: an element of the inverse of L Lᵀ. */
 export function inverseElement(columns: Float64Array, size: number, i: number, j: number): number {
   const a = i * size;
   const b = j * size;

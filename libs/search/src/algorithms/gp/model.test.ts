@@ -21,8 +21,8 @@ function seen(): Process {
 const at = (...place: number[]): Float64Array => Float64Array.from(place);
 
 describe("the covariance", () => {
-  it("is Matérn's of smoothness 5/2, with its slope", () => {
-    // scale (1 + √5 r + 5 r² / 3) exp(-√5 r) at r = 0.5.
+  it("equals Matérn's formula of smoothness 5/2, and so does its slope", () => {
+    // The expected value is scale (1 + √5 r + 5 r² / 3) exp(-√5 r) at r = 0.5.
     expect(matern(0.25, 2)).toBeCloseTo(1.6572981, 5);
     expect(matern(0, 2)).toBe(2);
     expect(matern(1e6, 2)).toBe(0);
@@ -30,7 +30,7 @@ describe("the covariance", () => {
     expect(maternSlope(0.25, 2)).toBeCloseTo(slope, 6);
   });
 
-  it("has choices that differ one apart", () => {
+  it("has distance 1 between different choices of a categorical axis", () => {
     const choices = pointsOf([true, false], [[0.1, 0.2]]);
     const weights = { weights: at(3, 1), scale: 1, noise: 0 };
     expect(distanceOf(weights, choices, at(0.1, 0.2), 0, at(0.7, 0.2), 0)).toBe(3);
@@ -39,13 +39,13 @@ describe("the covariance", () => {
 });
 
 describe("a fitted process", () => {
-  it("finds the axis that does nothing", () => {
+  it("recognises an axis without effect", () => {
     const [first = 0, second = 0] = parameters.weights;
     expect(first).toBeGreaterThan(20 * second);
     expect(parameters.noise).toBeLessThan(0.01);
   });
 
-  it("goes through what it has seen, and knows little where it has seen nothing", () => {
+  it("matches the observed values, and is uncertain far from them", () => {
     const process = seen();
     for (const [i, input] of inputs.entries()) {
       expect(process.at(Float64Array.from(input)).mean).toBeCloseTo(values[i] ?? 0, 1);
@@ -55,7 +55,7 @@ describe("a fitted process", () => {
     expect(process.at(at(4, 0.5)).deviation).toBeGreaterThan(near * 5);
   });
 
-  it("sees one value after another as all at once, and believes what it expects", () => {
+  it("is the same whether values are added one by one or all at once, also predicted values", () => {
     const grown = new Process(parameters, points, values);
     grown.see(20);
     grown.see(30);
@@ -68,13 +68,13 @@ describe("a fitted process", () => {
     expect(more.at(at(0.3, 0.3)).deviation).toBeLessThan(0.1);
   });
 
-  it("knows the least that it expects of what it has seen", () => {
+  it("returns the least mean at its observed points", () => {
     const process = seen();
     const means = inputs.map((input) => process.at(Float64Array.from(input)).mean);
     expect(process.leastMean()).toBe(Math.min(...means));
   });
 
-  it("knows the slopes of what it expects", () => {
+  it("has the derivatives of its mean and deviation", () => {
     const process = seen();
     const [mean, deviation] = [new Float64Array(2), new Float64Array(2)];
     process.slopesAt(at(0.31, 0.64), mean, deviation);
@@ -84,7 +84,7 @@ describe("a fitted process", () => {
     expect(deviation[0]).toBeCloseTo((ahead.deviation - behind.deviation) / 2e-6, 4);
   });
 
-  it("surveys many places: the means, and more than the deviations", () => {
+  it("surveys places with exact means and upper bounds of the deviations", () => {
     const process = seen();
     const places = pointsOf(
       [false, false],
@@ -111,19 +111,19 @@ describe("expected improvement", () => {
   const improvement = (mean: number, deviation: number, best: number): number =>
     logImprovement({ mean, deviation }, best);
 
-  it("is that of the normal distribution", () => {
-    // σ (z Φ(z) + φ(z)) of z = 0 is σ / √(2π).
+  it("equals the formula for the normal distribution", () => {
+    // At z = 0, σ (z Φ(z) + φ(z)) is σ / √(2π).
     expect(improvement(1, 2, 1)).toBeCloseTo(Math.log(2 / Math.sqrt(2 * Math.PI)), 12);
     expect(Math.exp(improvement(0, 1e-3, 5))).toBeCloseTo(5, 9);
   });
 
-  it("keeps falling where the improvement itself is below any double", () => {
+  it("keeps decreasing where the improvement itself underflows", () => {
     const logs = Array.from({ length: 60 }, (_, i) => improvement(4 + i * 0.25, 1, 0));
     for (let i = 1; i < logs.length; i += 1) expect(logs[i]).toBeLessThan(logs[i - 1] ?? 0);
     expect(improvement(100, 1, 0)).toBeCloseTo(-5010.13, 1);
   });
 
-  it.each([0, 3, 5.2, 9])("has slopes, also %d deviations away", (mean) => {
+  it.each([0, 3, 5.2, 9])("has the right derivatives, also %d deviations away", (mean) => {
     const { byMean, byDeviation } = improvementSlopes({ mean, deviation: 1 }, 0);
     const step = 1e-5;
     const along = (improvement(mean + step, 1, 0) - improvement(mean - step, 1, 0)) / (2 * step);
@@ -132,7 +132,7 @@ describe("expected improvement", () => {
     expect(byDeviation / across).toBeCloseTo(1, 1);
   });
 
-  it("is climbed from the candidates, round what is refused", () => {
+  it("is maximised from the candidates, around refused places", () => {
     const axes = [0, 0].map((cells) => ({ cells, categorical: false }));
     const best = Math.min(...values);
     const searched = { process: seen(), axes, best, groups: [{ candidates: points, starts: 6 }] };
@@ -143,7 +143,7 @@ describe("expected improvement", () => {
     expect(bestPlace({ ...searched, settle: low })?.[1]).toBeLessThan(0.3);
   });
 
-  it("is climbed step by step along axes of cells", () => {
+  it("is maximised step by step along axes of cells", () => {
     const axes = [
       { cells: 50, categorical: false },
       { cells: 3, categorical: true },

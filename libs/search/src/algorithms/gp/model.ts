@@ -1,6 +1,6 @@
 /**
- * A Gaussian process (C. E. Rasmussen, C. K. I. Williams, "Gaussian Processes for Machine Learning", 2006, §2) that has
- * seen values at points. More can be appended: each costs a row of the factor (`matrix.ts`).
+ * A Gaussian process (C. E. Rasmussen, C. K. I. Williams, "Gaussian Processes for Machine Learning", 2006, §2) that is
+ * conditioned on values at points. More points can be appended; each costs a row of the factor (`matrix.ts`).
  */
 import { NOISE_MIN } from "./fit.ts";
 import { distanceOf, matern, maternSlope, type Parameters, type Points } from "./kernel.ts";
@@ -15,11 +15,11 @@ export class Process {
   readonly #points: Points;
   readonly #values: Float64Array;
   readonly #factor: Float64Array;
-  /** How many of the points have been seen. */
+  /** The number of points that the process is conditioned on so far. */
   #size = 0;
   #alpha = new Float64Array(0);
 
-  /** The observations to come, in this order; values that are not known yet are set when they are. */
+  /** `points` are observed in this order; a value that is unknown at first is set before its point is observed. */
   constructor(parameters: Parameters, points: Points, values: Float64Array) {
     this.#parameters = parameters;
     this.#points = points;
@@ -27,7 +27,7 @@ export class Process {
     this.#factor = new Float64Array(points.count * points.count);
   }
 
-  /** Sees the points up to before `to`. */
+  /** Conditions the process on the points before index `to`. */
   see(to: number): void {
     const { axes, at, count } = this.#points;
     const { scale, noise } = this.#parameters;
@@ -46,7 +46,7 @@ export class Process {
     this.#alpha = alpha;
   }
 
-  /** Sees the next point as if its value were what is expected of it, which it gives. */
+  /** Conditions the process on the next point with its predicted mean as the value; returns that mean. */
   believe(): number {
     const { axes, at } = this.#points;
     const next = this.#size;
@@ -56,7 +56,7 @@ export class Process {
     return mean;
   }
 
-  /** The least that is expected of any of the points that were seen. */
+  /** The smallest predicted mean at the observed points. */
   leastMean(): number {
     const { axes, at } = this.#points;
     let least = Number.POSITIVE_INFINITY;
@@ -66,7 +66,7 @@ export class Process {
     return least;
   }
 
-  /** The covariance of the point at `i` of `at` with each that was seen. */
+  /** Returns the covariances between the point at index `i` of `at` and each observed point. */
   #shared(at: Float64Array, i: number): Float64Array {
     const { axes } = this.#points;
     const shared = new Float64Array(this.#size);
@@ -84,7 +84,7 @@ export class Process {
     return mean;
   }
 
-  /** The expected value at a place. */
+  /** Returns the mean and deviation that the process predicts at a place. */
   at(place: Float64Array): Moments {
     const column = this.#shared(place, 0);
     const mean = this.#meanOf(column);
@@ -100,7 +100,7 @@ export class Process {
     return Math.sqrt(Math.max(VARIANCE_MIN, variance));
   }
 
-  /** The same with the slopes of both by the coordinates of the place, which are 0 on categorical axes. */
+  /** Like `at`, and writes the gradients of mean and deviation, which are 0 on categorical axes. */
   slopesAt(place: Float64Array, meanSlope: Float64Array, deviationSlope: Float64Array): Moments {
     const { axes, at, categorical, count } = this.#points;
     const { weights, scale } = this.#parameters;
@@ -136,8 +136,8 @@ export class Process {
   }
 
   /**
-   * Returns the means of many places, and for each an upper bound of its deviation: the deviation if only the nearest
-   * point were known.
+   * Returns the means at many places, each with an upper bound of its deviation: the deviation given only the nearest
+   * point.
    */
   survey(places: Points): { readonly means: Float64Array; readonly deviationsMost: Float64Array } {
     const { axes, at } = this.#points;
@@ -160,7 +160,7 @@ export class Process {
     return { means, deviationsMost };
   }
 
-  /** Writes the model's deviations at four of the places. */
+  /** Writes the exact deviations at four of the places. */
   deviationsAt(places: Points, four: readonly number[], deviations: Float64Array): void {
     const { axes, at, count } = this.#points;
     const { scale } = this.#parameters;

@@ -1,4 +1,4 @@
-/** The slow part of a search by a Gaussian process: from what is known of the trials so far to a point for the next. */
+/** The slow part of a search by a Gaussian process: computes a point for the next trial from the results so far. */
 import type { Question, Suggestion } from "../../algorithm.ts";
 import { axesOfPlan, isDiscrete, pointAt } from "../../space/axes.ts";
 import { exp } from "../../numeric/math.ts";
@@ -13,16 +13,16 @@ import { pointsOf } from "./kernel.ts";
 import { Process } from "./model.ts";
 import { unwarped, warped } from "./warp.ts";
 
-/** Results that the parameters are fitted to: the cost grows with their cube. */
+/** The most results that the parameters are fitted to, since the cost grows with their cube. */
 const FITTED_MAX = 100;
 /**
- * Climbs that start from the best candidates of the whole box, and from those about the best results: the latter for
- * each second trial only. What is to be gained beside the best result is soon little, and found each time all the same;
- * a search gets out of a hollow by the trials that do not look there first.
+ * The numbers of climbs from the best candidates of the whole box and from those around the best results. Only every
+ * second trial climbs around the best results: improvement there soon becomes small but is always found, so the other
+ * trials are needed to leave a local optimum.
  */
 const WIDE_STARTS = 7;
 const NEAR_STARTS = 3;
-/** Two places nearer than this on every axis are one. */
+/** Two places that differ by less than this on every axis are the same place. */
 const SAME = 1e-3;
 
 export function suggestionFor({
@@ -56,7 +56,7 @@ export function suggestionFor({
   );
   const process = new Process(parameters, pointsOf(categorical, [...inputs, ...pending]), values);
   process.see(inputs.length);
-  // The expected value where the best was seen: that one may have been luck, which no place can improve on.
+  // The best is a predicted mean, not an observed value, which may have been luck that no place can beat.
   let best = process.leastMean();
   for (const _ of pending) best = Math.min(best, process.believe());
   const settle: Settle = (place) => allowedCoordinates(plan, axesOfPlan(plan), place);
@@ -80,13 +80,13 @@ export function suggestionFor({
   const evidence = {
     mean: sign * valueOf(mean),
     deviation: (valueOf(mean + deviation) - valueOf(mean - deviation)) / 2,
-    // In the deviations that the values have as the model sees them.
+    // The expected improvement in standard deviations of the values after standardisation.
     expected_improvement: exp(Math.max(-700, logImprovement(moments, best))),
   };
   return { ...suggestion, hyperparameters: pointAt(plan.space, place), origin: "model", evidence };
 }
 
-/** The best half of what the parameters are fitted to, and the newest of the others. */
+/** Selects the best half of the results to fit, and the newest of the others. */
 function mostTelling(order: readonly number[]): readonly number[] {
   if (order.length <= FITTED_MAX) return order;
   const half = FITTED_MAX / 2;

@@ -7,8 +7,8 @@ const spread = Array.from({ length: 60 }, (_, i) => 10 ** (4 * draw(1, "decade",
 const largest = Math.max(...spread);
 const standard = spread.map((x) => x / largest);
 
-describe("bent values", () => {
-  it("that spread over decades are bent to a mean of 0, a deviation of 1, and no long tail", () => {
+describe("warped values", () => {
+  it("have mean 0, deviation 1 and no long tail, even if the original values span decades", () => {
     const { values, exponent } = warped(standard.map((x) => (x - 0.1) / 0.2));
     expect(exponent).toBeLessThan(0);
     const mean = values.reduce((sum, x) => sum + x / 60, 0);
@@ -17,7 +17,7 @@ describe("bent values", () => {
     expect(Math.max(...values)).toBeLessThan(3);
   });
 
-  it("keep their order, and are bent back to what they were", () => {
+  it("keep their order, and unwarp to the original values", () => {
     fc.assert(
       fc.property(
         fc.array(fc.double({ min: -4, max: 12, noNaN: true }), { minLength: 2, maxLength: 40 }),
@@ -36,7 +36,7 @@ describe("bent values", () => {
     );
   });
 
-  it("beyond anything that was seen come back finite", () => {
+  it("unwarp to finite values even beyond the observed range", () => {
     const warp = warped(standard.map((x) => (x - 0.1) / 0.2));
     for (const value of [-1e6, 1e6]) expect(Number.isFinite(unwarped(warp, value))).toBe(true);
   });

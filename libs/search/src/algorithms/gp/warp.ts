@@ -1,13 +1,15 @@
 /**
- * Standardised values bent towards a normal distribution by the power transformation of I.-K. Yeo and R. A. Johnson
- * (Biometrika 87, 2000), its exponent the one of the largest likelihood among quarters from -1 to 1. A process expects
- * values to be normal; those of a search often spread over decades, and then it sees nothing but the worst of them. The
- * order of the values stays what it is. Quarter powers are square roots, which are exact to the last bit everywhere.
+ * Warps standardised values towards a normal distribution by the power transformation of I.-K. Yeo and R. A. Johnson
+ * (Biometrika 87, 2000). The exponent is the most likely one among the quarters from -1 to 1.
+ *
+ * A Gaussian process expects normally distributed values. Those of a search often span decades, and without the
+ * transformation only the worst values would matter. The order of the values is unchanged. Quarter powers are computed
+ * by square roots, which are exact to the last bit on every machine.
  */
 import { exp, integerPower, log, power } from "../../numeric/math.ts";
 
 export type Warp = {
-  /** The mean is 0, the deviation 1. */
+  /** The warped values, with mean 0 and deviation 1. */
   readonly values: Float64Array;
   readonly exponent: number;
   readonly mean: number;
@@ -16,7 +18,7 @@ export type Warp = {
 
 const QUARTERS = [4, 3, 2, 1, 0, -1, -2, -3, -4];
 
-/** Some of the values differ. */
+/** Warps the values, which must not all be equal. */
 export function warped(values: readonly number[]): Warp {
   const stretch = values.reduce((sum, x) => sum + Math.sign(x) * log(1 + Math.abs(x)), 0);
   let best: Warp | null = null;
@@ -42,7 +44,7 @@ function bent(x: number, quarters: number): number {
   return (1 - quarterPower(1 - x, 8 - quarters)) / (2 - quarters / 4);
 }
 
-/** x to the power of a quarter, so many times. */
+/** Raises x to the power `quarters` / 4. */
 function quarterPower(x: number, quarters: number): number {
   return integerPower(Math.sqrt(Math.sqrt(x)), quarters);
 }
@@ -58,11 +60,11 @@ function standardised(values: readonly number[], exponent: number): Warp {
   return { values: scaled, exponent, mean, deviation };
 }
 
-/** The standardised value that is bent to this one. */
+/** Returns the standardised value that warps to this one. */
 export function unwarped({ exponent, mean, deviation }: Warp, value: number): number {
   const t = value * deviation + mean;
   if (t < 0) return 1 - power(1 - (2 - exponent) * t, 1 / (2 - exponent));
   if (exponent === 0) return exp(Math.min(t, 700)) - 1;
-  // Below exponent 0 what is bent has an end, beyond which no value is.
+  // With an exponent below 0 the warped values have an upper bound, so larger values are clamped.
   return power(Math.max(1e-9, 1 + exponent * t), 1 / exponent) - 1;
 }

@@ -1,7 +1,7 @@
 /**
- * A density over the box of the axes: a kernel about each place, and the even prior counting as one more. A continuous
- * or ordered axis has normals cut off at its ends, of one width; a choice without order has its own mass and shares the
- * rest.
+ * A density over the box of the axes: a kernel around each place, plus the uniform prior with the weight of one place.
+ * On a continuous or ordered axis a kernel is a normal of fixed width, truncated at the ends of the axis. On an axis of
+ * unordered choices a kernel gives its own choice a fixed mass and divides the rest among the others.
  */
 import { type Axis, isDiscrete } from "../../space/axes.ts";
 import { power } from "../../numeric/math.ts";
@@ -22,20 +22,17 @@ export type Density = {
   readonly sum: number;
   /** The width of the kernels on each axis. */
   readonly widths: readonly number[];
-  /**
-   * The divisor of a kernel on a continuous axis, place after place: its mass between the ends, without the
-   * exponential.
-   */
+  /** The normalisation of each kernel on continuous axes, place after place: its mass between the ends of the axis. */
   readonly masses: Float64Array;
 };
 
-/** Places, and how many trials each stands for. */
+/** Places, with the number of trials that each represents. */
 export type Sample = {
   readonly places: readonly (readonly number[])[];
   readonly weights: readonly number[];
 };
 
-/** `widthOf` gives the width on an axis from the coordinates there; n^(-1 / (d + 4)) of Scott's rule multiplies it. */
+/** `widthOf` returns the width on an axis from the coordinates on it; Scott's factor n^(-1 / (d + 4)) multiplies it. */
 export function densityOf(
   axes: readonly Axis[],
   { places, weights }: Sample,
@@ -67,7 +64,7 @@ function massesOf(
   return masses;
 }
 
-/** 1.06 times the spread of the coordinates: the reference rule for normals. */
+/** Returns 1.06 times the standard deviation of the coordinates: the reference rule for normals. */
 export function spreadWidth(coordinates: readonly number[]): number {
   const count = coordinates.length;
   if (count < 2) return 1;
@@ -84,7 +81,7 @@ function isChoice({ hyperparameter }: Axis): boolean {
   return hyperparameter.type === "categorical";
 }
 
-/** The density at a place, over that of the even prior. */
+/** The density at a place, divided by that of the uniform prior. */
 export function densityAt(
   { axes, places, weights, sum, widths, masses }: Density,
   at: readonly number[],
@@ -106,7 +103,7 @@ export function densityAt(
   return total / sum;
 }
 
-/** Squared distances in widths beyond which a kernel adds nothing beside the prior. */
+/** The squared distance, in widths, beyond which a kernel is negligible beside the prior. */
 const NEGLIGIBLE = 80;
 
 function normalOn(own: number, at: number, width: number, mass: number): number {
@@ -122,8 +119,8 @@ function cellOn(axis: Axis, own: number, at: number, width: number, kernels: num
 }
 
 /**
- * A place drawn from the density with its widths multiplied; `chance` gives share number i, that of the kernel first
- * and then one for each axis.
+ * Draws a place from the density with its widths multiplied; `chance(0)` chooses the kernel, `chance(1)` and so on the
+ * coordinates.
  */
 export function placeFrom(
   { axes, places, weights, widths }: Density,
@@ -143,7 +140,7 @@ export function placeFrom(
         ? share
         : truncatedNormal(coordinateOn(axis, own), (widths[j] ?? 1) * widening, share);
     if (isDiscrete(axis)) return Math.min(cells - 1, Math.floor(drawn * cells));
-    // An int with many values is in the middle of its cell, where the trial's own place will be.
+    // A coordinate of an int with many values is moved to the middle of its cell, as in the trial's own place.
     return cells === 0 ? drawn : (Math.floor(drawn * cells) + 0.5) / cells;
   });
 }

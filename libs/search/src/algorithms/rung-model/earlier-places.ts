@@ -1,6 +1,6 @@
 /**
- * The places of earlier searches' trials, the best first: what a model of a rung knows before any trial has reached
- * one.
+ * The places of earlier searches' trials, the best first, which a rung's model knows before a trial has reached the
+ * rung.
  */
 import { derivedFrom } from "../../derived.ts";
 import { axesOfPlan, placeOf } from "../../space/axes.ts";

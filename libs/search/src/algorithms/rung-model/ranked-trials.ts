@@ -5,7 +5,7 @@ import { entriesBetween, entryAt } from "../../ranking.ts";
 const BRACKET = 0;
 const CHUNK = 32;
 
-/** Yields the trials by their values at this one rung. */
+/** Yields the trials of the rung by their values at this rung only. */
 export function* rankedAt(halving: Halving, rung: number): Generator<number> {
   const { all } = rungOf(halving, BRACKET, rung);
   for (let from = 0; from < all.size; from += CHUNK) {
@@ -17,9 +17,9 @@ export function* rankedAt(halving: Halving, rung: number): Generator<number> {
 }
 
 /**
- * Yields the trials by their values at this rung; those that continued from it share the places that they have there by
- * their values at the next, and so on up. So every value counts, each only against others of the same rung: a trial
- * that merely continued does not come before one that could not continue yet.
+ * Yields the trials by their values at this rung. The trials that continued from it keep their positions as a group,
+ * but within the group they are ordered by their values at the next rung, and so on. Every value therefore counts, but
+ * is compared only within its rung: having continued is no advantage over a trial that could not continue yet.
  */
 export function* rankedFrom(halving: Halving, rung: number): Generator<number> {
   const wentOn = rankedAboveOf(halving, rung);

@@ -26,7 +26,7 @@ const sample = {
 describe("a density over the axes", () => {
   const density = densityOf(axes, sample, spreadWidth, 1e-3);
 
-  it("is one in the mean over the whole box", () => {
+  it("has a mean of one over the whole box", () => {
     let sum = 0;
     const points = 40_000;
     for (let i = 0; i < points; i += 1) {
@@ -40,11 +40,11 @@ describe("a density over the axes", () => {
     expect(sum / points).toBeCloseTo(1, 1);
   });
 
-  it("is the larger the nearer to its places", () => {
+  it("is larger nearer to its places", () => {
     expect(densityAt(density, [0.22, 1, 3])).toBeGreaterThan(densityAt(density, [0.6, 2, 7]));
   });
 
-  it("gives places that lie on the axes", () => {
+  it("yields places that are on the axes", () => {
     for (let i = 0; i < 500; i += 1) {
       const [lr = -1, op = -1, units = -1] = placeFrom(density, 3, (j) => draw(2, `${j}`, i));
       expect(lr >= 0 && lr < 1).toBe(true);
@@ -54,7 +54,7 @@ describe("a density over the axes", () => {
   });
 });
 
-/** A search of trials that have brought these values to rungs 0, 1, … each. */
+/** Returns a search whose trials reported these values at rungs 0, 1, … */
 function withValues(values: Readonly<Record<number, readonly number[]>>): Halving {
   const search: DrivenSearch = startedSearch(autoOf({ max_trials: 12, max_concurrent_trials: 12 }));
   const times = [1, 3, 9];
@@ -68,7 +68,7 @@ function withValues(values: Readonly<Record<number, readonly number[]>>): Halvin
 }
 
 describe("the trials of a rung", () => {
-  // The best three of ten continue.
+  // The best three of the ten trials continue to the next rung.
   const halving = withValues({
     1: [5],
     2: [1, 9],
@@ -82,12 +82,12 @@ describe("the trials of a rung", () => {
     10: [9],
   });
 
-  it("are ranked by their values there; values that are not finite are left out", () => {
+  it("are ranked by their values at the rung, without values that are not finite", () => {
     expect([...rankedAt(halving, 0)]).toEqual([2, 5, 3, 4, 1, 7, 8, 9, 10]);
     expect(comparedAt(halving, 0)).toBe(9);
   });
 
-  it("are ranked by their later values, in the places that they share, where they trained further", () => {
+  it("are ranked by their later values, within the positions of the promoted trials", () => {
     expect([...rankedFrom(halving, 0)]).toEqual([3, 2, 4, 1, 7, 8, 9, 10]);
   });
 });
@@ -108,7 +108,7 @@ describe.each([
       },
     });
 
-  it("proposes by its model more and more of what is good, and says what it depends on", () => {
+  it("the model proposes increasingly good points, and its evidence names the rung", () => {
     const { events, state } = run(1);
     const proposals = events.flatMap((event) =>
       event.type === "TrialProposed" ? [event.data] : [],
@@ -134,7 +134,7 @@ describe.each([
     expect(state.phase).toBe("completed");
   });
 
-  it("is the same each time", () => {
+  it("the same seed decides the same events", () => {
     expect(run(3).events).toEqual(run(3).events);
   });
 });
@@ -154,7 +154,7 @@ describe("a search by auto", () => {
   };
   const size = { max_trials: 80, max_time: 27, max_concurrent_trials: 8 };
 
-  it("draws what ASHA draws, until enough have come above the lowest rung for its model", () => {
+  it("draws like ASHA until enough trials are above the lowest rung", () => {
     const ours = proposalsOf(autoOf(size));
     const drawn = ours.findIndex(({ origin }) => origin === "model");
     expect(drawn).toBeGreaterThan(20);
@@ -165,7 +165,7 @@ describe("a search by auto", () => {
     }
   });
 
-  it("depends on the one rung that there is, where trainings are too short for more", () => {
+  it("uses the lowest rung if a training is too short for more rungs", () => {
     const short = proposalsOf(autoOf({ ...size, max_time: 1 }));
     expect(short.some(({ origin }) => origin === "model")).toBe(true);
   });

@@ -1,12 +1,14 @@
 /**
- * A model of one rung: two densities over the space, of the best of the trials that have reached it and of others, and
- * the next trial is where the first is largest against the second, among places drawn from the first (a tree of Parzen
- * estimators, J. Bergstra et al., 2011, fitted to one rung as in BOHB: S. Falkner, A. Klein, F. Hutter, ICML 2018). A
- * model of what was stopped at different times would prefer those that merely continued. A share of the trials is drawn
- * at random all the same, and so are all while too few have reached a rung.
+ * A model of one rung: a tree of Parzen estimators (J. Bergstra et al., 2011), fitted to one rung as in BOHB (S.
+ * Falkner, A. Klein, F. Hutter, ICML 2018).
  *
- * Trials of earlier searches are a group of their own: the best share of them is among the good, the rest among the
- * others. So their values are compared with none of another time, and with enough of them the first trials follow them
+ * It has two densities over the space: one of the best trials that have reached the rung, and one of the others. The
+ * next trial is, among places drawn from the first density, the place with the largest ratio of the first to the
+ * second. A model of trials stopped at different times would prefer those that merely continued. A share of the trials
+ * is drawn at random, and so are all trials while too few have reached a rung.
+ *
+ * Trials of earlier searches are a separate group: their best share counts as good, the rest as the others. Their
+ * values are therefore never compared with values at another time, and with enough of them the first trials follow them
  * alone.
  */
 import { draw } from "@trainyard/kernel";
@@ -21,22 +23,24 @@ import { earlierPlaces } from "./earlier-places.ts";
 import { densityAt, densityOf, placeFrom, type Sample } from "./density.ts";
 
 export type RungModel = {
-  /** The prefix of its streams of draws. */
+  /** The name of the model, which prefixes its streams of random draws. */
   readonly name: string;
-  /** The rung that it depends on, and the trials there, the best first; null while too few have come. */
+  /**
+   * Returns the rung that the model uses, with its trials, the best first; null while too few trials have reached one.
+   */
   readonly restsOn: (halving: Halving, axes: number) => Ranked | null;
   /** The share of trials that are drawn at random. */
   readonly drawnShare: number;
-  /** The share of the trials at the rung that are good, and how many at least and at most. */
+  /** The share of the rung's trials that count as good, with a minimum and a maximum number. */
   readonly good: {
     readonly share: number;
     readonly min: (axes: number) => number;
     readonly max: number;
   };
-  /** Whether the others are all other trials, or those at the rung alone. */
+  /** Whether all other trials count as the others, or only those at the rung. */
   readonly othersAreAll: boolean;
   readonly candidates: number;
-  /** The factor by which the kernels that candidates are drawn from are wider than those that judge them. */
+  /** The factor by which the kernels that draw candidates are wider than the kernels that judge them. */
   readonly widening: number;
   readonly widthOf: (coordinates: readonly number[]) => number;
   readonly widthMin: number;
@@ -48,7 +52,7 @@ export type Ranked = {
   readonly trials: Iterable<number>;
 };
 
-/** More trials than this are represented by the newest half of it and as many of the older. */
+/** Of more other trials than this, the newest half of this number is kept, and as many represent the older ones. */
 const OTHERS_MAX = 1_000;
 
 export function rungProposer(model: RungModel): Proposer {
@@ -65,18 +69,18 @@ export function rungProposer(model: RungModel): Proposer {
   };
 }
 
-/** Earlier trials beyond the number of axes that the first trials follow. */
+/** The first trials follow earlier trials if these outnumber the axes by at least this. */
 const EARLIER_MIN = 2;
 
 type Asked = {
   readonly trial: number;
-  /** Null where only trials of earlier searches have values. */
+  /** The rung and its trials; null if only trials of earlier searches have values. */
   readonly ranked: Ranked | null;
   readonly axes: readonly Axis[];
   readonly more: readonly (readonly number[])[];
 };
 
-/** Null where the constraints refuse every candidate. */
+/** Returns the suggested place; null if the constraints refuse every candidate. */
 function suggested(
   model: RungModel,
   plan: SearchPlan,

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { scrambled, sobolCoordinate, sobolDimension, sobolDimensionsMax } from "./sequence.ts";
 
-/** From SciPy 1.17, `qmc.Sobol(128, scramble=False, bits=32)`, times 2^32. */
+/** Reference points from SciPy 1.17: `qmc.Sobol(128, scramble=False, bits=32)`, times 2^32. */
 const dimensions = [0, 1, 2, 5, 20, 63, 127];
 const points: readonly (readonly [index: number, ...coordinates: number[]])[] = [
   [0, 0, 0, 0, 0, 0, 0, 0],
@@ -16,7 +16,7 @@ const points: readonly (readonly [index: number, ...coordinates: number[]])[] = 
 ];
 
 describe("the Sobol sequence", () => {
-  it.each(points)("has point %i where SciPy has it", (index, ...coordinates) => {
+  it.each(points)("equals SciPy's sequence at point %i", (index, ...coordinates) => {
     expect(dimensions.map((d) => sobolCoordinate(sobolDimension(d), index))).toEqual(coordinates);
   });
 });
@@ -26,7 +26,7 @@ describe("the scrambled sequence", () => {
     scrambled(sobolDimension(d), 7, `d${d}`),
   );
 
-  it("has, in each dimension, one of the first 2^k points in each of 2^k intervals", () => {
+  it("has, in each dimension, one of its first 2^k points in each of 2^k intervals", () => {
     for (const dimension of all) {
       for (const k of [1, 4, 8]) {
         const cells = Array.from(
@@ -38,7 +38,7 @@ describe("the scrambled sequence", () => {
     }
   });
 
-  it("has one of the first 64 points in each of 8 × 8 squares of the first two dimensions", () => {
+  it("has one of its first 64 points in each of 8 × 8 squares of the first two dimensions", () => {
     const [x, y] = all;
     if (x === undefined || y === undefined) throw new Error("there are two dimensions");
     const squares = Array.from(
@@ -48,7 +48,7 @@ describe("the scrambled sequence", () => {
     expect(new Set(squares).size).toBe(64);
   });
 
-  it("is another one for each seed, and the same for the same", () => {
+  it("is a function of the seed, different for each seed", () => {
     const one = scrambled(sobolDimension(3), 1, "a");
     expect(scrambled(sobolDimension(3), 1, "a")).toEqual(one);
     expect(scrambled(sobolDimension(3), 2, "a")).not.toEqual(one);

@@ -1,9 +1,10 @@
 /**
- * The Sobol sequence in Gray-code order (I. A. Antonov and V. M. Saleev, 1979), scrambled by random linear matrices and
- * a digital shift (J. Matoušek, "On the L2-discrepancy for anchored boxes", J. Complexity 14, 1998), which keep every
- * balance property of the sequence and make it another one for each seed. Point n is a function of (seed, n): whole
- * numbers of 32 bits, no floating point. Point 0 counts: without it no power of two of first points is balanced (A. B.
- * Owen, "On dropping the first Sobol' point", 2020).
+ * The Sobol sequence in Gray-code order (I. A. Antonov and V. M. Saleev, 1979). It is scrambled by random linear
+ * matrices and a digital shift (J. Matoušek, "On the L2-discrepancy for anchored boxes", J. Complexity 14, 1998), which
+ * keep every balance property and produce a different sequence for each seed.
+ *
+ * Point n is a function of (seed, n), computed in 32-bit integers without floating point. Point 0 is included: without
+ * it no first 2^k points are balanced (A. B. Owen, "On dropping the first Sobol' point", 2020).
  */
 import { drawBlock } from "@trainyard/kernel";
 import { joeKuo } from "./joe-kuo.ts";
@@ -12,10 +13,10 @@ const BITS = 32;
 
 export const sobolDimensionsMax = joeKuo.length + 1;
 
-/** The parts of one dimension: a column of the generator matrix for each bit of the index, and the digital shift. */
+/** One dimension of the sequence: a column of the generator matrix for each bit of the index, and the digital shift. */
 export type SobolDimension = { readonly columns: readonly number[]; readonly shift: number };
 
-/** Dimension number `dimension`, from 0 and below `sobolDimensionsMax`, unscrambled. */
+/** Returns an unscrambled dimension of the sequence, numbered from 0 and below `sobolDimensionsMax`. */
 export function sobolDimension(dimension: number): SobolDimension {
   const row = joeKuo[dimension - 1];
   const columns: number[] = [];
@@ -37,7 +38,7 @@ export function sobolDimension(dimension: number): SobolDimension {
   return { columns, shift: 0 };
 }
 
-/** The dimension scrambled with the draws of a stream. */
+/** Scrambles the dimension with the draws of a stream. */
 export function scrambled(
   { columns }: SobolDimension,
   seed: number,
@@ -45,7 +46,7 @@ export function scrambled(
 ): SobolDimension {
   const rows: number[] = [];
   for (let bit = 0; bit < BITS; bit += 1) {
-    // Row `bit` of a lower triangular matrix: ones on the diagonal, chance at the more significant digits.
+    // Row `bit` of a lower triangular matrix: a one on the diagonal, random bits at the more significant digits.
     const diagonal = (1 << (BITS - 1 - bit)) >>> 0;
     const above = ~(diagonal | (diagonal - 1)) >>> 0;
     const [chance] = drawBlock(seed, stream, bit);
@@ -55,7 +56,7 @@ export function scrambled(
   return { columns: columns.map((column) => product(rows, column)), shift };
 }
 
-/** A matrix over the field of two elements times a column of digits. */
+/** Multiplies a bit matrix by a column of bits, over the field of two elements. */
 function product(rows: readonly number[], column: number): number {
   let result = 0;
   for (const row of rows) result = (result << 1) | parity(row & column);
@@ -70,7 +71,7 @@ function parity(word: number): number {
   return (folded ^ (folded >>> 1)) & 1;
 }
 
-/** The coordinate of point `index`, 0 ≤ index < 2^32, as a whole number of 2^-32. */
+/** Returns the coordinate of point `index`, 0 ≤ index < 2^32, as an integer multiple of 2^-32. */
 export function sobolCoordinate({ columns, shift }: SobolDimension, index: number): number {
   let result = shift;
   let gray = (index ^ (index >>> 1)) >>> 0;

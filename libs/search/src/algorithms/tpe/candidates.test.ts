@@ -29,7 +29,7 @@ function sampleOf(seed: number, count: number, stream: string): Sample {
   };
 }
 
-/** Two estimators, and the numbers that they were made from. */
+/** Random pairs of estimators, with the data that they were built from. */
 const estimators = fc
   .record({
     seed: fc.nat({ max: 10_000 }),
@@ -46,7 +46,7 @@ const ratioAt = (good: Estimator, others: Estimator, place: readonly number[]): 
   densityAt(good, place) / densityAt(others, place);
 
 describe("candidates", () => {
-  it("the joint one stands out at least as much as each other that was drawn", () => {
+  it("include the chosen place, which has the largest ratio of the joint densities", () => {
     fc.assert(
       fc.property(estimators, ({ seed, good, others }) => {
         const drawn: number[][] = [];
@@ -63,7 +63,7 @@ describe("candidates", () => {
     );
   });
 
-  it("the one of an axis stands out on it, and is on it", () => {
+  it("on an axis include the chosen value, which has the largest ratio there", () => {
     fc.assert(
       fc.property(estimators, ({ seed, good, others }) => {
         const few = placeByAxis(good, others, { seed, trial: 0, candidates: 1 });
@@ -71,7 +71,7 @@ describe("candidates", () => {
         for (const [index, place] of more.entries()) {
           const ratio = (at: number): number =>
             densityOnAxis(good, index, at) / densityOnAxis(others, index, at);
-          // With trial 0 the first candidate of both is draw 0.
+          // With trial 0, the first candidate of both calls is the same draw.
           expect(ratio(place)).toBeGreaterThanOrEqual(ratio(few[index] as number));
           expect(place).toBeGreaterThanOrEqual(0);
           expect(place).toBeLessThan([1, 5, 3, 1][index] as number);
@@ -81,13 +81,13 @@ describe("candidates", () => {
     );
   });
 
-  it("are none where all are refused", () => {
+  it("yield no place if all are refused", () => {
     const empty = estimatorOf(box, sampleOf(1, 0, "none"));
     const chance = { seed: 1, trial: 1, candidates: 4 };
     expect(jointPlace(empty, empty, chance, () => null)).toBeNull();
   });
 
-  it("have densities that sum to one with the prior's share, on each axis", () => {
+  it("have densities that sum to one on each axis, the prior's share included", () => {
     const estimator = estimatorOf(box, sampleOf(3, 9, "sum"));
     const whole = estimator.weights.reduce((sum, weight) => sum + weight, 1);
     const cells = (index: number, count: number): number =>

@@ -1,4 +1,4 @@
-/** Candidates drawn from the density of the good trials, and the one with the best ratio. */
+/** Candidates drawn from the density of the good trials, and the choice of the one with the best ratio. */
 import { draw } from "@trainyard/kernel";
 import {
   type AxisKind,
@@ -10,7 +10,7 @@ import {
 } from "./estimator.ts";
 import { choiceAt, truncatedNormal, weightedIndex } from "./kernels.ts";
 
-/** The draws of one trial: of stream `name`, for each candidate one. */
+/** The random draws of one trial, one per candidate in each stream. */
 export type Chance = {
   readonly seed: number;
   readonly trial: number;
@@ -23,8 +23,8 @@ const chanceOf = ({ seed, trial, candidates }: Chance, stream: string, candidate
 const streamOf = ({ axis }: AxisKind): string => `tpe/${axis.path}`;
 
 /**
- * The place with the largest ratio of the joint densities, the first of equals. `allowed` gives the place as it would
- * be proposed, or null where it may not be; null when none may.
+ * Returns the drawn place with the largest ratio of the joint densities, the first of equal ones. `allowed` maps a
+ * place to the one that a proposal would have, or null if it is refused; the result is null if all are refused.
  */
 export function jointPlace(
   good: Estimator,
@@ -53,7 +53,7 @@ export function jointPlace(
   return best;
 }
 
-/** On each axis the place with the largest ratio of the densities there. */
+/** Returns a place that has, on each axis, the drawn value with the largest ratio of the densities. */
 export function placeByAxis(good: Estimator, others: Estimator, chance: Chance): number[] {
   return good.box.kinds.map((kind, index) => {
     const stream = streamOf(kind);
@@ -73,12 +73,12 @@ export function placeByAxis(good: Estimator, others: Estimator, chance: Chance):
   });
 }
 
-/** The kernel at `share` of the weights, the prior's last. */
+/** Returns the kernel at `share` of the sum of weights; the prior's kernel is the last. */
 function kernelAt({ weights }: Estimator, share: number): number {
   return weightedIndex(weights, 1, share);
 }
 
-/** A place on one axis drawn from a kernel; the kernel after the last is the prior. */
+/** Draws a value on one axis from a kernel; the kernel after the last is the prior. */
 function drawnOnAxis(estimator: Estimator, kernel: number, index: number, share: number): number {
   const { box, count, means, sigmas, cells: observed, cellSigmas } = estimator;
   const { axis, isCells, column } = box.kinds[index] as AxisKind;
@@ -98,6 +98,6 @@ function drawnOnAxis(estimator: Estimator, kernel: number, index: number, share:
   const drawn = isPrior
     ? truncatedNormal(PRIOR_MEAN, PRIOR_SIGMA, share)
     : truncatedNormal(means[at] as number, sigmas[at] as number, share);
-  // An int with many values is in the middle of its cell, where the trial's own place will be.
+  // An int with many values is moved to the middle of its cell, as in the trial's own place.
   return cells === 0 ? drawn : (Math.floor(drawn * cells) + 0.5) / cells;
 }

@@ -1,10 +1,12 @@
 /**
- * The estimator of a set of trials: one kernel a trial, and one for the prior, which is even over the box. On a
- * continuous axis a kernel is a normal cut off at the ends, as wide as the larger of the gaps to its neighbours on that
- * axis, so that a trial looks about as far as the trials around it are: the rule of J. Bergstra and others (2011) for
- * one axis, taken for each axis of a product kernel (S. Watanabe, "Tree-structured Parzen estimator", 2023, §3.3). On
- * an int axis of few values the gaps are those between cells with trials. The densities are joint (`densityAt`), or of
- * one axis (`densityOnAxis`).
+ * The density estimator of a set of trials: one kernel per trial, and one for the prior, which is uniform over the box.
+ *
+ * On a continuous axis a kernel is a normal truncated at the ends. Its width is the larger of the gaps to the
+ * neighbouring trials on that axis, so that it covers the distance to them. This is the rule of J. Bergstra and others
+ * (2011) for one axis, applied to each axis of a product kernel (S. Watanabe, "Tree-structured Parzen estimator", 2023,
+ * §3.3). On an int axis of few values the gaps are those between cells with trials.
+ *
+ * The density of all axes together is `densityAt`, that of a single axis `densityOnAxis`.
  */
 import { type Axis, isDiscrete } from "../../space/axes.ts";
 import { fastExp, SQRT_2_PI } from "../../numeric/normal.ts";
@@ -12,21 +14,19 @@ import { Gaps } from "./gaps.ts";
 import { choiceMass, massInCell, massInside } from "./kernels.ts";
 import type { Sample } from "./split.ts";
 
-/**
- * Half the squared distance in widths beyond which a kernel adds nothing that a double could hold beside the prior's.
- */
+/** Half the squared distance, in widths, beyond which a kernel vanishes in a double beside the prior. */
 const NEGLIGIBLE = 50;
 export const PRIOR_MEAN = 0.5;
 export const PRIOR_SIGMA = 1;
 const PRIOR_HEIGHT = 1 / (massInside(PRIOR_MEAN, PRIOR_SIGMA) * SQRT_2_PI);
 
-/** An axis by its place among those of its kind. */
+/** An axis, and its index among the axes of its kind (`isCells`: discrete). */
 export type AxisKind = { readonly axis: Axis; readonly isCells: boolean; readonly column: number };
 
-/** Computed from the axes alone. */
+/** The axes of a space by kind, computed from the axes alone. */
 export type Box = {
   readonly kinds: readonly AxisKind[];
-  /** The axes of each kind, by their index in a place. */
+  /** The indexes of the axes of each kind in a place. */
   readonly continuous: readonly number[];
   readonly discrete: readonly number[];
 };
@@ -35,18 +35,16 @@ export type Estimator = {
   readonly box: Box;
   readonly sample: Sample;
   readonly count: number;
-  /**
-   * Places on the continuous axes, one trial after the other, the newest first; and for each the width of its kernel …
-   */
+  /** The coordinates on the continuous axes, trial after trial, the newest first, and the widths of their kernels. */
   readonly means: Float64Array;
   readonly sigmas: Float64Array;
-  /** … one over the width times √2, and the height over the mass inside the box. */
+  /** For each coordinate, 1 / (width × √2) and the kernel's height divided by its mass inside the box. */
   readonly scales: Float64Array;
   readonly heights: Float64Array;
   readonly cells: Int32Array;
-  /** The width of the kernels in each cell of each discrete axis; 0 where there is none. */
+  /** The width of the kernels in each cell of each discrete axis; 0 for a cell without trials. */
   readonly cellSigmas: readonly Float64Array[];
-  /** Each kernel's weight, and that times its heights on all continuous axes. */
+  /** The weight of each kernel, and that weight times the kernel's heights on all continuous axes. */
   readonly weights: Float64Array;
   readonly factors: Float64Array;
 };
@@ -62,7 +60,7 @@ export function boxOf(axes: readonly Axis[]): Box {
   return { kinds, continuous, discrete };
 }
 
-/** `gaps` may have been used for other samples in the same box. */
+/** Builds an estimator; `gaps` may be reused between samples in the same box. */
 export function estimatorOf(
   box: Box,
   sample: Sample,
@@ -121,7 +119,7 @@ export function estimatorOf(
   };
 }
 
-/** The widths of kernels in each cell that has a trial. */
+/** Returns the width of the kernels in each cell with a trial. */
 function cellWidths(
   cells: number,
   observed: Int32Array,
@@ -142,8 +140,8 @@ function cellWidths(
 }
 
 /**
- * The density at a place, of the sum of all kernels and not of their mean. Once the sum is over `most` it is given as
- * it is then: who asks wants no more than to know that.
+ * Returns the sum of all kernels' densities at a place. The sum stops once it exceeds `most`, for callers that only
+ * need to know that it does.
  */
 export function densityAt(
   estimator: Estimator,
@@ -172,7 +170,7 @@ export function densityAt(
   return sum;
 }
 
-/** The density at a place on one axis alone. */
+/** Returns the density at a value on one axis alone. */
 export function densityOnAxis(
   estimator: Estimator,
   index: number,
@@ -199,7 +197,7 @@ export function densityOnAxis(
   return sum;
 }
 
-/** The mass of cell `cell` of discrete axis j under the kernels of each cell that has a trial. */
+/** Returns the mass of cell `cell` of discrete axis j under the kernel of each cell with a trial. */
 function cellMasses({ box, cellSigmas, count }: Estimator, j: number, cell: number): Float64Array {
   const { cells, hyperparameter } = (box.kinds[box.discrete[j] as number] as AxisKind).axis;
   const sigmas = cellSigmas[j] as Float64Array;

@@ -20,7 +20,7 @@ function widthsOf(gaps: Gaps, trials: readonly number[], places: readonly (reado
 }
 
 describe("the gaps between trials", () => {
-  it("are the larger of those to the two neighbours, to the one at an end, and within bounds", () => {
+  it("are the larger gap to a neighbour, for an outermost trial the gap to its only neighbour, and at least the minimum", () => {
     const gaps = new Gaps([0]);
     const slots = gaps.hold([1, 2, 3, 4], [[0.5], [0.1], [0.501], [0.5]]);
     const { sigmas } = gaps.widths(0.01);
@@ -30,13 +30,13 @@ describe("the gaps between trials", () => {
     expect(widths.slice(2)).toEqual([0.01, 0.01]);
   });
 
-  it("of a trial alone reach to the farther end", () => {
+  it("reach to the farther end for a single trial", () => {
     const gaps = new Gaps([0]);
     gaps.hold([7], [[0.25]]);
     expect(gaps.widths(0.01).sigmas[0]).toBe(0.75);
   });
 
-  it("are the same whatever was held before", () => {
+  it("do not depend on the trials that were held before", () => {
     const all = fc.array(place, { minLength: 1, maxLength: 30 });
     const kept = fc.array(fc.array(fc.boolean(), { minLength: 30, maxLength: 30 }), {
       minLength: 1,
@@ -46,7 +46,7 @@ describe("the gaps between trials", () => {
       fc.property(all, all, kept, (first, second, choices) => {
         const used = new Gaps(continuous);
         for (const [turn, chosen] of choices.entries()) {
-          // Every other turn the trials are elsewhere, as those of another history do.
+          // Every third turn, the trials have other places, as after a different history.
           const places = turn % 3 === 2 ? second : first;
           const trials = places.map((_, i) => i + 1).filter((trial) => chosen[trial - 1]);
           const of = trials.map((trial) => places[trial - 1] ?? []);

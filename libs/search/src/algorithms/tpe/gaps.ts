@@ -1,8 +1,9 @@
 /**
- * How wide the kernel of each trial is on each continuous axis: as the larger of the gaps to its neighbours there. From
- * one decision to the next a few trials come and go, and so a few gaps change: the trials are kept in the order of each
- * axis, and what follows from a width is computed again only where the width is another. What is kept never changes a
- * result: a trial is known by its place itself, and orders, widths and masses follow from the places alone.
+ * The width of each trial's kernel on each continuous axis: the larger of the gaps to its neighbours.
+ *
+ * Few trials come and go from one decision to the next, so few gaps change. The trials are kept sorted on each axis,
+ * and only changed widths are recomputed. The kept state never changes a result: a trial is recognised by its place,
+ * and orders, widths and masses depend only on the places.
  */
 import { SQRT_2_PI } from "../../numeric/normal.ts";
 import { massInside } from "./kernels.ts";
@@ -10,19 +11,19 @@ import { massInside } from "./kernels.ts";
 type Place = readonly number[];
 
 export class Gaps {
-  /** The axes, by their index in a place. */
+  /** The indexes of the axes in a place. */
   readonly #axes: readonly number[];
   readonly #slots = new Map<number, number>();
-  /** The places by slot. */
+  /** The place of each slot. */
   readonly #places: Place[] = [];
   readonly #trials: number[] = [];
   readonly #seen: number[] = [];
   readonly #free: number[] = [];
-  /** Slots in the order of each axis, of equals the older trial first. */
+  /** The slots in the order of each axis; of equal places the older trial is first. */
   #orders: Int32Array<ArrayBuffer>[];
   #size = 0;
   #turn = 0;
-  /** The width by slot and axis, and the height of the normal over the mass that it has inside the box. */
+  /** The width by slot and axis, and the normal's height divided by its mass inside the box. */
   #sigmas = new Float64Array(0);
   #heights = new Float64Array(0);
 
@@ -31,7 +32,7 @@ export class Gaps {
     this.#orders = axes.map(() => new Int32Array(0));
   }
 
-  /** Keeps these trials and no others; gives their slots. */
+  /** Holds exactly these trials and returns their slots. */
   hold(trials: readonly number[], places: readonly Place[]): Int32Array {
     this.#turn += 1;
     this.#grow(trials.length);
@@ -50,7 +51,7 @@ export class Gaps {
   }
 
   #grow(count: number): void {
-    // The room is doubled: places that are dropped make room only after those that stay have been seen.
+    // The arrays are doubled in advance, since dropped places free their slots only after the kept ones were found.
     const room = 2 * count + 2;
     if (this.#sigmas.length >= room * this.#axes.length) return;
     const grown = (from: Float64Array): Float64Array<ArrayBuffer> => {
@@ -96,7 +97,7 @@ export class Gaps {
     return slot;
   }
 
-  /** The index of a slot, or of its insertion, in the order of axis j. */
+  /** Returns the index of a slot, or of its insertion, in the order of axis j. */
   #position(j: number, slot: number): number {
     const order = this.#orders[j] as Int32Array;
     const axis = this.#axes[j] as number;
@@ -117,8 +118,8 @@ export class Gaps {
   }
 
   /**
-   * The widths and heights of those held, by slot and axis: at least `smallest`, and 1 at most. Of a trial alone it is
-   * the distance to the farther end.
+   * Returns the widths and heights of the held trials by slot and axis. A width is between `smallest` and 1; for a
+   * single trial it is the distance to the farther end.
    */
   widths(smallest: number): { readonly sigmas: Float64Array; readonly heights: Float64Array } {
     const size = this.#size;

@@ -1,9 +1,11 @@
 /**
- * The two sets that a tree of Parzen estimators compares: the best fifth of the trials that have ended, at most 40, and
- * all others. Trials that run are among the others, as are those that failed: a model that forgot them would propose
- * the same place again and again. The better a good trial is, the more it weighs: the kth of n by log((n + 1) / k), as
- * parents do in evolution strategies (N. Hansen, "The CMA evolution strategy: a tutorial", 2016, §3.2). S. Watanabe
- * (2023) weighs by improvement, which one value far off can spoil.
+ * The two sets that a tree of Parzen estimators compares: the best fifth of the ended trials, at most 40, and all other
+ * trials. Running and failed trials belong to the others: a model without them would propose the same place again and
+ * again.
+ *
+ * A better good trial has more weight: log((n + 1) / k) for the kth of n, as for parents in evolution strategies (N.
+ * Hansen, "The CMA evolution strategy: a tutorial", 2016, §3.2). S. Watanabe (2023) weighs by improvement, which a
+ * single outlier can distort.
  */
 import { TrialOutcome } from "@trainyard/contracts/events";
 import { log } from "../../numeric/math.ts";
@@ -11,29 +13,27 @@ import { type RunningSearch, trialOf } from "../../state.ts";
 import { bestOfSeveral } from "../several-objectives.ts";
 import { GOOD_MAX, type ModelState, placeOfTrial } from "../model-state.ts";
 
-/** The oldest trial first, and what each counts beside the prior's 1. */
+/** Trials, the oldest first, with their weights relative to the prior's weight of 1. */
 export type Sample = {
   readonly trials: readonly number[];
   readonly places: readonly (readonly number[])[];
   readonly weights: Float64Array;
 };
 
-/** The newest trials count fully, the older the less (hyperopt's "linear forgetting"). */
+/** The newest trials have full weight, older ones less (hyperopt's "linear forgetting"). */
 const UNFORGOTTEN = 25;
-/**
- * So many of the newest trials are each among the others; of those before, each stands for as many as a power of two.
- */
+/** The newest trials are all included. Of older trials, each included one represents a power of two. */
 const NEWEST = 500;
 const OLDER_MAX = 500;
 
-/** How many trials count as good. */
+/** The number of trials that count as good. */
 export function goodCount({ ended, ranked, several }: ModelState): number {
   return Math.min(Math.ceil(ended / 5), GOOD_MAX, (several?.contenders ?? ranked).length);
 }
 
 export type Samples = { readonly good: Sample; readonly others: Sample };
 
-/** `more` are places that are proposed together with the next one. */
+/** Splits the trials; `more` are places that are proposed together with the next trial. */
 export function splitTrials(
   search: RunningSearch<ModelState>,
   more: readonly (readonly number[])[],
@@ -47,7 +47,7 @@ export function splitTrials(
   };
 }
 
-/** The good trials, the best first. */
+/** The numbers of the good trials, the best first. */
 function bestTrials(memory: ModelState): readonly number[] {
   const { ranked, several } = memory;
   const count = goodCount(memory);
@@ -56,8 +56,8 @@ function bestTrials(memory: ModelState): readonly number[] {
 }
 
 /**
- * `best` has the best first. The weights are 1 in the mean, and all 1 where several metrics leave no order within a
- * front.
+ * Weighs the good trials, the best first. The mean weight is 1; without `isWeighed`, every weight is 1, since several
+ * metrics order no trials within a front.
  */
 function goodOf(best: readonly number[], memory: ModelState, isWeighed: boolean): Sample {
   const count = best.length;
@@ -84,7 +84,7 @@ function othersOf(
   const represents: number[] = [];
   const anyCanceled = search.outcomes.canceled > 0;
   const { places, earlier } = memory;
-  /** `number` counts the trials of earlier experiments first. */
+  /** Adds a trial; `number` counts from the first trial of earlier experiments. */
   const add = (number: number, weight: number): void => {
     const trial = number - earlier;
     if (good.has(trial)) return;
@@ -95,7 +95,7 @@ function othersOf(
   };
   const all = places.length;
   const older = Math.max(0, all - NEWEST);
-  // A power of two, so that the trials that stand for others stay the same from one decision to the next.
+  // The stride is a power of two, so that the representatives stay the same from one decision to the next.
   let stride = 1;
   while (older / stride > OLDER_MAX) stride *= 2;
   for (let number = stride; number <= older; number += stride) add(number, stride);
@@ -111,7 +111,7 @@ function othersOf(
   return { trials, places: chosen, weights };
 }
 
-/** Weights of `count` trials by age: 1 for the newest 25, a ramp up to 1 from 1 / count for those before. */
+/** Returns weights by age: 1 for the newest 25 trials, and a ramp from 1 / count to 1 for the older ones. */
 function forgetting(count: number): Float64Array {
   const ramp = Math.max(0, count - UNFORGOTTEN);
   const weights = new Float64Array(count).fill(1);

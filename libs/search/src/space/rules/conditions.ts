@@ -1,4 +1,7 @@
-/** Decides which hyperparameters a point has: those whose condition holds, of others that it has. */
+/**
+ * Decides which hyperparameters a point has: a conditional one exists if the hyperparameters that its condition names
+ * have the required values.
+ */
 import {
   type AllowedValues,
   type HyperparameterSpace,
@@ -11,7 +14,7 @@ import {
 } from "@trainyard/experiment-config";
 import { isMapping } from "@trainyard/kernel";
 
-/** Another hyperparameter that a condition names. */
+/** A hyperparameter that a condition names, with the values that it allows. */
 export type Parent = { readonly keys: readonly string[]; readonly allowed: AllowedValues };
 
 type Conditional = { readonly keys: readonly string[]; readonly parents: readonly Parent[] };
@@ -20,7 +23,7 @@ export function isConditional(space: HyperparameterSpace): boolean {
   return conditionalsOf(space).length > 0;
 }
 
-/** Takes what is not there out of a point that has a value for every hyperparameter; the point is changed. */
+/** Removes hyperparameters whose condition is false from a point with a value for each; the point is changed. */
 export function withoutAbsent(space: HyperparameterSpace, point: JsonObject): JsonObject {
   for (const { keys, parents } of conditionalsOf(space)) {
     if (!areMet(parents, point)) removeAtKeys(point, keys);
@@ -35,7 +38,7 @@ export function parentsOf({ when = {} }: TypedHyperparameter): readonly Parent[]
   }));
 }
 
-/** Whether a condition holds in a point from which what is not there has been taken. */
+/** Whether a condition is true at a point without the hyperparameters whose own condition is false. */
 export function areMet(parents: readonly Parent[], point: JsonObject): boolean {
   return parents.every(({ keys, allowed }) => {
     const value = valueAtKeys(point, keys);
@@ -43,7 +46,7 @@ export function areMet(parents: readonly Parent[], point: JsonObject): boolean {
   });
 }
 
-/** The value that keys lead to; undefined where nothing is. */
+/** Returns the value at these keys; undefined if it is missing. */
 export function valueAtKeys(point: JsonObject, keys: readonly string[]): Json | undefined {
   let value: Json | undefined = point;
   for (const key of keys) {
@@ -53,7 +56,7 @@ export function valueAtKeys(point: JsonObject, keys: readonly string[]): Json | 
   return value;
 }
 
-/** Makes the nests that lead there. */
+/** Sets the value at these keys, and creates the nested mappings on the way. */
 export function putAtKeys(point: JsonObject, keys: readonly string[], value: Json): void {
   const [key, ...rest] = keys;
   if (key === undefined) return;
@@ -67,7 +70,7 @@ export function putAtKeys(point: JsonObject, keys: readonly string[], value: Jso
   putAtKeys(nest, rest, value);
 }
 
-/** Nests that are left without anything go too. */
+/** Removes the value at these keys, and nested mappings that become empty. */
 export function removeAtKeys(point: JsonObject, keys: readonly string[]): void {
   const [key, ...rest] = keys;
   if (key === undefined) return;
@@ -93,7 +96,10 @@ function collected(space: HyperparameterSpace, around: readonly string[]): reado
   });
 }
 
-/** Those that depend on nothing conditional first; a circle, which no accepted configuration has, comes last. */
+/**
+ * Sorts hyperparameters after those that their condition names; a cycle, which no accepted configuration has, comes
+ * last.
+ */
 function inOrder(all: readonly Conditional[]): readonly Conditional[] {
   const nameOf = (keys: readonly string[]): string => JSON.stringify(keys);
   const left = new Map(all.map((one) => [nameOf(one.keys), one]));

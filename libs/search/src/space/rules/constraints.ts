@@ -1,4 +1,4 @@
-/** The configuration's constraints, and the points that break them. */
+/** Evaluates the configuration's constraints at points. */
 import { type JsonObject, parseExpression } from "@trainyard/experiment-config";
 import { derivedFrom } from "../../derived.ts";
 import type { SearchedSpace } from "../../state.ts";
@@ -22,20 +22,17 @@ export function isConstrained(plan: SearchedSpace): boolean {
   return constraintsOf(plan).length > 0;
 }
 
-/** How long they are, all together. */
+/** The total length of all constraints in characters. */
 export function constraintChars(plan: SearchedSpace): number {
   return constraintsOf(plan).reduce((sum, { text }) => sum + text.length, 0);
 }
 
-/**
- * Whether a point satisfies every constraint. One that cannot be evaluated there, for want of a hyperparameter, does
- * not count.
- */
+/** Whether a point satisfies every constraint. A constraint on a missing hyperparameter counts as satisfied. */
 export function isAllowed(plan: SearchedSpace, point: JsonObject): boolean {
   return constraintsOf(plan).every((constraint) => constraint.evaluation(point) !== false);
 }
 
-/** The numbers of the constraints that a point does not satisfy, from 0. */
+/** The indexes of the constraints that a point does not satisfy. */
 export function brokenConstraints(plan: SearchedSpace, point: JsonObject): readonly number[] {
   return constraintsOf(plan).flatMap((constraint, index) =>
     constraint.evaluation(point) === false ? [index] : [],

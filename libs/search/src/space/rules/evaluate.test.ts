@@ -43,7 +43,7 @@ describe("the value of an expression", () => {
     ["(0 - a) ** 0.5 < 1", false],
     ["0 ** -0.5 > 1e300", true],
     ["1e999 ** 2 < 1 or log(1e999) > 1 and exp(-1e999) == 0", true],
-  ])("%s", (text, value) => {
+  ])("is computed for %s", (text, value) => {
     expect(at(text)).toEqual(value);
   });
 
@@ -66,11 +66,11 @@ describe("the value of an expression", () => {
     ["a < gone < 5", undefined],
     ["a < 3 < gone", false],
     ["toString == 1", undefined],
-  ])("is unknown where a hyperparameter is not there: %s", (text, value) => {
+  ])("follows three-valued logic if a hyperparameter is missing: %s", (text, value) => {
     expect(at(text)).toBe(value);
   });
 
-  it("once false, stays false whatever other values are added", () => {
+  it("remains false whatever values are added to a point at which it is false", () => {
     const texts = ["a < 3 or b > c", "not (a == 1 and c < 5)", "a <= b <= c", "c in [a, b]"];
     const some = fc.record({ a: fc.nat(6), b: fc.nat(6), c: fc.nat(6) }, { requiredKeys: [] });
     fc.assert(

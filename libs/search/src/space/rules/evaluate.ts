@@ -1,7 +1,7 @@
 /**
- * The value of an expression at a point. Total: what depends on a hyperparameter that is not in the point, or asks a
- * value of another kind for arithmetic, is unknown, and so is what is made of it, save where `and` and `or` are settled
- * by their other side (Kleene's three values). The same bits on every machine: `math.ts` has the powers and logarithms.
+ * Evaluates an expression at a point; every expression has a value. Arithmetic with values of other kinds, and anything
+ * that depends on a missing hyperparameter, is unknown, unless the other side decides `and` or `or` (Kleene's
+ * three-valued logic). `math.ts` computes powers and logarithms, so results have the same bits on every machine.
  */
 import {
   type ArithmeticOperator,
@@ -16,7 +16,7 @@ import { assertNever } from "@trainyard/kernel";
 import { exp, integerPower, log, power, roundHalfAway } from "../../numeric/math.ts";
 import { valueAtKeys } from "./conditions.ts";
 
-/** undefined: unknown. */
+/** A JSON value; undefined means unknown. */
 type Value = Json | undefined;
 export type Evaluation = (point: JsonObject) => Value;
 
@@ -174,7 +174,7 @@ function raised(base: number, exponent: number): number {
   return exponent > 0 ? 0 : Number.POSITIVE_INFINITY;
 }
 
-/** Beyond these the power of e is infinite, or 0. */
+/** Beyond these exponents, the power of e is infinite, or 0. */
 const EXPONENT_MAX = 750;
 
 function called(name: ExpressionFunction, numbers: readonly number[]): number {

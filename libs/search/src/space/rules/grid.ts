@@ -1,8 +1,10 @@
 /**
- * The grid of a space: the product of the axes, without the points that the constraints refuse, and without axes that
- * are not there. Where neither conditions nor constraints are, it is counted and never walked. Else it is walked in the
- * order of sorted keys, save that a hyperparameter comes after those that its condition names, and a branch that a
- * constraint refuses already is left at once.
+ * The grid of a space: the product of the axes, without points that the constraints refuse, and without axes whose
+ * condition is false.
+ *
+ * A grid without conditions and constraints is counted, not walked. Any other is walked in the order of sorted keys,
+ * except that a hyperparameter comes after those that its condition names. A branch that a constraint already refuses
+ * is skipped.
  */
 import {
   gridAxisLength,
@@ -28,9 +30,9 @@ import { constraintChars, isAllowed, isConstrained } from "./constraints.ts";
 
 export type Grid = {
   readonly size: number;
-  /** Whether all of it was walked; a larger one is not searched. */
+  /** Whether the whole grid was walked; an incomplete one is refused. */
   readonly complete: boolean;
-  /** Point number `index`, 0 ≤ index < size. */
+  /** Returns point number `index`, 0 ≤ index < size. */
   readonly pointAt: (index: number) => JsonObject;
 };
 
@@ -75,7 +77,7 @@ function walked(searched: SearchedSpace): Grid {
 /** Constraints of this length take about as long as the rest of a step. */
 const SHORT_CHARS = 200;
 
-/** Longer constraints take longer at each step. */
+/** The most steps of a walk; longer constraints make each step slower. */
 function stepsMax(searched: SearchedSpace): number {
   const chars = Math.max(SHORT_CHARS, constraintChars(searched));
   return Math.floor((searchLimits.gridStepsMax * SHORT_CHARS) / chars);
@@ -96,7 +98,7 @@ class Walk {
     this.#most = stepsMax(searched);
   }
 
-  /** Returns, for each point, the number of the value on each axis, 0 where the axis is absent. */
+  /** Returns each point as the value's index on each axis, 0 if the axis is absent. */
   whole(): { readonly found: readonly (readonly number[])[]; readonly complete: boolean } {
     this.#from(0);
     return { found: this.#found, complete: this.#steps <= this.#most };
@@ -116,7 +118,7 @@ class Walk {
       if (there) {
         putAtKeys(this.#point, axis.keys, axisValue(axis.hyperparameter, step, axis.length));
       }
-      // A hyperparameter without a value yet counts as absent: a constraint that is broken already stays so.
+      // A hyperparameter without a value counts as absent: a constraint that is broken now remains broken.
       if (isAllowed(this.#searched, this.#point)) this.#from(depth + 1);
     }
     if (there) removeAtKeys(this.#point, axis.keys);

@@ -1,6 +1,4 @@
-/**
- * The places that a model looks at in the box of the axes, checked against the conditions and constraints of the space.
- */
+/** Checks a model's places in the box of the axes against the conditions and constraints of the space. */
 import { type Axis, coordinatesOf, placeOf, pointAt } from "../axes.ts";
 import { derivedFrom } from "../../derived.ts";
 import type { SearchedSpace } from "../../state.ts";
@@ -8,8 +6,8 @@ import { isConditional } from "./conditions.ts";
 import { isAllowed, isConstrained } from "./constraints.ts";
 
 /**
- * The place that a proposal of this one will have: a hyperparameter that is not there is in the middle of its axis.
- * Null where the constraints refuse it, so that the model looks elsewhere.
+ * Returns the place that a proposal would have: a hyperparameter whose condition is false is in the middle of its axis.
+ * Null if the constraints refuse the place.
  */
 export function allowedPlace(
   plan: SearchedSpace,
@@ -22,7 +20,7 @@ export function allowedPlace(
   return isConditional(plan.space) ? placeOf(axes, point) : place;
 }
 
-/** The same of coordinates, 0 ≤ each < 1. */
+/** Like `allowedPlace` for coordinates, 0 ≤ each < 1. */
 export function allowedCoordinates(
   plan: SearchedSpace,
   axes: readonly Axis[],

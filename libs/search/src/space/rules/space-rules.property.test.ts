@@ -1,4 +1,4 @@
-/** Any space with any conditions and constraints: what is searched is what a plain filter of all its points leaves. */
+/** Properties of any space with any conditions and constraints, compared with a plain filter of all its points. */
 import {
   type AllowedValues,
   type Conditions,
@@ -25,7 +25,10 @@ import { gridOf } from "./grid.ts";
 
 const names = ["a", "b", "c", "d"];
 
-/** Whole numbers from 0 to `most`; each may depend on any of those drawn before it, which may sort after it. */
+/**
+ * Random spaces of whole numbers from 0 to `most`; a hyperparameter may depend on any earlier one, which may sort after
+ * it.
+ */
 const spaces: fc.Arbitrary<HyperparameterSpace> = fc
   .tuple(
     fc.shuffledSubarray(names, { minLength: 1 }),
@@ -64,7 +67,8 @@ const constraintLists = fc.array(
 );
 
 /**
- * The present part of a full point, from the definition: when a hyperparameter goes, those that depend on it go too.
+ * Returns the part of a full point that exists by the definition: without a hyperparameter, those that depend on it do
+ * not exist either.
  */
 function prunedOf(space: HyperparameterSpace, full: JsonObject): JsonObject {
   const point = { ...full };
@@ -115,7 +119,7 @@ describe("any space", () => {
     );
   });
 
-  it("gives trials only points of the space, where there are any", () => {
+  it("gives trials only allowed points, if any exist", () => {
     fc.assert(
       fc.property(spaces, constraintLists, fc.nat(), (space, constraints, seed) => {
         const wanted = allowedPoints(space, constraints);

@@ -1,6 +1,6 @@
 /**
- * Properties of every trial of every searcher: it is in the space, satisfies the constraints, and has what its
- * conditions say.
+ * Properties of every trial of every searcher: its point is in the space, satisfies the constraints, and has exactly
+ * the hyperparameters that its conditions allow.
  */
 import type { HyperparameterSpace, JsonObject, SearcherConfig } from "@trainyard/experiment-config";
 import fc from "fast-check";
@@ -13,7 +13,7 @@ const range = { type: "double", minval: 0, maxval: 1, count: 3 } as const;
 const space: HyperparameterSpace = {
   a: { type: "int", minval: 1, maxval: 8, count: 8 },
   b: { type: "int", minval: 1, maxval: 8, count: 8 },
-  // Sorted before the hyperparameter that its condition names.
+  // Conditional on a hyperparameter that sorts after it.
   momentum: { ...range, when: { "/optimizer": ["sgd"] } },
   optimizer: { type: "categorical", vals: ["sgd", "adam"] },
   net: {
@@ -63,8 +63,8 @@ const worldOf = (hyperparameters: JsonObject) => {
   return { value: (a - 4) ** 2 + (b - 3) ** 2 + momentum + (net.beta ?? 0), duration: a };
 };
 
-describe.each(searchers)("%s", (_name, searcher) => {
-  it("proposes what the space has, and the same for the same seed", () => {
+describe.each(searchers)("the searcher %s", (_name, searcher) => {
+  it("proposes only allowed points, the same ones for the same seed", () => {
     const config = configOf({ ...searcher, constraints }, space);
     const runs = searcher.name === "gp" ? 3 : 12;
     fc.assert(
@@ -85,7 +85,7 @@ describe("given points", () => {
   const given = [{ a: 2, optimizer: "adam" }, { momentum: 0.25 }];
   const started = searchers.filter(([name]) => name !== "grid");
 
-  it.each(started)("come first in %s, with what they leave out drawn", (_name, searcher) => {
+  it.each(started)("come first in %s, with omitted values drawn", (_name, searcher) => {
     const config = configOf({ ...searcher, constraints, warm_start: { points: given } }, space);
     const { events } = simulate(config, 5, 2, worldOf);
     const proposals = events.flatMap((event) =>
@@ -102,14 +102,14 @@ describe("given points", () => {
   });
 });
 
-describe("draws", () => {
+describe("the random points of trials", () => {
   const drawn = (more: Partial<SearcherConfig>, trials = 40) =>
     simulate(configOf({ ...randomOf(trials, 1), ...more } as SearcherConfig, space), 9, 1, () => ({
       value: 1,
       duration: 1,
     })).ended.map(({ hyperparameters }) => hyperparameters);
 
-  it("of trials that the constraints allow stay as they were", () => {
+  it("are the same with a constraint if it allows them", () => {
     const free = drawn({});
     const kept = drawn({ constraints: ["a * b <= 20"] });
     const allowed = free.map((point) => Number(point["a"]) * Number(point["b"]) <= 20);
@@ -120,7 +120,7 @@ describe("draws", () => {
     }
   });
 
-  it("of a space of which little is allowed find it", () => {
+  it("satisfy a constraint that only a small part of the space satisfies", () => {
     const points = drawn(
       { constraints: ["a == 8 and b == 8 and optimizer == 'sgd' and momentum < 0.1"] },
       20,
@@ -130,8 +130,8 @@ describe("draws", () => {
   });
 });
 
-describe("a grid", () => {
-  it("tries no more points than it may, from its end", () => {
+describe("a grid with constraints", () => {
+  it("tries at most max_trials points, from its end", () => {
     const pointsOf = (more: object) =>
       simulate(configOf({ ...gridOf(1), constraints: ["b == a"], ...more }, space), 1, 1, () => ({
         value: 1,
@@ -140,7 +140,7 @@ describe("a grid", () => {
     expect(pointsOf({ max_trials: 5 })).toEqual(pointsOf({}).slice(0, 5));
   });
 
-  it("leaves out what is not allowed and does not multiply by what is not there", () => {
+  it("excludes refused points, and has one point for all values of an absent hyperparameter", () => {
     const points = simulate(
       configOf({ ...gridOf(1), constraints: ["a <= 3", "b == a"] }, space),
       1,
@@ -151,7 +151,8 @@ describe("a grid", () => {
       }),
     ).ended.map(({ hyperparameters }) => hyperparameters as Point);
     const count = (test: (point: Point) => boolean): number => points.filter(test).length;
-    // sgd: 3 momenta for each a; adam: one point for a < 3, and for a = 3 the betas 0, 0.5 with 3 warms each, and 1.
+    // The optimizer sgd has 3 values of momentum for each a. The optimizer adam has one point per a < 3; with a = 3,
+    // the betas 0 and 0.5 have 3 values of warm each, and beta 1 has one point.
     expect(count(({ optimizer }) => optimizer === "sgd")).toBe(9);
     expect(count(({ optimizer, a }) => optimizer === "adam" && a < 3)).toBe(2);
     expect(count(({ optimizer, a }) => optimizer === "adam" && a === 3)).toBe(7);
