@@ -156,7 +156,7 @@ describe("a sampled point", () => {
     expect(Math.abs(below - trials / 2)).toBeLessThan(283);
   });
 
-  it("has independent values for the paths \"a/b\" and a, b", () => {
+  it('has independent values for the paths "a/b" and a, b', () => {
     const point = sampledPoint({ "a/b": double(0, 1), a: { b: double(0, 1) } }, 1, 1);
     expect(point["a/b"]).not.toBe((point["a"] as JsonObject)["b"]);
   });
