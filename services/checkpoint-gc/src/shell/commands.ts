@@ -86,7 +86,7 @@ async function deleteCheckpoint(
     const facts = await work.guard(checkpoints, checkpoint);
     if (!facts.declared) return unknownCheckpoint(checkpoint);
     if (!facts.complete) {
-      const detail = `checkpoint ${checkpoint} is not complete; the registry removes such checkpoints`;
+      const detail = `checkpoint ${checkpoint} is not complete; the registry removes it in time`;
       return reject("checkpoint_not_complete", detail);
     }
     const { status } = await work.load(foldOf(retentions), checkpoint);

@@ -160,7 +160,7 @@ export class TestGc implements AsyncDisposable {
     await this.endExperiment(experiment);
     await vi.waitFor(async () => {
       const [last = ""] = checkpoints;
-      if ((await this.retention(last)).length === 0) throw new Error("the last one is not condemned yet");
+      if ((await this.retention(last)).length === 0) throw new Error("the last one is kept");
       const view = "select position from checkpoint_gc.view_cursor";
       const [cursor] = await this.stage.sql<{ position: string }>(view);
       const head = await this.stage.head();

@@ -84,7 +84,7 @@ describe("why a run ended", () => {
   });
 });
 
-describe("a run that was asked to stop because its time was over", () => {
+describe("the time limit of a run", () => {
   const asked = (why: StopWhy) =>
     evolveAllocation(initialAllocation, {
       type: "AllocationStopRequested",
@@ -102,7 +102,7 @@ describe("a run that was asked to stop because its time was over", () => {
   });
 
   test.each([StopWhy.PREEMPTED, StopWhy.DRAIN, StopWhy.PAUSE])(
-    "did not if it was asked because of something else (%i)",
+    "is not the reason of its end if it was stopped for another reason (%i)",
     (why) => expect(limited(acknowledged, asked(why))).toBeUndefined(),
   );
 });
@@ -110,11 +110,11 @@ describe("a run that was asked to stop because its time was over", () => {
 describe("the message of a run's end", () => {
   const message = (ended: typeof finished) => runEnd(1, ended.data, quiet).message;
 
-  test("is the script's own word first", () => {
+  test("is the script's own message if it has one", () => {
     expect(message(crashed)).toBe("ValueError: boom");
   });
 
-  test("else the scheduler's, else what the exits say", () => {
+  test("without a script's message is the scheduler's, or else comes from the exits", () => {
     expect(message(launchFailed)).toBe("the disk of a1 is full");
     expect(message(allocationEnded({ exits: [exit(0), exit(3)] }))).toBe(
       "node 0 exited with code 3",
