@@ -231,7 +231,7 @@ describe("a large experiment that is stopped", () => {
     expect(world.looks - looks).toBeLessThan(8 * less);
   });
 
-  test("ends also when the process dies between the ends of its trials", async () => {
+  test("ends once even if the process dies between the ends of its trials", async () => {
     await world.begin("12", less);
     await world.start();
     await world.settled();

@@ -1,6 +1,6 @@
 /**
- * The checkpoint that an experiment's trials start from has to be there: its trial's latest, where only a trial is
- * named.
+ * Finds the checkpoint that an experiment's trials start from. If the configuration names only a trial, it is the
+ * trial's latest.
  */
 import { type NormalisedConfig, namedSource, withSource } from "@trainyard/experiment-config";
 import { isCheckpointId, parseTrialId } from "@trainyard/kernel";

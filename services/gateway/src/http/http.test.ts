@@ -48,7 +48,7 @@ describe("the callers of the API", () => {
     const made = (label: string) => gateway.call("POST", "/api/v1/tokens", { body: { label } });
     expect(await made("x".repeat(256))).toMatchObject({
       status: 400,
-      body: { detail: "the label has 256 characters; give one of at most 255" },
+      body: { detail: "the label has 256 characters; the maximum is 255" },
     });
     expect((await made("x".repeat(255))).status).toBe(200);
   });
