@@ -1,143 +1,137 @@
 export const gatewayLimits = {
-  /** The context's 96 MiB in base64, and the configuration beside it. */
+  /** The largest body of a create: the context's 96 MiB in base64, and the configuration. */
   createBodyBytesMax: 132 * 1024 * 1024,
-  /** The piece of a packed context that is checked, hashed or written in one turn of the event loop. */
+  /** The size of the pieces in which a context is checked, hashed or written without blocking the event loop. */
   contextPieceBytes: 64 * 1024,
-  /** The body of a request over gRPC: names of trials and metrics. */
+  /** The largest message over gRPC: it has only names of trials and metrics. */
   grpcMessageBytesMax: 256 * 1024,
-  /** Every other request: a manifest of some ten thousand files fits. */
+  /** The largest body of other requests: a manifest of some ten thousand files. */
   bodyBytesMax: 8 * 1024 * 1024,
   /** The body of a sign-in, whose caller is not known before the body is read. */
   signInBodyBytesMax: 4 * 1024,
-  /** A body of less is not counted: a command, a manifest, a small context. */
+  /** Smaller bodies, such as commands and manifests, do not count against the limit below. */
   largeBodyBytes: 1024 * 1024,
-  /**
-   * Larger bodies that are held at once, together: two of the largest; each takes some four times its size while it is
-   * read.
-   */
+  /** The total size of larger bodies in memory: two of the largest. Parsing a body takes about four times its size. */
   largeBodiesBytesMax: 264 * 1024 * 1024,
   /**
-   * A body's levels of nesting; our messages have some eight, and what nests thousands deep cannot be written as JSON
-   * again.
+   * The deepest nesting of a body. The API's messages have about eight levels, and JSON.stringify fails at some
+   * thousands.
    */
   bodyDepthMax: 64,
-  /** Connections of the read model; a verification holds one for its whole run. */
+  /** The connections to the read model's database; a verification uses one for its whole run. */
   poolConnections: 10,
-  /** How often answers older than a day are forgotten. */
+  /** The interval at which expired idempotency keys are deleted. */
   sweepMs: 3_600_000,
-  /** How often the log is read for experiments that were deleted for good, besides each time that one passes by. */
+  /**
+   * The interval at which the log is searched for experiments that were deleted for good, beside the events themselves.
+   */
   purgePauseMs: 60_000,
-  /** A create waits so long for a decision whether code with the same digest goes; that takes some milliseconds. */
+  /**
+   * The longest wait of a create while content with the same digest is being deleted, which takes some milliseconds.
+   */
   contentWaitMs: 2_000,
   contentLookMs: 50,
-  /**
-   * Each attempt meets another deletion of the same content, of which there is one for each experiment that is deleted.
-   */
+  /** The attempts of a create. Each one may meet another deletion of the same content, one per deleted experiment. */
   contentAttemptsMax: 5,
-  /** Experiments in one request, and in one command of it, which is one commit: their writes fit. */
+  /** The most experiments of one request, and of each of its commits. */
   actedOnMax: 10_000,
   actedOnTogether: 250,
   pageSizeDefault: 100,
   pageSizeMax: 1_000,
-  /** The cost limit of one query of a list; beyond it the costliest condition is named. */
+  /** The time limit of one query of a list; beyond it the error names the slowest condition. */
   listQueryMs: 3_000,
-  /**
-   * Queries of lists that run at once: the other connections stay for commands, single documents and the read model.
-   */
+  /** The list queries that run at once; the other connections are for commands, single documents and the read model. */
   listQueriesAtOnce: 4,
-  /** Lists that wait for their turn; beyond it the gateway answers 503. */
+  /** The lists that may wait in the queue; further ones are answered with 503. */
   listsWaitingMax: 32,
-  /** Rows of a list that are counted; of more there is an estimate. */
+  /** The most rows that are counted exactly; beyond it the total is an estimate. */
   countedRowsMax: 10_000,
-  /** A service answers a command within this, or the caller is asked to retry. */
+  /** The deadline of a command to a service; beyond it the caller is asked to retry. */
   commandDeadlineMs: 5_000,
-  /** A service that starts, or hands over, answers a verification within this; otherwise it counts as away. */
+  /**
+   * The longest wait for a service's verification, for example while it starts. Beyond it the service counts as
+   * unavailable.
+   */
   verifyPatienceMs: 10_000,
   verifyRetryMs: 500,
-  /** The log's time may be ahead of the database's clock by what a failover between synchronised hosts makes of it. */
+  /** How far the log's time may be ahead of the database's clock, as after a failover between synchronised hosts. */
   logAheadMs: 1_000,
-  /** A retried command finds its first answer for a day. */
+  /** The time for which an idempotency key has its first answer. */
   idempotencyHours: 24,
-  /** An attempt that is under way keeps others from the key for this long: longer than any command takes. */
+  /** The time for which an attempt blocks its idempotency key: longer than any command takes. */
   idempotencyHeldMs: 30_000,
   /** A signals call is held open for at most this long. */
   signalsWaitMsMax: 30_000,
-  /** How often it is looked whether the read model keeps up. */
+  /** The interval at which the lag of the read model is checked. */
   lagCheckMs: 500,
-  /**
-   * A read model that is behind the log for longer answers no reads: they would return old data as if it were current.
-   */
+  /** The lag beyond which the read model answers no reads, since they would return stale data. */
   readLagMsMax: 15_000,
-  /** A start waits so long for the read model; /readyz reports one that takes longer. */
+  /** The longest wait of the start for the read model; /readyz then reports that it is behind. */
   startWaitMs: 2_000,
-  /** The trials in a query for series: a hundred curves of several metrics, each by the pixel. */
+  /** The most trials in a query for series: a hundred curves of several metrics, with a bucket per pixel. */
   seriesTrialsMax: 200,
   seriesNamesMax: 50,
   seriesBucketsDefault: 1_000,
-  /** The metrics service's own limit of one answer, too. */
+  /** The most buckets, which is also the metrics service's limit for one answer. */
   seriesBucketsMax: 4_000,
-  /** Questions of one query that are under way at once: others ask meanwhile. */
+  /** The parallel queries to the metrics service for one request; the limit leaves room for other requests. */
   seriesAtOnce: 4,
-  /** Newest trials that are looked through for waiting runs while the scheduler is away, and the runs shown. */
+  /**
+   * The newest trials that are searched for waiting runs while the scheduler is unavailable, and the most runs shown.
+   */
   explainedTrialsMax: 1_000,
   explainedRunsMax: 64,
   /** Log lines in one page from the logs service. */
   logPageLines: 1_000,
-  /** Events read at once for a list of events: an event may have a quarter of a megabyte. */
+  /** The events that a list reads at once: an event may have 256 KiB. */
   listedEventsRead: 32,
   /**
-   * Events that one answer looks at, and about how many characters of theirs: a rare type, and large ones, take several
+   * The events that one page scans, and about how many characters it has; rare types and large events take several
    * pages.
    */
   listedEventsLookedAt: 10_000,
   listedEventsCharacters: 4 * 1024 * 1024,
-  /**
-   * Positions that are looked at once for the events of one experiment: some ten milliseconds of the database's time.
-   */
+  /** The positions that are scanned at once for the events of one experiment, in about ten milliseconds. */
   watchedPositions: 4_000,
-  /** How often a watcher of a search looks when nothing announces any event. */
+  /** The interval at which a watcher of a search queries without announcements. */
   searchPollMs: 1_000,
-  /** The topics of one Watch. */
+  /** The most topics of one Watch. */
   watchTopicsMax: 64,
-  /** Streams of Watch that a caller has open at one gateway, and that all callers have: their frames take memory. */
+  /** The most open Watch streams of one caller at one gateway, and of all callers: their frames use memory. */
   watchStreamsOfOneMax: 64,
   watchStreamsMax: 512,
   /**
-   * Distinct topics of a caller's streams at one gateway, and of all callers: each is asked for at each page of events.
+   * The most distinct topics of one caller at one gateway, and of all callers: each is queried for each page of events.
    */
   watchTopicsOfOneMax: 512,
   watchTopicsOfAllMax: 8_192,
   /**
-   * Questions of watchers to the read model that run at once, and those of one caller; lists have connections of their
-   * own.
+   * The watchers' queries to the read model that run at once, and those of one caller. Lists have other connections.
    */
   watchQueries: { max: 3, ofOneMax: 2 },
-  /** A page of events, and what it changes of topics, serves others who ask for so long. */
+  /** The time for which a page of events, and its changes to topics, are shared with other watchers. */
   watchPageMs: 1_000,
-  /** An answer of more characters is not kept for others: several thousand may be. */
+  /** The size up to which an answer is shared with other watchers, since several thousand may be kept. */
   watchSharedCharacters: 32 * 1024,
-  /** The same to the stores of points and lines. */
+  /** The watchers' queries to the stores of points and lines that run at once, and those of one caller. */
   watchLooks: { max: 8, ofOneMax: 4 },
-  /** Events read at once for watchers. */
+  /** The events that are read at once for watchers. */
   watchPageEvents: 500,
-  /** A watcher that resumes further back reads its lists again. */
+  /** The most events after which a watcher can resume; one that is further behind reads its lists again. */
   watchResumedMax: 10_000,
-  /** Frames that wait for a watcher, in characters; one that reads more slowly is cut off. */
+  /** The most characters of frames that wait for one watcher; a slower one is disconnected. */
   watchQueuedCharactersMax: 4 * 1024 * 1024,
   /**
-   * Trials that one pause of their experiment changes, or projects of a workspace, frame by frame; with more the topic
-   * is reset.
+   * The most trials of a paused experiment, or projects of an archived workspace, that get a frame each; with more the
+   * topic is reset.
    */
   watchShownElseMax: 1_000,
   /** How often watchers get a bookmark. */
   watchBookmarkMs: 1_000,
   watchLookMs: 1_000,
-  /** Points or lines in one frame: what a page of them costs, others wait for. */
+  /** The points or lines in one frame, which is the size of one query. */
   seriesPage: 500,
-  /**
-   * Intervals between polls for watched points and lines that nothing announces: the first, and the one while none
-   * arrive.
-   */
+  /** The intervals of queries for points and lines without announcements: at first, and while none arrive. */
   seriesPollMs: 1_000,
   seriesQuietMs: 8_000,
   watchRestMs: 50,
