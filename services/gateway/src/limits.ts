@@ -136,85 +136,88 @@ export const gatewayLimits = {
   seriesQuietMs: 8_000,
   watchRestMs: 50,
   watchRetryMs: 1_000,
-  /** The new events of a search for a client that did not know of it. */
+  /** The most events that a search's client gets with the refusal of operations that depend on an older version. */
   newEventsNamed: 20,
-  /** How often a follower looks for lines when nothing announces any. */
+  /** The interval at which a follower queries lines without announcements. */
   logPollMs: 1_000,
-  /** How often a follower looks for points when nothing announces any. */
+  /** The interval at which a follower queries points without announcements. */
   pointPollMs: 1_000,
-  /** Between two looks of one follower, so that reports that come one by one are read together: far below 200 ms. */
+  /**
+   * The least pause between two queries of one follower, so that single reports are read together. It is far below 200
+   * ms.
+   */
   pointLookMs: 20,
-  /** A follower that gets no points gets its position at least this often, so that it does not grow too old. */
+  /** The interval at which a follower without points gets its position, so that it stays among the kept ones. */
   positionToldMs: 60_000,
-  /** A server-sent comment keeps proxies from closing a quiet stream. */
+  /** The interval of comments in a quiet stream, which keep proxies from closing it. */
   sseKeepAliveMs: 15_000,
-  /** A client of a stream that reads nothing for so long is cut off: it continues after its last message. */
+  /** The time after which a client with unread messages is disconnected; it continues after its last message. */
   sseSlowMs: 30_000,
-  /** A stream that fails within this answers with a problem instead. */
+  /** The time within which an error of a stream is answered as a problem with its own status. */
   sseFirstMs: 250,
-  /** Built pages, held in memory: ours are some dozens of files of two megabytes. */
+  /** The most files of the Web UI, which are held in memory: it has some dozens of files and two megabytes. */
   webFilesMax: 1_000,
   webBytesMax: 64 * 1024 * 1024,
-  /** How often it is looked whether the callers of open streams are admitted still. */
+  /** The interval at which the callers of open streams are checked again. */
   openCallsMs: 30_000,
-  /** A session that no request uses for so long ends. */
+  /** The time without requests after which a session ends. */
   sessionIdleHours: 12,
-  /** A session is marked as used at most this often: a request more writes nothing. */
+  /** The least interval between two updates of a session's last use. */
   sessionUsedSeconds: 60,
-  /** Open sessions of one token; the one that was unused the longest goes first. */
+  /** The most open sessions of one token; beyond it the one with the oldest use ends. */
   sessionsOfTokenMax: 1_000,
-  /** A code that opens a session is good for so long. */
+  /** The lifetime of a code that opens a session. */
   sessionCodeMinutes: 10,
-  /** Wrong codes of one address within a minute, and the addresses that are remembered. */
+  /** The most wrong codes of one address in a minute, and the most addresses that are remembered. */
   wrongCodesMax: 20,
   wrongCodeAddressesMax: 10_000,
-  /** A token's label identifies it in a list; it is part of an event. */
+  /** The longest label of a token, which identifies it in a list and is part of an event. */
   tokenLabelCharactersMax: 255,
-  /** Said with every 503. */
+  /** The Retry-After of every 503. */
   retryAfterSeconds: 1,
-  /** Searches whose record is kept between analyses. */
+  /** The searches whose record is kept between analyses. */
   searchRecordsKept: 32,
-  /** Pages of pictures that are kept to be brought up to date, and a search's trials in one of them. */
+  /** The pages of pictures that are kept for later versions, and the trials of one page. */
   picturesKept: 8,
   picturedTrialsMax: 1_000,
-  /** Events of a search that are read at once. */
+  /** The events of a search that are read at once. */
   searchEventsPage: 500,
-  /** The characters of a branch, a remote, a folder, or the name of a client. */
+  /** The longest branch, remote or folder of a repository, and the longest name of a client. */
   sourceTextCharactersMax: 1_000,
-  /** A longer diff is in the model code itself. */
+  /** The longest diff of a repository; the model code has all changes anyway. */
   sourceDiffCharactersMax: 1024 * 1024,
-  /** The packages of a run's environment: some have hundreds. */
+  /** The most packages of a run's environment: some have hundreds. */
   packagesMax: 2_000,
   packageTextCharactersMax: 200,
-  /** All overrides of a submission together: as long as the configuration that they change. */
+  /** The most bytes of all overrides of a submission, which is also the limit of the configuration. */
   overridesBytesMax: 96 * 1024,
-  /** Comparisons of model code under way: each unpacks two archives. */
+  /** The comparisons of model code that run at once: each unpacks two archives. */
   diffsAtOnce: 2,
-  /** Comparisons that wait for their turn; beyond it the gateway answers 503. */
+  /** The comparisons that may wait in the queue; further ones are answered with 503. */
   diffsWaitingMax: 8,
-  /** Files that a comparison names, and those that it compares as text, each of so many bytes at most. */
+  /** The most files that a comparison names, the most that it compares as text, and the largest of these. */
   diffFilesMax: 1_000,
   diffTextFilesMax: 100,
   diffFileBytesMax: 64 * 1024,
-  /** Changed lines of one file for which the shortest edit script is looked for: some milliseconds. */
+  /** The most changed lines for which the shortest edit script is computed, which takes some milliseconds. */
   diffEditsMax: 300,
-  /** Files of stored code whose lists are kept, all lists together: two of the longest. */
+  /** The files in the kept lists of stored code, in total: two of the longest lists. */
   codeFilesKept: 200_000,
-  /** The bytes of one file of stored code that an answer holds as text. */
+  /** The bytes of one file of stored code that an answer has as text; a longer file is cut off. */
   codeFileBytesMax: 1024 * 1024,
-  /** The best versions of a model, in one answer. */
+  /** The most versions in an answer about the best versions of a model. */
   bestVersionsMax: 100,
-  /** Conditions of one query for versions: each is looked up for each version that is considered. */
+  /** The most conditions of a query for versions: each is checked for each version that is read. */
   conditionsMax: 16,
-  /** Existing names, listed in the error for a name that does not exist. */
+  /** The existing names that the error for an unknown name lists. */
   namesTold: 20,
-  /** The newest versions, whose names those are. */
+  /** The newest versions that these names are taken from. */
   namesOfVersions: 100,
-  /** Read at once from a file that is downloaded. */
+  /** The bytes that are read at once from a downloaded file. */
   archiveChunkBytes: 256 * 1024,
-  /** TensorBoard files and folders of one trial: beyond it they are no event files. */
+  /** The most TensorBoard files and folders of one trial; more cannot be event files. */
   tensorboardFilesMax: 100_000,
-  /** Matched log policies that a trial's description shows; there is one for each policy, node and run. */
+  /** The most matched log policies that a trial's description shows; there may be one per policy, node and run. */
   logPoliciesShown: 100,
   /** The lines of a trial in ERROR that `describe` shows. */
   lastLogLines: 20,
