@@ -72,6 +72,6 @@ async function hangUp(raw: ServerResponse, afterMs: number): Promise<void> {
 
 /** The client may reconnect, and continues after the last message that it has read. */
 function tooSlow(id: string, slowMs: number): Problem {
-  const detail = `the client left messages unread for ${slowMs} ms; continue after the last one that it has read (${id} was sent)`;
+  const detail = `the client left messages unread for ${slowMs} ms; continue after the last one that it has (${id} was sent)`;
   return new Problem(503, "reader_too_slow", detail);
 }

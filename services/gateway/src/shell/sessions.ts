@@ -1,10 +1,10 @@
 /**
- * Sessions of browsers and the codes that open one. A secret is 32 random bytes, given out once; its row has the
- * SHA-256.
+ * Sessions of browsers, and the codes that open a session. Both are secrets of 32 random bytes. A secret is returned
+ * once, and its row has only the SHA-256.
  *
  *   code ──redeemed once, within 10 minutes──► session ──12 h unused, or signed out──► (none)
  *
- * A session names its token; each request checks again whether that token is valid.
+ * A session refers to its token, and each request checks again whether that token is valid.
  */
 import { randomBytes } from "node:crypto";
 import { assert } from "@trainyard/kernel";
