@@ -154,7 +154,7 @@ describe("a checkpoint that a run's end names", () => {
     expect(await gc.retention(checkpoints[1] ?? "")).toEqual([]);
   });
 
-  test("spares what is condemned, until it is settled, if a returned agent names it late", async () => {
+  test("spares what is condemned, until it is settled, if an agent names it late", async () => {
     await gc.start(2);
     const late = randomUUID();
     const { experiment, trial, checkpoints } = await gc.trained([0, 0, 1], [1, 2]);
@@ -247,7 +247,7 @@ describe("a checkpoint that is still needed", () => {
     await becomes(pinned, deleted);
   });
 
-  test("for the rank that a late validation gives it is spared", async () => {
+  test("for the rank by its late validation is spared", async () => {
     await gc.start(1);
     const { experiment, trial, checkpoints } = await gc.trained([0, 1, 0], [3, null, 2]);
     const [, late = "", best] = checkpoints;

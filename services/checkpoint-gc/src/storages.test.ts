@@ -156,12 +156,12 @@ async function storeVariables(endpoint: string): Promise<Readonly<Record<string,
   return { TRAINYARD_STORAGE_CREDENTIALS: file, TRAINYARD_STORAGE_ENDPOINTS: endpoint };
 }
 
-describe("more checkpoints of a storage that is away than are looked at in one go", () => {
+describe("more checkpoints of an unavailable storage than one pass handles", () => {
   const many = gcLimits.page + 20;
   const others = () => ({ root: gc.root, storageId: gc.storageId, firstDigit: "f" });
   const losses = Array.from({ length: many }, () => null);
 
-  test("do not hold up those of another, before their deletion has started", async () => {
+  test("do not delay those of another storage before their deletion has started", async () => {
     const away = { root: join(gc.root, "away"), storageId: randomUUID(), firstDigit: "0" };
     const { experiment, checkpoints } = await gc.trained([0, 0, 0], losses, [], away);
     const other = await gc.trained([0, 0, 0], [1, 2, 3], [], others());
@@ -172,7 +172,7 @@ describe("more checkpoints of a storage that is away than are looked at in one g
     for (const checkpoint of checkpoints) expect(await gc.retention(checkpoint)).toEqual(condemned);
   });
 
-  test("do not hold up those of another, once their deletion has started", async () => {
+  test("do not delay those of another storage once their deletion has started", async () => {
     const root = join(gc.root, "failing");
     await mkdir(root);
     const failing = { root, storageId: await markStorage(root), firstDigit: "0" };
@@ -194,7 +194,7 @@ describe("more checkpoints of a storage that is away than are looked at in one g
     }
   });
 
-  test("do not hold up those of another while their object store is silent, which a pass asks once", async () => {
+  test("do not delay those of another storage while their object store is silent, which a pass asks once", async () => {
     await using silent = await SilentServer.start();
     const storage = { type: "s3", bucket: "models", endpoint_url: silent.url };
     const store = { root: "", storageId: randomUUID(), firstDigit: "0", storage };

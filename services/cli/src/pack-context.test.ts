@@ -61,7 +61,7 @@ test("a startup hook is detected, unless it is left out", async () => {
   expect((await packContext(folder.path, "code")).hasStartupHook).toBe(false);
 });
 
-test("the same files give the same bytes, whatever their modification times", async () => {
+test("the same files are packed to the same bytes, whatever their modification times", async () => {
   using one = folderOf({ "b.py": "1", "a.py": "2" });
   using other = folderOf({ "a.py": "2", "b.py": "1" });
   utimesSync(join(other.path, "a.py"), 1, 1);

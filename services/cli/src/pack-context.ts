@@ -25,7 +25,7 @@ export async function packContext(folder: string, shownAs: string): Promise<Pack
   if (found === null) throw new UsageError(`The context folder ${shownAs} does not exist.`);
   if (!found.isDirectory()) throw new UsageError(`The context ${shownAs} is not a folder.`);
   const paths = await contextPaths(folder, await contextRules(folder));
-  // The same files give the same bytes: a repeated submission is recognised by its digest.
+  // Equal files are packed to equal bytes: a repeated submission is recognised by its digest.
   const pack = create(
     { cwd: folder, gzip: { level: 6 }, portable: true, noMtime: true, noDirRecurse: true },
     // The packer refuses an empty list, so an empty folder is packed as ".".

@@ -34,7 +34,7 @@ export const limits = {
   fanOutsSavedEveryParts: 16,
   fanOutsSavedEveryEvents: 20_000,
   /**
-   * How long the next run waits for checkpoints that the last one has left, from its end. A database or a gateway
+   * The longest wait of the next run for checkpoints that the last one has left, from its end. A database or a gateway
    * restarts within that time. After it, training continues from an older checkpoint.
    */
   checkpointsWaitMs: 10 * 60 * 1_000,

@@ -54,7 +54,10 @@ export const gatewayLimits = {
    */
   verifyPatienceMs: 10_000,
   verifyRetryMs: 500,
-  /** How far the log's time may be ahead of the database's clock, as after a failover between synchronised hosts. */
+  /**
+   * The most by which the log's time may be ahead of the database's clock, as after a failover between synchronised
+   * hosts.
+   */
   logAheadMs: 1_000,
   /** The time for which an idempotency key has its first answer. */
   idempotencyHours: 24,
@@ -126,7 +129,7 @@ export const gatewayLimits = {
    * topic is reset.
    */
   watchShownElseMax: 1_000,
-  /** How often watchers get a bookmark. */
+  /** The interval at which watchers get a bookmark. */
   watchBookmarkMs: 1_000,
   watchLookMs: 1_000,
   /** The points or lines in one frame, which is the size of one query. */

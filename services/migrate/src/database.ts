@@ -26,8 +26,8 @@ export type Prepared = {
 };
 
 /**
- * Brings the database, the roles with passwords and schemas, and the log's tables up to date. Concurrent calls wait for
- * each other. Throws the errors of PostgreSQL, or a Fault of `migrateLog`.
+ * Updates the database, the roles with passwords and schemas, and the log's tables. Concurrent calls wait for each
+ * other. Throws the errors of PostgreSQL, or a Fault of `migrateLog`.
  */
 export async function prepareDatabase(options: DatabaseOptions): Promise<Prepared> {
   const roles = databaseRoles(options.services, options.passwords);

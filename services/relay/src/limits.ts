@@ -10,7 +10,7 @@ export const relayLimits = {
   pollMs: 500,
   /** The interval at which the log's time is compared with the database's clock. */
   logTimeMs: 60_000,
-  /** How far the log's time may be ahead of the clock, as after a failover between synchronised hosts. */
+  /** The most by which the log's time may be ahead of the clock, as after a failover between synchronised hosts. */
   logAheadMs: 1_000,
   /** The oldest events that a refill of a wiped stream includes: a week, like the stream's retention. */
   refillAgeMs: 7 * 24 * 60 * 60 * 1000,

@@ -111,7 +111,7 @@ test.each([
   [["--level", "loud"], "trace, debug, info, warning, error, critical"],
   [["--follow", "--tail", "3"], "--tail cannot be combined with --follow"],
   [["--save", "/nowhere/lines"], "/nowhere/lines cannot be written: ENOENT"],
-])("%j is refused with a sentence, and nothing is asked", async (args, sentence) => {
+])("%j is refused with a sentence, and no request is sent", async (args, sentence) => {
   const { code, err } = await gateway.yard("trial", "logs", "12.3", ...args);
   expect(code).toBe(2);
   expect(err).toContain(sentence);

@@ -79,7 +79,7 @@ export function addVersionCommands(group: Command): void {
     .action(withPlatform(download));
 }
 
-/** Its last argument is a list, unlike those of the other actions. */
+/** The last argument of this action is a list, unlike those of the other actions. */
 const compareAction = async (
   model: string,
   names: readonly string[],

@@ -75,7 +75,7 @@ test("a run whose missing checkpoint never arrives is requested when the wait is
   await holding(limits.checkpointsWaitMs - 1);
   expect(await requests()).toBe(1);
   stage.afresh();
-  // The time of the newest event tells the next leader how much of the wait is over.
+  // The time of the newest event shows the next leader which part of the wait is over.
   await stage.tell("experiment-13", experimentCreated());
   await holding(2);
   expect(await requests()).toBe(2);

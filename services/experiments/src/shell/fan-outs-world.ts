@@ -188,7 +188,7 @@ export class FanOutsWorld {
     return resolve;
   }
 
-  /** Retries a parked reaction. Resolves when the fan-out has done what is possible. */
+  /** Retries a parked reaction. Resolves when the fan-out can do nothing more. */
   async drivenAgain(stream: string, version: number): Promise<void> {
     const [event] = await this.#others.read(stream, version - 1, 1);
     assert(event !== undefined && this.#fanOuts !== null, `${stream} has event ${version}`);

@@ -136,7 +136,7 @@ test.each([
 test("a page of large events is short, and the next page continues", async () => {
   const ids = Array.from({ length: 20 }, (_, index) => 21 + index);
   for (const id of ids) {
-    // With the rest of the event, 16 of these fit into a page and 17 do not.
+    // A page has room for 16 of these events, with their other fields, but not for 17.
     const text = "x".repeat(gatewayLimits.listedEventsCharacters / 17);
     await gateway.append(
       `experiment-${id}`,

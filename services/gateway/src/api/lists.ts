@@ -81,7 +81,7 @@ export async function rowsPage<Kind extends DocumentKind>(
   const query: ListQuery = { list: spec, scope, filter, order, nowMs, columns, deleted };
   const size = pageSize(asked.pageSize);
   const position = backend.position;
-  // One row more than the page has shows whether another page follows.
+  // The query fetches one row more than a page, to see whether another page follows.
   const { places, total } = await inTurn(backend, async () => ({
     places: await listPlaces(pool, query, start?.place ?? null, size + 1),
     total: asked.count ? await countRows(pool, query) : null,

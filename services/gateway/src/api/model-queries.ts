@@ -101,7 +101,7 @@ export async function listVersions(
   const size = pageSize(request.pageSize);
   const below = readBelow(request.pageToken);
   const { pool } = backend.parts;
-  // One version more than the page has shows whether another page follows.
+  // The query fetches one version more than a page, to see whether another page follows.
   const numbers = await facts.matching(pool, { model, where, below, limit: size + 1 });
   if (numbers.length === 0) await requireKnown(backend, model, where);
   const page = numbers.slice(0, size);

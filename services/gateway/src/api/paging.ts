@@ -45,7 +45,7 @@ export async function listPage<Kind extends DocumentKind>(
 ): Promise<Page<Kind>> {
   const size = pageSize(asked.pageSize);
   const after = readPageToken(asked.pageToken);
-  // One row more than the page has shows whether another page follows.
+  // The query fetches one row more than a page, to see whether another page follows.
   const rows = await parts.documents.list(parts.pool, kind, {
     ...options,
     limit: size + 1,

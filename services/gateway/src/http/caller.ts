@@ -14,7 +14,7 @@ export type UserCaller = {
   readonly token: string;
   /** The caller's session; null for a caller that sent the token itself. */
   readonly session: OpenSession | null;
-  /** When the token expires; undefined for never. */
+  /** The time at which the token expires; undefined for never. */
   readonly tokenExpiresAtMs: number | undefined;
 };
 

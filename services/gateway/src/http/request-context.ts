@@ -19,7 +19,7 @@ export type RequestContext = {
   readonly cookie: SessionCookie | null;
 };
 
-/** One message of a stream. A caller that reconnects continues after its id. */
+/** A message of a stream. A caller that reconnects continues after its id. */
 export type StreamItem<Message extends object> = {
   /** The id; empty if a stream cannot be resumed after the message. */
   readonly id: string;

@@ -83,7 +83,7 @@ async function finishDeletion(deps: RemovalDeps, content: Content): Promise<void
   }
   const kind = isUsed ? "spare" : "delete";
   const isDecided = await decide(deps, content, { kind, attempt });
-  // Without a decision here, another replica has decided and removes the file.
+  // If the decision was made by another replica, that replica removes the file.
   if (isDecided && kind === "delete") {
     await deps.blobs.delete(contentKey({ ...content, deletions }));
   }

@@ -1,7 +1,7 @@
 /**
- * One stream of Watch. It first catches up: it reads a page of each source in turn, as fast as its client reads, until
- * all are at their ends. Then it follows the frames that the hubs put into its queue. Its cursor covers exactly the
- * frames that were sent.
+ * A stream of Watch. It first catches up: it reads a page of each source in turn, as fast as its client reads, until it
+ * is at the end of all sources. Then it follows the frames that the hubs put into its queue. Its cursor covers exactly
+ * the frames that were sent.
  */
 import type { Place, SeriesTopic } from "../core/watch/series.ts";
 import type { Topic } from "../core/watch/topics.ts";

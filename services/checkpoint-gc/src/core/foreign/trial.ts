@@ -9,7 +9,8 @@ export type TrialFacts = {
   readonly latest: string;
   readonly latestStep: number;
   /**
-   * The checkpoints that the trial's newest run named when it ended. Their own streams say whether they are complete.
+   * The checkpoints that the trial's newest run named when it ended. The streams of the checkpoints record whether they
+   * are complete.
    */
   readonly named: readonly string[];
   readonly unended: { readonly run: number; readonly fromCheckpoint: string } | null;

@@ -108,7 +108,7 @@ describe("restarting a trial", () => {
     ["of a trial that was stopped early", TrialOutcome.STOPPED_EARLY, "trial_completed"],
     ["of an invalid trial", TrialOutcome.INVALID_HYPERPARAMETERS, "trial_invalid"],
     ["of a trial that has not ended", null, "trial_not_ended"],
-  ])("%s gives the expected answer", (_, outcome, expected) => {
+  ])("%s has the expected outcome", (_, outcome, expected) => {
     expect(restart(outcome)).toEqual(expected);
   });
 

@@ -43,7 +43,7 @@ export function decideDeletion(state: ExperimentState, command: DeletionCommand)
     }
     case "undelete":
       if (deletion === null) return alreadySo;
-      // The deletion may be done at any moment after the grace.
+      // After the grace the deletion may be completed at any time, so it is too late for an undo.
       if (command.atMs >= deletion.graceEndMs) return refusedAsDeleted({ ...deletion, gone: true });
       return [{ type: "ExperimentDeletionUndone", data: {} }];
     default:
