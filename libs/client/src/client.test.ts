@@ -197,7 +197,7 @@ test("a problem keeps its code and its paths; an absent server is reported as un
   await expect(client.call("getVersion", {})).rejects.toThrow(Unreachable);
 });
 
-test("a reader that has seen enough closes the connection", async () => {
+test("a reader that stops early closes the connection", async () => {
   const closed = Promise.withResolvers<void>();
   await using server = await serve((_request, response) => {
     response.on("close", closed.resolve);

@@ -213,7 +213,7 @@ function jsonOf(descriptor: DescMessage, request: object): JsonObject {
   return toJson(descriptor, create(descriptor, request as Record<string, unknown>)) as JsonObject;
 }
 
-/** A field that is a list is given once for each of its values. */
+/** Encodes fields as a query; a list has one parameter per value. */
 export function queryOf(fields: JsonObject): string {
   const query = new URLSearchParams(
     Object.entries(fields).flatMap(([name, value]) =>

@@ -4,7 +4,7 @@ export const clientLimits = {
    * s.
    */
   busyMs: 15_000,
-  /** The longest wait of other calls and of streams for the platform: an outage of a minute, and 15 s for the start. */
+  /** The longest wait of streams, and of calls that outlast an outage: a minute of outage, and 15 s for the start. */
   awayMs: 75_000,
   /** The pause between two attempts when the platform names none. */
   retryMs: 250,

@@ -1,4 +1,4 @@
-/** The checkpoints of experiments that people delete. */
+/** Tests of the checkpoints of experiments that people delete. */
 import { existsSync } from "node:fs";
 import { mkdir, mkdtemp, readFile, rename, rm, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -190,7 +190,7 @@ test("TensorBoard files of a deleted experiment are removed from its tensorboard
     expect(existsSync(folderIn(root))).toBe(true);
     await markStorage(root);
     await vi.waitFor(() => expect(existsSync(folderIn(root))).toBe(false), soon);
-    // TensorBoard files beside the checkpoints are not this experiment's: it has a tensorboard_storage.
+    // TensorBoard files beside the checkpoints stay, because the experiment has a tensorboard_storage.
     expect(existsSync(folderIn(gc.root))).toBe(true);
   } finally {
     await rm(boards, { recursive: true, force: true });

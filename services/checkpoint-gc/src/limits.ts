@@ -1,5 +1,5 @@
 export const gcLimits = {
-  /** The competitors that a condemnation names from one ranking; it names those of two. */
+  /** The competitors of each of two rankings that a condemnation names. */
   competitorsPerRanking: 8,
   /** The default grace of a condemned checkpoint in seconds, which gives a person time to notice. */
   graceSeconds: 600,

@@ -38,7 +38,7 @@ const rejectedAs = (rejected: string) => ({ kind: "rejected", rejection: { rejec
 
 const becomes = (checkpoint: string | undefined, expected: readonly string[]) =>
   vi.waitFor(async () => expect(await gc.retention(checkpoint ?? "")).toEqual(expected), soon);
-/** Repeats the request until the service answers: it may have just started. */
+/** Repeats the request until the service answers, since the service may have just started. */
 const ask: typeof gc.stage.ask = (request, reply) =>
   vi.waitFor(() => gc.stage.ask(request, reply), soon);
 const remove = (checkpoint: string | undefined, ...globs: readonly string[]) =>
@@ -179,7 +179,7 @@ describe("a person who deletes some files of a checkpoint", () => {
     expect(existsSync(join(gc.root, latest, "deep", "weights"))).toBe(false);
     expect(existsSync(join(gc.root, latest, "metadata.json"))).toBe(true);
     expect(existsSync(outside)).toBe(true);
-    // The checkpoint before it is the latest whole one, so the policy keeps it.
+    // The first checkpoint is the latest whole one, so the policy keeps it.
     await gc.endExperiment(experiment);
     await gc.settled();
     expect(await gc.retention(checkpoints[0] ?? "")).toEqual([]);

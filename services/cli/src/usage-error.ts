@@ -3,7 +3,7 @@ export class UsageError extends Error {
   override readonly name = "UsageError";
 }
 
-/** A command that ran and failed: it is printed as one sentence, with exit code 1. */
+/** A command that ran and failed. The error is printed as one sentence, with exit code 1. */
 export class Failure extends Error {
   override readonly name = "Failure";
 }

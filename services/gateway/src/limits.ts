@@ -198,7 +198,9 @@ export const gatewayLimits = {
   diffsAtOnce: 2,
   /** The comparisons that may wait in the queue; further ones are answered with 503. */
   diffsWaitingMax: 8,
-  /** The most files that a comparison names, the most that it compares as text, and the largest of these. */
+  /**
+   * The most files that a comparison of code names, the most that it compares as text, and the largest of the latter.
+   */
   diffFilesMax: 1_000,
   diffTextFilesMax: 100,
   diffFileBytesMax: 64 * 1024,
@@ -214,7 +216,7 @@ export const gatewayLimits = {
   conditionsMax: 16,
   /** The existing names that the error for an unknown name lists. */
   namesTold: 20,
-  /** The newest versions that these names are taken from. */
+  /** The newest versions whose names the error for an unknown name lists. */
   namesOfVersions: 100,
   /** The bytes that are read at once from a downloaded file. */
   archiveChunkBytes: 256 * 1024,

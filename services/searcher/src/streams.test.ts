@@ -61,7 +61,7 @@ class FailingLog {
     throw new Fault("away", "the log went away", { retry: "later" });
   };
 
-  /** Another process has appended its decision first. */
+  /** Appends an event of another process before the append. */
   readonly overtaken: EventLog["append"] = async (request) => {
     const [write] = request.writes;
     if (write === undefined) throw new Error("something is written");

@@ -1,4 +1,4 @@
-/** The streams that this service owns. */
+/** The streams that the searcher owns. */
 import { type MachineFold, machineFold } from "@trainyard/runtime";
 import { SearchMachine } from "@trainyard/search";
 

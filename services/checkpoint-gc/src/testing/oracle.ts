@@ -64,7 +64,7 @@ export class Oracle {
     this.#proposed.length = 0;
   }
 
-  /** Returns why a checkpoint must not be condemned; null if it must be. */
+  /** Returns why a checkpoint must not be condemned; null if the checkpoint must be condemned. */
   keeps(checkpoint: string): string | null {
     const one = this.#stored.find((stored) => stored.checkpoint === checkpoint);
     if (one === undefined) return "it was never stored";

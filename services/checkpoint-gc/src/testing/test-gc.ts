@@ -91,7 +91,7 @@ export class TestGc implements AsyncDisposable {
     await this.stage.tell(`trial-${id}`, trialCreated(id, warmStart), runRequested(1, warmStart));
   }
 
-  /** A complete checkpoint of the trial's first run, with its files, validated unless the loss is null. */
+  /** Makes a complete checkpoint of the trial's first run, with its files, validated unless the loss is null. */
   async checkpoint(
     trial: string,
     step: number,

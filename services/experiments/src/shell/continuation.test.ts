@@ -158,7 +158,7 @@ describe("an experiment that has ended", () => {
     expect(end).toMatchObject({ type: "TrialEnded", data: { restarts: 0 } });
   });
 
-  test("and was killed creates the trial that its search had proposed at that moment when it is continued", async () => {
+  test("creates, when continued after a kill, the trial that its search had proposed during the kill", async () => {
     await happens(experiment, experimentCreated(random), activated, stopRequested(StopKind.KILL));
     await happens(search, trialProposed(1), completed(SearchCompletion.CANCELED));
     expect(await endOf(experiment, 1)).toBe("ExperimentEnded");

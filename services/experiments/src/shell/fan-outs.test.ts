@@ -66,7 +66,7 @@ describe("the fan-out of a large experiment's pause", () => {
       await world.tell([[`allocation-13.1#${run + 1}`, started]]);
       await world.committed("reaction", "13", 2 * run);
     }
-    // The other events were handled while most of the trials were not reached yet.
+    // The events above were handled while most of the trials were not reached yet.
     expect(world.parts).toBeLessThan(large / limits.trialsPerPart / 2);
     expect(Math.max(...waited)).toBeLessThanOrEqual(3);
     await world.settled();
@@ -216,7 +216,7 @@ describe("a large experiment that is stopped", () => {
     ]);
     await world.settled();
     const looks = world.looks;
-    // Trials end in the reverse order here: no order of ends makes the check expensive.
+    // The first trial stays open until the other trials have ended, so the check waits for it alone.
     const ends = Array.from({ length: less - 1 }, (_, n) => less - n);
     const end = allocationEnded(AllocationEndCause.KILLED);
     await world.tell(ends.map((number) => [`allocation-12.${number}#1`, end]));

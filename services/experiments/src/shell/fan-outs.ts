@@ -112,7 +112,7 @@ export class FanOuts {
     const fanOuts = new FanOuts(deps, typeof saved === "string" ? nothing : saved);
     const { position } = await log.cursor(consumer, 0);
     await fanOuts.#readTo(position);
-    // The save spares the next leader these pages if this one's lease ends soon.
+    // The save spares the next leader the pages that were read, if this leader's lease ends soon.
     if (fanOuts.#isSaveDue) await fanOuts.#save();
     return fanOuts;
   }

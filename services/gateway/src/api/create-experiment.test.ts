@@ -125,7 +125,7 @@ test("every agent of a large pool counts", async () => {
      select 'agent', 'large-' || n, 'large', 7, $2 from generate_series(1, $1::int) as n`,
     [agents, doc],
   );
-  // The scheduler refuses here, so only the count of the read model can accept the request.
+  // The scheduler refuses the request in this test, so only the count of the read model can accept it.
   await using _scheduler = await schedulerAnswers({ possible: false, detail: "it is too large" });
   const resource_pool = "large";
   expect(await validate({ slots_per_trial: agents, resource_pool })).toMatchObject({ status: 200 });

@@ -48,7 +48,7 @@ type Submission = AcceptedConfig & {
   /** The code of the experiment; null for none. `packed` is absent if it is stored already. */
   readonly code: (CheckedContext & { readonly packed?: Uint8Array }) | null;
   readonly paused: boolean;
-  /** The experiment from which this one is forked. */
+  /** The parent, if the experiment is a fork. */
   readonly parent?: Plain<ExperimentParent>;
 };
 
@@ -90,7 +90,7 @@ export async function acceptConfig(
   return { config, place, warnings };
 }
 
-/** Finds the workspace and project like `findPlace`; its errors have the paths of the configuration. */
+/** Finds the workspace and project like `findPlace`, with errors that have the paths of the configuration. */
 async function placeOf(
   backend: Backend,
   { workspace, project }: NormalisedConfig,

@@ -22,7 +22,7 @@ const ended = {
   data: { outcome: ExperimentOutcome.COMPLETED, reason: "" },
 } as const;
 
-/** All calls that read the experiment or its trial. */
+/** The paths of all calls that read the experiment or its trial. */
 const reads = [
   "experiments/1",
   "experiments/1/trials",

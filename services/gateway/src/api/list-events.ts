@@ -26,7 +26,7 @@ type Source = {
  */
 type Backwards = { readonly source: Source; before: number; read: StoredEvent[] };
 
-/** The kinds of objects whose events are in other or several streams. */
+/** The categories of an object's streams, if they differ from the object's kind. */
 const streamsOf: Readonly<Record<string, readonly string[]>> = {
   trial: ["trial", "measurement", "logsignal"],
   run: ["allocation"],

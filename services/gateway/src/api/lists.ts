@@ -43,7 +43,7 @@ export const wholeList: Omit<AskedList, "pageToken"> = {
 export type ListScope = {
   /** The experiment or workspace that the list belongs to; empty for a list without a parent. */
   readonly scope?: string;
-  /** Conditions from other parameters of the request; all must be true. */
+  /** Conditions from other parameters of the request, all of which must be true. */
   readonly conditions?: readonly Filter[];
   /** Columns whose value depends on more than the row, as SQL. */
   readonly columns?: Readonly<Record<string, string>>;
@@ -137,7 +137,7 @@ export function requireKnown(filter: Filter, list: ListSpec): void {
   conditionOf(filter, { list, attributes: "", values: new SqlValues(), nowMs: 0, columns: {} });
 }
 
-/** Combines a filter and conditions; null if there are none. */
+/** Combines a filter and conditions; null if both are empty. */
 export function allOf(filter: Filter | null, conditions: readonly Filter[]): Filter | null {
   const of = filter === null ? conditions : [...conditions, filter];
   return of.length === 0 ? null : { kind: "and", of };

@@ -241,7 +241,7 @@ describe("the best versions of a model", () => {
     expect(await numbers("/iris/versions:best", asked)).toEqual([3, 1]);
     expect(await best({ metric: "loss", order: "least" })).toMatchObject({ status: 400 });
   });
-  test("by a metric that no version has are refused with the names that there are", async () => {
+  test("by an unknown metric are refused with the known names", async () => {
     expect(await best({ metric: "accurcy" })).toMatchObject({
       status: 404,
       body: {

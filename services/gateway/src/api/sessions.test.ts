@@ -22,7 +22,7 @@ function cookieOf(answer: CallAnswer): string {
   return (answer.headers.get("set-cookie") ?? "").split(";")[0] ?? "";
 }
 
-/** Makes a call like a browser on a page of this server. */
+/** Makes a call in the way of a browser on a page of this server. */
 const byCookie = (
   cookie: string,
   method: string,

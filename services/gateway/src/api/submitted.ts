@@ -16,7 +16,7 @@ import { Problem } from "../http/problem.ts";
 import { gatewayLimits } from "../limits.ts";
 
 export type Submitted = {
-  /** The YAML text of the configuration, with its secrets; so are the overrides. */
+  /** The YAML text of the configuration, with its secrets; the overrides have their secrets too. */
   readonly text: string;
   readonly overrides: readonly string[];
   readonly client: string;

@@ -13,7 +13,7 @@ import { notFound, Problem } from "../http/problem.ts";
 import type { RequestContext, UnaryHandlers } from "../http/request-context.ts";
 import type { Backend } from "../shell/backend.ts";
 
-/** The other services that have views in tables. */
+/** The services besides the gateway that have views in tables. */
 const keepers = ["checkpoint-gc", "registry"] as const;
 const own = "gateway";
 

@@ -68,11 +68,7 @@ describe("an experiment that starts from a checkpoint", () => {
   });
 
   test.each<[string, object, string]>([
-    [
-      "an unknown checkpoint",
-      { source_checkpoint_uuid: randomUUID() },
-      "no such checkpoint",
-    ],
+    ["an unknown checkpoint", { source_checkpoint_uuid: randomUUID() }, "no such checkpoint"],
     ["an invalid UUID", { source_checkpoint_uuid: "../x" }, "no such checkpoint"],
     ["a damaged checkpoint", { source_checkpoint_uuid: gone }, "it is DAMAGED"],
     ["an unknown trial", { source_trial_id: "9.9" }, "no such trial"],

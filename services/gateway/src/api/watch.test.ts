@@ -264,7 +264,7 @@ describe("a watch", () => {
     const forged = Buffer.from(JSON.stringify([position, "another"])).toString("base64url");
     const watching = new Watching({ kind: "experiments" });
     watching.cursor = forged;
-    // The client disconnects before the reset arrives: the next connection gets it.
+    // The client disconnects before the reset arrives, so the next connection gets the reset.
     await watching.until(Number.POSITIVE_INFINITY, 1);
     expect(watching.resets).toBe(0);
     await watching.until(Number.POSITIVE_INFINITY, 2);

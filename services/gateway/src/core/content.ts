@@ -11,7 +11,7 @@ export type ContentState = {
 
 export type ContentEvent = EventOf<"ContentDeletionStarted" | "ContentSpared" | "ContentDeleted">;
 
-/** A command names its attempt: since an earlier attempt an experiment may have named the content. */
+/** A command names its attempt, because since an earlier attempt an experiment may have named the content. */
 export type ContentCommand =
   | { readonly kind: "start" }
   | { readonly kind: "spare" | "delete"; readonly attempt: number };

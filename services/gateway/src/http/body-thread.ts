@@ -11,7 +11,7 @@ export class BodyThread implements AsyncDisposable {
   /** Parses a body. The memory of the body is moved to the thread and cannot be used afterwards. */
   read(text: BodyText): Promise<ReadBody> {
     const { buffer, byteLength } = text.body;
-    // The body is copied if other values share its memory, because moved memory is lost here.
+    // The body is copied if other values share its memory, because moved memory cannot be used in this thread.
     const own = buffer instanceof ArrayBuffer && byteLength === buffer.byteLength;
     const body = new Uint8Array(own ? buffer : text.body);
     return this.#thread.ask({ ...text, body }, [body.buffer]);

@@ -26,7 +26,7 @@ export type Caller =
       readonly allocation: string;
       readonly trial: string;
       readonly run: number;
-      /** The log position at which the run was granted: its signals are at least as new. */
+      /** The log position at which the run was granted. Its signals are read from that position or later. */
       readonly grantPosition: number;
     };
 

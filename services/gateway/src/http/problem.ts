@@ -29,7 +29,7 @@ export class Problem extends Error {
   }
 }
 
-/** The HTTP statuses of rejection codes. A code that is missing here is a conflict, 409. */
+/** The HTTP statuses of rejection codes. A code without a status is a conflict, 409. */
 const statusOfCode: Readonly<Record<string, number>> = {
   invalid_config: 400,
   invalid_request: 400,

@@ -130,7 +130,7 @@ describe("an invalid query value is refused with its name and the expected form"
     });
   });
 
-  test("all invalid values are named", () => {
+  test("a query with several invalid values names all of them", () => {
     const query: Partial<Record<keyof FieldDescriptorProto, string>> = {
       number: "x",
       proto3Optional: "x",

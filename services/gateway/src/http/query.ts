@@ -83,7 +83,7 @@ function enumElement({ values }: DescEnum): Element {
 
 const int32 = integers(-(2n ** 31n), 2n ** 31n - 1n, Number);
 const uint32 = integers(0n, 2n ** 32n - 1n, Number);
-// A JavaScript number cannot hold 64 bits, so proto JSON has these integers as text.
+// A JavaScript number cannot hold 64 bits, so proto JSON has 64-bit integers as text.
 const int64 = integers(-(2n ** 63n), 2n ** 63n - 1n, String);
 const uint64 = integers(0n, 2n ** 64n - 1n, String);
 const float: Element = {

@@ -27,7 +27,7 @@ export async function sendStream<Message extends object>(
 ): Promise<void> {
   const iterator = items[Symbol.asyncIterator]();
   const first = iterator.next();
-  // An early error is thrown here; a stream without a message begins after a short wait.
+  // The await throws an early error. A stream without a message begins after a short wait.
   await Promise.race([first, setTimeout(gatewayLimits.sseFirstMs)]);
   reply.hijack();
   const { raw } = reply;

@@ -17,7 +17,7 @@ export type SearchState = {
   readonly proposed: number;
   /** The number of proposed trials whose outcome the search has recorded. */
   readonly over: number;
-  /** The reason why the search proposes no more trials before its limit; empty while it does. */
+  /** The reason why the search proposes no more trials before its limit; empty while it proposes trials. */
   readonly finished: string;
   /** Whether the search ends as failed for that reason. */
   readonly failing: boolean;
@@ -76,7 +76,7 @@ function stopped({ rule, evidence, fails = false }: EventData<"TrialStopDecided"
   return { stopped: stopSentence(rule, evidence), fails };
 }
 
-/** Returns the reason for which the search ends the trial; null if it does not. */
+/** Returns the reason for which the search ends the trial; null if the search does not end it. */
 export function stopOf(want: SearchWant | null): Stopped | null {
   return want !== null && typeof want === "object" ? want : null;
 }

@@ -43,7 +43,7 @@ export type TrialCommand =
   | { readonly kind: "start_run"; readonly run: number; readonly allocation: string }
   | { readonly kind: "stop_run"; readonly stop: Stop }
   | EndRun
-  /** An agent that has reconnected names the checkpoints that the run has left there. */
+  /** An agent that has reconnected names the checkpoints that the run has left on it. */
   | { readonly kind: "name_checkpoints"; readonly run: number; readonly left: Left }
   /** The upload of a left checkpoint made progress at this time. */
   | {
@@ -53,7 +53,7 @@ export type TrialCommand =
       readonly atMs: number;
     }
   | { readonly kind: "note_checkpoint"; readonly noted: Checkpoint }
-  /** The search cannot use the trial's reports: it fails, even if it had finished before. */
+  /** The search cannot use the trial's reports: the trial fails, even if it had finished before. */
   | { readonly kind: "fail_finished"; readonly reason: string }
   /** A continuation of the experiment includes the trial. */
   | { readonly kind: "continue"; readonly continuation: number }

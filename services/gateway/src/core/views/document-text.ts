@@ -15,7 +15,7 @@ const numbers: ReadonlyMap<unknown, number> = new Map([
   ["-0", -0],
 ]);
 
-/** The marker, and its escaped forms. */
+/** The marker and its escaped forms. */
 const markerLike = /^\$double\$*$/;
 
 export function textOfDocument(doc: unknown): string {
@@ -34,7 +34,7 @@ function written(value: number): unknown {
 }
 
 export function documentOfText(text: string): unknown {
-  // Every marker is written with these characters; most documents have none.
+  // Every marker is written with `"$double`, which most documents do not contain.
   if (!text.includes(`"${marker}`)) return JSON.parse(text);
   return JSON.parse(text, (_key, value: unknown) => (isMapping(value) ? read(value) : value));
 }

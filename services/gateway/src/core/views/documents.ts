@@ -29,7 +29,7 @@ export type ExperimentDocument = Omit<
   readonly contextDigest?: string;
   readonly notes?: string;
   readonly archived?: boolean;
-  /** The experiment from which this one was forked; empty for none. */
+  /** The id of the parent, if the experiment is a fork; empty for none. */
   readonly parent?: string;
   /** The requested deletion and the end of its grace; absent for none. Reads hide a deleted experiment. */
   readonly deletion?: { readonly graceEndMs: number; readonly reason: string };
@@ -68,7 +68,7 @@ export type TrialDocument = Plain<Trial> & {
   readonly records: readonly BestRecord[];
   /** The last few validations; after a rollback the last one that is left is the latest. */
   readonly recent: readonly BestRecord[];
-  /** The model versions that are checkpoints of this trial. */
+  /** The model versions that are checkpoints of the trial. */
   readonly versions?: readonly TrialVersion[];
 };
 
@@ -121,12 +121,12 @@ export type JobDocument = Omit<Plain<Job>, "jobsAhead"> & {
     readonly weight?: number;
     /** The limit of the job's slots; 0 for none. */
     readonly maxSlots?: number;
-    /** The place of the job's runs in the queue; it is compared with arrivals. */
+    /** The place of the job's runs in the queue, which is compared with arrivals. */
     readonly place?: number;
   } | null;
 };
 
-/** The number of times that a pool of this name was removed. */
+/** The number of times that a pool with the document's id was removed. */
 export type PoolDocument = { readonly removals: number };
 
 /** A project. The parent of its row is the id of its workspace. */
@@ -201,7 +201,7 @@ export const keyText = ({ kind, id }: DocumentKey): string => `${kind}/${id}`;
 /** The kinds of documents whose id is the experiment's. */
 const ofExperiment: ReadonlySet<DocumentKind> = new Set(["experiment", "config", "leaders"]);
 
-/** The rows of a projection: those that were fetched before, and the new ones. */
+/** The rows of a projection: fetched ones and new ones. */
 export class DocumentSet {
   readonly #rows = new Map<string, DocumentRow>();
   readonly #fetched = new Map<string, DocumentRow>();

@@ -29,7 +29,7 @@ export type Touched = {
   readonly closed: ReadonlySet<string>;
 };
 
-/** The fields of a stored event that are read here. */
+/** The fields of a stored event that `touchedOf` reads. */
 type LoggedEvent = { readonly stream: string; readonly type: string; readonly body: string };
 
 export function touchedOf(events: readonly LoggedEvent[]): Touched {
