@@ -18,8 +18,7 @@ export const limits = {
   /** The launches in a row that may fail with fewer agents; with their delays they take a minute and a half. */
   launchAttemptsMax: 8,
   /**
-   * The delay of the third launch after two failed ones; each later delay is twice as long. The first retry is
-   * immediate.
+   * The delay before the second retry of a launch, which doubles with each later retry. The first retry is immediate.
    */
   launchDelayFirstMs: 1_000,
   launchDelayLastMs: 60_000,

@@ -105,7 +105,7 @@ test.each<readonly [string, string, AnyEvent, string]>([
     { type: "ProjectArchived", data: archived },
     "project_archived",
   ],
-])("no experiment comes into %s, and those in it stay", async (_, stream, event, code) => {
+])("%s accepts no experiment, and those in it stay", async (_, stream, event, code) => {
   await create(place);
   await create(always);
   await stage.tell(stream, event);

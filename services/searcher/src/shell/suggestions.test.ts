@@ -139,7 +139,7 @@ describe("a free place of a search", () => {
     expect(await stage.names("search-12")).toEqual(before);
   });
 
-  test("is the subject of a repeated question after a failure of the model", async () => {
+  test("causes a second question after a failure of the model", async () => {
     await sequential(8);
     model.failNext();
     await settle();

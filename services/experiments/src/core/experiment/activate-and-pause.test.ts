@@ -33,13 +33,13 @@ describe("activating and pausing", () => {
       .thenNothing();
   });
 
-  test.each(["activate", "pause"] as const)("%s is refused while the experiment is being stopped", (kind) => {
+  test.each(["activate", "pause"] as const)("%s is refused while a stop is under way", (kind) => {
     given(experimentDecider, ...active, stopRequested())
       .when({ kind })
       .thenRejected("experiment_stopping");
   });
 
-  test.each(["activate", "pause"] as const)("%s is refused after the end of the experiment", (kind) => {
+  test.each(["activate", "pause"] as const)("%s is refused once the experiment ended", (kind) => {
     given(experimentDecider, ...active, ended)
       .when({ kind })
       .thenRejected("experiment_ended");

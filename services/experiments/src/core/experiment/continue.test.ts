@@ -41,7 +41,7 @@ describe("continuing an ended experiment", () => {
   test.each([
     ["runs the failed trials of random", random, {}, { continuation: 1 }],
     ["adds trials to random", random, { maxTrials: 9 }, { continuation: 1, maxTrials: 9 }],
-    ["refuses no additional trials", random, { maxTrials: 8 }, "invalid_request"],
+    ["refuses an unchanged max_trials", random, { maxTrials: 8 }, "invalid_request"],
     ["refuses too many trials", random, { maxTrials: 1_000_001 }, "invalid_request"],
     ["runs the rest of a grid", { name: "grid" }, {}, { continuation: 1 }],
     ["refuses a length for random", random, { maxLength: 9 }, "continue_unsupported"],
@@ -93,7 +93,7 @@ describe("continuing an ended experiment", () => {
   });
 });
 
-describe("restarting a trial", () => {
+describe("a restart", () => {
   const restart = (outcome: TrialOutcome | null, searcher: object = random): unknown => {
     const command = { kind: "restart_trial", request: "r", number: 3, outcome } as const;
     const decided = decideExperiment(endedWith(searcher), command);
