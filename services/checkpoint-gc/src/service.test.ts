@@ -273,7 +273,7 @@ describe("checkpoint-gc", () => {
     expect(await gc.retention(checkpoints[0] ?? "")).toEqual(condemned);
   });
 
-  test("whose crash left a deletion unrecorded repeats and records it", async () => {
+  test("repeats and records a deletion that a crash left unrecorded", async () => {
     await gc.start(0);
     const { experiment, checkpoints } = await gc.trained([0, 0, 0], [1]);
     const [gone = ""] = checkpoints;

@@ -67,7 +67,7 @@ export class Output {
   table<Item>(items: readonly Item[], columns: readonly Column<Item>[]): void {
     const cells = items.map((item) => columns.map((column) => printable(column.value(item))));
     const titles = columns.map((column) => column.title);
-    // reduce, because Math.max(...rows) fails at about 125,000 arguments.
+    // Computed with reduce, because Math.max(...rows) fails at about 125,000 arguments.
     const widths = titles.map((title, column) =>
       cells.reduce((width, row) => Math.max(width, row[column]?.length ?? 0), title.length),
     );

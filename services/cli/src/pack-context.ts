@@ -10,7 +10,7 @@ import { create } from "tar";
 import { cliLimits } from "./limits.ts";
 import { UsageError } from "./usage-error.ts";
 
-/** Never part of the training code; the last one is the output of local trainings. */
+/** The files that are never training code; the last pattern is the output of local trainings. */
 const always = [".git", "__pycache__", "*.pyc", ".trainyard", "trainyard-local/"];
 
 export type PackedContext = {

@@ -19,7 +19,7 @@ import { addWorkspaceCommands } from "./commands/workspace.ts";
 import { printableLines } from "./output.ts";
 import { Failure, UsageError } from "./usage-error.ts";
 
-/** 0: done. 1: failed, not completed or unreachable. 2: wrong usage or input. */
+/** Exit codes. 0: done. 1: failed, not completed or unreachable. 2: wrong usage or input. */
 type ExitCode = 0 | 1 | 2;
 
 /** The version of this command line; `yard version` asks the cluster for its own. */

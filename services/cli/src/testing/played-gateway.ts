@@ -21,7 +21,7 @@ export type PlayedAnswer =
   | { readonly events: string };
 
 export type PlayedGateway = AsyncDisposable & {
-  /** All requests so far. */
+  /** The requests that the gateway has received so far. */
   readonly requests: readonly PlayedRequest[];
   /** Runs the command line; each argument is one word. Returns its output. */
   readonly yard: (...args: readonly string[]) => Promise<Ran>;

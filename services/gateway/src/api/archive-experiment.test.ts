@@ -80,7 +80,9 @@ test("lists are filtered by labels and by states", async () => {
 test("a filter by an unknown state is refused with the list of states", async () => {
   const answer = await gateway.call("GET", "/api/v1/experiments?states=DONE");
   expect(answer).toMatchObject({ status: 400, body: { code: "invalid_request" } });
-  expect(String(answer.body["detail"])).toContain('"DONE" is not a state; the states are ACTIVE, PAUSED');
+  expect(String(answer.body["detail"])).toContain(
+    '"DONE" is not a state; the states are ACTIVE, PAUSED',
+  );
 });
 
 test("pages of a filtered list are complete and in order", async () => {

@@ -118,7 +118,7 @@ describe("a workspace", () => {
     expect(answers.map(({ status }) => status).toSorted()).toEqual([200, 409, 409, 409]);
   });
 
-  test("whose creation is repeated with the same Idempotency-Key is created once", async () => {
+  test("is created once if its creation is repeated with the same Idempotency-Key", async () => {
     const key = { "idempotency-key": "k1" };
     const first = await api("POST", "workspaces", { name: "again" }, key);
     const second = await api("POST", "workspaces", { name: "again" }, key);
