@@ -36,12 +36,12 @@ test("a call becomes the method, path, query, headers and body that the descript
   expect(seen).toEqual(["GET /api/v1/experiments/12/trials?pageSize=5 Bearer secret"]);
 });
 
-test("a list in a query is given once for each value", () => {
+test("a list in a query is sent as one parameter per value", () => {
   expect(queryOf({ labels: ["a", "b,c"], pageSize: 5 })).toBe("?labels=a&labels=b%2Cc&pageSize=5");
   expect(queryOf({})).toBe("");
 });
 
-test("a repeatable call waits out a 503; one that is not fails at once", async () => {
+test("a repeatable call waits out a 503; a call that may not be repeated fails at once", async () => {
   let calls = 0;
   await using server = await serve((_request, response) => {
     calls += 1;
@@ -58,7 +58,7 @@ test("a repeatable call waits out a 503; one that is not fails at once", async (
   expect(calls).toBe(5);
 });
 
-/** Time passes as soon as it is waited for, ten times as much. */
+/** A clock that moves only while someone waits for it, by ten times the wait. */
 class QuickClock implements Clock {
   #elapsedMs = 0;
   nowMs = (): number => this.#elapsedMs;
@@ -75,7 +75,7 @@ class QuickClock implements Clock {
 const createOnce = { idempotencyKey: "k" };
 const aMinuteMs = 60_000;
 
-test("a download waits out a 503, as a call that only reads does", async () => {
+test("a download waits out a 503, like any call that only reads", async () => {
   let calls = 0;
   await using server = await serve((_request, response) => {
     calls += 1;
@@ -87,7 +87,7 @@ test("a download waits out a 503, as a call that only reads does", async () => {
   expect(calls).toBe(2);
 });
 
-test("a call with an idempotency key outlasts a service that is away for a minute; one that only reads says so sooner", async () => {
+test("a call with an idempotency key outlasts a service that is unavailable for a minute; a call that only reads fails sooner", async () => {
   const clock = new QuickClock();
   await using server = await serve((_request, response) => {
     if (clock.monotonicMs() >= aMinuteMs) response.end("{}");
@@ -99,7 +99,7 @@ test("a call with an idempotency key outlasts a service that is away for a minut
   expect(clock.monotonicMs()).toBeLessThan(aMinuteMs + 5_000);
 });
 
-test("a call with an idempotency key also fails in the end when the service stays away", async () => {
+test("a call with an idempotency key fails in the end when the service stays unavailable", async () => {
   const clock = new QuickClock();
   await using server = await serve((_request, response) => {
     response.writeHead(503, { "content-type": "application/problem+json" }).end(busy);
@@ -109,7 +109,7 @@ test("a call with an idempotency key also fails in the end when the service stay
   expect(clock.monotonicMs()).toBeLessThan(2 * aMinuteMs);
 });
 
-test("a caller who has had an answer outlasts a platform where nobody answers for a minute; others learn it at once", async () => {
+test("a call with outlast waits for a minute until the platform answers; a call without it fails at once", async () => {
   const clock = new QuickClock();
   await using server = await serve((_request, response) => {
     if (clock.monotonicMs() < aMinuteMs) response.destroy();
@@ -121,7 +121,7 @@ test("a caller who has had an answer outlasts a platform where nobody answers fo
   expect(clock.monotonicMs()).toBeGreaterThanOrEqual(aMinuteMs);
 });
 
-test("a change without an idempotency key is not repeated, for users and for services", async () => {
+test("a change without an idempotency key is not repeated", async () => {
   let calls = 0;
   await using server = await serve((_request, response) => {
     calls += 1;
@@ -132,7 +132,7 @@ test("a change without an idempotency key is not repeated, for users and for ser
   expect(calls).toBe(1);
 });
 
-test("a stream outlasts a platform where nobody answers for a minute, once it has begun or where the caller says so", async () => {
+test("a stream outlasts a platform that does not answer for a minute, once it has begun or with outlast", async () => {
   const clock = new QuickClock();
   let begun = 0;
   await using server = await serve((_request, response) => {
@@ -154,7 +154,7 @@ test("a stream outlasts a platform where nobody answers for a minute, once it ha
   expect(clock.monotonicMs()).toBeGreaterThanOrEqual(aMinuteMs);
 });
 
-test("a stream that breaks off continues after its last message, also over a platform that is away for a moment", async () => {
+test("a stream that breaks off continues after its last message, also when the platform is unavailable for a while", async () => {
   const seen: (string | undefined)[] = [];
   await using server = await serve((request, response) => {
     seen.push(request.headers["last-event-id"] as string | undefined);
@@ -176,7 +176,7 @@ test("a stream that breaks off continues after its last message, also over a pla
   expect(seen).toEqual([undefined, "1", "1"]);
 });
 
-test("a problem keeps its code and its paths; an absent server is reported as absent", async () => {
+test("a problem keeps its code and its paths; an absent server is reported as unreachable", async () => {
   const problem = {
     status: 422,
     code: "invalid_config",
@@ -197,7 +197,7 @@ test("a problem keeps its code and its paths; an absent server is reported as ab
   await expect(client.call("getVersion", {})).rejects.toThrow(Unreachable);
 });
 
-test("a reader that has seen enough closes the connection", async () => {
+test("a reader that stops early closes the connection", async () => {
   const closed = Promise.withResolvers<void>();
   await using server = await serve((_request, response) => {
     response.on("close", closed.resolve);

@@ -1,4 +1,4 @@
-/** The checkpoints of experiments that people delete. */
+/** Tests of the checkpoints of experiments that people delete. */
 import { existsSync } from "node:fs";
 import { mkdir, mkdtemp, readFile, rename, rm, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -43,7 +43,7 @@ async function preview(experiment: string) {
   return answer.kind === "ok" ? answer.reply : answer;
 }
 
-test("during the grace nothing goes, also what was condemned before; after an undo it does", async () => {
+test("during the grace no checkpoint is deleted, not even one that was condemned before; after an undo it is", async () => {
   await gc.start(1);
   const { experiment, checkpoints } = await gc.trained([0, 0, 1], [1, 2]);
   await gc.endExperiment(experiment);
@@ -54,7 +54,7 @@ test("during the grace nothing goes, also what was condemned before; after an un
     const retries = await gc.stage.sql<{ why: string }>(
       `select why from checkpoint_gc.retries where checkpoint = '${first}'`,
     );
-    expect(retries[0]?.why).toContain("may yet be brought back");
+    expect(retries[0]?.why).toContain("may still be undone");
   }, soon);
   expect(gc.has(first ?? "")).toBe(true);
   await undo(experiment);
@@ -62,7 +62,7 @@ test("during the grace nothing goes, also what was condemned before; after an un
   expect(await gc.retention(last ?? "")).toEqual([]);
 });
 
-test("after the grace all of its checkpoints go, whatever its policy keeps", async () => {
+test("after the grace all checkpoints of a deleted experiment are removed, whatever its policy keeps", async () => {
   await gc.start(600);
   const { experiment, checkpoints } = await gc.trained([...keepAll], [1, null, 3]);
   await gc.endExperiment(experiment);
@@ -109,7 +109,7 @@ test("a checkpoint that a version pins or a fork begins from stays until they re
   await becomes(pinned, deleted);
 });
 
-test("a checkpoint that is complete only after the deletion goes, too", async () => {
+test("a checkpoint of a deleted experiment is also removed if it completes after the deletion", async () => {
   await gc.start(600);
   const { experiment, trial } = await gc.trained([...keepAll], [1]);
   await gc.endExperiment(experiment);
@@ -120,7 +120,7 @@ test("a checkpoint that is complete only after the deletion goes, too", async ()
   expect(gc.has(late)).toBe(false);
 });
 
-test("TensorBoard files of an experiment go after the grace, those of others stay, and no link is followed", async () => {
+test("TensorBoard files of a deleted experiment are removed after the grace, those of other experiments stay, and no link is followed", async () => {
   await gc.start(600);
   const board = (experiment: string) => join(gc.root, "tensorboard/experiment", experiment);
   const made = async () => {
@@ -145,7 +145,7 @@ test("TensorBoard files of an experiment go after the grace, those of others sta
   expect([existsSync(board(other)), existsSync(join(target, "trial"))]).toEqual([true, true]);
 });
 
-test("TensorBoard files wait while this host sees another storage", async () => {
+test("TensorBoard files of a deleted experiment wait while this host sees another storage", async () => {
   await gc.start(600);
   const { experiment } = await gc.trained([...keepAll], [1]);
   await gc.endExperiment(experiment);
@@ -168,12 +168,12 @@ test("TensorBoard files wait while this host sees another storage", async () => 
   await vi.waitFor(() => expect(existsSync(board)).toBe(false), soon);
 });
 
-test("TensorBoard files go from the storage that tensorboard_storage names, once this host sees it", async () => {
+test("TensorBoard files of a deleted experiment are removed from its tensorboard_storage, once this host sees it", async () => {
   await gc.start(600);
   const boards = await mkdtemp(join(tmpdir(), "trainyard-boards-"));
   try {
     const tensorboard_storage = { type: "shared_fs", host_path: boards, storage_path: "b" };
-    // It never had a checkpoint.
+    // The experiment never had a checkpoint.
     const experiment = await gc.experiment([...keepAll], {}, { tensorboard_storage });
     await gc.endExperiment(experiment);
     const folderIn = (root: string) => join(root, "tensorboard/experiment", experiment);
@@ -190,14 +190,14 @@ test("TensorBoard files go from the storage that tensorboard_storage names, once
     expect(existsSync(folderIn(root))).toBe(true);
     await markStorage(root);
     await vi.waitFor(() => expect(existsSync(folderIn(root))).toBe(false), soon);
-    // Those of another cluster, or of before, beside the checkpoints.
+    // TensorBoard files beside the checkpoints stay, because the experiment has a tensorboard_storage.
     expect(existsSync(folderIn(gc.root))).toBe(true);
   } finally {
     await rm(boards, { recursive: true, force: true });
   }
 });
 
-test("a fork that continues holds the checkpoint that its trials begin from, which nothing holds after its end", async () => {
+test("a fork that was continued keeps the checkpoint that its trials begin from until it ends", async () => {
   await gc.start(600);
   const { experiment, trial, checkpoints } = await gc.trained([...keepAll], [1, 2]);
   const [source = "", other] = checkpoints;

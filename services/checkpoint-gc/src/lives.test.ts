@@ -1,4 +1,4 @@
-/** Acts of people on checkpoints: pins, deletions and their undoing, policies, and the answers to them. */
+/** Tests of what people do with checkpoints: pin them, delete them, undo a deletion, set policies. */
 import { randomUUID } from "node:crypto";
 import { mkdir, symlink, writeFile } from "node:fs/promises";
 import { existsSync } from "node:fs";
@@ -38,7 +38,7 @@ const rejectedAs = (rejected: string) => ({ kind: "rejected", rejection: { rejec
 
 const becomes = (checkpoint: string | undefined, expected: readonly string[]) =>
   vi.waitFor(async () => expect(await gc.retention(checkpoint ?? "")).toEqual(expected), soon);
-/** A service that was just started does not answer yet. */
+/** Repeats the request until the service answers, since the service may have just started. */
 const ask: typeof gc.stage.ask = (request, reply) =>
   vi.waitFor(() => gc.stage.ask(request, reply), soon);
 const remove = (checkpoint: string | undefined, ...globs: readonly string[]) =>
@@ -65,8 +65,8 @@ const setPolicy = (experiment: string, best: number, trialBest: number, latest: 
     AcceptedSchema,
   );
 
-describe("a person deletes a checkpoint", () => {
-  test("that the policy keeps: after the grace, with the person and the reason in the log", async () => {
+describe("a person who deletes a checkpoint", () => {
+  test("removes one that the policy keeps, after the grace, with the person and the reason in the log", async () => {
     await gc.start(1);
     const { experiment, checkpoints } = await gc.trained([9, 9, 9], [3, 1]);
     await gc.endExperiment(experiment);
@@ -81,14 +81,14 @@ describe("a person deletes a checkpoint", () => {
   });
 
   test.each(["nonsense", "../../etc", "", "\u0000", randomUUID()])(
-    "of the id %j, and gets the answer that there is none",
+    "of the unknown id %j gets checkpoint_not_found",
     async (id) => {
       await gc.start(0);
       expect(await remove(id)).toMatchObject(rejectedAs("checkpoint_not_found"));
     },
   );
 
-  test("that is pinned, registered, restored from, or the latest of a live trial, and is refused", async () => {
+  test("that is pinned, registered, restored from, or the latest of a live trial, is refused", async () => {
     await gc.start(0);
     const { checkpoints } = await gc.trained([9, 9, 9], [3, 2, 1]);
     const [mine, version, restored] = checkpoints;
@@ -113,7 +113,7 @@ describe("a person deletes a checkpoint", () => {
     }
   });
 
-  test("that was uploaded from a folder: no policy judges it, and a version or a run keeps it", async () => {
+  test("that was uploaded from a folder is refused only while a version or a run keeps it; no policy judges it", async () => {
     await gc.start(0);
     const id = randomUUID();
     await mkdir(join(gc.root, id), { recursive: true });
@@ -141,14 +141,14 @@ describe("a person deletes a checkpoint", () => {
     expect(gc.has(id)).toBe(false);
   });
 
-  test("that was never complete, and is refused", async () => {
+  test("that was never complete is refused", async () => {
     await gc.start(0);
     const id = randomUUID();
     await gc.stage.tell(`checkpoint-${id}`, declared("1.1", 9, gc.root));
     expect(await remove(id)).toMatchObject(rejectedAs("checkpoint_not_complete"));
   });
 
-  test("until a pin takes the deletion back at once", async () => {
+  test("loses the deletion at once to a pin", async () => {
     await gc.start(600);
     const { experiment, checkpoints } = await gc.trained([0, 0, 1], [3, 1]);
     await gc.endExperiment(experiment);
@@ -161,8 +161,8 @@ describe("a person deletes a checkpoint", () => {
   });
 });
 
-describe("a person deletes some files", () => {
-  test("which go at once, and a link only as itself; the checkpoint no longer competes", async () => {
+describe("a person who deletes some files of a checkpoint", () => {
+  test("removes them at once, a link only as itself, and the checkpoint no longer competes", async () => {
     await gc.start(0);
     const { experiment, checkpoints } = await gc.trained([0, 0, 1], [3, 1]);
     const [, latest = ""] = checkpoints;
@@ -179,20 +179,20 @@ describe("a person deletes some files", () => {
     expect(existsSync(join(gc.root, latest, "deep", "weights"))).toBe(false);
     expect(existsSync(join(gc.root, latest, "metadata.json"))).toBe(true);
     expect(existsSync(outside)).toBe(true);
-    // The one before is now the latest whole one.
+    // The first checkpoint is the latest whole one, so the policy keeps it.
     await gc.endExperiment(experiment);
     await gc.settled();
     expect(await gc.retention(checkpoints[0] ?? "")).toEqual([]);
   });
 
-  test.each(["../x", "/etc/*", "", "a/../../b"])("by %j, and is refused", async (glob) => {
+  test.each(["../x", "/etc/*", "", "a/../../b"])("by the pattern %j is refused", async (glob) => {
     await gc.start(0);
     const { checkpoints } = await gc.trained([9, 9, 9], [1]);
     expect(await remove(checkpoints[0], glob)).toMatchObject(rejectedAs("invalid_request"));
     expect(gc.has(checkpoints[0] ?? "")).toBe(true);
   });
 
-  test("by a pattern that matches nothing, and nothing goes", async () => {
+  test("by a pattern that matches nothing removes no file", async () => {
     await gc.start(0);
     const { checkpoints } = await gc.trained([9, 9, 9], [1]);
     expect(await remove(checkpoints[0], "nothing/*")).toMatchObject({ kind: "ok" });
@@ -202,8 +202,8 @@ describe("a person deletes some files", () => {
   });
 });
 
-describe("the policy of an ended experiment", () => {
-  test("can be changed: what the new one gives up is condemned, by that policy", async () => {
+describe("the retention policy of an ended experiment", () => {
+  test("can be changed: the new policy condemns the checkpoints that it gives up", async () => {
     await gc.start(600);
     const { experiment, checkpoints } = await gc.trained([9, 9, 9], [3, 1, 2]);
     await gc.endExperiment(experiment);
@@ -219,14 +219,14 @@ describe("the policy of an ended experiment", () => {
     expect(await gc.retention(checkpoints[1] ?? "")).toEqual([]);
   });
 
-  test("that there is not cannot be set", async () => {
+  test("cannot be set if the experiment is unknown", async () => {
     await gc.start(0);
     expect(await setPolicy("987654", 1, 1, 1)).toMatchObject(rejectedAs("experiment_not_found"));
   });
 });
 
-describe("the preview", () => {
-  test("says of each checkpoint what keeps or condemns it, and nothing changes", async () => {
+describe("the preview of a retention policy", () => {
+  test("says what keeps or condemns each checkpoint, and changes nothing", async () => {
     await gc.start(600);
     const { experiment, trial, checkpoints } = await gc.trained([0, 1, 1], [3, 1, 2, 4]);
     await gc.stage.tell(`checkpoint-${checkpoints[0]}`, pinned("ada"));
@@ -251,7 +251,7 @@ describe("the preview", () => {
     expect(after.verdicts[0]?.graceEndMs).toBeGreaterThan(Date.now());
   });
 
-  test("judges by another policy that is asked for, in pages", async () => {
+  test("judges by another policy that the request names, in pages", async () => {
     await gc.start(600);
     const { experiment, checkpoints } = await gc.trained([9, 9, 9], [3, 1, 2]);
     const policy = { saveExperimentBest: 0, saveTrialBest: 0, saveTrialLatest: 1 };
@@ -264,7 +264,7 @@ describe("the preview", () => {
     expect(kept.map(({ checkpoint }) => checkpoint)).toEqual([checkpoints[2]]);
   });
 
-  test("of an experiment that there is not is refused", async () => {
+  test("of an unknown experiment is refused", async () => {
     await gc.start(0);
     const message = { experiment: "nope", checkpoint: "", limit: 0, after: "" };
     expect(await ask([ExplainRetentionSchema, message], RetentionPageSchema)).toMatchObject(
@@ -273,8 +273,8 @@ describe("the preview", () => {
   });
 });
 
-describe("a checkpoint that the policy leaves alone", () => {
-  test("is a damaged checkpoint, which does not compete either", async () => {
+describe("retention", () => {
+  test("does not condemn a damaged checkpoint, nor let it compete", async () => {
     await gc.start(0);
     const { experiment, checkpoints } = await gc.trained([0, 0, 1], [3, 1]);
     await gc.stage.tell(`checkpoint-${checkpoints[1]}`, damaged("deep/weights"));
@@ -283,7 +283,7 @@ describe("a checkpoint that the policy leaves alone", () => {
     for (const checkpoint of checkpoints) expect(await gc.retention(checkpoint)).toEqual([]);
   });
 
-  test("is one that a proposal names before its trial exists", async () => {
+  test("keeps a checkpoint that a proposal names before its trial exists", async () => {
     await gc.start(0);
     const experiment = await gc.experiment([0, 0, 0]);
     const trial = `${experiment}.1`;

@@ -55,7 +55,7 @@ describe("when an experiment ends", () => {
     expect(checkpoints.map((checkpoint) => gc.has(checkpoint))).toEqual([true, true, true, true]);
   });
 
-  test("after the grace the files go, and only those", async () => {
+  test("the files of condemned checkpoints, and no others, are deleted after the grace", async () => {
     await gc.start(0);
     const { experiment, checkpoints } = await gc.trained([1, 0, 1], [3, 1, 2, 4]);
     await gc.endExperiment(experiment);
@@ -82,7 +82,7 @@ describe("when an experiment ends", () => {
 });
 
 describe("while an experiment runs", () => {
-  test("checkpoints that its policy gives up are condemned, and the latest of a live trial never", async () => {
+  test("checkpoints that its policy gives up are condemned, but never the latest of a live trial", async () => {
     await gc.start(600);
     const experiment = await gc.experiment([0, 0, 0]);
     const trial = `${experiment}.1`;
@@ -96,7 +96,7 @@ describe("while an experiment runs", () => {
     expect(await gc.retention(third)).toEqual([]);
   });
 
-  test("nothing is, if its search may start trials from earlier checkpoints", async () => {
+  test("no checkpoint is condemned if its search may start trials from earlier checkpoints", async () => {
     await gc.start(600);
     const plain = await gc.experiment([0, 0, 0]);
     const copying = await gc.experiment([0, 0, 0], { name: "pbt" });
@@ -109,7 +109,7 @@ describe("while an experiment runs", () => {
     expect(await gc.retention(stored[0] ?? "")).toEqual([]);
   });
 
-  test("the checkpoint that its trials start from is held, and judged once it has ended", async () => {
+  test("the checkpoint that its trials start from is kept, and judged once the experiment has ended", async () => {
     await gc.start(600);
     const { experiment, trial, checkpoints } = await gc.trained([0, 0, 0], [1, 2]);
     const [source = "", other] = checkpoints;
@@ -134,7 +134,7 @@ describe("a checkpoint that a run's end names", () => {
     await gc.endExperiment(other.experiment);
     await becomes(other.checkpoints[0], deleted);
     for (const checkpoint of checkpoints) expect(await gc.retention(checkpoint)).toEqual([]);
-    // It is the trial's latest and its best.
+    // The late checkpoint is the latest and the best of the trial.
     await gc.checkpoint(trial, 9, 0.5, late);
     for (const checkpoint of checkpoints) await becomes(checkpoint, deleted);
     expect(await gc.retention(late)).toEqual([]);
@@ -154,7 +154,7 @@ describe("a checkpoint that a run's end names", () => {
     expect(await gc.retention(checkpoints[1] ?? "")).toEqual([]);
   });
 
-  test("by an agent that came back spares what is condemned, until it is settled", async () => {
+  test("spares what is condemned, until it is settled, if an agent names it late", async () => {
     await gc.start(2);
     const late = randomUUID();
     const { experiment, trial, checkpoints } = await gc.trained([0, 0, 1], [1, 2]);
@@ -170,7 +170,7 @@ describe("a checkpoint that a run's end names", () => {
 });
 
 describe("a checkpoint that is still needed", () => {
-  test("by a queued run of another experiment is not condemned until that trial has ended", async () => {
+  test("by a queued run of another experiment is condemned only after that trial has ended", async () => {
     await gc.start(0);
     const { experiment, checkpoints } = await gc.trained([0, 0, 0], [1, 2]);
     const [wanted = "", other] = checkpoints;
@@ -185,7 +185,7 @@ describe("a checkpoint that is still needed", () => {
     expect(gc.has(wanted)).toBe(false);
   });
 
-  test("since it was condemned is spared: a checkpoint condemned while a queued run wants it", async () => {
+  test("is spared: a checkpoint condemned while a queued run wants it", async () => {
     await gc.start(1);
     const { experiment, checkpoints } = await gc.trained([0, 0, 0], [1]);
     const [wanted = ""] = checkpoints;
@@ -229,7 +229,7 @@ describe("a checkpoint that is still needed", () => {
     await gc.stop();
   });
 
-  test("by a pin is kept until that is taken back", async () => {
+  test("by a pin is kept until it is unpinned", async () => {
     await gc.start(0);
     const { experiment, checkpoints } = await gc.trained([0, 0, 0], [1]);
     const [pinned = ""] = checkpoints;
@@ -247,7 +247,7 @@ describe("a checkpoint that is still needed", () => {
     await becomes(pinned, deleted);
   });
 
-  test("for its rank, by a validation that came in late, is spared", async () => {
+  test("for the rank by its late validation is spared", async () => {
     await gc.start(1);
     const { experiment, trial, checkpoints } = await gc.trained([0, 1, 0], [3, null, 2]);
     const [, late = "", best] = checkpoints;
@@ -260,8 +260,8 @@ describe("a checkpoint that is still needed", () => {
   });
 });
 
-describe("a crash", () => {
-  test("before the reaction: it reacts when it is back, once", async () => {
+describe("checkpoint-gc", () => {
+  test("that was down while an experiment ended condemns its checkpoints once, when it is back", async () => {
     const { experiment, checkpoints } = await gc.trained([0, 0, 1], [1, 2, 3]);
     await gc.endExperiment(experiment);
     await gc.start(600);
@@ -273,7 +273,7 @@ describe("a crash", () => {
     expect(await gc.retention(checkpoints[0] ?? "")).toEqual(condemned);
   });
 
-  test("between deleting and recording it: the deletion is done again and recorded", async () => {
+  test("repeats and records a deletion that a crash left unrecorded", async () => {
     await gc.start(0);
     const { experiment, checkpoints } = await gc.trained([0, 0, 0], [1]);
     const [gone = ""] = checkpoints;
@@ -284,7 +284,7 @@ describe("a crash", () => {
     expect(events[2]?.data).toEqual({ files: 2, bytes: 5 });
   });
 
-  test("with the storage away: nothing is deleted, nor counts as deleted, until it is back", async () => {
+  test("deletes nothing, and records no deletion, while the storage is unavailable", async () => {
     const { experiment, checkpoints } = await gc.trained([0, 0, 0], [1, 2]);
     const [first = "", second = ""] = checkpoints;
     await rename(gc.root, `${gc.root}.away`);
@@ -300,7 +300,7 @@ describe("a crash", () => {
     expect([gc.has(first), gc.has(second)]).toEqual([false, false]);
   });
 
-  test("that took its tables: they are folded again, and nothing is decided twice", async () => {
+  test("that lost its tables rebuilds them, and decides nothing twice", async () => {
     await gc.start(600);
     const { experiment, checkpoints } = await gc.trained([0, 0, 0], [1, 2]);
     await gc.endExperiment(experiment);
@@ -321,8 +321,8 @@ describe("a crash", () => {
   });
 });
 
-describe("verification", () => {
-  test("finds an altered row of each table, and nothing where all agree with the log", async () => {
+describe("verification of the tables", () => {
+  test("finds an altered row of each table, and no difference where all rows agree with the log", async () => {
     await gc.start(600);
     const { trial, checkpoints } = await gc.trained([0, 1, 1], [1, 2]);
     const next = await gc.experiment([0, 1, 1]);
@@ -352,7 +352,7 @@ describe("verification", () => {
     expect(await gc.stage.verify()).toEqual({ [name]: "" });
   });
 
-  test("holds while others write", async () => {
+  test("finds no difference while events are written", async () => {
     await gc.start(600);
     await gc.settled();
     let over = false;

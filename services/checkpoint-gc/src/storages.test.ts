@@ -1,4 +1,4 @@
-/** This service with a storage that its host does not see, or sees otherwise than the writer of the checkpoints. */
+/** Tests of the service with a storage that its host does not see, or sees differently from the checkpoints' writer. */
 import { randomUUID } from "node:crypto";
 import { mkdir, mkdtemp, rename, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -26,14 +26,14 @@ const deleted = ["CheckpointCondemned", "CheckpointDeletionStarted", "Checkpoint
 const becomes = (checkpoint: string | undefined, expected: readonly string[]) =>
   vi.waitFor(async () => expect(await gc.retention(checkpoint ?? "")).toEqual(expected), soon);
 
-/** Why a checkpoint waits, as the table says. */
+/** Returns why the deletion of a checkpoint waits, from the table of retries. */
 async function why(checkpoint: string): Promise<string> {
   const text = "select why from checkpoint_gc.retries where checkpoint = $1";
   const [row] = await gc.stage.sql<{ why: string }>(text, [checkpoint]);
   return row?.why ?? "";
 }
 
-describe("a storage that two hosts see differently", () => {
+describe("checkpoint-gc with a storage that two hosts see differently", () => {
   test.each([
     ["an empty folder", "is the storage mounted here", async () => {}],
     [
@@ -60,7 +60,7 @@ describe("a storage that two hosts see differently", () => {
     expect(gc.has(checkpoint)).toBe(false);
   });
 
-  test("has deleted what a clock that was ahead put off by days, once that clock is right", async () => {
+  test("deletes at once, after a wrong clock is corrected, a checkpoint that it put off by days", async () => {
     await gc.start(0);
     const { experiment, checkpoints } = await gc.trained([0, 0, 0], [1]);
     const [checkpoint = ""] = checkpoints;
@@ -74,7 +74,7 @@ describe("a storage that two hosts see differently", () => {
     await becomes(checkpoint, deleted);
   });
 
-  test("keeps what was declared without its id, says so, and deletes it once it is adopted", async () => {
+  test("keeps what was declared without its id, logs a warning, and deletes it once the storage is adopted", async () => {
     await gc.start(0);
     const older = { root: gc.root, storageId: "" };
     const { experiment, checkpoints } = await gc.trained([0, 0, 0], [1], [], older);
@@ -95,7 +95,7 @@ describe("a storage that two hosts see differently", () => {
     expect(await why(checkpoint)).toBe("");
   });
 
-  test("is tried again later and later", async () => {
+  test("retries with growing delays", async () => {
     await gc.start(600);
     const older = { root: gc.root, storageId: "" };
     const { checkpoints } = await gc.trained([0, 0, 0], [1], [], older);
@@ -124,7 +124,7 @@ describe("a storage that two hosts see differently", () => {
     }
   });
 
-  test("with the storage gone in the middle of a deletion: that is done again when it is back", async () => {
+  test("repeats a deletion that a vanished storage interrupted", async () => {
     const { experiment, checkpoints } = await gc.trained([0, 0, 0], [1]);
     const [gone = ""] = checkpoints;
     let away = false;
@@ -148,7 +148,7 @@ describe("a storage that two hosts see differently", () => {
   });
 });
 
-/** With credentials that no server asks for. */
+/** Credentials for a test server that checks none. */
 async function storeVariables(endpoint: string): Promise<Readonly<Record<string, string>>> {
   const file = join(await mkdtemp(join(tmpdir(), "trainyard-gc-")), "storage.json");
   const s3 = { access_key_id: "key", secret_access_key: "secret" };
@@ -156,12 +156,12 @@ async function storeVariables(endpoint: string): Promise<Readonly<Record<string,
   return { TRAINYARD_STORAGE_CREDENTIALS: file, TRAINYARD_STORAGE_ENDPOINTS: endpoint };
 }
 
-describe("more checkpoints of a storage that is away than are looked at in one go", () => {
+describe("more checkpoints of an unavailable storage than one pass handles", () => {
   const many = gcLimits.page + 20;
   const others = () => ({ root: gc.root, storageId: gc.storageId, firstDigit: "f" });
   const losses = Array.from({ length: many }, () => null);
 
-  test("do not hold up those of another, before their deletion has started", async () => {
+  test("do not delay those of another storage before their deletion has started", async () => {
     const away = { root: join(gc.root, "away"), storageId: randomUUID(), firstDigit: "0" };
     const { experiment, checkpoints } = await gc.trained([0, 0, 0], losses, [], away);
     const other = await gc.trained([0, 0, 0], [1, 2, 3], [], others());
@@ -172,7 +172,7 @@ describe("more checkpoints of a storage that is away than are looked at in one g
     for (const checkpoint of checkpoints) expect(await gc.retention(checkpoint)).toEqual(condemned);
   });
 
-  test("do not hold up those of another, once their deletion has started", async () => {
+  test("do not delay those of another storage once their deletion has started", async () => {
     const root = join(gc.root, "failing");
     await mkdir(root);
     const failing = { root, storageId: await markStorage(root), firstDigit: "0" };
@@ -194,7 +194,7 @@ describe("more checkpoints of a storage that is away than are looked at in one g
     }
   });
 
-  test("do not hold up those of another while their object store is silent, which a pass asks once", async () => {
+  test("do not delay those of another storage while their object store is silent, which a pass asks once", async () => {
     await using silent = await SilentServer.start();
     const storage = { type: "s3", bucket: "models", endpoint_url: silent.url };
     const store = { root: "", storageId: randomUUID(), firstDigit: "0", storage };
@@ -214,7 +214,7 @@ describe("more checkpoints of a storage that is away than are looked at in one g
     for (const checkpoint of other.checkpoints) await becomes(checkpoint, deleted);
     for (const checkpoint of checkpoints) expect(await gc.retention(checkpoint)).toEqual(condemned);
     expect(await why(checkpoints[0] ?? "")).toContain("s3://models cannot read");
-    // Two attempts of 2 s each pass; asked one by one, those of the first page alone would take 400 s.
+    // A pass takes two attempts of 2 s each. If each checkpoint waited for the store, the first page would take 400 s.
     const passesMax = (performance.now() - started) / 4_000 + 1;
     expect(silent.connections).toBeLessThanOrEqual(2 * Math.ceil(passesMax));
   });

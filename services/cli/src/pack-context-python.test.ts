@@ -1,5 +1,5 @@
-// The Python client packs a folder as the command line does: the archives are equal, byte for byte, before they are
-// compressed, which each does with the zlib that it has.
+// The Python client and the command line pack a folder alike. The tar archives are equal byte for byte; the compression
+// differs, since each uses its own zlib.
 import { execFileSync } from "node:child_process";
 import {
   chmodSync,
@@ -88,7 +88,7 @@ test("command line and Python send equal archives of a folder with links, modes,
     "z".repeat(200),
   ])
     write(name);
-  // Around what a header has room for: 99, 100 and 101 bytes, and names that only a prefix makes fit.
+  // Lengths around the limits of a tar header: 99 to 101 bytes, and names that fit only with a prefix.
   for (const length of [98, 99, 100, 101, 102, 154, 155, 156, 157]) {
     write(`${"d".repeat(length)}/f`);
     write(`f${"n".repeat(length - 1)}`);

@@ -39,7 +39,7 @@ async function create(paused: boolean, commitId = newEventId()): Promise<string>
   const request = { configSourceDigest, contextDigest, contextBytes, seed, owner, paused };
   const config = exampleConfig;
   const asked = [CreateExperimentSchema, { ...request, config }] as const;
-  // Nobody serves before the lease is held.
+  // The service answers only once it holds the lease.
   const answer = await expect
     .poll(() => stage.ask(asked, AcceptedSchema, commitId).catch(() => null))
     .toMatchObject({ kind: "ok" })
@@ -52,19 +52,19 @@ async function types(stream: string): Promise<readonly string[]> {
   return (await stage.events(stream)).map(({ type }) => type);
 }
 
-test("a created experiment gets a number and its trials runs, over its own role and schema", async () => {
+test("a created experiment gets a number and its trials get runs, with the service's database role and schema", async () => {
   const id = await create(false);
   await stage.tell(`search-${id}`, trialProposed());
   await expect.poll(() => types(`trial-${id}.1`)).toEqual(["TrialCreated", "RunRequested"]);
   expect(await types(`experiment-${id}`)).toEqual(["ExperimentCreated", "ExperimentActivated"]);
 });
 
-test("a command that is repeated is answered with the experiment that the first one made", async () => {
+test("a repeated create command returns the first experiment", async () => {
   const commitId = newEventId();
   expect(await create(true, commitId)).toBe(await create(true, commitId));
 });
 
-test("requests made while the service was away are done when it is back", async () => {
+test("requests made while the service was down are handled when it is back", async () => {
   const id = await create(true);
   await stage.ask([ActivateExperimentSchema, { experiment: id }], AcceptedSchema);
   await service[Symbol.asyncDispose]();
@@ -82,7 +82,7 @@ test("an experiment that is killed before it has trials ends at once", async () 
     .toMatchObject({ type: "ExperimentEnded", data: { outcome: ExperimentOutcome.CANCELED } });
 });
 
-test("an experiment that does not exist is not found", async () => {
+test("an unknown experiment is answered with experiment_not_found", async () => {
   const asked = [ActivateExperimentSchema, { experiment: "999999" }] as const;
   expect(await stage.ask(asked, AcceptedSchema)).toMatchObject({
     kind: "rejected",

@@ -20,7 +20,7 @@ async function query(url: string, sql: string): Promise<unknown[]> {
   }
 }
 
-/** The stored form of each role's password. */
+/** Returns the stored form of each role's password. */
 const verifiers = (): Promise<unknown[]> =>
   query(
     postgres.url(),
@@ -33,7 +33,7 @@ const options = (database: string, adminUrl = postgres.url({ database })) => ({
   passwords: { ty_gateway: "first", ty_checkpoint_gc: "second" },
 });
 
-test("two migrations at once create everything once, and a third changes nothing", async () => {
+test("two concurrent migrations create everything once, and a third one changes nothing", async () => {
   const both = await Promise.all([
     prepareDatabase(options("twice")),
     prepareDatabase(options("twice")),
@@ -68,7 +68,7 @@ test("each service logs in with its role, reads the log, and creates tables in i
   await expect(query(url, "delete from log.events")).rejects.toThrow(/permission denied/);
 });
 
-test("a changed password is stored, and one that is not given stays", async () => {
+test("a changed password is stored, and a password that is not given stays", async () => {
   const roles = (password: string | null) => [{ name: "ty_alpha", password, schema: "alpha" }];
   const stored = (): Promise<unknown[]> =>
     query(postgres.url(), "select rolpassword from pg_authid where rolname = 'ty_alpha'");
@@ -81,7 +81,7 @@ test("a changed password is stored, and one that is not given stays", async () =
   expect(await stored()).not.toEqual(first);
 });
 
-test("an administrator without superuser rights can prepare the database, and repeat it", async () => {
+test("an administrator without superuser rights can prepare the database, also repeatedly", async () => {
   await using own = await startTestPostgres();
   await query(own.url(), "create role operator login createrole createdb");
   const adminUrl = own.url({ user: "operator", database: "managed" });

@@ -1,6 +1,4 @@
-/**
- * A log on a real PostgreSQL that goes back, and the stream of a real NATS server, read as somebody outside reads it.
- */
+/** Tests with a rewound log on a real PostgreSQL and the stream of a real NATS server, read by an external consumer. */
 import { type Bus, createNatsBus, type EventOrigin } from "@trainyard/bus";
 import { startNats, type TestNats } from "@trainyard/bus/testing";
 import type { StoredEvent } from "@trainyard/event-log";
@@ -46,7 +44,7 @@ async function relay(): Promise<Service> {
   return service;
 }
 
-/** The state of a restored backup: the log as it was when its head was there. */
+/** Restores the log to an earlier position, like a restore from a backup. */
 async function restoredTo(position: number): Promise<void> {
   await stage.sql("delete from log.events where position > $1", [position]);
   await stage.sql("delete from log.commits where position > $1", [position]);
@@ -87,7 +85,7 @@ test("the relay logs that a log went back, and fills its stream again as a new e
       detail: `the stream's last event is ${before[3]} at position 4, but the log ends before it: the log went back, and the stream is filled from it again as a new epoch`,
     },
   ]);
-  // Each names its log and its predecessor, so that an outside consumer sees the break.
+  // Each event names its log and its predecessor, by which an external consumer detects the break.
   const young = heard.filter(({ origin }) => origin.epoch === epochs()[1]);
   expect(young.map(({ origin }) => origin)).toEqual(
     ["", ...(await idsInLog()).slice(0, -1)].map((previousId) => ({
@@ -100,7 +98,7 @@ test("the relay logs that a log went back, and fills its stream again as a new e
   expect(logs).toBe(4);
 });
 
-test("a log that went back and came further while the relay was stopped is noticed when it starts", async () => {
+test("a log that was rewound and then grew while the relay was stopped is detected at the relay's start", async () => {
   const first = await relay();
   await tell("a", "b", "c");
   const before = await idsInLog();
@@ -119,7 +117,7 @@ test("a log that went back and came further while the relay was stopped is notic
   ]);
 });
 
-test("a server that comes back quickly with what it had is no rewind", async () => {
+test("a database connection that breaks and returns with the same log is not a rewind", async () => {
   await using _running = await relay();
   await tell("a", "b");
   await until(async () => expect(idsOf(epochs()[0])).toEqual(await idsInLog()));

@@ -33,7 +33,7 @@ async function types(stream: string): Promise<readonly string[]> {
   return (await stage.events(stream)).map(({ type }) => type);
 }
 
-test("a created experiment gets its search, and the next trial when one ends", async () => {
+test("a created experiment gets a search, which proposes the next trial when one ends", async () => {
   await stage.tell("experiment-1", experimentCreated());
   await expect
     .poll(() => types("search-1"))
@@ -50,7 +50,7 @@ test("a created experiment gets its search, and the next trial when one ends", a
     ]);
 });
 
-test("a search whose experiment was stopped while it was away is canceled when it is back", async () => {
+test("a search whose experiment was stopped while the service was down is canceled when it is back", async () => {
   await stage.tell("experiment-2", experimentCreated());
   await expect.poll(() => types("search-2")).toHaveLength(3);
   await service[Symbol.asyncDispose]();
@@ -64,14 +64,15 @@ test("a search whose experiment was stopped while it was away is canceled when i
     .toMatchObject({ type: "SearchCompleted", data: { reason: SearchCompletion.CANCELED } });
 });
 
-test("a search by a model proposes what its thread suggests", async () => {
+test("a search with a model proposes the suggestions of the model's thread", async () => {
   const example = experimentCreated();
   const searcher = { ...exampleConfig.searcher, name: "gp", max_trials: 500 };
   const config = { ...exampleConfig, searcher: { ...searcher, max_concurrent_trials: 8 } };
   await stage.tell("experiment-4", { ...example, data: { ...example.data, config } });
   const proposals = async () =>
     (await stage.events("search-4")).filter(({ type }) => type === "TrialProposed");
-  // A place does not wait for a thread that starts slowly, so which proposal is the first by the model is not known.
+  // The thread may start slowly, and a free place does not wait for it. So any of the proposals may be the first by the
+  // model.
   for (let trial = 1; trial <= 400; trial += 1) {
     await expect.poll(async () => (await proposals()).length).toBe(trial + 7);
     if ((await proposals()).some(({ data }) => "origin" in data && data.origin === "model")) return;
@@ -90,7 +91,7 @@ test("a search by a model proposes what its thread suggests", async () => {
   expect.fail("the model has suggested nothing");
 });
 
-test("a budget of time ends a search whose trials say nothing, also after a restart", async () => {
+test("a budget of time ends a search without reports, also after a restart", async () => {
   const { type, data } = experimentCreated();
   const policy = { name: "budget", max_wall_time: 1, max_slot_hours: null, max_trials: null };
   const config = { ...data.config, early_stopping: [policy] };
@@ -115,7 +116,7 @@ test("a budget of time ends a search whose trials say nothing, also after a rest
   await expect.poll(async () => (await types("search-5")).at(-1)).toBe("SearchCompleted");
 });
 
-test("a saved search that differs from its stream is found", async () => {
+test("a verification detects a saved search that differs from its stream", async () => {
   await stage.tell("experiment-3", experimentCreated());
   await expect.poll(() => types("search-3")).toHaveLength(3);
   expect(await stage.verify()).toEqual({
@@ -139,7 +140,7 @@ test("a saved search that differs from its stream is found", async () => {
   );
 });
 
-test("the saved search of an experiment that is deleted for good goes, and that of another stays", async () => {
+test("the snapshot of a search is deleted with its experiment, and that of another search stays", async () => {
   await using log = createPostgresLog({
     connectionString: parseConfig(stage.variables).postgresUrl,
   });

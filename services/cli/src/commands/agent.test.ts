@@ -1,4 +1,4 @@
-/** The commands about agents, against a gateway that the test plays. */
+/** Tests of the commands about agents, with a gateway that the test simulates. */
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { type PlayedGateway, playGateway, problem } from "../testing/played-gateway.ts";
 
@@ -67,7 +67,7 @@ beforeEach(async () => {
 });
 afterEach(() => gateway[Symbol.asyncDispose]());
 
-test("the list has the devices that each agent offers, by kind, name and memory, and what disables it", async () => {
+test("the list shows each agent's devices by kind, name and memory, and its disabled state", async () => {
   const { lines } = await gateway.yard("agent", "list");
   expect(lines).toEqual([
     "AGENT POOL STATE SLOTS DEVICES FREE",
@@ -78,7 +78,7 @@ test("the list has the devices that each agent offers, by kind, name and memory,
   ]);
 });
 
-test("an agent is described with name and memory of each slot, and with a run whose slot is withdrawn", async () => {
+test("an agent is described with the name and memory of each slot, and with a run whose slot is withdrawn", async () => {
   const name = "NVIDIA A100-SXM4-80GB";
   const { lines } = await gateway.yard("agent", "describe", "gpus");
   expect(lines).toEqual(
@@ -135,7 +135,7 @@ test("a change of an agent prints the API's answer with -o json", async () => {
   expect(JSON.parse(out)).toMatchObject({ position: "7", agent: { name: "gpus" } });
 });
 
-test("a wrong deadline and an unknown agent exit with 2 and one sentence", async () => {
+test("a wrong deadline or an unknown agent exits with 2 and one sentence", async () => {
   expect(await gateway.yard("agent", "drain", "gpus", "--deadline", "soon")).toMatchObject({
     code: 2,
     err: '--deadline takes seconds or 30m, 12h, 7d, not "soon".\n',

@@ -1,4 +1,4 @@
-/** Lists of events, of stored code and the picture of a search, against a gateway that the test plays. */
+/** Tests of the lists of events and stored files, and of the picture of a search, with a simulated gateway. */
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { type PlayedGateway, playGateway, problem } from "../testing/played-gateway.ts";
 
@@ -81,7 +81,7 @@ test("stored files are listed, and a text is printed", async () => {
   expect(blob).toMatchObject({ code: 1, err: expect.stringContaining("is not text") });
 });
 
-test("a picture has rungs, and each trial of all pages with its last decision", async () => {
+test("a picture shows the rungs, and each trial of all pages with its last decision", async () => {
   const { out, code } = await gateway.yard("search", "picture", "12", "--at", "7");
   expect(code).toBe(0);
   expect(out).toContain("0.4125");

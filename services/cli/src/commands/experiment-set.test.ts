@@ -1,4 +1,4 @@
-/** Changes of people to an experiment, against a gateway that the test plays. */
+/** Tests of the commands that change an experiment, with a simulated gateway. */
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { type PlayedGateway, playGateway, problem } from "../testing/played-gateway.ts";
 
@@ -44,7 +44,7 @@ function changes(): readonly unknown[] {
   return changing.map(({ body }) => body);
 }
 
-test("an experiment is taken up, with more of what is given", async () => {
+test("an experiment is continued with the given trials or length", async () => {
   expect(await gateway.yard("experiment", "continue", "7")).toMatchObject({
     code: 0,
     lines: ["experiment 7 is ACTIVE"],
@@ -62,7 +62,7 @@ test("an experiment is taken up, with more of what is given", async () => {
   ]);
 });
 
-test("an experiment is deleted with what stays, listed and brought back", async () => {
+test("a deletion of an experiment prints the checkpoints that stay, is listed, and is undone", async () => {
   const deleted = await gateway.yard("experiment", "delete", "8", "--reason", "a mistake");
   expect(deleted.code).toBe(0);
   expect(deleted.lines[0]).toMatch(
@@ -81,7 +81,7 @@ test("an experiment is deleted with what stays, listed and brought back", async 
   ]);
 });
 
-test("several experiments are deleted, what stays of each is printed first, and a refusal fails the command", async () => {
+test("several experiments are deleted, the checkpoints that stay are printed first, and a refusal fails the command", async () => {
   const deleted = await gateway.yard("e", "delete", "7", "8", "9", "--reason", "old");
   expect(deleted.lines).toEqual([
     "checkpoint c1 of experiment 7 stays: a model pinned it",
@@ -106,7 +106,7 @@ test("several experiments are deleted, what stays of each is printed first, and 
 
 const isDryRun = (body: unknown): boolean => (body as { dryRun?: boolean }).dryRun === true;
 
-test("several experiments continue, or a preview prints what would happen to each", async () => {
+test("several experiments continue, or a preview prints the outcome for each", async () => {
   const preview = await gateway.yard("e", "continue", "7", "8", "9", "--dry-run");
   expect(preview.lines[0]).toBe("experiment 7: continue");
   const refused = await gateway.yard("e", "continue", "7", "8", "--max-trials", "3");
@@ -115,7 +115,7 @@ test("several experiments continue, or a preview prints what would happen to eac
   expect(gateway.requests.map(({ body }) => body)).toEqual([request]);
 });
 
-test("one trial is killed, and taken up again", async () => {
+test("one trial is killed, and continued", async () => {
   expect(await gateway.yard("trial", "kill", "7.2", "--reason", "it diverges")).toMatchObject({
     code: 0,
   });
@@ -130,7 +130,7 @@ test("one trial is killed, and taken up again", async () => {
   expect(gateway.requests.every(({ idempotencyKey }) => idempotencyKey !== undefined)).toBe(true);
 });
 
-test("each thing that can be set is one change", async () => {
+test("each setting of an experiment is changed by one request", async () => {
   const set = ["experiment", "set"] as const;
   expect(await gateway.yard(...set, "name", "7", "wide iris")).toMatchObject({
     code: 0,
@@ -170,7 +170,7 @@ test("a change with --if-match is refused if the experiment was changed since", 
   expect((await gateway.yard("e", "label", "add", "7", "a", "--if-match", '"1"')).code).toBe(2);
 });
 
-test("notes are shown without what would move the cursor", async () => {
+test("notes are printed without control characters", async () => {
   expect((await gateway.yard("experiment", "note", "7")).lines).toEqual([
     "two",
     "lines \\u001b[31m",
@@ -178,7 +178,7 @@ test("notes are shown without what would move the cursor", async () => {
   expect(changes()).toEqual([]);
 });
 
-/** The columns of the table. */
+/** The titles of the table's columns. */
 const shown = [
   "id",
   "name",
@@ -192,7 +192,7 @@ const shown = [
   .map((field) => `&fields=${field}`)
   .join("");
 
-test("an experiment is archived and taken back, and lists are filtered", async () => {
+test("an experiment is archived and unarchived, and lists are filtered", async () => {
   expect((await gateway.yard("experiment", "archive", "7")).lines).toEqual([
     "experiment 7 is ACTIVE",
   ]);
@@ -205,7 +205,7 @@ test("an experiment is archived and taken back, and lists are filtered", async (
   ]);
 });
 
-test("a fork has the changes, the checkpoint and the file that are given", async () => {
+test("a fork has the given changes, checkpoint and file", async () => {
   const given = [
     "--set",
     "hyperparameters.lr=0.1",
@@ -232,7 +232,7 @@ test("a fork has the changes, the checkpoint and the file that are given", async
   ]);
 });
 
-test("one verb on several experiments says what happens to each, and --dry-run changes nothing", async () => {
+test("one verb on several experiments prints the outcome for each, and --dry-run changes nothing", async () => {
   const killed = await gateway.yard("experiment", "kill", "7", "8", "9");
   expect(killed).toMatchObject({
     code: 1,
@@ -254,7 +254,7 @@ test("one verb on several experiments says what happens to each, and --dry-run c
   ]);
 });
 
-test("wrong usage changes nothing", async () => {
+test("wrong usage of the experiment commands exits with 2 and sends nothing", async () => {
   for (const args of [
     ["set", "priority", "7", "soon"],
     ["set", "priority", "7", "0"],

@@ -1,4 +1,4 @@
-/** Experiments downloaded, submitted again and compared, against a gateway that the test plays. */
+/** Tests of experiments that are downloaded, submitted again and compared, with a simulated gateway. */
 import { execFileSync } from "node:child_process";
 import { createHash } from "node:crypto";
 import { mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from "node:fs";
@@ -86,14 +86,14 @@ test("a downloaded experiment is a folder that can be submitted again with its c
   expect(posted()).toMatchObject([
     { config, context: code.toString("base64"), repository: { commit: "0123456789" } },
   ]);
-  // Code that was changed since did not come from there.
+  // Changed code is not recorded as the code of the downloaded experiment's repository.
   writeFileSync(join(folder, "code/train.py"), "print(2)\n");
   await gateway.yard("experiment", "create", folder);
   expect(posted()[1]).not.toHaveProperty("repository");
   expect((await gateway.yard("experiment", "download", "7", folder)).code).toBe(2);
 });
 
-test("a folder with masked values is refused by their names where nobody can be asked", async () => {
+test("a folder with masked values is refused with their names if no terminal can ask for them", async () => {
   config = "name: iris\nenvironment: {environment_variables: [HF_TOKEN=<masked>]}\n";
   const folder = join(scratch, "seven");
   await gateway.yard("experiment", "download", "7", folder);
@@ -110,7 +110,7 @@ test("a configuration without a folder of code is refused", async () => {
   expect(await gateway.yard("experiment", "create", file)).toMatchObject({ code: 2 });
 });
 
-test("a difference is shown without what would move the cursor", async () => {
+test("a difference is printed without control characters", async () => {
   const { out, lines, err } = await gateway.yard("experiment", "diff", "7", "8", "--text");
   expect(lines.slice(0, 3)).toEqual([
     "hyperparameters.lr: 0.1 → 0.2",
@@ -123,7 +123,7 @@ test("a difference is shown without what would move the cursor", async () => {
   expect(gateway.requests[0]?.call).toBe("GET /api/v1/experiments/7/diff/8");
 });
 
-test("a folder in a repository is recorded with its commit and what was changed of the files that are packed", async () => {
+test("a folder in a repository is recorded with its commit and the diff of the packed files", async () => {
   const git = (...args: readonly string[]) =>
     execFileSync("git", ["-C", scratch, "-c", "user.name=a", "-c", "user.email=a@b", ...args], {
       encoding: "utf8",

@@ -1,4 +1,4 @@
-/** The commands about the queues, against a gateway that the test plays. */
+/** Tests of the commands about the queues, with a simulated gateway. */
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { type PlayedGateway, playGateway, problem } from "../testing/played-gateway.ts";
 
@@ -61,7 +61,7 @@ test("jobs are listed in queue order, of one pool or of all", async () => {
   ]);
 });
 
-test("a job is explained with the reason, the blockers and what would let each run start", async () => {
+test("a job is explained with the reason, the blockers, and the condition on which each run can start", async () => {
   expect((await gateway.yard("job", "explain", "12")).lines).toEqual([
     "experiment 12",
     "pool default",
@@ -97,14 +97,14 @@ test("an experiment that has ended is explained with its state", async () => {
   });
 });
 
-test("the description of an experiment says why its runs wait, and does without it", async () => {
+test("the description of an experiment says why its runs wait, and leaves that out if the scheduler does not answer", async () => {
   const { lines } = await gateway.yard("experiment", "describe", "12");
   expect(lines).toContain("run 12.3#1 waits: its workspace holds 16 of 16 slots");
   expect(lines.join("\n")).not.toContain("12.1#1");
   expect(await gateway.yard("experiment", "describe", "14")).toMatchObject({ code: 0, err: "" });
 });
 
-test("an update of a job sends what is named, and max slots none removes the limit", async () => {
+test("an update of a job sends the named settings, and --max-slots none removes the limit", async () => {
   const args = ["--priority", "10", "--weight", "2.5", "--max-slots", "none"];
   expect(await gateway.yard("job", "update", "12", ...args)).toMatchObject({
     code: 0,
@@ -135,7 +135,7 @@ test("a job is moved ahead of or behind another one", async () => {
   ]);
 });
 
-test("wrong usage exits with 2 and one sentence, and changes nothing", async () => {
+test("wrong usage of the job commands exits with 2 and one sentence, and changes nothing", async () => {
   const refused = async (...args: readonly string[]) => {
     const { code, err } = await gateway.yard("job", ...args);
     expect(code).toBe(2);

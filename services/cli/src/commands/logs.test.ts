@@ -1,4 +1,4 @@
-/** `yard trial logs` and `yard experiment logs`, against a gateway that the test plays. */
+/** Tests of `yard trial logs` and `yard experiment logs`, with a simulated gateway. */
 import { mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -10,7 +10,9 @@ const line = (text: string) => ({ trial: "12.3", run: 1, text, cursor: text, lev
 let gateway: PlayedGateway;
 let folder: string;
 
-/** Three pages forwards, of which the second is empty; two backwards, of which the first is short. */
+/**
+ * The gateway has three pages forwards, the second of which is empty, and two backwards, the first of which is short.
+ */
 beforeEach(async () => {
   folder = await mkdtemp(join(tmpdir(), "trainyard-cli-"));
   gateway = await playGateway(({ call }) => {
@@ -38,7 +40,7 @@ afterEach(async () => {
 const queryOf = (call = "") =>
   Object.fromEntries(new URL(call.split(" ")[1] ?? "", "http://gateway").searchParams);
 
-test("logs print all pages, also past one on which nothing was found", async () => {
+test("logs prints all pages, also those after an empty page", async () => {
   expect((await gateway.yard("trial", "logs", "12.3")).lines).toEqual(["first", "last"]);
   expect((await gateway.yard("experiment", "logs", "12")).lines).toEqual([
     "[12.3] first",
@@ -51,7 +53,7 @@ test("logs print all pages, also past one on which nothing was found", async () 
   ]);
 });
 
-test("each filter of the command line is one of the request", async () => {
+test("each filter option of logs is sent in the request", async () => {
   const filters = ["--run", "2", "--node", "1", "--rank", "0", "--stream", "stderr"];
   const texts = ["--contains", "a b", "--grep", "^x", "--search", "gpu lost"];
   const range = [
@@ -84,7 +86,7 @@ test("each filter of the command line is one of the request", async () => {
   expect(Math.abs(Date.now() - 600_000 - since)).toBeLessThan(60_000);
 });
 
-test("--tail prints the last lines in their order, however many answers they come in", async () => {
+test("--tail prints the last lines in their order, even if they come in several pages", async () => {
   const { lines } = await gateway.yard("trial", "logs", "12.3", "--tail", "3");
   expect(lines).toEqual(["2", "3", "4"]);
   expect(queryOf(gateway.requests[1]?.call)).toMatchObject({ tail: "2", before: "4" });
@@ -109,14 +111,14 @@ test.each([
   [["--level", "loud"], "trace, debug, info, warning, error, critical"],
   [["--follow", "--tail", "3"], "--tail cannot be combined with --follow"],
   [["--save", "/nowhere/lines"], "/nowhere/lines cannot be written: ENOENT"],
-])("%j is refused with a sentence, and nothing is asked", async (args, sentence) => {
+])("%j is refused with a sentence, and no request is sent", async (args, sentence) => {
   const { code, err } = await gateway.yard("trial", "logs", "12.3", ...args);
   expect(code).toBe(2);
   expect(err).toContain(sentence);
   expect(gateway.requests).toEqual([]);
 });
 
-test("lines that retention has removed are counted beside the others", async () => {
+test("lines that retention has removed are counted on stderr", async () => {
   const { out, err } = await gateway.yard("trial", "logs", "12.3", "--after", "0");
   expect(out).toBe("");
   expect(err).toBe(

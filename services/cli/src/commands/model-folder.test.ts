@@ -1,4 +1,4 @@
-/** `yard model register-folder` with the program that sends the files, against a gateway that the test plays. */
+/** Tests of `yard model register-folder` and its upload program, with a simulated gateway. */
 import { mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -37,7 +37,7 @@ afterEach(async () => {
 
 const asked = () => gateway.requests.filter(({ call }) => !call.startsWith("GET"));
 
-test("a folder is copied to the storage, completed and registered with its words", async () => {
+test("a folder is copied to the storage, completed, and registered with its description and labels", async () => {
   const words = ["--semver", "1.0.0", "--label", "base", "--metadata", "source=hub"];
   const ran = await gateway.yard(
     ...["model", "register-folder", "iris", join(folder, "model")],
@@ -60,7 +60,7 @@ test("a folder is copied to the storage, completed and registered with its words
   });
 });
 
-test("a folder that cannot be uploaded ends in one sentence, and nothing is declared", async () => {
+test("a folder that cannot be uploaded fails with one sentence, and no checkpoint is declared", async () => {
   await symlink("/etc/passwd", join(folder, "model", "stolen"));
   const linked = await gateway.yard("model", "register-folder", "iris", join(folder, "model"));
   expect(linked).toMatchObject({ code: 1 });

@@ -1,4 +1,4 @@
-/** The commands about models, against a gateway that the test plays. */
+/** Tests of the commands about models, with a simulated gateway. */
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { type PlayedGateway, playGateway, problem } from "../testing/played-gateway.ts";
 
@@ -50,7 +50,7 @@ beforeEach(async () => {
 });
 afterEach(() => gateway[Symbol.asyncDispose]());
 
-/** The requests for changes, as the gateway received them. */
+/** Returns the requests that change something, as the gateway received them. */
 function changes(): readonly (readonly [string, unknown])[] {
   const changing = gateway.requests.filter(({ call }) => !call.startsWith("GET"));
   expect(changing.every(({ idempotencyKey }) => idempotencyKey !== undefined)).toBe(true);
@@ -99,7 +99,7 @@ test("a version is registered, promoted and removed", async () => {
   ]);
 });
 
-test("wrong usage changes nothing", async () => {
+test("wrong usage of the model commands changes nothing", async () => {
   const refused = async (...args: readonly string[]) => {
     const { code, err } = await gateway.yard("model", ...args);
     expect(code).toBe(2);
@@ -114,7 +114,7 @@ test("wrong usage changes nothing", async () => {
   expect(changes()).toEqual([]);
 });
 
-test("models, versions and the moves of aliases are listed", async () => {
+test("models, versions and the history of aliases are listed", async () => {
   expect((await gateway.yard("model", "list")).lines).toEqual([
     "MODEL VERSIONS ALIASES LABELS CHANGED DESCRIPTION",
     "iris 2 backup=1, champion=3 prod 1970-01-01 00:00:00 of flowers",
@@ -132,7 +132,7 @@ test("models, versions and the moves of aliases are listed", async () => {
   ]);
 });
 
-test("a version is described with where it comes from, and compared with another", async () => {
+test("a version is described with its origin, and compared with another version", async () => {
   const { lines } = await gateway.yard("model", "describe", "iris", "champion");
   expect(lines).toContain("trial 1.3");
   expect(lines).toContain('hyperparameters {"lr":0.1,"optimizer":{"name":"adam"}}');

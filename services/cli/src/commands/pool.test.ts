@@ -1,4 +1,4 @@
-/** The commands about pools, against a gateway that the test plays. */
+/** Tests of the commands about pools, with a simulated gateway. */
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { type PlayedGateway, playGateway, problem } from "../testing/played-gateway.ts";
 
@@ -52,14 +52,14 @@ beforeEach(async () => {
 });
 afterEach(() => gateway[Symbol.asyncDispose]());
 
-/** The bodies of the requests that change something. */
+/** Returns the bodies of the requests that change something. */
 function changes(): readonly (readonly [string, unknown])[] {
   const changing = gateway.requests.filter(({ call }) => !call.startsWith("GET"));
   expect(changing.every(({ idempotencyKey }) => idempotencyKey !== undefined)).toBe(true);
   return changing.map(({ call, body }) => [call, body]);
 }
 
-test("a pool is created with the settings that are given", async () => {
+test("a pool is created with the settings of the options", async () => {
   const given = [
     ["--policy", "fair_share", "--no-preemption", "--backfill", "any", "--fit", "spread"],
     ["--ageing", "10m", "--quota", "research=16:borrow", "--quota", "product=8"],
@@ -91,12 +91,12 @@ test("a pool is created with the settings that are given", async () => {
   ]);
 });
 
-test("a pool that is created without options has the defaults of the scheduler", async () => {
+test("a pool that is created without options has the scheduler's defaults", async () => {
   expect((await gateway.yard("pool", "create", "plain")).code).toBe(0);
   expect(changes()).toEqual([["POST /api/v1/pools", { name: "plain", settings: {} }]]);
 });
 
-test("an update changes what is named, and nothing else", async () => {
+test("a pool update changes what is named, and nothing else", async () => {
   const updated = await gateway.yard("pool", "update", "gpus", "--quota", "product=12:borrow");
   expect(updated).toMatchObject({ code: 0, lines: ["pool gpus is updated"] });
   const [research] = gpus.settings.quotas;
@@ -109,7 +109,7 @@ test("an update changes what is named, and nothing else", async () => {
   ]);
 });
 
-test("an update removes what is none", async () => {
+test("a pool update with none removes a setting", async () => {
   const none = ["--ageing", "none", "--quota", "research=none", "--autoscaling", "none"];
   expect((await gateway.yard("pool", "update", "gpus", "--no-preemption", ...none)).code).toBe(0);
   const { autoscaling: _removed, ...rest } = gpus.settings;
@@ -118,7 +118,7 @@ test("an update removes what is none", async () => {
   expect(changes()).toEqual([["PUT /api/v1/pools/gpus", { policy: "fair_share", settings }]]);
 });
 
-test("wrong values of options exit with 2 and one sentence, and change nothing", async () => {
+test("invalid option values of the pool commands exit with 2 and one sentence, and change nothing", async () => {
   const refused = async (...options: readonly string[]) => {
     const { code, err } = await gateway.yard("pool", "update", "gpus", ...options);
     expect(code).toBe(2);
@@ -146,7 +146,7 @@ test("pools are listed with their slots and runs", async () => {
   expect(JSON.parse(out)).toMatchObject({ items: [{ name: "gpus" }, { name: "empty" }] });
 });
 
-test("a pool is described with its settings, its reservation, and what its quotas lend", async () => {
+test("a pool is described with its settings, its reservation, and the slots that its quotas lend", async () => {
   expect((await gateway.yard("pool", "describe", "gpus")).lines).toEqual([
     "pool gpus",
     "description the large ones",

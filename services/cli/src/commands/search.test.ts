@@ -28,7 +28,7 @@ function preview(...args: readonly string[]) {
   return { status, stdout, stderr };
 }
 
-test("a preview says, without a cluster, how many trials end at which time", () => {
+test("search preview prints, without a cluster, how many trials end at which time", () => {
   const { status, stdout } = preview("-o", "json");
   expect(status).toBe(0);
   const { rungs, total } = JSON.parse(stdout) as {
@@ -40,7 +40,7 @@ test("a preview says, without a cluster, how many trials end at which time", () 
   expect(preview().stdout).toContain("in all 32 trials");
 });
 
-test("an override counts; a configuration that is wrong is refused with its key", () => {
+test("an override applies, and an invalid configuration is refused with its key", () => {
   expect(preview("--config", "searcher.max_trials=5").stdout).toContain("in all 5 trials");
   expect(preview("--config", "searcher.max_trials=none")).toMatchObject({ status: 2, stdout: "" });
   expect(preview("--config", "searcher.max_trials=none").stderr).toContain("searcher.max_trials: ");

@@ -1,4 +1,4 @@
-/** The commands about storages, against a registry that the test plays, on a folder that stands for the mount. */
+/** Tests of the commands about storages, with a simulated registry and a folder in place of the mount. */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
@@ -63,7 +63,7 @@ async function yard(...args: readonly string[]) {
   return { code, out, err };
 }
 
-test("the list says where nobody knows the storage, and what to do about it", async () => {
+test("storage list marks the storages whose id is unknown, and says what to do about it", async () => {
   items = [entry(""), entry(first)];
   const { code, out, err } = await yard("list");
   expect(code).toBe(0);
@@ -74,7 +74,7 @@ test("the list says where nobody knows the storage, and what to do about it", as
   expect(err).toContain(`yard storage adopt ${root}`);
 });
 
-test("adopting marks a storage that older SDKs wrote to, and prints its id", async () => {
+test("storage adopt marks a storage that older SDKs wrote to, and prints its id", async () => {
   items = [entry("")];
   mkdirSync(join(root, checkpoint));
   const dry = await yard("adopt", root, "--dry-run");
@@ -86,7 +86,7 @@ test("adopting marks a storage that older SDKs wrote to, and prints its id", asy
   expect(adopted).toEqual([{ root, storageId: seen.kind === "marked" ? seen.id : "" }]);
 });
 
-test("adopting takes the id of a marker that is there, and replaces none without --replace", async () => {
+test("storage adopt uses the id of an existing marker, and replaces no id without --replace", async () => {
   items = [entry(""), entry(lost)];
   mkdirSync(join(root, checkpoint));
   await markStorage(root, first);
@@ -99,7 +99,7 @@ test("adopting takes the id of a marker that is there, and replaces none without
   ]);
 });
 
-test("adopting a storage whose checkpoints are all known to lie there says so", async () => {
+test("storage adopt says that all checkpoints of the storage are counted as stored there already", async () => {
   items = [entry(first)];
   await markStorage(root, first);
   const { code, out } = await yard("adopt", root);
@@ -109,7 +109,7 @@ test("adopting a storage whose checkpoints are all known to lie there says so", 
 test.each([
   ["deleted", () => {}],
   ["damaged", () => writeFileSync(join(root, storageMarkerName), "")],
-])("adopting writes a %s marker again with the id that the checkpoints have", async (_, spoil) => {
+])("storage adopt writes a %s marker again with the id of the checkpoints", async (_, spoil) => {
   items = [entry(first)];
   mkdirSync(join(root, checkpoint));
   spoil();
@@ -117,7 +117,7 @@ test.each([
   expect(await readStorageMarker(root)).toEqual({ kind: "marked", id: first });
 });
 
-test("adopting says which id it needs where several storages were seen at the path", async () => {
+test("storage adopt asks for --id if the path has had several storages", async () => {
   items = [entry(first), entry(lost)];
   mkdirSync(join(root, checkpoint));
   const { code, err } = await yard("adopt", root);
@@ -126,7 +126,7 @@ test("adopting says which id it needs where several storages were seen at the pa
   expect(await readStorageMarker(root)).toEqual({ kind: "marked", id: lost });
 });
 
-test("an empty mount point is not adopted, and stays unmarked", async () => {
+test("storage adopt refuses an empty mount point, and leaves it unmarked", async () => {
   items = [entry("")];
   const { code, err } = await yard("adopt", root);
   expect([code, err]).toEqual([1, expect.stringContaining("is their storage mounted here?")]);
@@ -141,7 +141,7 @@ test.each([
   ],
   ["an id that is none", [".", "--id", "x"], "--id takes the id of a storage"],
   ["an id that no checkpoint has", [".", "--replace", lost], "was written to a storage"],
-])("%s is refused in a sentence", async (_, args, sentence) => {
+])("storage adopt with %s is refused in a sentence", async (_, args, sentence) => {
   items = [entry("")];
   const [path = "", ...rest] = args;
   const { code, err } = await yard("adopt", path === "." ? root : path, ...rest);

@@ -13,7 +13,7 @@ const point = (key: string, step: number, more: object = {}) => ({
 const event = (position: number, message: object): string =>
   `id: ${position}\ndata: ${JSON.stringify({ position: String(position), ...message })}\n\n`;
 
-/** Two pages, between which the point 0-3 comes; then the stream. */
+/** The gateway answers with two pages, and then with a stream. The point 0-3 is reported between the pages. */
 const follow = () =>
   playGateway(({ call }) => {
     if (call.includes("metrics:follow")) {
@@ -36,7 +36,7 @@ const follow = () =>
     return { body: { items, nextPageToken, position: "1", streamPosition: isFirst ? "6" : "7" } };
   });
 
-test("trial metrics -f prints what is stored, then what comes, each point once", async () => {
+test("trial metrics -f prints the stored points and then the new ones, each point once", async () => {
   gateway = await follow();
   const { code, lines, err } = await gateway.yard("trial", "metrics", "12.3", "-f");
   expect(code).toBe(0);
@@ -51,7 +51,7 @@ test("trial metrics -f prints what is stored, then what comes, each point once",
   expect(gateway.requests.at(-1)?.call).toMatch(/metrics:follow\?.*after=6/);
 });
 
-test("trial metrics -f --superseded prints superseded points as such; with -o json each is one line", async () => {
+test("trial metrics -f --superseded marks superseded points; with -o json it prints one line per point", async () => {
   gateway = await follow();
   const shown = await gateway.yard("trial", "metrics", "12.3", "-f", "--superseded");
   expect(shown.out).toContain("run 1  training  step 5  loss=0.5  superseded");
@@ -63,7 +63,7 @@ test("trial metrics -f --superseded prints superseded points as such; with -o js
   expect(keys).toEqual(["0-1", "0-2", "0-3", "0-4", "0-1"]);
 });
 
-test("trial metrics -f is refused beside options that do not follow", async () => {
+test("trial metrics -f is refused together with options that cannot follow", async () => {
   gateway = await follow();
   for (const option of [["--names"], ["--export", "csv"], ["--series", "loss"]]) {
     const { code, err } = await gateway.yard("trial", "metrics", "12.3", "-f", ...option);

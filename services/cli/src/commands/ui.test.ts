@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { playGateway } from "../testing/played-gateway.ts";
 
-test("yard ui prints a link with a new code behind the #, and until when it works", async () => {
+test("yard ui prints a link with a new sign-in code after the #, and the time of its expiry", async () => {
   const expiresAtMs = Date.UTC(2026, 0, 1, 12);
   await using gateway = await playGateway(() => ({ body: { code: "abc", expiresAtMs } }));
   const said = await gateway.yard("ui");

@@ -20,7 +20,7 @@ afterEach(() => rmSync(folder, { recursive: true }));
 
 type Answer = { readonly code: number | null; readonly out: string; readonly err: string };
 
-/** The command as people run it, with no cluster but the one that the environment names. */
+/** Runs the command in a process of its own; it sees only the cluster that `environment` names. */
 function validate(args: readonly string[], environment: Readonly<Record<string, string>> = {}) {
   return yard(["validate", ...args], environment);
 }
@@ -44,7 +44,7 @@ function yard(args: readonly string[], environment: Readonly<Record<string, stri
   });
 }
 
-/** A platform with one answer, the command's, and what the platform was asked. */
+/** Runs the command against a server with one fixed answer. Returns its output and the request. */
 async function against(
   status: number,
   body: object,
@@ -67,7 +67,7 @@ async function against(
   return { ...answer, asked };
 }
 
-test("asks the platform, creates nothing, and shows its warnings", async () => {
+test("validate asks the platform, creates nothing, and prints the warnings", async () => {
   const body = { warnings: ["a.b: has no effect"], position: "7" };
   const args = [file, "--config", "name=x", "--config", "debug=1"];
   const { asked, ...answer } = await against(200, body, args);
@@ -79,7 +79,7 @@ test("asks the platform, creates nothing, and shows its warnings", async () => {
   });
 });
 
-test("exits with 2 and names the key where the platform refuses", async () => {
+test("validate exits with 2 and names the key if the platform refuses the configuration", async () => {
   const problem = {
     status: 400,
     code: "invalid_config",
@@ -90,7 +90,7 @@ test("exits with 2 and names the key where the platform refuses", async () => {
   expect(answer).toMatchObject({ code: 2, out: "", err: "name: must be text, not 3\n" });
 });
 
-test("where no cluster runs, it is held against the rules that all have", async () => {
+test("validate applies the rules that every cluster has where no cluster runs", async () => {
   const { code, out, err } = await validate([file, "-o", "json"]);
   expect([code, JSON.parse(out)]).toEqual([
     0,
@@ -104,7 +104,7 @@ test("where no cluster runs, it is held against the rules that all have", async 
   expect(wrong.err).toMatch(/\nmax_restarts: must be at least 0, not -1\n$/);
 });
 
-test("the schema is one that an editor can read", async () => {
+test("the printed schema is JSON that an editor can read", async () => {
   const { code, out } = await yard(["schema"]);
   expect([code, JSON.parse(out)]).toEqual([
     0,
@@ -112,7 +112,7 @@ test("the schema is one that an editor can read", async () => {
   ]);
 });
 
-test("a file that is not there, and an override without a value, are wrong usage", async () => {
+test("a missing file and an override without a value are wrong usage", async () => {
   expect(await validate([`${file}.no`])).toEqual({
     code: 2,
     out: "",

@@ -1,4 +1,4 @@
-/** Workspaces, projects and moves, against a gateway that the test plays. */
+/** Tests of the commands about workspaces, projects and moves, with a simulated gateway. */
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { type PlayedGateway, playGateway, problem } from "../testing/played-gateway.ts";
 
@@ -32,7 +32,7 @@ afterEach(() => gateway[Symbol.asyncDispose]());
 const asked = () =>
   gateway.requests.map(({ call, body }) => [call.replace(/pageSize=\d+&?/, ""), body]);
 
-test("each verb of a workspace and of a project is one call", async () => {
+test("each verb of a workspace or a project is one call", async () => {
   await gateway.yard("workspace", "create", "Lab", "--notes", "n");
   await gateway.yard("w", "update", "Lab", "--description", "d", "--if-match", '"1"');
   await gateway.yard("w", "archive", "Lab", "--reason", "over");
@@ -58,7 +58,7 @@ test("each verb of a workspace and of a project is one call", async () => {
   expect(changing.every(({ idempotencyKey }) => idempotencyKey !== undefined)).toBe(true);
 });
 
-test("names are shown without what would move the cursor, also in a refusal", async () => {
+test("names are printed without control characters, also in a refusal", async () => {
   const shown = await gateway.yard("workspace", "list");
   expect(shown.lines[1]).toContain("Lab\\u001b[2J");
   const described = await gateway.yard("project", "describe", "Lab", "x");
@@ -67,7 +67,7 @@ test("names are shown without what would move the cursor, also in a refusal", as
   for (const { out } of [shown, described]) expect(out).not.toMatch(/[\u001b\u0007\u009b]/);
 });
 
-test("experiments and a model are moved, and a refusal is printed without its escapes", async () => {
+test("experiments and a model are moved, and a refusal is printed without control characters", async () => {
   const ran = await gateway.yard(
     "experiment",
     "move",
@@ -93,7 +93,7 @@ test("experiments and a model are moved, and a refusal is printed without its es
   ]);
 });
 
-test("a change of nothing is refused before it is sent", async () => {
+test("an update of a workspace without options is refused before it is sent", async () => {
   expect((await gateway.yard("w", "update", "Lab")).code).toBe(2);
   expect(gateway.requests).toEqual([]);
 });

@@ -9,7 +9,7 @@ const migrations = join(import.meta.dirname, "../../migrations");
 
 async function drawn(server: TestPostgres, count: number): Promise<readonly string[]> {
   const pool = new pg.Pool({ connectionString: server.url(), max: 4 });
-  // The server of this test is stopped while connections are open.
+  // The test stops the server while connections are open, which is an error of each.
   pool.on("error", () => {});
   try {
     await migrate(pool, "experiments", migrations);

@@ -41,7 +41,7 @@ beforeAll(async () => {
 });
 afterAll(() => gateway?.[Symbol.asyncDispose]());
 
-/** The agent as the API shows it once the event is in the read model. */
+/** Appends an event, and returns the agent of the API once the read model has applied it. */
 async function after(stream: string, event: AnyEvent): Promise<object> {
   const position = await gateway.append(stream, event);
   return await vi.waitFor(
@@ -56,7 +56,7 @@ async function after(stream: string, event: AnyEvent): Promise<object> {
 
 const startedMs = Date.now();
 
-test("an agent is shown with what holds its slots, until that has ended", async () => {
+test("an agent shows which run has each slot, until the run has ended", async () => {
   expect(await after("allocation-1.1#1", granted)).toMatchObject({
     name: "rack",
     processGroups: "cgroup",
@@ -66,7 +66,7 @@ test("an agent is shown with what holds its slots, until that has ended", async 
   expect(await after("agent-rack", { type: "ProcessesLeft", data: left })).toMatchObject({
     slots: [{ id: "0", run: "1.1#1", left: "process 7 is still there" }, { id: "1" }],
   });
-  // Its offer has changed: it continues with what it runs.
+  // The agent's slots have changed, and its run continues.
   const third = { ...joined, data: { ...joined.data, slots: [slot("0"), slot("1"), slot("2")] } };
   expect(await after("agent-rack", third)).toMatchObject({ slots: [{ run: "1.1#1" }, {}, {}] });
   const exit = { nodeRank: 0, agent: "rack", code: 0, signal: "", message: "" };
@@ -78,7 +78,7 @@ test("an agent is shown with what holds its slots, until that has ended", async 
   expect(slots.map(({ run = "" }) => run)).toEqual(["", "", ""]);
 });
 
-test("slots have name and memory, and a withdrawn slot stays in the list as long as a run holds it", async () => {
+test("slots show name and memory, and a withdrawn slot stays in the list while a run uses it", async () => {
   const gpu = (id: string) => ({ id, device: "cuda", uuid: id, memoryBytes: 85e9, name: "A100" });
   const offer = (...ids: readonly string[]) =>
     ({ ...joined, data: { ...joined.data, slots: ids.map(gpu) } }) as const;
@@ -116,7 +116,7 @@ test("slots have name and memory, and a withdrawn slot stays in the list as long
   ]);
 });
 
-test("an agent is shown with what keeps it from getting runs", async () => {
+test("an agent shows why it gets no runs", async () => {
   const data = { failures: 3, experiments: ["1", "2"], reason: "no space left", forMs: 60_000 };
   const distrusted = (await after("agent-rack", { type: "AgentDistrusted", data })) as {
     distrust: { untilMs: number };
@@ -138,7 +138,7 @@ test("an agent is shown with what keeps it from getting runs", async () => {
   expect(await after("agent-rack", trusted)).not.toHaveProperty("distrust");
 });
 
-test("an agent without a common protocol version is shown with what to update", async () => {
+test("an agent without a common protocol version shows what to update", async () => {
   const tooNew = { ...joined, data: { ...joined.data, protocol: 9, protocolOldest: 8 } } as const;
   expect(await after("agent-rack", tooNew)).toMatchObject({
     notPlaced: expect.stringMatching(/too new: it needs version 8 .*update the services/),
@@ -162,7 +162,7 @@ test("agents are listed in pages, each of them once", async () => {
   expect((await list("")).items.map(({ name }) => name)).toEqual(names);
 });
 
-test("a person's word that an agent is mended goes to the scheduler", async () => {
+test("the statement that an agent is repaired is sent to the scheduler", async () => {
   const asked: string[] = [];
   const TrustAgent = command(TrustAgentSchema, AcceptedSchema, async ({ agent }) => {
     asked.push(agent);
@@ -182,7 +182,7 @@ test("a person's word that an agent is mended goes to the scheduler", async () =
   });
 });
 
-test("an agent is shown with its labels and its disabled slots", async () => {
+test("an agent shows its labels and its disabled slots", async () => {
   const labels = { rack: "r1", "gpu.memory": "80" };
   const disabled = { slot: "0", reason: "row errors" };
   await gateway.append("agent-rack", { ...joined, data: { ...joined.data, labels } });
@@ -192,7 +192,7 @@ test("an agent is shown with its labels and its disabled slots", async () => {
   });
 });
 
-test("agents are disabled, drained, enabled and removed by the scheduler, in the name of the caller", async () => {
+test("agents are disabled, drained, enabled and removed by the scheduler, with the caller's identity", async () => {
   const asked: object[] = [];
   const accepting = { position: 1, stream: "agent-rack" };
   await using _scheduler = await gateway.serving("scheduler", {

@@ -37,7 +37,7 @@ beforeAll(async () => {
 });
 afterAll(() => gateway[Symbol.asyncDispose]());
 
-/** Trials whose value is their lr; what else they have does not matter. */
+/** Appends trials whose metric equals their lr; the other fields do not matter. */
 async function append(from: number, to: number): Promise<void> {
   for (let number = from; number <= to; number += 1) {
     const lr = 1 - number / 41;
@@ -50,7 +50,7 @@ const importance = "/api/v1/experiments/1/search/importance";
 const best = "/api/v1/experiments/1/search/best";
 
 describe("the analysis of a search", () => {
-  it("is nothing before there are trials, and needs enough of them", async () => {
+  it("is empty without trials, and has no importances before enough of them", async () => {
     expect((await gateway.call("GET", best)).body).toMatchObject({ metric: "loss", items: [] });
     await append(1, 19);
     expect((await gateway.call("GET", importance)).body).toMatchObject({
@@ -60,7 +60,7 @@ describe("the analysis of a search", () => {
     });
   });
 
-  it("continues from where it was as the search does, also for two callers at once", async () => {
+  it("continues from its last result when the search has new events, also for two callers at once", async () => {
     await append(20, 40);
     const [{ body }, again] = await Promise.all([
       gateway.call("GET", importance),
@@ -74,7 +74,7 @@ describe("the analysis of a search", () => {
     expect(items[39]).toMatchObject({ trial: "1.40", time: 1, observations: 40, units: 40 });
   });
 
-  it("is the front of several objectives, and all trials beside it where they are wanted", async () => {
+  it("has the Pareto front of several objectives, and on request all trials", async () => {
     const searcher = {
       objectives: [
         { metric: "loss", smaller_is_better: true },
@@ -120,7 +120,7 @@ describe("the analysis of a search", () => {
     ]);
   });
 
-  it("is nothing of an experiment that is not there, or has not started to search", async () => {
+  it("is 404 for an unknown experiment, and empty before the search starts", async () => {
     expect((await gateway.call("GET", "/api/v1/experiments/9/search/best")).status).toBe(404);
     const { status, body } = await gateway.call("GET", "/api/v1/experiments/2/search/importance");
     expect({ status, body }).toMatchObject({ status: 200, body: { trials: 0, items: [] } });

@@ -1,4 +1,4 @@
-/** Archived experiments, and the filters of lists. The experiments service is played by the test. */
+/** Tests of archived experiments and of list filters, with a simulated experiments service. */
 import type { Plain } from "@trainyard/contracts";
 import {
   type ActOnExperiments,
@@ -20,7 +20,7 @@ const acted: Plain<ActOnExperiments>[] = [];
 const commits: string[] = [];
 let failing = false;
 
-/** Plays the experiments service: 1 is changed, 2 is refused, the others are so already. */
+/** Simulates the experiments service: experiment 1 is changed, 2 is refused, and others need no change. */
 async function act(request: Plain<ActOnExperiments>, { identity }: CommandContext) {
   commits.push(identity.commitId);
   if (failing) throw new Fault("away", "away", { retry: "later" });
@@ -77,10 +77,12 @@ test("lists are filtered by labels and by states", async () => {
   expect(await listed("labels=none")).toEqual([]);
 });
 
-test("a state that does not exist is refused with those that do", async () => {
+test("a filter by an unknown state is refused with the list of states", async () => {
   const answer = await gateway.call("GET", "/api/v1/experiments?states=DONE");
   expect(answer).toMatchObject({ status: 400, body: { code: "invalid_request" } });
-  expect(String(answer.body["detail"])).toContain('"DONE"; the states are ACTIVE, PAUSED');
+  expect(String(answer.body["detail"])).toContain(
+    '"DONE" is not a state; the states are ACTIVE, PAUSED',
+  );
 });
 
 test("pages of a filtered list are complete and in order", async () => {
@@ -110,7 +112,7 @@ describe("one verb on several experiments", () => {
       headers,
     });
 
-  test("is sent in pieces, each with a commit of its own, and answers in the order of the request", async () => {
+  test("is sent in pieces, each with its commit id, and answers in the order of the request", async () => {
     const ids = Array.from({ length: gatewayLimits.actedOnTogether + 2 }, (_, n) => `${n + 1}`);
     const { status, body } = await act({ experiments: ids, reason: "old", dryRun: true });
     expect(status).toBe(200);
@@ -135,7 +137,7 @@ describe("one verb on several experiments", () => {
     expect(new Set(commits).size).toBe(2);
   });
 
-  test("has the same commits when it is repeated under one key after a failure", async () => {
+  test("has the same commit ids when it is repeated under one key after a failure", async () => {
     commits.length = 0;
     failing = true;
     const headers = { "idempotency-key": "bulk" };
@@ -146,7 +148,7 @@ describe("one verb on several experiments", () => {
     expect(new Set(commits).size).toBe(1);
   });
 
-  test("is refused as a whole for an empty list, an id twice and more ids than the limit", async () => {
+  test("is refused as a whole for an empty list, a repeated id, or too many ids", async () => {
     acted.length = 0;
     const many = Array.from({ length: gatewayLimits.actedOnMax + 1 }, (_, n) => `${n + 1}`);
     for (const experiments of [[], ["1", "1"], many]) {
@@ -156,7 +158,7 @@ describe("one verb on several experiments", () => {
       });
     }
     const { body } = await act({ experiments: many });
-    expect(body["detail"]).toBe("10001 experiments are named, and a call takes at most 10000");
+    expect(body["detail"]).toBe("10001 experiments are named; one call may name 10000");
     expect(acted).toEqual([]);
   });
 });

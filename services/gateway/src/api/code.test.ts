@@ -23,7 +23,7 @@ beforeAll(async () => {
   gateway = await startTestGateway();
   folder = await mkdtemp(join(tmpdir(), "code-"));
   await writeFile(join(folder, "index.html"), page);
-  // An odd length, so that the cut is within a character.
+  // The odd length makes the cut fall within a character.
   await writeFile(join(folder, "long.txt"), `x${long}`);
   await writeFile(join(folder, "weights.bin"), Buffer.concat([Buffer.alloc(1), randomBytes(64)]));
   await symlink("index.html", join(folder, "link"));
@@ -71,13 +71,13 @@ it("an experiment's code is listed in pages with sizes and digests", async () =>
   expect({ status, items: body["items"] ?? [] }).toEqual({ status: 200, items: [] });
 });
 
-it("a file of the code comes as text in JSON, never with a type that a browser runs", async () => {
+it("a file of the code is returned as text in JSON, never with a type that a browser runs", async () => {
   const { headers, body } = await file("index.html");
   expect(headers.get("content-type")).toBe("application/json; charset=utf-8");
   expect(body).toMatchObject({ file: { path: "index.html", sha256: sha256(page) }, text: page });
 });
 
-it("a long file is cut off at a whole character, and what is not text is said to be binary", async () => {
+it("a long file is cut off at a whole character, and a file that is not text is marked as binary", async () => {
   const { body } = await file("long.txt");
   expect(body["truncated"]).toBe(true);
   expect(body["text"]).toBe(`x${long}`.slice(0, gatewayLimits.codeFileBytesMax / 2));
@@ -86,7 +86,7 @@ it("a long file is cut off at a whole character, and what is not text is said to
   expect(weights["text"] ?? "").toBe("");
 });
 
-it("a link, an unknown file, code that is lost and a bad token are refused with a sentence", async () => {
+it("a link, an unknown file, missing code and an invalid token are refused with a sentence", async () => {
   const refusals = [
     await file("link"),
     await file("../../etc/passwd"),

@@ -33,7 +33,7 @@ afterAll(() => gateway?.[Symbol.asyncDispose]());
 
 let asked: Plain<CheckPlace>["resources"];
 
-/** Stands in for the scheduler, which knows of an agent more than the read model. */
+/** Simulates the scheduler with a fixed answer; it may know an agent that the read model does not. */
 async function schedulerAnswers(answer: Plain<PlaceCheck>): Promise<AsyncDisposable> {
   const Check = command(CheckPlaceSchema, PlaceCheckSchema, async ({ resources }) => {
     asked = resources;
@@ -54,7 +54,7 @@ function validate(resources: Readonly<Record<string, unknown>>) {
   return gateway.call("POST", "/api/v1/experiments", { body: { config, validateOnly: true } });
 }
 
-test("a request that no agent could ever hold is refused, with the scheduler's sentence and the key", async () => {
+test("a request larger than every agent's slots is refused, with the scheduler's sentence and the key", async () => {
   const detail = "all agents of pool default have 4 slots together, and the run needs 5";
   const refusal = { possible: false, detail, key: "slots_per_trial" };
   await using _scheduler = await schedulerAnswers(refusal);
@@ -68,7 +68,7 @@ test("a request that no agent could ever hold is refused, with the scheduler's s
   });
 });
 
-test("the scheduler is asked about constraints, whatever slots there are", async () => {
+test("a request with constraints is always checked by the scheduler", async () => {
   const detail = "no agent of pool default has 1 cuda slot; the nearest is rack with 2 cpu slots";
   const constraints = { device: "cuda", require: { zone: "a" } };
   await using _scheduler = await schedulerAnswers({ possible: false, detail, key: "constraints" });
@@ -83,7 +83,7 @@ test("the scheduler is asked about constraints, whatever slots there are", async
   });
 });
 
-test("a pool that does not exist is refused with those that do", async () => {
+test("an unknown pool is refused with the list of pools", async () => {
   const detail = "there is no pool gpu; the pools are default and gpus";
   const refusal = { possible: false, detail, key: "resource_pool" };
   await using _scheduler = await schedulerAnswers(refusal);
@@ -93,7 +93,7 @@ test("a pool that does not exist is refused with those that do", async () => {
   });
 });
 
-test("a refusal of an older scheduler names no key", async () => {
+test("a refusal by an earlier scheduler names no key", async () => {
   await using _scheduler = await schedulerAnswers({ possible: false, detail: "it is too large" });
   expect(await validate({ slots_per_trial: 9 })).toMatchObject({
     status: 400,
@@ -101,13 +101,13 @@ test("a refusal of an older scheduler names no key", async () => {
   });
 });
 
-test("an agent that the read model has not seen yet counts", async () => {
+test("an agent that only the scheduler knows counts", async () => {
   await using _scheduler = await schedulerAnswers(possible);
   expect(await validate({ slots_per_trial: 4 })).toMatchObject({ status: 200 });
   expect(asked).toMatchObject({ slots: 4 });
 });
 
-test("slots that agents have together are not enough for a run on one agent", async () => {
+test("the slots of several agents are not enough for a run on one agent", async () => {
   const second = await gateway.append("agent-rack2", joined);
   await gateway.call("GET", `/api/v1/agents?minPosition=${second}`);
   await using _scheduler = await schedulerAnswers({ possible: false, detail: "no agent has 4" });
@@ -125,7 +125,7 @@ test("every agent of a large pool counts", async () => {
      select 'agent', 'large-' || n, 'large', 7, $2 from generate_series(1, $1::int) as n`,
     [agents, doc],
   );
-  // The scheduler knows less, so that only the read model's own count can accept.
+  // The scheduler refuses the request in this test, so only the count of the read model can accept it.
   await using _scheduler = await schedulerAnswers({ possible: false, detail: "it is too large" });
   const resource_pool = "large";
   expect(await validate({ slots_per_trial: agents, resource_pool })).toMatchObject({ status: 200 });
@@ -133,7 +133,7 @@ test("every agent of a large pool counts", async () => {
   expect(await validate(more)).toMatchObject({ status: 400 });
 });
 
-test("while the scheduler is away nothing is refused for its resources", async () => {
+test("no request is refused for its resources while the scheduler is unavailable", async () => {
   const constraints = { device: "rocm" };
   expect(await validate({ slots_per_trial: 500, constraints })).toMatchObject({ status: 200 });
 });

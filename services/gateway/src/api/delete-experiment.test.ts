@@ -1,4 +1,4 @@
-/** Experiments that are deleted, brought back, and deleted for good. The other services are played by the test. */
+/** Tests of experiments that are deleted, undeleted, and deleted for good. The other services are simulated. */
 import { randomUUID } from "node:crypto";
 import {
   DeleteExperimentSchema,
@@ -22,7 +22,7 @@ const ended = {
   data: { outcome: ExperimentOutcome.COMPLETED, reason: "" },
 } as const;
 
-/** Every read that names the experiment or its trial. */
+/** The paths of all calls that read the experiment or its trial. */
 const reads = [
   "experiments/1",
   "experiments/1/trials",
@@ -109,7 +109,7 @@ const post = (path: string, body: object = {}) =>
   gateway.call("POST", `/api/v1/experiments/${path}`, { body });
 const statuses = (found: readonly unknown[]) => found.map((one) => (one as unknown[])[1]);
 
-test("a preview names what stays and changes nothing", async () => {
+test("a preview of a deletion names the checkpoints that stay, and changes nothing", async () => {
   const answer = await post("1/delete", { dryRun: true });
   expect(answer).toMatchObject({
     status: 200,
@@ -148,7 +148,7 @@ searcher: {name: single, metric: loss, source_checkpoint_uuid: ${checkpoint}}`,
   expect(await parentOfFork()).toBe("1");
 });
 
-test("one that has not ended is refused by name", async () => {
+test("the deletion of an experiment that has not ended is refused with experiment_not_ended", async () => {
   expect(await post("3/delete")).toMatchObject({
     status: 409,
     body: { code: "experiment_not_ended" },
@@ -156,7 +156,7 @@ test("one that has not ended is refused by name", async () => {
   expect(await post("x/delete")).toMatchObject({ status: 404 });
 });
 
-test("after the grace it is gone, also after late events and a rebuild of the read model", async () => {
+test("an experiment is gone after the grace, also after late events and a rebuild of the read model", async () => {
   const grace = { graceEndMs, reason: "" };
   await gateway.append("experiment-1", { type: "ExperimentDeletionRequested", data: grace });
   await reach(await gateway.append("experiment-1", { type: "ExperimentDeleted", data: {} }));
@@ -167,7 +167,7 @@ test("after the grace it is gone, also after late events and a rebuild of the re
         "select kind, id from gateway.documents where id like '1.%' or parent = '1' or (kind, id) = ('experiment', '1')",
       )
     ).rows;
-  // The checkpoint that a version needs stays.
+  // The checkpoint that a model version needs stays.
   expect(await rows()).toEqual([{ kind: "checkpoint", id: checkpoint }]);
   await gateway.append("trial-1.1", { type: "RunStarted", data: { run: 1, allocation: "1.1#1" } });
   await gateway.append("measurement-1.1", {

@@ -21,7 +21,7 @@ import { created, requested, trialCreated } from "../testing/example-events.ts";
 import { openBelow, openStream, restOf } from "../testing/streams.ts";
 import { startTestGateway, type TestGateway } from "../testing/test-gateway.ts";
 
-/** More than all buffers between a file and a client that does not read. */
+/** The content is larger than all buffers between a file and a client that does not read. */
 const large = randomBytes(12 * 1024 * 1024);
 
 let gateway: TestGateway;
@@ -94,7 +94,7 @@ async function expectNothingOpen(folder: string): Promise<void> {
 }
 
 describe.each(kinds)("the download of %s", (_, { folder, path }) => {
-  it("is every file as it is, whatever its name and size", async () => {
+  it("has every file unchanged, whatever its name and size", async () => {
     const files = {
       weights: large.subarray(0, 3_000_001),
       empty: "",
@@ -125,7 +125,7 @@ describe.each(kinds)("the download of %s", (_, { folder, path }) => {
         await symlink(`${dirname(file)}.moved`, dirname(file));
       },
     ],
-  ])("breaks off when a file %s on the way, and ends nothing else", async (_what, change) => {
+  ])("breaks off when a file %s on the way, and breaks nothing else", async (_what, change) => {
     await write(folder(), { "a-first": large, "b/second": large });
     const stream = await openStream(gateway, path());
     await change(join(folder(), "b/second"), join(folder(), "a-first"));
@@ -133,7 +133,7 @@ describe.each(kinds)("the download of %s", (_, { folder, path }) => {
     await expectNothingOpen(folder());
   });
 
-  it("closes its files when the client goes away in the middle", async () => {
+  it("closes its files when the client disconnects in the middle", async () => {
     await write(folder(), { "a-first": large, "b/second": large });
     const stream = await openStream(gateway, path());
     await vi.waitFor(async () => expect(await openBelow(folder())).toHaveLength(1), {
@@ -180,7 +180,7 @@ describe("a download from a folder that training code writes to", () => {
     expect(String(answer.body["detail"])).toContain("link");
   });
 
-  test("has no file that a link names, and none behind a linked folder", async () => {
+  test("has no file behind a symbolic link, whether the file or its folder is linked", async () => {
     const target = await outside();
     await write(trialFolder(), { events: "e" });
     await symlink(join(target, "env"), join(trialFolder(), "env"));
@@ -190,7 +190,7 @@ describe("a download from a folder that training code writes to", () => {
     expect(execFileSync("tar", ["tzf", packed]).toString()).toBe("events\n");
   });
 
-  test("has no checkpoint's file behind a link, and no checkpoint whose folder is a link", async () => {
+  test("is refused if a link leads to a checkpoint's file or folder", async () => {
     const target = await outside();
     const folder = join(gateway.checkpointDir, checkpoint);
     await write(folder, { "trial/1.1/env": secret, own: "o" });

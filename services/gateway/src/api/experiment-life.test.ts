@@ -1,4 +1,4 @@
-/** Experiments and trials that are taken up again. The experiments service is played by the test. */
+/** Tests of continued experiments and restarted trials, with a simulated experiments service. */
 import {
   ContinueExperimentSchema,
   KillTrialSchema,
@@ -57,7 +57,7 @@ afterAll(async () => {
   await gateway?.[Symbol.asyncDispose]();
 });
 
-test("an experiment that continues is active, with the new values in its configuration", async () => {
+test("a continued experiment is active, with the new values in its configuration", async () => {
   const body = { maxTrials: 40, maxLength: 9, lengthUnit: "epochs" };
   const path = "/api/v1/experiments/1";
   const answer = await gateway.call("POST", `${path}/continue`, { body });
@@ -70,7 +70,7 @@ test("an experiment that continues is active, with the new values in its configu
   });
 });
 
-test("a trial that is taken up is active, and its experiment counts it as open", async () => {
+test("a restarted trial is active, and its experiment counts it as open", async () => {
   const answer = await gateway.call("POST", "/api/v1/trials/1.1/restart", { body: {} });
   expect(answer).toMatchObject({ status: 200, body: { trial: { state: "ACTIVE", reason: "" } } });
   const shown = await gateway.call("GET", "/api/v1/experiments/1");
@@ -81,12 +81,12 @@ test("a trial that is taken up is active, and its experiment counts it as open",
   expect(after.body).toMatchObject({ trialsCompleted: 2 });
 });
 
-test("a trial that is killed is shown as stopping", async () => {
+test("a killed trial is shown as stopping", async () => {
   const answer = await gateway.call("POST", "/api/v1/trials/1.3/kill", { body: {} });
   expect(answer).toMatchObject({ status: 200, body: { trial: { state: "STOPPING_KILLED" } } });
 });
 
-test("a refused change, and one of an experiment that does not exist, changes nothing", async () => {
+test("a refused command, or one for an unknown experiment, changes nothing", async () => {
   const refused = await gateway.call("POST", "/api/v1/experiments/2/continue", { body: {} });
   expect(refused).toMatchObject({ status: 409, body: { code: "nothing_to_continue" } });
   for (const path of ["experiments/x/continue", "trials/x/kill", "trials/7/restart"]) {

@@ -1,6 +1,4 @@
-/**
- * A person uploads a folder: what the gateway asks the registry, and what it shows of the checkpoint and its version.
- */
+/** Tests of folders that a person uploads: the commands to the registry, and the resulting checkpoint and version. */
 import type { AnyEvent } from "@trainyard/contracts";
 import {
   AcceptedSchema,
@@ -66,7 +64,7 @@ test("a person declares, plans and completes a folder without a run, in the clus
   ]);
 });
 
-test("a run's token uploads no folder, and a person's stores no checkpoint of a run", async () => {
+test("a run's token cannot upload a folder, and a user's token cannot store a checkpoint of a run", async () => {
   asked.length = 0;
   const token = gateway.runToken("1.1#1", 1);
   for (const [path, body] of [
@@ -87,7 +85,7 @@ test("a run's token uploads no folder, and a person's stores no checkpoint of a 
   expect(asked).toEqual([]);
 });
 
-test("the checkpoint and its version say the person who uploaded them", async () => {
+test("an uploaded checkpoint and its version show the person who uploaded them", async () => {
   const about = { trial: "", run: 0, step: 0, format: "", uploadedBy: "ada" };
   const declared: AnyEvent = { type: "CheckpointDeclared", data: about };
   const summary = { manifestDigest: "d", files: 1, bytes: 3, trial: "", run: 0, step: 0 };

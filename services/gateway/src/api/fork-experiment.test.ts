@@ -1,4 +1,4 @@
-/** Forks of experiments. The experiments service is played by the test. */
+/** Tests of forks of experiments, with a simulated experiments service. */
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { randomUUID } from "node:crypto";
@@ -91,7 +91,7 @@ test("a fork without changes has the configuration, the seed and the code of its
   expect(asked[0]?.config).toEqual(JSON.parse(JSON.stringify(recorded())));
 });
 
-test("a fork changes the keys that are given, and keeps the others", async () => {
+test("a fork changes the keys of its overrides, and keeps the others", async () => {
   const overrides = ["hyperparameters.lr=0.1", "name=second", "reproducibility.experiment_seed=5"];
   expect((await fork({ overrides, paused: true })).status).toBe(200);
   const { hyperparameters } = recorded();
@@ -102,7 +102,7 @@ test("a fork changes the keys that are given, and keeps the others", async () =>
   expect(asked[0]?.config?.["hyperparameters"]).toEqual({ ...hyperparameters, lr });
 });
 
-test("a fork with a configuration of its own has the code, and draws another seed", async () => {
+test("a fork with another configuration has the code of its experiment, and a new seed", async () => {
   const config =
     "{name: other, entrypoint: a b, searcher: {name: single, metric: loss}, resources: {slots_per_trial: 0}}";
   expect((await fork({ config })).status).toBe(200);
@@ -110,7 +110,7 @@ test("a fork with a configuration of its own has the code, and draws another see
   expect(asked[0]?.seed).not.toBe(77);
 });
 
-test("a fork from a checkpoint names it in its configuration, which is what keeps it", async () => {
+test("a fork from a checkpoint names it in its configuration, which keeps the checkpoint", async () => {
   expect((await fork({ checkpoint: own })).status).toBe(200);
   expect(asked).toMatchObject([
     { config: { searcher: { source_trial_id: "1.1", source_checkpoint_uuid: own } } },
@@ -119,30 +119,30 @@ test("a fork from a checkpoint names it in its configuration, which is what keep
 
 test.each<[string, object, number, string]>([
   ["a checkpoint of another experiment", { checkpoint: foreign }, 409, "foreign_checkpoint"],
-  ["a checkpoint that there is not", { checkpoint: randomUUID() }, 404, "checkpoint_not_found"],
-  ["what is no checkpoint", { checkpoint: "../x" }, 404, "checkpoint_not_found"],
+  ["an unknown checkpoint", { checkpoint: randomUUID() }, 404, "checkpoint_not_found"],
+  ["an invalid checkpoint id", { checkpoint: "../x" }, 404, "checkpoint_not_found"],
   ["a damaged checkpoint", { checkpoint: damaged }, 400, "invalid_config"],
   ["an unknown searcher", { overrides: ["searcher.name=magic"] }, 400, "invalid_config"],
   ["an override without a value", { overrides: ["searcher"] }, 400, "invalid_config"],
-  ["a configuration that is none", { config: "[" }, 400, "invalid_config"],
+  ["an unreadable configuration", { config: "[" }, 400, "invalid_config"],
 ])("a fork with %s is refused, and creates nothing", async (_what, body, status, code) => {
   expect(await fork(body)).toMatchObject({ status, body: { code } });
   expect(asked).toEqual([]);
 });
 
-test("an experiment that does not exist cannot be forked", async () => {
+test("a fork of an unknown experiment is refused", async () => {
   for (const id of ["9", "none"]) {
     const answer = await fork({}, id);
     expect(answer).toMatchObject({ status: 404, body: { code: "experiment_not_found" } });
   }
 });
 
-test("a fork is only checked when that is asked for", async () => {
+test("a fork with validateOnly creates no experiment", async () => {
   expect((await fork({ validateOnly: true })).status).toBe(200);
   expect(asked).toEqual([]);
 });
 
-test("a repeat with the same Idempotency-Key is one fork", async () => {
+test("a repeated fork with the same Idempotency-Key creates one experiment", async () => {
   const headers = { "idempotency-key": "one-fork" };
   const path = "/api/v1/experiments/1/fork";
   const first = await gateway.call("POST", path, { body: {}, headers });

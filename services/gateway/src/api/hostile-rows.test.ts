@@ -1,4 +1,4 @@
-/** No value of a user's stops the rows of lists, and a rebuild of them has the same. */
+/** Tests that no value of a user stops the rows of lists, nor their rebuild. */
 import fc from "fast-check";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { created, requested, searchStarted, validation } from "../testing/example-events.ts";
@@ -25,7 +25,7 @@ const hyperparameters = fc.dictionary(
   fc.oneof(leaf, fc.dictionary(text, leaf), fc.array(leaf)),
 );
 
-test("no text, number or name of a user's keeps an experiment or trial out of its list, or makes a rebuild differ", async () => {
+test("a text, number or name of a user never keeps an experiment or trial out of its list, nor makes a rebuild differ", async () => {
   let next = 1;
   const one = fc.record({
     name: text,

@@ -1,7 +1,6 @@
 /**
- * Names, labels, notes and bodies that somebody wrote to do harm: SQL, headers, terminal escapes, formulas, paths. Each
- * is refused or stored as the text that it is. The experiments service, played here, writes what it is given into the
- * real log.
+ * Tests with harmful names, labels, notes and bodies: SQL, headers, terminal escapes, formulas, paths. Each is refused
+ * or stored unchanged. The simulated experiments service writes its requests to the real log.
  */
 import {
   DescribeExperimentSchema,
@@ -89,7 +88,7 @@ async function call(method: string, path: string, body?: unknown): Promise<CallA
   return answer;
 }
 
-/** After any request: reads still answer, and nothing is gone. */
+/** Checks that reads still work and that no data is lost. */
 async function expectWhole(): Promise<void> {
   expect((await call("GET", "experiments/1")).status).toBe(200);
   expect((await call("GET", "workspaces")).status).toBe(200);
@@ -98,7 +97,7 @@ async function expectWhole(): Promise<void> {
 }
 
 test.each(hostile)(
-  "as a name, a label and notes %j is stored as it is, or refused",
+  "%j as a name, a label and notes is stored unchanged, or refused",
   async (text) => {
     for (const body of [{ name: text }, { notes: text }, { addLabels: [text] }]) {
       const answer = await call("PATCH", "experiments/1", body);
@@ -127,7 +126,7 @@ test.each(hostile)(
   },
 );
 
-test.each(hostile)("in a path, a query and a header %j is not found, or refused", async (text) => {
+test.each(hostile)("%j in a path, a query and a header is not found, or refused", async (text) => {
   const written = encodeURIComponent(text.toWellFormed());
   for (const path of [
     `experiments/${written}`,
@@ -184,7 +183,7 @@ const someBody = fc.oneof(
   }),
 );
 
-test("no body is a 500", async () => {
+test("no request body causes a 500", async () => {
   await fc.assert(
     fc.asyncProperty(fc.constantFrom(...routes), someBody, async ([method, path], body) => {
       await call(method, path, body);
@@ -200,14 +199,14 @@ test.each([
   [0.5, "a"],
   ["1", 2],
   [Number.MAX_VALUE, "a"],
-])("no page token is a 500: %j, %j", async (...start) => {
+])("no page token causes a 500: %j, %j", async (...start) => {
   const token = Buffer.from(JSON.stringify(start)).toString("base64url");
   for (const list of ["experiments", "workspaces", "models", "tokens"]) {
     expect((await call("GET", `${list}?pageToken=${token}`)).status).toBe(400);
   }
 });
 
-test("no bytes are a 500", async () => {
+test("random bytes never cause a 500", async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.constantFrom(...routes),

@@ -55,7 +55,7 @@ const run = {
   startsWhen: "a run of research ends",
 };
 
-/** Plays the scheduler, which has runs of experiment 12 alone. */
+/** Simulates the scheduler, which has runs of experiment 12 only. */
 async function scheduler(asked: object[] = []): Promise<AsyncDisposable> {
   const absent = reject("not_found", "no run of the experiment waits or has a place");
   const ended = reject("experiment_ended", "experiment 14: the experiment has ended");
@@ -75,7 +75,7 @@ async function scheduler(asked: object[] = []): Promise<AsyncDisposable> {
   });
 }
 
-describe("the list of jobs", () => {
+describe("a list of jobs", () => {
   const queued = (experiment: string, pool: string, slots: number): AnyEvent => {
     const resources = { pool, slots, priority: 42, weight: 1, singleAgent: true };
     const of = { workspace: "research", owner: experiment === "21" ? "ada" : "grace" };
@@ -110,7 +110,7 @@ describe("the list of jobs", () => {
     await listed(`?minPosition=${position}`);
   });
 
-  test("is in queue order, pool by pool, without the scheduler", async () => {
+  test("is in queue order, pool by pool, also without the scheduler", async () => {
     const body = await listed("");
     expect(idsOf(body)).toEqual(["22 behind 0", "21 behind 1", "24 behind 0", "23 behind 0"]);
     expect((body["items"] as object[])[0]).toEqual({
@@ -121,7 +121,7 @@ describe("the list of jobs", () => {
     expect(idsOf(await listed("?pool=gpus"))).toEqual(["23 behind 0"]);
   });
 
-  test("is filtered, sorted, counted and paged, and places are those in the whole queue", async () => {
+  test("is filtered, sorted, counted and paged, and its places are those in the whole queue", async () => {
     const filter = (text: string) => `?filter=${encodeURIComponent(text)}`;
     expect(idsOf(await listed(filter("owner = ada")))).toEqual(["21 behind 1"]);
     expect(idsOf(await listed(filter("slots_held > 0 or priority = 1")))).toEqual([
@@ -146,14 +146,14 @@ describe("the list of jobs", () => {
     expect(pages).toEqual(["22", "21", "24", "23"]);
   });
 
-  test("has an experiment until its last run has ended", async () => {
+  test("includes an experiment until its last run has ended", async () => {
     const end = { cause: AllocationEndCause.EXITED, exits: [], message: "" };
     const position = await gateway.append("allocation-23.1#1", {
       type: "AllocationEnded",
       data: end,
     });
     expect(idsOf(await listed(`?pool=gpus&minPosition=${position}`))).toEqual([]);
-    // Also one whose change is kept for its later runs.
+    // An experiment with changed settings leaves the list too, although the settings are kept for its later runs.
     const later = await gateway.append("allocation-22.1#1", { type: "AllocationEnded", data: end });
     expect(idsOf(await listed(`?minPosition=${later}`))).toEqual(["21 behind 0", "24 behind 0"]);
   });
@@ -174,7 +174,7 @@ describe("the list of jobs", () => {
     ["orderBy=rank", /^order_by: jobs have no field "rank"/],
     ["fields=rank", /^items have no field "rank"/],
     ["pageToken=abc", /^invalid page_token$/],
-  ])("refuses %s in a sentence", async (query, sentence) => {
+  ])("with %s is refused in a sentence", async (query, sentence) => {
     const { status, body } = await gateway.call("GET", `/api/v1/jobs?${query}`);
     expect(status).toBe(400);
     expect(body["detail"]).toMatch(sentence);
@@ -189,7 +189,7 @@ test("a job is explained with the reason of each waiting run", async () => {
   });
 });
 
-test("an experiment without runs in the queue is answered with its state", async () => {
+test("the explanation of an experiment without runs in the queue is an error with its state", async () => {
   await using _scheduler = await scheduler();
   const asked = async (experiment: string) => {
     const { status, body } = await gateway.call("GET", `/api/v1/jobs/${experiment}/explanation`);
@@ -204,7 +204,7 @@ test("an experiment without runs in the queue is answered with its state", async
   expect(await asked("x")).toEqual([404, "there is no experiment x"]);
 });
 
-test("without the scheduler the reasons that it recorded last are shown as old ones", async () => {
+test("the explanation of a job shows the last recorded reasons as old while the scheduler is unavailable", async () => {
   await gateway.append(
     "trial-12.1",
     { ...trialCreated(1), data: { ...trialCreated(1).data, experiment: "12" } },
@@ -235,7 +235,7 @@ test("without the scheduler the reasons that it recorded last are shown as old o
   expect((await asked()).body["old"]).toBeUndefined();
 });
 
-test("an update names only what it changes, and 0 removes the limit of slots", async () => {
+test("an update of a job sends only the changed settings, and 0 removes the limit of slots", async () => {
   const asked: object[] = [];
   await using _scheduler = await scheduler(asked);
   const update = (body: object) => gateway.call("PATCH", "/api/v1/jobs/12", { body });

@@ -57,7 +57,7 @@ async function all(query: Readonly<Record<string, string | readonly string[]>>) 
   }
 }
 
-/** Everything, by the stream of events. */
+/** Returns all events, read from the stream of events. */
 async function everything(): Promise<readonly Shown[]> {
   const answer = await fetch(`${gateway.url}/api/v1/events?noFollow=true`, {
     headers: { authorization: `Bearer ${gateway.token}` },
@@ -69,7 +69,7 @@ async function everything(): Promise<readonly Shown[]> {
 const backwards = (events: readonly Shown[], ...streams: readonly string[]) =>
   events.filter(({ subject }) => streams.length === 0 || streams.includes(subject)).toReversed();
 
-test("lists are the events of an object's streams, newest first, page by page", async () => {
+test("an event list has the events of an object's streams, newest first, page by page", async () => {
   const events = await everything();
   expect(await all({ pageSize: "37" })).toEqual(backwards(events));
   expect(await all({ object: "experiment", id: "1", pageSize: "7" })).toEqual(
@@ -81,7 +81,7 @@ test("lists are the events of an object's streams, newest first, page by page", 
   expect(await all({ object: "experiment", id: "12" })).toEqual(backwards(events, "experiment-12"));
 });
 
-test("a page continues where the one before ended, whatever is appended meanwhile", async () => {
+test("a page of events continues after the last one, whatever is appended meanwhile", async () => {
   const first = await page({ object: "experiment", id: "12", pageSize: "1" });
   const before = await page({ object: "experiment", id: "1", pageSize: "5" });
   await gateway.append("experiment-1", { type: "ExperimentActivated", data: {} });
@@ -97,7 +97,7 @@ test("a page continues where the one before ended, whatever is appended meanwhil
   expect([...before.items, ...after.items]).toEqual(both);
 });
 
-test("types and times choose among them", async () => {
+test("an event list is filtered by types and times", async () => {
   const events = backwards(await everything(), "experiment-1");
   const types = ["ExperimentPaused", "ExperimentCreated"];
   const chosen = events.filter(({ type }) => types.includes(type.split(".")[3] ?? ""));
@@ -133,10 +133,10 @@ test.each([
   await expect(page(query as Record<string, string>)).rejects.toThrow(detail);
 });
 
-test("a page of large events is short, and the next one continues", async () => {
+test("a page of large events is short, and the next page continues", async () => {
   const ids = Array.from({ length: 20 }, (_, index) => 21 + index);
   for (const id of ids) {
-    // With the rest of the event 17 of them are more than a page takes, and 16 are not.
+    // A page has room for 16 of these events, with their other fields, but not for 17.
     const text = "x".repeat(gatewayLimits.listedEventsCharacters / 17);
     await gateway.append(
       `experiment-${id}`,
@@ -150,7 +150,7 @@ test("a page of large events is short, and the next one continues", async () => 
   expect(rest.items.map(({ subject }) => subject)).toEqual(subjects.slice(17));
 });
 
-test("lists of events wait for their turn among all lists, and beyond those that may wait they are refused", async () => {
+test("event lists share the queue of all lists, and are refused if it is full", async () => {
   const { listQueriesAtOnce, listsWaitingMax } = gatewayLimits;
   const many = Array.from({ length: 4 * (listQueriesAtOnce + listsWaitingMax) }, () =>
     gateway.call("GET", "/api/v1/events:list?types=None"),

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it, test } from "vitest";
 import { created, requested, searchStarted, validation } from "../testing/example-events.ts";
 import { startTestGateway, type TestGateway } from "../testing/test-gateway.ts";
 
-/** The facts about an experiment in the log. */
+/** The facts about an experiment that the test appends to the log. */
 type Known = {
   readonly id: number;
   readonly name: string;
@@ -18,7 +18,7 @@ let gateway: TestGateway;
 let known: Known[];
 let position: number;
 
-/** Experiments with skewed values: many alike, some absent, numbers and texts under one name. */
+/** Makes experiments with skewed values: many equal, some absent, and numbers and texts under one name. */
 function knownOf(id: number): Known {
   const lrs = [0.1, 0.1, 0.01, 1e-9, "auto", "0.1", null, Number.MAX_VALUE] as const;
   return {
@@ -135,7 +135,7 @@ const keys: readonly Key[] = [
   { text: "metrics.loss", of: ({ best }) => best },
 ];
 
-/** Numbers, then texts, then rows without a value, those the newest first. */
+/** Returns ids in the order of the list: numbers, then texts, then rows without a value, newest first. */
 function sorted(rows: readonly Known[], key: Key, descending: boolean): number[] {
   const rank = (value: number | string | null) =>
     value === null ? 2 : Number(typeof value === "string");
@@ -152,7 +152,7 @@ function sorted(rows: readonly Known[], key: Key, descending: boolean): number[]
 }
 
 describe("a list of experiments", () => {
-  it("has the rows for which a filter holds, in the order that is asked for, in pages of any size", async () => {
+  it("has the rows that match its filter, in the requested order, in pages of any size", async () => {
     const pageSize = fc.constantFrom(1, 7, 1_000);
     await fc.assert(
       fc.asyncProperty(
@@ -179,7 +179,7 @@ describe("a list of experiments", () => {
     );
   });
 
-  it("has no configuration, and the columns that are asked for", async () => {
+  it("leaves out configurations, and has the requested columns", async () => {
     const path = "/api/v1/experiments?fields=id&fields=best_value&fields=hparams.optimizer.lr";
     const { body } = await gateway.call("GET", `${path}&filter=id%3D9`);
     expect(body["items"]).toEqual([
@@ -191,7 +191,7 @@ describe("a list of experiments", () => {
     expect(one).toMatchObject({ config: { hyperparameters: { optimizer: { lr: 0.1 } } } });
   });
 
-  it("is counted when that is asked for", async () => {
+  it("is counted on request", async () => {
     const { body } = await gateway.call(
       "GET",
       "/api/v1/experiments?count=true&pageSize=2&filter=owner%3Dada",
@@ -212,7 +212,7 @@ describe("a list of experiments", () => {
     expect(body["detail"]).toMatch(sentence);
   });
 
-  it("does not continue with the token of another list", async () => {
+  it("is refused with the page token of another list", async () => {
     const first = await gateway.call("GET", "/api/v1/experiments?pageSize=1");
     const token = String(first.body["nextPageToken"]);
     const other = await gateway.call("GET", `/api/v1/experiments?orderBy=name&pageToken=${token}`);
@@ -223,7 +223,7 @@ describe("a list of experiments", () => {
   });
 
   it.each(["name", "best_value", "archived", "hparams.optimizer.lr", "id"])(
-    "answers no token that was made up, sorted by %s, with a failure of the gateway",
+    "never fails with a 500 for an invented page token, sorted by %s",
     async (orderBy) => {
       const first = await gateway.call("GET", `/api/v1/experiments?pageSize=1&orderBy=${orderBy}`);
       const text = Buffer.from(String(first.body["nextPageToken"]), "base64url").toString("utf8");
@@ -257,7 +257,7 @@ describe("a list of experiments", () => {
   );
 });
 
-test("a list follows what happens to its rows", async () => {
+test("a list reflects new events of its rows", async () => {
   const before = await listed({ filter: "best_value < -50" });
   expect(before).toEqual([]);
   const report = validation({ step: 2, loss: -100 });
@@ -280,7 +280,7 @@ test("a list follows what happens to its rows", async () => {
   });
 });
 
-test("the trials of a paused experiment are found as paused", async () => {
+test("the active trials of a paused experiment are found as PAUSED", async () => {
   const trials = async (filter: string) => {
     const query = new URLSearchParams({ filter });
     const { body } = await gateway.call("GET", `/api/v1/experiments/9/trials?${query}`);

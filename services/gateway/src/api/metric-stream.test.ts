@@ -24,10 +24,10 @@ import { startTestGateway, type TestGateway } from "../testing/test-gateway.ts";
 
 let gateway: TestGateway;
 const stack = new AsyncDisposableStack();
-/** The points of experiment 1 in the metrics service. */
+/** The points of experiment 1 in the simulated metrics service. */
 let stored: Plain<StreamedPoint>[] = [];
 let removed = 0;
-/** How often it was asked. */
+/** The number of queries to the metrics service. */
 let looks = 0;
 
 beforeAll(async () => {
@@ -95,7 +95,7 @@ async function following(path: string): Promise<{ stream: IncomingMessage; text:
 
 const eventually = (check: () => void) => vi.waitFor(check, { timeout: 90_000, interval: 5 });
 
-test("a follower gets every point after its position, with its position as the id", async () => {
+test("a follower gets every point after its position, with the point's position as event id", async () => {
   for (let n = 0; n < 5; n += 1) store();
   const { stream, text } = await following(pathOf("?after=1"));
   await eventually(() => expect(idsOf(text)).toEqual([2, 3, 4, 5]));
@@ -120,7 +120,7 @@ test("a follower gets every point after its position, with its position as the i
   stream.destroy();
 });
 
-test("a follower without a position gets what comes from now on, and its position at once", async () => {
+test("a follower without a position gets its position at once, and then each new point", async () => {
   store();
   store();
   const { stream, text } = await following(pathOf(""));
@@ -132,14 +132,14 @@ test("a follower without a position gets what comes from now on, and its positio
   stream.destroy();
 });
 
-test("a follower gets points that nothing announces", async () => {
+test("a follower gets points without an announcement on the bus", async () => {
   const { stream, text } = await following(pathOf("?after=0"));
   store();
   await eventually(() => expect(idsOf(text)).toEqual([1]));
   stream.destroy();
 });
 
-test("a follower of one trial gets its points, under the positions of the experiment", async () => {
+test("a follower of one trial gets its points, with positions of the experiment's stream", async () => {
   store("1.2");
   store();
   store("1.2");
@@ -148,11 +148,11 @@ test("a follower of one trial gets its points, under the positions of the experi
   stream.destroy();
 });
 
-test("many followers of one experiment, woken at once, cost one look and not one each", async () => {
+test("many followers of one experiment that wake at once share one query", async () => {
   const all = await Promise.all(Array.from({ length: 20 }, () => following(pathOf("?after=0"))));
   await new Promise((resolve) => setTimeout(resolve, 100));
   const costs: number[] = [];
-  // A look that nothing announces may fall into a round, but not into each.
+  // A query by the timer may fall into a round of the test, but not into each of three.
   for (let round = 1; round <= 3; round += 1) {
     const before = looks;
     store();
@@ -166,7 +166,7 @@ test("many followers of one experiment, woken at once, cost one look and not one
   for (const { stream } of all) stream.destroy();
 });
 
-test("a supersession says which points of which runs no longer count", async () => {
+test("a supersession message names the run and the step after which its points no longer count", async () => {
   stored.push({ position: 1, trial: "1.1", superseded: { run: 2, afterStep: 400 } });
   const { stream, text } = await following(pathOf("?after=0"));
   await eventually(() => expect(idsOf(text)).toEqual([1]));
@@ -174,7 +174,7 @@ test("a supersession says which points of which runs no longer count", async () 
   stream.destroy();
 });
 
-test("a position that is too old, or is none, is refused", async () => {
+test("a position that was removed, or is invalid, is refused", async () => {
   for (let n = 0; n < 5; n += 1) store();
   removed = 3;
   const gone = await gateway.call("GET", pathOf("?after=2"));
@@ -193,7 +193,7 @@ describe("over gRPC", () => {
 
   afterAll(() => clients.dispose());
 
-  /** The positions and keys so far, and how the stream ended. */
+  /** Collects the positions and keys of the stream, and how it ended. */
   function heard(stream: ReturnType<GrpcClient["read"]>) {
     const items: (readonly [string, string | undefined])[] = [];
     const ended = new Promise<unknown>((resolve) => {
@@ -203,7 +203,7 @@ describe("over gRPC", () => {
     return { items, ended };
   }
 
-  test("a follower gets the points that it gets over HTTP, and ends when it likes", async () => {
+  test("a follower gets the same points as over HTTP, and may cancel", async () => {
     for (let n = 0; n < 3; n += 1) store();
     const stream = client().read(followMetrics, { experiment: "1", after: "1" });
     const { items, ended } = heard(stream);
@@ -221,7 +221,7 @@ describe("over gRPC", () => {
     expect(await ended).toMatchObject({ code: 1 });
   });
 
-  test("tokens, positions and names are refused as over HTTP", async () => {
+  test("invalid tokens, positions and names are refused as over HTTP", async () => {
     removed = 3;
     const refused = [
       [() => client("").read(followMetrics, { experiment: "1" }), 16, "no_token"],
@@ -248,7 +248,7 @@ describe("over gRPC", () => {
   });
 });
 
-test("a stream ends after the last point of an experiment that has ended", async () => {
+test("a metric stream ends after the last point of an experiment that has ended", async () => {
   store();
   const position = await gateway.append("experiment-1", {
     type: "ExperimentEnded",

@@ -1,4 +1,4 @@
-/** The model registry as the public API shows it; the registry service is played where it decides. */
+/** Tests of the model registry in the public API, with a simulated registry service for its decisions. */
 import type { AnyEvent, EventData } from "@trainyard/contracts";
 import {
   ModelChangeSchema,
@@ -68,7 +68,7 @@ async function numbers(path: string, query: Parameters<typeof get>[1] = {}) {
   return (body["items"] as readonly { number: number }[] | undefined)?.map(({ number }) => number);
 }
 
-test("no answer with a version has a secret of its data", async () => {
+test("no answer with a version has the secret of its data section", async () => {
   await using _registry = await gateway.serving("registry", {
     MoveAlias: command(MoveAliasSchema, ModelChangeSchema, async () => ({ position, number: 3 })),
   });
@@ -86,8 +86,8 @@ test("no answer with a version has a secret of its data", async () => {
   }
 });
 
-describe("models", () => {
-  test("are listed with filters and pages, archived ones only if asked for", async () => {
+describe("the models", () => {
+  test("are listed with filters and pages, archived ones only on request", async () => {
     const names = async (query: Parameters<typeof get>[1]) => {
       const { body } = await get("", query);
       return (body["items"] as readonly { name: string }[]).map(({ name }) => name);
@@ -105,7 +105,7 @@ describe("models", () => {
       }),
     ).toEqual(["empty", "iris"]);
   });
-  test("are shown with their aliases and the number of versions", async () => {
+  test("have their aliases and the number of versions", async () => {
     const { body } = await get("/iris");
     expect(body).toMatchObject({
       name: "iris",
@@ -129,7 +129,7 @@ describe("models", () => {
   });
 });
 
-describe("a version", () => {
+describe("a model version", () => {
   test("is shown with its lineage by number, semantic version, alias and as the latest", async () => {
     const lineage = {
       model: "iris",
@@ -156,7 +156,7 @@ describe("a version", () => {
     });
   });
   test.each(["5", "9.9.9", "toString", "..%2Fx", "%00", "1.0.0%00"])(
-    "that does not exist is refused by name: %s",
+    "that is unknown is refused by name: %s",
     async (version) => {
       expect(await get(`/iris/versions/${version}`)).toMatchObject({
         status: 404,
@@ -176,7 +176,7 @@ describe("a version", () => {
   });
 });
 
-describe("versions", () => {
+describe("model versions", () => {
   test("are listed newest first in pages, without removed ones", async () => {
     expect(await numbers("/iris/versions")).toEqual([3, 2, 1]);
     const first = await get("/iris/versions", { pageSize: "2" });
@@ -201,7 +201,7 @@ describe("versions", () => {
   ])("are found by %j", async (where, found) => {
     expect(await numbers("/iris/versions", { where })).toEqual(found);
   });
-  test("are refused a condition that says nothing, or names what no version has", async () => {
+  test("are refused a condition without meaning, or one that names an unknown fact", async () => {
     expect(await get("/iris/versions", { where: "loss<1" })).toMatchObject({
       status: 400,
       body: { code: "invalid_request" },
@@ -218,7 +218,7 @@ describe("versions", () => {
   });
 });
 
-describe("the best versions", () => {
+describe("the best versions of a model", () => {
   const best = (query: Parameters<typeof get>[1]) => get("/iris/versions:best", query);
 
   test("are those of the search's metric, the oldest of equal ones first", async () => {
@@ -232,7 +232,7 @@ describe("the best versions", () => {
     const where = ["metadata.dataset=v2"];
     expect(await numbers("/iris/versions:best", { ...three, where })).toEqual([3]);
   });
-  test("need a direction for another metric, and never take what is no number", async () => {
+  test("by another metric need a direction, and never include a value that is not a number", async () => {
     expect(await best({ metric: "accuracy" })).toMatchObject({
       status: 400,
       body: { code: "order_missing" },
@@ -241,7 +241,7 @@ describe("the best versions", () => {
     expect(await numbers("/iris/versions:best", asked)).toEqual([3, 1]);
     expect(await best({ metric: "loss", order: "least" })).toMatchObject({ status: 400 });
   });
-  test("by a metric that no version has are refused with the names that there are", async () => {
+  test("by an unknown metric are refused with the known names", async () => {
     expect(await best({ metric: "accurcy" })).toMatchObject({
       status: 404,
       body: {
@@ -259,8 +259,8 @@ describe("the best versions", () => {
   });
 });
 
-describe("changes", () => {
-  test("are the registry's, in the name of the caller; a run registers its own trial's", async () => {
+describe("model changes", () => {
+  test("are decided by the registry, with the caller's identity; a run registers its trial's checkpoints", async () => {
     const asked: object[] = [];
     await using _registry = await gateway.serving("registry", {
       RegisterVersion: command(RegisterVersionSchema, ModelChangeSchema, async (request, more) => {
@@ -291,7 +291,7 @@ describe("changes", () => {
       body: { code: "version_not_found", detail: "model iris has no version 9" },
     });
   });
-  test("other than a registration are not for runs", async () => {
+  test("other than a registration are refused for runs", async () => {
     const token = gateway.runToken("1.1#1", 1);
     for (const [method, path] of [
       ["POST", "/api/v1/models"],
@@ -302,7 +302,7 @@ describe("changes", () => {
       expect(await gateway.call(method, path, { token, ...body })).toMatchObject({ status: 403 });
     }
   });
-  test("with a reason in the query reach the registry", async () => {
+  test("with a reason in the query pass it to the registry", async () => {
     const asked: object[] = [];
     await using _registry = await gateway.serving("registry", {
       RemoveVersion: command(RemoveVersionSchema, ModelChangeSchema, async (request) => {
@@ -324,7 +324,7 @@ describe("changes", () => {
   });
 });
 
-test("a rebuild of the read model gives the same documents, facts and rows of lists", async () => {
+test("a rebuild of the read model results in the same documents, facts and rows of lists", async () => {
   const rows = async () => {
     const documents = await gateway.sql(
       "select id, doc from gateway.documents where kind in ('model', 'version', 'aliasMove') order by kind, id",

@@ -31,7 +31,7 @@ const gpus = {
   slotsReserved: 8,
 } as const;
 
-/** Plays the scheduler: it records what it is asked, and who asks. */
+/** Simulates the scheduler, and records the requests and their callers. */
 async function scheduler(asked: object[]): Promise<AsyncDisposable> {
   return gateway.serving("scheduler", {
     GetPools: command(GetPoolsSchema, PoolsSchema, async () => ({ pools: [gpus] })),
@@ -51,7 +51,7 @@ async function scheduler(asked: object[]): Promise<AsyncDisposable> {
   });
 }
 
-test("pools are listed and shown as the scheduler has them", async () => {
+test("pools are listed and shown with the scheduler's data", async () => {
   await using _scheduler = await scheduler([]);
   const { pool: name, ...rest } = gpus;
   expect(await gateway.call("GET", "/api/v1/pools")).toMatchObject({
@@ -68,7 +68,7 @@ test("pools are listed and shown as the scheduler has them", async () => {
   });
 });
 
-test("a pool is created and updated with the given settings alone, in the name of the caller", async () => {
+test("a pool is created and updated with only the given settings, with the caller's identity", async () => {
   const asked: object[] = [];
   await using _scheduler = await scheduler(asked);
   const settings = { ageingMs: 600_000, backfill: "any" };
@@ -94,7 +94,7 @@ test("a pool is created and updated with the given settings alone, in the name o
   ]);
 });
 
-test("a pool needs a name, and a refusal of the scheduler is a conflict with its sentence", async () => {
+test("a pool without a name is refused, and a refusal of the scheduler is a conflict with its sentence", async () => {
   await using _scheduler = await scheduler([]);
   expect(await gateway.call("POST", "/api/v1/pools", { body: {} })).toMatchObject({
     status: 400,
@@ -114,7 +114,7 @@ test("a pool needs a name, and a refusal of the scheduler is a conflict with its
   });
 });
 
-test("a repeat with the same idempotency key asks the scheduler once", async () => {
+test("a repeated pool creation with the same idempotency key asks the scheduler once", async () => {
   const asked: object[] = [];
   await using _scheduler = await scheduler(asked);
   const options = { body: { name: "once" }, headers: { "idempotency-key": "pool-once" } };
@@ -125,7 +125,7 @@ test("a repeat with the same idempotency key asks the scheduler once", async () 
   expect(asked).toHaveLength(1);
 });
 
-test("pools are for people: a run's token is refused", async () => {
+test("a run's token cannot change pools", async () => {
   const asked: object[] = [];
   await using _scheduler = await scheduler(asked);
   const token = gateway.runToken("1.1#1", 1);
@@ -134,7 +134,7 @@ test("pools are for people: a run's token is refused", async () => {
   expect(asked).toEqual([]);
 });
 
-test("while the scheduler is away, the answer says so", async () => {
+test("a call about pools is a 503 while the scheduler is unavailable", async () => {
   expect(await gateway.call("GET", "/api/v1/pools")).toMatchObject({
     status: 503,
     body: { detail: "the scheduler service does not answer now; try again" },

@@ -26,7 +26,7 @@ afterAll(() => gateway[Symbol.asyncDispose]());
 const at = (position: number): string => `?minPosition=${position}`;
 
 describe("the read model", () => {
-  it("shows what was written up to the position that is asked for", async () => {
+  it("shows the state at the requested position or later", async () => {
     const position = await gateway.append("measurement-1.1", validation({ step: 1, loss: 0.5 }));
     const { body } = await gateway.call("GET", `/api/v1/trials/1.1${at(position)}`);
     expect(body).toMatchObject({
@@ -41,7 +41,7 @@ describe("the read model", () => {
     expect(experiment.body).toMatchObject({ state: "ACTIVE", bestTrial: "1.1", bestValue: 0.5 });
   });
 
-  it("keeps NaN, and never takes it for the best", async () => {
+  it("keeps NaN, and never treats it as the best value", async () => {
     const position = await gateway.append(
       "measurement-1.1",
       validation({ step: 2, loss: Number.NaN }),
@@ -50,7 +50,7 @@ describe("the read model", () => {
     expect(body).toMatchObject({ bestValue: 0.5, latestValidation: { loss: "NaN" } });
   });
 
-  it("forgets what a restart superseded", async () => {
+  it("drops measurements that a restart superseded", async () => {
     await gateway.append("measurement-1.1", validation({ step: 3, loss: 0.1 }));
     await gateway.append("trial-1.1", requested(2, 2));
     const position = await gateway.append("measurement-1.1", {
@@ -63,14 +63,14 @@ describe("the read model", () => {
     expect(experiment.body).toMatchObject({ bestValue: 0.5 });
   });
 
-  it("does not count a report of the run before", async () => {
+  it("ignores a late report of the previous run", async () => {
     const late = validation({ step: 4, loss: 0.01, run: 1 });
     const position = await gateway.append("measurement-1.1", late);
     const { body } = await gateway.call("GET", `/api/v1/trials/1.1${at(position)}`);
     expect(body).toMatchObject({ bestValue: 0.5 });
   });
 
-  it("says 404 of what is not there, and 503 of a position that does not come", async () => {
+  it("answers 404 for an unknown trial, and 503 for a position that is not reached in time", async () => {
     expect(await gateway.call("GET", "/api/v1/trials/9.9")).toMatchObject({
       status: 404,
       body: { code: "trial_not_found" },
@@ -90,8 +90,8 @@ describe("the read model", () => {
   });
 });
 
-describe("events", () => {
-  it("come as server-sent events from a position on, and end at the head when asked to", async () => {
+describe("the stream of events", () => {
+  it("starts after a position, and ends at the head of the log with noFollow", async () => {
     const { body } = await gateway.call("GET", "/api/v1/events?after=1&noFollow=true");
     const text = String(body["text"]);
     expect(text).toContain("id: 2\n");
@@ -99,7 +99,7 @@ describe("events", () => {
     expect(text).toContain("event: end");
   });
 
-  it("resume after Last-Event-ID", async () => {
+  it("resumes after Last-Event-ID", async () => {
     const { body } = await gateway.call("GET", "/api/v1/events?noFollow=true", {
       headers: { "last-event-id": "3" },
     });
@@ -107,18 +107,18 @@ describe("events", () => {
     expect(String(body["text"])).toContain("id: 4\n");
   });
 
-  it("refuse what is no position", async () => {
+  it("refuses an invalid position", async () => {
     expect((await gateway.call("GET", "/api/v1/events?after=soon")).status).toBe(400);
   });
 });
 
-describe("verification", () => {
+describe("a verification of the log", () => {
   const verify = async () =>
     String((await gateway.call("POST", "/api/v1/log:verify", { body: {} })).body["text"]);
   const holds = { done: true, views: [] };
   const allHold = Object.fromEntries(foldingServices.map((service) => [service, [holds]]));
 
-  it("finds nothing in a log and read models that hold, and reports each", async () => {
+  it("reports every check, and no difference where log and read models agree", async () => {
     const index = {
       view: "checkpoint-gc.checkpoints",
       position: 7,
@@ -151,7 +151,7 @@ describe("verification", () => {
     await gateway.sql(`update gateway.documents set doc = (select doc from public.kept) ${where}`);
   });
 
-  it("holds while events keep coming, also with two replicas", async () => {
+  it("finds no difference while events are appended, also with two replicas", async () => {
     await using _services = await gateway.verifying(allHold);
     await gateway.startAnother();
     let over = false;
@@ -170,7 +170,7 @@ describe("verification", () => {
     for (const one of found) expect(one).toContain('"done":true,"ok":true');
   });
 
-  it("reports what another service found", async () => {
+  it("reports the findings of other services", async () => {
     const finding = "the first row that differs is unfinished";
     const view = { view: "registry.unfinished", position: 3, finding, unverified: false };
     await using _services = await gateway.verifying({
@@ -182,7 +182,7 @@ describe("verification", () => {
     expect(found).toContain('"done":true,"ok":false');
   });
 
-  it("does not hold while a service is away", async () => {
+  it("fails while a service is unavailable", async () => {
     const present = Object.entries(allHold).filter(([service]) => service !== "searcher");
     await using _services = await gateway.verifying(Object.fromEntries(present));
     const found = await verify();
@@ -210,15 +210,15 @@ describe("verification", () => {
     expect(cut).toContain('"done":true,"ok":false');
   });
 
-  it("refuses an anchor that is none", async () => {
+  it("refuses an invalid anchor", async () => {
     expect((await anchored({ position: "soon", hash: "0".repeat(64) })).status).toBe(400);
     expect((await anchored({ position: "5", hash: "00" })).status).toBe(400);
   });
 
-  it("reports a log whose time is ahead of the clock, and still holds", async () => {
+  it("reports a log whose time is ahead of the clock, and succeeds nevertheless", async () => {
     const newest = "position = (select max(position) from log.commits)";
-    // An hour ahead, as a primary with a wrong clock leaves it. The hash of that commit no longer fits, so only the
-    // time is asked.
+    // The times are an hour ahead, as if a primary had a wrong clock. The hash of that commit is wrong then, so only
+    // the check of times is run.
     await gateway.sql(`update log.commits set time_ms = time_ms + 3600000 where ${newest}`);
     const found = String((await anchored({ position: "0", hash: "0".repeat(64) })).body["text"]);
     await gateway.sql(`update log.commits set time_ms = time_ms - 3600000 where ${newest}`);

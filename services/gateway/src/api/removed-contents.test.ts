@@ -1,4 +1,7 @@
-/** Stored content goes with the last experiment that names it. Creates are decided by the log, as in production. */
+/**
+ * Tests that stored content is removed with the last experiment that names it. Here the log decides on creates, as in
+ * production.
+ */
 import { existsSync } from "node:fs";
 import { mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -100,11 +103,11 @@ const codeOf = async (experiment: string) =>
 const deleteForGood = (experiment: string) =>
   gateway.append(`experiment-${experiment}`, { type: "ExperimentDeleted", data: {} });
 
-/** The read model hears of the deletion first. */
+/** Repeats the check: the removal follows when the read model has applied the deletion. */
 const eventually = (check: () => Promise<void>) =>
   vi.waitFor(check, { timeout: 25_000, interval: 50 });
 
-/** The files of a folder of the blob store. */
+/** Returns the files of a folder of the blob store. */
 async function stored(folder: string): Promise<readonly string[]> {
   const path = join(gateway.blobDir, folder);
   return existsSync(path) ? await readdir(path) : [];
@@ -119,7 +122,7 @@ function record(run: string, version: string) {
   });
 }
 
-test("code, submission and packages go with the last experiment that names them", async () => {
+test("code, submission and packages are removed with the last experiment that names them", async () => {
   const context = await packed("print(1)\n");
   const [first, second] = [await submit(context), await submit(context)];
   expect([await stored("contexts"), await stored("submissions")].flat()).toHaveLength(2);
@@ -130,7 +133,7 @@ test("code, submission and packages go with the last experiment that names them"
   await deleteForGood(first);
   const other = await submit(await packed("print(2)\n"));
   await deleteForGood(other);
-  // The other's code goes later in the log than anything of the first would.
+  // The removals follow the log in order, so those of the first experiment are done by then.
   await eventually(async () => expect(await stored("contexts")).toHaveLength(1));
   expect(await codeOf(second)).toBe(200);
   await deleteForGood(second);
@@ -140,7 +143,7 @@ test("code, submission and packages go with the last experiment that names them"
   });
 });
 
-test("a late report from a run of a deleted experiment is refused, and a rebuild brings nothing back", async () => {
+test("a late report from a run of a deleted experiment is refused, and a rebuild restores no content", async () => {
   const experiment = await submit(await packed("print(3)\n"));
   await deleteForGood(experiment);
   await eventually(async () => expect(await stored("contexts")).toEqual([]));
@@ -166,7 +169,7 @@ test("a late report from a run of a deleted experiment is refused, and a rebuild
   expect(await stored("contexts")).toHaveLength(1);
 });
 
-test("code of a version of a model stays until the version is removed", async () => {
+test("the code of a model version stays until the version is removed", async () => {
   const experiment = await submit(await packed("print(5)\n"));
   const trial = `${experiment}.1`;
   const checkpoint = "aaaaaaaa-0000-4000-8000-000000000001";
@@ -194,8 +197,8 @@ test("code of a version of a model stays until the version is removed", async ()
   await eventually(async () => expect(await stored("contexts")).toHaveLength(before.length - 2));
 });
 
-test("a fork of an experiment keeps its code, and shows its parent as deleted", async () => {
-  // Its submission is its own.
+test("a fork keeps the code of its deleted parent, and shows its parent as deleted", async () => {
+  // The parent's submission differs from the fork's, so it is removed with the parent.
   const parent = await submit(await packed("print(7)\n"), "yard of the parent");
   const path = `/api/v1/experiments/${parent}/fork`;
   const answer = await gateway.call("POST", path, { body: { overrides: ["name=fork"] } });
@@ -211,10 +214,10 @@ test("a fork of an experiment keeps its code, and shows its parent as deleted", 
   expect(shown.body).toMatchObject({ parent: "deleted" });
 });
 
-test("two gateways that create and delete experiments with the same code leave each one its code", async () => {
+test("an experiment keeps its code while two gateways create and delete experiments with the same code", async () => {
   const other = await gateway.startAnother();
   const context = await packed("print(8)\n");
-  // A file of code that went and came again.
+  // Whether a file of code was removed and stored again.
   const again = async () =>
     (await stored("contexts")).some((name) => /^[0-9a-f]{64}\.[1-9]\.tar\.gz$/.test(name));
   let isOver = false;
@@ -231,11 +234,11 @@ test("two gateways that create and delete experiments with the same code leave e
       expect([200, 503]).toContain(answer.status);
       if (answer.status === 503) continue;
       const { experiment } = (await answer.json()) as { experiment: { id: string } };
-      // Each second one is looked at once the deletions of others have had their time.
+      // Every second experiment is read only after the removals of the others had time to run.
       if (round % 2 === 0) await pause(systemClock, 300);
       expect(await codeOf(experiment.id)).toBe(200);
       await deleteForGood(experiment.id);
-      // Sometimes nothing else names the code at this moment, and it is removed.
+      // During this pause the code is sometimes named by no experiment, and is removed.
       await pause(systemClock, Math.random() * 1_000);
     }
   };

@@ -26,7 +26,7 @@ const stop = (why: StopWhy): AnyEvent => ({
   data: { mode: StopMode.GRACEFUL, why, graceMs: 60_000 },
 });
 
-/** Asks for the signals of the first run of a trial, in its own name. */
+/** Asks for the signals of a trial's first run, with the run's token. */
 async function signals(trial: string, grant: number, waitMs: number): Promise<object> {
   const id = encodeURIComponent(`${trial}#1`);
   const token = gateway.runToken(`${trial}#1`, grant);
@@ -57,7 +57,7 @@ test("a run that waits for signals receives the scheduler's stop when it comes",
   expect(await waiting).toEqual({ stop: true, why: "drain" });
 });
 
-test("of two stops a run receives the one of its trial", async () => {
+test("a run with two stops receives the one of its trial", async () => {
   await run("1.5");
   await gateway.append("allocation-1.5#1", stop(StopWhy.DRAIN));
   const canceled = await gateway.append("trial-1.5", {

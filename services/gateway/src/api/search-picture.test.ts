@@ -111,7 +111,7 @@ describe("the picture of a search", () => {
     ]);
   });
 
-  it("is that of an earlier version where one is asked for, also after a later one", async () => {
+  it("is available for an earlier version, also after a later version was read", async () => {
     const before = await gateway.call("GET", `${picture}?version=6`);
     expect(before.body).toMatchObject({ version: 6, trials: [{}, { state: "running" }, {}] });
     const first = await gateway.call("GET", `${picture}?version=2`);
@@ -124,7 +124,7 @@ describe("the picture of a search", () => {
     expect(again.body).toEqual(before.body);
   });
 
-  it("comes in pages of one version, also when the search moves on in between", async () => {
+  it("comes in pages of one version, also when the search continues in between", async () => {
     const first = (await gateway.call("GET", `${picture}?pageSize=2`)).body as Shown;
     expect(first.trials.map(({ trial }) => trial)).toEqual(["1.1", "1.2"]);
     await gateway.append("search-1", observed(3, 0.1));
@@ -144,7 +144,7 @@ describe("the picture of a search", () => {
     expect({ status, body }).toMatchObject({ status: 200, body: { phase: "unknown", trials: [] } });
   });
 
-  it("refuses a version that is not there yet, a token of something else, and an unknown experiment", async () => {
+  it("refuses a future version, an invalid token and an unknown experiment", async () => {
     const refused = async (query: string) => {
       const { status, body } = await gateway.call("GET", `${picture}?${query}`);
       return [status, (body as { detail: string }).detail];

@@ -30,7 +30,7 @@ afterAll(async () => {
   await gateway?.[Symbol.asyncDispose]();
 });
 
-/** Stands in for the searcher: takes everything, save what depends on another version than 1. */
+/** Simulates the searcher: it accepts all operations except those that depend on a version other than 1. */
 async function answering(): Promise<AsyncDisposable> {
   const handle = command(
     PostSearchOperationsSchema,
@@ -52,7 +52,7 @@ async function answering(): Promise<AsyncDisposable> {
 const operations = "/api/v1/experiments/1/search/operations";
 const proposal = { id: "a", propose: { hyperparameters: { lr: 0.5 } } };
 
-test("operations reach the searcher as they were posted", async () => {
+test("operations reach the searcher unchanged", async () => {
   const body = { operations: [proposal, { id: "b", stop: { trial: 3, reason: "slow" } }] };
   const answer = await gateway.call("POST", operations, {
     body,
@@ -73,7 +73,7 @@ test("operations reach the searcher as they were posted", async () => {
   expect(asked.at(-1)?.restsOn).toBe(undefined);
 });
 
-test("operations that depend on an older version are refused with what is new", async () => {
+test("operations that depend on an older version are refused with the newer events", async () => {
   await gateway.append("search-1", {
     type: "TrialProposed",
     data: { number: 1, seed: 1, searchVersion: 1, origin: "client" },
@@ -93,7 +93,7 @@ test("operations that depend on an older version are refused with what is new", 
   });
 });
 
-test("an operation of no kind that there is, and an experiment that is none", async () => {
+test("an operation of an unknown kind, or for an unknown experiment, is refused", async () => {
   const wrong = { operations: [{ id: "a", propose: 3 }] };
   expect(await gateway.call("POST", operations, { body: wrong })).toMatchObject({
     status: 400,
@@ -105,7 +105,7 @@ test("an operation of no kind that there is, and an experiment that is none", as
   expect(events).toMatchObject({ status: 404, body: { code: "experiment_not_found" } });
 });
 
-/** The versions and types of the search's events, as a stream that ends gives them. */
+/** Returns the versions and types of the search's events from a stream that ends. */
 async function watched(query: string, headers: Readonly<Record<string, string>> = {}) {
   const { body } = await gateway.call("GET", `/api/v1/experiments/1/search/events${query}`, {
     headers,
@@ -119,7 +119,7 @@ async function watched(query: string, headers: Readonly<Record<string, string>> 
   return { events: data, ended: text.includes("event: end") };
 }
 
-test("a search's events come by their versions, from any of them on", async () => {
+test("a search's events are streamed with their versions, from any version on", async () => {
   const all = ["1 SearchStarted", "2 TrialProposed"];
   expect(await watched("?noFollow=true")).toEqual({ events: all, ended: true });
   expect((await watched("?noFollow=true&after=1")).events).toEqual(all.slice(1));
@@ -127,7 +127,7 @@ test("a search's events come by their versions, from any of them on", async () =
   expect((await watched("?noFollow=true&after=7", back)).events).toEqual(all.slice(1));
 });
 
-test("a custom search shows what it waits for, and its client's progress", async () => {
+test("a custom search shows which operations it waits for, and its client's progress", async () => {
   const get = async (position: number) =>
     (await gateway.call("GET", `/api/v1/experiments/1?minPosition=${position}`)).body;
   const value = { progress: 0.25 };
@@ -153,7 +153,7 @@ test("a custom search shows what it waits for, and its client's progress", async
   expect(await get(resumed)).toMatchObject({ waitsFor: "" });
 });
 
-test("a follower gets the end of a search, also one that starts after it", async () => {
+test("a follower of a search gets its end, also if it starts after the end", async () => {
   const following = watched("?after=4");
   await gateway.append("search-1", {
     type: "SearchCompleted",

@@ -16,13 +16,13 @@ const current = `${path}/current`;
 const signIn = (body: object, headers: Record<string, string> = {}) =>
   gateway.call("POST", path, { body, headers, token: null });
 
-/** The cookie of an answer as a browser sends it back. */
+/** Returns the cookie of an answer in the form in which a browser sends it back. */
 function cookieOf(answer: CallAnswer): string {
   expect(answer.status).toBe(200);
   return (answer.headers.get("set-cookie") ?? "").split(";")[0] ?? "";
 }
 
-/** A call of a page of this server, as a browser makes it. */
+/** Makes a call in the way of a browser on a page of this server. */
 const byCookie = (
   cookie: string,
   method: string,
@@ -47,8 +47,8 @@ const newCode = async (): Promise<string> => {
   return String(made.body["code"]);
 };
 
-describe("a session is opened", () => {
-  it("by a token in the body, by one in the header, and by a code that works once", async () => {
+describe("a session", () => {
+  it("is opened by a token in the body or in the header, or by a code that works once", async () => {
     const code = await newCode();
     for (const opened of [
       await signIn({ token: gateway.token }),
@@ -67,7 +67,7 @@ describe("a session is opened", () => {
     expect(again.headers.get("set-cookie")).toBeNull();
   });
 
-  it("as a cookie that scripts and other sites do not get, named after the cluster", async () => {
+  it("is opened as a cookie that scripts and other sites do not get, named after the cluster", async () => {
     const opened = await signIn({ token: gateway.token });
     const name = `trainyard_${String(opened.body["clusterId"])}`;
     expect(name).toMatch(/^trainyard_[0-9a-f]{12}$/);
@@ -78,7 +78,7 @@ describe("a session is opened", () => {
     expect(JSON.stringify(opened.body)).not.toContain(cookieOf(opened).split("=")[1]);
   });
 
-  it("neither by a wrong token, nor a run's, nor nothing, nor a code that is too old", async () => {
+  it("is not opened by a wrong token, a run's token, an empty body or an expired code", async () => {
     const runs = gateway.runToken("1.1#1", 1);
     expect(await signIn({ token: "ty_no" })).toMatchObject({ status: 401 });
     expect(await signIn({})).toMatchObject({ status: 401, body: { code: "no_token" } });
@@ -99,7 +99,7 @@ describe("a session is opened", () => {
     expect(await signIn({ code })).toMatchObject({ status: 401, body: { code: "invalid_code" } });
   });
 
-  it("never by the cookie of another session, nor by a code that a session asks for", async () => {
+  it("is not opened by the cookie of another session, which cannot request a code either", async () => {
     const cookie = cookieOf(await signIn({ token: gateway.token }));
     const answer = await byCookie(cookie, "POST", path, {}, {});
     expect(answer).toMatchObject({ status: 401, body: { code: "no_token" } });
@@ -107,7 +107,7 @@ describe("a session is opened", () => {
     expect(code).toMatchObject({ status: 403, body: { code: "not_for_sessions" } });
   });
 
-  it("once by a code for two requests at a time, and later by one whose session could not be opened", async () => {
+  it("is opened once by a code in two concurrent requests, and later by a code whose session could not be stored", async () => {
     const raced = await newCode();
     const both = await Promise.all([signIn({ code: raced }), signIn({ code: raced })]);
     expect(both.map(({ status }) => status).toSorted()).toEqual([200, 401]);
@@ -120,7 +120,7 @@ describe("a session is opened", () => {
     expect((await signIn({ code })).status).toBe(200);
   });
 
-  it("under an idempotency key as without: no answer is kept for others", async () => {
+  it("is opened without a stored answer, even under an idempotency key", async () => {
     const headers = { "idempotency-key": "sign-in" };
     await signIn({ token: gateway.token }, headers);
     expect((await signIn({}, headers)).status).toBe(401);
@@ -130,8 +130,8 @@ describe("a session is opened", () => {
   });
 });
 
-describe("a session may do what its token may", () => {
-  it("including changes from a page of this server", async () => {
+describe("the cookie of a session", () => {
+  it("may do what its token may, including changes, from a page of this server", async () => {
     const cookie = cookieOf(await signIn({ token: gateway.token }));
     const made = await byCookie(cookie, "POST", "/api/v1/tokens", {}, { label: "by cookie" });
     expect(made).toMatchObject({ status: 200, body: { token: { owner: "admin" } } });
@@ -153,14 +153,14 @@ describe("a session may do what its token may", () => {
       "cross_origin",
     ],
     ["a link on another site", "GET", { "sec-fetch-site": "cross-site" }, "cross_origin"],
-  ])("but not %s", async (_what, method, headers, code) => {
+  ])("does not allow %s", async (_what, method, headers, code) => {
     const cookie = cookieOf(await signIn({ token: gateway.token }));
     const body = method === "GET" ? undefined : {};
     const answer = await byCookie(cookie, method, "/api/v1/tokens", headers, body);
     expect(answer).toMatchObject({ status: 403, body: { code } });
   });
 
-  it("except a change whose page is not named", async () => {
+  it("does not allow a change from a page without an origin", async () => {
     const cookie = cookieOf(await signIn({ token: gateway.token }));
     const answer = await gateway.call("POST", "/api/v1/tokens", {
       ...{ token: null, body: {}, headers: { cookie } },
@@ -168,7 +168,7 @@ describe("a session may do what its token may", () => {
     expect(answer).toMatchObject({ status: 403, body: { code: "no_origin" } });
   });
 
-  it("while a token that is sent too counts instead of it", async () => {
+  it("is ignored if the request also has a token", async () => {
     const cookie = cookieOf(await signIn({ token: gateway.token }));
     const wrong = await gateway.call("GET", current, { token: "ty_no", headers: { cookie } });
     expect(wrong).toMatchObject({ status: 401, body: { code: "invalid_token" } });
@@ -178,10 +178,10 @@ describe("a session may do what its token may", () => {
   });
 });
 
-describe("a session ends", () => {
+describe("the end of a session", () => {
   const ended = { status: 401, body: { code: "session_ended" } };
 
-  it("when it signs out, alone", async () => {
+  it("is its sign-out, which ends no other session", async () => {
     const [cookie, other] = [
       cookieOf(await signIn({ token: gateway.token })),
       cookieOf(await signIn({ token: gateway.token })),
@@ -193,7 +193,7 @@ describe("a session ends", () => {
     expect((await byCookie(other, "GET", current)).status).toBe(200);
   });
 
-  it("with its token, whether that is revoked or expires, and so does its code", async () => {
+  it("is the end of its token, by revocation or expiry, which also ends its code", async () => {
     const token = await newToken({ label: "short" });
     const cookie = cookieOf(await signIn({ token: token.text }));
     const made = await gateway.call("POST", "/api/v1/session-codes", {
@@ -206,7 +206,7 @@ describe("a session ends", () => {
     expect(await signIn({ code: String(made.body["code"]) })).toMatchObject(revoked);
   });
 
-  it("12 hours after its last request, and not 12 hours after its first", async () => {
+  it("is 12 hours after its last request, not after its first", async () => {
     const cookie = cookieOf(await signIn({ token: gateway.token }));
     const age = (hours: number) =>
       gateway.sql("update gateway.sessions set used_at = now() - make_interval(hours => $1)", [
@@ -222,7 +222,7 @@ describe("a session ends", () => {
     expect(await byCookie(cookie, "GET", current)).toMatchObject(ended);
   });
 
-  it("as the oldest of a token with more than may be open", async () => {
+  it("is the opening of a newer one, if its token has too many sessions", async () => {
     const token = await newToken({ label: "many" });
     const first = cookieOf(await signIn({ token: token.text }));
     await gateway.sql(
@@ -240,14 +240,14 @@ describe("a session ends", () => {
   });
 });
 
-describe("an open stream ends", () => {
+describe("an open stream", () => {
   const follow = async (headers: Record<string, string>) => {
     const answer = await fetch(`${gateway.url}/api/v1/events`, { headers });
     expect(answer.status).toBe(200);
     return { ended: answer.text().then(() => "ended") };
   };
 
-  it("with its token, and that of a session with the session's", async () => {
+  it("ends with its token, and a session's stream ends with the session's token", async () => {
     const token = await newToken({ label: "streams" });
     const cookie = cookieOf(await signIn({ token: token.text }));
     const own = await follow({ authorization: `Bearer ${token.text}` });
@@ -257,7 +257,7 @@ describe("an open stream ends", () => {
     expect(await ofSession.ended).toBe("ended");
   });
 
-  it("with its session, and no stream of another session does", async () => {
+  it("ends with its session, and no stream of another session ends", async () => {
     const cookie = cookieOf(await signIn({ token: gateway.token }));
     const other = cookieOf(await signIn({ token: gateway.token }));
     const [own, others] = [await follow({ cookie }), await follow({ cookie: other })];
@@ -270,7 +270,7 @@ describe("an open stream ends", () => {
   });
 });
 
-it("keeps no secret of a session or a code in the database", async () => {
+it("the database has no secret of a session or a code", async () => {
   const code = await newCode();
   const [, secret = ""] = cookieOf(await signIn({ token: gateway.token })).split("=");
   const { rows } = await gateway.sql(
@@ -284,7 +284,7 @@ it("keeps no secret of a session or a code in the database", async () => {
   expect(text).not.toContain(code);
 });
 
-it("makes an address wait that guesses codes", async () => {
+it("an address that guesses codes has to wait", async () => {
   const good = await newCode();
   const guess = () => signIn({ code: "A".repeat(43) });
   let answer = await guess();
@@ -294,6 +294,6 @@ it("makes an address wait that guesses codes", async () => {
   expect(answer).toMatchObject({ status: 429, body: { code: "too_many_codes" } });
   expect(Number(answer.headers.get("retry-after"))).toBeGreaterThan(0);
   expect((await signIn({ code: good })).status).toBe(429);
-  // Only codes are guessed: a token opens a session all the same.
+  // Only codes can be guessed, so a token opens a session all the same.
   expect((await signIn({ token: gateway.token })).status).toBe(200);
 });

@@ -41,7 +41,7 @@ beforeAll(async () => {
   for (const service of foldingServices) {
     const VerifyViews = command(VerifyViewsSchema, ViewsVerifiedSchema, async () => {
       verifying += 1;
-      // A service that is still verifying answers with a delay.
+      // A service that is still verifying answers after a while.
       await setTimeout(50);
       if (verifyingFails) throw new Error("a test");
       return { done: false, views: [] };
@@ -52,7 +52,7 @@ beforeAll(async () => {
 
 afterAll(() => services.disposeAsync());
 
-/** Renames what the gateway reads the log from, and back. */
+/** Renames the table that the gateway reads the log from, and renames it back. */
 const takeLogAway = () => gateway.sql("alter table log.events rename to events_away");
 const giveLogBack = () => gateway.sql("alter table log.events_away rename to events");
 
@@ -86,7 +86,7 @@ const streams = [
   ["a verification", "POST", "/api/v1/log:verify", verification],
 ] as const;
 
-/** Reads the stream, and has read its first message. */
+/** Waits for the first message of the stream. */
 async function firstOf(stream: IncomingMessage): Promise<StreamText> {
   const reading = new StreamText(stream);
   await vi.waitFor(() => expect(reading.text).toContain("\ndata: "), 90_000);
@@ -102,7 +102,7 @@ async function expectOthersServed(): Promise<void> {
 }
 
 describe.each(streams)("a stream of %s", (_name, method, path, { fail, mend }) => {
-  it("ends with the error when its source fails in the middle, and nothing else ends", async () => {
+  it("ends with a problem when its source fails in the middle, and no other call ends", async () => {
     const stream = await openStream(gateway, path, method);
     const reading = await firstOf(stream);
     await fail();
@@ -112,19 +112,19 @@ describe.each(streams)("a stream of %s", (_name, method, path, { fail, mend }) =
     await expectOthersServed();
   });
 
-  it("ends when its client hangs up in the middle, and nothing else ends", async () => {
+  it("ends when its client disconnects in the middle, and no other call ends", async () => {
     const before = await openSockets();
     const stream = await openStream(gateway, path, method);
     await firstOf(stream);
     stream.destroy();
-    // The pool's connections count too; one that was opened meanwhile is idle for 10 s before it is closed.
+    // The count includes connections of the database pool, which close after 10 s without use.
     const soon = { timeout: 90_000 };
     await vi.waitFor(async () => expect(await openSockets()).toBeLessThanOrEqual(before), soon);
     await expectOthersServed();
   });
 });
 
-it("a verification whose client hung up asks no service any more", async () => {
+it("a verification whose client has disconnected asks no further service", async () => {
   const stream = await openStream(gateway, "/api/v1/log:verify", "POST");
   await firstOf(stream);
   stream.destroy();
@@ -139,14 +139,14 @@ it("a verification whose client hung up asks no service any more", async () => {
   );
 });
 
-/** Connections to this process's servers, and from its clients. */
+/** Returns the number of open sockets of this process, as server and as client. */
 async function openSockets(): Promise<number> {
   const { body } = await gateway.call("GET", "/metrics");
   const found = /nodejs_active_handles\{type="Socket".*\} (\d+)/.exec(String(body["text"]));
   return Number(found?.[1]);
 }
 
-it("events of one experiment are those of its streams, whatever others were written between them", async () => {
+it("the event stream of an experiment has exactly the events of its streams", async () => {
   await gateway.append("experiment-11", created({}));
   await gateway.append("trial-1.2", trialCreated(2));
   await gateway.append("trial-11.1", trialCreated(1));

@@ -1,4 +1,4 @@
-/** Stored submissions, submitted again and compared. The experiments service is played by the test. */
+/** Tests of stored submissions that are submitted again and compared, with a simulated experiments service. */
 import { mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -41,7 +41,7 @@ beforeEach(() => {
   asked = [];
 });
 
-/** Packed as the command line packs it. */
+/** Packs files as the command line does. */
 async function packed(files: Readonly<Record<string, string | Buffer>>): Promise<string> {
   const cwd = await mkdtemp(join(scratch, "code-"));
   for (const [name, content] of Object.entries(files)) await writeFile(join(cwd, name), content);
@@ -80,7 +80,7 @@ const submission = async (experiment: string) =>
   };
 
 describe("a submission", () => {
-  test("is kept as it was made, without its secrets", async () => {
+  test("is stored unchanged, except for its secrets", async () => {
     const context = await packed({ "train.py": "print(1)\n" });
     const overrides = ["data.api_key=k-123", "description=tried"];
     const client = "yard 1.0";
@@ -113,7 +113,7 @@ describe("a submission", () => {
     expect(defaulted).not.toContain("description");
   });
 
-  test("has its secrets masked in every read of the experiment and of its events, and in the answer", async () => {
+  test("has its secrets masked in the answer, and in every read of the experiment and of its events", async () => {
     const overrides = ["data.api_key=k-123"];
     const body = { config: config(0.3), overrides, client: "yard" };
     const answer = await gateway.call("POST", "/api/v1/experiments", { body });
@@ -132,11 +132,11 @@ describe("a submission", () => {
       expect(text).toContain("MODE=fast");
       expect(text).not.toMatch(/hf_secret|k-123/);
     }
-    // Runs are started from the event.
+    // The event has the secrets, because runs are started from it.
     expect(JSON.stringify(asked[0]?.config)).toMatch(/HF_TOKEN=hf_secret.*k-123|k-123.*hf_secret/s);
   });
 
-  test("makes the same configuration, seed and code when it is submitted again, with the secrets", async () => {
+  test("has the same configuration, seed and code when it is submitted again with the secrets", async () => {
     const context = await packed({ "train.py": "print(2)\n" });
     const id = await submit({ config: config(0.2), context });
     const { config: again } = await submission(id);
@@ -154,7 +154,7 @@ describe("a submission", () => {
     }
   });
 
-  test("of a fork has where the code of its experiment came from", async () => {
+  test("of a fork has the repository of its experiment's code", async () => {
     const id = await submit({ config: config(0.3), repository });
     const body = { overrides: ["hyperparameters.lr=5"] };
     const answer = await gateway.call("POST", `/api/v1/experiments/${id}/fork`, { body });
@@ -169,7 +169,7 @@ describe("a submission", () => {
     expect(again).toContain("HF_TOKEN=<masked>");
   });
 
-  test("has the packages of its runs, each set once, as the runs report them", async () => {
+  test("has the packages of its runs, each distinct set once", async () => {
     const id = await submit({ config: config(0.5) });
     const tell = (run: string, body: object, token = gateway.runToken(run, 1)) => {
       const path = `/api/v1/runs/${encodeURIComponent(run)}/environment`;
@@ -197,7 +197,7 @@ describe("a submission", () => {
     expect(await readdir(join(gateway.blobDir, "environments"))).toHaveLength(16);
   });
 
-  test("of an earlier version lacks what was not recorded, and one that does not exist is not found", async () => {
+  test("of an earlier version has no record, and an unknown one is not found", async () => {
     const position = await gateway.append("experiment-1", created({ config: { name: "old" } }));
     await gateway.call("GET", `/api/v1/experiments?minPosition=${position}`);
     const { record } = await submission("1");
@@ -212,7 +212,7 @@ describe("a submission", () => {
     { repository: { ...repository, branch: "b".repeat(2_000) } },
     { repository: { ...repository, diff: "d".repeat(1_100_000) } },
     { overrides: [`description=${"d".repeat(100_000)}`] },
-  ])("that is too large or names no commit is refused", async (more) => {
+  ])("that is too large or has an invalid commit is refused", async (more) => {
     const body = { config: config(0.4), ...more };
     const answer = await gateway.call("POST", "/api/v1/experiments", { body });
     expect(answer.status).toBe(400);
@@ -224,7 +224,7 @@ describe("two experiments", () => {
   const diff = async (a: string, b: string) =>
     (await gateway.call("GET", `/api/v1/experiments/${a}/diff/${b}`)).body;
 
-  test("differ in keys, in the text of the configuration, and in files", async () => {
+  test("are compared by keys, by the text of the configuration, and by files", async () => {
     const bytes = Buffer.from([0, 1, 2]);
     const before = { "train.py": "a\nb\n", "gone.py": "x\n", "same.py": "s\n", weights: bytes };
     const after = {
@@ -258,17 +258,17 @@ describe("two experiments", () => {
     expect(JSON.stringify(found)).not.toMatch(/hf_secret|hf_other/);
   });
 
-  test("with the same code have no files that differ; with itself an experiment has no difference", async () => {
+  test("with the same code have no different files; an experiment has no difference to itself", async () => {
     const context = await packed({ "train.py": "a\n" });
     const a = await submit({ config: config(0.1), context });
     expect(await diff(a, a)).toMatchObject({ config: [], configText: "", files: [], leftOut: "" });
   });
 
-  test("of which one has a path twice, a large file first, are compared by the last", async () => {
+  test("are compared by the last of two entries with the same path, even if the first is large", async () => {
     const files = (content: string) => packed({ a: content });
     const large = Buffer.from(await files("x\n".repeat(200_000)), "base64");
     const small = Buffer.from(await files("y\n"), "base64");
-    // A tar of both: the end of the first, two empty blocks and more, is left out.
+    // The tar has both entries: the end of the first tar (two empty blocks and the padding) is cut off.
     const first = gunzipSync(large).subarray(0, 512 + 400_384);
     const twice = gzipSync(Buffer.concat([first, gunzipSync(small)]));
     const a = await submit({ config: config(0.1), context: twice.toString("base64") });
@@ -278,7 +278,7 @@ describe("two experiments", () => {
     });
   });
 
-  test("of which one has a very large file are compared without its text, and say so", async () => {
+  test("are compared without the text of a very large file, and the answer says so", async () => {
     const a = await submit({
       config: config(0.1),
       context: await packed({ big: "a\n".repeat(40_000) }),

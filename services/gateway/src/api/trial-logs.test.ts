@@ -74,7 +74,7 @@ const asked = {
 it.each([
   ["/api/v1/trials/1.1/logs", "1.1"],
   ["/api/v1/experiments/1/logs", "1"],
-])("GET %s asks for the lines that its query names, and shows all of each", async (path, task) => {
+])("GET %s passes on its filters, and shows all fields of each line", async (path, task) => {
   const { body } = await gateway.call("GET", `${path}?${filter}&pageSize=10&before=70`);
   expect(queries).toEqual([{ task, after: "", before: "70", limit: 10, tail: 0, ...asked }]);
   expect(body["nextPageToken"]).toBe("8");
@@ -98,7 +98,7 @@ it.each([
   expect(last.body["before"]).toBe("8");
 });
 
-it("a level or a source that does not exist is refused with those that do", async () => {
+it("an unknown level or source is refused with the list of names", async () => {
   for (const [name, known] of [
     ["level", "trace, debug, info, warning, error, critical"],
     ["source", "stdout, stderr, agent"],
@@ -113,7 +113,7 @@ it("a level or a source that does not exist is refused with those that do", asyn
 it.each([
   ["a trial's", "/api/v1/trials/1.1/logs:follow", "1.1"],
   ["an experiment's", "/api/v1/experiments/1/logs:follow", "1"],
-])("%s follower asks with its filter, and wakes by its own lines only", async (_, path, task) => {
+])("%s follower has its filter, and wakes for its task's lines only", async (_, path, task) => {
   const stream = await openStream(gateway, `${path}?${filter}`);
   const reading = new StreamText(stream);
   await vi.waitFor(() => expect(reading.text).toContain("\ndata: "), 90_000);
@@ -121,12 +121,12 @@ it.each([
   expect(queries[0]).toMatchObject({ task, after: "", ...asked });
   const body = new Uint8Array();
   const [before, beganMs] = [queries.length, performance.now()];
-  // Announcements of other trials: if they woke the stream, each would make a query.
+  // These announcements are of other trials: if they woke the follower, each would cause a query.
   for (let n = 0; n < 40; n += 1) {
     gateway.bus.publishLive("LOGS", logSubject(n % 2 === 0 ? "11.1" : "2.1"), body);
     await setTimeout(20);
   }
-  // It looks once a second by itself.
+  // Without announcements the follower queries once a second.
   const looks = Math.ceil((performance.now() - beganMs) / 1_000) + 1;
   expect(queries.length - before).toBeLessThanOrEqual(looks);
   const own = queries.length;

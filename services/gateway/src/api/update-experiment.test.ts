@@ -1,4 +1,4 @@
-/** PATCH of an experiment, its ETag and If-Match. The services that decide are played by the test. */
+/** Tests of PATCH of an experiment, its ETag and If-Match, with simulated services. */
 import type { Plain } from "@trainyard/contracts";
 import {
   type DescribeExperiment,
@@ -54,7 +54,7 @@ beforeEach(() => {
 
 let revision = 0;
 
-/** Plays the experiments service: it knows the revision, and takes a name as it is given. */
+/** Simulates the experiments service: it checks the revision, and stores every name. */
 async function describeIt(request: Plain<DescribeExperiment>) {
   asked.push(request);
   const { name = "", notes = "", ifRevision } = request;
@@ -68,7 +68,7 @@ async function describeIt(request: Plain<DescribeExperiment>) {
 const patch = (body: object, headers: Readonly<Record<string, string>> = {}) =>
   gateway.call("PATCH", "/api/v1/experiments/1", { body, headers });
 
-test("the words change, and the answer and later reads have them with a new ETag", async () => {
+test("a changed name and notes are in the answer and in later reads, with a new ETag", async () => {
   const before = await gateway.call("GET", "/api/v1/experiments/1");
   expect(before.headers.get("etag")).toBe('"0"');
   expect(before.body).toMatchObject({ notes: "", etag: '"0"', labels: ["a"] });
@@ -82,7 +82,7 @@ test("the words change, and the answer and later reads have them with a new ETag
   ]);
 });
 
-test("If-Match with the latest ETag changes, with an older one is refused with 412", async () => {
+test("a change with the latest ETag in If-Match is made, and with an older one refused with 412", async () => {
   const etag = String((await gateway.call("GET", "/api/v1/experiments/1")).headers.get("etag"));
   expect((await patch({ notes: "first" }, { "if-match": etag })).status).toBe(200);
   expect(await patch({ notes: "second" }, { "if-match": etag })).toMatchObject({
@@ -94,7 +94,7 @@ test("If-Match with the latest ETag changes, with an older one is refused with 4
   expect((await patch({ notes: "third" }, { "if-match": "*" })).status).toBe(200);
 });
 
-test("a tag of something else is stale, and what is no tag is refused", async () => {
+test("an If-Match of another resource is stale, and an invalid one is refused", async () => {
   expect((await patch({ notes: "n" }, { "if-match": '"elsewhere"' })).status).toBe(412);
   for (const wrong of ["3", 'W/"3"', '"1", "2"', ""]) {
     expect((await patch({ notes: "n" }, { "if-match": wrong })).status).toBe(400);
@@ -102,7 +102,7 @@ test("a tag of something else is stale, and what is no tag is refused", async ()
   expect(asked).toEqual([]);
 });
 
-test("a repeat with the same Idempotency-Key has the first answer and its ETag", async () => {
+test("a repeated PATCH with the same Idempotency-Key has the first answer and its ETag", async () => {
   const headers = { "idempotency-key": "same" };
   const first = await patch({ notes: "once" }, headers);
   const again = await patch({ notes: "once" }, headers);
@@ -111,7 +111,7 @@ test("a repeat with the same Idempotency-Key has the first answer and its ETag",
   expect(asked).toHaveLength(1);
 });
 
-test("the queue and the retention are changed by their services", async () => {
+test("a PATCH of the queue or the retention is sent to the service that decides it", async () => {
   expect((await patch({ priority: 7, maxSlots: 0 })).status).toBe(200);
   const gcPolicy = { saveExperimentBest: 1, saveTrialBest: 2, saveTrialLatest: 3 };
   expect((await patch({ gcPolicy, reason: "disk" })).status).toBe(200);
@@ -121,7 +121,7 @@ test("the queue and the retention are changed by their services", async () => {
   ]);
 });
 
-test("a request that changes several of them, or none, is refused and changes nothing", async () => {
+test("a PATCH for several services at once, or for none, is refused and changes nothing", async () => {
   const refused = { status: 400, body: { code: "invalid_request" } };
   expect(await patch({})).toMatchObject(refused);
   expect(await patch({ name: "n", priority: 7 })).toMatchObject(refused);
@@ -138,13 +138,13 @@ test.each([
   { priority: "soon" },
   { name: "\ud800" },
   { notes: "'; drop table gateway.documents; --\0" },
-])("no body is a 500: %j", async (body) => {
+])("no PATCH body causes a 500: %j", async (body) => {
   const { status } = await patch(body);
   expect([200, 400]).toContain(status);
   expect((await gateway.call("GET", "/api/v1/experiments/1")).status).toBe(200);
 });
 
-test("an experiment that does not exist is not found", async () => {
+test("a PATCH of an unknown experiment is not found", async () => {
   for (const id of ["none", "1.1", "1%00"]) {
     const answer = await gateway.call("PATCH", `/api/v1/experiments/${id}`, {
       body: { name: "n" },

@@ -20,8 +20,8 @@ const views = async (): Promise<readonly Row[]> =>
 const own = async (): Promise<Row> =>
   (await views()).find(({ service }) => service === "gateway") ?? {};
 
-describe("views", () => {
-  test("are listed, and a service that does not answer with that", async () => {
+describe("the read models", () => {
+  test("are listed, and a service that does not answer is listed with that problem", async () => {
     await until(async () => expect(await own()).toMatchObject({ lag: "0" }));
     expect(await views()).toMatchObject([
       { service: "gateway", name: "documents", position: "3", caughtUp: true, problem: "" },
@@ -30,7 +30,7 @@ describe("views", () => {
     ]);
   });
 
-  test("that nobody keeps are not found", async () => {
+  test("are not found if the service has no view of that name", async () => {
     for (const [service, view] of [
       ["gateway", "nothing"],
       ["searcher", "documents"],
@@ -41,9 +41,9 @@ describe("views", () => {
   });
 });
 
-describe("an event that the read model cannot take", () => {
-  test("is listed with what is parked, harms nobody else, and is applied when it is retried", async () => {
-    // The stored row of the experiment cannot be read any more.
+describe("an event that the read model cannot apply", () => {
+  test("is listed as parked, affects no other stream, and is applied when it is retried", async () => {
+    // The update makes the stored document of the experiment unreadable.
     await gateway.sql(
       "update gateway.documents set doc = '{' where kind = 'experiment' and id = '1'",
     );

@@ -1,4 +1,4 @@
-/** Experiments that start from a checkpoint, and what people see of checkpoints. */
+/** Tests of experiments that start from a checkpoint, and of checkpoints in the API. */
 import { randomUUID } from "node:crypto";
 import type { AnyEvent } from "@trainyard/contracts";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
@@ -53,7 +53,7 @@ const submit = (source: object) => {
   return gateway.call("POST", "/api/v1/experiments", { body: { config, validateOnly: true } });
 };
 
-describe("an experiment that starts from", () => {
+describe("an experiment that starts from a checkpoint", () => {
   test.each([
     ["a checkpoint", { source_checkpoint_uuid: earlier }],
     ["the latest of a trial", { source_trial_id: "1.1" }],
@@ -62,20 +62,16 @@ describe("an experiment that starts from", () => {
       "a checkpoint of the trial that it names",
       { source_trial_id: "1.1", source_checkpoint_uuid: latest },
     ],
-  ])("%s is accepted, without a warning", async (_, source) => {
+  ])("by naming %s is accepted, without a warning", async (_, source) => {
     const { status, body } = await submit(source);
     expect([status, JSON.stringify(body)]).toEqual([200, expect.not.stringContaining("source_")]);
   });
 
   test.each<[string, object, string]>([
-    [
-      "a checkpoint that there is not",
-      { source_checkpoint_uuid: randomUUID() },
-      "no such checkpoint",
-    ],
-    ["no UUID", { source_checkpoint_uuid: "../x" }, "no such checkpoint"],
+    ["an unknown checkpoint", { source_checkpoint_uuid: randomUUID() }, "no such checkpoint"],
+    ["an invalid UUID", { source_checkpoint_uuid: "../x" }, "no such checkpoint"],
     ["a damaged checkpoint", { source_checkpoint_uuid: gone }, "it is DAMAGED"],
-    ["a trial that there is not", { source_trial_id: "9.9" }, "no such trial"],
+    ["an unknown trial", { source_trial_id: "9.9" }, "no such trial"],
     ["a number, as Determined's", { source_trial_id: 4 }, "write the trial's id in quotes"],
     [
       "a checkpoint of another trial than it names",
@@ -87,7 +83,7 @@ describe("an experiment that starts from", () => {
       { source_trial_id: "1.1", source_checkpoint_uuid: uploaded },
       "is of a folder that ada uploaded",
     ],
-  ])("%s is refused with the key", async (_, source, sentence) => {
+  ])("by naming %s is refused with the key", async (_, source, sentence) => {
     const { status, body } = await submit(source);
     expect([status, body["code"]]).toEqual([400, "invalid_config"]);
     expect(body["detail"]).toContain(sentence);
@@ -95,7 +91,7 @@ describe("an experiment that starts from", () => {
   });
 });
 
-test("a damaged checkpoint is shown as one, with the first file and the code that it was trained with", async () => {
+test("a damaged checkpoint is shown as DAMAGED, with the first bad file and the code of its training", async () => {
   const { body } = await gateway.call("GET", `/api/v1/checkpoints/${gone}`);
   expect(body).toMatchObject({
     state: "DAMAGED",
@@ -104,7 +100,7 @@ test("a damaged checkpoint is shown as one, with the first file and the code tha
   });
 });
 
-test("pins are shown with person and reason until they are taken away", async () => {
+test("pins are shown with person and reason until they are removed", async () => {
   const pin = (reason: string): AnyEvent => ({
     type: "CheckpointPinned",
     data: { by: "ada", holder: "", reason },

@@ -45,7 +45,7 @@ const watched: readonly Watched[] = [
   })),
 );
 
-/** A list as a client keeps it: read once, and then changed by the frames of its topic. */
+/** A client's copy of a list: it is read once, and then changed by the frames of its topic. */
 class Kept {
   readonly watched: Watched;
   readonly documents = new Map<string, Document>();
@@ -71,12 +71,12 @@ class Kept {
   }
 }
 
-/** A client with all lists, which comes back at its cursor. */
+/** A client that watches all lists, and reconnects with its cursor. */
 class Client {
   readonly lists = watched.map((one) => new Kept(one));
   #cursor = "";
 
-  /** Reads until the cursor is at a position, or `frames` frames have come; then the connection breaks. */
+  /** Reads up to a position, or `frames` frames, and then disconnects. */
   async until(position: number, frames = Number.POSITIVE_INFINITY): Promise<void> {
     const topics = this.lists.map((list) => ({ ...list.watched.topic, position: list.position }));
     const body = { topics, after: this.#cursor };
@@ -107,15 +107,12 @@ async function listOf({ list, filter }: Watched, minPosition: string) {
 const append = async (stream: string, event: AnyEvent): Promise<number> =>
   gateway.append(stream, event);
 
-/** Places in queues are computed on read. */
+/** Removes the place in the queue, which is computed on read. */
 const withoutPlace = ({ jobsAhead: _place, ...document }: Document): Document => document;
 
 const placement = { agent: "a1", slots: ["0"], nodeRank: 0, address: "h" };
 
-/**
- * Makes one random change of each kind that can happen at any time; what exists already is refused, and changes
- * nothing.
- */
+/** Makes one random change of a kind that is possible at any time. A duplicate is refused and changes nothing. */
 const happenings: readonly ((n: number, chance: number) => Promise<number>)[] = [
   (n) => told("POST", "workspaces", { name: `w${n}` }),
   (n, chance) => told("POST", `workspaces/w${n}/${chance < 0.5 ? "un" : ""}archive`, {}),
@@ -207,7 +204,7 @@ async function rebuilt(): Promise<void> {
   expect((await gateway.call("POST", "/api/v1/views/rebuild", { body })).status).toBe(200);
 }
 
-test("over any history, restart, rebuild and cuts, each list and its frames are the list in the end", async () => {
+test("after any history, restart, rebuild and disconnects, each list plus its frames is the final list", async () => {
   await gateway.append("experiment-1", created({}));
   await told("POST", "workspaces", { name: "W1" });
   const client = new Client();
@@ -219,7 +216,7 @@ test("over any history, restart, rebuild and cuts, each list and its frames are 
     n: fc.constantFrom(1, ...small),
     chance: fc.nat({ max: 999 }).map((thousandths) => thousandths / 1_000),
   });
-  // Random histories may miss this: a workspace is archived with its projects, and taken back.
+  // Random histories may miss this case: a workspace is archived with its projects, and unarchived.
   type Step = { kind: number; n: number; chance: number };
   const examples: [Step[], number][] = [0.9, 0.1].map((chance) => [[{ kind: 1, n: 1, chance }], 3]);
   await fc.assert(
@@ -229,7 +226,7 @@ test("over any history, restart, rebuild and cuts, each list and its frames are 
       async (steps, frames) => {
         runs += 1;
         if (runs === 6) await rebuilt();
-        // The watch continues as after a restart: another process, with the clients' cursors.
+        // From here another process serves the clients' cursors, as after a restart.
         if (runs === 9) url = another;
         let position = 0;
         for (const { kind, n, chance } of steps) {

@@ -20,14 +20,11 @@ import { created, requested, searchStarted, trialCreated } from "../testing/exam
 import { startTestGateway, type TestGateway } from "../testing/test-gateway.ts";
 import { watching } from "../testing/watching.ts";
 
-/**
- * The points and lines of experiment 1 in the metrics and the logs service, and the history that the logs service
- * names.
- */
+/** The points and lines of experiment 1 in the simulated services, and the epoch of the simulated logs service. */
 let points: Plain<StreamedPoint>[] = [];
 let lines: Plain<StoredLine>[] = [];
 let epoch = "a";
-/** How many positions of points are left out before the next one. */
+/** The number of positions that the next point skips. */
 let leap = 0;
 let gone = 0;
 let looks = 0;
@@ -107,7 +104,7 @@ beforeEach(async () => {
   await serve();
 });
 
-/** A backup of both stores is put back, which has the first points. */
+/** Restores a backup of both stores, which has only the first points. */
 function restore(count: number): void {
   points = points.slice(0, count);
   [epoch, leap] = ["b", 1_000];
@@ -134,7 +131,7 @@ function write(trial: string, level: LogLevel = LogLevel.UNSPECIFIED): void {
     source,
     continued: false,
   };
-  // Other experiments have lines, too.
+  // The odd cursors belong to lines of other experiments.
   const cursor = String(2 * sequence);
   lines.push({ trial, run: 1, cursor, level, line: { ...line, text: `line ${sequence}` } });
   gateway.bus.publishLive("LOGS", logSubject(trial), new Uint8Array(1));
@@ -144,7 +141,7 @@ const wrongFilter = { source: "", level: "", contains: "", matches: "(", search:
 
 type Asked = Partial<Plain<WatchTopic>> & { readonly kind: string };
 
-/** A client that comes back at its cursor: what it has got of each topic, in the order of its coming. */
+/** A client that reconnects with its cursor. It keeps the items of each topic, in the order of their arrival. */
 class Series {
   readonly topics: readonly Asked[];
   readonly got: string[][];
@@ -157,7 +154,7 @@ class Series {
     this.got = topics.map(() => []);
   }
 
-  /** Reads until it has enough, or hangs up after `most` frames. */
+  /** Reads until `isEnough` returns true, or disconnects after `framesMax` frames. */
   async read(isEnough: () => boolean, framesMax = Number.POSITIVE_INFINITY): Promise<void> {
     let names: readonly string[] = [];
     let frames = 0;
@@ -188,7 +185,7 @@ const textsOf = (trial = ""): readonly string[] =>
 const ofPoints = { kind: "points", experiment: "1", position: "0" };
 const ofLines = { kind: "lines", experiment: "1", position: "0" };
 
-test("over any reports, lines, cuts and outages, each comes once and in its order", async () => {
+test("after any reports, lines, disconnects and outages, each item arrives once and in order", async () => {
   const step = fc.record({
     kind: fc.constantFrom("report", "write", "cut", "leave", "return"),
     trial: fc.constantFrom("1.1", "1.2"),
@@ -204,7 +201,7 @@ test("over any reports, lines, cuts and outages, each comes once and in its orde
       for (const { kind, trial, count } of steps) {
         if (kind === "leave" || kind === "return") await leave();
         if (kind === "return") await serve();
-        // The first bookmark shows that nothing more comes.
+        // The first bookmark follows the last item that is available.
         const { bookmarks } = series;
         if (kind === "cut") await series.read(() => series.bookmarks > bookmarks, count);
         for (let n = 0; n < count; n += 1) {
@@ -224,7 +221,7 @@ test("over any reports, lines, cuts and outages, each comes once and in its orde
 });
 
 describe("a stream of points and lines", () => {
-  it("begins now where its topics name no position, and hears of what comes", async () => {
+  it("starts at the present without a position, and gets all later items", async () => {
     report("1.1");
     write("1.1");
     const series = new Series({ ...ofPoints, position: "" }, { ...ofLines, position: "" });
@@ -235,7 +232,7 @@ describe("a stream of points and lines", () => {
     expect(series.got).toEqual([["0-2"], ["line 2"]]);
   });
 
-  it("has only the metrics and the group that a topic names", async () => {
+  it("has only the metrics and the group that its topic names", async () => {
     report("1.1", "loss");
     report("1.1", "accuracy");
     report("1.2", "loss", "validation");
@@ -251,7 +248,7 @@ describe("a stream of points and lines", () => {
     ]);
   });
 
-  it("has only the lines for which the filter of a topic holds", async () => {
+  it("has only the lines that match the filter of its topic", async () => {
     write("1.1", LogLevel.INFO);
     write("1.2", LogLevel.ERROR);
     write("1.1", LogLevel.ERROR);
@@ -268,7 +265,7 @@ describe("a stream of points and lines", () => {
     expect(series.got[1]).toEqual(["line 1"]);
   });
 
-  it("keeps its other topics while the services are away, and continues when they are back", async () => {
+  it("keeps its other topics while the services are unavailable, and continues when they return", async () => {
     const series = new Series(ofPoints, ofLines, { kind: "experiments" });
     await leave();
     const reading = series.read(() => series.got[0]?.length === 1 && series.got[1]?.length === 1);
@@ -279,7 +276,7 @@ describe("a stream of points and lines", () => {
     expect(series.resets).toEqual([]);
   });
 
-  it("is reset, topic by topic, where the store has another history, and then continues", async () => {
+  it("is reset, topic by topic, if the store has another history, and then continues", async () => {
     for (let n = 0; n < 3; n += 1) report("1.1");
     write("1.1");
     const series = new Series(ofPoints, ofLines);
@@ -295,7 +292,7 @@ describe("a stream of points and lines", () => {
     expect(series.got).toEqual([["0-1", "0-2", "0-3", "0-1004"], textsOf()]);
   });
 
-  it("is reset while it is open, too", async () => {
+  it("is reset while it is open if the store has another history", async () => {
     report("1.1");
     write("1.1");
     const series = new Series(ofPoints, ofLines);
@@ -306,7 +303,7 @@ describe("a stream of points and lines", () => {
     expect(series.got).toEqual([["0-1"], ["line 1"]]);
   });
 
-  it("is reset where its points are not kept in their order any more", async () => {
+  it("is reset if its position is older than the points that are kept in order", async () => {
     for (let n = 0; n < 5; n += 1) report("1.1");
     gone = 3;
     const series = new Series({ ...ofPoints, position: "1" });
@@ -316,7 +313,7 @@ describe("a stream of points and lines", () => {
     expect(series.got).toEqual([["0-6"]]);
   });
 
-  it("is reset with a cursor of another history of the log", async () => {
+  it("is reset if its cursor is of another history of the log", async () => {
     report("1.1");
     const series = new Series(ofPoints);
     await series.read(() => series.got[0]?.length === 1);
@@ -327,7 +324,7 @@ describe("a stream of points and lines", () => {
     expect(series.got).toEqual([["0-1"]]);
   });
 
-  it("costs one look however many watch the same", async () => {
+  it("shares queries with all watchers of the same topic", async () => {
     const many = Array.from({ length: 20 }, () => new Series(ofPoints));
     const reading = many.map((series) => series.read(() => series.got[0]?.length === 2));
     report("1.1");

@@ -27,7 +27,7 @@ type Frame = {
   readonly reset?: { readonly topic: string };
 };
 
-/** The documents of one topic, as its frames leave them. */
+/** The documents of one topic, kept up to date by its frames. */
 class Watching {
   readonly documents = new Map<string, Document | null>();
   cursor = "";
@@ -40,10 +40,7 @@ class Watching {
     this.#topic = topic;
   }
 
-  /**
-   * Reads until the cursor is at a position or beyond it, or until so many frames have come; then the connection
-   * breaks.
-   */
+  /** Reads up to a position, or `frames` frames, and then disconnects. */
   async until(position: number, frames = Number.POSITIVE_INFINITY): Promise<void> {
     let count = 0;
     const body = { topics: [this.#topic] as JsonObject[], after: this.cursor };
@@ -81,7 +78,7 @@ async function listed(filter: string): Promise<readonly Document[]> {
 }
 
 describe("a watched list", () => {
-  it("gets what happens, and loses what does not belong to it any more", async () => {
+  it("gets changes, and loses documents that stop matching its filter", async () => {
     const topic = { kind: "experiments", filter: "owner = ada", position: await now() };
     await gateway.append("experiment-1", created({ owner: "ada", name: "one" }));
     const at = await gateway.append("experiment-2", created({ owner: "grace" }));
@@ -107,7 +104,7 @@ describe("a watched list", () => {
     expect(watching.documents.get("2")).toMatchObject({ state: "ACTIVE" });
   });
 
-  it("shows the trials of an experiment that is paused as paused", async () => {
+  it("shows the active trials of a paused experiment as paused", async () => {
     await gateway.append("search-2", searchStarted());
     const trial = { experiment: "2", number: 1, seed: 1, warmStartCheckpoint: "", sourceTrial: "" };
     const trialAt = await gateway.append(
@@ -125,8 +122,8 @@ describe("a watched list", () => {
   });
 });
 
-describe("a stream that is resumed", () => {
-  it("continues at its cursor, though its topics name the positions of their lists again", async () => {
+describe("a resumed watch", () => {
+  it("continues at its cursor, although its topics name the old positions of their lists", async () => {
     await gateway.append("experiment-3", created({ name: "three" }));
     const at = await gateway.append("experiment-3", { type: "ExperimentActivated", data: {} });
     const watching = new Watching({ kind: "experiments", id: "3", position: String(at - 1) });
@@ -138,7 +135,7 @@ describe("a stream that is resumed", () => {
     expect(watching.changes).toBe(0);
   });
 
-  it("has a new topic begin at the position of its list", async () => {
+  it("begins a new topic at the position of its list", async () => {
     const position = Number(await now());
     const at = await gateway.append("experiment-4", created({ name: "four" }));
     const other = new Watching({ kind: "agents" });
@@ -150,7 +147,7 @@ describe("a stream that is resumed", () => {
     expect(watching.documents.get("4")).toMatchObject({ name: "four" });
   });
 
-  it("keeps the time that its filters count from", async () => {
+  it("keeps the time that its relative filters count from", async () => {
     const at = await gateway.append("experiment-5", created({ name: "five" }));
     const filter = "id = 5 created_at > -1d";
     const watching = new Watching({ kind: "experiments", filter, position: String(at - 1) });
@@ -175,7 +172,7 @@ const inTwoDays: Clock = {
 
 type Step = { readonly kind: "create" | "toggle" | "report" | "archive"; readonly chance: number };
 
-test("over any history and any cuts, a list and its frames are the list in the end", async () => {
+test("after any history and disconnects, a list plus its frames is the final list", async () => {
   const filters = [
     "",
     "owner = ada",
@@ -248,7 +245,7 @@ test("over any history and any cuts, a list and its frames are the list in the e
         for (const one of steps) position = Math.max(position, await take(one));
         await gateway.call("GET", `/api/v1/experiments?minPosition=${position}`);
         for (const { filter, watching } of watched) {
-          // The connection breaks after some frames, and another continues.
+          // The client disconnects after some frames, and reconnects.
           await watching.until(position, frames + 1);
           await watching.until(position);
           const list = await listed(filter);
@@ -261,13 +258,13 @@ test("over any history and any cuts, a list and its frames are the list in the e
   );
 });
 
-describe("a stream", () => {
-  it("begins again with a cursor of another history", async () => {
+describe("a watch", () => {
+  it("is reset if its cursor is of another history", async () => {
     const position = Number(await now());
     const forged = Buffer.from(JSON.stringify([position, "another"])).toString("base64url");
     const watching = new Watching({ kind: "experiments" });
     watching.cursor = forged;
-    // The connection breaks before the reset has come: the next one has it.
+    // The client disconnects before the reset arrives, so the next connection gets the reset.
     await watching.until(Number.POSITIVE_INFINITY, 1);
     expect(watching.resets).toBe(0);
     await watching.until(Number.POSITIVE_INFINITY, 2);
@@ -300,7 +297,7 @@ describe("a stream", () => {
     expect(body["detail"]).toMatch(sentence);
   });
 
-  it("beyond those that a caller may have is refused until another one has gone", async () => {
+  it("beyond the limit of a token is refused until another watch ends", async () => {
     const open = async (token = gateway.token) => {
       const stop = new AbortController();
       const { status } = await fetch(`${gateway.url}/api/v1/watch`, {
@@ -321,7 +318,7 @@ describe("a stream", () => {
       }
     };
     await openUntil(429);
-    // Another token of the same owner has its own.
+    // The limit is counted per token, also for tokens of the same owner.
     const made = await gateway.call("POST", "/api/v1/tokens", { body: { label: "other" } });
     const other = await open(String(made.body["secret"]));
     expect(other.status).toBe(200);
@@ -331,7 +328,7 @@ describe("a stream", () => {
     for (const { close } of streams) close();
   });
 
-  it("with a cursor that is none is refused", async () => {
+  it("with an invalid cursor is refused", async () => {
     const body = { topics: [{ kind: "experiments" }], after: "soon" };
     expect(await gateway.call("POST", "/api/v1/watch", { body })).toMatchObject({
       status: 400,

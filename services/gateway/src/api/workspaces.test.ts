@@ -1,4 +1,4 @@
-/** Workspaces and projects over HTTP. The services whose experiments and models are moved are played by the test. */
+/** Tests of workspaces and projects over HTTP, with simulated services for experiments and models. */
 import type { Plain } from "@trainyard/contracts";
 import {
   type CreateExperiment,
@@ -87,7 +87,7 @@ const namesIn = (answer: Awaited<ReturnType<typeof api>>) =>
   (answer.body as { items: { name: string }[] }).items.map(({ name }) => name);
 
 describe("a workspace", () => {
-  test("is created, described, archived and taken back, and its name is taken in any case", async () => {
+  test("is created, described, archived and unarchived, and its name is reserved in upper and lower case", async () => {
     const made = await api("POST", "workspaces", { name: "Vision", notes: "n" });
     expect(made).toMatchObject({
       status: 200,
@@ -111,21 +111,21 @@ describe("a workspace", () => {
     });
   });
 
-  test("that two people create at the same time is one of them", async () => {
+  test("that several requests create at once is created by one of them only", async () => {
     const answers = await Promise.all(
       Array.from({ length: 4 }, () => api("POST", "workspaces", { name: "race" })),
     );
     expect(answers.map(({ status }) => status).toSorted()).toEqual([200, 409, 409, 409]);
   });
 
-  test("that is created again with the same Idempotency-Key is the same one", async () => {
+  test("is created once if its creation is repeated with the same Idempotency-Key", async () => {
     const key = { "idempotency-key": "k1" };
     const first = await api("POST", "workspaces", { name: "again" }, key);
     const second = await api("POST", "workspaces", { name: "again" }, key);
     expect(second).toMatchObject({ status: 200, body: first.body });
   });
 
-  test("called default always exists, with a project of that name, and is not changed", async () => {
+  test("named default always exists, with a project default, and cannot be changed", async () => {
     expect((await api("GET", "workspaces/Default")).body).toMatchObject({ name: "default" });
     expect((await api("GET", "workspaces/default/projects/default")).body).toMatchObject({
       workspace: "default",
@@ -144,7 +144,7 @@ describe("a workspace", () => {
     expect((await api("POST", "workspaces", { name: "DEFAULT" })).status).toBe(409);
   });
 
-  test("that does not exist is not found, and a name that is none is refused", async () => {
+  test("that is unknown is not found, and an invalid name is refused", async () => {
     for (const path of [
       "workspaces/none",
       "workspaces/none/projects",
@@ -159,7 +159,7 @@ describe("a workspace", () => {
 });
 
 describe("a project", () => {
-  test("has a name that is its own in its workspace only, and closes with it", async () => {
+  test("has a name that is unique in its workspace, and is archived with its workspace", async () => {
     await api("POST", "workspaces", { name: "a" });
     await api("POST", "workspaces", { name: "b" });
     for (const workspace of ["a", "b"]) {
@@ -196,7 +196,7 @@ const config = (workspace: string, project: string) =>
   });
 
 describe("a configuration", () => {
-  test("names where its experiment is created, by default in the default project", async () => {
+  test("names the workspace and project of its experiment; without them both are default", async () => {
     await api("POST", "workspaces", { name: "Lab" });
     await api("POST", "workspaces/Lab/projects", { name: "Flowers" });
     expect((await api("POST", "experiments", { config: config("lab", "flowers") })).status).toBe(
@@ -237,7 +237,7 @@ describe("a configuration", () => {
   );
 });
 
-test("experiments are moved, each named, into a project that exists", async () => {
+test("named experiments are moved into an existing project, and a repeated or too long list is refused", async () => {
   await api("POST", "workspaces", { name: "target" });
   const body = { experiments: ["1", "2"], workspace: "Target", dryRun: true };
   expect(await api("POST", "experiments:move", body)).toMatchObject({
@@ -254,7 +254,7 @@ test("experiments are moved, each named, into a project that exists", async () =
   expect((await api("POST", "experiments:move", { ...body, experiments: many })).status).toBe(400);
 });
 
-test("labels of experiments, each named, are changed in pieces, as a preview too", async () => {
+test("labels of named experiments are changed in pieces, also in a preview", async () => {
   const { actedOnTogether } = gatewayLimits;
   const ids = Array.from({ length: actedOnTogether + 1 }, (_, n) => String(n + 1));
   const body = { experiments: ids, addLabels: ["prod"], removeLabels: ["old"], dryRun: true };
@@ -270,7 +270,7 @@ test("labels of experiments, each named, are changed in pieces, as a preview too
   expect((await api("POST", "experiments:label", twice)).status).toBe(400);
 });
 
-test("an experiment of before is in the default project, and one that was moved where it was moved to", async () => {
+test("an experiment without a place is in the default project, and a moved one where it was moved to", async () => {
   await gateway.append("experiment-1", created({}));
   const data = { workspace: "Vision", project: "cats" };
   const position = await gateway.append("experiment-2", created({}), {
@@ -299,7 +299,7 @@ test("a model is created in a workspace and moved to another", async () => {
   });
 });
 
-test("workspaces and projects are the same in a read model that is built beside the live one", async () => {
+test("a rebuild of the read model results in the same workspaces and projects", async () => {
   const before = await api("GET", "workspaces?archived=true");
   const { rows } = await gateway.sql(
     "select count(*)::int as n from gateway.documents where kind = 'project'",

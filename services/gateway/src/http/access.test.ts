@@ -45,7 +45,7 @@ describe("nothing but the headers of a request is read", () => {
   });
 });
 
-test("lists are watched only where they may be read", async () => {
+test("only callers that may read lists can watch them", async () => {
   const access = new Access({
     authenticate: async () => ({
       ...{ kind: "user", authid: "1", token: "1" },
@@ -63,11 +63,11 @@ test("lists are watched only where they may be read", async () => {
   });
 });
 
-test("beyond the limit of large bodies one more is asked to retry, and small ones are answered", async () => {
+test("a large body beyond the limit is refused with a retry, and small ones are accepted", async () => {
   const { createBodyBytesMax: large, largeBodiesBytesMax } = gatewayLimits;
   const held = [];
   let refused: IncomingMessage | null = null;
-  // One after the other, each held open; one that is slow to be refused only takes room.
+  // The requests are opened one after the other and held open; a slow refusal only leaves more of them open.
   while (refused === null) {
     const one = announced(large, gateway.token);
     refused = await Promise.race([one.answer, patience(100)]);
@@ -85,7 +85,7 @@ test("beyond the limit of large bodies one more is asked to retry, and small one
   }, 90_000);
 });
 
-test("a body that is nested deeper than JSON can be written again is refused", async () => {
+test("a body that is nested deeper than JSON.stringify allows is refused", async () => {
   const nested = (levels: number) =>
     fetch(`${gateway.url}/api/v1/tokens`, {
       method: "POST",

@@ -9,8 +9,8 @@ beforeAll(async () => {
 
 afterAll(() => gateway[Symbol.asyncDispose]());
 
-describe("the callers of the API", () => {
-  it("nobody without a token, save for the version", async () => {
+describe("the API", () => {
+  it("refuses a call without a token, except for the version", async () => {
     const refused = await gateway.call("GET", "/api/v1/experiments", { token: null });
     expect(refused).toMatchObject({ status: 401, body: { code: "no_token", status: 401 } });
     expect(refused.headers.get("content-type")).toContain("application/problem+json");
@@ -19,7 +19,7 @@ describe("the callers of the API", () => {
     expect(version).toMatchObject({ status: 200, body: { api: "v1" } });
   });
 
-  it("nobody with a token that is made up, altered, revoked or expired", async () => {
+  it("refuses a token that is invented, altered, revoked or expired", async () => {
     const forged = gateway.token.replace(/.$/, (last) => (last === "A" ? "B" : "A"));
     const list = "/api/v1/experiments";
     expect((await gateway.call("GET", list, { token: "x" })).body["code"]).toBe("invalid_token");
@@ -35,7 +35,7 @@ describe("the callers of the API", () => {
     expect(late.body["code"]).toBe("token_expired");
   });
 
-  it("no page of another origin", async () => {
+  it("refuses a page of another origin", async () => {
     const foreign = await gateway.call("GET", "/api/v1/version", {
       headers: { origin: "https://evil.example" },
     });
@@ -44,11 +44,11 @@ describe("the callers of the API", () => {
     expect(own.status).toBe(200);
   });
 
-  it("no label of a token that is longer than a list can show", async () => {
+  it("refuses a token's label that is longer than a list can show", async () => {
     const made = (label: string) => gateway.call("POST", "/api/v1/tokens", { body: { label } });
     expect(await made("x".repeat(256))).toMatchObject({
       status: 400,
-      body: { detail: "the label has 256 characters; give one of at most 255" },
+      body: { detail: "the label has 256 characters; the maximum is 255" },
     });
     expect((await made("x".repeat(255))).status).toBe(200);
   });
@@ -86,7 +86,7 @@ describe("an Idempotency-Key", () => {
       headers: { "idempotency-key": key },
     });
 
-  it("gives the first answer again", async () => {
+  it("returns the first answer to a repeat", async () => {
     const create = () =>
       gateway.call("POST", "/api/v1/workspaces", {
         body: { name: "once" },
@@ -97,7 +97,7 @@ describe("an Idempotency-Key", () => {
     expect(await create()).toMatchObject({ status: 200, body: first.body });
   });
 
-  it("is refused for another body", async () => {
+  it("is refused with another body", async () => {
     await post("k-2", "once");
     expect(await post("k-2", "twice")).toMatchObject({
       status: 422,
@@ -105,13 +105,13 @@ describe("an Idempotency-Key", () => {
     });
   });
 
-  it("is refused when it is not one", async () => {
+  it("is refused if it is malformed", async () => {
     expect(await post("a b", "once")).toMatchObject({ status: 400 });
   });
 });
 
-describe("the answers of the server", () => {
-  it("of paths, bodies and content types that it does not know", async () => {
+describe("the HTTP server", () => {
+  it("refuses unknown paths, invalid bodies and wrong types", async () => {
     expect((await gateway.call("GET", "/api/v1/nothing")).body["code"]).toBe("no_such_path");
     const text = await fetch(`${gateway.url}/api/v1/tokens`, {
       method: "POST",
@@ -125,7 +125,7 @@ describe("the answers of the server", () => {
     expect(String(wrong.body["detail"])).toContain("label");
   });
 
-  it("of a query value that its field cannot hold, and takes text that spells true as text", async () => {
+  it('refuses a query value that its field cannot have, and reads "true" in a text field as text', async () => {
     expect(await gateway.call("GET", "/api/v1/experiments?pageSize=many")).toMatchObject({
       status: 400,
       body: {
@@ -139,13 +139,13 @@ describe("the answers of the server", () => {
     expect(watched.status).toBe(200);
   });
 
-  it("of a service that is away: 503 with Retry-After", async () => {
+  it("answers 503 with Retry-After while a service is unavailable", async () => {
     const answer = await gateway.call("POST", "/api/v1/experiments/1/pause", { body: {} });
     expect(answer).toMatchObject({ status: 503, body: { code: "unavailable" } });
     expect(answer.headers.get("retry-after")).toBe("1");
   });
 
-  it("in its OpenAPI description: every route, with resolvable references", async () => {
+  it("describes every route in its OpenAPI document, with resolvable references", async () => {
     const { body } = await gateway.call("GET", "/api/v1/openapi.json", { token: null });
     expect(body["openapi"]).toBe("3.1.0");
     const text = JSON.stringify(body);
@@ -156,7 +156,7 @@ describe("the answers of the server", () => {
     expect(Object.keys(body["paths"] as object)).toContain("/api/v1/trials/{trial}/logs:follow");
   });
 
-  it("at / and of its health", async () => {
+  it("answers at / and reports its health", async () => {
     expect((await fetch(gateway.url)).headers.get("content-type")).toContain("text/html");
     expect((await fetch(`${gateway.url}/readyz`)).status).toBe(200);
     expect(await (await fetch(`${gateway.url}/metrics`)).text()).toMatch(

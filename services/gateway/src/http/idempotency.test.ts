@@ -11,7 +11,7 @@ import { IdempotencyStore } from "./idempotency.ts";
 
 let gateway: TestGateway;
 let experiments: AsyncDisposable;
-/** The commit ids that the experiments service was asked under, and what it answers next. */
+/** The commit ids of the simulated experiments service's requests, and its next answers. */
 let asked: string[] = [];
 let answers: ("ok" | "away" | "refused")[] = [];
 let keys = 0;
@@ -67,7 +67,7 @@ const rows = async () =>
   (await gateway.sql("select * from gateway.idempotency where key = $1", [key])).rows;
 
 describe("an Idempotency-Key", () => {
-  test("finds the effect again whose outcome was not known", async () => {
+  test("keeps the commit id over attempts whose outcome is unknown", async () => {
     answers = ["away", "away"];
     expect([await pauseIt(), await pauseIt(), await pauseIt(), await pauseIt()]).toEqual([
       503, 503, 200, 200,
@@ -76,7 +76,7 @@ describe("an Idempotency-Key", () => {
     expect(new Set(asked).size).toBe(1);
   });
 
-  test("finds the effect again of a gateway that died before it answered", async () => {
+  test("keeps the commit id after the crash of a gateway that had not answered", async () => {
     expect(await pauseIt()).toBe(200);
     await change("status = null, answer = null, held_until = now() + interval '1 hour'");
     expect(await pauseIt()).toBe(409);
@@ -86,7 +86,7 @@ describe("an Idempotency-Key", () => {
     expect(asked).toHaveLength(2);
   });
 
-  test("names another effect once its day is over, also for another request", async () => {
+  test("gets a new commit id after a day, also for another request", async () => {
     expect(await pauseIt()).toBe(200);
     expect(await pauseIt(gateway.url, { experiment: "1" })).toBe(422);
     await change("created_at = now() - interval '25 hours'");
@@ -96,7 +96,7 @@ describe("an Idempotency-Key", () => {
     expect(new Set(asked).size).toBe(2);
   });
 
-  test("names one effect for two gateways that are asked at the same time", async () => {
+  test("has one effect for two gateways that get it at the same time", async () => {
     const other = await gateway.startAnother();
     for (let round = 0; round < 20; round += 1) {
       keys += 1;
@@ -109,7 +109,7 @@ describe("an Idempotency-Key", () => {
     }
   });
 
-  test("is free again after a refusal, unless an attempt before may have had its effect", async () => {
+  test("is released after a refusal, unless an earlier attempt may have had an effect", async () => {
     answers = ["refused"];
     expect(await pauseIt()).toBe(409);
     expect(await rows()).toEqual([]);
@@ -118,7 +118,7 @@ describe("an Idempotency-Key", () => {
     expect(new Set(asked.slice(1)).size).toBe(1);
   });
 
-  test("of a row that an older version left continues under the commit id of that version", async () => {
+  test("in a row of an earlier version continues with that version's commit id", async () => {
     const digest = createHash("sha256").update(`POST\n${path}\n{}`).digest("hex");
     await gateway.sql(
       `insert into gateway.idempotency (authid, key, request_digest, held_until)
@@ -133,7 +133,7 @@ describe("an Idempotency-Key", () => {
     expect(new Set(asked).size).toBe(2);
   });
 
-  test("is forgotten after a day, but not under the hands of an attempt", async () => {
+  test("expires after a day, but not during an attempt", async () => {
     const store = new IdempotencyStore({ query: gateway.sql } as unknown as Pool);
     expect(await pauseIt()).toBe(200);
     await change("created_at = now() - interval '25 hours', status = null");
@@ -147,7 +147,7 @@ describe("an Idempotency-Key", () => {
   });
 });
 
-test("a token that was issued by an attempt whose answer was lost is named, and its secret is nobody's", async () => {
+test("a repeated token creation whose first answer was lost names the token, and returns no secret", async () => {
   const issue = () =>
     gateway.call("POST", "/api/v1/tokens", {
       body: { label: "lost" },
@@ -161,7 +161,7 @@ test("a token that was issued by an attempt whose answer was lost is named, and 
   expect(String(again.body["detail"])).toContain(`revoke ${id}`);
 });
 
-test("a token is issued once under a key, and its secret is kept nowhere: a repeat names the token", async () => {
+test("a repeated token creation with the same key creates no token, and the secret is not stored", async () => {
   const issue = () =>
     gateway.call("POST", "/api/v1/tokens", {
       body: { label: "once" },
@@ -171,7 +171,7 @@ test("a token is issued once under a key, and its secret is kept nowhere: a repe
   const { id } = first.body["token"] as { id: string };
   const kept = await rows();
   expect(kept).toHaveLength(1);
-  // The secret part is base64url, so it may have underscores of its own.
+  // The secret part is base64url, so it may contain underscores.
   const secret = /^[^_]+_[^_]+_(.+)$/.exec(String(first.body["secret"]))?.[1] ?? "";
   expect(secret).not.toBe("");
   expect(JSON.stringify(kept)).not.toContain(secret);

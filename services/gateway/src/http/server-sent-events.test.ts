@@ -13,7 +13,7 @@ const codec = codecOf<object>(EventSchema);
 let server: FastifyInstance;
 let address = "";
 let source: (signal: AbortSignal) => AsyncIterable<StreamItem<object>>;
-/** The last response, the signal of its client, and whether its source was left. */
+/** The last response, and the number of sources that were closed. */
 let raw: ServerResponse;
 let left = 0;
 let slowMs = 30_000;
@@ -60,7 +60,7 @@ function open(): Promise<IncomingMessage> {
   });
 }
 
-test("a source that fails in the middle ends its stream with a problem, and is left", async () => {
+test("a source that fails in the middle ends its stream with a problem, and is closed", async () => {
   source = async function* () {
     yield item(1);
     throw new Error("the source is gone");
@@ -71,7 +71,7 @@ test("a source that fails in the middle ends its stream with a problem, and is l
   expect(left).toBe(1);
 });
 
-test("a client that hangs up in the middle ends its source, also one that is quiet", async () => {
+test("a client that disconnects in the middle closes its source, even if that sends nothing", async () => {
   source = async function* (signal) {
     yield item(1);
     await once(signal, "abort");
@@ -82,7 +82,7 @@ test("a client that hangs up in the middle ends its source, also one that is qui
   await vi.waitFor(() => expect(left).toBe(1), { timeout: 90_000 });
 });
 
-test("a client that hangs up while it is waited for ends its source", async () => {
+test("a client that disconnects while it has unread messages closes its source", async () => {
   source = async function* () {
     for (let n = 1; ; n += 1) yield item(n, "x".repeat(100_000));
   };
@@ -92,7 +92,7 @@ test("a client that hangs up while it is waited for ends its source", async () =
   await vi.waitFor(() => expect(left).toBe(1), { timeout: 90_000 });
 });
 
-test("a client that reads slowly gets everything, and nothing piles up for it", async () => {
+test("a client that reads slowly gets everything, and the server buffers little for it", async () => {
   let produced = 0;
   source = async function* () {
     while (produced < 400) {
@@ -115,7 +115,7 @@ test("a client that reads slowly gets everything, and nothing piles up for it", 
   expect(warnings).toEqual([]);
 });
 
-test("a client that leaves messages unread is cut off, and gets what was sent and why", async () => {
+test("a client that leaves messages unread is disconnected, after the messages that were sent and the reason", async () => {
   slowMs = 300;
   let produced = 0;
   source = async function* () {

@@ -37,7 +37,7 @@ async function build(): Promise<void> {
   await rename(made, join(folder, "web"));
 }
 
-/** Sends the path exactly as it is written: `fetch` would resolve `..` before it asks. */
+/** Sends the path unchanged: `fetch` would resolve `..` first. */
 function get(
   path: string,
   headers: Readonly<Record<string, string>> = {},
@@ -59,15 +59,15 @@ function get(
   });
 }
 
-test("the status page is served until the pages are there, and then the pages", async () => {
+test("the status page is served until the Web UI is built, and then the Web UI", async () => {
   expect((await get("/")).bytes.toString()).toContain("This cluster is");
   expect((await get("/experiments/1")).status).toBe(404);
   await build();
   expect((await get("/")).bytes.toString()).toContain("/assets/index-1.js");
 });
 
-describe("a page", () => {
-  it("has a policy with a nonce of its own, and is not kept", async () => {
+describe("a page of the Web UI", () => {
+  it("has a policy with a new nonce, and is not cached", async () => {
     const nonces = new Set<string>();
     for (const path of ["/", "/experiments/1?tab=logs", "/index.html"]) {
       const { headers, bytes } = await get(path);
@@ -97,7 +97,7 @@ describe("a page", () => {
     expect(nonces.size).toBe(3);
   });
 
-  it("is served at every address that is not the API's, to links from anywhere", async () => {
+  it("is served at every address outside of the API, also to links from other sites", async () => {
     for (const path of ["/models/resnet.v2", "/apis", "/%E2%82%AC", "/a/../b"]) {
       expect((await get(path, { "sec-fetch-site": "cross-site" })).status).toBe(200);
     }
@@ -116,8 +116,8 @@ describe("a page", () => {
   });
 });
 
-describe("a file", () => {
-  it("is compressed as the client takes it, by the build or by the gateway", async () => {
+describe("a file of the Web UI", () => {
+  it("is compressed as the client accepts it, by the build or by the gateway", async () => {
     const path = "/assets/index-1.js";
     const brotli = await get(path, { "accept-encoding": "gzip, deflate, br" });
     expect(brotli.headers.get("content-encoding")).toBe("br");
@@ -133,7 +133,7 @@ describe("a file", () => {
     expect((await get("/assets/built-1.js.br")).status).toBe(404);
   });
 
-  it("with a digest in its name is kept forever, and others until they change", async () => {
+  it("with a digest in its name is cached forever, and others until they change", async () => {
     const hashed = await get("/assets/index-1.js");
     expect(hashed.headers.get("cache-control")).toBe("public, max-age=31536000, immutable");
     expect(hashed.headers.get("content-type")).toBe("text/javascript; charset=utf-8");
@@ -144,7 +144,7 @@ describe("a file", () => {
     expect(again).toMatchObject({ status: 304, bytes: Buffer.of() });
   });
 
-  it("outside of the folder is not served, by no path and no link", async () => {
+  it("outside of the folder is not served, neither by a path nor by a link", async () => {
     for (const path of [
       "/assets/link.txt",
       "/assets/folder/secret.txt",

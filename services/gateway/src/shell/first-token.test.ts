@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { startTestGateway } from "../testing/test-gateway.ts";
 
-test("the first token is issued once; a later start takes it as it is, also when it was revoked", async () => {
+test("the first token is issued once; a later start keeps it, even if it was revoked", async () => {
   await using gateway = await startTestGateway();
   const again = await gateway.startAnother();
   const authorization = `Bearer ${gateway.token}`;

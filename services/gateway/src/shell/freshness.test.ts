@@ -48,7 +48,7 @@ afterAll(async () => {
   await gateway[Symbol.asyncDispose]();
 });
 
-/** Events that the read model has not folded yet stay out of it; reading continues. */
+/** Pauses the folding of the read model while reads continue. */
 const hold = () =>
   gateway.sql(`create trigger held before insert or update on gateway.documents
     for each row execute function public.refuse()`);
@@ -59,7 +59,7 @@ afterEach(release);
 const read = (url: string, path: string, token = gateway.token) =>
   fetch(`${url}${path}`, { headers: { authorization: `Bearer ${token}` } });
 
-/** Everything that a running trial asks the gateway for. */
+/** Checks all calls that a running trial makes to the gateway. */
 async function expectRunServed(url: string, run: number): Promise<void> {
   const id = `1.1%23${run}`;
   const authorization = `Bearer ${gateway.runToken(`1.1#${run}`, grant)}`;
@@ -91,7 +91,7 @@ async function stop(run: number): Promise<void> {
   });
 }
 
-test("a gateway whose read model has not caught up once is not ready and answers no reads; runs are served", async () => {
+test("a gateway whose read model has never caught up is not ready and answers no reads, but serves runs", async () => {
   await hold();
   await gateway.append("experiment-2", created({}));
   await stop(2);
@@ -114,7 +114,7 @@ test("a gateway whose read model has not caught up once is not ready and answers
   expect(list.items).toHaveLength(2);
 });
 
-test("a read model that falls behind answers no reads beyond the limit, says so, and leaves runs alone", async () => {
+test("a read model that lags beyond the limit answers reads with a 503, and runs are still served", async () => {
   let skewMs = 0;
   const clock = { ...systemClock, monotonicMs: () => systemClock.monotonicMs() + skewMs };
   const url = await gateway.startAnother({ clock });

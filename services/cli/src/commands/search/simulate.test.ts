@@ -12,7 +12,7 @@ let table: string;
 beforeEach(() => {
   folder = mkdtempSync(join(tmpdir(), "simulate-"));
   config = join(folder, "config.yaml");
-  // Nothing but the searcher: all else comes from the table.
+  // The configuration has only a searcher: the table supplies everything else.
   writeFileSync(config, "searcher: { name: asha, max_trials: 500, max_time: 100 }\n");
   table = join(folder, "curves.json");
   const rows = Array.from({ length: 40 }, (_, i) => i);
@@ -59,7 +59,7 @@ test.each([
   [["--table", "config.yaml"], "must end in .json"],
   [["--workers", "0"], "It must be a whole number from 1"],
   [["--config", "searcher.max_trails=1"], "searcher.max_trails: is not a known key"],
-])("an error is printed as one sentence: %j", (args, sentence) => {
+])("search simulate prints an error as one sentence: %j", (args, sentence) => {
   const tabled = args.includes("--table") ? args : ["--table", table, ...args];
   const { status, stdout, stderr } = simulate(...tabled);
   expect({ status, stdout }).toEqual({ status: 2, stdout: "" });

@@ -6,7 +6,7 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { unifiedDiff } from "./lines.ts";
 
-test("a change is shown with three lines around it, and far ones as hunks of their own", () => {
+test("a diff shows three lines around each change, and distant changes as separate hunks", () => {
   const before = Array.from({ length: 20 }, (_, line) => `line ${line}\n`);
   const after = before.with(2, "changed\n").toSpliced(15, 1);
   expect(unifiedDiff("f", before.join(""), after.join(""), 100)).toBe(
@@ -34,7 +34,7 @@ test("a change is shown with three lines around it, and far ones as hunks of the
   );
 });
 
-test("a diff shows a file that appears or vanishes, and a last line without its end", () => {
+test("a diff shows an added or removed file, and a last line without its line end", () => {
   expect(unifiedDiff("f", null, "a\n", 9)).toBe("--- /dev/null\n+++ b/f\n@@ -0,0 +1 @@\n+a\n");
   expect(unifiedDiff("f", "a\n", null, 9)).toBe("--- a/f\n+++ /dev/null\n@@ -1 +0,0 @@\n-a\n");
   const end = "\\ No newline at end of file\n";
@@ -46,7 +46,7 @@ const someText = fc
   .array(fc.constantFrom("a", "b", "c", "", "dd"), { maxLength: 30 })
   .chain((lines) => fc.constantFrom(lines.join("\n"), `${lines.join("\n")}\n`));
 
-test("git apply makes the second text of the first, whatever the limit of differences", () => {
+test("git apply turns the first text into the second, whatever the limit of differences", () => {
   const folder = mkdtempSync(join(tmpdir(), "trainyard-diff-"));
   const file = join(folder, "f");
   try {
