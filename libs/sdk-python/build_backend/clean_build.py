@@ -41,7 +41,7 @@ def prepare_metadata_for_build_wheel(*arguments: Any, **more: Any) -> str:
 
 @contextlib.contextmanager
 def _elsewhere() -> Iterator[None]:
-    """Tells setuptools where to work: it reads the file that DIST_EXTRA_CONFIG names after its own."""
+    """Makes setuptools build in a temporary folder, by the extra configuration file that DIST_EXTRA_CONFIG names."""
     name = "DIST_EXTRA_CONFIG"
     before = os.environ.get(name)
     with tempfile.TemporaryDirectory(prefix="trainyard-build-") as folder:

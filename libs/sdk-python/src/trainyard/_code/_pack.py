@@ -1,4 +1,6 @@
-"""The training code as the platform takes it: a gzip-compressed tar, the same bytes for the same files."""
+"""Packs training code in the form that the platform accepts: a gzip-compressed tar, with the same bytes for the
+same files.
+"""
 
 from __future__ import annotations
 
@@ -15,16 +17,16 @@ from ..errors import TrainyardError
 from ._ignored import ALWAYS, Rules, lines_of
 from ._tar import tar_of
 
-# The limit of the command line: a wrong folder is noticed before it is packed.
+# The file limit of the command line: it detects a wrong folder before packing.
 FILES_MAX = 50_000
-# The most that the platform takes, packed.
+# The largest packed size that the platform accepts.
 BYTES_MAX = 96 * 1024 * 1024
 STARTUP_HOOK = "startup-hook.sh"
 _RULES = (".trainyardignore", ".detignore")
 
 
 class CodeError(TrainyardError, ValueError):
-    """A folder of training code cannot be packed as it is."""
+    """The folder of training code cannot be packed."""
 
 
 class PackedCode(NamedTuple):
@@ -35,10 +37,9 @@ class PackedCode(NamedTuple):
 
 
 def packed(folder: PathLike, includes: Iterable[PathLike] = ()) -> PackedCode:
-    """All files below the folder, save what its .trainyardignore and .detignore leave out. Each file or folder of
-    ``includes`` is put beside them, under its own name; a folder follows its own ignore files.
-
-    Raises CodeError for a folder that cannot be packed.
+    """Packs all files below the folder, except ignored ones (.trainyardignore and .detignore). Each file or folder
+    of ``includes`` is added at the top under its name; a folder uses its own ignore files. Raises CodeError for a
+    folder that cannot be packed.
     """
     root = Path(folder)
     if not root.exists():
