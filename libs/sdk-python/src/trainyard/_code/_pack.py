@@ -50,7 +50,7 @@ def packed(folder: PathLike, includes: Iterable[PathLike] = ()) -> PackedCode:
         found = {name: root / name for name in _below(root)}
         for extra in includes:
             _include(Path(extra), found, root)
-        # The archive of an empty folder is the folder itself.
+        # An empty folder is archived as the folder itself.
         entries = [(_entry(name), os.fspath(path)) for name, path in found.items()]
         content = _zipped(entries or [("./", os.fspath(root))], root)
     except OSError as error:
@@ -59,12 +59,12 @@ def packed(folder: PathLike, includes: Iterable[PathLike] = ()) -> PackedCode:
 
 
 def rules_of(folder: Path) -> Rules:
-    """The files left out of a folder, by paths relative to it."""
+    """The ignore rules of a folder, for paths relative to it."""
     return Rules([*ALWAYS, *(line for name in _RULES for line in _lines(folder / name))])
 
 
 def _include(extra: Path, found: dict[str, Path], root: Path) -> None:
-    # The last part of "." or of "x/..".
+    # resolve() finds the name of "." and of paths like "x/..".
     name = extra.resolve().name if extra.name in ("", "..") else extra.name
     if not os.path.lexists(extra):
         raise CodeError(f"The file {extra} to include does not exist.")
@@ -78,7 +78,7 @@ def _include(extra: Path, found: dict[str, Path], root: Path) -> None:
 
 
 def _below(folder: Path) -> list[str]:
-    """Files, links and empty folders, relative with / between the parts, in the order of the command line."""
+    """The relative paths of files, links and empty folders below the folder, in the command line's order."""
     rules = rules_of(folder)
     names: list[str] = []
 
@@ -110,7 +110,7 @@ def _check_count(files: int, folder: Path) -> None:
 
 
 def _order(name: str, folder: Path) -> bytes:
-    """JavaScript compares texts by their units of UTF-16."""
+    """JavaScript compares strings by UTF-16 code units."""
     try:
         return name.encode("utf-16-be")
     except UnicodeEncodeError:
@@ -135,7 +135,7 @@ def _lines(file: Path) -> list[str]:
 
 def _zipped(entries: list[tuple[str, str]], folder: Path) -> bytes:
     content = io.BytesIO()
-    # Neither the time nor a file's name goes into the head.
+    # The gzip header contains neither a time nor a file name.
     with gzip.GzipFile(filename="", fileobj=content, mode="wb", mtime=0, compresslevel=6) as zipped:
         for piece in tar_of(entries):
             zipped.write(piece)
