@@ -53,10 +53,10 @@ def init(
     ``local_dir`` (else ``$TRAINYARD_LOCAL_DIR``, else a new folder under ``./trainyard-local``). In a folder with
     an earlier run the run's number increases, and the run continues from the latest checkpoint.
 
-    In distributed training every rank calls it with a DistributedContext, which the context closes at
-    its end. Without one each process is a run's only one, as far as it knows.
+    In distributed training every rank passes a DistributedContext, which the context closes at its end. Without a
+    DistributedContext each process assumes that it is alone.
 
-    Raises NotInTaskError when the environment is neither.
+    Raises NotInTaskError when the environment of a task is incomplete.
     """
     env = os.environ
     together = distributed if distributed is not None else alone()
@@ -123,10 +123,9 @@ def _store_of(info: Info, connection: _info.Connection) -> CheckpointStore:
 
 class Context:
     """The open run: ``info``, ``train``, ``checkpoint``, ``preempt``, ``profiler``, ``tensorboard``,
-    ``distributed``, and ``searcher`` for scripts that ask it how long to train. May be used from several threads.
-
-    A forked child may report through it; the run ends when the process that opened it leaves the
-    context.
+    ``distributed``, and ``searcher`` for scripts that get their training length from it. The context may be used
+    from several threads. A forked child may report, too. The run ends when the process that opened the context
+    leaves it.
     """
 
     def __init__(

@@ -1,11 +1,9 @@
-"""The last word of a run, ``end.json`` in its folder: why the script ended, which an exit code
-cannot say.
+"""The end record of a run, ``end.json`` in its folder: the reason why the script ended, which an exit code cannot
+express. The reason is written as soon as it is known, so that it survives a later kill or ``os._exit``.
 
-It is written when it becomes known, not only at the end, so that a script that is killed or calls
-``os._exit`` after it still has said it. Of several reasons the most severe wins: a script that was
-asked to stop and then fails has failed, and processes of one node do not hide each other's
-failures. Of several errors the first wins, except that what a process says of a lost neighbour gives
-way to what that neighbour says itself.
+Of several reasons the most severe wins: a script that is asked to stop and then fails has failed, and processes of
+one node do not hide each other's failures. Of several errors the first wins, except that a process's own error
+replaces another process's error about losing it.
 """
 
 from __future__ import annotations

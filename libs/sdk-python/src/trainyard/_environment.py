@@ -1,7 +1,7 @@
-"""Tells the platform once which Python and which packages a run has, in a background thread.
+"""Reports the versions of Python and of the packages of a run to the platform once, in a background thread.
 
-It is a record for people who reproduce the experiment: no failure leaves this module, and a run that ends
-before it reported has none.
+The report is for people who reproduce the experiment. A failure to report is ignored, and a run that ends early
+has no report.
 """
 
 from __future__ import annotations

@@ -103,7 +103,7 @@ def sync_folder(path: PathLike) -> None:
 
 
 def copy_file(source: PathLike, target: PathLike) -> None:
-    """Copies a file's contents inside the kernel, which may share the blocks of both where the file system can."""
+    """Copies a file's contents inside the kernel, which may share the blocks if the file system supports it."""
     import shutil
 
     if not _copy_in_kernel(source, target):
@@ -111,7 +111,7 @@ def copy_file(source: PathLike, target: PathLike) -> None:
 
 
 def _copy_in_kernel(source: PathLike, target: PathLike) -> bool:
-    """False where the system, the file systems or the kind of file allow no such copy."""
+    """Returns False if the system, the file systems or the kind of file do not support the copy."""
     copy_range = getattr(os, "copy_file_range", None)
     if copy_range is None:
         return False
@@ -126,7 +126,7 @@ def _copy_in_kernel(source: PathLike, target: PathLike) -> bool:
                     return False
                 raise
             if count == 0:
-                # It became shorter, or is a file of the kernel's, whose size says nothing.
+                # The file became shorter, or is a kernel file, whose size is meaningless.
                 return copied > 0
             copied += count
     return size > 0
@@ -136,7 +136,7 @@ _NO_KERNEL_COPY = (errno.EXDEV, errno.EINVAL, errno.ENOSYS, errno.EOPNOTSUPP, er
 
 
 def is_sparse(path: PathLike) -> bool:
-    """Whether a file has holes: fewer bytes on the disk than it is long."""
+    """Whether a file has holes: its disk blocks are fewer than its length."""
     stat = os.stat(path)
     return stat.st_blocks * 512 < stat.st_size
 
@@ -150,7 +150,7 @@ def copy_sparse(source: PathLike, target: PathLike) -> None:
             try:
                 begin = os.lseek(read.fileno(), at, os.SEEK_DATA)
             except OSError:
-                # No data after this.
+                # No data follows this position.
                 break
             at = os.lseek(read.fileno(), begin, os.SEEK_HOLE)
             read.seek(begin)

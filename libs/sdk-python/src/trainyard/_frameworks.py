@@ -17,9 +17,8 @@ from .errors import CheckpointError
 
 
 def require(module: str, user: str, install: str | None = None) -> ModuleType:
-    """Imports the package that an integration is for.
-
-    Raises ImportError with one sentence that says who needs it and how to install it.
+    """Imports the package that an integration needs. Raises ImportError with the integration and how to install
+    the package.
     """
     try:
         return importlib.import_module(module)
@@ -62,7 +61,7 @@ def store_together(ctx: Context, metadata: Mapping[str, Any]) -> Iterator[tuple[
 
 @contextlib.contextmanager
 def _agreed(distributed: DistributedContext) -> Iterator[None]:
-    """A block that all ranks leave well, or that raises on all what has failed on one."""
+    """Runs a block on all ranks. An error on one rank is raised on all."""
     failure: Exception | None = None
     try:
         yield
@@ -78,13 +77,11 @@ def _agreed(distributed: DistributedContext) -> Iterator[None]:
 
 
 def upload_together(ctx: Context, folder: Path, metadata: Mapping[str, Any]) -> str:
-    """Stores what all ranks have written to a folder, which is one for each host, and returns the
-    UUID on every rank.
-
-    A file that several hosts have is taken from the first of them.
+    """Stores the files that all ranks have written to one folder per host, and returns the UUID on every rank. A
+    file that exists on several hosts is stored by the first of them.
     """
     distributed = ctx.distributed
-    # A rank may still be writing its part.
+    # Other ranks may still be writing their files.
     distributed.barrier()
     paths: list[str] = []
     if distributed.local_rank == 0:
@@ -97,7 +94,7 @@ def upload_together(ctx: Context, folder: Path, metadata: Mapping[str, Any]) -> 
 
 
 def check_processes(ctx: Context, count: int, owner: str) -> None:
-    """Raises ValueError where a framework trains with other processes than the run knows of."""
+    """Raises ValueError if a framework's number of processes differs from the run's."""
     if count != ctx.distributed.size:
         raise ValueError(
             f"the {owner} has {count} processes and the run {ctx.distributed.size}: open the run "

@@ -1,8 +1,9 @@
-"""A tar (POSIX.1-2017, pax) of a folder's files: the same bytes for the same files, at any time and of any user.
+"""Writes a tar (POSIX.1-2017, pax) of a folder's files: the same bytes for the same files, at any time and for any
+user. The bytes are those that the command line writes with npm's package ``tar`` and its setting ``portable``, so
+that code has the same archive however it is submitted.
 
-The command line packs with the package ``tar`` of npm and its setting ``portable``; these are the bytes that it
-writes, so that code which is submitted from either is the same. Times and owners are not kept, of modes what
-``_mode`` leaves, and of files that are one (hard links) the content once. Entries are in the order of ``paths``.
+Times and owners are not kept, modes are reduced by ``_mode``, and hard-linked files are stored once. Entries are
+in the order of ``paths``.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
-"""A group of processes in the shape of a star: its first member, the hub, has a link to each other.
+"""A group of processes in the shape of a star: its first member, the hub, has a link to each other member. All
+members make every call in the same order. Each frame has the kind and number of its call, so that members that
+call in different orders fail instead of mixing up values.
 
-Every call is made by all members in the same order; kind and number of a frame say which call it
-belongs to, so that members that have parted ways fail instead of exchanging nonsense. When a
-member is lost the hub sends the others the reason before it raises, so that nobody waits forever. A star
-that has failed once fails for the same reason ever after.
+When a member is lost, the hub sends the others the reason before it raises, so that no member waits forever. After
+a failure every later call fails for the same reason.
 """
 
 from __future__ import annotations

@@ -7,8 +7,8 @@ experiment.describe(notes="the learning rate was too high", add_labels=["baselin
 version = client.get_model("iris").get_version("champion")
 folder = version.download()
 
-The cluster is that of TRAINYARD_URL and TRAINYARD_TOKEN; ``Client(url, token)`` names another. Inside a
-trial both are set, to a token with which the run registers checkpoints of its own trial:
+TRAINYARD_URL and TRAINYARD_TOKEN select the cluster; ``Client(url, token)`` uses another. Inside a trial both are
+set: with this token the run can register checkpoints of its trial:
 
 client.register_version("iris", checkpoint=uuid, create_model=True)
 """

@@ -1,4 +1,4 @@
-"""Experiments, as they were when they were asked for, and the verbs that change them."""
+"""Experiments, with their fields as of the request, and the verbs that change them."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from ._submission import download_experiment
 
 
 class ExperimentAction(NamedTuple):
-    """The result for one of several experiments: ``outcome`` is changed, unchanged (it is so already) or
-    refused, with the ``code`` and the ``detail`` of the refusal (empty for none).
+    """The result for one of several experiments. ``outcome`` is changed, unchanged (the state was set already) or
+    refused, with the refusal's ``code`` and ``detail`` (otherwise empty).
     """
 
     experiment: str
@@ -29,7 +29,7 @@ class ExperimentAction(NamedTuple):
 
 
 class KeptCheckpoint(NamedTuple):
-    """A checkpoint that stays when its experiment is deleted, and the reason."""
+    """A checkpoint that is kept when its experiment is deleted, and the reason."""
 
     checkpoint: str
     trial: str
@@ -37,7 +37,7 @@ class KeptCheckpoint(NamedTuple):
 
 
 class DeletionPreview(NamedTuple):
-    """The preview of a deletion: the number of ``checkpoints``, and those of them that stay (at most 1,000)."""
+    """The preview of a deletion: the number of ``checkpoints``, and those that are kept (at most 1,000)."""
 
     checkpoints: int
     kept: list[KeptCheckpoint]
@@ -47,16 +47,15 @@ _ENDED = ("COMPLETED", "CANCELED", "ERROR")
 
 
 class Experiment:
-    """An experiment. Its fields are as the platform had them when it was asked:
+    """An experiment. Its fields have the values of the time of the request:
 
-    ``id``, ``name``, ``description``, ``notes``, ``labels``, ``state`` (ACTIVE, PAUSED,
-    STOPPING_CANCELED, STOPPING_KILLED, COMPLETED, CANCELED or ERROR), ``reason``, ``owner``,
-    ``workspace``, ``project``, ``seed``, ``config`` (with every default), ``trials`` (their number),
-    ``values`` (the hyperparameters and metrics that ``list_experiments`` was asked for),
-    ``progress`` (0 to 1), ``metric`` (of the search), ``best_trial`` (empty for none), ``best_value`` (None for
-    none), ``archived``, ``parent`` (the experiment that it was forked from; empty
-    for none) and ``etag`` (of name, description, notes and labels). ``warnings`` are those of its submission, where
-    this object is the result of one.
+    ``id``, ``name``, ``description``, ``notes``, ``labels``, ``state`` (ACTIVE, PAUSED, STOPPING_CANCELED,
+    STOPPING_KILLED, COMPLETED, CANCELED or ERROR), ``reason``, ``owner``, ``workspace``, ``project``, ``seed``,
+    ``config`` (with every default), ``trials`` (their number), ``values`` (the hyperparameters and metrics
+    requested from ``list_experiments``), ``progress`` (0 to 1), ``metric`` (of the search), ``best_trial`` (empty
+    for none), ``best_value`` (None for none), ``archived``, ``parent`` (the experiment that it was forked from;
+    empty for none) and ``etag`` (of name, description, notes and labels). ``warnings`` are those of the submission
+    that returned this object.
     """
 
     def __init__(self, api: Api, message: Mapping[str, Any], warnings: Sequence[str] = ()) -> None:
