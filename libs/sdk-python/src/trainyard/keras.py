@@ -1,4 +1,4 @@
-"""Determined's Keras integration has no counterpart: importing this says what to use."""
+"""Has no counterpart of Determined's Keras integration: importing it raises an error with the replacement."""
 
 from ._missing_names import missing_module
 
