@@ -112,7 +112,7 @@ class Experiment:
             if now.state in _ENDED:
                 return now
             if end_s is not None and time.monotonic() + interval_s > end_s:
-                raise TimeoutError(f"experiment {self.id} is still {now.state} after {timeout_s} s")
+                raise TimeoutError(f"experiment {self.id} is {now.state} after {timeout_s} s")
             time.sleep(interval_s)
 
     def describe(

@@ -21,8 +21,8 @@ USAGE = "usage: python -m trainyard.launch.wrap_rank RANK [--] COMMAND..."
 
 
 def main(arguments: list[str]) -> int:
-    """Runs a command line, and returns the exit code."""
-    # Determined's own option: here both streams are taken up in any case.
+    """Runs a command line and returns its exit code."""
+    # Determined's option is skipped: this program redirects both streams in any case.
     words = arguments[1:] if arguments[:1] == ["--no-redirect-stdio"] else list(arguments)
     if len(words) > 1 and words[1] == "--":
         del words[1]
