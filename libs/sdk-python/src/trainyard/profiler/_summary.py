@@ -50,7 +50,7 @@ class Summary:
             self.totals.setdefault(key, Total()).add(sample["samples"], value)
 
     def pace(self) -> float | None:
-        """Steps a second between the first training report and the last; None for fewer than two."""
+        """Steps per second between the first and the last training report; None for fewer than two reports."""
         if self._first is None or self._last is None:
             return None
         seconds = (self._last[1] - self._first[1]) / 1000

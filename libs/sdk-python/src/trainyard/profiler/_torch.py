@@ -1,4 +1,4 @@
-"""PyTorch's own profiler over a training loop, its traces beside the TensorBoard files."""
+"""PyTorch's profiler over a training loop. Its traces are stored with the TensorBoard files."""
 
 from __future__ import annotations
 
@@ -28,17 +28,17 @@ class TorchProfiler:
         self._profile: Any | None = torch.profiler.profile(**{**defaults, **arguments})
 
     def start(self) -> None:
-        """Begins: the schedule counts from here."""
+        """Starts the profiler: its schedule counts from this call."""
         if self._profile is not None:
             self._profile.start()
 
     def step(self) -> None:
-        """Says that a batch is over."""
+        """Advances the profiler's schedule by one batch."""
         if self._profile is not None:
             self._profile.step()
 
     def stop(self) -> None:
-        """Ends; a second call does nothing."""
+        """Stops the profiler; a second call does nothing."""
         profile, self._profile = self._profile, None
         if profile is not None:
             profile.stop()
