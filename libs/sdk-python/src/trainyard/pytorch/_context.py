@@ -82,7 +82,7 @@ class PyTorchTrialContext(TrialQueries):
             )
         if _models.is_empty(model):
             raise ValueError(
-                "wrap_model() needs a model with weights, but this one has parts on the meta device: "
+                "wrap_model() takes a model with weights, and this one has parts on the meta device: "
                 "call model.to_empty(device=context.device) and initialise it before"
             )
         model = model.to(self.device)

@@ -101,7 +101,7 @@ def _period(config: dict[str, Any], key: str) -> TrainUnit | None:
 
 
 def batches_of(length: TrainUnit, epoch_length: int | None) -> float:
-    """A length in batches; Epoch needs the batches of one."""
+    """The length in batches. For Epoch, the batches of one epoch must be known."""
     if isinstance(length, Epoch):
         assert epoch_length is not None
         return length.value * epoch_length
