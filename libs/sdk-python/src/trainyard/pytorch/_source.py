@@ -146,7 +146,7 @@ class Repeated(Source):
             batch = next(self._begin(), _END)
             if batch is _END:
                 raise ValueError(
-                    "build_training_data_loader() returned a loader that yields no batch the second "
+                    "build_training_data_loader() returned a loader that gives no batch the second "
                     "time: return one that can be iterated over again"
                 )
         self._in_pass += 1

@@ -58,7 +58,7 @@ def load_trial_from_checkpoint_path(
 
 
 def _context_of(identity: dict[str, Any]) -> PyTorchTrialContext:
-    """A context outside of any run."""
+    """Creates a context outside of any run."""
     from ..._distributed._context import alone
     from ...tensorboard._context import Discarded
     from .._context import PyTorchTrialContext
