@@ -1,4 +1,4 @@
-"""Seeds that are functions of other numbers, and the three generators of a process set to one."""
+"""Derives seeds from other numbers, and seeds the three random generators of a process."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ NUMPY_SEED_BITS = 32
 
 
 def mix(*parts: int | str) -> int:
-    """A seed from 0 to 2**63 - 1 that depends on every part and on their order, and is the same on
-    every machine and with every version of Python.
+    """A seed from 0 to 2**63 - 1 that depends on every part and on their order. It is the same on every machine
+    and with every version of Python.
     """
     digest = hashlib.sha256("/".join(str(part) for part in parts).encode()).digest()
     return int.from_bytes(digest[:8], "big") >> 1
 
 
 def set_all(seed: int) -> None:
-    """Seeds the global generators of Python, torch on the CPU, and NumPy where it is in use."""
+    """Seeds the global generators of Python, torch on the CPU, and NumPy if it is imported."""
     random.seed(seed)
     torch.default_generator.manual_seed(seed)
     numpy = sys.modules.get("numpy")
