@@ -193,7 +193,7 @@ def _folder_of(args: Any, steps: int) -> Path:
 
 
 def _prefix_of(metrics: Mapping[str, Any]) -> str | None:
-    """The prefix of an evaluation's metrics, which always have its duration; None for others."""
+    """The prefix of an evaluation's metrics, which always include its duration; None for other metrics."""
     for name in metrics:
         if name.endswith(_RUNTIME):
             return str(name[: -len(_RUNTIME)])
