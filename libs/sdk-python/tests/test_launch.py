@@ -28,7 +28,7 @@ rank, size = together.rank, together.size
 
 
 class LaunchCase(ContextCase):
-    # Far more than a launch takes on two busy cores.
+    # A launch takes much less time on two busy cores.
     timeout_s = 360
 
     def setUp(self):
@@ -44,7 +44,7 @@ class LaunchCase(ContextCase):
             "TRAINYARD_SLOT_IDS": ",".join(map(str, range(slots))),
             "TRAINYARD_NODE_RANK": str(node),
             "TRAINYARD_NNODES": str(nodes),
-            # Not the one that every launch prefers: another may take it between a look and its use.
+            # Launches do not use the default port: another launch may take it between the check and the use.
             "TRAINYARD_MASTER_PORT": str(free_port()),
             **env,
         }
@@ -69,7 +69,7 @@ class LaunchCase(ContextCase):
         return sorted(out.splitlines()), err
 
     def nodes(self, script, codes, slots=2):
-        """Launches on two nodes; returns what each wrote to stderr."""
+        """Launches on two nodes, and returns the stderr of each."""
         port = str(free_port())
         processes = [
             self.node(script, node=n, nodes=2, slots=slots, TRAINYARD_MASTER_PORT=port)
