@@ -176,7 +176,7 @@ class ClientTest(unittest.TestCase):
         with self.assertRaises(client.ApiError):
             self.client.register_version("iris", "c", wait_s=0)
 
-    def test_register_version_in_a_trial_waits_until_the_platform_knows_the_checkpoint(self) -> None:
+    def test_register_version_waits_until_the_platform_knows_a_trials_checkpoint(self) -> None:
         unknown = 404, {"code": "checkpoint_not_found", "detail": "there is no checkpoint c"}
         answers = iter([unknown, (200, {"version": VERSION})])
         self.gateway.answer = lambda method, path: next(answers)

@@ -97,7 +97,21 @@ class Ends(ContextCase):
 
     def test_info_has_the_values_of_the_environment(self):
         out, _ = self.run_script(
-            """The SDK does not use the script's random generators."""
+            """
+            import json, random, trainyard
+            random.seed(7)
+            first = random.random()
+            random.seed(7)
+            with trainyard.init() as ctx:
+                info = ctx.info
+                print(json.dumps([info.experiment_id, info.trial_id, info.run, info.run_id,
+                    info.trial_seed, info.hparams, info.config, info.latest_checkpoint,
+                    info.steps_completed, info.slots, info.rank, info.nnodes, info.master_addr,
+                    info.master_port, info.local, str(info.run_dir)]))
+                assert "token" not in repr(info)
+            # The SDK does not use the script's random generators.
+            assert random.random() == first
+            """,
             TRAINYARD_LATEST_CHECKPOINT="c0ffee",
             TRAINYARD_STEPS_COMPLETED="40",
         )

@@ -86,7 +86,7 @@ class Reports(DistributedCase):
             with trainyard.init(distributed=together) as ctx:
                 if rank == 1:
                     together.close()
-                    # Not before the others have complained.
+                    # The other ranks have recorded the loss of this one.
                     while not os.path.exists(os.environ["TRAINYARD_RUN_DIR"] + "/end.json"):
                         pass
                     raise ValueError("the cause")
@@ -99,7 +99,7 @@ class Reports(DistributedCase):
 TRAINING = """
     with trainyard.init(distributed=together) as ctx:
         for batch in range(1, 1_000_000):
-            # Ranks are as far apart as synchronous training lets them be.
+            # The gathering lets ranks be as far apart as in synchronous training.
             together.gather(batch)
             if rank == 0:
                 together.broadcast(batch)
