@@ -10,7 +10,7 @@ const sources = [
     path: "libs/a/src/a.test.ts",
     text: 'describe("a", () => {\n  describe("b", () => {});\n  test("adds one", () => {});\n});\n',
   },
-  { path: "libs/b/tests/test_b.py", text: "class B:\n    def test_valid_step_counts_are_returned_as_int_or_float(self):\n        pass\n" },
+  { path: "libs/b/tests/test_b.py", text: "class B:\n    def test_counts(self):\n        pass\n" },
   { path: "libs/a/src/gen/b.ts", text: "/** Generated. */\n" },
 ];
 const found = (kind: Parameters<typeof textsOf>[0]) =>
@@ -26,7 +26,7 @@ test("samples are the comments, messages and test names that people wrote, with 
   ]);
   expect(found("test name")).toEqual([
     ["libs/a/src/a.test.ts", 3, '"a" > "adds one"'],
-    ["libs/b/tests/test_b.py", 2, "test_valid_step_counts_are_returned_as_int_or_float"],
+    ["libs/b/tests/test_b.py", 2, "test_counts"],
   ]);
 });
 

@@ -98,7 +98,7 @@ class Resumes(AccelerateCase):
 
 
 class Stops(AccelerateCase):
-    def test_a_stop_at_a_step_with_a_checkpoint_stores_no_second_one(self):
+    def test_a_stop_request_ends_the_training_at_a_step_with_a_checkpoint(self):
         hparams = json.dumps({**HPARAMS, "checkpoint_steps": 99})
         with self.a_platform(TRAINYARD_HPARAMS=hparams) as platform:
 
