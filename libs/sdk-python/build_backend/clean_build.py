@@ -1,7 +1,7 @@
 """setuptools, with its working files in a temporary folder.
 
-An ordinary build leaves ``build/`` and ``*.egg-info`` in the checkout, and a later one takes modules
-from there that have been removed since. The hooks are those of PEP 517 and PEP 660.
+An ordinary build leaves ``build/`` and ``*.egg-info`` in the checkout, and a later build packs modules from
+``build/`` that were removed from the source. The hooks are those of PEP 517 and PEP 660.
 """
 
 from __future__ import annotations

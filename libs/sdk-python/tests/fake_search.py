@@ -27,7 +27,7 @@ class Refusal(Exception):
 
 
 class FakeSearch:
-    """``happens`` is asked after every post and adds what the trials then do."""
+    """``happens`` is called after every post and adds the trials' next events."""
 
     def __init__(self, happens: Callable[[FakeSearch], None] = lambda search: None) -> None:
         self.happens = happens

@@ -374,7 +374,7 @@ class Killed(CheckpointCase):
             uuid = process.stdout.readline().decode().strip()
             process.send_signal(signal.SIGKILL)
         self.assertNotIn(uuid, self.platform.checkpoints)
-        # The .begun file tells the agent of a folder that nothing else refers to.
+        # The .begun file shows the agent a folder that nothing else refers to.
         spool = CheckpointSpool(self.folder / "run" / "spool")
         self.assertEqual([path.name for path in spool.folder.iterdir()], [f"{uuid}.begun"])
         with self.assertRaises(trainyard.CheckpointError):

@@ -1,4 +1,4 @@
-"""``trainyard.client`` against a gateway that the test plays."""
+"""Tests of ``trainyard.client`` with a fake gateway."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``create_experiment`` and ``validate`` of ``trainyard.client`` against a gateway that the test plays."""
+"""Tests of ``create_experiment`` and ``validate`` of ``trainyard.client``, with a fake gateway."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ class CreateTest(unittest.TestCase):
                 self.assertEqual(self.body()["config"], text)
         with self.assertRaisesRegex(client.CodeError, "none.yaml does not exist"):
             self.client.create_experiment("none.yaml", self.code)
-        with self.assertRaisesRegex(TypeError, "holds no set"):
+        with self.assertRaisesRegex(TypeError, "cannot contain a set"):
             self.client.create_experiment({"hyperparameters": {1, 2}}, self.code)
 
     def test_warnings_of_a_new_experiment_are_returned_and_logged(self) -> None:

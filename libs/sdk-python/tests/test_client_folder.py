@@ -1,4 +1,4 @@
-"""``Client.register_folder`` against a platform of directories and one with an object store."""
+"""Tests of ``Client.register_folder`` with a directory storage and with an object store."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``client.follow_metrics`` against a gateway that the test plays."""
+"""Tests of ``client.follow_metrics`` with a fake gateway."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``client.watch`` against a gateway that the test plays."""
+"""Tests of ``client.watch`` with a fake gateway."""
 
 from __future__ import annotations
 

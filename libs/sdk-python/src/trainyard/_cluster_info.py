@@ -1,4 +1,6 @@
-"""``get_cluster_info``: what a script asks before it opens its run, by Determined's names."""
+"""``get_cluster_info``: the facts about the task that a script can read before it opens its run, under
+Determined's names.
+"""
 
 from __future__ import annotations
 

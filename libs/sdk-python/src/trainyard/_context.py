@@ -1,4 +1,4 @@
-"""``trainyard.init()`` and the context that it gives."""
+"""``trainyard.init()``, and the context that it returns."""
 
 from __future__ import annotations
 
@@ -50,8 +50,8 @@ def init(
 
     Inside a task everything comes from the environment and no request is made before this returns. Outside a task
     the context is local: the ``local_…`` arguments replace the platform's values, and everything is written to
-    ``local_dir`` (else ``$TRAINYARD_LOCAL_DIR``, else a new folder under ``./trainyard-local``). In a folder with
-    an earlier run the run's number increases, and the run continues from the latest checkpoint.
+    ``local_dir``, by default ``$TRAINYARD_LOCAL_DIR`` or a new folder under ``./trainyard-local``. In a folder
+    with an earlier run the run's number increases, and the run continues from the latest checkpoint.
 
     In distributed training every rank passes a DistributedContext, which the context closes at its end. Without a
     DistributedContext each process assumes that it is alone.
@@ -109,7 +109,7 @@ def _open_in_task(
 
 
 def _store_of(info: Info, connection: _info.Connection) -> CheckpointStore:
-    """Where checkpoints are recorded: through the spool if the storage's root is known."""
+    """Returns the checkpoints' store, which uses the spool if the storage's root is known."""
     url, run, token = connection.url, info.run_id, connection.token
     remote = RemoteStore(url, run, token, info.run_dir / "restored")
     if connection.checkpoint_root is None:

@@ -32,12 +32,11 @@ def require(module: str, user: str, install: str | None = None) -> ModuleType:
 
 @contextlib.contextmanager
 def store_together(ctx: Context, metadata: Mapping[str, Any]) -> Iterator[tuple[Path, str]]:
-    """``ctx.checkpoint.store_path`` for all ranks of a run: yields the same folder and UUID to
-    each.
+    """``ctx.checkpoint.store_path`` for all ranks of a run: yields the same folder and UUID to each.
 
-    Every rank calls it at the same point, writes files of its own, and leaves the block once all
-    have. The folder is on the checkpoint storage, which all hosts of a run see; with an object store several hosts see
-    none, and each rank has a folder of its own.
+    Every rank must call this at the same point. Each rank writes its files, and the block ends for all ranks together.
+    The folder is on the checkpoint storage, which all hosts of a run see. With an object store and several hosts, each
+    rank gets a separate folder instead.
     """
     distributed = ctx.distributed
     if stores_by_host(ctx.checkpoint):
@@ -53,7 +52,7 @@ def store_together(ctx: Context, metadata: Mapping[str, Any]) -> Iterator[tuple[
             place = distributed.broadcast(place)
         if place is None:
             raise CheckpointError(
-                "rank 0 could not begin the checkpoint: its own error has the reason"
+                "rank 0 could not begin the checkpoint: see the error of rank 0"
             )
         with _agreed(distributed):
             yield place

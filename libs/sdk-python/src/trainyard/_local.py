@@ -90,7 +90,7 @@ class LocalStore:
 
     def declare(self, uuid: str, steps_completed: float, metadata: dict[str, Any]) -> Path:
         """Returns the folder to write the checkpoint to."""
-        del steps_completed, metadata  # The folder's own metadata file holds both.
+        del steps_completed, metadata  # The metadata file in the folder has both.
         self._folder.mkdir(parents=True, exist_ok=True)
         return self._folder / uuid
 

@@ -1,4 +1,4 @@
-"""``ctx.preempt``: whether the platform wants this run to stop."""
+"""``ctx.preempt``: whether the platform requests a stop of this run."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from ._signals import SignalWatcher, StopFile
 
 
 class PreemptMode(enum.Enum):
-    """Which ranks ask for a stop in distributed training."""
+    """Selects the ranks that ask for a stop in distributed training."""
 
     WorkersAskChief = "WORKERS_ASK_CHIEF"
     """The default: every rank calls ``should_preempt`` at the same point of its loop and gets the chief's answer,

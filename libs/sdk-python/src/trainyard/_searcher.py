@@ -1,7 +1,7 @@
-"""``ctx.searcher``: how long to train, as scripts for Determined before 0.38 ask for it.
+"""``ctx.searcher``: the training length, in the form of Determined before 0.38.
 
-There is one operation, of the length that the configuration's section ``searcher`` has, as in Determined
-0.38: a search stops or pauses a trial through ``ctx.preempt``, and goes by the validations reported.
+There is one operation, with the length from the configuration's section ``searcher``, as in Determined 0.38. A
+search stops or pauses a trial through ``ctx.preempt``, and uses the reported validations.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ class Unit(enum.Enum):
 
 
 class SearcherMode(enum.Enum):
-    """Which ranks iterate over operations in distributed training. All modes behave the same."""
+    """Selects the ranks that iterate over operations in distributed training. All modes behave the same."""
 
     WorkersAskChief = "WORKERS_ASK_CHIEF"
     ChiefOnly = "CHIEF_ONLY"

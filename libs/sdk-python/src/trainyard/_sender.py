@@ -1,8 +1,10 @@
 """Delivers the spool to the metrics service from a background thread.
 
 States of the thread: waiting for the sender's lock (one process of a run sends, the others only write), idle (the
-whole file is acknowledged), sending, waiting to retry, refused (the service accepts no more reports of this run).
-¶ The thread reads only the spool's file. Reports of another process, and reports left by a crash, are thus
+whole file is acknowledged), sending, waiting to retry, refused (the service accepts no further reports of this
+run).
+
+The thread reads only the spool's file. Reports of another process, and reports left by a crash, are thus
 delivered, too. The offset in ``reports.acked`` moves only when the service has answered, so every report is sent
 at least once; its key makes a repeat harmless. The disk space before the offset is freed in pieces if the file
 system supports holes.
@@ -317,7 +319,7 @@ class Sender:
             )
 
     def _note_unreachable(self, why: str, asked_at: float) -> None:
-        """``asked_at`` is when the request began: one that hangs fails after half a minute."""
+        """``asked_at`` is the time when the request began: a request that hangs fails only after half a minute."""
         if self._unreachable_since is None and not self._stopping.is_set():
             self._unreachable_since = asked_at
             log.warning(

@@ -81,7 +81,7 @@ class SignalWatcher:
 
     @property
     def why(self) -> str:
-        """pause, search_stop, cancel, preempted, …; empty while the run should continue."""
+        """The reason to stop: pause, search_stop, cancel, preempted, …; empty while the run should continue."""
         return self._why
 
     def close(self) -> None:

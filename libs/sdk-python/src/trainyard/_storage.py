@@ -33,7 +33,7 @@ Selector = Callable[[str], bool]
 
 
 class FileEntry(NamedTuple):
-    """One file of a manifest."""
+    """A file in a manifest."""
 
     path: str
     bytes: int

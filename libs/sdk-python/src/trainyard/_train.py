@@ -1,4 +1,4 @@
-"""``ctx.train``: what a script reports of its training."""
+"""``ctx.train``: the reports of a script on its training."""
 
 from __future__ import annotations
 
@@ -126,7 +126,7 @@ class TrainContext:
             self._latest_steps = max(self._latest_steps, _values.steps_of(steps_completed))
             return
         if _values.group_of(group) == PROGRESS:
-            raise ValueError("the group 'progress' belongs to report_progress")
+            raise ValueError("the group 'progress' is reserved for report_progress")
         steps = _values.steps_of(steps_completed)
         plain = _values.metrics_of(metrics)
         of_rank = (
@@ -186,7 +186,7 @@ class TrainContext:
         """Does nothing: the script can print its status to the trial's log."""
 
     def get_tensorboard_path(self) -> Path:
-        """``ctx.tensorboard.path``, by the name that scripts for Determined use."""
+        """Determined's name for ``ctx.tensorboard.path``."""
         return Path() if self._tensorboard is None else self._tensorboard.path
 
     def upload_tensorboard_files(self, *arguments: object, **more: object) -> None:

@@ -50,8 +50,8 @@ def init(
     preempt_mode: PreemptMode = PreemptMode.WorkersAskChief,
     tensorboard_mode: TensorboardMode = TensorboardMode.AUTO,
 ) -> Context:
-    """``trainyard.init()`` with the arguments of Determined's. Raises ValueError for a
-    ``checkpoint_storage``, which the configuration decides.
+    """``trainyard.init()`` with the arguments of Determined's ``core.init``. Raises ValueError for
+    ``checkpoint_storage``, which only the configuration can set.
     """
     if checkpoint_storage is not None:
         raise ValueError(

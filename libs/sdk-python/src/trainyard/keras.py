@@ -1,4 +1,4 @@
-"""Has no counterpart of Determined's Keras integration: importing it raises an error with the replacement."""
+"""Determined's Keras integration has no counterpart: importing this module raises an error with the replacement."""
 
 from ._missing_names import missing_module
 

@@ -1,7 +1,7 @@
-"""examples/fsdp2, through the launcher: sharded over processes, and restored by another number.
+"""Tests of examples/fsdp2: sharded over processes, and restored with another number of processes.
 
-The training that nothing interrupts is the launcher's; those beside it are forked, which must make no
-difference, and saves importing PyTorch for each process.
+The uninterrupted training runs under the launcher. The others run in forked processes, which must not change the
+result and which saves importing PyTorch in each process.
 """
 
 from __future__ import annotations

@@ -1,10 +1,9 @@
 """``ctx.checkpoint``: folders that the trial can continue from.
 
-Storing is declare, write, complete. The files are written straight into the checkpoint's folder, on
-the storage itself, so nothing has to be copied twice or moved; the folder counts as a checkpoint only
-once the platform has completed it, for which it compares every file with the manifest that is made
-here after the last write. An interruption before that leaves a folder that is never restored
-from, and that the platform or the agent clears.
+Storing has three steps: declare, write, complete. The files are written directly into the checkpoint's folder on
+the storage, so no file is copied or moved. The folder is a checkpoint only after the platform has completed it:
+the platform compares every file with the manifest that this process makes after the last write. An interruption
+leaves an incomplete folder, which is never restored and which the platform or the agent removes.
 """
 
 from __future__ import annotations
@@ -31,7 +30,7 @@ Method = TypeVar("Method", bound=Callable[..., Any])
 
 
 class DownloadMode(enum.Enum):
-    """Which processes read a checkpoint from its store in distributed training."""
+    """Selects the processes that read a checkpoint from its store in distributed training."""
 
     LocalWorkersShareDownload = "LOCAL_WORKERS_SHARE_DOWNLOAD"
     """The default: every rank makes the call, and the first process of each host reads for its host."""
@@ -58,9 +57,9 @@ class CheckpointContext:
 
     Storing waits at most two seconds for the platform, and not at all while the platform is known to be
     unavailable: the checkpoint is in the run's spool and is completed later. Reading waits without a limit. The
-    calls raise CheckpointError when the platform refuses a checkpoint permanently (RunSupersededError when a later
-    run of the trial has begun), ValueError or TypeError for arguments that cannot be stored, and OSError when the
-    storage itself fails.
+    calls raise CheckpointError when the platform refuses a checkpoint permanently, as RunSupersededError when a
+    later run of the trial has begun. They raise ValueError or TypeError for arguments that cannot be stored, and
+    OSError when the storage fails.
 
     In distributed training only the chief stores, or every rank makes the call with ``shard=True`` and adds its
     files to one checkpoint. An error on one rank is raised on all ranks.
@@ -180,8 +179,8 @@ class CheckpointContext:
         """Yields the stored folder of a complete checkpoint, not a copy: only read from it.
 
         The existence and size of each file are checked, with ``compare`` also its SHA-256. In distributed training
-        every rank makes the call; or see DownloadMode. ``selector``, which scripts for Determined give, changes
-        nothing: the folder has all files.
+        every rank makes the call, unless DownloadMode says otherwise. ``selector`` exists for scripts of
+        Determined and is ignored: the folder has all files.
         """
 
         def look() -> Path:
@@ -297,7 +296,7 @@ def _new_uuid() -> str:
 
 def _check_uuid(uuid: object) -> str:
     if not isinstance(uuid, str) or not uuid:
-        raise TypeError(f"a checkpoint is named by its UUID as a string, not {uuid!r}")
+        raise TypeError(f"uuid must be the UUID of a checkpoint as a string, not {uuid!r}")
     return uuid
 
 

@@ -1,7 +1,7 @@
 """Reads checkpoints from an object store into a folder of the run, once for all processes of a host.
 
-A file is compared with its manifest as it is written, and the folder gets its final name only after all files are
-read, so that a crash leaves no incomplete checkpoint.
+Each file is compared with its manifest entry while it is written. The folder gets its final name only after all
+files are read, so that a crash leaves no incomplete checkpoint.
 """
 
 from __future__ import annotations

@@ -391,7 +391,7 @@ class CheckpointSender:
                 self._note_away(record.uuid)
             self._changed.notify_all()
             while not self._stopping:
-                # At the end of a run, only the shortest backoff is waited.
+                # The end of a run waits only for the shortest backoff.
                 left_s = min(wait_s, CHECKPOINT_BACKOFF_FIRST_S) if self._flushing else wait_s
                 left_s -= time.monotonic() - started
                 if left_s <= 0:

@@ -1,5 +1,5 @@
-"""The checkpoints of this node that the platform has not completed or refused yet: ``spool/checkpoints`` in the
-run's folder.
+"""Records the checkpoints of this node that the platform has neither completed nor refused: ``spool/checkpoints``
+in the run's folder.
 
 A checkpoint has one of two files there until it is settled:
 

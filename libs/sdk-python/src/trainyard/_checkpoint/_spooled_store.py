@@ -1,8 +1,8 @@
 """Stores checkpoints without waiting long for the platform.
 
-The launch gives the storage's root, and a checkpoint's folder is ``<root>/<uuid>``. Thus the files, their manifest
-and the record in the run's spool can be written while the platform is unavailable. Declaring and completing follow
-in the background (see _sender).
+The agent passes the storage's root to the process, and a checkpoint's folder is ``<root>/<uuid>``. Thus the files,
+their manifest and the record in the run's spool can be written while the platform is unavailable. Declaring and
+completing follow in the background (see _sender).
 """
 
 from __future__ import annotations

@@ -68,7 +68,7 @@ class CheckpointStore(Protocol):
 
 
 class HostParts(Protocol):
-    """One checkpoint whose files several hosts upload to an object store."""
+    """A checkpoint whose files several hosts upload to an object store."""
 
     def folder(self, uuid: str) -> Path:
         """The folder for the checkpoint's files on this host. Every process of the host calls this."""

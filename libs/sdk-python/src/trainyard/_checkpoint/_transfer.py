@@ -29,7 +29,7 @@ class WrongContentError(Exception):
 
 
 class Planned(NamedTuple):
-    """One request of a plan."""
+    """A request to the object store, as the platform planned it."""
 
     method: str
     url: str

@@ -37,7 +37,8 @@ class UploadProcess:
     def run(self, order: dict[str, Any]) -> Sent:
         """Uploads a checkpoint. Returns when all files are sent, or when the rest has to wait."""
         command = [sys.executable, "-m", "trainyard._checkpoint._uploader"]
-        # The same package as this one, even if the script imported it from a path of its own.
+        # The uploader must use the same package as this process, even if the script imported it from a path of its
+        # own.
         package = Path(__file__).resolve().parents[2]
         environment = {**os.environ, "PYTHONPATH": str(package)}
         with self._lock:

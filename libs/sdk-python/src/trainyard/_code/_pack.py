@@ -120,8 +120,8 @@ def _order(name: str, folder: Path) -> bytes:
 
 
 def _entry(name: str) -> str:
-    """npm's packer takes a leading @ for an archive to copy from, and what is a drive or a root on Windows for one, so
-    the command line writes a path.
+    """Adds ./ to names that npm's packer would misread, as the command line does: with a leading @ (an archive),
+    or like a Windows drive or root.
     """
     return f"./{name}" if re.match(r"@|[A-Za-z]:|\\", name) else name
 

@@ -40,4 +40,4 @@ def _plain(value: Any) -> Any:
     item = getattr(value, "item", None)
     if callable(item):
         return item()
-    raise TypeError(f"a configuration holds no {type(value).__name__}: {value!r}")
+    raise TypeError(f"a configuration cannot contain a {type(value).__name__}: {value!r}")

@@ -25,8 +25,8 @@ NOTE = "note"
 
 
 class Collectives:
-    """``links`` are by member, from 1 for the hub, and the hub's only for the others. ``names`` say
-    each member's rank in the run.
+    """``links`` has a link for each member, from 1, at the hub, and only the hub's link at the others. ``names``
+    has each member's rank in the run.
     """
 
     def __init__(self, me: int, names: list[int], links: dict[int, Link]) -> None:

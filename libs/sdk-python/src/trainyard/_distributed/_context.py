@@ -24,8 +24,10 @@ class DistributedContext:
     """The processes that train one trial together.
 
     ``rank`` of ``size`` in the run, ``local_rank`` of ``local_size`` on this host, and this host is ``cross_rank``
-    of ``cross_size``. Every rank makes the same calls in the same order. A call waits for the other ranks without
-    a limit; if one of them has ended, it raises DistributedError on all.
+    of ``cross_size``.
+
+    Every rank makes the same calls in the same order. A call waits for the other ranks without a limit; if one of
+    them has ended, it raises DistributedError on all.
 
     The chief is found at ``chief_addr``, or ``chief_ip`` by Determined's name (else ``MASTER_ADDR``), and
     ``chief_port``. On one host the port may be omitted if ``MASTER_PORT`` differs between runs. On several hosts
@@ -125,27 +127,27 @@ class DistributedContext:
         return self._group.topology.cross_size
 
     def get_rank(self) -> int:
-        """``rank``, by the name that scripts for Determined use."""
+        """Determined's name for ``rank``."""
         return self.rank
 
     def get_size(self) -> int:
-        """``size``, by the name that scripts for Determined use."""
+        """Determined's name for ``size``."""
         return self.size
 
     def get_local_rank(self) -> int:
-        """``local_rank``, by the name that scripts for Determined use."""
+        """Determined's name for ``local_rank``."""
         return self.local_rank
 
     def get_local_size(self) -> int:
-        """``local_size``, by the name that scripts for Determined use."""
+        """Determined's name for ``local_size``."""
         return self.local_size
 
     def get_cross_rank(self) -> int:
-        """``cross_rank``, by the name that scripts for Determined use."""
+        """Determined's name for ``cross_rank``."""
         return self.cross_rank
 
     def get_cross_size(self) -> int:
-        """``cross_size``, by the name that scripts for Determined use."""
+        """Determined's name for ``cross_size``."""
         return self.cross_size
 
     @property

@@ -216,7 +216,7 @@ def _visit(topology: Topology, rendezvous: Rendezvous, local_port: int) -> tuple
 def _connect(rendezvous: Rendezvous) -> socket.socket:
     port = rendezvous.known_port()
     if port is None:
-        raise ConnectionRefusedError("it does not listen yet")
+        raise ConnectionRefusedError("the chief does not listen yet")
     sock = socket.create_connection((rendezvous.host, port), HANDSHAKE_S)
     if sock.getsockname() == sock.getpeername():
         # The system may choose the called port as the socket's own port, which connects the socket to itself.

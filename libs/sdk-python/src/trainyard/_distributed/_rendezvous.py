@@ -31,7 +31,7 @@ class Rendezvous(NamedTuple):
     secret: bytes
     host: str
     port: int
-    """0 where the file names it."""
+    """The chief's port; 0 if the port file has it."""
     port_file: Path | None
 
     def listens_on(self) -> str:

@@ -67,7 +67,7 @@ class Link:
         if self._frames:
             return self._frames.popleft()
         if self.over:
-            raise LostError("it closed the connection")
+            raise LostError("the other process closed the connection")
         return None
 
     def put_back(self, frame: Frame) -> None:
@@ -140,7 +140,7 @@ def greet(sock: socket.socket, secret: bytes, rendezvous: str, is_host: bool) ->
         raise LostError(str(error)) from None
     if not hmac.compare_digest(proof, _proof(secret, rendezvous, pair, not is_host)):
         sock.close()
-        raise LostError("it does not know the secret of this run")
+        raise LostError("the other process does not know the secret of this run")
     return Link(sock)
 
 
@@ -154,7 +154,7 @@ def _exactly(sock: socket.socket, count: int) -> bytes:
     while len(content) < count:
         piece = sock.recv(count - len(content))
         if not piece:
-            raise OSError("it closed the connection")
+            raise OSError("the other process closed the connection")
         content += piece
     return content
 

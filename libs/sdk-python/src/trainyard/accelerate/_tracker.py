@@ -30,7 +30,7 @@ class Tracker(tracking.GeneralTracker):
 
     @property
     def tracker(self) -> TrainContext:
-        """``ctx.train``, for what the tracker has no word for."""
+        """``ctx.train``, for reports that the tracker does not support."""
         return self._ctx.train
 
     def store_init_configuration(self, values: Mapping[str, Any]) -> None:

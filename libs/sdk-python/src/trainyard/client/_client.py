@@ -1,4 +1,4 @@
-"""``Client``: one cluster, with the token of a person or of a run."""
+"""``Client``: the calls to one cluster, with the token of a person or of a run."""
 
 from __future__ import annotations
 

@@ -38,7 +38,7 @@ def create(
     }
     includes = list(includes)
     if model_dir is None and includes:
-        raise ValueError("includes are put beside model_dir: give it, too")
+        raise ValueError("includes are added to model_dir, which is missing: pass model_dir, too")
     twice = False
     if model_dir is not None:
         code = packed(model_dir, includes)

@@ -161,7 +161,7 @@ def _copy(
     """Writes the files to a directory storage, which this host must see."""
     root = target.parent
     if not target.is_absolute() or target.name != declaration["checkpoint"]:
-        raise UploadError(f"the platform names {str(target)!r} as the place of the folder")
+        raise UploadError(f"the platform named an invalid checkpoint folder: {str(target)!r}")
     if not root.is_dir():
         raise UploadError(
             f"the cluster keeps checkpoints in the directory {root}, which this host does not have: "

@@ -49,7 +49,7 @@ class MetricUpdate(NamedTuple):
 def follow_metrics(
     api: Api, task: str, after: str, group: str, patience_s: float
 ) -> Iterator[MetricUpdate]:
-    """``Client.follow_metrics``."""
+    """Yields the updates of ``Client.follow_metrics``."""
     kind = "trials" if "." in task else "experiments"
     path = f"/api/v1/{kind}/{segment(task)}/metrics:follow"
 

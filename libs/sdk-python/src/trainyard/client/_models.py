@@ -132,5 +132,7 @@ class ModelVersion:
         return download_version(self._api, self._message, target)
 
     def export(self, path: PathLike) -> Path:
-        """``download`` to a folder that is named: all that loads the version without the platform."""
+        """Downloads the version into a named folder, with everything that is needed to load it without the
+        platform. See ``download``.
+        """
         return self.download(path)

@@ -75,7 +75,7 @@ WatchEvent = Union[Change, Points, Lines, Reset, Bookmark]
 def watch(
     api: Api, topics: Sequence[Mapping[str, Any]], after: str, patience_s: float
 ) -> Iterator[WatchEvent]:
-    """``Client.watch``."""
+    """Yields the events of ``Client.watch``."""
     names: list[str] = []
     asked = [dict(topic) for topic in topics]
     frames = resumed(

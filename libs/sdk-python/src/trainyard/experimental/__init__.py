@@ -1,4 +1,6 @@
-"""Has no counterpart of Determined's Python client: importing it raises an error with the replacement."""
+"""Determined's Python client has no counterpart under this name: importing this module raises an error with the
+replacement.
+"""
 
 from .._missing_names import missing_module
 

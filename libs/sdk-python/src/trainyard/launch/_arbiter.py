@@ -55,7 +55,7 @@ class Arbiter:
         self._done.add(node)
 
     def settled(self, node: int) -> None:
-        """Records that all ranks of a node have ended, so that it sends no more reports."""
+        """Records that all ranks of a node have ended, so that it sends no further reports."""
         self._settled.add(node)
 
     def is_over(self) -> bool:

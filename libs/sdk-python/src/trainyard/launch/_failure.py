@@ -21,7 +21,7 @@ class Failure(NamedTuple):
     """A rank that failed."""
 
     rank: int
-    """-1 for a whole node."""
+    """The rank; -1 for a whole node."""
     node: int
     code: int
     """The exit code; the negated number of the signal for a killed process."""

@@ -146,7 +146,7 @@ def _processes(text: str | None) -> int | None:
 
 
 def _nodes(text: str | None) -> int | None:
-    """``2``, or torchrun's ``1:2``, of which a run here always has the most."""
+    """Parses ``2``, or torchrun's ``1:2``: the run uses the maximum."""
     return _whole("nnodes", None if text is None else text.rpartition(":")[2], 1)
 
 

@@ -68,7 +68,7 @@ class RankProcess:
             os.killpg(self._process.pid, number)
 
     def end(self, number: int) -> None:
-        """Sends a signal as ``tell`` does, and records that the launcher caused the process's end."""
+        """Sends a signal to the process group, and records that the launcher caused the process's end."""
         self.was_told_to_end = self.was_told_to_end or self.code is None
         self.tell(number)
 

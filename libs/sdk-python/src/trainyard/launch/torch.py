@@ -2,11 +2,11 @@
 
     python -m trainyard.launch.torch [OPTIONS…] [--] SCRIPT|-m MODULE [ARGUMENTS…]
 
-How many processes, on how many nodes, and where they meet comes from the task's environment; none or one
-slot is one process. Outside of a task torchrun's options say it. Each process finds what torchrun would
-set (RANK, WORLD_SIZE, LOCAL_RANK, LOCAL_WORLD_SIZE, GROUP_RANK, GROUP_WORLD_SIZE, MASTER_ADDR,
-MASTER_PORT), and its lines are prefixed with ``[rank=N]``. The first rank that fails ends all others, on
-every node, and is the recorded cause of the run's end.
+The task's environment sets the number of processes and nodes and the address of their rendezvous; a node without
+slots runs one process. Outside of a task torchrun's options set them. Each process gets torchrun's variables
+(RANK, WORLD_SIZE, LOCAL_RANK, LOCAL_WORLD_SIZE, GROUP_RANK, GROUP_WORLD_SIZE, MASTER_ADDR, MASTER_PORT), and its
+lines are prefixed with ``[rank=N]``. When a rank fails, all others are stopped, on every node, and its failure is
+the recorded cause of the run's end.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ class Node(NamedTuple):
     processes: int
     master_addr: str
     master_port: int
-    """0 where any will do."""
+    """The rendezvous port; 0 for any free port."""
     run_dir: Path | None
     run_id: str
 

@@ -1,6 +1,6 @@
-"""``python -m trainyard.profiler FOLDER``: what the machine did in runs of local mode.
+"""``python -m trainyard.profiler FOLDER``: the machine's load in runs of local mode.
 
-Prints what ``yard trial profile`` prints for a trial on a cluster, from the reports of each run in the folder.
+The output is that of ``yard trial profile`` for a trial on a cluster, from the reports of each run in the folder.
 """
 
 from __future__ import annotations

@@ -7,13 +7,14 @@ from typing import Any
 
 
 class TorchProfiler:
-    """``torch.profiler.profile`` with its traces put where TensorBoard finds them.
+    """Runs ``torch.profiler.profile`` with its traces in TensorBoard's folder.
 
-    ``arguments`` are those of ``torch.profiler.profile``: ``activities``, ``schedule``,
-    ``record_shapes``, ``profile_memory`` and so on. Without ``on_trace_ready`` each trace becomes a
-    file ``rank-<n>.<time>.pt.trace.json.gz`` in ``folder``; without ``schedule`` the third to the
-    fifth batch are traced, once, since a trace of everything grows without bound. Call ``start``, then
-    ``step`` after each batch, then ``stop``: what is traced by then becomes a file too.
+    ``arguments`` are those of ``torch.profiler.profile``: ``activities``, ``schedule``, ``record_shapes``,
+    ``profile_memory`` and so on. Without ``on_trace_ready`` each trace becomes a file
+    ``rank-<n>.<time>.pt.trace.json.gz`` in ``folder``. Without ``schedule`` the third to the fifth batch are
+    traced, once, since a trace of all batches grows without bound.
+
+    Call ``start``, then ``step`` after each batch, then ``stop``, which also writes an unfinished trace.
     """
 
     def __init__(self, folder: Path, rank: int, **arguments: object) -> None:

@@ -206,8 +206,8 @@ class PyTorchTrialContext(TrialQueries):
         self._training.reducers.reset_reducers()
 
     def autocast(self, **arguments: Any) -> Any:
-        """``torch.autocast`` for the context's device: bfloat16 on a CPU, else float16, or the
-        ``dtype`` that is given.
+        """Returns ``torch.autocast`` for the context's device, with bfloat16 on a CPU and float16 elsewhere, or
+        with the given ``dtype``.
         """
         return torch.autocast(device_type=self.device.type, **arguments)
 

@@ -46,7 +46,7 @@ class Coordinator:
         since: dict[str, float],
         clock: Callable[[], float] | None = None,
     ) -> None:
-        """``since`` says of some of the timed when their time began; that of the others does now."""
+        """``since`` has the start times of some periods; the others start now."""
         self._context = context
         self._distributed = context.distributed
         self._preempt = preempt

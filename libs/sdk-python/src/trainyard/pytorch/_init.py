@@ -1,4 +1,4 @@
-"""``pytorch.init()``: the context that a trial is made with."""
+"""``pytorch.init()``: opens the context for a trial."""
 
 from __future__ import annotations
 

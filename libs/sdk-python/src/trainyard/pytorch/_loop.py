@@ -35,7 +35,7 @@ _log = logging.getLogger("trainyard.pytorch")
 
 
 class Loop:
-    """One call of ``Trainer.fit``."""
+    """The execution of one ``Trainer.fit``."""
 
     def __init__(
         self,
@@ -108,7 +108,7 @@ class Loop:
                 act()
             except Exception as error:
                 if failed or first is not None:
-                    _log.warning("after the error of the training: %s", describe(error))
+                    _log.warning("ending the failed training raised another error: %s", describe(error))
                 first = first or error
         if first is not None and not failed:
             raise first

@@ -28,7 +28,7 @@ class LRScheduler:
         """The trainer never steps: the trial calls ``step``."""
 
     def __init__(self, scheduler: Any, step_mode: LRScheduler.StepMode, frequency: int = 1) -> None:
-        """``frequency`` makes every n-th of these moments count."""
+        """With ``frequency`` n, the trainer steps the scheduler at every n-th event."""
         if not callable(getattr(scheduler, "step", None)):
             raise TypeError(
                 f"wrap_lr_scheduler() takes a scheduler of torch.optim.lr_scheduler, not {scheduler!r}"

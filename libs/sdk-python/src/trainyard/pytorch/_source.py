@@ -39,11 +39,11 @@ def loading_told() -> Iterator[None]:
 
 
 def _loss_of(error: Exception) -> str | None:
-    """torch's sentence on the loading process that this error comes from; None for any other error.
+    """Returns torch's message about the worker process that caused this error; None for any other error.
 
-    A batch comes through a socket of the process that loaded it. Where that breaks, the process is
-    likely dead and its signal on the way: without the wait, torch's handler would raise in whatever
-    reports this error.
+    A batch arrives through a socket of the worker process that loaded it. If the socket breaks, the process is
+    probably dead and its signal is about to arrive. Without the wait, torch's signal handler would raise inside
+    the code that reports this error.
     """
     if isinstance(error, RuntimeError):
         return str(error) if str(error).startswith("DataLoader worker") else None

@@ -72,7 +72,7 @@ class Close:
 
 @dataclass(frozen=True)
 class Shutdown:
-    """Ends the search: no more trials are created. Running trials are stopped, unless ``let_trials_end``. With
+    """Ends the search: no further trials are created. Running trials are stopped, unless ``let_trials_end``. With
     ``failure`` the experiment ends in ERROR with this reason, with ``cancel`` it is canceled.
     """
 

@@ -78,7 +78,7 @@ class SearcherState:
         self.trials_closed: set[RequestId] = set()
         self.failures: set[RequestId] = set()
         self.trial_progress: dict[RequestId, float] = {}
-        # Whether the search creates no more trials.
+        # Whether the search is finishing, so that it creates no further trials.
         self.finishing = False
         self.experiment_completed = False
         self.experiment_failed = False

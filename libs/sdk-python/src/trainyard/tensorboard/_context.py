@@ -1,4 +1,4 @@
-"""``ctx.tensorboard``: where a trial's TensorBoard files are, and who writes them."""
+"""``ctx.tensorboard``: the folder of a trial's TensorBoard files, and the ways to write them."""
 
 from __future__ import annotations
 

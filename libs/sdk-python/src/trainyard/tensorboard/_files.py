@@ -16,7 +16,7 @@ MIRROR = "metrics"
 
 
 class TensorBoardFiles:
-    """``folder`` is asked when the first report is copied: until then nothing is on the storage."""
+    """``folder`` is called when the first report is copied: until then nothing is created on the storage."""
 
     def __init__(self, folder: Callable[[], Path], run: int, purge_step: int | None) -> None:
         self._folder = folder

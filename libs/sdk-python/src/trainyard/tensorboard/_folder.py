@@ -10,11 +10,12 @@ from .._info import Info
 
 
 def folder_of(info: Info) -> Path:
-    """``<storage>/tensorboard/experiment/<e>/trial/<t>``, which the platform knows too: the storage is that of
-    ``tensorboard_storage``, or that of the checkpoints. In local mode ``tensorboard`` in the local folder, and in
-    the run's own folder where the storage's root is not known here, or is an object store (see _sync).
+    """Returns ``<storage>/tensorboard/experiment/<e>/trial/<t>``, which the platform uses, too. The storage is
+    that of ``tensorboard_storage``, or else that of the checkpoints.
 
-    No checkpoint has such a name, so nothing that deletes checkpoints takes it for one.
+    In local mode the folder is ``tensorboard`` in the local folder. It is in the run's folder if the storage's
+    root is unknown here or is an object store (see _sync). No checkpoint has such a name, so deletions of
+    checkpoints never affect it.
     """
     if info.local:
         return info.run_dir.parent / "tensorboard"
