@@ -352,26 +352,26 @@ class Reading(UploadCase):
         self.wait_until_complete(uuid)
         return uuid
 
-    def test_a_changed_object_is_refused_by_name(self):
+    def test_reading_a_changed_object_raises_and_names_the_file(self):
         uuid = self.stored()
         self.platform.objects[f"{uuid}/weights"] = b"0123456780"
         with self.assertRaisesRegex(errors.CheckpointError, "is damaged: weights has 10 bytes"):
             self.checkpoint.download(uuid, self.folder / "copy")
 
-    def test_a_missing_object_is_refused_by_name(self):
+    def test_reading_a_missing_object_raises_and_names_the_file(self):
         uuid = self.stored()
         del self.platform.objects[f"{uuid}/weights"]
         with self.assertRaisesRegex(errors.CheckpointError, "is damaged: weights is missing"):
             self.checkpoint.download(uuid, self.folder / "copy")
 
-    def test_a_store_that_is_away_is_waited_for(self):
+    def test_reading_waits_while_the_store_is_unavailable(self):
         uuid = self.stored()
         answers = [503, 403, "reset", 500]
         self.platform.store_faults = lambda method, key: answers.pop() if answers else None
         self.checkpoint.download(uuid, self.folder / "copy")
         self.assertEqual((self.folder / "copy/weights").read_text(), "0123456789")
 
-    def test_a_manifest_that_leads_out_of_the_folder_is_refused(self):
+    def test_a_manifest_path_that_leads_out_of_the_folder_is_refused(self):
         uuid = self.stored()
         self.platform.checkpoints[uuid]["manifest"][0]["path"] = "../../escape"
         with self.assertRaisesRegex(errors.CheckpointError, "outside its folder"):

@@ -105,7 +105,7 @@ class Signals(SenderCase):
         self.assertFalse(watcher.stop)
         self.assertEqual(sum("refuses this run's token" in line for line in self.log), 1)
 
-    def test_closing_does_not_wait_for_a_hanging_gateway(self):
+    def test_closing_the_watcher_does_not_wait_for_a_hanging_gateway(self):
         self.platform.faults = lambda request: HANG
         watcher = self.watch()
         self.asked()

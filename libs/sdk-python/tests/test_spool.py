@@ -87,7 +87,7 @@ class Append(SpoolCase):
             self.assertEqual(len(set(keys(self.path))), len(read(self.path)), cut)
             self.assertEqual(read(self.path)[-1]["stepsCompleted"], 2, cut)
 
-    def test_numbers_continue_after_lines_of_the_largest_size(self):
+    def test_report_numbers_continue_after_lines_of_the_largest_size(self):
         spool = self.open()
         text = "x" * (REPORT_BYTES_MAX - 200)
         for _ in range(3):

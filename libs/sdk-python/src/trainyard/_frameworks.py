@@ -17,8 +17,8 @@ from .errors import CheckpointError
 
 
 def require(module: str, user: str, install: str | None = None) -> ModuleType:
-    """Imports the package that an integration needs. Raises ImportError with the integration and how to install
-    the package.
+    """Imports the package that an integration needs. Raises an ImportError that names the integration and explains
+    how to install the package.
     """
     try:
         return importlib.import_module(module)

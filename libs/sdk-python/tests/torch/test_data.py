@@ -85,7 +85,7 @@ class TrainingOrder(unittest.TestCase):
         self.assertEqual([sorted(epoch) for epoch in epochs], [list(range(10))] * 2)
         self.assertNotEqual(*epochs)
 
-    def test_the_order_depends_on_the_seed(self):
+    def test_the_order_of_samples_depends_on_the_seed(self):
         loader = pytorch.DataLoader(Numbers(50), batch_size=10, shuffle=True)
         again = [batches(loader, 9, repeat=True, seed=1) for _ in range(2)]
         self.assertEqual(*again)
@@ -285,12 +285,12 @@ class Errors(unittest.TestCase):
             lambda: loader.get_data_loader(repeat=True, num_replicas=4, rank=0),
         )
 
-    def test_a_distributed_sampler(self):
+    def test_a_distributed_sampler_is_refused(self):
         sampler = DistributedSampler(Numbers(8), num_replicas=2, rank=0)
         loader = pytorch.DataLoader(Numbers(8), sampler=sampler)
         self.assert_says(ValueError, "takes no DistributedSampler", loader.get_data_loader)
 
-    def test_a_dataset_without_a_length(self):
+    def test_a_dataset_without_a_length_is_refused(self):
         class Unsized(Dataset):
             def __getitem__(self, index):
                 return index

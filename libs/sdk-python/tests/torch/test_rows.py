@@ -56,7 +56,7 @@ class TensorsInMemory(unittest.TestCase):
         self.given(TensorDataset(torch.arange(20).as_subclass(Watched)))
         self.assertEqual(Watched.taken, 60)
 
-    def test_a_dataset_may_replace_its_tensors(self):
+    def test_batches_come_from_tensors_that_a_dataset_has_replaced(self):
         dataset = TensorDataset(torch.arange(4))
         made = pytorch.DataLoader(dataset, batch_size=2).get_data_loader(repeat=True)
         dataset.tensors = (torch.arange(10, 14),)

@@ -77,7 +77,7 @@ class Hooks(TrainerCase):
         every = {*trial.recorder.names(), *found, "on_training_epoch_end"}
         self.assertEqual(every, set(HOOKS))
 
-    def test_hooks_get_their_arguments(self):
+    def test_hooks_are_called_with_their_arguments(self):
         trial = self.train(Recorded, max_length=pytorch.Batch(2), reporting_period=pytorch.Batch(2))
         calls = dict(trial.recorder.calls)
         average, each = calls["on_training_workload_end"]

@@ -51,7 +51,7 @@ def _rule(line: str) -> _Rule | None:
     # A pattern that ends with a single backslash matches nothing.
     if not text or _backslashes(text) % 2 == 1:
         return None
-    # The first slash of a pattern that begins with /** does not bind it to the folder, so it is dropped.
+    # The first slash of the patterns /** and /**/ does not bind them to the folder, so it is dropped.
     text = text[1:] if re.fullmatch(r"/\*\*+/?", text) else text
     folders_only = text.endswith("/")
     text = text[:-1] if folders_only else text

@@ -11,7 +11,7 @@ from typing import Any
 
 from ._pack import rules_of
 
-# In seconds: git takes several in a large repository on a slow disk.
+# The time limit of a git command in seconds: a large repository on a slow disk takes several.
 _GIT_S = 20.0
 # A longer diff is not recorded: the gateway would refuse it.
 _DIFF_BYTES_MAX = 1024 * 1024

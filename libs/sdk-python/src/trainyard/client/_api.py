@@ -14,7 +14,7 @@ from .._http import Backoff, HttpConnection, UnreachableError
 from ._errors import ApiError, NotFoundError, PlatformAwayError, RequestProblem
 
 REQUEST_TIMEOUT_S = 30.0
-# In seconds: longer than a restart of a service takes.
+# The time limit of retries in seconds: longer than a restart of a service takes.
 PATIENCE_S = 60.0
 BACKOFF_FIRST_S = 0.2
 BACKOFF_MAX_S = 5.0
