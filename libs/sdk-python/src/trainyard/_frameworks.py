@@ -51,9 +51,7 @@ def store_together(ctx: Context, metadata: Mapping[str, Any]) -> Iterator[tuple[
         finally:
             place = distributed.broadcast(place)
         if place is None:
-            raise CheckpointError(
-                "rank 0 could not begin the checkpoint: see the error of rank 0"
-            )
+            raise CheckpointError("rank 0 could not begin the checkpoint: see the error of rank 0")
         with _agreed(distributed):
             yield place
 

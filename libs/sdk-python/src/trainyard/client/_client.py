@@ -179,7 +179,7 @@ class Client:
 
     def watch(self, topics: Sequence[Mapping[str, Any]], after: str = "") -> Iterator[WatchEvent]:
         """Yields the changes of up to 64 lists and documents, without an end: ``{"kind": "experiments", "filter":
-        "state = ACTIVE", "position": position}``, where ``position`` is that of the list's answer; The kinds
+        "state = ACTIVE", "position": position}``, where ``position`` is that of the list's answer. The kinds
         ``trials`` and ``checkpoints`` need ``experiment``, ``projects`` needs ``workspace``, and one document is
         selected by ``id``. Other kinds are ``models``, ``agents``, ``jobs`` and ``workspaces``. Reports and log
         lines of trials are topics, too: ``{"kind": "points", "experiment": "12", "names": ["loss"]}``, also with

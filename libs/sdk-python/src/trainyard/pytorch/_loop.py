@@ -108,7 +108,7 @@ class Loop:
                 act()
             except Exception as error:
                 if failed or first is not None:
-                    _log.warning("ending the failed training raised another error: %s", describe(error))
+                    _log.warning("ending the training raised another error: %s", describe(error))
                 first = first or error
         if first is not None and not failed:
             raise first
