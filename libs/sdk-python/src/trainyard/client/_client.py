@@ -178,9 +178,10 @@ class Client:
         return follow_metrics(self._api, str(task), after, group, self._patience_s)
 
     def watch(self, topics: Sequence[Mapping[str, Any]], after: str = "") -> Iterator[WatchEvent]:
-        """Yields the changes of up to 64 lists and documents, without an end: ``{"kind": "experiments", "filter":
-        "state = ACTIVE", "position": position}``, where ``position`` is that of the list's answer. The kinds
-        ``trials`` and ``checkpoints`` need ``experiment``, ``projects`` needs ``workspace``, and one document is
+        """Yields the changes of up to 64 lists and documents, without an end.
+
+        A topic is ``{"kind": "experiments", "filter": "state = ACTIVE", "position": position}``, for example, where
+        ``position`` is that of the list's answer. The kinds ``trials`` and ``checkpoints`` need ``experiment``, ``projects`` needs ``workspace``, and one document is
         selected by ``id``. Other kinds are ``models``, ``agents``, ``jobs`` and ``workspaces``. Reports and log
         lines of trials are topics, too: ``{"kind": "points", "experiment": "12", "names": ["loss"]}``, also with
         ``group``, and ``{"kind": "lines", "experiment": "12"}``; ``id`` for one trial, ``position`` of the last
