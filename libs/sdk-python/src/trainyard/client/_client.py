@@ -180,12 +180,13 @@ class Client:
     def watch(self, topics: Sequence[Mapping[str, Any]], after: str = "") -> Iterator[WatchEvent]:
         """Yields the changes of up to 64 lists and documents, without an end.
 
-        A topic is ``{"kind": "experiments", "filter": "state = ACTIVE", "position": position}``, for example, where
-        ``position`` is that of the list's answer. The kinds ``trials`` and ``checkpoints`` need ``experiment``, ``projects`` needs ``workspace``, and one document is
-        selected by ``id``. Other kinds are ``models``, ``agents``, ``jobs`` and ``workspaces``. Reports and log
-        lines of trials are topics, too: ``{"kind": "points", "experiment": "12", "names": ["loss"]}``, also with
-        ``group``, and ``{"kind": "lines", "experiment": "12"}``; ``id`` for one trial, ``position`` of the last
-        that you have (``0`` for all).
+        A topic is ``{"kind": "experiments", "filter": "state = ACTIVE", "position": position}``, for example,
+        where ``position`` is that of the list's answer. The kinds ``trials`` and ``checkpoints`` need
+        ``experiment``, ``projects`` needs ``workspace``, and one document is selected by ``id``. Other kinds are
+        ``models``, ``agents``, ``jobs`` and ``workspaces``. Reports and log lines of trials are topics, too:
+        ``{"kind": "points", "experiment": "12", "names": ["loss"]}``, also with ``group``, and ``{"kind":
+        "lines", "experiment": "12"}``; ``id`` for one trial, ``position`` of the last that you have (``0`` for
+        all).
 
         Yields ``Change``, ``Points``, ``Lines``, ``Reset`` (read the list again) and ``Bookmark``, whose
         ``cursor`` another call continues after. A broken connection is reopened: a change may then come twice,
