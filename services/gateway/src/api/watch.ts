@@ -36,14 +36,14 @@ import { seriesKinds, seriesReader, seriesTopic } from "./watch-series.ts";
 
 /** The lists by the kind of their topics. */
 const lists: Readonly<Record<string, ListSpec>> = {
-  experiments: experimentList as unknown as ListSpec, // — a list of one kind is watched like every other
-  trials: trialList as unknown as ListSpec, // — the same
-  checkpoints: checkpointList as unknown as ListSpec, // — the same
-  models: modelList as unknown as ListSpec, // — the same
-  agents: agentList as unknown as ListSpec, // — the same
-  jobs: jobList as unknown as ListSpec, // — the same
-  workspaces: workspaceList as unknown as ListSpec, // — the same
-  projects: projectList as unknown as ListSpec, // — the same
+  experiments: experimentList,
+  trials: trialList,
+  checkpoints: checkpointList,
+  models: modelList,
+  agents: agentList,
+  jobs: jobList,
+  workspaces: workspaceList,
+  projects: projectList,
 };
 
 export function watchHandlers(backend: Backend) {

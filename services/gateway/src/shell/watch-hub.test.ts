@@ -4,7 +4,6 @@ import { createLogger } from "@trainyard/runtime";
 import { ManualClock } from "@trainyard/testing";
 import { expect, test } from "vitest";
 import { experimentList } from "../core/lists/lists.ts";
-import type { ListSpec } from "../core/lists/list-spec.ts";
 import type { SeriesTopic } from "../core/watch/series.ts";
 import type { Topic } from "../core/watch/topics.ts";
 import { Problem, unavailable } from "../http/problem.ts";
@@ -17,7 +16,7 @@ import { type Sent, type WatchHubs, WatchStream } from "./watch-stream.ts";
 
 const topic = (key: string): Topic => ({
   key,
-  list: experimentList as unknown as ListSpec, // — a list of one kind is watched like every other
+  list: experimentList,
   scope: "",
   filter: null,
   id: "",

@@ -7,6 +7,12 @@ export type FieldType = "text" | "number" | "time" | "boolean";
 
 export type FieldValue = string | number | boolean | null | undefined;
 
+/**
+ * A function of a document. TypeScript compares the parameters of methods in both directions, so a list of one kind of
+ * documents is also a list of any kind.
+ */
+type Of<Doc, Value> = { bivariant(doc: Doc): Value }["bivariant"];
+
 export type ListField<Doc> = {
   /** The name of the field in filters: the API's name in snake case; for times without `_ms`. */
   readonly name: string;
@@ -14,7 +20,7 @@ export type ListField<Doc> = {
   readonly column: string;
   readonly type: FieldType;
   /** Returns the value of a document; null or undefined for none. Times are milliseconds since 1970. */
-  readonly value: (doc: Doc) => FieldValue;
+  readonly value: Of<Doc, FieldValue>;
   /** Whether comparisons ignore case; the rows then have the text in lower case. */
   readonly anyCase?: boolean;
   /** All possible values of a text field; absent if they are not fixed. */
@@ -31,16 +37,16 @@ export type ListSpec<Kind extends DocumentKind = DocumentKind> = {
   /** The text field of the default order; absent if the default is the order of the ordinals. */
   readonly order?: string;
   /** Whether a document is in the list; absent if every document is. */
-  readonly isListed?: (doc: Documents[Kind]) => boolean;
+  readonly isListed?: Of<Documents[Kind], boolean>;
   /** Returns the experiment or workspace whose list the document is in; empty for a list without a parent. */
-  readonly scope: (doc: Documents[Kind], parent: string) => string;
+  scope(doc: Documents[Kind], parent: string): string;
   readonly fields: readonly ListField<Documents[Kind]>[];
   /** Returns the labels of a document; null for a list without labels. */
-  readonly labels: ((doc: Documents[Kind]) => readonly string[]) | null;
+  readonly labels: Of<Documents[Kind], readonly string[]> | null;
   /** Returns the texts in which the free words of a filter are searched. */
-  readonly texts: (doc: Documents[Kind]) => readonly string[];
+  readonly texts: Of<Documents[Kind], readonly string[]>;
   /** Returns the hyperparameters and metrics of a document; null for a list without them. */
-  readonly attributes: ((doc: Documents[Kind]) => readonly Attribute[]) | null;
+  readonly attributes: Of<Documents[Kind], readonly Attribute[]> | null;
 };
 
 /** The meaning of a field name in a list: a column, or an attribute. */
