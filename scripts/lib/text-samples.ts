@@ -60,8 +60,8 @@ function groupsAround(before: string): readonly string[] {
 }
 
 function fits(kind: SampleKind, path: string): boolean {
-  if (!/\.(ts|py)$/.test(path) || /(^|\/)gen\//.test(path)) return false;
-  const isTest = /\.test\.ts$|(^|\/)test_\w+\.py$/.test(path);
+  if (!/\.(tsx?|py)$/.test(path) || /(^|\/)gen\//.test(path)) return false;
+  const isTest = /\.test\.tsx?$|(^|\/)test_\w+\.py$/.test(path);
   return kind === "comment" || isTest === (kind === "test name");
 }
 

@@ -15,7 +15,7 @@ const counts: readonly (readonly [SampleKind, number])[] = [
 ];
 const [seed = String(randomInt(1_000_000_000)), ...folders] = process.argv.slice(2);
 const sources = repositoryFiles()
-  .filter((path) => /\.(ts|py)$/.test(path))
+  .filter((path) => /\.(tsx?|py)$/.test(path))
   .filter((path) => folders.length === 0 || folders.some((folder) => path.startsWith(folder)))
   .map((path) => ({ path, text: readFileSync(join(root, path), "utf8") }));
 process.stdout.write(`seed ${seed}\n`);
