@@ -6,9 +6,7 @@ const source = /\.(ts|tsx|mjs|py|proto)$/;
 const first =
   "What|Who|Whoever|Whatever|Whose|Which|Of|As|It|Its|They|Their|Those|These|Both|So|But|And|Also";
 /** The marker of a comment or docstring at the beginning of a line or behind code, and its first word. */
-const marked = new RegExp(
-  `^(?:\\s*(/\\*\\*?|//|#|"""|\\*)|[^"'\`]*\\s(//|#)) ?(?:${first})\\b`,
-);
+const marked = new RegExp(`^(?:\\s*(/\\*\\*?|//|#|"""|\\*)|[^"'\`]*\\s(//|#)) ?(?:${first})\\b`);
 
 export const commentsBegin: Rule = {
   name: "a comment begins with its subject: not with What, It or Of",
