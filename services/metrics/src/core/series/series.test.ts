@@ -246,7 +246,7 @@ describe("buckets", () => {
     });
   });
 
-  test("of points that share one x are one", () => {
+  test("of points with equal x are a single bucket", () => {
     const given = [1, 2, 3].map((y) => [5, y] as const);
     expect(bucketsOf(listed(given), { from: null, to: null, buckets: 2 }).count).toEqual([3]);
     expect(bucketsOf(joinPoints([]), { from: null, to: null, buckets: 2 }).count).toEqual([]);
