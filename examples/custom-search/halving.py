@@ -36,7 +36,7 @@ KEEP_ONE_IN = 3
 
 
 class SuccessiveHalving(SearchMethod):
-    """Once all trials of a rung have reported, the best continue to the next rung; the others stop."""
+    """Once all trials of a rung have reported, the best continue to the next; the others stop."""
 
     def __init__(self) -> None:
         self.rung = 0

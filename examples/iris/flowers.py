@@ -34,7 +34,7 @@ def read_flowers() -> list[Flower]:
 
 
 def split_flowers(flowers: list[Flower]) -> Split:
-    """Every part has the same share of each species; measures are scaled by the training flowers."""
+    """Every part has the same share of each species; training flowers scale the measures."""
     split = Split([], [], [])
     order = random.Random(SPLIT_SEED)
     for species in range(len(SPECIES)):
