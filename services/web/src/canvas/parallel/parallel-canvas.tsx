@@ -27,7 +27,7 @@ type Props = {
 const height = 280;
 const shortestBrush = 0.01;
 
-/** A drag on an axis brushes it, a click lets its brush go. */
+/** A drag on an axis brushes it, a click removes its brush. */
 export function ParallelCanvas(props: Props): JSX.Element {
   const { rows, axes, brushes, onBrushes, chosen, metric, smallerIsBetter } = props;
   const colours = useColours();

@@ -19,7 +19,7 @@ const refresh: readonly UnaryName[] = [
   "previewRetention",
 ];
 
-/** Download, register, pin, verify, delete and bring back. */
+/** The actions on a checkpoint: download, register, pin, verify, delete and bring back. */
 export function CheckpointVerbs({ checkpoint }: { readonly checkpoint: Checkpoint }): JSX.Element {
   const { uuid, state, pins } = checkpoint;
   const [open, setOpen] = useState<Opened | null>(null);

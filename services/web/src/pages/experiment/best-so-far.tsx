@@ -49,7 +49,7 @@ export function BestSoFar({ experiment }: TabProps): JSX.Element {
 const captionOf = (improvements: number): string =>
   `Over the validations of all trials; improved ${improvements === 1 ? "once" : `${improvements} times`}.`;
 
-/** A step at each improvement, in the hue of the trial that made the last one. */
+/** A step at each improvement, in the hue of the trial with the last improvement. */
 function linesOf(items: Best): readonly Line[] {
   const last = items.at(-1);
   if (last === undefined) return [];

@@ -16,7 +16,7 @@ type Props = {
   readonly onVersion: (version: number) => void;
 };
 
-/** The decisions of the search about one trial, with their evidence. */
+/** The search's decisions about one trial, with their evidence. */
 export function TrialOfSearch({
   experiment,
   picture,

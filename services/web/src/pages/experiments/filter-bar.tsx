@@ -21,7 +21,7 @@ const presets = [
   ["With failed trials", "trials_failed > 0"],
 ] as const;
 
-/** The filter: applied by Enter, with the server's refusal shown at its column. */
+/** The filter: Enter applies it, and the server's error is shown at its column. */
 export function FilterBar({ filter, onFilter, error }: Props): JSX.Element {
   const input = useRef<HTMLInputElement>(null);
   const [text, setText] = useState(filter);

@@ -11,7 +11,7 @@ type Made = { readonly workspace: string; readonly project: string | undefined }
 type Props = {
   readonly asked: AskedPlace;
   readonly onClose: () => void;
-  /** A new place, which is shown then. */
+  /** Called with the new place, which is then shown. */
   readonly onMade: (made: Made) => void;
 };
 type Words = { readonly name: string; readonly description: string; readonly notes: string };

@@ -12,7 +12,7 @@ type Props = {
   readonly onOpen: (search: Search) => void;
 };
 
-/** Named views of this browser: filter, order, columns and place. */
+/** Named views in this browser: filter, order, columns and place. */
 export function ViewsMenu({ search, onOpen }: Props): JSX.Element {
   const [views, setViews] = useState(storedViews);
   const [name, setName] = useState<string | null>(null);

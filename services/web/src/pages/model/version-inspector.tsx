@@ -16,7 +16,7 @@ import { Source, type Version } from "./version-columns.tsx";
 
 type Props = { readonly version: Version; readonly onClose: () => void };
 
-/** A version's lineage, metrics and words, and what can be done with it. */
+/** A version's lineage, metrics and descriptions, and its actions. */
 export function VersionInspector({ version, onClose }: Props): JSX.Element {
   const [open, setOpen] = useState<"alias" | "remove" | null>(null);
   const { model, experiment } = version;
