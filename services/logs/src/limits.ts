@@ -7,10 +7,7 @@ export const logsLimits = {
   rowsPerWriteMax: 5_000,
   /** Rows waiting in one process; beyond this number agents wait and keep their files. */
   rowsWaitingMax: 50_000,
-  /**
-   * Bytes of text in one insert, and waiting in one process. 5,000 lines of 200 bytes take a fourth of an insert; of
-   * lines of 64 KiB an insert takes about sixty.
-   */
+  /** Bytes of lines in one insert, and waiting in one process: an insert has about sixty lines of 64 KiB. */
   bytesPerWriteMax: 4 * 1024 * 1024,
   bytesWaitingMax: 64 * 1024 * 1024,
   /** Lines in one answer, and their bytes as JSON: an answer is one message on the bus, of at most 1 MiB. */

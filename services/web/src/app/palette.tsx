@@ -37,7 +37,7 @@ export function Palette({ onClose }: Props): JSX.Element {
               placeholder="A page, an experiment or trial by number or name, a model, an action"
             />
             <Command.List className={styles["list"]}>
-              <Command.Empty className={styles["empty"]}>Nothing is called that.</Command.Empty>
+              <Command.Empty className={styles["empty"]}>Nothing has this name.</Command.Empty>
               <Group heading="On this page">
                 {verbs
                   .filter(({ title }) => matches(title))

@@ -159,7 +159,7 @@ function RegisterDialog({ checkpoint, onClose }: DialogProps): JSX.Element {
       open
       onClose={onClose}
       title={`Register checkpoint ${checkpoint.slice(0, 8)}`}
-      description="It becomes the next version of a model, which holds it. A model that does not exist is created."
+      description="It becomes the next version of a model, which pins it. A model that does not exist is created."
       actions={
         <>
           <Button onClick={onClose}>Cancel</Button>

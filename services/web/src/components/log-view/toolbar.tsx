@@ -31,7 +31,7 @@ export function Toolbar({ log, search, onSearch, name, chosen }: Props): JSX.Ele
   const change = (changes: LogSearch) =>
     onSearch(logSearchOf({ ...search, line: undefined, to: undefined, ...changes }));
   return (
-    <div className={styles["toolbar"]} role="toolbar" aria-label="What is shown of the log">
+    <div className={styles["toolbar"]} role="toolbar" aria-label="Display of the log">
       <SearchForm search={search} onChange={change} />
       <Choice
         label="Level"

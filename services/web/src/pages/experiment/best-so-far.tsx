@@ -22,7 +22,7 @@ export function BestSoFar({ experiment }: TabProps): JSX.Element {
     return (
       <section className={styles["panel"]} aria-labelledby="best-so-far">
         <h2 id="best-so-far">Best so far</h2>
-        <p className={styles["note"]}>No value yet that counts: those of failed trials do not.</p>
+        <p className={styles["note"]}>No value yet. Values of failed trials do not count.</p>
       </section>
     );
   }

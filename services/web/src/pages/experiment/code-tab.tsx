@@ -22,10 +22,10 @@ export function CodeTab({ experiment: { id } }: TabProps): JSX.Element {
   if (rows.length === 0) {
     return (
       <EmptyState
-        title="This experiment came without code."
+        title="This experiment has no code."
         command={`yard experiment describe ${id}`}
       >
-        Its entrypoint runs what is installed where its runs are.
+        Its entrypoint runs software that is installed on the agents.
       </EmptyState>
     );
   }

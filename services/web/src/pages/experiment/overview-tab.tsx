@@ -53,7 +53,7 @@ export function OverviewTab({ experiment }: TabProps): JSX.Element {
         title="This experiment has no trial yet."
         command={`yard experiment logs ${id} -f`}
       >
-        Its search proposes the first one when it starts.
+        The search proposes the first trial when it starts.
       </EmptyState>
     );
   }

@@ -17,7 +17,7 @@ type Props = {
 const presets = [
   ["Active", "state = ACTIVE"],
   ["Failed", "state = ERROR"],
-  ["Of the last week", "created_at > -7d"],
+  ["Created in the last week", "created_at > -7d"],
   ["With failed trials", "trials_failed > 0"],
 ] as const;
 

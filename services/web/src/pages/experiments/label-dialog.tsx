@@ -93,14 +93,18 @@ function Fields(props: {
     <>
       <Field
         label="Add labels"
-        hint="With commas between them."
+        hint="Labels, separated by commas."
         autoFocus
         value={texts.adding}
         onChange={({ target }) => onTexts({ ...texts, adding: target.value })}
       />
       <Field
         label="Remove labels"
-        hint={labels.length === 0 ? "They have none." : `They have ${labels.join(", ")}.`}
+        hint={
+          labels.length === 0
+            ? "The experiments have no labels."
+            : `Labels of the experiments: ${labels.join(", ")}.`
+        }
         value={texts.removing}
         onChange={({ target }) => onTexts({ ...texts, removing: target.value })}
       />

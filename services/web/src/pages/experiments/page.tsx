@@ -199,7 +199,7 @@ function Rows(props: RowsProps): JSX.Element {
 
 function Empty({ search }: { readonly search: Search }): JSX.Element {
   const isAll = search.filter === undefined && search.workspace === undefined;
-  if (!isAll) return <EmptyState title="No experiment is like that." />;
+  if (!isAll) return <EmptyState title="No experiment matches." />;
   return (
     <EmptyState
       title="There is no experiment yet."

@@ -56,7 +56,9 @@ function useArchiving(place: Place): { readonly run: () => void; readonly isPend
   const changes = [archiveWorkspace, unarchiveWorkspace, archiveProject, unarchiveProject];
   const run = (): void => {
     const { workspace, project } = namesOf(place);
-    const done = place.archived ? "is in lists again" : "is archived: it takes no new experiments";
+    const done = place.archived
+      ? "is shown in lists again"
+      : "is archived: it takes no new experiments";
     const isArchived = place.archived;
     const changed =
       project === undefined

@@ -16,7 +16,7 @@ export function useCsv(save: () => ReturnType<typeof exportCsv>): Verb {
     setSaving(true);
     save()
       .then(({ rows, isCut }) => {
-        const more = isCut ? " The list has more than a file takes: a filter chooses fewer." : "";
+        const more = isCut ? " The list has more rows than a file may have: use a filter." : "";
         say.done(`${count(rows)} rows are in experiments.csv.${more}`);
       }, say.failed)
       .finally(() => setSaving(false));

@@ -28,7 +28,7 @@ export function AliasesTab({ model, aliases }: Props): JSX.Element {
         title="This model has no aliases."
         command={`yard model promote ${model} VERSION --alias champion --reason "…"`}
       >
-        An alias names one version at a time, for those who always want the current one.
+        An alias names one version at a time, for downloads of the current version.
       </EmptyState>
     );
   }

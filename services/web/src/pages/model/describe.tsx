@@ -54,7 +54,7 @@ export function Describe({ of, isPending, error, onSave }: Props): JSX.Element {
         label="Labels"
         hint={
           areText(of.labels)
-            ? "With commas between them."
+            ? "Labels, separated by commas."
             : "A label has a comma in it: edit the labels with yard or Python."
         }
         readOnly={!areText(of.labels)}

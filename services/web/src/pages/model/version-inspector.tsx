@@ -97,7 +97,7 @@ function RemoveDialog({ version, onClose }: Props): JSX.Element {
       open
       onClose={onClose}
       title={`Remove version ${at} of ${model}`}
-      description="Its number is not given again. Its checkpoint is held by it no longer, so the retention policy of its experiment may delete it."
+      description="The number is not used again. The version no longer pins its checkpoint, so the retention policy of its experiment may delete it."
       actions={
         <>
           <Button onClick={onClose}>Cancel</Button>

@@ -26,7 +26,7 @@ export function Overview(props: TabProps): JSX.Element {
         {trial.logPoliciesMatched.length > 0 && <Policies trial={trial} />}
         <Curves {...props} />
       </div>
-      <aside className={styles["facts"]} aria-label="What is known of the trial">
+      <aside className={styles["facts"]} aria-label="Facts about the trial">
         <Facts {...props} />
       </aside>
     </div>
