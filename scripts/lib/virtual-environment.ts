@@ -13,7 +13,7 @@ const call = promisify(execFile);
 export const pythonOf = (folder: string): string => join(folder, "bin", "python");
 
 /**
- * Makes the environment anew, with the first of the package lists that pip can install. Returns null, or the problem.
+ * Recreates the environment with the first of the package lists that pip can install. Returns null, or the problem.
  */
 export async function makeVirtualEnvironment(
   folder: string,

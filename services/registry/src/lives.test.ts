@@ -1,4 +1,4 @@
-/** What people do with complete checkpoints: pin them, verify them, and audit storages. */
+/** Actions of people on complete checkpoints: they pin and verify them, and audit storages. */
 import { randomUUID } from "node:crypto";
 import { appendFile, mkdir, rename, rm, symlink, utimes, writeFile } from "node:fs/promises";
 import { join } from "node:path";

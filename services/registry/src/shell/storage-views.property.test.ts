@@ -20,7 +20,7 @@ const manifest = [
 const written = "00000000-0000-4000-8000-00000000000a";
 const another = "00000000-0000-4000-8000-00000000000b";
 
-/** What a host may see as the marker of the storage; only the first is the marker that the writer saw. */
+/** The markers that a host may see at the storage; only the first is the one that the writer saw. */
 const markers = [written, another, null, "", "garbage", "a folder"] as const;
 const files = ["whole", "truncated", "missing", "no folder"] as const;
 

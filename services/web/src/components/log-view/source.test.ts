@@ -36,7 +36,7 @@ describe("the source of lines", () => {
     ]);
   });
 
-  it("stops reading when the answer says that no more lines follow", async () => {
+  it("stops reading when the answer reports that no more lines follow", async () => {
     const client = answering(() => ({ items: [] }));
     const source = logSource(client, { trial: "1.2" }, {});
     expect(await source.read({ after: "4" }, never)).toMatchObject({ next: null, lines: [] });

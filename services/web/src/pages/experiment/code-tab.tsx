@@ -21,10 +21,7 @@ export function CodeTab({ experiment: { id } }: TabProps): JSX.Element {
   if (files.isPending) return <p className={styles["loading"]}>Loading the files …</p>;
   if (rows.length === 0) {
     return (
-      <EmptyState
-        title="This experiment has no code."
-        command={`yard experiment describe ${id}`}
-      >
+      <EmptyState title="This experiment has no code." command={`yard experiment describe ${id}`}>
         Its entrypoint runs software that is installed on the agents.
       </EmptyState>
     );
