@@ -1,7 +1,7 @@
 /**
  * The stream of an experiment's points: tails in the order of their positions, compacted tails for one more hour, and
  * the runs that supersede steps of earlier runs. A writer updates the stream's row of metrics.streams in its commit, so
- * positions are committed in order, without gaps.
+ * positions are committed in order, and a reader misses none.
  */
 import { isFault } from "@trainyard/kernel";
 import { tableFault } from "@trainyard/runtime";

@@ -47,11 +47,11 @@ describe("versions side by side", () => {
 });
 
 describe("conditions", () => {
-  it("are divided at the word "and", in upper or lower case", () => {
+  it("are divided at the word and, in upper or lower case", () => {
     expect(conditionsOf("metrics.loss<0.5 AND label=x")).toEqual(["metrics.loss<0.5", "label=x"]);
   });
 
-  it("keep an "and" within JSON text", () => {
+  it("keep the word and within JSON text", () => {
     expect(conditionsOf('metrics."top and 5">0.9 and step>3')).toEqual([
       'metrics."top and 5">0.9',
       "step>3",
