@@ -27,7 +27,7 @@ async function purge(aheadMs: number): Promise<void> {
   const clock = { ...systemClock, nowMs: () => systemClock.nowMs() + aheadMs };
   try {
     while (await purgeDeleted({ pool, log, clock })) {
-      // There is more to read.
+      // purgeDeleted returns false after the last page of the log.
     }
   } finally {
     await pool.end();

@@ -33,7 +33,7 @@ const tell = (trial: string, ...events: Parameters<TestRegistry["stage"]["tell"]
 const becomes = (checkpoint: string, names: readonly string[]) =>
   vi.waitFor(async () => expect(await registry.names(checkpoint)).toEqual(names), soon);
 
-describe("after the end of its run", () => {
+describe("after the end of a run", () => {
   test("a named checkpoint completes, declared before or not, and can be restored from", async () => {
     const trial = await registry.newTrial();
     const { checkpoint: declared } = await registry.declare(trial);

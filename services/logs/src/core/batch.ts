@@ -59,7 +59,7 @@ export function parseBatch(
     return reject("invalid_request", `${first.path} ${first.detail}`, problems);
   }
   if (bytes > limits.batchBytesMax) {
-    const detail = `holds ${bytes} bytes of text; a batch takes ${limits.batchBytesMax}`;
+    const detail = `has ${bytes} bytes of text; a batch may have at most ${limits.batchBytesMax}`;
     return reject("batch_too_large", `lines ${detail}`, [{ path: "lines", detail }]);
   }
   return rows;

@@ -147,7 +147,7 @@ class Lives {
     const ahead = metricsLimits.purgeAfterMs + 1_000;
     const clock = { ...systemClock, nowMs: () => systemClock.nowMs() + ahead };
     while (await purgeDeleted({ pool, log: this.#log, clock, rowsMax })) {
-      // There is more to read.
+      // purgeDeleted returns false after the last page of the log.
     }
   }
 

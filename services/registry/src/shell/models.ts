@@ -185,7 +185,7 @@ function refusalOf(
 ): Rejection | null {
   if (onlyTrial !== "" && declared?.trial !== onlyTrial) {
     const owner = declared?.uploadedBy ?? `trial ${declared?.trial}`;
-    const detail = `a run of trial ${onlyTrial} can register only checkpoints of its trial, and ${checkpoint} is ${owner}'s`;
+    const detail = `a run of trial ${onlyTrial} can register only checkpoints of its trial, and ${checkpoint} belongs to ${owner}`;
     return reject("not_your_run", detail);
   }
   if (status !== "completed") {

@@ -26,7 +26,7 @@ export async function ownCheckpoint(
     trial === "" ? declared.uploadedBy === by : declared.trial === trial && declared.run === run;
   if (isOwn) return { state, declared };
   const owner = declared.uploadedBy ?? `run ${declared.trial}#${declared.run}`;
-  return reject("not_your_run", `checkpoint ${checkpoint} is ${owner}'s`);
+  return reject("not_your_run", `checkpoint ${checkpoint} belongs to ${owner}`);
 }
 
 /** The reason that the run may no longer write the checkpoint; null while it may, and for a person. */

@@ -23,7 +23,7 @@ export type CheckpointState = {
   readonly declared: Declared | null;
   /** The digest of the manifest; empty until completed. */
   readonly manifestDigest: string;
-  /** The reason why it failed or was abandoned. */
+  /** The reason why the checkpoint failed or was abandoned. */
   readonly reason: string;
   readonly pins: readonly Pin[];
   /** The last verification's report if it found damage, else null. */

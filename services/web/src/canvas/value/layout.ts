@@ -6,7 +6,7 @@ export type Bar = {
   readonly y: number;
   readonly width: number;
   readonly height: number;
-  /** The tooltip. */
+  /** The text of the tooltip. */
   readonly title: string;
 };
 
