@@ -1,5 +1,5 @@
-// npm run -s samples -- [SEED] [FOLDER…]: thirty comments, twenty messages and twenty test names to read aloud, drawn
-// by a seed that is printed. Each that needs a second reading is rewritten.
+// npm run -s samples -- [SEED] [FOLDER…]: draws thirty comments, twenty messages and twenty test names to read aloud,
+// and prints the seed. Each text that needs a second reading is to be rewritten.
 import { randomInt } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";

@@ -33,7 +33,7 @@ describe("a stored line", () => {
     expect(lines[0]?.receivedAtMs).toBeGreaterThan(beganMs);
   });
 
-  test("of an earlier version has neither rank nor level nor a time of receipt, and is found without these filters", async () => {
+  test("of an earlier version has no rank, level or time of receipt, and is returned without these filters", async () => {
     const task = newTask();
     const admin = new pg.Client(logs.stage.postgres.url({ database: "trainyard" }));
     await admin.connect();
@@ -83,7 +83,7 @@ describe("lines are filtered", () => {
     expect(await logs.texts({ task, search: "signa" })).toEqual([]);
   });
 
-  test("by an expression that would take a backtracking engine forever, without holding up other readers", async () => {
+  test("by an expression that hangs a backtracking engine, without delaying other readers", async () => {
     const [slow, other] = [newTask(), newTask()];
     const text = `${"a".repeat(16_383)}b`;
     const lines = Array.from({ length: 40 }, (_, n) => line(`${slow}#1`, n, text));
@@ -99,7 +99,7 @@ describe("lines are filtered", () => {
     expect((await asked).lines).toEqual([]);
   });
 
-  test("in answers that stop after their share and say where the next begins, in both directions", async () => {
+  test("in answers of bounded work, each with a cursor for the next answer, in both directions", async () => {
     const task = newTask();
     const count = 2 * logsLimits.linesPerStepMax + 10;
     const lines = Array.from({ length: count }, (_, n) =>
@@ -122,7 +122,7 @@ describe("lines are filtered", () => {
   });
 });
 
-test("an answer whose expression takes long ends after its share of time, and the next continues", async () => {
+test("an answer with a slow expression ends when its time is used up, and the next answer continues", async () => {
   const task = newTask();
   const texts = [...slowTexts(20), `${"a".repeat(401)}c`];
   await logs.written(texts.map((text, n) => line(`${task}#1`, n, text)));
@@ -138,7 +138,7 @@ test("an answer whose expression takes long ends after its share of time, and th
 });
 
 describe("a range of lines", () => {
-  test("is between two cursors, and is read backwards page by page", async () => {
+  test("between two cursors is also read backwards, page by page", async () => {
     const task = newTask();
     await logs.written(Array.from({ length: 10 }, (_, n) => line(`${task}#1`, n, String(n))));
     const { lines } = await logs.page({ task });
@@ -159,7 +159,7 @@ describe("a range of lines", () => {
   });
 
   test.each([1, 3, 100])(
-    "begins or ends at a time, and is read in both directions in pages of %i, beside another trial's",
+    "between two times is read in both directions in pages of %i, apart from another trial's lines",
     async (limit) => {
       const task = newTask();
       const other = `${task.split(".")[0]}.99`;
@@ -179,13 +179,13 @@ describe("a range of lines", () => {
         backwards.unshift(...page.lines.map(({ line: stored }) => stored?.text ?? ""));
         [before, more] = [page.next, page.next !== ""];
       }
-      // Lines 4 and 5 have one time.
+      // Lines 4 and 5 have the same time.
       expect(forwards).toEqual(["4", "5", "6", "7", "8", "9", "10", "11", "12", "13"]);
       expect(backwards).toEqual(["0", "1", "2", "3"]);
     },
   );
 
-  test("that a reader has read to its end continues with what was written since, whatever the filter left out", async () => {
+  test("continues with new lines after its end, past lines that the filter left out", async () => {
     const task = newTask();
     await logs.written([line(`${task}#1`, 1, "hay"), line(`${task}#1`, 2, "hay")]);
     const { next, more } = await logs.page({ task, contains: "needle" });
@@ -197,7 +197,7 @@ describe("a range of lines", () => {
   });
 });
 
-test("a filter that is none is refused with its reason", async () => {
+test("an invalid filter is refused with its reason", async () => {
   const refusals = await Promise.all([
     logs.refusal({ task: "12", matches: "(" }),
     logs.refusal({ task: "12", matches: "(a)\\1" }),

@@ -1,5 +1,6 @@
 /**
- * Commands that no agent and no gateway sends: each is answered or refused with a reason, and the next one is answered.
+ * Malformed commands, as no agent and no gateway sends them: each one is answered or refused with a reason, and the
+ * service continues.
  */
 import { LogLevel, LogSource } from "@trainyard/contracts/commands";
 import fc from "fast-check";
@@ -23,7 +24,7 @@ const text = fc.oneof(
 const count = fc.oneof(fc.nat({ max: 2 ** 32 - 1 }), fc.constantFrom(0, 1));
 const double = fc.oneof(fc.double(), fc.constantFrom(-1, 0.5, 2 ** 53, 1e308));
 
-test("no query is a fault", async () => {
+test("no query causes a fault, however malformed", async () => {
   await logs.written([line("1.1#1", 1, "a line")]);
   const one = fc.record(
     {
@@ -45,7 +46,7 @@ test("no query is a fault", async () => {
   expect(await logs.texts({ task: "1.1" })).toEqual(["a line"]);
 });
 
-test("no batch is a fault", async () => {
+test("no batch causes a fault, however malformed", async () => {
   const odd = fc.record({
     allocation: fc.oneof(text, fc.constant("2.1#1")),
     ...{ nodeRank: count, sequence: double, atMs: double, text, rank: count },

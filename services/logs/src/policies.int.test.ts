@@ -17,7 +17,7 @@ afterAll(async () => {
 
 type Policy = { readonly name?: string; readonly pattern?: string; readonly action?: string };
 
-/** An experiment of this test's own, with these policies; its first trial. */
+/** Creates an experiment with these policies. Returns its first trial. */
 async function trialWith(...policies: readonly Policy[]): Promise<string> {
   experiments += 1;
   const data: EventData<"ExperimentCreated"> = {
@@ -43,7 +43,7 @@ const signalsOf = async (trial: string) =>
   (await logs.stage.events(`logsignal-${trial}`)).map(({ data }) => data);
 
 describe("a line that matches a log policy", () => {
-  test("is in the log once its batch is acknowledged, with run, agent, rank and the line's cursor", async () => {
+  test("is recorded before its batch is acknowledged, with run, agent, rank and the line's cursor", async () => {
     const trial = await trialWith(oom, ecc, { name: "seen", pattern: "epoch 3" });
     const text = "[rank=3] torch.OutOfMemoryError: CUDA out of memory. Tried to allocate";
     await logs.written([
@@ -61,7 +61,7 @@ describe("a line that matches a log policy", () => {
     ]);
   });
 
-  test("is recorded once for a policy and a node of a run, by whichever replica, and again for another", async () => {
+  test("is recorded once per policy and node of a run, by any replica, and once more for another node", async () => {
     const trial = await trialWith(ecc);
     const text = "uncorrectable ECC error encountered";
     await using _other = await logs.replica();
@@ -77,10 +77,10 @@ describe("a line that matches a log policy", () => {
     ]);
   });
 
-  test("that was stored before the service died is recorded when its batch is sent again", async () => {
+  test("is recorded on a resend when the service died after storing it", async () => {
     const trial = await trialWith(oom);
     const rows = [line(`${trial}#1`, 1, "CUDA out of memory")];
-    // The missing table leaves the lines stored and the event unwritten, as a crash between the two does.
+    // Renaming the events table leaves the lines stored and the event unwritten, like a crash between the two.
     await logs.stage.sql("alter table log.events rename to events_away");
     const answer = await logs.write(rows);
     await logs.stage.sql("alter table log.events_away rename to events");
@@ -95,13 +95,13 @@ describe("a line that matches a log policy", () => {
   });
 });
 
-test("a policy without a pattern is off, and one without a name is called by its pattern", async () => {
+test("a policy without a pattern is off, and a policy without a name is named by its pattern", async () => {
   const trial = await trialWith({ name: "CUDA OOM" }, { pattern: "^x+$", action: "exclude_node" });
   await logs.written([line(`${trial}#1`, 1, "CUDA out of memory"), line(`${trial}#1`, 2, "xx")]);
   expect(await signalsOf(trial)).toMatchObject([{ policy: "^x+$", action: "exclude_node" }]);
 });
 
-test("a recorded policy whose pattern is no expression any more is off, and stops nothing", async () => {
+test("a recorded policy with an invalid pattern is off, and its experiment's other policies still match", async () => {
   const trial = await trialWith({ name: "broken", pattern: "(", action: "cancel_retries" }, oom);
   await logs.written([line(`${trial}#1`, 1, "("), line(`${trial}#1`, 2, "CUDA out of memory")]);
   await logs.written([line(`${trial}#2`, 1, "(")]);
@@ -112,7 +112,7 @@ test("a recorded policy whose pattern is no expression any more is off, and stop
   ]);
 });
 
-test("lines that were compared are not compared again when their batch comes again", async () => {
+test("a resent batch is not compared with the policies again", async () => {
   const trial = await trialWith({ name: "slow", pattern: slowPattern, action: "cancel_retries" });
   const lines = slowTexts(8).map((text, n) => line(`${trial}#1`, n, text));
   const timed = async () => {
@@ -124,7 +124,7 @@ test("lines that were compared are not compared again when their batch comes aga
   expect(await timed()).toBeLessThan(first / 3);
 });
 
-test("an expression on which a backtracking engine hangs delays no other run, and its own run's lines are stored", async () => {
+test("an expression that hangs a backtracking engine delays no other run, and its run's lines are stored", async () => {
   const slow = await trialWith(
     { name: "slow", pattern: "(a+)+$", action: "cancel_retries" },
     ...Array.from({ length: 15 }, (_, n) => ({ pattern: `(a+)+[c-f]{${n + 1}}$` })),
@@ -142,7 +142,7 @@ test("an expression on which a backtracking engine hangs delays no other run, an
     }),
   );
   await logs.written([line(`${other}#1`, 1, "CUDA out of memory")]);
-  // Its six batches of 40 lines are compared with 16 expressions, which takes seconds.
+  // The six batches of 40 lines are compared with 16 expressions, which takes seconds.
   expect(taken.length).toBeLessThan(6);
   expect(await signalsOf(other)).toHaveLength(1);
   await flood;

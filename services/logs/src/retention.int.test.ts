@@ -15,7 +15,7 @@ let logs: TestLogs;
 const stack = new AsyncDisposableStack();
 let pool: pg.Pool;
 let experiments = 5_000;
-/** How far the service's clock is ahead. */
+/** The service's clock is this far ahead of the system clock. */
 let aheadMs = 0;
 const dayMs = 24 * 60 * 60 * 1_000;
 
@@ -87,7 +87,7 @@ const tells = (experiment: string, type: "Requested" | "Undone" | "gone") => {
 };
 
 describe("lines of an experiment that is deleted", () => {
-  test("rest during the grace, also those whose days are over and bytes too many", async () => {
+  test("are kept during the grace, even beyond the retention days and bytes", async () => {
     const experiment = await newExperiment(0);
     await write(experiment, 3);
     await ends(experiment);
@@ -99,7 +99,7 @@ describe("lines of an experiment that is deleted", () => {
     expect(await countOf(experiment)).toBe(0);
   });
 
-  test("are removed after it, and those that come later as well", async () => {
+  test("are removed after the grace, as are lines that arrive later", async () => {
     const experiment = await newExperiment(-1);
     await write(experiment, 3);
     await ends(experiment);
@@ -114,7 +114,7 @@ describe("lines of an experiment that is deleted", () => {
 });
 
 describe("lines of an experiment are removed", () => {
-  test("as many days after its end as its configuration says, and the reader is informed", async () => {
+  test("as many days after its end as its configuration says, and answers count them", async () => {
     const [brief, other] = [await newExperiment(3), await newExperiment()];
     for (const experiment of [brief, other]) {
       await write(experiment, 5);
@@ -136,7 +136,7 @@ describe("lines of an experiment are removed", () => {
     expect(Math.abs((removed?.untilMs ?? 0) - Date.now())).toBeLessThan(dayMs);
   });
 
-  test("by the cluster's days where it says nothing, and never where it says -1", async () => {
+  test("after the cluster's days without a configured number, and never with -1", async () => {
     const [silent, forever] = [await newExperiment(), await newExperiment(-1)];
     for (const experiment of [silent, forever]) {
       await write(experiment, 2);
@@ -147,7 +147,7 @@ describe("lines of an experiment are removed", () => {
     expect([await countOf(silent), await countOf(forever)]).toEqual([0, 2]);
   });
 
-  test("not while it runs, however old they are", async () => {
+  test("only after its end, however old they are", async () => {
     const running = await newExperiment(0);
     await write(running, 2);
     aheadMs = 400 * dayMs;
@@ -155,7 +155,7 @@ describe("lines of an experiment are removed", () => {
     expect(await countOf(running)).toBe(2);
   });
 
-  test("in bounded statements, all of them, and those that an agent brings later too", async () => {
+  test("in bounded statements until none is left, and so are lines that arrive later", async () => {
     const experiment = await newExperiment(0);
     for (let from = 0; from < 2; from += 1) {
       const size = logsLimits.linesPerRemovalMax / 2 + 100;
@@ -177,13 +177,13 @@ describe("lines of an experiment are removed", () => {
   });
 });
 
-test("the oldest lines of an experiment that has more bytes than the cluster keeps are removed, while it runs", async () => {
+test("the oldest lines of a running experiment are removed beyond the cluster's limit of bytes", async () => {
   const [large, small] = [await newExperiment(), await newExperiment()];
   await write(large, 20, "y".repeat(99));
   await write(small, 5);
   await sweep({ retentionBytes: 1_050 });
   const { lines, removed } = await logs.page({ task: large });
-  // Ten lines of 101 bytes are left of 2,010 bytes.
+  // Ten lines of 101 bytes remain of 2,010 bytes.
   const left = Array.from({ length: 10 }, (_, n) => 10 + n);
   expect(lines.map(({ line: stored }) => stored?.sequence)).toEqual(left);
   expect(removed?.lines).toBe(10);
@@ -192,7 +192,7 @@ test("the oldest lines of an experiment that has more bytes than the cluster kee
   expect(await countOf(large)).toBe(10);
 });
 
-test("lines beyond the cluster's bytes are removed by one look, however many they are", async () => {
+test("one sweep removes all lines beyond the cluster's limit of bytes, in several statements", async () => {
   const experiment = await newExperiment();
   const size = logsLimits.linesPerRemovalMax / 2 + 100;
   for (let run = 1; run <= 2; run += 1) {
@@ -203,7 +203,7 @@ test("lines beyond the cluster's bytes are removed by one look, however many the
   expect(await countOf(experiment)).toBe(50);
 });
 
-test("an experiment whose lines cannot be removed keeps no other's", async () => {
+test("an experiment whose lines cannot be removed does not block the removal of others", async () => {
   const [bad, good] = [await newExperiment(0), await newExperiment(0)];
   for (const experiment of [bad, good]) {
     await write(experiment, 2);
@@ -228,7 +228,7 @@ test("an experiment whose lines cannot be removed keeps no other's", async () =>
   expect(await countOf(bad)).toBe(0);
 });
 
-test("a line that is stored while others are removed is removed too, by this look or the next", async () => {
+test("a line that is stored during a sweep is removed by this sweep or the next", async () => {
   const experiment = await newExperiment(0);
   await logs.stage.sql("insert into logs.experiments (experiment) values ($1)", [experiment]);
   await ends(experiment);

@@ -11,7 +11,7 @@ let pool: pg.Pool;
 let experiments = 0;
 let nextInsert: "never" | "before_commit" | "after_commit" = "never";
 
-/** An experiment of this test's own. */
+/** Returns the id of a new experiment for one test. */
 const newExperiment = (): string => {
   experiments += 1;
   return String(experiments);
@@ -36,7 +36,7 @@ afterAll(async () => {
 });
 
 describe("lines", () => {
-  test("that the table does not take are refused alone, and those of other agents beside them are stored", async () => {
+  test("rejected by the table are refused alone, and lines of other agents in the same write are stored", async () => {
     const admin = new pg.Client(logs.stage.postgres.url({ database: "trainyard" }));
     await admin.connect();
     await admin.query("alter table logs.lines add constraint taste check (line <> 'odd')");
@@ -55,7 +55,7 @@ describe("lines", () => {
     expect(stored).toEqual(texts.filter((text) => text !== "odd"));
   });
 
-  test("are taken with their run's token only, and what another run's holder sends keeps no number", async () => {
+  test("are accepted only with their run's token, and a forged line takes no sequence number", async () => {
     const experiment = newExperiment();
     const [mine, other] = [`${experiment}.1#1`, `${experiment}.2#1`];
     const forged = [line(mine, 1, "mine"), line(other, 1, "forged")];
@@ -66,7 +66,7 @@ describe("lines", () => {
     expect(await logs.texts({ task: experiment })).toEqual(["true"]);
   });
 
-  test("without a token that is in force wait at their agent: they are not refused, and not stored", async () => {
+  test("without a valid token are neither refused nor stored: they wait at their agent", async () => {
     const run = `${newExperiment()}.1#1`;
     const otherKey = { id: "1", secret: Buffer.alloc(32, 6) };
     for (const tokens of [[], ["ty1.1.x.1.y"], [runToken(otherKey, run, 1)]]) {
@@ -76,7 +76,7 @@ describe("lines", () => {
     expect(await logs.texts({ task: run.slice(0, -2) })).toEqual(["early"]);
   });
 
-  test("are answered with the history of the table, the same for each page", async () => {
+  test("are returned with the epoch of their table, the same on every page", async () => {
     const experiment = newExperiment();
     const none = await logs.page({ task: experiment });
     await logs.written(numbered(`${experiment}.1#1`, 1, 3));
@@ -85,7 +85,7 @@ describe("lines", () => {
     expect(some).toMatchObject({ epoch: none.epoch, more: true });
   });
 
-  test("have another history after a restored dump created their table again", async () => {
+  test("have another epoch after a restored dump recreated their table", async () => {
     const task = newExperiment();
     const { epoch } = await logs.page({ task });
     const admin = new pg.Client(logs.stage.postgres.url({ database: "trainyard" }));
@@ -101,7 +101,7 @@ describe("lines", () => {
     expect((await logs.page({ task })).epoch).toBe(epoch);
   });
 
-  test("come back as they were written, with their trial and run", async () => {
+  test("are returned as they were written, with their trial and run", async () => {
     const trial = `${newExperiment()}.3`;
     const texts = [
       "",
@@ -124,7 +124,7 @@ describe("lines", () => {
     expect(page.more).toBe(false);
   });
 
-  test("that an agent sends again after its restart are stored once", async () => {
+  test("that an agent resends after its restart are stored once", async () => {
     const run = `${newExperiment()}.1#1`;
     await logs.written(numbered(run, 1, 10));
     await logs.written(numbered(run, 6, 15));
@@ -132,7 +132,7 @@ describe("lines", () => {
     expect(await logs.texts({ task: run.slice(0, -2) })).toEqual(textsOf(numbered(run, 1, 15)));
   });
 
-  test("sent to two replicas at once are stored once, each node's in their order", async () => {
+  test("sent to two replicas at once are stored once, in order for each node", async () => {
     const run = `${newExperiment()}.1#1`;
     const other = await logs.replica();
     const batches = [0, 1, 2].flatMap((rank) => [
@@ -150,8 +150,8 @@ describe("lines", () => {
   });
 });
 
-describe("a fault of the database", () => {
-  test("before the commit: nothing is acknowledged, and the same batch completes it", async () => {
+describe("a database fault", () => {
+  test("before the commit leaves the batch unacknowledged, and a retry stores it", async () => {
     const run = `${newExperiment()}.1#1`;
     nextInsert = "before_commit";
     expect(await logs.write(numbered(run, 1, 3))).toEqual({ kind: "unavailable" });
@@ -160,7 +160,7 @@ describe("a fault of the database", () => {
     expect((await logs.texts({ task: run.slice(0, -2) })).length).toBe(3);
   });
 
-  test("between the commit and the answer: the same batch changes nothing", async () => {
+  test("between the commit and the answer is harmless: a retry of the batch changes nothing", async () => {
     const run = `${newExperiment()}.1#1`;
     nextInsert = "after_commit";
     expect(await logs.write(numbered(run, 1, 3))).toEqual({ kind: "unavailable" });
@@ -170,7 +170,7 @@ describe("a fault of the database", () => {
 });
 
 describe("a follower", () => {
-  test("misses no line of writers that commit one after the other but began at once", async () => {
+  test("misses no line of writers that began together and committed one after the other", async () => {
     const run = `${newExperiment()}.1#1`;
     const trial = run.slice(0, -2);
     const slow = new pg.Client({ connectionString: databaseUrl() });
@@ -199,7 +199,7 @@ describe("a follower", () => {
     expect(await logs.texts({ task: trial })).toEqual(["first", "second"]);
   });
 
-  test("that reads on from its last line while several write has every line once", async () => {
+  test("that continues from its last line during concurrent writes gets every line once", async () => {
     const experiment = newExperiment();
     const other = await logs.replica();
     const writers = [1, 2, 3, 4].map(async (trial) => {
@@ -228,7 +228,7 @@ describe("a follower", () => {
     }
   });
 
-  test("hears of a batch on the bus by its last new line, once it is stored, and once", async () => {
+  test("is notified of a stored batch once, by its last new line", async () => {
     const run = `${newExperiment()}.7#1`;
     const heard: { readonly subject: string; readonly texts: readonly string[] }[] = [];
     const bus = logs.stage.hub.connect("gateway");
@@ -249,7 +249,7 @@ describe("a follower", () => {
 });
 
 describe("a query", () => {
-  test("of an experiment gives the lines of all its trials, of a trial its own", async () => {
+  test("of an experiment returns the lines of all its trials, of a trial only the trial's lines", async () => {
     const experiment = newExperiment();
     await logs.written([line(`${experiment}.1#1`, 1, "a"), line(`${experiment}.2#1`, 1, "b")]);
     await logs.written([line(`${experiment}.1#2`, 1, "c"), line(`${experiment}0.1#1`, 1, "d")]);
@@ -258,7 +258,7 @@ describe("a query", () => {
     expect(await logs.texts({ task: `${experiment}.9` })).toEqual([]);
   });
 
-  test("gives every line once, page by page", async () => {
+  test("returns every line once, page by page", async () => {
     const run = `${newExperiment()}.1#1`;
     const lines = numbered(run, 1, 25);
     await logs.written(lines);
@@ -273,10 +273,10 @@ describe("a query", () => {
     expect(texts).toEqual(textsOf(lines));
   });
 
-  test("is cut where the answer's bytes run out, not its lines", async () => {
+  test("ends a page at its limit of bytes, also below its limit of lines", async () => {
     const run = `${newExperiment()}.1#1`;
-    // Each of these characters takes six bytes in JSON, so that the last two pages hold fewer lines than the database
-    // gave.
+    // Each of these characters takes six bytes in JSON, so the last two pages contain fewer lines than the database
+    // returned.
     const lines = Array.from({ length: 12 }, (_, n) => line(run, n, "\u001b".repeat(30_000)));
     await logs.written(lines);
     const sizes: number[] = [];
@@ -292,7 +292,7 @@ describe("a query", () => {
     expect(tail.lines.map(({ line: stored }) => stored?.sequence)).toEqual([9, 10, 11]);
   });
 
-  test("of the last lines gives them in their order, and a reader continues from there", async () => {
+  test("for the last lines returns them in order, with a cursor to continue from", async () => {
     const run = `${newExperiment()}.1#1`;
     const trial = run.slice(0, -2);
     await logs.written(numbered(run, 1, 30));
@@ -305,7 +305,7 @@ describe("a query", () => {
     ]);
   });
 
-  test("may name run, node, source and a text, also for the last lines", async () => {
+  test("filters by run, node, source and text, also for the last lines", async () => {
     const experiment = newExperiment();
     const task = `${experiment}.1`;
     await logs.written([
@@ -327,7 +327,7 @@ describe("a query", () => {
     expect(await logs.texts({ task, contains: "loss", tail: 1, run: 1 })).toEqual(["loss 2"]);
   });
 
-  test("that asks for what does not exist is refused with a reason", async () => {
+  test("with an invalid task, cursor or text is refused with a reason", async () => {
     const refusals = await Promise.all([
       logs.refusal({ task: "x" }),
       logs.refusal({ task: "12.3#1" }),
@@ -338,7 +338,7 @@ describe("a query", () => {
   });
 });
 
-test("a batch with a line that cannot be stored is refused as a whole, with its path", async () => {
+test("a batch with an invalid line is refused as a whole, with the line's path", async () => {
   const experiment = newExperiment();
   const good = line(`${experiment}.1#1`, 1, "x");
   const answer = await logs.write([good, { ...good, sequence: 2, allocation: "nobody" }]);
@@ -351,7 +351,10 @@ test("a batch with a line that cannot be stored is refused as a whole, with its 
 
 const databaseUrl = (): string => logs.stage.variables["TRAINYARD_POSTGRES_URL"] ?? "";
 
-/** The replica's pool, whose next insert fails when asked: before it reaches the database, or after its commit. */
+/**
+ * The replica's connection pool. Its next insert can be made to fail, before it reaches the database or after its
+ * commit.
+ */
 function breakablePool(): pg.Pool {
   const opened = new pg.Pool({ connectionString: databaseUrl(), max: 4 });
   const query = opened.query.bind(opened) as (...given: unknown[]) => Promise<unknown>;

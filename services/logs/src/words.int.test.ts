@@ -41,7 +41,7 @@ const chunksOf = (experiment: string) =>
     [experiment],
   );
 
-/** Positions of an experiment's lines, in their order. */
+/** The positions of an experiment's lines, in order. */
 const positionsOf = async (experiment: string) =>
   (
     await logs.stage.sql<{ position: string }>(
@@ -60,13 +60,13 @@ async function found(query: object): Promise<readonly number[]> {
   return numbers;
 }
 
-test("a search for words finds each line that has them, before and after the index has it", async () => {
+test("a search for words returns each line that contains them, before and after the lines are indexed", async () => {
   const two = new WordIndex(pool);
   const logger = createLogger("logs", "silent");
   expect(await found({ search: "needle FOUND" })).toEqual(needles);
   await vi.waitFor(
     async () => {
-      // Beside the replica's own.
+      // Two more indexers run concurrently with the replica's.
       await Promise.all([index.index(logger), two.index(logger)]);
       const text = "select from logs.experiments where unindexed_bytes >= 262144";
       expect(await logs.stage.sql(text)).toEqual([]);
@@ -83,7 +83,7 @@ test("a search for words finds each line that has them, before and after the ind
   expect(tail.lines.map(({ line: own }) => own?.sequence)).toEqual([6_000, 9_999]);
 });
 
-test("chunks follow each other, and a search passes over those that lack a word", async () => {
+test("chunks are consecutive, and a search skips those that lack a word", async () => {
   const [positions, chunks] = [await positionsOf("1"), await chunksOf("1")];
   expect(chunks[0]?.first).toBe(positions[0]);
   for (const [n, chunk] of chunks.entries()) {
@@ -91,12 +91,12 @@ test("chunks follow each other, and a search passes over those that lack a word"
     if (next !== undefined) {
       expect(positions.indexOf(next.first)).toBe(positions.indexOf(chunk.last) + 1);
     }
-    // Beside some 350 KiB of text.
+    // The chunk's text is about 350 KiB.
     expect(chunk.bytes).toBeLessThan(32 * 1024);
   }
   const [, second] = chunks;
   const needle = new Set(["needle"]);
-  // It is in the first chunk.
+  // The needle is in the first chunk.
   expect(await index.skip("1", needle, null)).toBe(null);
   expect(await index.skip("1", needle, positions[18] ?? "")).toBe(null);
   expect(await index.skip("1", new Set(["nowhere"]), null)).toBe(chunks.at(-1)?.last);
@@ -105,7 +105,7 @@ test("chunks follow each other, and a search passes over those that lack a word"
   expect(await index.skip("3", needle, null)).toBe(null);
 });
 
-test("a chunk goes with the last of its lines", async () => {
+test("a chunk is removed with the last of its lines", async () => {
   const kept = new KeptTable(pool);
   const before = await chunksOf("2");
   await kept.removeOldest("2", null);

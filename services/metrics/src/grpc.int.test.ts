@@ -27,7 +27,7 @@ const report = (n: number, group: string, step: number, values: JsonObject = { l
 
 type Failure = { readonly code: number; readonly metadata: { get(name: string): unknown[] } };
 
-/** The error of grpc-js for a call that failed: its status, and the code of the problem. */
+/** Awaits a failing call. Returns grpc-js's status and the problem's code. */
 async function failureOf(call: Promise<unknown>): Promise<readonly unknown[]> {
   try {
     await call;
@@ -56,7 +56,7 @@ beforeEach(async () => {
 });
 
 describe("a batch over gRPC", () => {
-  test("is stored as over HTTP, and a repeat over the other changes nothing", async () => {
+  test("is stored like one over HTTP, and a repeat over HTTP changes nothing", async () => {
     const values = { loss: 0.5, acc: "NaN", note: "x", table: [[1, "a"], { deep: null }] };
     const reports = [report(1, "training", 1, values), report(2, "validation", 2)];
     const answer = await client().call(writeReports, { run, reports });
@@ -77,7 +77,7 @@ describe("a batch over gRPC", () => {
     expect(await metrics.stage.events(`measurement-${trial}`)).toHaveLength(1);
   });
 
-  test("is refused by the rules of HTTP, with the code of its problem", async () => {
+  test("is refused by the same rules as over HTTP, with the problem's code", async () => {
     const reports = [report(1, "training", 1)];
     expect(await failureOf(client("").call(writeReports, { run, reports }))).toEqual([
       16,
@@ -111,7 +111,7 @@ describe("a batch over gRPC", () => {
     expect(await metrics.reports(trial)).toHaveLength(1);
   });
 
-  test("of a superseded step is refused as over HTTP", async () => {
+  test("of a superseded step is refused like one over HTTP", async () => {
     await metrics.request(trial, 2, 5, "checkpoint");
     await vi.waitFor(
       async () => {
@@ -126,7 +126,7 @@ describe("a batch over gRPC", () => {
 });
 
 describe("a stream of batches over gRPC", () => {
-  test("acknowledges each batch after its commit, in their order, and names what it refuses", async () => {
+  test("acknowledges each batch after its commit, in order, and names the refused reports", async () => {
     const stream = client().exchange(streamReports);
     const acknowledged: unknown[] = [];
     stream.on("data", ({ batch, accepted, refused, superseded }) =>
@@ -149,7 +149,7 @@ describe("a stream of batches over gRPC", () => {
     expect(await metrics.reports(trial)).toHaveLength(30);
   });
 
-  test("says how many reports a later run supersedes, and stores the others", async () => {
+  test("returns the number of reports that a later run supersedes, and stores the others", async () => {
     await metrics.request(trial, 2, 5, "checkpoint");
     await metrics.send(service, `${trial}#2`, { reports: [report(1, "training", 6)] });
     const stream = client().exchange(streamReports);
@@ -162,7 +162,7 @@ describe("a stream of batches over gRPC", () => {
     await once(stream, "end");
   });
 
-  test("ends with the status of what cannot be stored, and a repeat elsewhere completes it", async () => {
+  test("ends with an error status if a batch cannot be stored, and a retry on another replica stores it", async () => {
     await metrics.stage.sql("alter table metrics.tails rename to tails_away");
     const stream = client().exchange(streamReports);
     const failed = once(stream.resume(), "error").catch((error: unknown) => [error]);
@@ -176,13 +176,13 @@ describe("a stream of batches over gRPC", () => {
     expect(await metrics.reports(trial)).toHaveLength(1);
   });
 
-  test("holds back a sender that is faster than its commits", async () => {
+  test("applies backpressure to a sender that is faster than the commits", async () => {
     const stream = client().exchange(streamReports);
     stream.resume();
     const text = "x".repeat(100_000);
     let sent = 0;
     let isHeld = false;
-    // The commits wait for this lock.
+    // All commits wait for this lock.
     const release = await metrics.hold("lock table metrics.tails in exclusive mode");
     for (; sent < 2_000 && !isHeld; sent += 1) {
       const reports = [report(sent, "training", sent, { text })];

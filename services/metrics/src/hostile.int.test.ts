@@ -1,4 +1,6 @@
-/** Requests that no SDK makes: each gets its report stored or a reason, and the service answers the next one. */
+/**
+ * Malformed requests, as no SDK sends them: each report is stored or refused with a reason, and the service continues.
+ */
 import {
   MetricNamePageSchema,
   PointPageSchema,
@@ -34,7 +36,7 @@ beforeEach(async () => {
   run = `17.${trials}#1`;
 });
 
-/** The answer to some bytes, with a reason unless they were stored. */
+/** Sends bytes and returns the status; a refusal must have a reason. */
 async function statusOf(body: string | Uint8Array<ArrayBuffer>, token = metrics.token(run)) {
   const url = `${service.address()}/api/v1/runs/${encodeURIComponent(run)}/reports`;
   const headers = { "content-type": "application/json", authorization: `Bearer ${token}` };
@@ -62,7 +64,7 @@ const field = fc.constantFrom(
   ...["key", "group", "stepsCompleted", "atMs", "metrics", "rank", "aggregation", "system"],
 );
 
-test("no bytes, and no report with any value in any place, are a fault", async () => {
+test("no bytes and no report with an arbitrary value anywhere cause a fault", async () => {
   const bytes = fc.uint8Array({ maxLength: 300 }).map((list) => Uint8Array.from(list));
   const changed = fc.tuple(field, odd, fc.boolean()).map(([name, value, refuseAlone]) => {
     const one = { ...report(1, "training", 1), [name]: value };
@@ -100,7 +102,7 @@ test.each([
   await stillServes();
 });
 
-test("another run's token stores nothing, whatever it sends", async () => {
+test("a request with another run's token stores nothing, whatever its body", async () => {
   const other = metrics.token("17.999#1");
   const bodies = fc.oneof(
     fc.constant(JSON.stringify({ reports: [report(1, "training", 1)] })),
@@ -115,8 +117,8 @@ test("another run's token stores nothing, whatever it sends", async () => {
   expect(await metrics.reports(`17.${trials}`)).toEqual([]);
 });
 
-test("bytes over gRPC end their stream with a status of the sender's, and no other stream", async () => {
-  // Wire types 3, 4, 6 and 7 are not of proto3; a length reaches beyond the message.
+test("malformed bytes over gRPC end their stream with a client error, and no other stream", async () => {
+  // Bytes that are not proto3: wire types 3, 4, 6 and 7, and a length beyond the end of the message.
   for (const bytes of [[0x0f], [0x12, 0xff, 0xff, 0x03, 1], [0xff], [0x0b, 0x0c, 0x07]]) {
     using client = new GrpcClient(service.grpcAddress(), metrics.token(run));
     const stream = client.exchangeBytes(ReportService.method.streamReports);
@@ -129,7 +131,7 @@ test("bytes over gRPC end their stream with a status of the sender's, and no oth
   await stillServes();
 });
 
-test("no query is a fault", async () => {
+test("no query causes a fault, however malformed", async () => {
   const text = fc.oneof(
     fc.constantFrom(`17.${trials}`, "17", "", "step", "loss", "\0", "1e9.1", "__proto__"),
     fc.string({ unit: "binary", maxLength: 40 }),

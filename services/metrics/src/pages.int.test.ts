@@ -13,7 +13,7 @@ let metrics: TestMetrics;
 let service: ListeningService;
 let trials = 0;
 
-/** A trial of this test's own, its first run requested. */
+/** Creates a trial for one test and requests its first run. */
 async function newTrial(): Promise<string> {
   trials += 1;
   const trial = `17.${trials}`;
@@ -29,7 +29,7 @@ beforeAll(async () => {
 afterAll(() => metrics[Symbol.asyncDispose]());
 
 describe("a query", () => {
-  test("gives every point once, page by page, in order", async () => {
+  test("returns every point once, page by page, in order", async () => {
     const trial = await newTrial();
     const reports = Array.from({ length: 25 }, (_, n) => report(n, "training", 24 - n));
     await metrics.send(service, `${trial}#1`, { reports });
@@ -45,7 +45,7 @@ describe("a query", () => {
     expect(steps).toEqual(Array.from({ length: 25 }, (_, n) => n));
   });
 
-  test("of large points is cut where its bytes run out, not its points", async () => {
+  test("of large points ends a page at its limit of bytes, below its limit of points", async () => {
     const trial = await newTrial();
     const text = "x".repeat(190_000);
     const reports = Array.from({ length: 5 }, (_, n) => report(n, "note", n, { text }));
@@ -57,7 +57,7 @@ describe("a query", () => {
     expect(second.next).toBe("");
   });
 
-  test("of points with long names is cut where their bytes run out, and so is the stream", async () => {
+  test("of points with long names ends a page at its limit of bytes, and so does the stream", async () => {
     const trial = await newTrial();
     const name = "€".repeat(250);
     const reports = Array.from({ length: 1_000 }, (_, n) => ({
@@ -76,7 +76,7 @@ describe("a query", () => {
     expect(answer.reply.items.length).toBeGreaterThan(100);
   });
 
-  test("says which position it reflects, and refuses an invalid cursor", async () => {
+  test("returns the position that it reflects, and refuses an invalid cursor", async () => {
     const trial = await newTrial();
     const page = await metrics.page({ trial });
     expect(page).toMatchObject({ points: [], next: "" });
@@ -85,7 +85,7 @@ describe("a query", () => {
   });
 });
 
-test("progress is what the newest run last reported; absent when none was", async () => {
+test("progress is the last report of the newest run, and absent if no run has reported any", async () => {
   const trial = await newTrial();
   const progress = () => metrics.stage.ask([QueryProgressSchema, { trial }], ProgressSchema);
   expect(await progress()).toMatchObject({ kind: "ok", reply: {} });
@@ -96,7 +96,7 @@ test("progress is what the newest run last reported; absent when none was", asyn
   expect(await progress()).toMatchObject({ kind: "ok", reply: { fraction: 0.5 } });
 });
 
-test("a tail that an earlier version wrote is read, streamed and compacted as it was written", async () => {
+test("a tail of an earlier version is read, streamed and compacted unchanged", async () => {
   const trial = "15.1";
   await metrics.request(trial, 1);
   const values = { loss: 0.1, note: { text: "é\u{1f600}" }, lr: "NaN" };

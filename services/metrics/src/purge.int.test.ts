@@ -1,4 +1,4 @@
-/** The reports of experiments that are deleted for good. */
+/** Purging the reports of experiments that are deleted for good. */
 import { createPostgresLog } from "@trainyard/event-log";
 import { systemClock } from "@trainyard/kernel/system-clock";
 import type { ListeningService } from "@trainyard/runtime";
@@ -27,7 +27,7 @@ async function purge(aheadMs: number): Promise<void> {
   const clock = { ...systemClock, nowMs: () => systemClock.nowMs() + aheadMs };
   try {
     while (await purgeDeleted({ pool, log, clock })) {
-      // There is more to read.
+      // purgeDeleted returns false after the last page of the log.
     }
   } finally {
     await pool.end();
@@ -43,7 +43,7 @@ async function rowsOf(experiment: string): Promise<number> {
   return Number(row?.rows);
 }
 
-test("is deleted some time after the deletion, that of others not, and a late spool is refused", async () => {
+test("the reports of a deleted experiment are purged after a delay, those of others are kept, and a late spool is refused", async () => {
   for (const trial of ["21.1", "21.2", "212.1", "22.1"]) {
     await metrics.request(trial, 1);
     await send(trial, [report(0, "training", 1), report(1, "validation", 1)]);
@@ -56,7 +56,7 @@ test("is deleted some time after the deletion, that of others not, and a late sp
   await metrics.stage.tell("experiment-21", { type: "ExperimentDeletionRequested", data: grace });
   await purge(metricsLimits.purgeAfterMs + 1_000);
   expect(await rowsOf("21")).toBe(before);
-  // Reports during the grace count: the deletion may be taken back.
+  // Reports during the grace are accepted: the deletion may be undone.
   expect((await send("21.1", [report(5, "training", 3)])).status).toBe(200);
   await metrics.stage.tell("experiment-21", { type: "ExperimentDeleted", data: {} });
   await metrics.stage.relay();

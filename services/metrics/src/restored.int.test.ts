@@ -31,7 +31,7 @@ async function serving(metrics: TestMetrics) {
 
 const gone = { kind: "rejected", rejection: { rejected: "position_gone" } };
 
-test("a restored database that has grown past a reader's position refuses it, and misses nothing for the others", async () => {
+test("a restored database refuses positions that were lost, even if it has grown past them, and continues from others without a gap", async () => {
   const first = stack.use(await TestMetrics.start());
   await first.request(trial, 1);
   const original = await serving(first);
@@ -51,7 +51,7 @@ test("a restored database that has grown past a reader's position refuses it, an
   expect(await restored.read(lost)).toMatchObject(gone);
   await restored.send(...Array.from({ length: 20 }, (_, n) => 10 + n));
   const head = await restored.head();
-  // 5 is what the first server would have given, had it not been stopped.
+  // Position 5 would have been the first server's next one.
   for (const after of [3, 5, lost, lost - 1, head + 1]) {
     expect(await restored.read(after)).toMatchObject(gone);
   }

@@ -13,7 +13,7 @@ let service: ListeningService;
 const stack = new AsyncDisposableStack();
 let pool: pg.Pool;
 let experiments = 5_000;
-/** How far the clock is ahead. */
+/** The service's clock is this far ahead of the system clock. */
 let aheadMs = 0;
 const dayMs = 24 * 60 * 60 * 1_000;
 
@@ -35,7 +35,7 @@ type Policy = {
   readonly group_retention_days?: Record<string, number>;
 };
 
-/** Its first trial, which has run once. */
+/** Creates an experiment with this policy. Returns its first trial, which has run once. */
 async function newTrial(policy: Policy = {}): Promise<string> {
   experiments += 1;
   const data: EventData<"ExperimentCreated"> = {
@@ -79,7 +79,7 @@ const reportsOf = (n: number) => [
 ];
 const send = (trial: string, reports: readonly unknown[]) =>
   metrics.send(service, `${trial}#1`, { reports });
-/** The groups of what is left: of points, then of system samples. */
+/** The groups that are left: first of points, then of system samples. */
 const left = async (trial: string) => [
   ...(await metrics.page({ trial })).points.map(({ group }) => group),
   ...(await metrics.systemPage(trial)).points.map(({ group }) => group),
@@ -91,7 +91,7 @@ test("points and samples are removed by group, as many days after the experiment
     metric_retention_days: 30,
     group_retention_days: { validation: -1, cpu: 7 },
   });
-  // In a block, in a tail, and as an earlier version stored it.
+  // One batch is stored in a block, one in a tail, one as a row of an earlier version.
   await send(trial, reportsOf(1));
   await metrics.compact();
   await send(trial, [report(9, "training", 9)]);
@@ -112,13 +112,13 @@ test("points and samples are removed by group, as many days after the experiment
   const names = "select distinct group_name from metrics.names where trial = $1";
   expect(await metrics.stage.sql(names, [trial])).toEqual([{ group_name: "validation" }]);
   expect(await metrics.stage.sql("select from metrics.columns where name = 'note'")).toEqual([]);
-  // The machines' samples stay as totals, and the keys stay known.
+  // The totals of system samples are kept, and so are the keys.
   expect((await metrics.profile(trial)).totals).toHaveLength(1);
   expect(await send(trial, reportsOf(1))).toMatchObject({ status: 200, body: { accepted: 4 } });
   expect(await left(trial)).toEqual(["validation"]);
 });
 
-test("the cluster's days count where the configuration says nothing, and one that fails keeps no other", async () => {
+test("the cluster's retention days are the default, and an experiment that fails to be removed does not block others", async () => {
   const [silent, forever, bad] = [
     await newTrial(),
     await newTrial({ metric_retention_days: -1 }),
@@ -154,7 +154,7 @@ test("the cluster's days count where the configuration says nothing, and one tha
   expect(await left(bad)).toEqual([]);
 });
 
-test("a trial of an experiment whose number begins alike keeps its points", async () => {
+test("a trial of an experiment whose id has the same prefix keeps its points", async () => {
   const trial = await newTrial({ metric_retention_days: 0 });
   const [experiment = ""] = trial.split(".");
   const alike = `${experiment}1.1`;
@@ -167,7 +167,7 @@ test("a trial of an experiment whose number begins alike keeps its points", asyn
   expect(await left(alike)).toHaveLength(4);
 });
 
-test("points rest while a deletion may be taken back, and while an experiment that was continued runs", async () => {
+test("points are kept while a deletion may be undone, and while a continued experiment runs", async () => {
   const [deleted, continued] = [
     await newTrial({ metric_retention_days: 0 }),
     await newTrial({ metric_retention_days: 0 }),

@@ -14,7 +14,7 @@ let metrics: TestMetrics;
 let service: ListeningService;
 let trials = 0;
 
-/** A trial of this test's own, its first run requested. */
+/** Creates a trial for one test and requests its first run. */
 async function newTrial(): Promise<string> {
   trials += 1;
   const trial = `15.${trials}`;
@@ -87,7 +87,7 @@ describe("a series", () => {
     expect(await all()).toEqual(first);
   });
 
-  test("leaves out what a later run supersedes, unless it is asked for", async () => {
+  test("leaves out superseded points unless they are requested", async () => {
     const trial = await newTrial();
     await send(
       trial,
@@ -107,7 +107,7 @@ describe("a series", () => {
     ]);
   });
 
-  test("combines the values of several ranks at one step as their reports say", async () => {
+  test("combines the values of several ranks at one step by their reports' aggregation", async () => {
     const trial = await newTrial();
     const ofRank = (rank: number, n: number, aggregation: string) => ({
       ...report(n, "ranks", n, { tokens: 10 * (rank + 1) }),
@@ -124,7 +124,7 @@ describe("a series", () => {
     expect(await series(query)).toMatchObject(combined);
   });
 
-  test("of several trials comes one by one, or as one with mean and deviation", async () => {
+  test("of several trials is returned per trial, or as one series with mean and deviation", async () => {
     const both = [await newTrial(), await newTrial()];
     for (const [i, trial] of both.entries()) {
       await send(
@@ -142,18 +142,18 @@ describe("a series", () => {
 
   test.each([
     ["no trial", { trials: [] }, "invalid_request"],
-    ["no trial of that name", { trials: ["x"] }, "trial_not_found"],
+    ["an unknown trial", { trials: ["x"] }, "trial_not_found"],
     ["no metric", { trials: ["1.1"], names: [] }, "invalid_request"],
     ["a range that ends before it begins", { trials: ["1.1"], from: 2, to: 1 }, "invalid_request"],
     ["more buckets than an answer has", { trials: ["1.1"], buckets: 4_001 }, "invalid_request"],
     ["a name with U+0000", { trials: ["1.1"], names: ["a\0"] }, "invalid_request"],
-    ["a range that is none", { trials: ["1.1"], from: Number.NaN }, "invalid_request"],
+    ["a range of NaN", { trials: ["1.1"], from: Number.NaN }, "invalid_request"],
   ])("of %s is refused", async (_, query, rejected) => {
     expect(await ask(query)).toMatchObject({ kind: "rejected", rejection: { rejected } });
   });
 });
 
-test("the names of a trial's metrics are found by prefix, page by page, among 12,000", async () => {
+test("the names of a trial's metrics are searched by prefix, page by page, among 12,000", async () => {
   const trial = await newTrial();
   const named = (prefix: string, count: number, value: unknown) =>
     Object.fromEntries(Array.from({ length: count }, (_, n) => [`${prefix}/${n}`, value]));

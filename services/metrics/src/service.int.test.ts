@@ -12,7 +12,7 @@ let metrics: TestMetrics;
 let service: ListeningService;
 let trials = 0;
 
-/** A trial of this test's own, its first run requested. */
+/** Creates a trial for one test and requests its first run. */
 async function newTrial(): Promise<string> {
   trials += 1;
   const trial = `12.${trials}`;
@@ -36,7 +36,7 @@ beforeAll(async () => {
 afterAll(() => metrics[Symbol.asyncDispose]());
 
 describe("reports", () => {
-  test("are stored and, if validations, events when they are acknowledged", async () => {
+  test("are stored when they are acknowledged, and validations are in the log", async () => {
     const trial = await newTrial();
     const reports = [report(1, "training", 10), report(2, "validation", 10, { accuracy: 0.9 })];
     const answer = await metrics.send(service, `${trial}#1`, { reports });
@@ -48,7 +48,7 @@ describe("reports", () => {
     expect(await metrics.points(trial)).toEqual(["1 training 10", "1 validation 10"]);
   });
 
-  test("that come again change nothing", async () => {
+  test("that are repeated change nothing", async () => {
     const trial = await newTrial();
     const reports = [report(1, "training", 10), report(2, "validation", 10)];
     const send = () => metrics.send(service, `${trial}#1`, { reports });
@@ -58,7 +58,7 @@ describe("reports", () => {
     expect(await metrics.points(trial)).toEqual(["1 training 10", "1 validation 10"]);
   });
 
-  test("that come again ask the log for nothing", async () => {
+  test("that are repeated do not read the log", async () => {
     const trial = await newTrial();
     let appends = 0;
     await using own = createPostgresLog({
@@ -95,7 +95,7 @@ describe("reports", () => {
     await other[Symbol.asyncDispose]();
   });
 
-  test("with values that JSON cannot say, and with others than numbers, come back as they were", async () => {
+  test("with values that JSON does not have, or that are not numbers, are read back unchanged", async () => {
     const trial = await newTrial();
     const values = { a: "NaN", b: "-Infinity", c: 1e-300, note: "x", deep: { list: [1, null] } };
     const reports = [report(1, "validation", 1, values)];
@@ -106,7 +106,7 @@ describe("reports", () => {
     expect(await measured(trial)).toMatchObject([{ data: { scalars } }]);
   });
 
-  test("past a limit are refused alone where the sender asks for it, and the others are stored", async () => {
+  test("past a limit are refused alone if the sender asks for it, and the others are stored", async () => {
     const trial = await newTrial();
     const large = report(2, "training", 2, { text: "x".repeat(metricsLimits.metricsBytesMax) });
     const body = { reports: [report(1, "training", 1), large, report(3, "my group", 3)] };
@@ -123,7 +123,7 @@ describe("reports", () => {
     expect((await metrics.send(service, `${trial}#1`, body)).status).toBe(400);
   });
 
-  test("of a rank other than the chief are stored, and no validation in the log", async () => {
+  test("of a rank other than the chief are stored, without a validation in the log", async () => {
     const trial = await newTrial();
     const reports = [0, 1, 2].map((rank) => ({
       ...report(rank, "validation", 10, { loss: rank }),
@@ -136,7 +136,7 @@ describe("reports", () => {
     expect(await metrics.points(trial)).toHaveLength(3);
   });
 
-  test("are announced on the bus once they are stored, and once, by the last of each group", async () => {
+  test("are announced on the bus once, after they are stored, by the last of each group", async () => {
     const trial = await newTrial();
     const heard: string[] = [];
     const bodies: unknown[] = [];
@@ -163,8 +163,8 @@ describe("reports", () => {
   });
 });
 
-describe("a death between the event and the row", () => {
-  test("leaves what the same report completes", async () => {
+describe("a crash between the event and the row", () => {
+  test("is repaired by a retry of the report", async () => {
     const trial = await newTrial();
     const pool = failingOnce("insert into metrics.tails");
     const dying = await metrics.replica({ pool });
@@ -184,7 +184,7 @@ describe("a death between the event and the row", () => {
 });
 
 describe("a run that starts from a checkpoint", () => {
-  test("supersedes what earlier runs measured beyond it, also from scratch", async () => {
+  test("supersedes what earlier runs measured beyond it, also when it starts from scratch", async () => {
     const trial = await newTrial();
     const reports = [0, 5, 10].map((step) => report(step, "validation", step));
     await metrics.send(service, `${trial}#1`, { reports });
@@ -205,7 +205,7 @@ describe("a run that starts from a checkpoint", () => {
     expect(await metrics.points(trial)).toEqual([]);
   });
 
-  test("repeats a step: both are stored, the later run's counts", async () => {
+  test("may repeat a step: both reports are stored, and the later run's counts", async () => {
     const trial = await newTrial();
     await metrics.send(service, `${trial}#1`, { reports: [report(1, "validation", 10)] });
     await metrics.request(trial, 2, 5, "checkpoint");
@@ -218,7 +218,7 @@ describe("a run that starts from a checkpoint", () => {
     expect((await metrics.points(trial, true)).length).toBe(2);
   });
 
-  test("has later reports of the run before refused for the steps that it repeats, and only for those", async () => {
+  test("has an earlier run's late reports refused exactly for the steps that it repeats", async () => {
     const trial = await newTrial();
     await metrics.request(trial, 2, 5, "checkpoint");
     const late = [report(1, "validation", 5), report(2, "validation", 6), report(3, "training", 7)];
@@ -228,7 +228,7 @@ describe("a run that starts from a checkpoint", () => {
     expect(await metrics.points(trial, true)).toEqual(["1 validation 5"]);
   });
 
-  test("wins against a validation that is on its way into the log", async () => {
+  test("supersedes a validation that is being appended at the same time", async () => {
     const trial = await newTrial();
     const own = createPostgresLog({
       connectionString: metrics.stage.variables["TRAINYARD_POSTGRES_URL"] ?? "",
@@ -254,8 +254,8 @@ describe("a run that starts from a checkpoint", () => {
   });
 });
 
-describe("refused", () => {
-  test("without a token, with another's, with a wrong one, from a browser", async () => {
+describe("a request is refused", () => {
+  test("without a token, with another run's or a forged token, and from a browser", async () => {
     const trial = await newTrial();
     const run = `${trial}#1`;
     const send = (options: Parameters<TestMetrics["send"]>[3]) =>
@@ -279,13 +279,13 @@ describe("refused", () => {
     expect(await metrics.points(trial)).toEqual([]);
   });
 
-  test("a run that the log does not know", async () => {
+  test("for a run that is not in the log", async () => {
     await newTrial();
     const answer = await metrics.send(service, "99.1#1", { reports: [report(1, "training", 1)] });
     expect(answer).toMatchObject({ status: 404, body: { code: "run_not_found" } });
   });
 
-  test("a malformed report, with its path, and nothing of the request is stored", async () => {
+  test("as a whole with one malformed report, whose path the answer names", async () => {
     const trial = await newTrial();
     const good = report(1, "training", 1);
     const cases: readonly (readonly [body: unknown, status: number, code: string])[] = [
@@ -304,8 +304,8 @@ describe("refused", () => {
   });
 });
 
-describe("behind the grant of a run", () => {
-  test("a report waits for it", async () => {
+describe("before a replica knows a run's grant", () => {
+  test("a report waits until the grant is known", async () => {
     const trial = await newTrial();
     const token = metrics.token(`${trial}#1`, (await metrics.stage.head()) + 1);
     const sent = metrics.send(
@@ -318,7 +318,7 @@ describe("behind the grant of a run", () => {
     expect((await sent).status).toBe(200);
   });
 
-  test("a sender is asked to retry after 2 s", async () => {
+  test("a report is refused after 2 s, and its sender is asked to retry", async () => {
     const trial = await newTrial();
     const token = metrics.token(`${trial}#1`, (await metrics.stage.head()) + 1_000);
     const started = performance.now();
@@ -345,7 +345,7 @@ test("the service reports its health", async () => {
   expect(text).toContain("trainyard_metrics_reports_acknowledged_total");
 });
 
-/** A pool whose first statement with this text in it does not reach the database. */
+/** A connection pool whose first statement that contains this text fails before it reaches the database. */
 function failingOnce(statement: string): pg.Pool {
   const pool = new pg.Pool({
     connectionString: metrics.stage.variables["TRAINYARD_POSTGRES_URL"] ?? "",

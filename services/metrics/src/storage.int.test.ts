@@ -11,7 +11,7 @@ let metrics: TestMetrics;
 let service: ListeningService;
 let trials = 0;
 
-/** A trial of this test's own, its first run requested. */
+/** Creates a trial for one test and requests its first run. */
 async function newTrial(): Promise<string> {
   trials += 1;
   const trial = `14.${trials}`;
@@ -42,7 +42,7 @@ const keysOf = async (trial: string) => {
 };
 
 describe("the keys of a run", () => {
-  test("are one range for a node, also where system samples come between its reports", async () => {
+  test("are one range per node, also with system samples between its reports", async () => {
     const trial = await newTrial();
     const all = Array.from({ length: 40 }, (_, n) =>
       n % 2 === 0 ? report(n, "training", n) : systemReport(n, n, 50),
@@ -56,7 +56,7 @@ describe("the keys of a run", () => {
     expect(total?.samples).toBe(200);
   });
 
-  test("are known where a sample was stored by an earlier version", async () => {
+  test("include samples that an earlier version stored", async () => {
     const trial = await newTrial();
     await send(trial, [systemReport(1, 1, 50)]);
     await metrics.stage.sql("delete from metrics.runs where trial = $1", [trial]);
@@ -66,9 +66,9 @@ describe("the keys of a run", () => {
     await fresh[Symbol.asyncDispose]();
   });
 
-  test("are all known in a run whose ranges were too many once, and are not any more", async () => {
+  test("are all known in a run that once had too many ranges", async () => {
     const trial = await newTrial();
-    // Every second one: more ranges than are kept, so that the last keys are loose.
+    // Every second number: more ranges than a ledger keeps, so the last keys are loose.
     const torn = Array.from({ length: 4_200 }, (_, n) => report(2 * n + 1, "training", 2 * n));
     for (let start = 0; start < torn.length; start += 1_000) {
       await send(trial, torn.slice(start, start + 1_000));
@@ -89,7 +89,7 @@ describe("the keys of a run", () => {
   });
 });
 
-test("all runs of one write are known, however few are remembered", async () => {
+test("all runs of one write are known, even if the cache is too small for them", async () => {
   const runs = [
     { trial: await newTrial(), run: 1 },
     { trial: await newTrial(), run: 1 },
@@ -104,7 +104,7 @@ test("all runs of one write are known, however few are remembered", async () => 
 });
 
 describe("compaction", () => {
-  test("changes nothing that is read", async () => {
+  test("does not change what is read", async () => {
     const trial = await newTrial();
     const values = (n: number) => ({
       loss: n % 7 === 0 ? "NaN" : 1 / (n + 1),
@@ -125,7 +125,7 @@ describe("compaction", () => {
     expect((await metrics.reports(trial)).length).toBe(61);
   });
 
-  test("leaves every key known: a repeat changes nothing, sent to any replica, also under keys of another form", async () => {
+  test("keeps every key: a repeated report changes nothing, on any replica, also with a key of another form", async () => {
     const trial = await newTrial();
     const numbered = Array.from({ length: 20 }, (_, n) => report(n, "training", n));
     const named = ["a", "0-007", "x-1"].map((key, n) => ({ ...report(n, "validation", n), key }));
@@ -144,7 +144,7 @@ describe("compaction", () => {
     await fresh[Symbol.asyncDispose]();
   });
 
-  test("merges blocks of like size, so that a run has few", async () => {
+  test("merges blocks of similar size, so that a run has few blocks", async () => {
     const trial = await newTrial();
     for (let round = 0; round < 8; round += 1) {
       await send(
@@ -157,7 +157,7 @@ describe("compaction", () => {
     expect((await metrics.reports(trial)).length).toBe(32);
   });
 
-  test("keeps what a later run supersedes, and a later run cuts a block where it starts", async () => {
+  test("keeps superseded points, and a later run cuts a block at its start step", async () => {
     const trial = await newTrial();
     await send(
       trial,
@@ -169,14 +169,14 @@ describe("compaction", () => {
     expect((await metrics.points(trial)).slice(-2)).toEqual(["1 training 400", "2 training 401"]);
     expect((await metrics.points(trial)).length).toBe(402);
     expect((await metrics.points(trial, true)).length).toBe(539);
-    // The old run's spool, a day later.
+    // The old run's spool arrives a day later.
     const again = Array.from({ length: 538 }, (_, n) => report(n, "training", n));
     expect((await send(trial, again)).status).toBe(409);
     await metrics.compact();
     expect((await metrics.points(trial, true)).length).toBe(539);
   });
 
-  test("reads one moment while reports arrive, are repeated and are compacted", async () => {
+  test("never changes the snapshot of a reader, while reports arrive and are repeated", async () => {
     const trial = await newTrial();
     const other = await metrics.replica();
     const all = Array.from({ length: 300 }, (_, n) => report(n, "training", (n * 7) % 300));
@@ -206,7 +206,7 @@ describe("compaction", () => {
     await other[Symbol.asyncDispose]();
   });
 
-  test("takes nothing from a reader that has begun", async () => {
+  test("deletes nothing that a running reader needs", async () => {
     const trial = await newTrial();
     await send(
       trial,
@@ -224,7 +224,7 @@ describe("compaction", () => {
     expect((await blocksOf(trial)).length).toBe(1);
   });
 
-  test("of a run that the database does not store keeps no other waiting", async () => {
+  test("of a run that cannot be stored does not block other runs", async () => {
     const [bad, good] = [await newTrial(), await newTrial()];
     await metrics.stage.sql(
       `create function metrics.too_slow() returns trigger language plpgsql as
@@ -269,7 +269,7 @@ describe("compaction", () => {
 });
 
 describe("rows of an earlier version", () => {
-  /** Stores rows as version 0.1 did. */
+  /** Stores rows like version 0.1. */
   const storeOld = (trial: string, group: string, steps: readonly number[], first = 0) =>
     metrics.stage.sql(
       `insert into metrics.points select $1, 1, '0-' || ($4::int + n), $2, step, 1000 * step, '{"loss":0.5,"progress":0.25,"note":"x"}'
@@ -278,9 +278,9 @@ describe("rows of an earlier version", () => {
     );
   const left = async () => (await metrics.stage.sql("select from metrics.points")).length;
 
-  test("are read beside new ones, and move to the new form, once", async () => {
+  test("are read together with new ones, and are moved to the new form once", async () => {
     const trial = await newTrial();
-    // In the transaction that the migration waits for.
+    // These rows are committed in the transaction that the migration waits for.
     const steps = Array.from({ length: 1_300 }, (_, n) => n);
     await storeOld(trial, "training", steps);
     const all = [...steps, 1_300];
@@ -298,7 +298,7 @@ describe("rows of an earlier version", () => {
     expect((await metrics.profile(trial)).paces).toMatchObject([{ run: 1, steps: 1_300 }]);
   });
 
-  test("report the progress before and after they have moved", async () => {
+  test("report the progress before and after they are moved", async () => {
     const trial = await newTrial();
     const progress = () => metrics.stage.ask([QueryProgressSchema, { trial }], ProgressSchema);
     await storeOld(trial, "progress", [1, 2]);
@@ -307,10 +307,10 @@ describe("rows of an earlier version", () => {
     expect(await progress()).toMatchObject({ kind: "ok", reply: { fraction: 0.25 } });
   });
 
-  // The last: rows that were left are tried again ten minutes later, with those that have come meanwhile.
-  test("that cannot be stored in the new form stay readable, and keep no other waiting", async () => {
+  // This test is last: rows that could not be moved are retried only ten minutes later.
+  test("stay readable if they cannot be moved, and do not block other rows", async () => {
     const [bad, good] = [await newTrial(), await newTrial()];
-    // A name that no index entry has room for.
+    // The name is too long for an index entry.
     const name = Array.from({ length: 6_000 }, (_, n) => ((n * n * 31) % 1_297).toString(36)).join(
       "",
     );
@@ -344,7 +344,7 @@ test("a trial's progress is read without its points", async () => {
   expect(answer).toMatchObject({ kind: "ok", reply: { fraction: 0.5 } });
 });
 
-test("points are in a database of their own where one is named, and validations in the log", async () => {
+test("points are stored in a database of their own if one is configured, and validations in the log", async () => {
   await using own = await TestMetrics.start();
   const { postgres } = own.stage;
   await own.stage.sql("create database points owner ty_metrics");

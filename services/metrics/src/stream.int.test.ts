@@ -16,7 +16,7 @@ let metrics: TestMetrics;
 let service: ListeningService;
 let experiments = 20;
 
-/** An experiment of this test's own with some trials, whose first runs are requested. */
+/** Creates an experiment for one test, with some trials whose first runs are requested. */
 async function newTrials(count = 1): Promise<readonly string[]> {
   experiments += 1;
   const trials = Array.from({ length: count }, (_, index) => `${experiments}.${index + 1}`);
@@ -47,13 +47,13 @@ async function page(experiment: string, asked: Asked = {}) {
 
 type Item = Awaited<ReturnType<typeof page>>["items"][number];
 
-/** "12.3#1 0-7", or "run 2 after 400". */
+/** Names an item: "12.3#1 0-7" for a point, "run 2 after 400" for a supersession. */
 const nameOf = ({ trial, point, superseded }: Item): string =>
   superseded === undefined
     ? `${trial}#${point?.run} ${point?.key}`
     : `run ${superseded.run} after ${superseded.afterStep}`;
 
-/** Everything after a position, page by page. */
+/** Reads all items after a position, page by page. */
 async function readOn(experiment: string, asked: Asked & { readonly after: number }) {
   const items: Item[] = [];
   for (let { after } = asked; ; ) {
@@ -74,7 +74,7 @@ beforeAll(async () => {
 afterAll(() => metrics[Symbol.asyncDispose]());
 
 describe("the stream of an experiment's points", () => {
-  test("has each report once, under the next position, whatever page and filter they are read by", async () => {
+  test("has each report once, at consecutive positions, for any page size and filter", async () => {
     const [a = "", b = ""] = await newTrials(2);
     const experiment = experimentOf(a);
     await send(a, [report(1, "training", 1), report(2, "validation", 1), report(3, "training", 2)]);
@@ -95,7 +95,7 @@ describe("the stream of an experiment's points", () => {
     expect(validations.items.map(nameOf)).toEqual([`${a}#1 0-2`]);
   });
 
-  test("begins where the pages of a list say, and at its head without a position", async () => {
+  test("starts at the position of a list's pages, or at its head without a position", async () => {
     const [trial = ""] = await newTrials();
     const experiment = experimentOf(trial);
     expect(await page(experiment)).toEqual({ items: [], next: 0, more: false });
@@ -108,7 +108,7 @@ describe("the stream of an experiment's points", () => {
     expect(items.map(nameOf)).toEqual([`${trial}#1 0-3`]);
   });
 
-  test("begins where series say, which are of one experiment", async () => {
+  test("starts at the position of a series of one experiment", async () => {
     const [trial = ""] = await newTrials();
     const [other = ""] = await newTrials();
     const series = async (trials: readonly string[]) => {
@@ -127,7 +127,7 @@ describe("the stream of an experiment's points", () => {
     expect((await series([trial, other])).streamPosition).toBeUndefined();
   });
 
-  test("misses nothing and has nothing twice for a reader beside two replicas, while reports are compacted", async () => {
+  test("has no gaps and no repeats for a reader, while two replicas write and compact", async () => {
     const trials = await newTrials(4);
     const experiment = experimentOf(trials[0] ?? "");
     const another = await metrics.replica();
@@ -144,7 +144,7 @@ describe("the stream of an experiment's points", () => {
     });
     const compacting = (async () => {
       while (writing) {
-        // One row at a time: several in no order would wait for the writers, and those for this.
+        // Rows are updated one at a time: a single update of several rows could deadlock with the writers.
         for (const trial of trials) {
           await metrics.stage.sql("update metrics.runs set due_at = now() where trial = $1", [
             trial,
@@ -171,7 +171,7 @@ describe("the stream of an experiment's points", () => {
     await another[Symbol.asyncDispose]();
   });
 
-  test("shows no position before all lower ones are committed", async () => {
+  test("returns no position before all lower ones are committed", async () => {
     const [trial = ""] = await newTrials();
     const experiment = experimentOf(trial);
     await send(trial, [report(1, "training", 1)]);
@@ -179,7 +179,7 @@ describe("the stream of an experiment's points", () => {
       connectionString: metrics.stage.variables["TRAINYARD_POSTGRES_URL"],
     });
     await database.connect();
-    // Another replica's commit that takes long.
+    // A slow commit of another replica.
     await database.query("begin");
     await database.query(
       "update metrics.streams set position = position + 1 where experiment = $1",
@@ -197,7 +197,7 @@ describe("the stream of an experiment's points", () => {
     await database.end();
   });
 
-  test("has a later run's beginning, once, and shows points that it supersedes as superseded", async () => {
+  test("has a later run's start once, and returns points that it supersedes as superseded", async () => {
     const [trial = ""] = await newTrials();
     const experiment = experimentOf(trial);
     await send(trial, [report(1, "training", 400), report(2, "training", 537)]);
@@ -223,7 +223,7 @@ describe("the stream of an experiment's points", () => {
     );
   });
 
-  test("refuses a position whose successors are gone, and one that it has not reached", async () => {
+  test("refuses a position whose next entries are removed, and a position beyond its head", async () => {
     const [trial = ""] = await newTrials();
     const experiment = experimentOf(trial);
     await send(trial, [report(1, "training", 1), report(2, "training", 2)]);
@@ -246,7 +246,7 @@ describe("the stream of an experiment's points", () => {
     expect(await metrics.reports(trial)).toHaveLength(3);
   });
 
-  test("keeps compacted reports that are younger than the limit", async () => {
+  test("keeps compacted reports until the time limit", async () => {
     const [trial = ""] = await newTrials();
     await send(trial, [report(1, "training", 1)]);
     await metrics.compact();
@@ -260,7 +260,7 @@ describe("the stream of an experiment's points", () => {
     expect((await readOn(experimentOf(trial), { after: 0 })).items).toHaveLength(1);
   });
 
-  test("has nothing new of a spool that is sent again a day later, to any replica", async () => {
+  test("has no new entry when a spool is resent a day later, to any replica", async () => {
     const [trial = ""] = await newTrials();
     const spool = [report(1, "training", 400), report(2, "validation", 537)];
     await send(trial, spool);
@@ -286,7 +286,7 @@ describe("the stream of an experiment's points", () => {
     await another[Symbol.asyncDispose]();
   });
 
-  test("has no rows of earlier versions, which are no news", async () => {
+  test("has no entries for rows of earlier versions", async () => {
     const [trial = ""] = await newTrials();
     const experiment = experimentOf(trial);
     const old = `insert into metrics.points (trial, run, key, group_name, step, at_ms, metrics)

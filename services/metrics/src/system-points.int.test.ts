@@ -6,7 +6,7 @@ let metrics: TestMetrics;
 let service: ListeningService;
 let trials = 0;
 
-/** A trial of this test's own, its first run requested. */
+/** Creates a trial for one test and requests its first run. */
 async function newTrial(): Promise<string> {
   trials += 1;
   const trial = `12.${trials}`;
@@ -31,7 +31,7 @@ describe("a report of system metrics", () => {
       name: value?.name,
     }));
 
-  test("is kept apart from the metrics of the training, whatever its group is called", async () => {
+  test("is stored apart from the training's metrics, whatever its group is named", async () => {
     const trial = await newTrial();
     const own = report(1, "cpu", 3, { utilization_percent: 99 });
     const answer = await metrics.send(service, `${trial}#1`, {
@@ -62,7 +62,7 @@ describe("a report of system metrics", () => {
     await other[Symbol.asyncDispose]();
   });
 
-  test("stays beyond the step that a later run starts from, also when it comes late, and is not mixed with that run's", async () => {
+  test("is kept beyond the step that a later run starts from, even if it arrives late, and is not mixed with that run's samples", async () => {
     const trial = await newTrial();
     await metrics.send(service, `${trial}#1`, {
       reports: [report(1, "training", 10), systemReport(2, 10, 20)],
@@ -86,7 +86,7 @@ describe("a report of system metrics", () => {
     ]);
   });
 
-  test("is answered page by page in the order of time, and by group", async () => {
+  test("is returned page by page in the order of time, and by group", async () => {
     const trial = await newTrial();
     const reports = Array.from({ length: 25 }, (_, n) => systemReport(25 - n, 1, n));
     await metrics.send(service, `${trial}#1`, {
@@ -103,7 +103,7 @@ describe("a report of system metrics", () => {
     expect((await metrics.systemPage(trial, { group: "gpu" })).points.length).toBe(1);
   });
 
-  test("comes with the pace of the training", async () => {
+  test("is returned with the pace of the training", async () => {
     const trial = await newTrial();
     const atMs = 1_700_000_000_000;
     const reports = [0, 30, 60].map((step) => ({

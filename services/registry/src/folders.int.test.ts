@@ -1,4 +1,4 @@
-/** Folders that people upload: checkpoints of no trial, in a bucket and in a directory. */
+/** Folders that people upload: checkpoints without a trial, in a bucket and in a directory. */
 import { randomUUID } from "node:crypto";
 import {
   AuditStorageSchema,
@@ -42,7 +42,7 @@ function declare(checkpoint: string, more: object = {}) {
 const complete = async (checkpoint: string, trial = "") =>
   bucket.decided({ checkpoint, trial, manifest });
 
-/** Declared, sent and complete. */
+/** Declares, sends and completes a folder. Returns its checkpoint id. */
 async function uploaded(): Promise<string> {
   const checkpoint = randomUUID();
   expect(await declare(checkpoint)).toMatchObject({ kind: "ok" });
@@ -59,7 +59,7 @@ const register = (checkpoint: string, onlyTrial = "") => {
   return bucket.registry.stage.ask([RegisterVersionSchema, message], ModelChangeSchema);
 };
 
-test("a folder in a bucket completes, becomes a version, and is known to an audit", async () => {
+test("an uploaded folder in a bucket completes, can become a version, and is known to an audit", async () => {
   const checkpoint = await uploaded();
   const [declared, completed] = await bucket.registry.stage.events(`checkpoint-${checkpoint}`);
   expect(declared?.data).toMatchObject({ trial: "", run: 0, uploadedBy: "stage" });
@@ -74,7 +74,7 @@ test("a folder in a bucket completes, becomes a version, and is known to an audi
   expect(audit).toMatchObject({ kind: "ok", reply: { findings: [] } });
 });
 
-test("a folder in a directory is completed once its files are there", async () => {
+test("an uploaded folder in a directory completes once its files are stored", async () => {
   const { registry } = bucket;
   const checkpoint = randomUUID();
   const storage = { type: "directory", container_path: registry.storage };
@@ -85,7 +85,7 @@ test("a folder in a directory is completed once its files are there", async () =
   expect(await complete(checkpoint)).toMatchObject({ kind: "ok" });
 });
 
-test("a file that differs fails the upload by its name, and its id takes no other", async () => {
+test("a file that differs fails the upload with the file's name, and the id cannot be reused", async () => {
   const { registry } = bucket;
   const checkpoint = randomUUID();
   const storage = { type: "directory", container_path: registry.storage };
@@ -97,7 +97,7 @@ test("a file that differs fails the upload by its name, and its id takes no othe
   expect(await declare(checkpoint, { storage })).toMatchObject(rejectedAs("checkpoint_failed"));
 });
 
-test("a run writes to no folder of a person, and a person to no checkpoint of a run", async () => {
+test("a run cannot write to a person's folder, nor a person to a run's checkpoint", async () => {
   const checkpoint = randomUUID();
   await declare(checkpoint);
   const trial = await bucket.newTrial();
@@ -113,7 +113,7 @@ test("a run writes to no folder of a person, and a person to no checkpoint of a 
   expect(await complete(ofRun.checkpoint)).toMatchObject(rejectedAs("not_your_run"));
 });
 
-test("of a folder that is complete, or has failed, nothing more is planned", async () => {
+test("a complete or failed folder gets no further upload plan", async () => {
   const checkpoint = await uploaded();
   const other = [entry("model.bin", "other weights")];
   const plan = await bucket.planned({ checkpoint, trial: "", manifest: other });
@@ -126,7 +126,7 @@ test("of a folder that is complete, or has failed, nothing more is planned", asy
   expect(await bucket.planUpload(wrong)).toMatchObject(rejectedAs("checkpoint_failed"));
 });
 
-test("a folder that was deleted is not declared again under its id", async () => {
+test("the id of a deleted folder cannot be declared again", async () => {
   const checkpoint = await uploaded();
   await bucket.registry.stage.tell(`retention-${checkpoint}`, {
     type: "CheckpointDeletionStarted",
@@ -136,7 +136,7 @@ test("a folder that was deleted is not declared again under its id", async () =>
   expect(await register(checkpoint)).toMatchObject(rejectedAs("checkpoint_deleted"));
 });
 
-test("an upload that nobody completes is abandoned after eight days, and its files are cleared", async () => {
+test("an upload that is never completed is abandoned after eight days, and its files are cleared", async () => {
   const checkpoint = randomUUID();
   await declare(checkpoint);
   const plan = await bucket.planned({ checkpoint, trial: "", manifest });
@@ -154,7 +154,7 @@ test("an upload that nobody completes is abandoned after eight days, and its fil
   expect(last?.data).toEqual({ reason: "stage did not complete the upload of the folder in time" });
 });
 
-test("the files of an abandoned upload are cleared also where its table learns of that late", async () => {
+test("the files of an abandoned upload are cleared even if its table row is updated late", async () => {
   const { registry } = bucket;
   const checkpoint = randomUUID();
   await declare(checkpoint);
@@ -164,7 +164,7 @@ test("the files of an abandoned upload are cleared also where its table learns o
   const cursor = "select from registry.view_cursor where view = 'unfinished' for update";
   await registry.stage.holding(cursor, async () => {
     await registry.restart({ aheadMs: registryLimits.namedMs + 60_000 });
-    // It is looked at once more while its row does not say yet that it was abandoned.
+    // The row is checked once more while it does not say yet that the checkpoint was abandoned.
     const tries = `select from registry.unfinished_tries where checkpoint = '${checkpoint}' and tries > 1`;
     await vi.waitFor(async () => {
       const isDropped = (await registry.stage.sql(row)).length === 0;

@@ -1,4 +1,4 @@
-/** Acts of people on complete checkpoints: they pin them, have them read again, and compare storages with the log. */
+/** Actions of people on complete checkpoints: they pin and verify them, and audit storages. */
 import { randomUUID } from "node:crypto";
 import { appendFile, mkdir, rename, rm, symlink, utimes, writeFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -19,13 +19,13 @@ let registry: TestRegistry;
 
 beforeAll(async () => {
   registry = await TestRegistry.start();
-  // A service that was just started does not answer yet.
+  // A service that has just started does not answer yet.
   await vi.waitFor(() => registry.plan(randomUUID()), { timeout: 45_000, interval: 20 });
 });
 afterAll(() => registry[Symbol.asyncDispose]());
 
 const rejectedAs = (rejected: string) => ({ kind: "rejected", rejection: { rejected } });
-/** A complete checkpoint: on a slow machine its files are still being read when the first answer comes. */
+/** Stores a complete checkpoint. On a slow machine its files may still be read at the first answer, so it retries. */
 const stored = async (files?: Parameters<TestRegistry["stored"]>[1]) => {
   const trial = await registry.newTrial();
   const { checkpoint, manifest, ...first } = await registry.stored(trial, files);
@@ -42,7 +42,7 @@ const pin = (checkpoint: string, more: { condemnedOnly?: boolean; reason?: strin
 };
 const unpin = (checkpoint: string, holder = "") =>
   registry.stage.ask([UnpinCheckpointSchema, { checkpoint, holder }], AcceptedSchema);
-/** Asks until all files are read, as the command `checkpoint verify` does. */
+/** Asks until all files are read, like the command `checkpoint verify`. */
 const verify = async (checkpoint: string) => {
   const ask = () =>
     registry.stage.ask([VerifyCheckpointSchema, { checkpoint }], VerificationSchema);
@@ -75,7 +75,7 @@ const deleted: AnyEvent = { type: "CheckpointDeleted", data: { files: 1, bytes: 
 const declaredAndComplete = ["CheckpointDeclared", "CheckpointCompleted"];
 
 describe("a pin", () => {
-  test("is recorded with the person and the reason, once, and taken away", async () => {
+  test("is recorded with the person and the reason, once, and removed", async () => {
     const checkpoint = await stored();
     expect(await pin(checkpoint)).toMatchObject({ kind: "ok" });
     expect(await pin(checkpoint)).toMatchObject({ kind: "ok" });
@@ -91,7 +91,7 @@ describe("a pin", () => {
     ]);
   });
 
-  test("is taken away by the name of its holder; a model version's never", async () => {
+  test("is removed by the name of its holder, except a model version's pin", async () => {
     const checkpoint = await stored();
     await pin(checkpoint);
     expect(await unpin(checkpoint, "model-version:m/1")).toMatchObject(
@@ -103,7 +103,7 @@ describe("a pin", () => {
     expect(events.at(-1)).toMatchObject({ data: { by: "stage", holder: "stage" } });
   });
 
-  test("of what is unknown, incomplete or deleted is refused, and takes back only a deletion", async () => {
+  test("of an unknown, incomplete or deleted checkpoint is refused; with `condemnedOnly` only a condemned one is pinned", async () => {
     for (const id of ["", "nonsense", "../x", randomUUID()]) {
       expect(await pin(id)).toMatchObject(rejectedAs("checkpoint_not_found"));
       expect(await unpin(id)).toMatchObject(rejectedAs("checkpoint_not_found"));
@@ -131,7 +131,7 @@ describe("a verification", () => {
   const whole = () => stored(files as never);
   const at = (checkpoint: string, path: string) => join(registry.storage, checkpoint, path);
 
-  test("of an intact checkpoint finds nothing, and records nothing", async () => {
+  test("of an intact checkpoint finds no damage, and records nothing", async () => {
     const checkpoint = await whole();
     expect(await verify(checkpoint)).toMatchObject({
       kind: "ok",
@@ -140,7 +140,7 @@ describe("a verification", () => {
     expect(await registry.names(checkpoint)).toEqual(declaredAndComplete);
   });
 
-  test("names flipped, missing, extra and resized files; the checkpoint is refused until it is whole", async () => {
+  test("lists changed, missing, extra and resized files, and the checkpoint is refused until it is repaired", async () => {
     const checkpoint = await whole();
     await writeFile(at(checkpoint, "a"), "aaab");
     await rm(at(checkpoint, "deep/b"));
@@ -171,7 +171,7 @@ describe("a verification", () => {
     expect(await registry.plan(checkpoint)).toMatchObject({ kind: "ok" });
   });
 
-  test("of one whose storage is away says so, and records nothing", async () => {
+  test("of a checkpoint on an unavailable storage reports that, and records nothing", async () => {
     const checkpoint = await whole();
     const away = `${registry.storage}-away`;
     await rename(registry.storage, away);
@@ -180,7 +180,7 @@ describe("a verification", () => {
     expect(await registry.names(checkpoint)).toEqual(declaredAndComplete);
   });
 
-  test("of what is unknown, incomplete or deleted is refused", async () => {
+  test("of an unknown, incomplete or deleted checkpoint is refused", async () => {
     expect(await verify("../x")).toMatchObject(rejectedAs("checkpoint_not_found"));
     expect(await verify(randomUUID())).toMatchObject(rejectedAs("checkpoint_not_found"));
     const { checkpoint } = await registry.declare(await registry.newTrial());
@@ -192,7 +192,7 @@ describe("a verification", () => {
 });
 
 describe("an audit", () => {
-  test("finds what the log misses and what the storage misses, and deletes only what is old and asked for", async () => {
+  test("lists files unknown to the log and checkpoints missing on the storage, and deletes only old unknown files on request", async () => {
     const missing = await stored();
     await rm(join(registry.storage, missing), { recursive: true });
     const leftOver = await stored();
@@ -229,7 +229,7 @@ describe("an audit", () => {
     ]);
   });
 
-  test("never finds a name below which another root of checkpoints is", async () => {
+  test("never lists a folder that contains another root of checkpoints", async () => {
     const whole = await stored();
     const below = { type: "directory", container_path: join(registry.storage, whole, "more") };
     await registry.stage.tell("experiment-8", experimentStoredIn(below));
@@ -246,12 +246,12 @@ describe("an audit", () => {
     expect(answer).toMatchObject({ kind: "ok" });
     const found = answer.kind === "ok" ? answer.reply.findings : [];
     expect(found.map((one) => one.name)).not.toContain(name);
-    // Nor is a checkpoint missing for that.
+    // A checkpoint that contains another root is not missing either.
     expect(found.map((one) => one.name)).not.toContain(whole);
     expect(registry.has(name, "deep")).toBe(true);
   });
 
-  test("of a root that nothing was declared under is refused", async () => {
+  test("of a root without declared checkpoints is refused", async () => {
     expect(await audit(undefined, "/nowhere")).toMatchObject(rejectedAs("storage_not_found"));
   });
 });

@@ -30,7 +30,7 @@ describe("model code", () => {
     await blobs.put(`contexts/${digest}.tar.gz`, content(), digest);
   });
 
-  test("is fetched at the address that was planned", async () => {
+  test("is fetched at the planned address", async () => {
     const plan = await ask(digest);
     if (plan.kind !== "ok") throw new Error("no plan");
     const response = await fetch(plan.reply.url);
@@ -38,7 +38,7 @@ describe("model code", () => {
     expect(response.headers.get("content-length")).toBe(String(code.length));
   });
 
-  test("that was deleted and stored again is another file, and the one of before is not fetched", async () => {
+  test("that was deleted and stored again has another address, and the old file is not fetched", async () => {
     const again = createHash("sha256").update("again").digest("hex");
     const stream = `content-contexts.${again}`;
     await registry.stage.tell(
@@ -58,7 +58,7 @@ describe("model code", () => {
     expect(await (await fetch(plan.reply.url)).text()).toBe("again");
   });
 
-  test("is given at no other address", async () => {
+  test("is served at no other address", async () => {
     const plan = await ask(digest);
     if (plan.kind !== "ok") throw new Error("no plan");
     const statusOf = async (change: (url: URL) => void) => {

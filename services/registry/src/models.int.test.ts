@@ -1,4 +1,4 @@
-/** The model registry over a real PostgreSQL: what is one commit, and what is refused. */
+/** The model registry over a real PostgreSQL: which changes are one commit, and which are refused. */
 import { randomUUID } from "node:crypto";
 import type { AnyEvent } from "@trainyard/contracts";
 import {
@@ -68,7 +68,7 @@ const validation = (trial: string, run: number, step: number, loss: number): Any
   data: { trial, run, step, scalars: { loss }, reportKey: `0-${run}-${step}`, nonNumeric: [] },
 });
 
-test("a version and its pin are one commit, and a removal and the end of the pin are one", async () => {
+test("a version and its pin are one commit, and so are a removal and the end of the pin", async () => {
   const model = await newModel();
   const { checkpoint, trial } = await storedCheckpoint();
   await registry.stage.tell(
@@ -100,7 +100,7 @@ test("a version and its pin are one commit, and a removal and the end of the pin
   expect(together).toHaveLength(2);
 });
 
-test("a checkpoint is one version of a model, and may be one of two models", async () => {
+test("a checkpoint is at most one version of a model, but may be a version of two models", async () => {
   const [model, other] = [await newModel(), await newModel()];
   const { checkpoint } = await storedCheckpoint();
   expect(await register(model, checkpoint)).toMatchObject(accepted(1));
@@ -134,7 +134,7 @@ test("only a complete checkpoint becomes a version", async () => {
   );
 });
 
-test("a run registers checkpoints of its own trial only", async () => {
+test("a run registers only checkpoints of its trial", async () => {
   const model = await newModel();
   const { checkpoint, trial } = await storedCheckpoint();
   const refused = await register(model, checkpoint, { onlyTrial: "1.999" });
@@ -142,7 +142,7 @@ test("a run registers checkpoints of its own trial only", async () => {
   expect(await register(model, checkpoint, { onlyTrial: trial })).toMatchObject(accepted(1));
 });
 
-test("a condemned checkpoint becomes a version once it is spared", async () => {
+test("a condemned checkpoint can become a version once it is spared", async () => {
   const model = await newModel();
   const { checkpoint } = await storedCheckpoint();
   const condemned: AnyEvent = {
@@ -162,14 +162,14 @@ test("a condemned checkpoint becomes a version once it is spared", async () => {
     kind: "rejected",
     rejection: {
       rejected: "checkpoint_condemned",
-      detail: `checkpoint ${checkpoint} is condemned and will be deleted: take that back first, with yard checkpoint undelete`,
+      detail: `checkpoint ${checkpoint} is condemned and will be deleted: undo that first with yard checkpoint undelete`,
     },
   });
   await registry.stage.tell(`retention-${checkpoint}`, spared);
   expect(await register(model, checkpoint)).toMatchObject(accepted(1));
 });
 
-test("an alias moves by number, semantic version and alias", async () => {
+test("an alias is moved to a version by its number, semantic version or another alias", async () => {
   const model = await newModel();
   const [one, two] = [await storedCheckpoint(), await storedCheckpoint()];
   await register(model, one.checkpoint);

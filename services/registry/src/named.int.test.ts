@@ -1,4 +1,4 @@
-/** The checkpoints of runs that are over. */
+/** Checkpoints of runs that have ended. */
 import { randomUUID } from "node:crypto";
 import { mkdir, rename } from "node:fs/promises";
 import { join } from "node:path";
@@ -19,7 +19,7 @@ const soon = { timeout: 90_000, interval: 20 };
 
 beforeAll(async () => {
   registry = await TestRegistry.start();
-  // A checkpoint that the registry declares for a run by itself has no id of a storage, and counts as this one's.
+  // The registry declares a checkpoint without a storage id here; it belongs to the default storage.
   await registry.stored(await registry.newTrial());
   await registry.adopt(registry.storage, registry.storageId);
 });
@@ -33,8 +33,8 @@ const tell = (trial: string, ...events: Parameters<TestRegistry["stage"]["tell"]
 const becomes = (checkpoint: string, names: readonly string[]) =>
   vi.waitFor(async () => expect(await registry.names(checkpoint)).toEqual(names), soon);
 
-describe("after the end of its run", () => {
-  test("a named checkpoint completes, whether it was declared before or not, and is restored from", async () => {
+describe("after the end of a run", () => {
+  test("a named checkpoint completes, declared before or not, and can be restored from", async () => {
     const trial = await registry.newTrial();
     const { checkpoint: declared } = await registry.declare(trial);
     const undeclared = randomUUID();
@@ -63,7 +63,7 @@ describe("after the end of its run", () => {
     await vi.waitFor(() => expect(registry.has(checkpoint)).toBe(false), soon);
   });
 
-  test("a named checkpoint is abandoned once a later run was requested without it", async () => {
+  test("a named checkpoint is abandoned once a later run is requested without it", async () => {
     const trial = await registry.newTrial();
     const { checkpoint: declared } = await registry.declare(trial);
     const undeclared = randomUUID();
@@ -71,12 +71,12 @@ describe("after the end of its run", () => {
     await registry.write(undeclared, { weights: "w" });
     await tell(trial, runEnded(1, RunEndWhy.FINISHED, [declared, undeclared]), runRequested(2));
     await becomes(declared, gone);
-    // The registry may know for a moment less than the log, and then names the later run as its reason.
+    // The registry's view may lag behind the log for a short time; its refusal is then that a later run exists.
     await vi.waitFor(async () => {
       const answer = await registry.complete(declared, trial, files);
       expect(answer).toMatchObject(rejectedAs("checkpoint_abandoned"));
     }, soon);
-    // Its agent comes with all that is known of it.
+    // The agent declares a checkpoint that it never declared before.
     const { answer } = await registry.declare(trial, 1, undeclared);
     expect(answer).toMatchObject(rejectedAs("run_superseded"));
     await becomes(undeclared, gone);
@@ -95,7 +95,7 @@ describe("after the end of its run", () => {
     expect(await registry.complete(checkpoint, trial, files)).toMatchObject(ok);
   });
 
-  test("a name that is another trial's does nothing to it", async () => {
+  test("naming a checkpoint of another trial does not affect that checkpoint", async () => {
     const [mine, other] = [await registry.newTrial(), await registry.newTrial()];
     const { checkpoint, manifest } = await registry.stored(other);
     const { checkpoint: open } = await registry.declare(other);
@@ -112,7 +112,7 @@ describe("after the end of its run", () => {
 describe("a checkpoint that nobody completes", () => {
   afterEach(() => registry.restart());
 
-  test("keeps its files for the grace, after it was abandoned", async () => {
+  test("keeps its files for the grace after it is abandoned", async () => {
     const graceSeconds = 600;
     await registry.restart({ graceSeconds });
     const trial = await registry.newTrial();
@@ -123,7 +123,7 @@ describe("a checkpoint that nobody completes", () => {
     const isVoid = `select from registry.unfinished where checkpoint = '${checkpoint}' and state = 'void'`;
     await vi.waitFor(async () => expect(await registry.stage.sql(isVoid)).toHaveLength(1), soon);
     await registry.restart({ graceSeconds, aheadMs: graceSeconds * 1_000 - 60_000 });
-    // This checkpoint is the last of a pass: once it is judged, the first was looked at.
+    // This checkpoint is last in a pass: once it is judged, the first one was judged too.
     const last = "ffffffff-0000-4000-8000-0000000000aa";
     const other = await registry.newTrial();
     await registry.declare(other, 1, last);
@@ -134,7 +134,7 @@ describe("a checkpoint that nobody completes", () => {
     await vi.waitFor(() => expect(registry.has(checkpoint)).toBe(false), soon);
   });
 
-  test("of a trial that goes no further is abandoned after the time that agents have for it", async () => {
+  test("is abandoned after the agents' time limit if its trial has no further run", async () => {
     const trial = await registry.newTrial();
     const named = randomUUID();
     const { checkpoint } = await registry.stored(trial);
@@ -149,7 +149,7 @@ describe("a checkpoint that nobody completes", () => {
     expect(await registry.plan(checkpoint)).toMatchObject(ok);
   });
 
-  test("is cleared behind any number of those whose storage is away, which go when it is back", async () => {
+  test("is cleared behind any number of checkpoints on an unavailable storage, which are cleared once it is back", async () => {
     const away = join(registry.folder, "away");
     await mkdir(away);
     await markStorage(away, registry.storageId);
@@ -179,7 +179,7 @@ describe("a checkpoint that nobody completes", () => {
     await vi.waitFor(async () => expect(await left()).toBe(0), { ...soon, timeout: 90_000 });
   });
 
-  test("is tried again soon when a clock that was ahead put it off by days", async () => {
+  test("is retried soon after a clock that was days ahead postponed it", async () => {
     const trial = await registry.newTrial();
     const { checkpoint } = await registry.declare(trial);
     await registry.write(checkpoint, { weights: "w" });

@@ -1,6 +1,4 @@
-/**
- * Checkpoints in a bucket, and what fails in the middle: the registry over a real PostgreSQL and a strict S3 server.
- */
+/** Checkpoints in a bucket, and failures in the middle: the registry over a real PostgreSQL and a strict S3 server. */
 import { randomUUID } from "node:crypto";
 import { storageMarkerName as marker } from "@trainyard/blob";
 import {
@@ -30,7 +28,7 @@ beforeAll(async () => {
 });
 afterAll(() => bucket[Symbol.asyncDispose]());
 
-/** A service that was just started does not answer yet. */
+/** Waits for a service that has just started and does not answer yet. */
 async function ready({ registry }: BucketStage): Promise<void> {
   await vi.waitFor(() => registry.plan(randomUUID()), { timeout: 45_000, interval: 20 });
 }
@@ -40,7 +38,7 @@ const partsOf = (stored: Stored) => bucket.planned(stored);
 const namesOf = ({ checkpoint }: Stored) => bucket.registry.names(checkpoint);
 
 describe("an upload", () => {
-  test("is planned until the store has all, and then completed", async () => {
+  test("is planned until the store has all files, and is then completed", async () => {
     const stored = await bucket.declared(files);
     const [first, second] = await partsOf(stored);
     expect([first?.parts.length, second?.parts.length]).toEqual([1, 1]);
@@ -60,7 +58,7 @@ describe("an upload", () => {
     expect(await namesOf(stored)).toEqual(["CheckpointDeclared", "CheckpointCompleted"]);
   });
 
-  test("is planned again when its plan has expired, and the store takes none of the old one", async () => {
+  test("is planned again when its plan has expired, and the store refuses the old plan", async () => {
     const stored = await bucket.declared(files);
     const old = await partsOf(stored);
     const refused = await bucket.ahead(2 * 60 * 60 * 1000, () => bucket.sendAll(old, files));
@@ -70,7 +68,7 @@ describe("an upload", () => {
     expect(await bucket.decided(stored)).toMatchObject({ kind: "ok" });
   });
 
-  test("of a complete checkpoint is planned no more, and one of a failed checkpoint is refused with the reason", async () => {
+  test("of a complete checkpoint needs no more files, and of a failed one is refused with the reason", async () => {
     const stored = await bucket.completed(files);
     const others = { ...stored, manifest: [entry("weights", "other"), entry("more", "x")] };
     const answer = await bucket.planUpload(others);
@@ -88,13 +86,13 @@ describe("an upload", () => {
     });
   });
 
-  test("takes the bytes of the manifest only", async () => {
+  test("accepts only the bytes of the manifest", async () => {
     const stored = await bucket.declared(files);
     const other = { ...files, weights: "the_weights" };
     expect(await bucket.sendAll(await partsOf(stored), other)).toEqual([400, 200]);
   });
 
-  test("is planned for its own run only, of files that a manifest may name", async () => {
+  test("is planned only for the checkpoint's run, and only for valid paths", async () => {
     const stored = await bucket.declared(files);
     const another = { ...stored, trial: await bucket.newTrial() };
     expect(await bucket.planUpload(another)).toMatchObject(rejectedAs("not_your_run"));
@@ -118,7 +116,7 @@ describe("a host that can never send the rest", () => {
     return bucket.registry.stage.ask([FailCheckpointSchema, request], AcceptedSchema);
   };
 
-  test("fails its checkpoint, and the host that waits for its files is refused with the reason", async () => {
+  test("fails its checkpoint, and a host that waits for the files gets the reason", async () => {
     const stored = await bucket.declared(files);
     await bucket.sendAll((await partsOf(stored)).slice(0, 1), files);
     expect(await bucket.complete(stored)).toEqual({ kind: "unavailable" });
@@ -129,7 +127,7 @@ describe("a host that can never send the rest", () => {
     expect(await namesOf(stored)).toEqual(["CheckpointDeclared", "CheckpointFailed"]);
   });
 
-  test("changes nothing of a complete checkpoint, and fails none of another run", async () => {
+  test("does not affect a complete checkpoint, and cannot fail one of another run", async () => {
     const complete = await bucket.completed(files);
     expect(await fail(complete, "x")).toMatchObject({ kind: "ok" });
     expect(await namesOf(complete)).toEqual(["CheckpointDeclared", "CheckpointCompleted"]);
@@ -145,7 +143,7 @@ describe("a host that can never send the rest", () => {
 });
 
 describe("a store", () => {
-  test("that refuses is never taken to lack an object", async () => {
+  test("that denies access is never taken to lack an object", async () => {
     const stored = await bucket.sent(files);
     for (const right of ["s3:GetObject", "s3:ListBucket"] as const) {
       bucket.server.deny("s3:GetObject");
@@ -162,7 +160,7 @@ describe("a store", () => {
     expect(await namesOf(stored)).toEqual(["CheckpointDeclared", "CheckpointCompleted"]);
   });
 
-  test("that is away decides nothing, and is asked again when it is back", async () => {
+  test("that is unavailable decides nothing, and is retried once it is back", async () => {
     const stored = await bucket.sent(files);
     await bucket.server.away();
     expect(await bucket.complete(stored)).toEqual({ kind: "unavailable" });
@@ -172,7 +170,7 @@ describe("a store", () => {
     expect(await namesOf(stored)).toEqual(["CheckpointDeclared", "CheckpointCompleted"]);
   }, 120_000);
 
-  test("with an object of other content fails the checkpoint by the name of the file", async () => {
+  test("with an object of other content fails the checkpoint, naming the file", async () => {
     const stored = await bucket.sent(files);
     await bucket.store.put(`${stored.checkpoint}/weights`, Buffer.from("the_weights"));
     const answer = await bucket.decided(stored);
@@ -182,7 +180,7 @@ describe("a store", () => {
   });
 });
 
-/** Asks until all files are read, as the command `checkpoint verify` does. */
+/** Asks until all files are read, like the command `checkpoint verify`. */
 async function verify({ checkpoint }: Stored, at = bucket) {
   const ask = () =>
     at.registry.stage.ask([VerifyCheckpointSchema, { checkpoint }], VerificationSchema);
@@ -191,7 +189,7 @@ async function verify({ checkpoint }: Stored, at = bucket) {
   return answer;
 }
 
-describe("a manifest that no store takes", () => {
+describe("a path as an object's key", () => {
   test.each([
     ["a name that is longer than a key", "é".repeat(600)],
     ["a name with a line feed", "a\nb"],
@@ -213,7 +211,7 @@ describe("a manifest that no store takes", () => {
   );
 });
 
-test("a store that takes a right away in the middle is waited for", async () => {
+test("a store that revokes a right during an upload is retried", async () => {
   const stored = await bucket.declared(files);
   bucket.server.deny("s3:ListBucket");
   expect(await bucket.planUpload(stored)).toEqual({ kind: "unavailable" });
@@ -222,7 +220,7 @@ test("a store that takes a right away in the middle is waited for", async () => 
 });
 
 describe("a verification", () => {
-  test("names what was flipped, resized, is missing and extra; nothing is restored from it until it is mended", async () => {
+  test("lists changed, resized, missing and extra files, and the checkpoint cannot be restored until it is repaired", async () => {
     const contents = { ...files, missing: "m", resized: "r" };
     const stored = await bucket.completed(contents);
     const { checkpoint } = stored;
@@ -250,7 +248,7 @@ describe("a verification", () => {
     expect(await read()).toMatchObject({ kind: "ok" });
   });
 
-  test("of a bucket that has another marker says nothing of the files", async () => {
+  test("of a bucket with another marker makes no statement about files", async () => {
     const stored = await bucket.completed(files);
     const content = await bucket.store.open(marker);
     const chunks: Uint8Array[] = [];
@@ -264,7 +262,7 @@ describe("a verification", () => {
   });
 });
 
-test("of a store that keeps no checksum the bytes are read at completion", async () => {
+test("the bytes are read at completion if the store keeps no checksums", async () => {
   await using older = await BucketStage.start({ keepsChecksums: false });
   await ready(older);
   const whole = await older.completed(files);
@@ -295,7 +293,7 @@ describe("an audit of a bucket", () => {
   });
   afterAll(() => audited[Symbol.asyncDispose]());
 
-  test("finds what the log misses and what the bucket misses, and deletes only what is old and asked for", async () => {
+  test("lists files unknown to the log and checkpoints missing in the bucket, and deletes only old unknown files on request", async () => {
     const intact = await audited.completed(files);
     const missing = await audited.completed(files);
     await audited.store.delete(Object.keys(files).map((path) => `${missing.checkpoint}/${path}`));
@@ -303,7 +301,7 @@ describe("an audit of a bucket", () => {
     await audited.registry.stage.tell(`retention-${leftOver.checkpoint}`, deletionStarted, deleted);
     const [old, young] = [randomUUID(), randomUUID()];
     for (const name of [old, young]) await audited.store.put(`${name}/deep/x`, Buffer.from("x"));
-    // Neither is named as a checkpoint's files are.
+    // These names do not have the form of a checkpoint's files.
     await audited.store.put("notes/readme", Buffer.from("x"));
     await audited.store.put(randomUUID(), Buffer.from("x"));
     audited.age(old, 20 * dayMs);
@@ -316,7 +314,7 @@ describe("an audit of a bucket", () => {
         [young, "unknown"],
       ].sort(),
     );
-    // Declared under another root, which may be another name of the same place.
+    // This checkpoint is declared under another root, which may be another name of the same place.
     const { registry } = audited;
     const { checkpoint: elsewhere } = await registry.declare(await registry.newTrial());
     await audited.store.put(`${elsewhere}/x`, Buffer.from("x"));
@@ -331,7 +329,7 @@ describe("an audit of a bucket", () => {
     expect(await verify(intact, audited)).toMatchObject({ kind: "ok", reply: { count: 0 } });
   });
 
-  test("says why nothing can be said of a bucket that refuses or has another marker, and finds nothing missing", async () => {
+  test("reports the reason for a bucket that denies access or has another marker, and lists nothing as missing", async () => {
     audited.server.deny("s3:ListBucket");
     const refused = await audit();
     audited.server.allow("s3:ListBucket");
@@ -346,7 +344,7 @@ describe("an audit of a bucket", () => {
     });
   });
 
-  test("of a bucket whose root somebody wants to adopt is refused: the platform made its marker", async () => {
+  test("does not allow adopting a bucket, which is refused: the platform makes its marker", async () => {
     const answer = await audited.registry.adopt(audited.root, randomUUID());
     expect(answer).toMatchObject(rejectedAs("storage_unsupported"));
   });

@@ -11,7 +11,7 @@ afterAll(() => registry[Symbol.asyncDispose]());
 
 const rejectedAs = (code: string) => ({ kind: "rejected", rejection: { rejected: code } });
 
-/** A busy machine may answer first that the files are being verified. */
+/** A busy machine may answer first that verification is still running. */
 async function completed(...given: Parameters<TestRegistry["complete"]>) {
   return vi.waitFor(
     async () => {
@@ -24,7 +24,7 @@ async function completed(...given: Parameters<TestRegistry["complete"]>) {
 }
 
 describe("a checkpoint", () => {
-  test("is complete when its files were read ahead, and nothing of that is recorded", async () => {
+  test("completes after its files were read ahead, without further events", async () => {
     const trial = await registry.newTrial();
     const { checkpoint } = await registry.declare(trial);
     const manifest = await registry.write(checkpoint, { weights: "w", small: "s" });
@@ -36,7 +36,7 @@ describe("a checkpoint", () => {
     expect(await registry.names(checkpoint)).toEqual(names);
   });
 
-  test("of which a file has changed since it was read ahead fails, naming the file", async () => {
+  test("fails if a file has changed since it was read ahead, naming the file", async () => {
     const trial = await registry.newTrial();
     const { checkpoint } = await registry.declare(trial);
     const manifest = await registry.write(checkpoint, { weights: "0123456789" });
@@ -46,7 +46,7 @@ describe("a checkpoint", () => {
     expect(answer).toMatchObject({ rejection: { problems: [{ path: "weights" }] } });
   });
 
-  test("only the newest run has files read ahead, which are in its checkpoint's folder", async () => {
+  test("is read ahead only for the newest run, and only with paths inside its folder", async () => {
     const trial = await registry.newTrial();
     const checkpoint = randomUUID();
     const ask = (of: string, paths: readonly string[], run?: number) =>

@@ -49,7 +49,7 @@ describe("a checkpoint", () => {
     });
   });
 
-  test("declared and completed again answers the same, and records nothing", async () => {
+  test("declared and completed again gets the same answers, and no new events", async () => {
     const trial = await registry.newTrial();
     const { checkpoint, manifest } = await registry.stored(trial);
     const repeated = await registry.declare(trial, 1, checkpoint);
@@ -59,11 +59,11 @@ describe("a checkpoint", () => {
     expect(await registry.names(checkpoint)).toEqual(["CheckpointDeclared", "CheckpointCompleted"]);
   });
 
-  test("that says more than its event holds is refused with what to do", async () => {
+  test("with too long metadata is refused with advice", async () => {
     const trial = await registry.newTrial();
     const refused = async (more: Parameters<TestRegistry["declare"]>[4]) =>
       (await registry.declare(trial, 1, undefined, 10, more)).answer;
-    // 30,000 characters are 90,000 bytes here.
+    // These 30,000 characters take 90,000 bytes.
     expect(await refused({ metadata: { notes: "界".repeat(30_000) } })).toMatchObject({
       rejection: { detail: expect.stringMatching(/has 90012 bytes as JSON .* into a file/) },
     });
@@ -95,7 +95,7 @@ describe("a checkpoint", () => {
     expect(answer).toMatchObject(rejectedAs("checkpoint_incomplete"));
     expect(answer).toMatchObject({ rejection: { problems: [{ path: "weights" }] } });
     expect(await registry.names(checkpoint)).toEqual(["CheckpointDeclared", "CheckpointFailed"]);
-    // Also when the file is whole afterwards: who failed draws another id.
+    // A failed checkpoint stays failed when its file becomes whole: its writer must choose another id.
     await registry.write(checkpoint, { weights: "0123456789", small: "s" });
     const again = await registry.complete(checkpoint, trial, manifest);
     expect(again).toMatchObject(rejectedAs("checkpoint_failed"));
@@ -110,7 +110,7 @@ describe("a checkpoint", () => {
     await vi.waitFor(() => expect(registry.has(checkpoint)).toBe(false), soon);
   });
 
-  test("with a path that leads out of its folder is refused, and stays declared", async () => {
+  test("with a path outside its folder is refused, and stays declared", async () => {
     const trial = await registry.newTrial();
     const { checkpoint } = await registry.declare(trial);
     await writeFile(join(registry.storage, "secret"), "s");
@@ -119,7 +119,7 @@ describe("a checkpoint", () => {
     expect(await registry.names(checkpoint)).toEqual(["CheckpointDeclared"]);
   });
 
-  test("waits while its storage is away", async () => {
+  test("waits while its storage is unavailable", async () => {
     const trial = await registry.newTrial();
     const { checkpoint } = await registry.declare(trial);
     const manifest = await registry.write(checkpoint, { weights: "w" });
@@ -132,12 +132,12 @@ describe("a checkpoint", () => {
 });
 
 describe("the right to write", () => {
-  test("only the newest run, until it has ended", async () => {
+  test("belongs only to the newest run, until it ends", async () => {
     const trial = await registry.newTrial();
     const { checkpoint } = await registry.declare(trial);
     const manifest = await registry.write(checkpoint, { weights: "w" });
     await registry.stage.tell(`trial-${trial}`, runEnded(1), runRequested(2));
-    // Whether it was abandoned by then is a matter of milliseconds.
+    // The checkpoint may or may not be abandoned by then: the order is a matter of milliseconds.
     const late = await registry.complete(checkpoint, trial, manifest);
     expect(["run_superseded", "checkpoint_abandoned"]).toContain(
       late.kind === "rejected" ? late.rejection.rejected : late.kind,
@@ -149,12 +149,12 @@ describe("the right to write", () => {
     expect((await registry.declare(trial, 2)).answer).toMatchObject(rejectedAs("run_ended"));
   });
 
-  test("a run that nobody knows writes nothing", async () => {
+  test("is refused to an unknown run", async () => {
     const { answer } = await registry.declare("9.9");
     expect(answer).toMatchObject(rejectedAs("trial_not_found"));
   });
 
-  test("a run completes its own checkpoints only", async () => {
+  test("to a checkpoint belongs only to its run", async () => {
     const [mine, other] = [await registry.newTrial(), await registry.newTrial()];
     const { checkpoint } = await registry.declare(mine);
     const manifest = await registry.write(checkpoint, { weights: "w" });
@@ -162,7 +162,7 @@ describe("the right to write", () => {
     expect(answer).toMatchObject(rejectedAs("not_your_run"));
   });
 
-  test("an id that another run uses is taken", async () => {
+  test("does not extend to an id of another run", async () => {
     const [mine, other] = [await registry.newTrial(), await registry.newTrial()];
     const { checkpoint } = await registry.declare(mine);
     const { answer } = await registry.declare(other, 1, checkpoint);
@@ -170,10 +170,10 @@ describe("the right to write", () => {
   });
 
   test.each([
-    ["a path", "../../etc", 1],
-    ["a UUID in capitals", "00000000-0000-4000-8000-00000000000A", 1],
-    ["less than no steps", "00000000-0000-4000-8000-00000000000a", -1],
-  ])("%s is refused", async (_, checkpoint, step) => {
+    ["a path as the id", "../../etc", 1],
+    ["a UUID in capitals as the id", "00000000-0000-4000-8000-00000000000A", 1],
+    ["a negative step", "00000000-0000-4000-8000-00000000000a", -1],
+  ])("is refused with %s", async (_, checkpoint, step) => {
     const trial = await registry.newTrial();
     const { answer } = await registry.declare(trial, 1, checkpoint, step);
     expect(answer).toMatchObject(rejectedAs("invalid_request"));
@@ -181,7 +181,7 @@ describe("the right to write", () => {
 });
 
 describe("a checkpoint that a run leaves unfinished", () => {
-  test("is abandoned and cleared when the run ends, and what is complete stays", async () => {
+  test("is abandoned and cleared when the run ends, and complete ones stay", async () => {
     const trial = await registry.newTrial();
     const complete = await registry.stored(trial);
     const { checkpoint } = await registry.declare(trial);
@@ -198,7 +198,7 @@ describe("a checkpoint that a run leaves unfinished", () => {
     expect(await registry.plan(complete.checkpoint)).toMatchObject({ kind: "ok" });
   });
 
-  test("is abandoned also when the registry was away, or its table lost", async () => {
+  test("is abandoned also after the registry was down or lost its table", async () => {
     const trial = await registry.newTrial();
     const { checkpoint } = await registry.declare(trial);
     await registry.write(checkpoint, { weights: "w" });
@@ -215,7 +215,7 @@ describe("verification", () => {
   const name = "registry.unfinished";
   const holds = { [name]: "", "registry.placed": "" };
 
-  test("holds where what was void is cleared, and finds an altered row", async () => {
+  test("succeeds after failed checkpoints are cleared, and detects an altered row", async () => {
     const trial = await registry.newTrial();
     const { checkpoint: failed } = await registry.declare(trial);
     await registry.write(failed, { weights: "w" });
@@ -241,7 +241,7 @@ describe("verification", () => {
     await vi.waitFor(async () => expect(await registry.stage.verify()).toEqual(holds), soon);
   });
 
-  test("holds again after the view was built again on request, which is listed", async () => {
+  test("succeeds after a requested rebuild of the view, which is listed", async () => {
     const trial = await registry.newTrial();
     const { checkpoint } = await registry.declare(trial);
     const listed = async () => {
@@ -264,7 +264,7 @@ describe("verification", () => {
     await vi.waitFor(async () => expect(await registry.stage.verify()).toEqual(holds), soon);
   });
 
-  test("holds while others write", async () => {
+  test("succeeds during concurrent writes", async () => {
     const trial = await registry.newTrial();
     const found: unknown[] = [];
     let over = false;
@@ -282,7 +282,7 @@ describe("verification", () => {
 });
 
 describe("a deleted checkpoint", () => {
-  test("is not planned for", async () => {
+  test("cannot be restored from", async () => {
     const trial = await registry.newTrial();
     const { checkpoint } = await registry.stored(trial);
     expect(await registry.plan(checkpoint)).toMatchObject({ kind: "ok" });
@@ -308,7 +308,7 @@ test("a manifest of many files is stored and returned whole", async () => {
   expect(plan.kind === "ok" && plan.reply.manifest.length).toBe(300);
 });
 
-test("a folder in the default place serves an experiment that names none", async () => {
+test("an experiment without a checkpoint storage uses a folder in the default storage", async () => {
   await registry.stage.tell("trial-2.1", runRequested(1));
   const { checkpoint, answer } = await registry.declare("2.1");
   const path = join(registry.folder, "default", checkpoint);

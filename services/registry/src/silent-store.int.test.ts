@@ -1,4 +1,4 @@
-/** The registry while an object store takes connections and does not answer. */
+/** The registry while an object store accepts connections and does not answer. */
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { SilentServer } from "@trainyard/testing";
@@ -30,11 +30,11 @@ afterAll(async () => {
   await registry[Symbol.asyncDispose]();
 });
 
-test("most of many commands for a silent store are unavailable at once, so that those for a directory succeed meanwhile", async () => {
+test("most of many commands for a silent store are unavailable at once, and commands for a directory succeed meanwhile", async () => {
   const { atOnceMax } = registryLimits.storeBrake;
   let waiting = atOnceMax + 100;
   const kinds = Array.from({ length: waiting }, async () => {
-    // One that was asked long ago is not waited for any more.
+    // Some of these commands time out without an answer.
     const kind = await registry.declare(trial).then(
       ({ answer }) => answer.kind,
       () => "unavailable",
@@ -49,7 +49,7 @@ test("most of many commands for a silent store are unavailable at once, so that 
   };
   await vi.waitFor(succeeds, { timeout: 15_000, interval: 20 });
   await vi.waitFor(() => expect(waiting).toBe(atOnceMax), { timeout: 15_000 });
-  // One question for its marker serves all of them.
+  // All commands wait for a single request for the marker.
   expect(silent.connections).toBe(1);
   await silent[Symbol.asyncDispose]();
   expect(new Set(await Promise.all(kinds))).toEqual(new Set(["unavailable"]));

@@ -1,4 +1,4 @@
-/** The registry with a storage that its host sees otherwise than the writer, and with one that nobody declared. */
+/** A storage that the registry's host and the writer see differently, and one that was declared without an id. */
 import { randomUUID } from "node:crypto";
 import { mkdir, rename, rm, truncate } from "node:fs/promises";
 import { join } from "node:path";
@@ -17,7 +17,7 @@ afterAll(() => registry[Symbol.asyncDispose]());
 const rejectedAs = (code: string) => ({ kind: "rejected", rejection: { rejected: code } });
 
 describe("a storage that two hosts see differently", () => {
-  /** The registry's host sees an empty folder at the path; the files are where the writer put them. */
+  /** The registry's host sees an empty folder at the path; the files are elsewhere. */
   async function unmounted<Result>(seen: () => Promise<Result>): Promise<Result> {
     await rename(registry.storage, `${registry.storage}.share`);
     await mkdir(registry.storage);
@@ -29,7 +29,7 @@ describe("a storage that two hosts see differently", () => {
     }
   }
 
-  test("is no verdict about a checkpoint, which is complete once the storage is mounted", async () => {
+  test("yields no verdict, and the checkpoint completes once the storage is mounted", async () => {
     const trial = await registry.newTrial();
     const { checkpoint } = await registry.declare(trial);
     const manifest = await registry.write(checkpoint, { weights: "w" });
@@ -41,7 +41,7 @@ describe("a storage that two hosts see differently", () => {
     expect(declared?.data).toMatchObject({ storageId: registry.storageId });
   });
 
-  test("is no verdict either when another storage is mounted at the path", async () => {
+  test("yields no verdict when another storage is mounted at the path", async () => {
     const trial = await registry.newTrial();
     const { checkpoint } = await registry.declare(trial);
     const manifest = await registry.write(checkpoint, { weights: "w" });
@@ -53,7 +53,7 @@ describe("a storage that two hosts see differently", () => {
     expect(await registry.names(checkpoint)).toEqual(["CheckpointDeclared"]);
   });
 
-  test("keeps the files of what has failed until it is mounted again", async () => {
+  test("keeps the files of a failed checkpoint until it is mounted again", async () => {
     const trial = await registry.newTrial();
     const { checkpoint } = await registry.declare(trial);
     await registry.write(checkpoint, { weights: "w" });
@@ -72,7 +72,7 @@ describe("a storage that two hosts see differently", () => {
     await vi.waitFor(() => expect(registry.has(checkpoint)).toBe(false), soon);
   });
 
-  test("has no marker that the registry made", async () => {
+  test("never gets a marker from the registry", async () => {
     const trial = await registry.newTrial();
     const { checkpoint } = await registry.declare(trial);
     const manifest = await registry.write(checkpoint, { weights: "w" });
@@ -100,7 +100,7 @@ describe("a checkpoint that was declared without the id of its storage", () => {
     return { trial, checkpoint, manifest };
   };
 
-  test("may complete, and is not failed nor cleared until its storage is adopted", async () => {
+  test("may complete, and neither fails nor is cleared until its storage is adopted", async () => {
     const whole = await declaredBefore();
     const completed = await other.complete(whole.checkpoint, whole.trial, whole.manifest);
     expect(completed).toMatchObject({ kind: "ok" });
@@ -131,7 +131,7 @@ describe("a checkpoint that was declared without the id of its storage", () => {
     expect(replanned).toMatchObject({ kind: "ok", reply: { storageId: other.storageId } });
   });
 
-  test("learns it when its writer declares it again with the id", async () => {
+  test("gets the id when its writer declares it again with the id", async () => {
     const trial = await other.newTrial();
     const { checkpoint } = await other.declareIn({ trial });
     const { storageId } = other;
@@ -145,7 +145,7 @@ describe("a checkpoint that was declared without the id of its storage", () => {
     ]);
   });
 
-  test("counts as the adopted storage's, also where the storage lost its marker", async () => {
+  test("belongs to the adopted storage, even if the storage lost its marker", async () => {
     const trial = await other.newTrial();
     const lost = randomUUID();
     const { checkpoint } = await other.declareIn({ trial, storageId: lost });
@@ -156,7 +156,7 @@ describe("a checkpoint that was declared without the id of its storage", () => {
     expect(await complete()).toMatchObject({ kind: "ok" });
   });
 
-  test("is refused with an id that is none", async () => {
+  test("is refused with an invalid id", async () => {
     const trial = await other.newTrial();
     const { answer } = await other.declareIn({ trial, storageId: "../x" });
     expect(answer).toMatchObject(rejectedAs("invalid_request"));

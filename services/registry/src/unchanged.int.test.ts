@@ -72,7 +72,7 @@ function plan(checkpoint: string, trial: string, files: Files) {
   return registry.stage.ask([PlanUploadSchema, message], FileUploadsSchema);
 }
 
-/** Declares, sends what is planned, and completes; returns which files were sent. */
+/** Declares a checkpoint, sends the planned files and completes it. Returns the names of the sent files. */
 async function store(trial: string, files: Files) {
   const { checkpoint } = await registry.declareIn({ trial });
   const answer = await plan(checkpoint, trial, files);
@@ -95,13 +95,13 @@ async function store(trial: string, files: Files) {
 
 const copies = () => s3.served.filter(({ operation }) => operation === "CopyObject");
 
-/** Opens the bucket as another program that uses it. */
+/** Opens the bucket like another program that uses it. */
 const other = () =>
   openS3Store({ bucket: "models", endpoint: s3.url, credentials: testUser, clock: systemClock });
 
 const first: Files = { embedding: "e".repeat(1_000), head: "1", "metadata.json": "{}" };
 
-test("an unchanged file is copied, under another name too, and a changed or an empty one is sent", async () => {
+test("an unchanged file is copied, even under another name, and a changed or an empty file is sent", async () => {
   const trial = await newTrial("2.1");
   expect((await store(trial, first)).sent).toEqual(["embedding", "head", "metadata.json"]);
   const second = { "moved/embedding": "e".repeat(1_000), head: "2", empty: "" };
@@ -111,7 +111,7 @@ test("an unchanged file is copied, under another name too, and a changed or an e
   expect(copies().map(({ key }) => key)).toEqual([`team/${checkpoint}/moved/embedding`]);
 });
 
-test("a checkpoint with copies is whole when the one that they are from is gone", async () => {
+test("a checkpoint with copied files stays whole when its source is deleted", async () => {
   const trial = await newTrial("2.1");
   const before = await store(trial, first);
   const { checkpoint } = await store(trial, { ...first, head: "2" });
@@ -120,11 +120,11 @@ test("a checkpoint with copies is whole when the one that they are from is gone"
   const message = { checkpoint };
   const verified = await registry.stage.ask([VerifyCheckpointSchema, message], VerificationSchema);
   expect(verified).toMatchObject({ kind: "ok", reply: { problems: [] } });
-  // The next one is copied from it, and what neither has is sent.
+  // The next checkpoint is copied from this one; only its new file is sent.
   expect((await store(trial, { ...first, head: "3" })).sent).toEqual(["head"]);
 });
 
-test("a damaged file is not handed on: its copy differs, so the file is sent", async () => {
+test("a damaged file is not reused: its copy differs, so the file is sent", async () => {
   const trial = await newTrial("2.1");
   const before = await store(trial, first);
   await using program = other();
@@ -134,14 +134,14 @@ test("a damaged file is not handed on: its copy differs, so the file is sent", a
   expect(completed).toMatchObject({ kind: "ok" });
 });
 
-test("another trial's files, and those of another storage, are no source", async () => {
+test("files of another trial or of another storage are never copied", async () => {
   await store(await newTrial("2.1"), first);
   expect((await store(await newTrial("2.2"), first)).sent).toHaveLength(3);
   expect((await store(await newTrial("3.1"), first)).sent).toHaveLength(3);
   expect(copies()).toEqual([]);
 });
 
-test("a copy that is refused is sent, and one that takes long is waited for by coming again", async () => {
+test("a file whose copy is refused is sent, and a slow copy is awaited by retrying", async () => {
   const trial = await newTrial("2.1");
   await store(trial, first);
   s3.failures.add({
@@ -166,12 +166,12 @@ test("a copy that is refused is sent, and one that takes long is waited for by c
     },
     { timeout: 30_000, interval: 200 },
   );
-  // The copy that was under way was joined.
+  // The retry joined the running copy.
   const made = copies().filter(({ key }) => key === `team/${checkpoint}/embedding`);
   expect(made).toHaveLength(1);
 });
 
-test("an upload that an ended run has left is recorded as moving when the store has more of it", async () => {
+test("an upload that an ended run left makes recorded progress when the store has more of it", async () => {
   const trial = await newTrial("2.1");
   const { checkpoint } = await registry.declareIn({ trial });
   const files = { a: "1", b: "2", c: "3" };
@@ -186,7 +186,7 @@ test("an upload that an ended run has left is recorded as moving when the store 
     (await registry.names(checkpoint)).filter((name) => name.includes("UploadProgressed")).length;
   await send("a");
   await plan(checkpoint, trial, files);
-  // Its own process is still there.
+  // The run's process is still alive.
   expect(await progress()).toBe(0);
   await registry.stage.tell(`trial-${trial}`, runEnded(1, RunEndWhy.FAILED, [checkpoint]));
   await plan(checkpoint, trial, files);
@@ -195,13 +195,13 @@ test("an upload that an ended run has left is recorded as moving when the store 
   await send("b");
   await plan(checkpoint, trial, files);
   expect(await progress()).toBe(1);
-  // Not with each plan: the wait that it brings is much longer.
+  // Progress is not recorded with each plan: the wait after it is much longer.
   await send("c");
   await plan(checkpoint, trial, files);
   expect(await progress()).toBe(1);
 });
 
-test("TensorBoard files are below tensorboard/ of the prefix, and a file that has grown takes the place of its beginning", async () => {
+test("TensorBoard files are below tensorboard/ of the prefix, and a grown file replaces its beginning", async () => {
   const trial = await newTrial("2.1");
   const plan = async (content: string, beginning?: string) => {
     const files = digested({ "metrics/events": content });
@@ -229,7 +229,7 @@ test("TensorBoard files are below tensorboard/ of the prefix, and a file that ha
     const answer = await registry.stage.ask([...request], TensorBoardFilesSchema);
     return answer.kind === "ok" ? answer.reply.files : [];
   };
-  // A name that leads out of the folder, which another program wrote, is left out.
+  // A name outside the folder, written by another program, is left out.
   const objects = s3.buckets.get("models")?.objects;
   const written = objects?.get(key);
   if (written !== undefined) objects?.set(key.replace("metrics", "../3"), written);
@@ -238,7 +238,7 @@ test("TensorBoard files are below tensorboard/ of the prefix, and a file that ha
   const { url = "", method = "", headers = {} } = listed?.request ?? {};
   expect(await (await fetch(url, { method, headers })).text()).toBe("1234");
   expect(await pageAfter("metrics/events")).toEqual([]);
-  // A newer run may have written it.
+  // A newer run may have written the object.
   await registry.stage.tell(`trial-${trial}`, runEnded(1, RunEndWhy.FAILED, []), runRequested(2));
   expect(await send("of run 1, longer")).toBe(0);
   expect(await program.head(key)).toMatchObject({ bytes: 4 });
@@ -246,7 +246,7 @@ test("TensorBoard files are below tensorboard/ of the prefix, and a file that ha
   expect(await plan("of run 1, longer", "of r")).toMatchObject(told);
   expect(await plan("123")).toMatchObject({ reply: { files: [{ parts: [], storedBytes: 0 }] } });
   expect(await send("of run 1, longer", "1234567")).toBe(0);
-  // Its own beginning is there: what it has written since was not lost with its run.
+  // The object equals the beginning of the file: the rest that the run wrote since is sent.
   expect(await plan("123456")).toMatchObject(told);
   expect(await send("123456", "1234")).toBe(1);
   expect(await program.head(key)).toMatchObject({ bytes: 6 });
@@ -264,7 +264,7 @@ test("TensorBoard files are below tensorboard/ of the prefix, and a file that ha
   expect(await registry.stage.ask([...later], FileUploadsSchema)).toMatchObject({
     rejection: { rejected: "run_not_found" },
   });
-  // A checkpoint that an agent brings after the final deletion would stay forever.
+  // A checkpoint that an agent brings after the final deletion would never be deleted.
   await registry.stage.tell("experiment-2", { type: "ExperimentDeleted", data: {} });
   await vi.waitFor(async () =>
     expect(await registry.stage.ask([...absent], FileUploadsSchema)).toMatchObject({
@@ -273,7 +273,7 @@ test("TensorBoard files are below tensorboard/ of the prefix, and a file that ha
   );
 });
 
-test("TensorBoard files go to the store that tensorboard_storage names, and checkpoints to theirs", async () => {
+test("TensorBoard files are stored in tensorboard_storage, and checkpoints in checkpoint_storage", async () => {
   const boards = { type: "s3", bucket: "models", prefix: "boards", endpoint_url: s3.url };
   const folder = { type: "directory", container_path: "/checkpoints" };
   const planIn = async (id: string, checkpoints: Record<string, string>, own: object) => {
@@ -292,7 +292,7 @@ test("TensorBoard files go to the store that tensorboard_storage names, and chec
   });
 });
 
-test("a trial that has no checkpoint yet, or one that is not there, plans every file", async () => {
+test("a trial without a checkpoint, or whose checkpoint is missing, plans every file", async () => {
   const trial = await newTrial("2.1");
   const data = { checkpoint: randomUUID(), run: 1, step: 1 };
   await registry.stage.tell(`trial-${trial}`, { type: "TrialCheckpointed", data });

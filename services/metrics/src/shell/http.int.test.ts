@@ -15,7 +15,7 @@ beforeAll(async () => {
 
 afterAll(() => metrics[Symbol.asyncDispose]());
 
-/** The head of a request whose body never comes. */
+/** Sends the head of a request whose body never arrives. */
 function announced(path: string, bytes: number, token: string | null) {
   const headers = {
     "content-type": "application/json",
@@ -49,13 +49,13 @@ describe("before a body is read", () => {
     hangUp();
   });
 
-  test("a large one too many is asked to retry, and small ones are accepted", async () => {
+  test("a request with one large body too many is asked to retry, and small bodies are accepted", async () => {
     const { requestBytesMax: large, largeBodiesBytesMax } = metricsLimits;
     const token = metrics.token("12.1#1");
     const held: ReturnType<typeof announced>[] = [];
     try {
       let refused: IncomingMessage | null = null;
-      // One after the other, each held open; one that is slow to be refused only takes room.
+      // Requests are sent one by one and held open. A refused request may take a place for a short time.
       while (refused === null) {
         const one = announced(path, large, token);
         held.push(one);

@@ -34,7 +34,7 @@ const entry = (path: string, content: string) => ({
 });
 
 describe("the files of a checkpoint", () => {
-  test("are verified when each has its size and digest, whatever else is there", async () => {
+  test("are verified when each has its size and digest, whatever else is in the folder", async () => {
     const large = "x".repeat(3_000_000);
     const folder = await folderWith({ "a/b/weights": large, empty: "", other: "o" });
     const manifest = [entry("a/b/weights", large), entry("empty", "")];
@@ -46,14 +46,14 @@ describe("the files of a checkpoint", () => {
     ["has other content", { f: "truncatex" }, "has SHA-256"],
     ["is missing", { g: "" }, "is missing"],
     ["is a folder", { "f/g": "" }, "is not a file"],
-  ])("differ when one %s, which is named", async (_, files, detail) => {
+  ])("differ when one %s, and the verdict names it", async (_, files, detail) => {
     const folder = await folderWith(files as unknown as Record<string, string>);
     const verdict = await verifyFiles({ folder, storageId }, [entry("f", "truncated")]);
     expect(verdict).toMatchObject({ kind: "differs", path: "f" });
     expect(verdict.kind === "differs" && verdict.detail).toContain(detail);
   });
 
-  test("are not counted when they are links or targets of links", async () => {
+  test("do not count as present if they are links or below links", async () => {
     const folder = await folderWith({ real: "r", "deep/f": "f" });
     await symlink(join(folder, "real"), join(folder, "link"));
     await symlink(join(folder, "deep"), join(folder, "way"));
@@ -64,20 +64,20 @@ describe("the files of a checkpoint", () => {
     }
   });
 
-  test("are absent when the folder as a whole is not there", async () => {
+  test("are absent if the whole folder is missing", async () => {
     const verdict = await verifyFiles({ folder: join(root, "never"), storageId }, [
       entry("f", "f"),
     ]);
     expect(verdict).toMatchObject({ kind: "absent", path: "f" });
   });
 
-  test("are not judged while the storage is away", async () => {
+  test("are not judged while the storage is unavailable", async () => {
     const folder = join(root, "unmounted", "x");
     const verdict = await verifyFiles({ folder, storageId }, [entry("f", "f")]);
     expect(verdict).toMatchObject({ kind: "unreadable" });
   });
 
-  test("are not judged in an empty folder where the storage would be mounted", async () => {
+  test("are not judged in an empty folder, the mount point of a storage", async () => {
     const mountPoint = join(root, "mount-point");
     await mkdir(mountPoint);
     const folder = join(mountPoint, "x");
@@ -88,7 +88,7 @@ describe("the files of a checkpoint", () => {
     );
   });
 
-  test("are not judged in another storage: the refusal names both ids", async () => {
+  test("are not judged in another storage, and the message has both ids", async () => {
     const other = join(root, "other");
     await mkdir(join(other, "x"), { recursive: true });
     const otherId = await markStorage(other);
@@ -99,7 +99,7 @@ describe("the files of a checkpoint", () => {
     }
   });
 
-  test("that differ are not judged when nobody knows which storage they are in", async () => {
+  test("that differ are not judged if their storage is unknown", async () => {
     const folder = await folderWith({ f: "tru" });
     const verdict = await verifyFiles({ folder, storageId: "" }, [entry("f", "truncated")]);
     expect(verdict).toMatchObject({ kind: "unreadable" });
@@ -108,19 +108,19 @@ describe("the files of a checkpoint", () => {
     expect(detail).toContain("yard storage adopt");
   });
 
-  test("are verified also when nobody knows which storage they are in", async () => {
+  test("are verified also if their storage is unknown", async () => {
     const folder = await folderWith({ f: "whole" });
     const verdict = await verifyFiles({ folder, storageId: "" }, [entry("f", "whole")]);
     expect(verdict).toEqual({ kind: "verified" });
   });
 
-  test("are not judged when the storage goes away while they are read", async () => {
+  test("are not judged if the storage becomes unavailable while they are read", async () => {
     const share = join(root, "share");
     await mkdir(share);
     const id = await markStorage(share);
     const folder = join(share, "x");
     await mkdir(folder);
-    // Large enough that the marker is gone before the last of it is hashed.
+    // The file is so large that the marker is gone before it is hashed.
     const large = "x".repeat(64 * 1024 * 1024);
     await writeFile(join(folder, "f"), large);
     const verdict = verifyFiles({ folder, storageId: id }, [entry("f", large.replace(/x$/, "y"))]);
@@ -129,7 +129,7 @@ describe("the files of a checkpoint", () => {
     clearInterval(marked);
   });
 
-  test("are missing when no file can have such a name", async () => {
+  test("are missing if no file can have the name", async () => {
     const folder = await folderWith({ f: "f" });
     const path = "x".repeat(300);
     expect(await verifyFiles({ folder, storageId }, [entry(path, "f")])).toMatchObject({
@@ -138,7 +138,7 @@ describe("the files of a checkpoint", () => {
     });
   });
 
-  test("are no pipes, which would never end", async () => {
+  test("may not be pipes, which would block the reader", async () => {
     const folder = await folderWith({ f: "f" });
     execFileSync("mkfifo", [join(folder, "pipe")]);
     const verdict = await verifyFiles({ folder, storageId }, [entry("pipe", "")]);
@@ -160,17 +160,17 @@ describe("a file that was read ahead", () => {
     return known;
   };
 
-  test("is not read again while it is as it was", async () => {
+  test("is not read again while it is unchanged", async () => {
     const folder = await folderWith({ f: "content" });
     const known = await ahead(folder);
     expect(known.sha256).toBe(entry("f", "content").sha256);
-    // Only who does not read the file believes this.
+    // This digest is wrong: a verification that reads the file would notice.
     const other = { ...known, sha256: entry("f", "another").sha256 };
     const verdict = await verifyFiles({ folder, storageId }, [entry("f", "another")], [other]);
     expect(verdict).toEqual({ kind: "verified" });
   });
 
-  test("is read again once it has changed, also where its size and its time are the old ones", async () => {
+  test("is read again if it has changed, even with the old size and modification time", async () => {
     const folder = await folderWith({ f: "content" });
     const file = join(folder, "f");
     const known = await ahead(folder);
@@ -186,14 +186,14 @@ describe("a file that was read ahead", () => {
     });
   });
 
-  test("is known only if it did not change while it was read", async () => {
+  test("has a digest only if it did not change while it was read", async () => {
     const folder = await folderWith({ f: "x".repeat(32 * 1024 * 1024) });
     const changing = setInterval(() => void utimes(join(folder, "f"), 1, 1), 1);
     expect(await digestsAhead(folder, ["f"])).toEqual([]);
     clearInterval(changing);
   });
 
-  test("is the folder's own: a link, a folder and a missing name are not known", async () => {
+  test("must be a file of the folder: a link, a folder and a missing name have no digest", async () => {
     const folder = await folderWith({ f: "f", "deep/g": "g" });
     await symlink(join(folder, "f"), join(folder, "link"));
     for (const path of ["link", "deep", "missing"]) {
