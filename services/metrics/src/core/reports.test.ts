@@ -174,7 +174,10 @@ describe("a report of system metrics", () => {
     ["with 0 samples", { ...moment, system: { ...system, samples: 0 } }],
     ["without values", { ...moment, system: { ...system, values: [] } }],
     ["with two values of one name", { ...moment, system: { ...system, values: [value, value] } }],
-    ["with an unnamed value", { ...moment, system: { ...system, values: [{ ...value, name: "" }] } }],
+    [
+      "with an unnamed value",
+      { ...moment, system: { ...system, values: [{ ...value, name: "" }] } },
+    ],
     [
       "with a value that is not finite",
       { ...moment, system: { ...system, values: [{ ...value, max: "NaN" }] } },

@@ -27,7 +27,10 @@ export async function declareFolder(
   deps.executor.cache.forget(streamName("retention", checkpoint));
   const result = await deps.executor.execute(identity, async (work) => {
     if ((await work.guard(holdables, checkpoint)) !== "kept") {
-      return reject("checkpoint_deleted", `checkpoint ${checkpoint} was deleted: choose another id`);
+      return reject(
+        "checkpoint_deleted",
+        `checkpoint ${checkpoint} was deleted: choose another id`,
+      );
     }
     const more = { ...(metadata && { metadata }), ...(storageId && { storageId }) };
     const about = { trial: "", run: 0, step: 0, storage, format };

@@ -102,9 +102,12 @@ describe("failing or abandoning", () => {
     given(decider, wasDeclared).when(fail).then(hadFailed));
   test("a declared checkpoint whose run is over is recorded", () =>
     given(decider, wasDeclared).when(abandon).then(wasAbandoned));
-  test.each([wasCompleted, hadFailed, wasAbandoned])("a checkpoint after its end changes nothing: %j", (end) => {
-    given(decider, wasDeclared, end).when(fail).thenNothing();
-    given(decider, wasDeclared, end).when(abandon).thenNothing();
-  });
+  test.each([wasCompleted, hadFailed, wasAbandoned])(
+    "a checkpoint after its end changes nothing: %j",
+    (end) => {
+      given(decider, wasDeclared, end).when(fail).thenNothing();
+      given(decider, wasDeclared, end).when(abandon).thenNothing();
+    },
+  );
   test("an unknown checkpoint changes nothing", () => given(decider).when(abandon).thenNothing());
 });

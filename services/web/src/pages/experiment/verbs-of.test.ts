@@ -18,9 +18,12 @@ describe("the verbs of an experiment's page", () => {
     expect(offered("STOPPING_KILLED")).toEqual(["fork"]);
   });
 
-  it.each(["COMPLETED", "CANCELED", "ERROR"])("continue, archive and delete an experiment in %s", (state) => {
-    expect(offered(state)).toEqual(["fork", "continue", "archive", "delete"]);
-  });
+  it.each(["COMPLETED", "CANCELED", "ERROR"])(
+    "continue, archive and delete an experiment in %s",
+    (state) => {
+      expect(offered(state)).toEqual(["fork", "continue", "archive", "delete"]);
+    },
+  );
 
   it("unarchive an archived experiment, which cannot be continued before", () => {
     expect(offered("COMPLETED", true)).toEqual(["fork", "unarchive", "delete"]);
