@@ -286,7 +286,7 @@ class Killed(SpoolCase):
     def test_every_report_that_returned_is_in_the_spool_after_sigkill(self):
         draw = random.Random(20240601)
         for _ in range(6):
-            # Of two processes that write, one is killed and the other continues.
+            # Two processes write. One is killed, and the other continues.
             writers = [self.start_writer(draw.choice([0, 100, 120_000])) for _ in range(2)]
             first = self.read_until_killed(writers[0], draw.randrange(1, 60))
             second = self.read_until_killed(writers[1], draw.randrange(20, 80))

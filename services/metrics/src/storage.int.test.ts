@@ -280,7 +280,7 @@ describe("rows of an earlier version", () => {
 
   test("are read together with new ones, and are moved to the new form once", async () => {
     const trial = await newTrial();
-    // These rows are committed in the transaction that the migration waits for.
+    // The rows are committed in the transaction that the migration waits for.
     const steps = Array.from({ length: 1_300 }, (_, n) => n);
     await storeOld(trial, "training", steps);
     const all = [...steps, 1_300];

@@ -301,7 +301,7 @@ describe("an audit of a bucket", () => {
     await audited.registry.stage.tell(`retention-${leftOver.checkpoint}`, deletionStarted, deleted);
     const [old, young] = [randomUUID(), randomUUID()];
     for (const name of [old, young]) await audited.store.put(`${name}/deep/x`, Buffer.from("x"));
-    // These names do not have the form of a checkpoint's files.
+    // The names do not have the form of a checkpoint's files.
     await audited.store.put("notes/readme", Buffer.from("x"));
     await audited.store.put(randomUUID(), Buffer.from("x"));
     audited.age(old, 20 * dayMs);

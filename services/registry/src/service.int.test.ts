@@ -63,7 +63,7 @@ describe("a checkpoint", () => {
     const trial = await registry.newTrial();
     const refused = async (more: Parameters<TestRegistry["declare"]>[4]) =>
       (await registry.declare(trial, 1, undefined, 10, more)).answer;
-    // These 30,000 characters take 90,000 bytes.
+    // 30,000 of the character take 90,000 bytes.
     expect(await refused({ metadata: { notes: "界".repeat(30_000) } })).toMatchObject({
       rejection: { detail: expect.stringMatching(/has 90012 bytes as JSON .* into a file/) },
     });

@@ -42,7 +42,7 @@ def packages() -> dict[str, str]:
     found: dict[str, str] = {}
     for distribution in metadata.distributions():
         name = distribution.metadata["Name"]
-        # Of several versions, Python imports the first one on the path.
+        # Python imports the first version of a package on the path.
         if name and len(found) < ENVIRONMENT_PACKAGES_MAX:
             found.setdefault(str(name).lower(), str(distribution.version))
     return found

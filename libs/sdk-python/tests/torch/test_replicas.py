@@ -70,7 +70,7 @@ class Replicas(TrainerCase):
 
     def test_killed_and_resumed_replicas_equal_uninterrupted_ones(self):
         said = self.run_well("whole", "plain")
-        # Of fourteen batches, every third has a step.
+        # A step follows every third of the fourteen batches.
         self.assertEqual([rank["exchanges"] for rank in said], [4, 4])
         codes, _ = self.run_all("resumed", "dying", "7")
         self.assertEqual(codes[1], -9)

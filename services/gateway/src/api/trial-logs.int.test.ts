@@ -121,7 +121,7 @@ it.each([
   expect(queries[0]).toMatchObject({ task, after: "", ...asked });
   const body = new Uint8Array();
   const [before, beganMs] = [queries.length, performance.now()];
-  // These announcements are of other trials: if they woke the follower, each would cause a query.
+  // The announcements are of other trials: if they woke the follower, each would cause a query.
   for (let n = 0; n < 40; n += 1) {
     gateway.bus.publishLive("LOGS", logSubject(n % 2 === 0 ? "11.1" : "2.1"), body);
     await setTimeout(20);

@@ -85,7 +85,7 @@ function isBeginning(there: ObjectHead, whole: Entry, beginning: Entry | undefin
   return compareWithFile(there, digestsOf(beginning)) === "same";
 }
 
-/** These files have no completion, so an upload in parts becomes an object here. */
+/** TensorBoard files have no completion, so an upload in parts becomes an object here. */
 async function missing(store: ObjectStore, key: string, entry: Entry, claim: Claim) {
   const { missing, parts } = await store.planUpload(key, digestsOf(entry), { claim });
   if (missing.parts === 0 && entry.bytes > store.partBytes) {

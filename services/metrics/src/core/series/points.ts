@@ -136,7 +136,7 @@ const nextStep = (cursor: Cursor | undefined): number =>
 function moveBack(cursors: Cursor[], first: number): void {
   const moved = cursors[first] as Cursor; // The caller's index is within the list.
   for (let place = first; nextStep(cursors[place + 1]) < nextStep(moved); place += 1) {
-    cursors[place] = cursors[place + 1] as Cursor; // It has a step, so it is there.
+    cursors[place] = cursors[place + 1] as Cursor; // Present, since the place has a step.
     cursors[place + 1] = moved;
   }
 }

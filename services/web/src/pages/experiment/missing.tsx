@@ -6,7 +6,7 @@ import { ErrorNote } from "../../components/error-note.tsx";
 import { time } from "../../components/format.ts";
 import styles from "./page.module.css";
 
-/** Also true for an experiment that was deleted while it was shown. */
+/** True for an unknown experiment, and for one that was deleted while it was shown. */
 export const isMissing = (error: unknown): boolean =>
   error instanceof ApiError && error.problem.status === 404;
 
