@@ -32,7 +32,7 @@ export async function readConfig(
   });
 }
 
-// A placeholder for the default storage of a cluster, since a configuration need not name a storage.
+// Stands for the default storage of a cluster, since a configuration need not name a storage.
 const defaults = { checkpoint_storage: { type: "directory", container_path: "/checkpoints" } };
 
 /** Parses a configuration by the rules that every cluster has. Throws a UsageError with one line per wrong key. */
