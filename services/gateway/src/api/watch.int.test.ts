@@ -332,7 +332,7 @@ describe("a watch", () => {
     const body = { topics: [{ kind: "experiments" }], after: "soon" };
     expect(await gateway.call("POST", "/api/v1/watch", { body })).toMatchObject({
       status: 400,
-      body: { detail: "after is no cursor of a stream" },
+      body: { code: "invalid_cursor", detail: "after is not a cursor of a stream" },
     });
   });
 });

@@ -291,7 +291,8 @@ function readPosition(text: string): number {
 function cursorOf(text: string): WatchCursor | null {
   if (text === "") return null;
   const cursor = readCursor(text);
-  if (cursor === null) throw invalid("after is no cursor of a stream");
+  if (cursor === null)
+    throw new Problem(400, "invalid_cursor", "after is not a cursor of a stream");
   return cursor;
 }
 

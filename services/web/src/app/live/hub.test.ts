@@ -114,8 +114,8 @@ const key = (filter: string): string => JSON.stringify({ kind: "experiments", fi
 const wanted = (filter: string, position = ""): Wanted => ({ key: key(filter), position });
 const gone = (topic: string, id: string): Frame => ({ case: "gone", value: { topic, id } });
 const bookmark = (cursor: string): Frame => ({ case: "bookmark", value: { cursor } });
-const problem = (status: number, detail: string) =>
-  new ApiError({ type: "", title: "", status, detail, instance: "", code: "x", errors: [] });
+const problem = (status: number, detail: string, code = "x") =>
+  new ApiError({ type: "", title: "", status, detail, instance: "", code, errors: [] });
 
 test("all tabs share one stream, and each gets the frames of its topics", async () => {
   const { streams, last, pass, tab } = world();
@@ -284,7 +284,7 @@ test("a refused cursor refuses no topic: all topics restart, and their data is r
   await pass(limits.reopenMs);
   await last().opened("c1");
   await last().send(bookmark("c1"), "c1");
-  await last().fail(problem(400, "after is no cursor of a stream"));
+  await last().fail(problem(400, "after is not a cursor of a stream", "invalid_cursor"));
   await pass(limits.againMs);
   expect(last().request.after).toBe("");
   expect(last().keys.toSorted()).toEqual(["a", "b"]);

@@ -175,11 +175,11 @@ export class LiveHub {
 
   #failed(error: unknown, keys: readonly string[]): void {
     if (!(error instanceof ApiError)) return;
-    const { status } = error.problem;
+    const { status, code } = error.problem;
     if (status === 401) this.#say({ ...this.#status, state: "signed-out" });
     else if (status >= 400 && status < 500 && status !== 429) {
       // The server does not know the cursor, which is independent of the topics: all topics restart.
-      if (error.problem.detail.startsWith("after is no cursor")) this.#cursors.clear();
+      if (code === "invalid_cursor") this.#cursors.clear();
       else this.#refuse(refusedTopics(error.message, keys));
     }
   }
