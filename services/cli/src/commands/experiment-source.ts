@@ -1,13 +1,14 @@
 /** The parts that make an experiment reproducible: its submission as a folder, and how two experiments differ. */
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { codecOf, type Plain } from "@trainyard/contracts";
+import type { Plain } from "@trainyard/contracts";
 import {
   DiffExperimentsResponseSchema,
   type FileDifference,
   type Submission,
   SubmissionSchema,
 } from "@trainyard/contracts/api";
+import { codecOf } from "@trainyard/contracts/codec";
 import type { Command } from "commander";
 import { argument, type Context, withPlatform } from "../context.ts";
 import { addFileCommand } from "./experiment-files.ts";
