@@ -7,7 +7,7 @@ import { World } from "../world/world.ts";
 let world: World;
 
 beforeAll(async () => {
-  world = await World.start({ slots: 2, restart: false });
+  world = await World.start({ slots: 2, restart: false, python: true });
 });
 afterAll(() => world[Symbol.asyncDispose]());
 
@@ -22,8 +22,7 @@ environment: { environment_variables: ["STEPS=90", "STEP_SECONDS=0.1"] }
 
 /** The lines of a trial's runs about their beginning and end, in order. */
 async function marks(trial: string): Promise<readonly string[]> {
-  const { out } = await world.yard("trial", "logs", trial);
-  return out.match(/(starts|stops) at \d+/g) ?? [];
+  return (await world.logs(trial)).match(/(starts|stops) at \d+/g) ?? [];
 }
 
 async function untilSteps(experiment: string, steps: number): Promise<void> {
@@ -41,10 +40,12 @@ test("trials stop at a checkpoint when the cluster goes down, and continue from 
   await world.kill("agent-1");
   await world.down();
   await world.up();
-  expect((await world.yard("e", "wait", id)).code).toBe(0);
+  expect(await world.end(id)).toBe("COMPLETED");
   for (const trial of [`${id}.1`, `${id}.2`]) {
-    const described = (await world.json("trial", "describe", trial)) as object;
-    expect(described).toMatchObject({ state: "COMPLETED", restarts: 0 });
+    expect(await world.client.call("getTrial", { trial })).toMatchObject({
+      state: "COMPLETED",
+      restarts: 0,
+    });
     const [first, stop = "", second = "", third = ""] = await marks(trial);
     expect(first).toBe("starts at 0");
     expect(stop).toMatch(/^stops at \d+$/);

@@ -4,16 +4,10 @@ import { randomBytes } from "node:crypto";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { gzipSync } from "node:zlib";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { World } from "../world/world.ts";
+import { beforeAll, describe, expect, test } from "vitest";
+import { world } from "./cluster.ts";
 
-let world: World;
-
-beforeAll(async () => {
-  world = await World.start({ slots: 2 });
-  world.code("steps");
-});
-afterAll(() => world[Symbol.asyncDispose]());
+beforeAll(() => void world.code("steps"));
 
 const good = `
 name: good
@@ -21,12 +15,10 @@ entrypoint: python3 train.py
 searcher: { name: single, metric: loss }
 `;
 
-async function head(): Promise<string> {
-  const page = (await world.json("e", "ls")) as {
-    readonly position: string;
-    readonly items: unknown[];
-  };
-  return `${page.items.length} experiments`;
+/** The ids of all experiments, the newest first. */
+async function head(): Promise<readonly string[]> {
+  const { items } = await world.client.call("listExperiments", { pageSize: 500 });
+  return items.map(({ id }) => id);
 }
 
 describe("a configuration that is wrong", () => {
@@ -72,7 +64,7 @@ describe("a configuration that is wrong", () => {
     expect(answer).toMatchObject({ code: 2, out: "" });
     expect(answer.err).toMatch(said);
     expect(answer.err.trim().split("\n")).toHaveLength(1);
-    expect(await head()).toBe(before);
+    expect(await head()).toEqual(before);
   });
 
   test("is also found by validate, which creates nothing for a valid one either", async () => {
@@ -89,7 +81,7 @@ describe("a configuration that is wrong", () => {
     );
     expect(large).toMatchObject({ code: 2, out: "" });
     expect(large.err).toMatch(/^resources\.slots_per_trial: .*64/);
-    expect(await head()).toBe(before);
+    expect(await head()).toEqual(before);
   });
 
   test("names the key of a wrong override", async () => {
@@ -151,7 +143,7 @@ describe("a context that is wrong", () => {
     const before = await head();
     const call = world.client.call("createExperiment", { config: good, context });
     await expect(call).rejects.toMatchObject({ problem: { status: 400, code: "invalid_context" } });
-    expect(await head()).toBe(before);
+    expect(await head()).toEqual(before);
   });
 });
 
