@@ -17,7 +17,7 @@ async function logsOf(id: string): Promise<string> {
 
 describe("four ranks on two agents", () => {
   test.each([
-    ["raise", /rank 3: ValueError: the last rank's own \(train\.py, line 22\)\n {4,}Traceback/],
+    ["raise", /rank 3: ValueError: the last rank's own \(train\.py, line 24\)\n {4,}Traceback/],
     ["kill", /rank 3: was ended by SIGKILL/],
   ])("that end because one does (%s) say which, first", async (end, said) => {
     const id = await world.submit(config(end), world.code("together"));
