@@ -7,12 +7,12 @@ const alone = aloneTests(repositoryFiles());
 
 export default defineConfig({
   test: {
-    // Real servers start in some tests, on machines that are shared: a limit only ends what hangs. The same holds for a
-    // wait within a test, and for what tests give as their own limits.
+    // Some tests start real servers, on shared machines: the limit only ends tests that hang. The same holds for waits
+    // within a test, and for limits that tests set themselves.
     testTimeout: 240_000,
     hookTimeout: 240_000,
     expect: { poll: { timeout: 90_000 } },
-    // Two cores, and one worker more, since one or another waits for a server, a disk or a moment.
+    // One worker more than the two cores, since workers often wait for a server, a disk or a timer.
     maxWorkers: 3,
     globalSetup: ["scripts/lib/end-with-runner.ts"],
     sequence: { sequencer: LongestFirst },
@@ -20,7 +20,7 @@ export default defineConfig({
       {
         extends: true,
         test: {
-          // No module keeps state, so the files of a worker share one module graph: it takes longer to load than the
+          // Modules keep no state, so the files of a worker share one module graph: loading it takes longer than the
           // tests of most files.
           name: "shared",
           include: [

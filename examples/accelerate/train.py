@@ -1,4 +1,4 @@
-"""Fits a curve with Hugging Face Accelerate, in a loop of one's own.
+"""Fits a curve with Hugging Face Accelerate, in a training loop that the script writes itself.
 
 python3 train.py                          with the hyperparameters below
 python3 train.py learning_rate=0.001 epochs=8
@@ -14,7 +14,7 @@ from typing import Any
 try:
     import trainyard
 except ModuleNotFoundError:
-    # Outside of a task, in a checkout in which the SDK was not installed.
+    # This script runs outside of a task, in a checkout without an installed SDK.
     sys.path.append(str(Path(__file__).resolve().parents[2] / "libs" / "sdk-python" / "src"))
     import trainyard
 
@@ -25,7 +25,7 @@ from torch.utils.data import DataLoader, TensorDataset
 
 from trainyard.accelerate import Checkpoints, Tracker
 
-# The values that the platform gives each trial, for a run without it.
+# Default hyperparameters for a run without the platform; a trial gets its values from the search.
 LOCAL_HPARAMS = {
     "learning_rate": 0.02,
     "hidden_units": 32,
@@ -84,7 +84,7 @@ def validate(accelerator: Accelerator, model: Any, steps: int) -> None:
 
 
 def curve(count: int, seed: int) -> TensorDataset:
-    """Points near a sine with a second one on top."""
+    """Points near the sum of two sines, one of a three times higher frequency."""
     draw = torch.Generator().manual_seed(seed)
     x = torch.rand(count, 1, generator=draw) * 2 - 1
     y = torch.sin(3 * x) + 0.3 * torch.sin(9 * x) + 0.05 * torch.randn(count, 1, generator=draw)
@@ -92,13 +92,13 @@ def curve(count: int, seed: int) -> TensorDataset:
 
 
 def processes() -> Any:
-    """The others that the launcher has started with this one, if it has."""
+    """Returns the launcher's process group, or None when the script runs as a single process."""
     launched = "RANK" in os.environ
     return trainyard.DistributedContext.from_torch_distributed() if launched else None
 
 
 def local_hparams(arguments: list[str]) -> dict[str, Any]:
-    """The hyperparameters of a run without the platform, each given as name=value or as above."""
+    """Returns LOCAL_HPARAMS, overridden by command-line arguments of the form name=value."""
     given = dict(argument.split("=", 1) for argument in arguments)
     return {**LOCAL_HPARAMS, **{name: json.loads(value) for name, value in given.items()}}
 

@@ -1,9 +1,9 @@
-"""Successive halving as a search of one's own: nine networks train for 10 epochs, the best three continue
+"""Successive halving as a custom search: nine networks train for 10 epochs, the best three continue
 to 30, the best of these to 90.
 
 TRAINYARD_URL=… TRAINYARD_TOKEN=… python3 examples/custom-search/halving.py [KEY [CONFIG MODEL_DIR]]
 
-Kill it whenever you like: the same call continues where the search is.
+The script may be killed at any time: the same call with the same KEY resumes the search.
 """
 
 import importlib.util
@@ -15,7 +15,7 @@ from typing import Any
 HERE = Path(__file__).resolve().parent
 
 if importlib.util.find_spec("trainyard") is None:
-    # In a checkout in which the SDK was not installed.
+    # This script runs in a checkout without an installed SDK.
     sys.path.append(str(HERE.parents[1] / "libs" / "sdk-python" / "src"))
 
 from trainyard.search import (
@@ -36,7 +36,7 @@ KEEP_ONE_IN = 3
 
 
 class SuccessiveHalving(SearchMethod):
-    """Rung by rung: when all trials of a rung have come there, the best continue and the others end."""
+    """Once all trials of a rung have reported, the best continue to the next; the others stop."""
 
     def __init__(self) -> None:
         self.rung = 0
@@ -67,7 +67,7 @@ class SuccessiveHalving(SearchMethod):
     def next_rung(self) -> list[Operation]:
         if any(name not in self.losses for name in self.waited_for):
             return []
-        # Not-a-number is the worst; of equals the earlier is the better.
+        # A loss that is not a number ranks last; of equal losses the earlier trial ranks first.
         ranked = sorted(self.waited_for, key=lambda name: finite(self.losses[name]))
         self.rung += 1
         if self.rung == len(RUNGS):
@@ -83,7 +83,7 @@ def finite(loss: float) -> float:
 
 
 def drawn(space: Any, random: Any) -> dict[str, Any]:
-    """A point of the space; what is constant may be left out."""
+    """Draws a random point of the search space; constants may be left out."""
     point: dict[str, Any] = {}
     for name, one in sorted(space.items()):
         if one["type"] == "categorical":

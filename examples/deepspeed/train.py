@@ -12,7 +12,7 @@ from typing import Any
 try:
     import trainyard
 except ModuleNotFoundError:
-    # Outside of a task, in a checkout in which the SDK was not installed.
+    # This script runs outside of a task, in a checkout without an installed SDK.
     sys.path.append(str(Path(__file__).resolve().parents[2] / "libs" / "sdk-python" / "src"))
     import trainyard
 
@@ -21,7 +21,7 @@ import torch
 
 from trainyard.deepspeed import Checkpoints, initialize
 
-# The values that the platform gives each trial, for a run without it.
+# Default hyperparameters for a run without the platform; a trial gets its values from the search.
 LOCAL_HPARAMS = {"steps": 60, "checkpoint_steps": 10, "deepspeed": {}}
 FEATURES = 8
 
@@ -60,7 +60,7 @@ def main(ctx: trainyard.Context) -> None:
 
 
 def batch_of(ctx: trainyard.Context, batch: int, size: int) -> tuple[torch.Tensor, torch.Tensor]:
-    """A function of seed, batch and rank, so that nothing of it has to be in a checkpoint."""
+    """The batch depends on seed, number and rank alone, so no checkpoint has to contain data."""
     number = batch * ctx.distributed.size + ctx.distributed.rank
     return samples(size, seed=ctx.info.trial_seed * 1_000_003 + number)
 
@@ -88,7 +88,7 @@ def validate(engine: Any) -> dict[str, float]:
 
 
 def local_hparams(arguments: list[str]) -> dict[str, Any]:
-    """The hyperparameters of a run without the platform, each given as name=value or as above."""
+    """Returns LOCAL_HPARAMS, overridden by command-line arguments of the form name=value."""
     given = dict(argument.split("=", 1) for argument in arguments)
     return {**LOCAL_HPARAMS, **{name: json.loads(value) for name, value in given.items()}}
 

@@ -5,7 +5,7 @@ from torch import nn
 from torch.utils.data import TensorDataset
 
 SIDE = 8
-# Seven segments, as on a pocket calculator: which of them each digit has, and where they are.
+# The digits 0 to 9 as on a seven-segment display, and the pixels of each segment.
 SEGMENTS_OF_DIGITS = (
     *("abcdef", "bc", "abged", "abgcd", "fgbc"),
     *("afgcd", "afgedc", "abc", "abcdefg", "abfgcd"),
@@ -22,7 +22,7 @@ PLACES_OF_SEGMENTS = {
 
 
 def digits(count: int, seed: int) -> TensorDataset:
-    """Noisy pictures of 8 by 8 points with their digits, always the same ones of a seed."""
+    """Noisy pictures of 8 by 8 pixels with their digits; the same seed draws the same pictures."""
     generator = torch.Generator().manual_seed(seed)
     clean = torch.zeros(10, SIDE, SIDE)
     for digit, segments in enumerate(SEGMENTS_OF_DIGITS):

@@ -21,7 +21,7 @@ from torch.distributed.fsdp import fully_shard
 try:
     import trainyard
 except ModuleNotFoundError:
-    # Outside of a task, in a checkout in which the SDK was not installed.
+    # This script runs outside of a task, in a checkout without an installed SDK.
     sys.path.append(str(Path(__file__).resolve().parents[2] / "libs" / "sdk-python" / "src"))
     import trainyard
 
@@ -29,12 +29,12 @@ from network import Network, digits
 
 from trainyard.pytorch import DataLoader
 
-# The values that the platform gives each trial, for a run without it.
+# Default hyperparameters for a run without the platform; a trial gets its values from the search.
 LOCAL_HPARAMS = {
     "learning_rate": 0.01,
     "width": 32,
     "blocks": 2,
-    # The batch size of all slots together.
+    # The global batch size: samples per step, over all slots.
     "batch_size": 32,
     "steps": 60,
 }
@@ -42,7 +42,7 @@ CHECKPOINT_STEPS = 20
 
 
 class Training:
-    """A sharded network with its optimizer, and the steps that it has taken."""
+    """A sharded network with its optimizer, and the number of steps taken."""
 
     def __init__(self, hparams: dict[str, Any], seed: int, device: torch.device) -> None:
         torch.manual_seed(seed)
@@ -50,14 +50,14 @@ class Training:
         self.device = device
         self.network = Network(hparams["width"], hparams["blocks"]).to(device)
         mesh = init_device_mesh(device.type, (dist.get_world_size(),))
-        # The parameters of a block come together only while it computes.
+        # FSDP gathers the parameters of a block only while the block computes.
         for block in self.network.blocks:
             fully_shard(block, mesh=mesh)
         fully_shard(self.network, mesh=mesh)
         self.optimizer = torch.optim.AdamW(self.network.parameters(), lr=hparams["learning_rate"])
 
     def step(self, images: torch.Tensor, labels: torch.Tensor) -> torch.Tensor:
-        """Takes a step on this process's part of the batch and returns the loss of the whole."""
+        """Takes a step on this process's part of the batch. Returns the loss of the whole batch."""
         scores = self.network(images.to(self.device))
         loss = torch.nn.functional.cross_entropy(scores, labels.to(self.device))
         loss.backward()
@@ -70,22 +70,24 @@ class Training:
 
     @torch.no_grad()
     def accuracy(self) -> float:
-        """On pictures that were not trained on. Every process takes all of them, since the network
-        only computes on all processes together.
+        """Returns the accuracy on validation pictures. Every process scores all of them, since a
+        sharded network computes only on all processes together.
         """
         images, labels = digits(256, seed=2).tensors
         scores = self.network(images.to(self.device))
         return (scores.argmax(1).cpu() == labels).float().mean().item()
 
     def save(self, ctx: trainyard.Context) -> None:
-        """Every process writes the shards that it has."""
+        """Every process writes its shards."""
         network, optimizer = get_state_dict(self.network, self.optimizer)
         metadata = {"steps_completed": self.steps}
         with ctx.checkpoint.store_path(metadata, shard=True) as (path, _):
             dcp.save({"network": network, "optimizer": optimizer}, checkpoint_id=path)
 
     def restore(self, ctx: trainyard.Context, checkpoint: str) -> None:
-        """Every process reads what it needs; there may be more or fewer of them than there were."""
+        """Every process reads the shards that it needs; the number of processes may differ from the
+        number at the time of the checkpoint.
+        """
         network, optimizer = get_state_dict(self.network, self.optimizer)
         state = {"network": network, "optimizer": optimizer}
         with ctx.checkpoint.restore_path(checkpoint) as path:
@@ -107,7 +109,7 @@ def main(ctx: trainyard.Context, device: torch.device) -> None:
     data = batches(ctx, hparams["batch_size"], training.steps)
     while training.steps < hparams["steps"]:
         loss = training.step(*next(data))
-        # Every process says it; what the first says counts.
+        # Every process reports the loss; the platform stores the report of rank 0.
         ctx.train.report_training_metrics(training.steps, {"loss": loss.item()})
         done = training.steps == hparams["steps"]
         # Every process gets the same answer at the same step.
@@ -120,7 +122,7 @@ def main(ctx: trainyard.Context, device: torch.device) -> None:
 
 
 def batches(ctx: trainyard.Context, size: int, done: int) -> Iterator[tuple[torch.Tensor, ...]]:
-    """This process's part of each batch, from the first that no checkpoint holds."""
+    """This process's part of each batch, from the first batch after the checkpoint."""
     loader = DataLoader(digits(512, seed=1), batch_size=size // ctx.distributed.size, shuffle=True)
     return iter(
         loader.get_data_loader(
@@ -134,7 +136,7 @@ def batches(ctx: trainyard.Context, size: int, done: int) -> Iterator[tuple[torc
 
 
 def join() -> torch.device:
-    """Joins the other processes of the trial, if there are any."""
+    """Joins the other processes of the trial, or starts a group of one."""
     cuda = torch.cuda.is_available()
     device = torch.device("cuda", int(os.environ.get("LOCAL_RANK", 0))) if cuda else "cpu"
     if cuda:

@@ -1,5 +1,5 @@
-"""Generated film reviews: short sentences that praise or complain, sometimes with a turn in the
-middle.
+"""Generated film reviews: short sentences of praise or complaint, some of which change their mind
+halfway.
 
 The same number of reviews and seed give the same reviews.
 """

@@ -14,7 +14,7 @@ from typing import Any
 try:
     import trainyard
 except ModuleNotFoundError:
-    # Outside of a task, in a checkout in which the SDK was not installed.
+    # This script runs outside of a task, in a checkout without an installed SDK.
     sys.path.append(str(Path(__file__).resolve().parents[2] / "libs" / "sdk-python" / "src"))
     import trainyard
 
@@ -26,7 +26,7 @@ from tokenizers.pre_tokenizers import Whitespace
 
 from trainyard.transformers import Callback, training_arguments
 
-# The values that the platform gives each trial, for a run without it.
+# Default hyperparameters for a run without the platform; a trial gets its values from the search.
 LOCAL_HPARAMS = {"learning_rate": 0.003, "num_train_epochs": 4, "reviews": 512}
 
 
@@ -56,7 +56,7 @@ def main(ctx: trainyard.Context) -> None:
 
 
 def model_of(hparams: dict[str, Any], texts: list[str]) -> tuple[Any, Any]:
-    """The model that ``pretrained`` names, where the host can load it; else a tiny one with random
+    """Loads the model that ``pretrained`` names. Without a name, builds a tiny model with random
     weights and a vocabulary of the texts' words.
     """
     name = hparams.get("pretrained")
@@ -82,7 +82,7 @@ def model_of(hparams: dict[str, Any], texts: list[str]) -> tuple[Any, Any]:
 
 
 def split(reviews: list[Review]) -> tuple[list[Review], list[Review]]:
-    """Three quarters to train on, a quarter for validation."""
+    """Three quarters of the reviews are for training, one quarter is for validation."""
     boundary = len(reviews) * 3 // 4
     return reviews[:boundary], reviews[boundary:]
 
@@ -97,13 +97,13 @@ def accuracy_of(predicted: Any) -> dict[str, float]:
 
 
 def processes() -> Any:
-    """The others that the launcher has started with this one, if it has."""
+    """Returns the launcher's process group, or None when the script runs as a single process."""
     launched = "RANK" in os.environ
     return trainyard.DistributedContext.from_torch_distributed() if launched else None
 
 
 def local_hparams(arguments: list[str]) -> dict[str, Any]:
-    """The hyperparameters of a run without the platform, each given as name=value or as above."""
+    """Returns LOCAL_HPARAMS, overridden by command-line arguments of the form name=value."""
     given = dict(argument.split("=", 1) for argument in arguments)
     return {**LOCAL_HPARAMS, **{name: json.loads(value) for name, value in given.items()}}
 

@@ -1,7 +1,7 @@
 """Fisher's iris data: 150 flowers, four lengths each, three species.
 
-The flowers are split once, the same way for every trial: of each species 25 to train on, 10 to
-validate on (the search compares trials by these) and 15 that nothing is decided on.
+The flowers are split once, the same way for every trial. Each species has 25 flowers for training,
+10 for validation, by which the search compares trials, and 15 that no decision depends on.
 """
 
 import csv
@@ -34,7 +34,7 @@ def read_flowers() -> list[Flower]:
 
 
 def split_flowers(flowers: list[Flower]) -> Split:
-    """Every part has its share of each species, and measures scaled by the training part's."""
+    """Every part has the same share of each species; training flowers scale the measures."""
     split = Split([], [], [])
     order = random.Random(SPLIT_SEED)
     for species in range(len(SPECIES)):
@@ -48,7 +48,7 @@ def split_flowers(flowers: list[Flower]) -> Split:
 
 
 def scaled(split: Split) -> Split:
-    """Mean 0 and standard deviation 1 over the training flowers."""
+    """Scales each measure to mean 0 and standard deviation 1 over the training flowers."""
     columns = list(zip(*(flower.measures for flower in split.training)))
     means = [sum(column) / len(column) for column in columns]
     deviations = [

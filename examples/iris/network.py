@@ -18,7 +18,7 @@ class Score(NamedTuple):
 
 
 class Network:
-    """Each row of a matrix holds the weights into one unit, its bias last."""
+    """Each row of a matrix contains the weights into one unit, its bias last."""
 
     def __init__(self, hidden_units: int, seed: int) -> None:
         draw = random.Random(seed)
@@ -28,7 +28,9 @@ class Network:
         self.output_velocity = zeros_like(self.output)
 
     def state(self) -> dict[str, Matrix]:
-        """All that training continues from, ready for JSON, which keeps every digit of a float."""
+        """The state of training: weights and velocities, as JSON, which keeps every digit of a
+        float.
+        """
         return dict(vars(self))
 
     def restore(self, state: dict[str, Matrix]) -> None:
@@ -42,7 +44,7 @@ class Network:
         learning_rate: float,
         momentum: float,
     ) -> float:
-        """One pass over the flowers in a random order. Returns their mean loss on the way."""
+        """Trains on each flower once, in a random order. Returns the mean loss."""
         shuffled = order.sample(flowers, len(flowers))
         loss = 0.0
         for start in range(0, len(shuffled), batch_size):
@@ -69,7 +71,8 @@ class Network:
 
     def _chances(self, hidden_values: list[float]) -> list[float]:
         sums = [weigh(row, hidden_values) for row in self.output]
-        # Softmax does not change when all sums move, and a large exponent would overflow.
+        # Subtracting the largest sum leaves softmax unchanged and keeps the exponent from
+        # overflowing.
         largest = max(sums)
         powers = [math.exp(value - largest) for value in sums]
         total = sum(powers)
@@ -89,7 +92,7 @@ class Network:
 
 
 def random_matrix(draw: random.Random, rows: int, inputs: int) -> Matrix:
-    """Weights whose sums start near 1 (Glorot), biases of 0."""
+    """Weights that give each unit a variance near 1 (Glorot), and biases of 0."""
     spread = inputs**-0.5
     return [[*(draw.gauss(0, spread) for _ in range(inputs)), 0.0] for _ in range(rows)]
 
@@ -99,7 +102,7 @@ def zeros_like(matrix: Matrix) -> Matrix:
 
 
 def weigh(row: list[float], inputs: Sequence[float]) -> float:
-    # The bias is one longer than the inputs, so zip leaves it out.
+    # A row is one longer than the inputs, by its bias, so zip leaves the bias out.
     return sum(weight * value for weight, value in zip(row, inputs)) + row[-1]
 
 
@@ -110,7 +113,7 @@ def add_outer(gradient: list[float], error: float, inputs: Sequence[float]) -> N
 
 
 def loss_of(chance: float) -> float:
-    """Cross-entropy of the right species' chance, finite also where that is 0."""
+    """Cross-entropy of the predicted chance of the right species; finite also for a chance of 0."""
     return -math.log(max(chance, 1e-12))
 
 

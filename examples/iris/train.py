@@ -1,4 +1,4 @@
-"""Trains one network on the iris data: under Trainyard one trial of a search, alone a script.
+"""Trains one network on the iris data: a trial of a search under Trainyard, or a plain script.
 
 python3 train.py                          with the hyperparameters below
 python3 train.py learning_rate=0.1 epochs=100
@@ -14,14 +14,14 @@ from typing import Any
 try:
     import trainyard
 except ModuleNotFoundError:
-    # Outside of a task, in a checkout in which the SDK was not installed.
+    # This script runs outside of a task, in a checkout without an installed SDK.
     sys.path.append(str(Path(__file__).resolve().parents[2] / "libs" / "sdk-python" / "src"))
     import trainyard
 
 from flowers import read_flowers, split_flowers
 from network import Network
 
-# The values that the platform gives each trial, for a run without it.
+# Default hyperparameters for a run without the platform; a trial gets its values from the search.
 LOCAL_HPARAMS = {
     "learning_rate": 0.03,
     "hidden_units": 8,
@@ -29,7 +29,7 @@ LOCAL_HPARAMS = {
     "batch_size": 16,
     "epochs": 40,
     "checkpoint_epochs": 10,
-    # How long an epoch takes at least, to watch the platform stop what is not worth continuing.
+    # The shortest duration of an epoch: slow epochs let people watch trials stop early.
     "epoch_seconds": 0,
 }
 
@@ -48,7 +48,7 @@ def main(ctx: trainyard.Context) -> None:
         time.sleep(hparams.get("epoch_seconds", 0))
         loss = network.train_epoch(
             flowers.training,
-            # Depends on the epoch alone, so that a restored run trains as one that never ended.
+            # The order depends on the epoch alone, so a restored run sees the same order.
             random.Random(f"{seed}/{epoch}"),
             hparams["batch_size"],
             hparams["learning_rate"],
@@ -61,7 +61,7 @@ def main(ctx: trainyard.Context) -> None:
             {
                 "validation_loss": validation.loss,
                 "validation_accuracy": validation.accuracy,
-                # The time metric of the search.
+                # The search uses the epoch as its time metric.
                 "epochs": epoch,
                 # This accuracy lets people judge the result. No decision depends on it.
                 "held_out_accuracy": held_out.accuracy,
@@ -84,7 +84,7 @@ def main(ctx: trainyard.Context) -> None:
 
 
 def restore(ctx: trainyard.Context, network: Network) -> int:
-    """The epochs that the latest checkpoint holds; 0 when there is none."""
+    """Returns the epoch of the latest checkpoint, 0 without a checkpoint."""
     if ctx.info.latest_checkpoint is None:
         return 0
     with ctx.checkpoint.restore_path(ctx.info.latest_checkpoint) as path:
@@ -100,7 +100,7 @@ def save(ctx: trainyard.Context, network: Network, epoch: int) -> None:
 
 
 def local_hparams(arguments: list[str]) -> dict[str, Any]:
-    """The hyperparameters of a run without the platform, each given as name=value or as above."""
+    """Returns LOCAL_HPARAMS, overridden by command-line arguments of the form name=value."""
     given = dict(argument.split("=", 1) for argument in arguments)
     return {**LOCAL_HPARAMS, **{name: json.loads(value) for name, value in given.items()}}
 

@@ -1,4 +1,4 @@
-"""Learns two interleaved half circles apart, with PyTorch Lightning.
+"""Separates two interlocking half circles of points, with PyTorch Lightning.
 
 python3 train.py                          with the hyperparameters below
 python3 train.py learning_rate=0.001 epochs=8
@@ -14,7 +14,7 @@ from typing import Any
 try:
     import trainyard
 except ModuleNotFoundError:
-    # Outside of a task, in a checkout in which the SDK was not installed.
+    # This script runs outside of a task, in a checkout without an installed SDK.
     sys.path.append(str(Path(__file__).resolve().parents[2] / "libs" / "sdk-python" / "src"))
     import trainyard
 
@@ -23,7 +23,7 @@ import torch
 
 from trainyard.lightning import Callback, Environment, Logger, ResumableDataLoader
 
-# Hyperparameters for a run without the platform, which gives each trial its own.
+# Default hyperparameters for a run without the platform; a trial gets its values from the search.
 LOCAL_HPARAMS = {
     "learning_rate": 0.02,
     "hidden_units": 32,
@@ -34,7 +34,7 @@ LOCAL_HPARAMS = {
 
 
 class HalfCircles(lightning.LightningModule):
-    """A network with one hidden layer, which says which of the two a point is of."""
+    """A network with one hidden layer that classifies a point by its half circle."""
 
     def __init__(self, hidden_units: int, learning_rate: float) -> None:
         super().__init__()
@@ -54,7 +54,7 @@ class HalfCircles(lightning.LightningModule):
         found = self.layers(points)
         loss = torch.nn.functional.cross_entropy(found, sides)
         accuracy = (found.argmax(dim=1) == sides).float().mean()
-        # Over all processes, so that the search compares what the whole trial has learned.
+        # Metrics are averaged over all processes, so the search compares whole trials.
         self.log_dict({"val_loss": loss, "val_accuracy": accuracy}, sync_dist=True)
 
     def configure_optimizers(self) -> torch.optim.Optimizer:
@@ -98,13 +98,13 @@ def half_circles(count: int, seed: int) -> torch.utils.data.TensorDataset:
 
 
 def processes() -> Any:
-    """The others that the launcher has started with this one, if it has."""
+    """Returns the launcher's process group, or None when the script runs as a single process."""
     launched = "RANK" in os.environ
     return trainyard.DistributedContext.from_torch_distributed() if launched else None
 
 
 def local_hparams(arguments: list[str]) -> dict[str, Any]:
-    """The hyperparameters of a run without the platform, each given as name=value or as above."""
+    """Returns LOCAL_HPARAMS, overridden by command-line arguments of the form name=value."""
     given = dict(argument.split("=", 1) for argument in arguments)
     return {**LOCAL_HPARAMS, **{name: json.loads(value) for name, value in given.items()}}
 

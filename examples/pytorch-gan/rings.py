@@ -1,4 +1,4 @@
-"""Points in the plane around eight places on a circle: what the generator is to imitate."""
+"""Points in the plane around eight places on a circle, for a generator to imitate."""
 
 import math
 
@@ -23,13 +23,13 @@ def points(count: int, seed: int) -> Tensor:
 
 
 def places_reached(generated: Tensor) -> Tensor:
-    """How many of the eight places have at least a fiftieth of the points within five spreads."""
+    """The number of the eight places that have at least 2 % of the points within five spreads."""
     near = torch.cdist(generated, centers().to(generated.device)) < 5 * SPREAD
     return (near.float().mean(dim=0) > 0.02).sum().float()
 
 
 def energy_distance(generated: Tensor, real: Tensor) -> Tensor:
-    """How far two clouds of points are from being one (Székely); 0 for the same distribution."""
+    """The energy distance of two clouds of points (Székely); 0 for the same distribution."""
     between = torch.cdist(generated, real).mean()
     within = torch.cdist(generated, generated).mean() + torch.cdist(real, real).mean()
     return 2 * between - within

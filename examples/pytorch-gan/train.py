@@ -1,4 +1,4 @@
-"""A generative adversarial network: two models, each with an optimizer of its own, in one trial.
+"""A generative adversarial network: two models, each with its optimizer, in one trial.
 
 python3 train.py                      alone, with the hyperparameters below
 python3 train.py batches=500
@@ -15,7 +15,7 @@ from torch import Tensor, nn
 
 from trainyard import pytorch
 
-# The values that the platform gives each trial, for a run without it.
+# Default hyperparameters for a run without the platform; a trial gets its values from the search.
 LOCAL_HPARAMS = {
     "generator_rate": 0.001,
     "discriminator_rate": 0.001,
@@ -54,7 +54,8 @@ class RingTrial(pytorch.PyTorchTrial):
         self.context.backward(discriminator_loss)
         self.context.step_optimizer(self.discriminator_step)
 
-        # The discriminator's own gradients of this are cleared before its next step.
+        # The generator's loss also adds gradients to the discriminator; they are cleared at the
+        # end.
         generator_loss = towards(self.discriminator(generated), 1.0)
         self.context.backward(generator_loss)
         self.context.step_optimizer(self.generator_step)
@@ -62,7 +63,7 @@ class RingTrial(pytorch.PyTorchTrial):
         return {"discriminator_loss": discriminator_loss, "generator_loss": generator_loss}
 
     def evaluate_full_dataset(self, data_loader: Any) -> dict[str, Tensor]:
-        # The metric compares two clouds of points, not one batch after the other.
+        # The metric compares two whole clouds of points, so it cannot be averaged over batches.
         real = torch.cat([self.context.to_device(batch) for batch in data_loader])
         generated = self.generate(len(real))
         return {
@@ -94,7 +95,9 @@ def towards(score: Tensor, truth: float) -> Tensor:
 
 
 def local_hparams() -> Optional[dict[str, Any]]:
-    """Those above, or given as name=value; None in a task, whose configuration has them."""
+    """Returns LOCAL_HPARAMS, overridden by arguments name=value; None in a task, which has its
+    values.
+    """
     if "TRAINYARD_TRIAL_ID" in os.environ:
         return None
     given = dict(argument.split("=", 1) for argument in sys.argv[1:])

@@ -1,4 +1,4 @@
-"""Small grey pictures of a circle, a square, a triangle or a cross, drawn where the seed says."""
+"""Small grey pictures of a circle, a square, a triangle or a cross, at random places."""
 
 import torch
 from torch import Tensor
@@ -10,7 +10,7 @@ NOISE = 0.3
 
 
 def shapes(count: int, seed: int) -> TensorDataset:
-    """Pairs of a picture (1 × 16 × 16, noisy) and the place of its shape in KINDS."""
+    """Pairs of a noisy picture (1 × 16 × 16) and its label, the index of its shape in KINDS."""
     draw = torch.Generator().manual_seed(seed)
     kinds = torch.randint(len(KINDS), (count,), generator=draw)
     centers = 6 + 4 * torch.rand(count, 2, generator=draw)
@@ -34,7 +34,7 @@ def picture_of(kinds: Tensor, centers: Tensor, radii: Tensor) -> Tensor:
 
 
 def places(centers: Tensor, radii: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-    """Each pixel's distance from the centre of its picture's shape, across and down."""
+    """Each pixel's distance from the centre of the shape, across and down."""
     pixels = torch.arange(SIDE, dtype=torch.float32)
     across = pixels.view(1, 1, SIDE) - centers[:, 0].view(-1, 1, 1)
     down = pixels.view(1, SIDE, 1) - centers[:, 1].view(-1, 1, 1)

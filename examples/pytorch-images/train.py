@@ -1,4 +1,4 @@
-"""A convolutional network that classifies shapes: on one slot or on many, with the same code.
+"""A convolutional network that classifies shapes, on one slot or many, with the same code.
 
 python3 train.py                              alone, with the hyperparameters below
 python3 train.py learning_rate=0.1 epochs=2
@@ -15,7 +15,7 @@ from torch import Tensor, nn
 
 from trainyard import pytorch
 
-# The values that the platform gives each trial, for a run without it.
+# Default hyperparameters for a run without the platform; a trial gets its values from the search.
 LOCAL_HPARAMS = {
     "learning_rate": 0.05,
     "momentum": 0.9,
@@ -40,7 +40,7 @@ class ShapesTrial(pytorch.PyTorchTrial):
 
     def build_training_data_loader(self) -> pytorch.DataLoader:
         pictures = shapes(self.context.get_hparam("pictures"), seed=1)
-        # The batch size is that of one slot: four slots train on four times as many at once.
+        # The batch size is per slot: four slots train on four times as many pictures per step.
         batch_size = self.context.get_hparam("batch_size")
         return pytorch.DataLoader(pictures, batch_size=batch_size, shuffle=True)
 
@@ -78,7 +78,9 @@ def network(filters: int) -> nn.Module:
 
 
 def local_hparams() -> Optional[dict[str, Any]]:
-    """Those above, or given as name=value; None in a task, whose configuration has them."""
+    """Returns LOCAL_HPARAMS, overridden by arguments name=value; None in a task, which has its
+    values.
+    """
     if "TRAINYARD_TRIAL_ID" in os.environ:
         return None
     given = dict(argument.split("=", 1) for argument in sys.argv[1:])

@@ -1,7 +1,7 @@
-"""A table of ten numbers a row and what is to be predicted from them.
+"""A table with ten numbers and a target value in each row.
 
-Five of the ten matter (Friedman, "Multivariate Adaptive Regression Splines", 1991); the target has mean 0
-and variance 1, up to a little noise.
+Five of the ten numbers matter (Friedman, "Multivariate Adaptive Regression Splines", 1991). The
+target has mean 0 and variance 1, apart from a little noise.
 """
 
 import math
@@ -12,7 +12,7 @@ from torch.utils.data import TensorDataset
 
 COLUMNS = 10
 NOISE = 0.1
-# The mean and the deviation of the function below on uniform columns.
+# The mean and the standard deviation of `friedman` on uniform columns.
 MEAN, DEVIATION = 14.41, 4.85
 
 

@@ -15,7 +15,7 @@ from torch import Tensor, nn
 
 from trainyard import pytorch
 
-# The values that the platform gives each trial, for a run without it.
+# Default hyperparameters for a run without the platform; a trial gets its values from the search.
 LOCAL_HPARAMS = {
     "learning_rate": 0.01,
     "weight_decay": 0.0001,
@@ -69,7 +69,9 @@ def network(hparams: dict[str, Any]) -> nn.Module:
 
 
 def local_hparams() -> Optional[dict[str, Any]]:
-    """The hyperparameters above, changed by arguments name=value; None in a task, whose configuration has them."""
+    """Returns LOCAL_HPARAMS, overridden by arguments name=value; None in a task, which has its
+    values.
+    """
     if "TRAINYARD_TRIAL_ID" in os.environ:
         return None
     given = dict(argument.split("=", 1) for argument in sys.argv[1:])
@@ -81,7 +83,7 @@ def main() -> None:
         trainer = pytorch.Trainer(TableTrial(context), context)
         trainer.fit(
             max_length=pytorch.Epoch(context.get_hparam("epochs")),
-            # A search decides on what is validated: once an epoch.
+            # The search decides by validation metrics, so the trial validates after every epoch.
             validation_period=pytorch.Epoch(1),
             reporting_period=pytorch.Batch(32),
         )

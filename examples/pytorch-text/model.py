@@ -1,11 +1,11 @@
-"""A small transformer that reads a sentence and says one number."""
+"""A small transformer that scores a sentence with one number."""
 
 import torch
 from torch import Tensor, nn
 
 
 class Reader(nn.Module):
-    """Scores sentences (numbers of words, batch × length, 0 for nothing): above 0 is praise."""
+    """Scores sentences (word numbers, batch × length, padded with 0); above 0 means praise."""
 
     def __init__(self, words: int, longest: int, width: int, heads: int, layers: int) -> None:
         super().__init__()

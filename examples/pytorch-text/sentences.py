@@ -1,5 +1,5 @@
-"""Sentences about restaurants, written by a small grammar. Whether one praises depends on the order of its words: what
-counts is the part after the "but", and "not" turns what follows it around.
+"""Sentences about restaurants, written by a small grammar. A label depends on the order of the
+words: the part after "but" decides, and "not" negates the words after it.
 """
 
 import random
@@ -15,7 +15,7 @@ GOOD = ("good", "fresh", "friendly", "lovely", "fine", "superb")
 BAD = ("bad", "stale", "rude", "awful", "slow", "dull")
 
 WORDS = sorted({*" ".join((*SUBJECTS, *VERBS, *DEGREES, *GOOD, *BAD)).split(), "not", "but", "and"})
-# 0 fills up what is shorter than the longest sentence of a batch.
+# Number 0 pads sentences that are shorter than the longest in their batch.
 NUMBERS = {word: n for n, word in enumerate(WORDS, start=1)}
 LONGEST = 14
 
@@ -26,7 +26,7 @@ class Sentence(NamedTuple):
 
 
 def sentences(count: int, seed: int) -> list[tuple[Tensor, int]]:
-    """Pairs of the numbers of a sentence's words, and 1 for praise."""
+    """Pairs of a sentence, as word numbers, and its label: 1 for praise, 0 for complaint."""
     draw = random.Random(seed)
     written = [sentence(draw) for _ in range(count)]
     return [

@@ -18,7 +18,7 @@ from torch import Tensor, nn
 
 from trainyard import pytorch
 
-# The values that the platform gives each trial, for a run without it.
+# Default hyperparameters for a run without the platform; a trial gets its values from the search.
 LOCAL_HPARAMS = {
     "learning_rate": 0.003,
     "warmup_batches": 50,
@@ -32,8 +32,8 @@ LOCAL_HPARAMS = {
 
 
 class F1(pytorch.MetricReducer):
-    """The F1 score of praise over all of the validation data: a ratio of counts, which add up over
-    batches and processes where ratios do not.
+    """The F1 score of praise over all of the validation data. F1 is a ratio, so batches and
+    processes add up its counts instead of averaging it.
     """
 
     def __init__(self) -> None:
@@ -99,7 +99,9 @@ class SentencesTrial(pytorch.PyTorchTrial):
 
 
 def local_hparams() -> Optional[dict[str, Any]]:
-    """Those above, or given as name=value; None in a task, whose configuration has them."""
+    """Returns LOCAL_HPARAMS, overridden by arguments name=value; None in a task, which has its
+    values.
+    """
     if "TRAINYARD_TRIAL_ID" in os.environ:
         return None
     given = dict(argument.split("=", 1) for argument in sys.argv[1:])

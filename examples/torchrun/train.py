@@ -1,5 +1,5 @@
-"""Reads the digits of a seven-segment display that flickers, in a plain PyTorch loop over one or
-more processes: the Core API and ``torch.distributed``, nothing between.
+"""Reads the digits of a flickering seven-segment display, in a plain PyTorch loop on one or more
+processes, with the Core API and ``torch.distributed`` alone.
 
 python3 train.py                                        alone
 torchrun --nproc-per-node 2 train.py epochs=8           two processes
@@ -17,7 +17,7 @@ from typing import Any
 try:
     import trainyard
 except ModuleNotFoundError:
-    # Outside of a task, in a checkout in which the SDK was not installed.
+    # This script runs outside of a task, in a checkout without an installed SDK.
     sys.path.append(str(Path(__file__).resolve().parents[2] / "libs" / "sdk-python" / "src"))
     import trainyard
 
@@ -25,7 +25,7 @@ import torch
 from torch import distributed
 from torch.nn.parallel import DistributedDataParallel
 
-# The values that the platform gives each trial, for a run without it.
+# Default hyperparameters for a run without the platform; a trial gets its values from the search.
 LOCAL_HPARAMS = {
     "learning_rate": 0.01,
     "hidden_units": 32,
@@ -51,7 +51,7 @@ def main(ctx: trainyard.Context) -> None:
         model = DistributedDataParallel(model)
     optimizer = torch.optim.Adam(model.parameters(), lr=hparams["learning_rate"])
     displays, digits = readings(2560, seed=1)
-    # Each step takes a batch in each process.
+    # Each process takes one batch per step.
     per_epoch = len(digits) // (hparams["batch_size"] * ctx.distributed.size)
     last = hparams["epochs"] * per_epoch
     step = restore(ctx, model, optimizer)
@@ -63,7 +63,7 @@ def main(ctx: trainyard.Context) -> None:
         optimizer.step()
         step += 1
         if step % per_epoch == 0:
-            # Every rank calls these; the chief's report is the one that counts.
+            # Every rank reports; the platform stores the chief's report.
             ctx.train.report_training_metrics(step, {"loss": mean_over_ranks(loss)})
             ctx.train.report_validation_metrics(step, score(model))
             ctx.train.report_progress(step / last)
@@ -75,8 +75,8 @@ def main(ctx: trainyard.Context) -> None:
 
 
 def batch_of(ctx: trainyard.Context, count: int, epoch: int, batch: int) -> torch.Tensor:
-    """Returns the readings that this process takes: a function of seed, epoch and batch, so that a
-    checkpoint need not contain them.
+    """Returns the indices of this process's readings. They depend on seed, epoch and batch alone,
+    so a checkpoint need not contain them.
     """
     draw = torch.Generator().manual_seed(ctx.info.trial_seed + epoch)
     size = ctx.info.hparams["batch_size"]
@@ -85,7 +85,7 @@ def batch_of(ctx: trainyard.Context, count: int, epoch: int, batch: int) -> torc
 
 
 def readings(count: int, seed: int) -> tuple[torch.Tensor, torch.Tensor]:
-    """Displays of seven segments, of which some are wrong, and the digits that they should show."""
+    """Seven-segment displays, in which some segments are wrong, and the digits that they show."""
     draw = torch.Generator().manual_seed(seed)
     lit = torch.tensor([[float(s in segments) for s in "abcdefg"] for segments in SEGMENTS])
     digits = torch.randint(0, 10, (count,), generator=draw)
@@ -113,7 +113,7 @@ def mean_over_ranks(loss: torch.Tensor) -> float:
 
 
 def restore(ctx: trainyard.Context, model: Any, optimizer: torch.optim.Optimizer) -> int:
-    """The steps that the latest checkpoint holds; 0 when there is none."""
+    """Returns the steps of the latest checkpoint, 0 without a checkpoint."""
     if ctx.info.latest_checkpoint is None:
         return 0
     with ctx.checkpoint.restore_path(ctx.info.latest_checkpoint) as path:
@@ -124,7 +124,7 @@ def restore(ctx: trainyard.Context, model: Any, optimizer: torch.optim.Optimizer
 
 
 def save(ctx: trainyard.Context, model: Any, optimizer: Any, step: int) -> None:
-    """The same on every rank, so that one of them stores it."""
+    """Every rank has the same state, so rank 0 stores it."""
     if ctx.distributed.rank == 0:
         weights = getattr(model, "module", model).state_dict()
         state = {"model": weights, "optimizer": optimizer.state_dict(), "step": step}
@@ -134,7 +134,7 @@ def save(ctx: trainyard.Context, model: Any, optimizer: Any, step: int) -> None:
 
 @contextlib.contextmanager
 def processes() -> Iterator[Any]:
-    """Joins the other processes that a launcher has started with this one, if one has."""
+    """Joins the other processes of the launcher; yields None without a launcher."""
     if "RANK" not in os.environ:
         yield None
         return
@@ -144,7 +144,7 @@ def processes() -> Iterator[Any]:
 
 
 def local_hparams(arguments: list[str]) -> dict[str, Any]:
-    """The hyperparameters of a run without the platform, each given as name=value or as above."""
+    """Returns LOCAL_HPARAMS, overridden by command-line arguments of the form name=value."""
     given = dict(argument.split("=", 1) for argument in arguments)
     return {**LOCAL_HPARAMS, **{name: json.loads(value) for name, value in given.items()}}
 

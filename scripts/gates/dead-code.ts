@@ -4,8 +4,8 @@ import { root } from "../lib/root.ts";
 import { runTool } from "../lib/run-tool.ts";
 
 /**
- * Knip, without its cache, which keeps what files said before they changed: no file, export or dependency that nothing
- * uses, no import that nothing declares.
+ * Knip finds files, exports and dependencies that nothing uses, and imports that nothing declares. Its cache is off: it
+ * would return old results for changed files.
  */
 export const deadCode: Gate = {
   name: "dead code",

@@ -1,7 +1,7 @@
 import type { Gate } from "../lib/gate.ts";
 import { runTool } from "../lib/run-tool.ts";
 
-/** Biome's formatter; `node_modules/.bin/biome format --write .` mends what it finds. */
+/** Biome's formatter; `node_modules/.bin/biome format --write .` fixes the files. */
 export const format: Gate = {
   name: "format",
   run: async () => {

@@ -3,8 +3,8 @@ import { compareEventsPage, compareGenerated, releasedImage } from "../lib/gener
 import { runTool } from "../lib/run-tool.ts";
 
 /**
- * The committed code and the page of events are what is generated; proto/ is well formed, and breaks nothing that was
- * released.
+ * Compares the committed code and the page of events with freshly generated ones. proto/ must be well formed and
+ * compatible with the released protocol.
  */
 export const generated: Gate = {
   name: "generate",

@@ -11,7 +11,7 @@ type Report = {
   }[];
 };
 
-/** oxlint with types, by .oxlintrc.json; a warning fails as an error does. */
+/** oxlint with types, configured by .oxlintrc.json; a warning fails the gate like an error. */
 export const lint: Gate = {
   name: "lint",
   run: async () => {
@@ -31,7 +31,7 @@ export const lint: Gate = {
   },
 };
 
-/** Null for a linter that broke down and said so in words. */
+/** Parses the linter's JSON report; null when the linter crashed and printed plain text. */
 function reportIn(stdout: string): Report | null {
   try {
     return JSON.parse(stdout) as Report;

@@ -15,8 +15,8 @@ type Report = {
 };
 
 /**
- * Pyright, by pyrightconfig.json. It sees the packages of the tests' environment, which are pinned: what it finds does
- * not depend on what else a machine has. A warning fails as an error does.
+ * Pyright, configured by pyrightconfig.json. It reads the pinned packages of the tests' environment, so its result does
+ * not depend on the packages of the machine. A warning fails the gate like an error.
  */
 export const pythonTypes: Gate = {
   name: "python types",
@@ -42,7 +42,7 @@ export const pythonTypes: Gate = {
   },
 };
 
-/** Null when pyright failed and printed words. */
+/** Parses pyright's JSON report; null when pyright crashed and printed plain text. */
 function reportIn(stdout: string): Report | null {
   try {
     return JSON.parse(stdout) as Report;

@@ -5,7 +5,10 @@ import { repositoryFiles } from "../lib/repository-files.ts";
 import { root } from "../lib/root.ts";
 import { runTool } from "../lib/run-tool.ts";
 
-/** Every project compiles, and every TypeScript file belongs to one: a file that no project lists is never checked. */
+/**
+ * Every project compiles, and every TypeScript file belongs to a project: the compiler never checks a file that no
+ * project lists.
+ */
 export const types: Gate = {
   name: "types",
   run: async (files) => {
@@ -27,7 +30,7 @@ export const types: Gate = {
 
 type BuildInfo = { readonly fileNames?: readonly string[] };
 
-/** The files that the compiler read for a project, from the notes that it keeps beside its outputs. */
+/** The source files of a project, from the build info that the compiler writes beside its outputs. */
 function filesOf(project: string): readonly string[] {
   const { compilerOptions } = JSON.parse(readFileSync(project, "utf8")) as {
     readonly compilerOptions?: { readonly tsBuildInfoFile?: string };

@@ -3,13 +3,16 @@ import { join } from "node:path";
 import { root } from "./root.ts";
 import { unitTests } from "./unit-tests.ts";
 
-/** Changes that a test makes to its whole process: to its environment, or to the listeners of its events. */
+/** Matches tests that change their whole process: its environment or its event listeners. */
 const changesItsProcess = /\bvi\.stub|process\.env\[[^\]]*\] *=[^=]|process\.on\(/;
 
-/** Each file of these loads a service and starts it in its own process: loading takes longer than most files' tests. */
+/**
+ * Tests below these folders load a service and start it in their process. They share workers, since loading takes
+ * longer than most of the tests.
+ */
 const startsService = /^services\/(?:gateway\/src\/api|metrics|experiments|migrate)\//;
 
-/** The test files that have a process to themselves; the others share the modules of a few workers. */
+/** The test files that run in a process of their own; the other files share the modules of a few workers. */
 export function aloneTests(files: readonly string[]): readonly string[] {
   const units = new Set(unitTests(files));
   return files.filter(

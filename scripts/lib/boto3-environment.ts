@@ -1,13 +1,11 @@
-/**
- * boto3, in a virtual environment of its own below `.cache/`, which is made where it is not there: some seconds, once.
- */
+/** boto3 in a virtual environment below `.cache/`. The first use installs it, which takes some seconds. */
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { root } from "./root.ts";
 import { makeVirtualEnvironment, pythonOf } from "./virtual-environment.ts";
 
 const folder = join(root, ".cache", "boto3");
-/** Written last: an environment without it was never finished, one with another text has another version. */
+/** The stamp is written last. A missing stamp means an unfinished environment, a different text another version. */
 const stamp = join(folder, "packages.txt");
 const wanted = "boto3==1.43.107";
 

@@ -1,8 +1,8 @@
-/** A suite at its full size: what it proves, and how it is run. `npm test` runs the same suites short. */
+/** A test suite at its full size: what it proves, and how it runs. `npm test` runs the same suites at a small size. */
 export type Campaign = {
   readonly name: string;
   readonly description: string;
-  /** The same seed repeats the same run, as far as real processes allow. */
+  /** Runs the suite. A seed repeats the same run, as far as real processes allow. */
   run(options: {
     readonly seed: number;
     /** One line of progress. */
@@ -13,7 +13,10 @@ export type Campaign = {
 type Options = Parameters<Campaign["run"]>[0];
 type Result = Awaited<ReturnType<Campaign["run"]>>;
 
-/** A campaign of all of some parts, one after the other, beside the parts themselves: the whole may take long. */
+/**
+ * Returns a campaign that runs all parts one after the other, followed by each part as a campaign: the whole may take
+ * hours.
+ */
 export function wholeAndParts(
   name: string,
   description: string,

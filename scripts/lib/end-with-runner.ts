@@ -1,8 +1,9 @@
 /**
- * Processes of tests end with their runner, however the runner ends. Every process that is started from here on
- * inherits a mark in its environment. A watcher in a session of its own reads from a pipe that only the runner holds:
- * when the pipe closes, the watcher ends everything that has the mark. A test that gives a process an environment of
- * its own passes the mark on.
+ * Stops all processes of the tests when their runner ends, however it ends.
+ *
+ * Every process that is started after `endWithRunner` inherits a mark in its environment. A detached watcher process
+ * reads from a pipe that only the runner holds open. When the pipe closes, the watcher kills every process with the
+ * mark. A test that replaces the environment of a process must pass the mark on.
  */
 import { spawn } from "node:child_process";
 import { randomUUID } from "node:crypto";
@@ -12,14 +13,17 @@ import process from "node:process";
 const markVariable = "TY_TEST_RUN";
 const parentLookMs = 500;
 
-/** Call once in the process that runs the tests, before it starts anything. Returns the mark. */
+/**
+ * Starts the watcher. Call it once in the process that runs the tests, before it starts other processes. Returns the
+ * mark.
+ */
 export function endWithRunner(): string {
   const { [markVariable]: _, ...environment } = process.env;
   const mark = randomUUID();
   const watcher = spawn(
     process.execPath,
     [join(import.meta.dirname, "runner-watcher.ts"), `${markVariable}=${mark}`],
-    // Its own errors are seen; the pipe is what it waits for.
+    // The watcher waits for the end of its standard input. It prints errors to the runner's standard error.
     { stdio: ["pipe", "ignore", "inherit"], env: environment, detached: true },
   );
   watcher.unref();
@@ -28,7 +32,7 @@ export function endWithRunner(): string {
   return mark;
 }
 
-/** Ends this process when the one that started it was killed: nobody waits for its result any more. */
+/** Ends this process when its parent was killed: nothing reads its result then. */
 export function endWithParent(): void {
   const parent = process.ppid;
   setInterval(() => {

@@ -1,11 +1,11 @@
 /**
- * A gate of `npm run check`. It says what it found wrong, and how many files it looked at: a gate that saw none has
- * checked nothing, whatever its tool reports, and fails.
+ * A gate of `npm run check`. It reports its problems and the number of files it checked. A gate that checked no file
+ * fails, whatever its tool reports.
  */
 export type GateResult = {
   readonly ok: boolean;
   readonly seen: number;
-  /** The output that a person needs to mend the gate; shown only when it fails. */
+  /** The tool's output, which a person needs to fix the problem; printed only when the gate fails. */
   readonly output: string;
 };
 
@@ -16,7 +16,7 @@ export type Gate = {
 
 export type GateReport = GateResult & { readonly name: string; readonly ms: number };
 
-/** Runs one gate; a gate that breaks down fails. */
+/** Runs one gate; a gate that throws fails. */
 export async function passGate(gate: Gate, files: readonly string[]): Promise<GateReport> {
   const start = performance.now();
   const took = (): number => performance.now() - start;
@@ -33,7 +33,7 @@ export async function passGate(gate: Gate, files: readonly string[]): Promise<Ga
   }
 }
 
-/** Runs the gates in order, `width` at a time, and reports each as it ends. */
+/** Runs the gates in order, at most `width` at a time, and reports each one as it ends. */
 export async function passGates(
   gates: readonly Gate[],
   files: readonly string[],

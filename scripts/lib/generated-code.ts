@@ -9,44 +9,44 @@ import { root } from "./root.ts";
 import { runTool, type ToolResult } from "./run-tool.ts";
 
 export const generatedFolder = "libs/contracts/src/gen";
-/** The protocol as it was last released; `npm run generate -- --release` replaces it. */
+/** The protocol of the last release; `npm run generate -- --release` replaces it. */
 export const releasedImage = "proto/released.binpb";
 
-/** Writes the code that proto/ generates below a folder, the checkout by default. */
+/** Generates the code of proto/ into a folder, by default into the checkout. */
 export function generate(into = root): Promise<ToolResult> {
   return runTool("buf", ["generate", "--output", into]);
 }
 
-/** The page of all events. */
+/** The path of the page of all events. */
 export const eventsPath = "docs/events.md";
 
-/** Writes the page of events, from the code that `generate` wrote. */
+/** Writes the page of events, from the generated code. */
 export async function generateEventsPage(): Promise<ToolResult> {
   writeFileSync(join(root, eventsPath), await freshEventsPage());
   return { code: 0, output: "", stdout: "" };
 }
 
-/** Compares the committed page of events with what the code and proto/ give today. */
+/** Compares the committed page of events with a freshly generated one. */
 export async function compareEventsPage(committed = join(root, eventsPath)): Promise<Comparison> {
   const isFresh =
     existsSync(committed) && readFileSync(committed, "utf8") === (await freshEventsPage());
   return { seen: 1, problems: isFresh ? [] : [`${eventsPath} is not what is generated`] };
 }
 
-/** Loads the catalogue only now: it is of the generated code, which may have been written a moment ago. */
+/** Imports the catalogue late: `generate` may have just rewritten its code. */
 async function freshEventsPage(): Promise<string> {
   const catalogue = await import("@trainyard/contracts");
   return eventsPage(catalogue, await readProtocol(), runningCode());
 }
 
-/** Freezes the protocol as it is now: what `buf breaking` compares with from here on. */
+/** Freezes the current protocol as released: `buf breaking` compares with it from then on. */
 export function release(): Promise<ToolResult> {
   return runTool("buf", ["build", "proto", "--exclude-source-info", "--output", releasedImage]);
 }
 
 export type Comparison = { readonly seen: number; readonly problems: readonly string[] };
 
-/** Compares the committed code with what proto/ generates today. */
+/** Compares the committed code with freshly generated code. */
 export async function compareGenerated(
   committed = join(root, generatedFolder),
 ): Promise<Comparison> {

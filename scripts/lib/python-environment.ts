@@ -1,8 +1,9 @@
 /**
- * The Python that tests, examples and benchmarks with PyTorch run under: a virtual environment of the project's own in
- * `.cache/python`, which `npm test` makes where it can, from packages in pinned versions. `TRAINYARD_PYTHON` names
- * another Python to use in its place. `TRAINYARD_REQUIRE=torch` makes its absence an error; else what needs it is
- * skipped.
+ * The Python environment of tests, examples and benchmarks that need PyTorch: a virtual environment in `.cache/python`
+ * with pinned packages. `npm test` makes it where it can.
+ *
+ * `TRAINYARD_PYTHON` names another Python to use instead. `TRAINYARD_REQUIRE=torch` makes a missing environment an
+ * error; by default the tests that need it are skipped.
  */
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
@@ -10,7 +11,7 @@ import { root } from "./root.ts";
 import { makeVirtualEnvironment, pythonImports, pythonOf } from "./virtual-environment.ts";
 
 const folder = join(root, ".cache", "python");
-/** Written last: an environment without it was never finished, one with another list is of other packages. */
+/** The stamp is written last. A missing stamp means an unfinished environment, a different list other packages. */
 const stamp = join(folder, "packages.txt");
 const packages = [
   "torch==2.13.0",
@@ -26,7 +27,7 @@ export type PythonEnvironment =
   | { readonly python: string; readonly bin: string }
   | { readonly python: null; readonly why: string };
 
-/** The environment as it is, at once. */
+/** Returns the environment in its current state, without making it. */
 export function pythonEnvironment(): PythonEnvironment {
   const named = process.env["TRAINYARD_PYTHON"];
   if (named !== undefined && named !== "") return { python: named, bin: dirname(named) };
@@ -39,7 +40,7 @@ export function pythonEnvironment(): PythonEnvironment {
 export const torchRequired = (): boolean =>
   (process.env["TRAINYARD_REQUIRE"] ?? "").split(",").includes("torch");
 
-/** The environment, made first where it is not there or of other packages. */
+/** Returns the environment; makes it first if it is missing or has other packages. */
 export async function makePythonEnvironment(
   say: (line: string) => void,
 ): Promise<PythonEnvironment> {

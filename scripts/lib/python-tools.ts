@@ -1,6 +1,4 @@
-/**
- * Ruff, in a virtual environment of its own below `.cache/`, which is made where it is not there: some seconds, once.
- */
+/** Ruff in a virtual environment below `.cache/`. The first use installs it, which takes some seconds. */
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { root } from "./root.ts";
@@ -8,12 +6,12 @@ import { makeVirtualEnvironment } from "./virtual-environment.ts";
 
 const folder = join(root, ".cache", "ruff");
 export const ruffConfig = join(root, "ruff.toml");
-/** Written last: an environment without it was never finished, one with another text has another version. */
+/** The stamp is written last. A missing stamp means an unfinished environment, a different text another version. */
 const stamp = join(folder, "packages.txt");
 
 export type Ruff = { readonly program: string } | { readonly program: null; readonly why: string };
 
-/** Ruff as it is installed, in the version that `ruff.toml` requires. */
+/** Returns the installed Ruff, in the version that `ruff.toml` requires. */
 export function ruff(): Ruff {
   if (existsSync(stamp) && readFileSync(stamp, "utf8") === requiredPackage()) {
     return { program: join(folder, "bin", "ruff") };
@@ -21,7 +19,7 @@ export function ruff(): Ruff {
   return { program: null, why: "Ruff is not in .cache/ruff, which npm run check makes with pip" };
 }
 
-/** Ruff, installed first where it is not there or in another version. */
+/** Returns Ruff; installs it first if it is missing or has another version. */
 export async function makeRuff(say: (line: string) => void): Promise<Ruff> {
   const installed = ruff();
   if (installed.program !== null) return installed;
@@ -34,6 +32,6 @@ export async function makeRuff(say: (line: string) => void): Promise<Ruff> {
 
 function requiredPackage(): string {
   const version = /^required-version = "(==[^"]+)"$/m.exec(readFileSync(ruffConfig, "utf8"))?.[1];
-  if (version === undefined) throw new Error("ruff.toml requires no version");
+  if (version === undefined) throw new Error("ruff.toml has no required-version");
   return `ruff${version}`;
 }

@@ -3,7 +3,7 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { root } from "./root.ts";
 
-/** Paths, from the checkout's folder, of every file that is or would be committed. */
+/** Paths, relative to the checkout, of every committed file and every new file that git does not ignore. */
 export function repositoryFiles(folder = root): readonly string[] {
   const listed = execFileSync("git", ["ls-files", "-z", "-co", "--exclude-standard"], {
     cwd: folder,

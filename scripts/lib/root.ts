@@ -1,5 +1,5 @@
 import { dirname } from "node:path";
 import { fileURLToPath } from "node:url";
 
-/** The checkout's folder. */
+/** The folder of the checkout. */
 export const root = dirname(dirname(dirname(fileURLToPath(import.meta.url))));

@@ -5,12 +5,12 @@ import { root } from "./root.ts";
 
 export type ToolResult = {
   readonly code: number;
-  /** Both outputs in the order in which they came. */
+  /** Standard output and standard error, in the order of their lines. */
   readonly output: string;
   readonly stdout: string;
 };
 
-/** Runs a tool that the project installed, by its name or by its path, under the project's Node. */
+/** Runs an installed tool, by name or path, under the project's Node. */
 export function runTool(name: string, args: readonly string[], cwd = root): Promise<ToolResult> {
   const bin = join(root, "node_modules", ".bin");
   return new Promise((resolve, reject) => {

@@ -1,4 +1,7 @@
-/** Started by `endWithRunner`. Waits until its standard input ends, then ends every process that has the mark. */
+/**
+ * The watcher process of `endWithRunner`. It waits for the end of its standard input, then kills every process with the
+ * mark.
+ */
 import process from "node:process";
 import { setTimeout as delay } from "node:timers/promises";
 import {
@@ -9,15 +12,15 @@ import {
   signal,
 } from "@trainyard/local-cluster/process-identity";
 
-/** Time to leave in order: PostgreSQL then gives its shared memory back. */
+/** Time for processes to exit after SIGTERM: PostgreSQL releases its shared memory then. */
 const graceMs = 3_000;
 const killMs = 20_000;
 const lookMs = 50;
-/** One look may miss what forks in that moment; three in a row do not. */
+/** One listing may miss a process that is just forking; three in a row do not. */
 const looksToBeSure = 3;
 
 const mark = process.argv[2] ?? "";
-// The terminal may go away with the runner.
+// The terminal may close with the runner, and its SIGHUP must not kill the watcher.
 process.on("SIGHUP", () => {});
 process.stdin.resume();
 process.stdin.on("error", () => {});
@@ -34,7 +37,7 @@ async function endAll(): Promise<void> {
   for (const member of found) signal(member, "SIGTERM");
   const startMs = performance.now();
   while (performance.now() - startMs < graceMs && found.some(isAlive)) await delay(lookMs);
-  // Processes that a member started before it ended, or that ignore SIGTERM.
+  // SIGKILL goes to processes that started during the grace time or ignored SIGTERM.
   for (let empty = 0; empty < looksToBeSure && performance.now() - startMs < killMs; ) {
     const left = members();
     for (const member of left) signal(member, "SIGKILL");

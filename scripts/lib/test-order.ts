@@ -3,25 +3,25 @@ import { BaseSequencer, type TestSpecification } from "vitest/node";
 import { root } from "./root.ts";
 
 /**
- * The files that take longest, in the order in which they begin. Begun early they end beside the others; begun late,
- * the last one alone would keep a core idle for minutes. The first three mostly wait for what they killed to come back,
- * so that what computes, the benchmarks first, has the cores nearly to itself.
+ * The slowest test files, in their starting order. Started first, they run beside the other files; started late, the
+ * last one would leave a core idle for minutes. The first three mostly wait for killed processes to restart, so the
+ * benchmarks beside them have the cores nearly to themselves.
  */
 export const longestFirst: readonly string[] = [
   "test/chaos/chaos.test.ts",
   "test/chaos/end-away.test.ts",
-  "deploy/local/src/cluster.test.ts",
+  "deploy/local/src/cluster.int.test.ts",
   "test/bench/benches.test.ts",
   "test/pytorch-kill9/kill9.test.ts",
   "test/sdk-python/sdk-python-torch.test.ts",
-  "services/agent/src/processes.test.ts",
+  "services/agent/src/processes.int.test.ts",
   "test/e2e/two-agents.test.ts",
   "test/e2e/separate-services.test.ts",
   "test/e2e/verbs.test.ts",
   "test/e2e/one-agent.test.ts",
   "test/e2e/down-and-up.test.ts",
-  "services/checkpoint-gc/src/service.test.ts",
-  "services/checkpoint-gc/src/storages.test.ts",
+  "services/checkpoint-gc/src/service.int.test.ts",
+  "services/checkpoint-gc/src/storages.int.test.ts",
   "test/examples/pytorch.test.ts",
   "test/sdk-python/sdk-python.test.ts",
   "test/edges/edges.test.ts",
@@ -35,8 +35,8 @@ export const longestFirst: readonly string[] = [
 ];
 
 /**
- * The named files first, then those that are alone in their process, then the others, which fill what is left of each
- * core.
+ * Sorts test files: the slowest first, then those with a process of their own, then the others, which fill the
+ * remaining time of each core.
  */
 export class LongestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {

@@ -16,7 +16,7 @@ const sources = [
 const found = (kind: Parameters<typeof textsOf>[0]) =>
   textsOf(kind, sources).map(({ file, line, text }) => [file, line, text]);
 
-test("samples are the comments, messages and test names that people wrote, with their lines", () => {
+test("samples are the comments, messages and test names of handwritten code, with their lines", () => {
   expect(found("comment")).toEqual([
     ["libs/a/src/a.ts", 1, "Adds one. Never throws."],
     ["libs/a/src/a.ts", 4, "A reason."],
@@ -30,7 +30,7 @@ test("samples are the comments, messages and test names that people wrote, with 
   ]);
 });
 
-test("a seed draws the same samples again, each at most once, and another seed draws others", () => {
+test("a seed always draws the same samples, each at most once; another seed draws others", () => {
   const all = Array.from({ length: 100 }, (_, line) => ({ file: "a.ts", line, text: "x" }));
   const first = drawn(all, 20, "1");
   expect(drawn(all, 20, "1")).toEqual(first);

@@ -1,5 +1,6 @@
 /**
- * Texts that people wrote into TypeScript and Python, drawn at random for someone to read. Generated code is left out.
+ * Comments, messages and test names of TypeScript and Python code, drawn at random for a person to read. Generated code
+ * is left out.
  */
 import { createHash } from "node:crypto";
 
@@ -14,7 +15,7 @@ const patterns: Readonly<Record<SampleKind, RegExp>> = {
   "test name": /\b(?:test|it)(?:\.each\([^)]*\))?\(\s*("[^"\n]+"|`[^`\n]+`)|^\s+def (test_\w+)\(/gm,
 };
 
-/** Every text of one kind, in the order of the sources. */
+/** All texts of one kind, in the order of the sources. */
 export function textsOf(kind: SampleKind, sources: readonly Source[]): readonly Sample[] {
   return sources
     .filter(({ path }) => fits(kind, path))
@@ -30,7 +31,7 @@ export function textsOf(kind: SampleKind, sources: readonly Source[]): readonly 
     );
 }
 
-/** `count` of the samples, or all where there are fewer: the same for the same seed and samples. */
+/** Draws `count` of the samples, or all if there are fewer. The same seed and samples give the same draw. */
 export function drawn(samples: readonly Sample[], count: number, seed: string): readonly Sample[] {
   const rank = ({ file, line, text }: Sample): string =>
     createHash("sha256")
@@ -43,10 +44,10 @@ export function drawn(samples: readonly Sample[], count: number, seed: string): 
     .map(({ sample }) => sample);
 }
 
-/** The titles of the groups that hold a test, as a failing log prints them: found by their indentation. */
+/** Finds the titles of the describe groups around a test by their indentation, as a failing log prints them. */
 function groupsAround(before: string): readonly string[] {
   const lines = before.split("\n");
-  // The test's own line is not in `before`, apart from its indentation.
+  // `before` ends with the indentation of the test's line.
   let indent = (lines.pop() ?? "").length;
   const titles: string[] = [];
   for (const line of lines.toReversed()) {
@@ -60,8 +61,8 @@ function groupsAround(before: string): readonly string[] {
 }
 
 function fits(kind: SampleKind, path: string): boolean {
-  if (!/\.(ts|py)$/.test(path) || /(^|\/)gen\//.test(path)) return false;
-  const isTest = /\.test\.ts$|(^|\/)test_\w+\.py$/.test(path);
+  if (!/\.(tsx?|py)$/.test(path) || /(^|\/)gen\//.test(path)) return false;
+  const isTest = /\.test\.tsx?$|(^|\/)test_\w+\.py$/.test(path);
   return kind === "comment" || isTest === (kind === "test name");
 }
 

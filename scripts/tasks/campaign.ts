@@ -9,7 +9,9 @@ import { root } from "../lib/root.ts";
 
 const seedMax = 2 ** 32;
 
-/** Every folder of test/ with a campaign.ts has one, named after the folder or by itself. */
+/**
+ * Every folder of test/ with a campaign.ts exports one campaign, named after the folder, or a list of named campaigns.
+ */
 async function campaigns(): Promise<readonly Campaign[]> {
   const files = readdirSync(join(root, "test"))
     .map((folder) => join(root, "test", folder, "campaign.ts"))

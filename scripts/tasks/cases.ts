@@ -1,5 +1,6 @@
-// npm run -s cases -- FILE: runs every case of a file through the product's own code. A line a case, the difference
-// where one fails; exit code 0 when at least one ran and none failed, 1 when not, 2 for a file that cannot be read.
+// npm run -s cases -- FILE: runs every case of a file through the product's code. Prints one line per case, and the
+// difference for a failed one. The exit code is 0 when at least one case ran and none failed, 1 otherwise, and 2 for an
+// unreadable file.
 import { resolve } from "node:path";
 import process from "node:process";
 import { readCases, runCases } from "../../test/compat/determined/case-file.ts";

@@ -1,4 +1,4 @@
-// npm run check [-- GATE…]: everything that can be said about a change without starting a server. One line a gate.
+// npm run check [-- GATE…]: checks a change by everything that needs no server. Prints one line per gate.
 import { availableParallelism } from "node:os";
 import process from "node:process";
 import { deadCode } from "../gates/dead-code.ts";
@@ -14,7 +14,7 @@ import { makePythonEnvironment } from "../lib/python-environment.ts";
 import { makeRuff } from "../lib/python-tools.ts";
 import { repositoryFiles } from "../lib/repository-files.ts";
 
-// The longest first, so that the short ones fill the other core.
+// The longest gates come first, so that the short ones fill the other core.
 const all = [
   unit,
   pythonTypes,
@@ -36,7 +36,7 @@ if (unknown.length > 0) {
   process.stderr.write(`no gate is called ${unknown.join(", ")}; there are ${names}\n`);
   process.exitCode = 2;
 } else {
-  // A problem of the preparation is reported by the gate that needs it.
+  // Problems of preparing the environment are reported by the gate that needs it.
   if (gates.includes(pythonTypes)) await makePythonEnvironment(say);
   if (gates.includes(pythonLint) || gates.includes(pythonFormat)) await makeRuff(say);
   const start = performance.now();

@@ -1,4 +1,4 @@
-// npm run generate: the code that proto/ declares, and the page of its events. With --release it also freezes the
+// npm run generate: generates the code of proto/ and the page of its events. With --release it also freezes the
 // protocol as released.
 import process from "node:process";
 import { generate, generateEventsPage, release } from "../lib/generated-code.ts";

@@ -1,5 +1,6 @@
-// npm run -s release -- VERSION [--dry-run] [--out FOLDER]: the npm tarballs and the Python wheel of a version, their
-// SHA-256 and the version's notes from the CHANGELOG. Publishes nothing. The same commit gives the same bytes.
+// npm run -s release -- VERSION [--dry-run] [--out FOLDER]: builds the npm tarballs and the Python wheel of a version,
+// with their SHA-256 and the version's notes from the CHANGELOG. It publishes nothing. The same commit gives the same
+// bytes.
 import { execFileSync } from "node:child_process";
 import { createHash } from "node:crypto";
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -24,7 +25,7 @@ if (problem !== null) {
   process.exitCode = 1;
 }
 
-/** Null, or the reason why there is no release. */
+/** Builds the release. Returns null, or the reason why it cannot be built. */
 async function release(
   version: string,
   isDryRun: boolean,
@@ -34,7 +35,7 @@ async function release(
     return `"${version}" is no version: give one like 0.2.0 or 0.2.0-rc.1, as in npm run -s release -- 0.2.0`;
   }
   const changelog = readFileSync(join(root, "CHANGELOG.md"), "utf8");
-  // Before a release is decided, its notes are still those of what is unreleased.
+  // A dry run of a version without a section uses the notes of the section "Unreleased".
   const notes =
     sectionOf(changelog, version) ?? (isDryRun ? sectionOf(changelog, "Unreleased") : null);
   if (notes === null) {

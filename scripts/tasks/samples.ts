@@ -1,5 +1,5 @@
-// npm run -s samples -- [SEED] [FOLDER…]: thirty comments, twenty messages and twenty test names to read aloud, drawn
-// by a seed that is printed. Each that needs a second reading is rewritten.
+// npm run -s samples -- [SEED] [FOLDER…]: draws thirty comments, twenty messages and twenty test names to read aloud,
+// and prints the seed. Each text that needs a second reading is to be rewritten.
 import { randomInt } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -15,7 +15,7 @@ const counts: readonly (readonly [SampleKind, number])[] = [
 ];
 const [seed = String(randomInt(1_000_000_000)), ...folders] = process.argv.slice(2);
 const sources = repositoryFiles()
-  .filter((path) => /\.(ts|py)$/.test(path))
+  .filter((path) => /\.(tsx?|py)$/.test(path))
   .filter((path) => folders.length === 0 || folders.some((folder) => path.startsWith(folder)))
   .map((path) => ({ path, text: readFileSync(join(root, path), "utf8") }));
 process.stdout.write(`seed ${seed}\n`);

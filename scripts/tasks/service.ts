@@ -1,5 +1,5 @@
-// npm run -s service -- NAME: one service (or agent-1, …) by hand, as the process that the supervisor would start.
-// Its environment is the caller's; without one, that of the checkout's embedded cluster.
+// npm run -s service -- NAME: runs one service, or agent-1, …, as the supervisor would start it. It inherits the
+// caller's environment; by default it uses the checkout's embedded cluster.
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";

@@ -1,6 +1,6 @@
-// npm test: every suite at its short size, or the files below the paths that are given; with `-t TEXT` of these the
-// tests whose names hold the text (a regular expression). The last line is `N passed, N failed`, and says how many
-// could not be run.
+// npm test: runs every suite at its short size, or the test files below the given paths. With `-t TEXT` it runs only
+// tests whose names match the text, a regular expression. The last line is `N passed, N failed`, with the number of
+// skipped tests.
 import { parseArgs } from "node:util";
 import { startVitest } from "vitest/node";
 import { needs } from "../../test/world/torch.ts";
@@ -36,10 +36,10 @@ for (const [why, tests] of counted.skipped) {
 }
 const last = `${counted.passed} passed, ${failed} failed`;
 process.stdout.write(skipped === 0 ? `${last}\n` : `${last}, ${skipped} skipped\n`);
-// A run that saw no test proves nothing.
+// A run without a passed test proves nothing, so it fails.
 process.exitCode = failed === 0 && counted.passed > 0 ? 0 : 1;
 
-/** Ends the process where anything else is asked: passed over in silence, it would run every suite. */
+/** Parses the arguments. An unknown argument ends the process: ignoring it would run every suite. */
 function asked(): { readonly paths: string[]; readonly name: string | undefined } {
   try {
     const options = { "name-pattern": { type: "string", short: "t" } } as const;
@@ -61,7 +61,7 @@ type Task = {
 type Counts = { passed: number; failed: number; readonly skipped: Map<string, number> };
 
 /**
- * A test that did not run, and does not say what it lacks, counts as failed: a silent skip would pass for a success.
+ * A skipped test that does not name its missing requirement counts as failed: a silent skip would pass for a success.
  */
 function count(
   tasks: readonly Task[],
@@ -70,7 +70,7 @@ function count(
   for (const { tasks: inner, mode, result } of tasks) {
     const note = result?.note ?? "";
     if (inner !== undefined) count(inner, counts);
-    // Not among the tests that were asked for by name.
+    // The name pattern excludes this test.
     else if (name !== undefined && mode === "skip" && result === undefined) continue;
     else if (result?.state === "pass") counts.passed += 1;
     else if (result?.state === "skip" && note.startsWith(needs)) {

@@ -8,8 +8,8 @@ type Modules = {
 };
 
 /**
- * All that every page needs is one file: the browser would ask for dozens otherwise. A module is needed by every page
- * if the entry imports it, directly or not, without the imports that are made when a page is opened.
+ * Finds the modules that every page needs: the entry imports them, directly or indirectly, without dynamic imports.
+ * They are bundled into one file, since the browser would otherwise request dozens.
  */
 function isFirst(id: string, modules: Modules, seen = new Set<string>()): boolean {
   if (seen.has(id)) return false;
@@ -23,8 +23,8 @@ const firstLoad = {
   name: (id: string, modules: Modules) => (isFirst(id, modules) ? "first" : null),
 };
 
-// The gateway replaces the placeholder of the nonce in each answer: no script or style without it runs. `--mode bench`
-// builds the page of a benchmark instead.
+// The gateway replaces the nonce placeholder in each answer: no script or style runs without the nonce. `--mode bench`
+// builds a benchmark's page instead.
 export default defineConfig(({ mode }) => ({
   root: import.meta.dirname,
   plugins: [react()],
@@ -32,7 +32,7 @@ export default defineConfig(({ mode }) => ({
   worker: { format: "es" },
   build: {
     target: "es2024",
-    // Files inside the page would need a policy that allows data: addresses.
+    // Inlined files would need a policy that allows data: addresses.
     assetsInlineLimit: 0,
     modulePreload: { polyfill: false },
     reportCompressedSize: false,

@@ -60,17 +60,12 @@ describe("unit tests", () => {
   const files = repositoryFiles();
   const units = unitTests(files);
 
-  it("are those that start no process and no server", () => {
+  it("are all tests without the suffix of integration tests, and without the suites of the platform", () => {
     expect(units).toContain("libs/kernel/src/rng.test.ts");
     expect(units).toContain("test/compat/events.test.ts");
-  });
-
-  it("exclude those that start a server or a process, directly or through another file", () => {
     for (const file of [
-      "libs/event-log/src/postgres/postgres-log.test.ts",
-      "libs/bus/src/nats/nats-bus.test.ts",
-      "services/gateway/src/http/http.test.ts",
-      "deploy/local/src/processes/lock.test.ts",
+      "libs/event-log/src/postgres/postgres-log.int.test.ts",
+      "services/gateway/src/http/http.int.test.ts",
       "test/browser/lists.test.ts",
     ]) {
       expect(files).toContain(file);

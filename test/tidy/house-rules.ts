@@ -21,7 +21,7 @@ import { fileSize, pythonFunctionSize } from "./rules/sizes.ts";
 import { reasonedSuppressions } from "./rules/suppressions.ts";
 import { noTestMaterial } from "./rules/test-material.ts";
 import { testNamesBegin } from "./rules/test-names.ts";
-import { everyTestRuns, noMocks } from "./rules/tests.ts";
+import { everyTestRuns, integrationTestsAreNamed, noMocks } from "./rules/tests.ts";
 import { webColours, webFolders } from "./rules/web.ts";
 
 export const houseRules: readonly Rule[] = [
@@ -46,6 +46,7 @@ export const houseRules: readonly Rule[] = [
   noRegistryAddresses,
   noForeignThings,
   everyTestRuns,
+  integrationTestsAreNamed,
   noMocks,
   contractsHold,
   linksHold,

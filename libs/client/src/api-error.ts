@@ -5,7 +5,7 @@ import type { Problem } from "@trainyard/contracts/api";
 export class ApiError extends Error {
   override readonly name = "ApiError";
   readonly problem: Plain<Problem>;
-  /** The pause that a 429 or 503 asks for; 0 without one. */
+  /** The pause that the platform asks for with a 429 or 503; 0 without one. */
   readonly retryAfterMs: number;
 
   constructor(problem: Plain<Problem>, retryAfterMs: number = 0) {
@@ -15,7 +15,7 @@ export class ApiError extends Error {
   }
 }
 
-/** The platform did not answer at all. */
+/** No answer came from the platform's address, or the answer broke off. */
 export class Unreachable extends Error {
   override readonly name = "Unreachable";
 }

@@ -1,4 +1,4 @@
-/** The public API, called by the names and messages of its descriptors. One place knows how a request becomes HTTP. */
+/** A client of the public API: calls are typed by the names and messages of its descriptors. */
 import { create, type DescMessage, type JsonObject, toJson } from "@bufbuild/protobuf";
 import type {
   CallName,
@@ -20,33 +20,33 @@ import { clientLimits } from "./limits.ts";
 import { isAway, isBusy, type Patience, patiently } from "./patience.ts";
 
 export type ClientOptions = {
-  /** http://127.0.0.1:8080 */
+  /** The address of the gateway, like http://127.0.0.1:8080. */
   readonly url: string;
-  /** Absent in a browser, whose session cookie says who calls. */
+  /** The API token; absent in a browser, which sends its session cookie. */
   readonly token?: string;
-  /** Default: the system's. */
+  /** Default: the system clock. */
   readonly clock?: Clock;
 };
 
 export type CallOptions = {
   /**
-   * A mutating call that names one may be repeated without a second effect, and is while the platform says 503, for
-   * more than a minute.
+   * The idempotency key of a mutating call. A call with a key is repeated on a 503 for up to 75 seconds, without a
+   * second effect.
    */
   readonly idempotencyKey?: string;
   /**
-   * The call or the opening of the stream outlasts a platform that is away for a minute, also one that nobody answers
-   * for. For callers that have had an answer before: to the first one, an address where nobody answers may be wrong.
+   * Whether the call, or the opening of the stream, is repeated while the platform is unavailable, for up to 75
+   * seconds. It is meant for callers that have had an answer before: until the first answer, the address may be wrong.
    */
   readonly outlast?: boolean;
-  /** The ETag that the caller has read: the change is refused with 412 if there is a later one. */
+  /** The ETag that the caller has read: the change is refused with 412 if the resource has a later one. */
   readonly ifMatch?: string;
   readonly signal?: AbortSignal;
 };
 
 export type StreamedMessage<Message> = { readonly id: string; readonly message: Message };
 
-/** A method may have several paths; the one whose fields are all given is taken. */
+/** A method may have several paths: the first one whose fields are all present is used. */
 const routes = Map.groupBy(gatewayRoutes(), ({ call }): CallName => call);
 
 export class Client {
@@ -60,7 +60,7 @@ export class Client {
     this.#clock = options.clock ?? systemClock;
   }
 
-  /** One call, one answer. Throws ApiError for a problem, Unreachable when nobody answers. */
+  /** Makes one call and returns its reply. Throws ApiError for a problem, Unreachable without an answer. */
   async call<Name extends UnaryName>(
     name: Name,
     request: RequestInitOf<Name>,
@@ -85,7 +85,7 @@ export class Client {
     };
   }
 
-  /** The bytes of an answer that is no message. */
+  /** Returns the body of an answer that is not a message, as bytes. */
   async download<Name extends RawName>(
     name: Name,
     request: RequestInitOf<Name>,
@@ -99,8 +99,8 @@ export class Client {
   }
 
   /**
-   * The messages of a stream, until it ends. A connection that breaks is opened again after the last message, so that
-   * none is missing and none comes twice; a platform that stays away for longer than a minute ends it with Unreachable.
+   * Yields the messages of a stream until it ends. A connection that breaks is reopened after the last message, so none
+   * is missing and none is repeated. Throws Unreachable after 75 seconds without the platform.
    */
   async *stream<Name extends StreamName>(
     name: Name,
@@ -128,7 +128,7 @@ export class Client {
         yield { id: event.id, message: codec.decode(event.data) };
       }
       if (options.signal?.aborted === true) return;
-      // A stream without ids cannot be resumed: it would begin again.
+      // A stream without ids cannot be resumed: a new request would repeat it from the beginning.
       if (received && lastId === "") throw new Unreachable("the stream broke off before its end");
       ({ route, response } = await patiently(away, open));
     }
@@ -174,7 +174,7 @@ export class Client {
   }
 }
 
-/** A connection that breaks within the answer is as if there had been none. */
+/** Reads the body; a connection that breaks in the middle of it counts as no answer. */
 async function textOf(response: Response, signal: AbortSignal | undefined): Promise<string> {
   try {
     return await response.text();
@@ -205,13 +205,13 @@ function pathValues(route: Route, fields: JsonObject): JsonObject {
   return Object.fromEntries(route.pathFields.map((name) => [name, fields[camelCase(name)] ?? ""]));
 }
 
-/** The request as proto JSON: once per call, so the runtime's own conversion is fast enough. */
+/** Converts the request to proto JSON. It happens once per call, so the conversion of protobuf-es is fast enough. */
 function jsonOf(descriptor: DescMessage, request: object): JsonObject {
-  // The name of the call chose both the descriptor and the type of the request.
+  // The cast is safe: the name of the call chose both the descriptor and the type of the request.
   return toJson(descriptor, create(descriptor, request as Record<string, unknown>)) as JsonObject;
 }
 
-/** A field that is a list is given once for each of its values. */
+/** Encodes fields as a query; a list has one parameter per value. */
 export function queryOf(fields: JsonObject): string {
   const query = new URLSearchParams(
     Object.entries(fields).flatMap(([name, value]) =>

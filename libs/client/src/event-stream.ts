@@ -1,11 +1,11 @@
-/** Server-sent events (WHATWG HTML §9.2.6) from a response, as far as the gateway uses them. */
+/** A reader of server-sent events (WHATWG HTML §9.2.6), limited to the parts of the format that the gateway uses. */
 export type ServerSentEvent = {
   readonly type: string;
   readonly id: string;
   readonly data: string;
 };
 
-/** The events until the connection ends, also by breaking: the reader decides whether to come back. */
+/** Yields the events until the connection ends or breaks. Reconnecting is up to the caller. */
 export async function* readEvents(response: Response): AsyncGenerator<ServerSentEvent> {
   if (response.body === null) return;
   const decoder = new TextDecoder();
@@ -23,12 +23,12 @@ export async function* readEvents(response: Response): AsyncGenerator<ServerSent
       }
     }
   } finally {
-    // A reader that has seen enough closes the connection; an open one would keep its process alive.
+    // A reader that stops early closes the connection: an open connection would keep its process alive.
     await chunks.return?.();
   }
 }
 
-/** Null for comments. */
+/** Parses the lines of one event; null for a comment. */
 function parseEvent(block: string): ServerSentEvent | null {
   let type = "message";
   let id = "";

@@ -1,14 +1,11 @@
 export const clientLimits = {
   /**
-   * How long a call that only reads waits out "503 Retry-After": the takeover of a service takes 3 s, a restart of one
-   * 5.
+   * The longest wait of a call that only reads for the end of a 503. A takeover of a service takes 3 s, its restart 5
+   * s.
    */
   busyMs: 15_000,
-  /**
-   * How long anything that should outlast it waits for the platform to come back: one that is away for a minute, and
-   * then starts.
-   */
+  /** The longest wait of streams, and of calls that outlast an outage: a minute of outage, and 15 s for the start. */
   awayMs: 75_000,
-  /** Between two attempts when the platform does not say. */
+  /** The pause between two attempts when the platform names none. */
   retryMs: 250,
 } as const;

@@ -2,14 +2,14 @@ import { type Clock, pause } from "@trainyard/kernel";
 import { ApiError, Unreachable } from "./api-error.ts";
 import { clientLimits } from "./limits.ts";
 
-/** The platform answered that it cannot just now. */
+/** The platform answered 503 or 429: it is overloaded or unavailable for a while. */
 export function isBusy(error: unknown): boolean {
   return (
     error instanceof ApiError && (error.problem.status === 503 || error.problem.status === 429)
   );
 }
 
-/** Busy, or not there at all. */
+/** The platform is busy, or did not answer. */
 export function isAway(error: unknown): boolean {
   return error instanceof Unreachable || isBusy(error);
 }
@@ -22,7 +22,7 @@ export type Patience = {
   readonly signal?: AbortSignal | undefined;
 };
 
-/** Attempts again what failed for a reason that passes, until the limit; then throws the last failure. */
+/** Repeats an attempt that failed with a passing error until the limit, and then throws the last error. */
 export async function patiently<Result>(
   { passes, limitMs, clock, signal }: Patience,
   attempt: () => Promise<Result>,
@@ -35,7 +35,7 @@ export async function patiently<Result>(
       const asked = error instanceof ApiError ? error.retryAfterMs : 0;
       const waitMs = Math.max(asked, clientLimits.retryMs);
       if (!passes(error) || clock.monotonicMs() + waitMs > endMs) throw error;
-      // Ends early, without a failure, when the caller gives up: the next attempt then says so.
+      // An abort by the caller ends the pause without an error: the next attempt throws it.
       await pause(clock, waitMs, signal);
     }
   }

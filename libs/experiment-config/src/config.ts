@@ -41,7 +41,7 @@ export type NormalisedConfig = {
   readonly searcher: SearcherConfig;
   /** Actions on matching lines of the trials' logs. */
   readonly log_policies: LogPolicy[];
-  /** Days after the experiment's end, -1 for ever; null for the cluster's default. */
+  /** Days after the experiment's end, -1 for no end; null for the cluster's default. */
   readonly retention_policy: {
     readonly log_retention_days: number | null;
     /** The days for which measurements (points and system samples) are kept. */

@@ -103,7 +103,7 @@ function groupsFor(
   return groups.sort((a, b) => order * (a.free - b.free)).map(({ tiers }) => tiers);
 }
 
-/** Of the groups' placements, the one with the most slots on preferred agents; of equal ones the first group's. */
+/** Returns the groups' placement with the most slots on preferred agents; among equals, the first group's. */
 function best(
   groups: readonly Tiers[],
   partsOn: (tiers: Tiers) => readonly Part[] | null,

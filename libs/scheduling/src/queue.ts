@@ -11,7 +11,7 @@ export type Kind = "slotted" | "slotless";
 export type Shaped = {
   readonly demand: Demand;
   readonly lane: string;
-  /** Of two demands with the same shape, both fit or neither does. */
+  /** Two demands with the same shape either both fit or both do not. */
   readonly shape: string;
 };
 

@@ -1,7 +1,7 @@
 """setuptools, with its working files in a temporary folder.
 
-An ordinary build leaves ``build/`` and ``*.egg-info`` in the checkout, and a later one takes modules
-from there that have been removed since. The hooks are those of PEP 517 and PEP 660.
+An ordinary build leaves ``build/`` and ``*.egg-info`` in the checkout, and a later build packs modules from
+``build/`` that were removed from the source. The hooks are those of PEP 517 and PEP 660.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ def prepare_metadata_for_build_wheel(*arguments: Any, **more: Any) -> str:
 
 @contextlib.contextmanager
 def _elsewhere() -> Iterator[None]:
-    """Tells setuptools where to work: it reads the file that DIST_EXTRA_CONFIG names after its own."""
+    """Makes setuptools build in a temporary folder, by the extra configuration file that DIST_EXTRA_CONFIG names."""
     name = "DIST_EXTRA_CONFIG"
     before = os.environ.get(name)
     with tempfile.TemporaryDirectory(prefix="trainyard-build-") as folder:

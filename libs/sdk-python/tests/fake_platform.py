@@ -1,8 +1,8 @@
-"""A platform for tests: a real HTTP server that keeps what it is sent and misbehaves as the test asks.
+"""A platform for tests: a real HTTP server that keeps its requests and fails as the test requests.
 
-``faults`` is asked before a request is handled and may answer for it, so that a test says in one
-line what goes wrong when. What the platform would promise holds here too: reports are deduplicated
-by key, a checkpoint is completed only when its files match the manifest.
+``faults`` is called before a request is handled and may answer it, so that a test can define a failure in one
+line. The fake gives the platform's guarantees: reports are deduplicated by key, and a checkpoint is completed only
+when its files match the manifest.
 """
 
 from __future__ import annotations
@@ -23,13 +23,13 @@ TOKEN = "ty1.k1.run-token"
 RESET = "reset"
 """Closes the connection with a reset before the request is handled."""
 LOSE_ANSWER = "lose answer"
-"""Handles the request and closes the connection instead of answering."""
+"""Handles the request, then closes the connection without an answer."""
 HANG = "hang"
 """Does not answer until the platform is stopped."""
 
 
 class Answer(NamedTuple):
-    """The answer instead of handling the request."""
+    """An answer that replaces the handling of the request."""
 
     status: int
     headers: tuple[tuple[str, str], ...] = ()
@@ -37,7 +37,7 @@ class Answer(NamedTuple):
 
 
 class Request(NamedTuple):
-    """A request as a fault sees it."""
+    """A request, as ``faults`` gets it."""
 
     method: str
     path: str
@@ -47,7 +47,7 @@ class Request(NamedTuple):
 
 
 class FakePlatform:
-    """Gateway and metrics service at one address."""
+    """A gateway and a metrics service at one address."""
 
     def __init__(self, storage: Path | None = None) -> None:
         self.storage = storage
@@ -56,13 +56,13 @@ class FakePlatform:
         self.requests: list[Request] = []
         self.bad_tokens = 0
         self.connections = 0
-        # Every report in the order of its first arrival, and how often each key came.
+        # The reports in the order of their first arrival, and the number of arrivals of each key.
         self.reports: dict[str, Any] = {}
         self.deliveries: dict[str, int] = {}
         self.batches: list[int] = []
         self.checkpoints: dict[str, Any] = {}
         self.stop_why: str | None = None
-        # Another run of the trial was requested: this one declares and completes nothing any more.
+        # Whether a later run of the trial was requested, so that this run can declare and complete nothing.
         self.superseded = False
         self._stopped = threading.Event()
         self._server: ThreadingHTTPServer | None = None
@@ -74,7 +74,7 @@ class FakePlatform:
         return f"http://127.0.0.1:{self.port}"
 
     def start(self) -> None:
-        """Listens, on the same port as before when there was one."""
+        """Starts listening, on the same port as before after a stop."""
         platform = self
 
         class Handler(_Handler):
@@ -86,7 +86,7 @@ class FakePlatform:
             request_queue_size = 64
 
             def handle_error(self, request: Any, client_address: Any) -> None:
-                """Clients of these tests break connections on purpose."""
+                """Ignores errors: clients of these tests break connections on purpose."""
 
         self._stopped = threading.Event()
         self._server = Server(("127.0.0.1", self.port), Handler)
@@ -94,7 +94,7 @@ class FakePlatform:
         threading.Thread(target=self._server.serve_forever, args=(0.02,), daemon=True).start()
 
     def stop(self) -> None:
-        """Refuses connections from now on, and drops those that wait for an answer."""
+        """Stops listening, and drops the connections that wait for an answer."""
         if self._server is not None:
             self._stopped.set()
             with self.changed:
@@ -109,11 +109,11 @@ class FakePlatform:
             self.changed.notify_all()
 
     def wait_for(self, claim: Callable[[], bool], timeout_s: float = 120.0) -> None:
-        """Waits until a claim about this platform holds."""
+        """Waits until a claim about this platform is true."""
         with self.changed:
             if not self.changed.wait_for(claim, timeout_s):
                 raise AssertionError(
-                    f"still not so after {timeout_s} s; {len(self.requests)} requests"
+                    f"the claim is still false after {timeout_s} s; {len(self.requests)} requests"
                 )
 
     def wait_until_stopped(self) -> None:
@@ -123,7 +123,7 @@ class FakePlatform:
         return [r["metrics"][metric] for r in self.reports.values() if r["group"] == group]
 
     def env(self, run_dir: Path, **more: str) -> dict[str, str]:
-        """The environment that the agent would set for a run of trial 12.3."""
+        """The environment that the agent sets for a run of trial 12.3."""
         return {
             "TRAINYARD_URL": self.url,
             "TRAINYARD_METRICS_URL": self.url,
@@ -222,7 +222,7 @@ class FakePlatform:
 
 
 def problem(status: int, code: str, detail: str, **headers: str) -> Answer:
-    """A problem+json answer."""
+    """Returns a problem+json answer."""
     named = tuple((name.replace("_", "-"), value) for name, value in headers.items())
     return Answer(status, named, {"code": code, "title": code, "detail": detail})
 
@@ -280,19 +280,19 @@ class _Handler(BaseHTTPRequestHandler):
         self.wfile.write(content)
 
     def _reset(self) -> None:
-        # Lingering for zero seconds makes close send a reset.
+        # With a linger time of zero, closing sends a reset.
         self.connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
         self.close_connection = True
         self.connection.close()
 
     def log_message(self, format: str, *args: Any) -> None:
-        """Quiet."""
+        """Logs nothing."""
 
 
 def wait_until(claim: Callable[[], bool], timeout_s: float = 120.0) -> None:
-    """Waits for something outside this process that nobody announces."""
+    """Polls until a claim is true that no condition announces."""
     deadline = time.monotonic() + timeout_s
     while not claim():
         if time.monotonic() > deadline:
-            raise AssertionError(f"still not so after {timeout_s} s")
+            raise AssertionError(f"the claim is still false after {timeout_s} s")
         time.sleep(0.005)

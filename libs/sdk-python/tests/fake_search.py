@@ -1,6 +1,6 @@
-"""A gateway for the tests of searches: one custom search, whose trials do what the test says.
+"""A gateway for the tests of searches: one custom search, whose trials behave as the test defines.
 
-It keeps the events, takes operations by their ids as the platform does, and misbehaves as the test asks.
+It keeps the events, deduplicates operations by id like the platform, and fails as the test requests.
 """
 
 from __future__ import annotations
@@ -27,11 +27,11 @@ class Refusal(Exception):
 
 
 class FakeSearch:
-    """``happens`` is asked after every post and adds what the trials then do."""
+    """``happens`` is called after every post and adds the trials' next events."""
 
     def __init__(self, happens: Callable[[FakeSearch], None] = lambda search: None) -> None:
         self.happens = happens
-        # Gives an answer instead of the real one: a status, "lose answer", or None.
+        # Replaces the answer to a post: by a status or "lose answer"; None for the real answer.
         self.fault: Callable[[int], Any] = lambda post: None
         self.stream_breaks_after: int | None = None
         self.events: list[Event] = []
@@ -52,7 +52,7 @@ class FakeSearch:
             daemon_threads = True
 
             def handle_error(self, request: Any, client_address: Any) -> None:
-                """Clients of these tests are killed on purpose."""
+                """Ignores errors: clients of these tests are killed on purpose."""
 
         self._server = Server(("127.0.0.1", 0), Handler)
         self.url = f"http://127.0.0.1:{self._server.server_address[1]}"
@@ -84,7 +84,7 @@ class FakeSearch:
 
     @property
     def operations(self) -> list[Mapping[str, Any]]:
-        """All that was posted, in order."""
+        """All posted operations, in order."""
         return [
             operation
             for event in self.events
@@ -124,7 +124,7 @@ class _Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
 
     def log_message(self, *arguments: Any) -> None:
-        """Quiet."""
+        """Logs nothing."""
 
     def do_GET(self) -> None:
         parts = urlsplit(self.path)

@@ -1,5 +1,5 @@
-"""A platform for tests whose checkpoints go to an object store: a second server that takes and gives bytes by planned
-requests only, compares them with the signed digest, and misbehaves as the test asks.
+"""A platform for tests with an object store: a second server that accepts only planned requests, compares the
+content with the signed digest, and fails as the test requests.
 """
 
 from __future__ import annotations
@@ -23,10 +23,10 @@ class StorePlatform(FakePlatform):
     def __init__(self) -> None:
         self.address = "s3://b/p"
         self.objects: dict[str, bytes] = {}
-        # The store's answer instead of taking or giving an object; None to do it.
+        # Replaces the store's answer to a request for an object; None for the real answer.
         self.store_faults: Callable[[str, str], Any] = lambda method, key: None
         self.sent: list[str] = []
-        # Addresses of earlier plans are refused.
+        # The number in the URLs of current plans; other URLs are refused as expired.
         self.expired = 0
         super().__init__()
         platform = self
@@ -36,7 +36,7 @@ class StorePlatform(FakePlatform):
 
         class Server(ThreadingHTTPServer):
             def handle_error(self, request: Any, client_address: Any) -> None:
-                """Clients of these tests break connections on purpose."""
+                """Ignores errors: clients of these tests break connections on purpose."""
 
         self._store = Server(("127.0.0.1", 0), Handler)
         self._store.daemon_threads = True
@@ -81,7 +81,7 @@ class StorePlatform(FakePlatform):
             request = self._request("PUT", "tensorboard", file["path"], digest)
             parts = [] if is_there else [{"bytes": file["bytes"], "request": request}]
             stored = 0
-            # A file of an earlier run replaces nothing but its own beginning.
+            # A file of an earlier run can replace only its own beginning.
             is_other = there is not None and not is_there
             if self.superseded and is_other and _sha256(there) != begun.get(file["path"]):
                 parts, stored = [], len(there)
@@ -97,7 +97,7 @@ class StorePlatform(FakePlatform):
             if f"{uuid}/{file['path']}" not in self.objects:
                 digest = base64.b64encode(bytes.fromhex(file["sha256"])).decode()
                 request = self._request("PUT", uuid, file["path"], digest)
-                # Zeros are left out, as in proto JSON.
+                # Zeros are omitted, as in proto JSON.
                 parts = [
                     {**({"bytes": file["bytes"]} if file["bytes"] else {}), "request": request}
                 ]
@@ -119,7 +119,8 @@ class StorePlatform(FakePlatform):
             if content is None:
                 return problem(503, "storage_unreadable", f"{entry['path']} was not sent yet")
             md5 = base64.b64encode(hashlib.md5(content).digest()).decode()
-            # S3 compares SHA-256, and Google Cloud Storage MD5. Other hosts do not know where their files go.
+            # S3 verifies SHA-256 and Google Cloud Storage MD5. Hosts other than the chief's do not know the store
+            # and send both.
             is_needed = not self.address.startswith("s3://")
             assert entry.get("md5", md5) == md5 and ("md5" in entry or not is_needed), entry
             assert hashlib.sha256(content).hexdigest() == entry["sha256"], entry
@@ -188,4 +189,4 @@ class _StoreHandler(BaseHTTPRequestHandler):
         self.wfile.write(content)
 
     def log_message(self, format: str, *args: Any) -> None:
-        """Quiet."""
+        """Logs nothing."""

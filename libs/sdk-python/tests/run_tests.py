@@ -1,12 +1,12 @@
-"""Runs the tests of a folder and prints one JSON object a line, for a runner that is not Python's.
+"""Runs the tests of a folder and prints one JSON object per line, for a runner in another language.
 
-``run_tests.py list FOLDER`` prints ``{"id": …}`` for each test; ``run_tests.py run FOLDER [MODULE]``
-runs them, or those of one file, and prints ``{"id": …, "failure": … or null, "skipped": … or null}``
-as each one ends. A failing subtest fails its test. A warning that our own modules cause is an error;
-of others' modules it is one under ``-W error``. Tests find what this file's folder holds.
+``run_tests.py list FOLDER`` prints ``{"id": …}`` for each test; ``run_tests.py run FOLDER [MODULE]`` runs the
+tests, or those of one file, and prints ``{"id": …, "failure": … or null, "skipped": … or null}`` at the end of
+each. A failing subtest fails its test. A warning from the project's modules is an error, one from other modules
+only under ``-W error``. Tests can import the modules in this file's folder.
 
-``run_tests.py fork FOLDER COUNT PACKAGES MODULE…`` imports the packages, separated by commas, once, and runs
-each module in a fork of itself, COUNT at a time. It prints a line for each module when its process has ended:
+``run_tests.py fork FOLDER COUNT PACKAGES MODULE…`` imports the packages, separated by commas, once, and runs each
+module in a forked process, COUNT at a time. It prints a line for each module when its process has ended:
 ``{"module": …, "seconds": …, "code": …, "complaints": …, "ended": [the lines of its tests]}``.
 """
 
@@ -28,7 +28,7 @@ from typing import Any, NamedTuple
 TESTS = Path(__file__).parent
 sys.path[:0] = [str(TESTS.parent / "src"), str(TESTS)]
 OURS = r"trainyard|test_|fake_"
-# Output of tests and their processes must not come between the lines for the runner.
+# Output of the tests and their processes must not mix with the lines for the runner.
 told = os.fdopen(os.dup(1), "w")
 os.dup2(2, 1)
 
@@ -47,7 +47,7 @@ def each(suite: unittest.TestSuite) -> Iterator[unittest.TestCase]:
 
 
 class Result(unittest.TestResult):
-    """Says how each test ended."""
+    """Prints the result of each test."""
 
     def startTest(self, test: unittest.TestCase) -> None:
         super().startTest(test)
@@ -84,12 +84,12 @@ class Result(unittest.TestResult):
         if hasattr(self, "_failures"):
             self._failures.append(text)
         else:
-            # An error outside of any test, as in setUpClass.
+            # An error outside of any test, for example in setUpClass.
             say({"id": test.id(), "failure": text, "skipped": None})
 
 
 class Fork(NamedTuple):
-    """A process that runs one module, and the files that it writes, by descriptor."""
+    """A forked process that runs one module, and its output files, by descriptor."""
 
     module: str
     started: float
@@ -123,7 +123,9 @@ def run(folder: str, module: str) -> None:
 
 
 def run_forks(folder: str, count: int, packages: list[str], modules: list[str]) -> None:
-    """Returns in each fork too, when its module has run: it ends as every interpreter does."""
+    """Runs modules in forks. It also returns in each fork, after the fork's module: the fork then ends like any
+    interpreter.
+    """
     for package in packages:
         importlib.import_module(package)
     waiting, running = list(modules), {}

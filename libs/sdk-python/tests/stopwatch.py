@@ -1,4 +1,4 @@
-"""Measures a promise of a time on a machine that is busy with other things."""
+"""Measures durations on a machine that is busy with other processes."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ STEP_S = 0.01
 
 
 class Stopwatch:
-    """Counts from its creation the seconds that pass, less those by which the machine wakes a sleeper
-    late: what is promised within a second is promised where there is a core for it.
+    """Measures the seconds since its creation, without the delays in which the machine wakes a sleeping thread too
+    late: promised durations assume a free core.
     """
 
     def __init__(self) -> None:
@@ -20,7 +20,7 @@ class Stopwatch:
         threading.Thread(target=self._sleep, daemon=True).start()
 
     def seconds(self) -> float:
-        """Ends the measurement and returns it."""
+        """Ends the measurement and returns the seconds."""
         passed = time.monotonic() - self._started
         self._over.set()
         return max(0.0, passed - self._late_s)

@@ -1,4 +1,4 @@
-"""A checkpoint is complete with every byte, or it is not there."""
+"""A checkpoint is complete with every byte, or it does not exist."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from trainyard._versions import without_versions
 
 
 class CheckpointCase(SenderCase):
-    # Whether the agent has passed the storage's root.
+    # Whether the agent has passed the storage's root, so that the spool is used.
     spooled = True
 
     def setUp(self):
@@ -49,12 +49,12 @@ class CheckpointCase(SenderCase):
         return store
 
     def left(self):
-        """The spool's files."""
+        """The names of the files in the spool."""
         folder = self.checkpoint_spool.folder
         return sorted(path.name for path in folder.iterdir()) if folder.exists() else []
 
     def folders(self):
-        """The files in the storage beside its marker."""
+        """The names of the folders in the storage, without its marker."""
         return [path.name for path in self.storage.iterdir() if path.name != _storage_marker.NAME]
 
     def completed(self):
@@ -62,7 +62,7 @@ class CheckpointCase(SenderCase):
         return [uuid for uuid, checkpoint in found if checkpoint["state"] == "COMPLETED"]
 
     def assert_not_complete(self, uuid):
-        """A declared checkpoint is not complete; with the spool none was declared."""
+        """Checks that a declared checkpoint is incomplete; with the spool, that none was declared."""
         if self.spooled:
             self.assertNotIn(uuid, self.platform.checkpoints)
             self.assertEqual(self.left(), [])
@@ -86,7 +86,7 @@ class CheckpointCase(SenderCase):
 
 
 def tree(folder: Path):
-    """Content by relative path."""
+    """The content of the files of a folder, by relative path."""
     return {
         str(path.relative_to(folder)): path.read_bytes()
         for path in folder.rglob("*")
@@ -95,7 +95,7 @@ def tree(folder: Path):
 
 
 class Storing(CheckpointCase):
-    def test_upload_and_download(self):
+    def test_an_uploaded_folder_is_downloaded_unchanged(self):
         source = self.make_source()
         uuid = self.checkpoint.upload(source, {"steps_completed": 7, "loss": float("nan")})
         stored = self.platform.checkpoints[uuid]
@@ -114,14 +114,14 @@ class Storing(CheckpointCase):
         self.assertEqual(told["python"], platform.python_version())
         self.assertEqual(without_versions(stored["metadata"]), metadata)
 
-    def test_store_path_and_restore_path(self):
+    def test_restore_path_yields_the_files_written_in_store_path(self):
         with self.checkpoint.store_path({"steps_completed": 1}) as (path, uuid):
             self.assertEqual(list(path.iterdir()), [])
             (path / "a").write_text("1")
         with self.checkpoint.restore_path(uuid) as restored:
             self.assertEqual((restored / "a").read_text(), "1")
 
-    def test_a_selector_chooses(self):
+    def test_a_selector_chooses_the_files_of_upload_and_download(self):
         source = self.make_source()
         uuid = self.checkpoint.upload(
             source, {"steps_completed": 1}, selector=lambda path: path.startswith("opt/")
@@ -131,7 +131,7 @@ class Storing(CheckpointCase):
         self.checkpoint.download(uuid, self.folder / "one", selector=lambda path: "state" in path)
         self.assertEqual(set(tree(self.folder / "one")), {"opt/state.bin"})
 
-    def test_links_become_contents(self):
+    def test_links_are_stored_as_the_contents_of_their_targets(self):
         outside = self.folder / "outside"
         outside.mkdir()
         (outside / "data").write_text("kept")
@@ -168,12 +168,12 @@ class Storing(CheckpointCase):
             self.assert_not_complete(uuid)
             self.assertFalse((self.storage / uuid).exists())
 
-    def test_too_many_files(self):
+    def test_more_files_than_the_limit_are_refused(self):
         with mock.patch.object(_storage, "CHECKPOINT_FILES_MAX", 2):
             with self.assertRaisesRegex(ValueError, "at most 2"):
                 self.store(a="1", b="2", c="3")
 
-    def test_a_manifest_that_no_message_holds_is_refused(self):
+    def test_a_manifest_that_is_too_large_for_a_message_is_refused(self):
         with mock.patch.object(_storage, "MANIFEST_BYTES_MAX", 250):
             with self.assertRaisesRegex(ValueError, "at most 250"):
                 self.store(**{"a" * 100: "1"})
@@ -192,7 +192,7 @@ class Storing(CheckpointCase):
             self.checkpoint.upload(self.folder / "nowhere", {"steps_completed": 1})
         self.assertEqual(self.platform.checkpoints, {})
 
-    def test_an_exception_in_the_block_stores_nothing_and_continues(self):
+    def test_an_exception_in_the_store_path_block_stores_nothing_and_propagates(self):
         with self.assertRaisesRegex(KeyError, "mine"):
             with self.checkpoint.store_path({"steps_completed": 1}) as (path, uuid):
                 (path / "a").write_text("1")
@@ -208,7 +208,7 @@ class Storing(CheckpointCase):
         self.assertEqual(self.checkpoint.get_metadata(second), {"steps_completed": 2})
         self.assertEqual(tree(self.storage / second), tree(source))
 
-    def test_random_trees_survive_the_round_trip(self):
+    def test_random_folder_trees_survive_storing_and_restoring(self):
         for seed in range(5):
             draw = random.Random(seed)
             with self.checkpoint.store_path({"steps_completed": seed}) as (path, uuid):
@@ -228,7 +228,7 @@ class StoringWithoutRoot(Storing):
 
 
 class Trouble(CheckpointCase):
-    def test_faults_are_waited_out(self):
+    def test_storing_retries_after_each_kind_of_fault(self):
         kinds = [RESET, LOSE_ANSWER, Answer(503), Answer(502), Answer(500), Answer(408)]
         kinds += [problem(429, "slow", "x", Retry_After="0")]
         for seed in range(6):
@@ -246,7 +246,7 @@ class Trouble(CheckpointCase):
             self.platform.wait_for(lambda uuid=uuid: uuid in self.completed())
             self.assertEqual(self.platform.checkpoints[uuid]["state"], "COMPLETED", f"seed {seed}")
 
-    def test_a_refusal_raises_with_the_platforms_words(self):
+    def test_a_refused_checkpoint_raises_the_platforms_reason(self):
         for status in (400, 401, 403, 404, 422):
             self.platform.faults = lambda request, status=status: problem(status, "code", "because")
             with self.assertRaisesRegex(
@@ -254,12 +254,12 @@ class Trouble(CheckpointCase):
             ):
                 self.store(a="1")
 
-    def test_superseded_has_its_own_error(self):
+    def test_storing_in_a_superseded_run_raises_run_superseded_error(self):
         self.platform.faults = lambda request: problem(409, "run_superseded", "run 3 was requested")
         with self.assertRaises(trainyard.RunSupersededError):
             self.store(a="1")
 
-    def test_an_upload_that_the_disk_truncated_is_not_completed(self):
+    def test_a_checkpoint_whose_file_the_disk_truncated_is_not_completed(self):
         def faults(request):
             if request.path.endswith("/complete"):
                 for file in self.storage.glob("*/a"):
@@ -271,7 +271,7 @@ class Trouble(CheckpointCase):
         self.assertEqual([c["state"] for c in self.platform.checkpoints.values()], ["ACTIVE"])
         self.assertEqual(self.left(), [])
 
-    def test_damage_is_found_when_it_is_read(self):
+    def test_reading_a_damaged_file_raises(self):
         uuid = self.store(a="12345", b="same")
         (self.storage / uuid / "a").write_text("1234X")
         with self.assertRaisesRegex(
@@ -288,7 +288,7 @@ class Trouble(CheckpointCase):
             with self.checkpoint.restore_path(uuid):
                 self.fail("a truncated checkpoint was restored")
 
-    def test_storage_that_is_not_mounted_here(self):
+    def test_reading_from_a_storage_that_is_not_mounted_raises(self):
         uuid = self.store(a="1")
         self.storage.rename(self.folder / "elsewhere")
         with self.assertRaisesRegex(trainyard.CheckpointError, "mounted here"):
@@ -304,7 +304,7 @@ class Trouble(CheckpointCase):
         with self.assertRaises(TypeError):
             self.checkpoint.get_metadata(None)
 
-    def test_a_manifest_cannot_reach_outside_its_folder(self):
+    def test_a_manifest_path_outside_of_the_folder_is_refused(self):
         uuid = self.store(a="1")
         secret = self.folder / "secret"
         secret.write_text("1")
@@ -321,7 +321,7 @@ class Trouble(CheckpointCase):
 class TroubleWithoutRoot(Trouble):
     spooled = False
 
-    def test_an_outage_is_waited_out(self):
+    def test_storing_without_a_known_root_waits_for_the_end_of_an_outage(self):
         uuids = []
         self.platform.stop()
         thread = threading.Thread(target=lambda: uuids.append(self.store(a="1")))
@@ -335,13 +335,13 @@ class TroubleWithoutRoot(Trouble):
         self.assertEqual(self.platform.checkpoints[uuids[0]]["state"], "COMPLETED")
         self.assertTrue(any("could not be declared yet" in line for line in self.log), self.log)
 
-    def test_an_outage_is_not_waited_for_forever(self):
+    def test_storing_without_a_known_root_raises_after_a_long_outage(self):
         self.platform.stop()
         with mock.patch.object(_store, "CHECKPOINT_PATIENCE_S", 0.3):
             with self.assertRaisesRegex(trainyard.CheckpointError, "has not answered for"):
                 self.store(a="1")
 
-    def test_a_defect_of_the_platform_is_not_waited_for_forever(self):
+    def test_storing_without_a_known_root_raises_after_a_lasting_internal_error(self):
         self.platform.faults = lambda request: Answer(500)
         with mock.patch.object(_store, "CHECKPOINT_DEFECT_S", 0.3):
             with self.assertRaisesRegex(trainyard.CheckpointError, "HTTP 500"):
@@ -359,7 +359,7 @@ with trainyard.init() as ctx:
 
 
 class Killed(CheckpointCase):
-    def test_a_kill_in_the_middle_leaves_no_complete_checkpoint(self):
+    def test_a_process_killed_while_storing_leaves_no_complete_checkpoint(self):
         process = subprocess.Popen(
             [sys.executable, "-c", KILLED],
             stdin=subprocess.PIPE,
@@ -374,13 +374,13 @@ class Killed(CheckpointCase):
             uuid = process.stdout.readline().decode().strip()
             process.send_signal(signal.SIGKILL)
         self.assertNotIn(uuid, self.platform.checkpoints)
-        # This file shows the agent a folder that nobody else knows of.
+        # The .begun file shows the agent a folder that nothing else refers to.
         spool = CheckpointSpool(self.folder / "run" / "spool")
         self.assertEqual([path.name for path in spool.folder.iterdir()], [f"{uuid}.begun"])
         with self.assertRaises(trainyard.CheckpointError):
             self.checkpoint.download(uuid, self.folder / "copy")
 
-    def test_ctrl_c_ends_a_waiting_call(self):
+    def test_ctrl_c_ends_a_call_that_waits_for_the_platform(self):
         self.platform.stop()
         before = signal.getsignal(signal.SIGALRM)
 

@@ -1,4 +1,4 @@
-"""Large files are copied inside the kernel, and read by the platform while they are sealed."""
+"""Large files are copied inside the kernel, and the platform reads them while they are sealed."""
 
 import errno
 import unittest
@@ -12,11 +12,11 @@ from trainyard._checkpoint import _read_ahead
 
 class Ahead(CheckpointCase):
     def read_ahead(self):
-        """The files that the platform was asked to read, of each request."""
+        """The lists of files in the read-ahead requests that the platform received."""
         requests = list(self.platform.requests)
         return [one.body["paths"] for one in requests if one.path.endswith("/ahead")]
 
-    def test_large_files_are_read_by_the_platform_while_they_are_sealed(self):
+    def test_the_platform_reads_large_files_while_they_are_sealed(self):
         self.store(small="1" * 1_000)
         self.assertEqual(self.read_ahead(), [])
         with mock.patch.object(_read_ahead, "HASH_LANE_BYTES_MIN", 1_000):
@@ -27,7 +27,7 @@ class Ahead(CheckpointCase):
                 self.platform.wait_for(self.read_ahead)
         self.assertEqual(self.read_ahead(), [["c", "a"]])
 
-    def test_nobody_waits_for_a_platform_that_does_not_read_ahead(self):
+    def test_a_checkpoint_is_stored_without_read_ahead_if_the_platform_lacks_it(self):
         older = problem(404, "not_found", "an older platform")
         self.platform.faults = lambda request: older if request.path.endswith("/ahead") else None
         with mock.patch.object(_read_ahead, "HASH_LANE_BYTES_MIN", 1):
@@ -35,7 +35,7 @@ class Ahead(CheckpointCase):
                 uuid = self.store(a="1")
         self.assertEqual(self.completed(), [uuid])
 
-    def test_a_copy_is_whole_where_the_kernel_copies_nothing(self):
+    def test_a_copy_is_complete_when_the_kernel_refuses_to_copy(self):
         def refuse(*_):
             raise OSError(errno.EXDEV, "another file system")
 

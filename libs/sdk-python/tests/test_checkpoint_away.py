@@ -1,4 +1,4 @@
-"""Training does not wait for the platform to take a checkpoint, and none is lost by that."""
+"""Training does not wait for the platform to complete a checkpoint, and no checkpoint is lost."""
 
 from __future__ import annotations
 
@@ -23,17 +23,17 @@ class Away(CheckpointCase):
 
     def assert_all_completed(self, uuids):
         self.platform.wait_for(lambda: set(uuids) <= set(self.completed()))
-        # In the order in which they were stored, each once.
+        # Each checkpoint was declared once, in the order of storing.
         self.assertEqual(list(self.platform.checkpoints), uuids)
         wait_until(lambda: self.left() == [])
         for number, uuid in enumerate(uuids):
             with self.checkpoint.restore_path(uuid) as path:
                 self.assertEqual((path / "a").read_text(), str(number))
 
-    def test_nobody_listens(self):
+    def test_checkpoints_stored_while_the_platform_is_down_are_completed_later(self):
         self.platform.stop()
         stored = [self.timed_store(a=str(n)) for n in range(5)]
-        # The first may wait for what is perhaps a blink; after that the outage is known.
+        # The first store may wait, because the outage may be very short; after it the outage is known.
         self.assertLess(stored[0][1], 3.0)
         self.assertLess(max(took_s for _, took_s in stored[1:]), 0.5)
         self.assertEqual(self.left(), sorted(f"{uuid}.json" for uuid, _ in stored))
@@ -42,7 +42,7 @@ class Away(CheckpointCase):
         self.assertTrue(any("training continues" in line for line in self.log), self.log)
         self.assertTrue(any("accepts checkpoints again" in line for line in self.log), self.log)
 
-    def test_waiting_checkpoints_do_not_delay_the_end(self):
+    def test_storing_is_fast_while_earlier_checkpoints_are_still_delivered(self):
         self.platform.stop()
         uuids = [self.store(a=str(n)) for n in range(8)]
 
@@ -56,7 +56,7 @@ class Away(CheckpointCase):
         self.assertLess(took_s, 0.5)
         self.assert_all_completed([*uuids, uuid])
 
-    def test_nobody_answers(self):
+    def test_checkpoints_stored_while_the_platform_does_not_answer_are_completed_later(self):
         self.platform.faults = lambda request: HANG
         stored = [self.timed_store(a=str(n)) for n in range(4)]
         self.assertLess(stored[0][1], 3.0)
@@ -66,14 +66,14 @@ class Away(CheckpointCase):
         self.platform.start()
         self.assert_all_completed([uuid for uuid, _ in stored])
 
-    def test_the_registry_is_away(self):
+    def test_checkpoints_stored_while_the_registry_is_unavailable_are_completed_later(self):
         self.platform.faults = lambda request: problem(503, "unavailable", "x", Retry_After="1")
         stored = [self.timed_store(a=str(n)) for n in range(3)]
         self.assertLess(sum(took_s for _, took_s in stored), 4.0)
         self.platform.faults = lambda request: None
         self.assert_all_completed([uuid for uuid, _ in stored])
 
-    def test_a_waiting_checkpoint_can_be_read(self):
+    def test_a_checkpoint_that_waits_for_the_platform_can_be_read(self):
         self.platform.stop()
         uuid = self.store(a="1")
         with self.checkpoint.restore_path(uuid) as path:
@@ -81,7 +81,7 @@ class Away(CheckpointCase):
         self.checkpoint.download(uuid, self.folder / "copy")
         self.assertEqual(self.checkpoint.get_metadata(uuid), {"steps_completed": 1})
 
-    def test_a_late_refusal_is_said_once_and_its_files_stay(self):
+    def test_a_late_refusal_is_logged_once_and_the_files_stay(self):
         self.platform.stop()
         uuid = self.store(a="1")
         self.platform.superseded = True
@@ -93,11 +93,11 @@ class Away(CheckpointCase):
         self.assertIn(f"its files stay in {self.storage / uuid}", said[0])
         with self.assertRaisesRegex(trainyard.RunSupersededError, "its files stay in"):
             self.store(a="2")
-        # They were whole: only the platform knows whether anybody needs them.
+        # The files were complete: only the platform knows whether they are still needed.
         self.assertEqual((self.storage / uuid / "a").read_text(), "1")
         self.assertEqual(len(self.folders()), 2)
 
-    def test_one_that_was_completed_before_the_run_was_superseded_stays(self):
+    def test_a_checkpoint_completed_before_the_run_was_superseded_stays(self):
         def faults(request):
             if request.path.endswith("/complete") and not self.platform.superseded:
                 self.platform.handle(request)
@@ -111,7 +111,7 @@ class Away(CheckpointCase):
         self.assertTrue((self.storage / uuid / "a").exists())
         self.assertEqual(self.left(), [])
 
-    def test_a_defect_is_left_to_the_agent(self):
+    def test_a_checkpoint_that_an_internal_error_blocks_is_left_to_the_agent(self):
         first = []
 
         def faults(request):
@@ -127,7 +127,7 @@ class Away(CheckpointCase):
             self.platform.wait_for(lambda: self.completed() == [second])
         self.assertEqual(self.left(), [f"{first[0]}.json"])
 
-    def test_another_root_than_the_platforms_ends_no_script(self):
+    def test_a_root_that_differs_from_the_platforms_does_not_end_the_script(self):
         self.platform.storage = self.folder / "elsewhere"
         uuid = self.store(a="1")
         self.assertEqual(self.left(), [f"{uuid}.json"])
@@ -137,8 +137,8 @@ class Away(CheckpointCase):
         self.platform.checkpoints.clear()
         self.platform.wait_for(lambda: self.completed() == [uuid])
 
-    def test_a_storage_that_the_platform_sees_differently_ends_no_script(self):
-        """The sentence is the registry's answer where its host does not see the storage."""
+    def test_a_storage_that_differs_from_the_platforms_does_not_end_the_script(self):
+        """The text ``why`` is the registry's answer if its host does not see the storage."""
         why = "the registry service is busy: /c is not the same storage here"
 
         def faults(request):
@@ -153,7 +153,7 @@ class Away(CheckpointCase):
         self.platform.faults = lambda request: None
         self.assert_all_completed([uuid for uuid, _ in stored])
 
-    def test_a_platform_that_names_no_folder_is_refused(self):
+    def test_storing_raises_if_the_platform_names_no_folder(self):
         def faults(request):
             return Answer(200, (), {}) if request.path.endswith("/checkpoints") else None
 
@@ -162,7 +162,7 @@ class Away(CheckpointCase):
             self.store(a="1")
         self.assertEqual((self.left(), len(self.folders())), ([], 1))
 
-    def test_the_end_leaves_the_rest_to_the_agent(self):
+    def test_close_leaves_undelivered_checkpoints_to_the_agent(self):
         self.platform.stop()
         store = self.open_store()
         self.checkpoint = CheckpointContext(store)
@@ -179,7 +179,7 @@ class Away(CheckpointCase):
         with self.assertRaisesRegex(RuntimeError, "closed"):
             self.store(a="2")
 
-    def test_a_forked_child_delivers_its_own(self):
+    def test_a_forked_child_delivers_its_checkpoints(self):
         self.store(a="parent")
         pid = os.fork()
         if pid == 0:

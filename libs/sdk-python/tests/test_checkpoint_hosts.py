@@ -1,4 +1,6 @@
-"""One checkpoint of several hosts in an object store: each host sends its own files, the chief's completes it."""
+"""One checkpoint of several hosts in an object store: each host uploads its files, and the chief's host completes
+the checkpoint.
+"""
 
 from __future__ import annotations
 
@@ -46,7 +48,7 @@ class HostCase(DistributedCase):
         return self.together(script, codes, size=size, hosts=2, TRAINYARD_CHECKPOINT_UPLOADS="1")
 
     def only(self):
-        """The one complete checkpoint's UUID."""
+        """The UUID of the only complete checkpoint."""
         found = self.platform.checkpoints.items()
         (uuid,) = [uuid for uuid, checkpoint in found if checkpoint["state"] == "COMPLETED"]
         return uuid
@@ -58,7 +60,7 @@ class HostCase(DistributedCase):
 
 
 class Hosts(HostCase):
-    def test_each_host_sends_its_own_files_once(self):
+    def test_each_host_uploads_its_files_once(self):
         self.hosts(STORE)
         uuid = self.only()
         shards = [f"{uuid}/shards/{rank}.bin" for rank in range(4)]
@@ -70,7 +72,7 @@ class Hosts(HostCase):
         self.assertEqual(stored["stepsCompleted"], 7)
         self.assertEqual(self.left(), [])
 
-    def test_it_is_complete_only_when_the_slower_host_has_sent_its_files(self):
+    def test_a_checkpoint_is_complete_only_when_the_slower_host_has_uploaded_its_files(self):
         go_on = threading.Event()
         tried = []
 
@@ -87,11 +89,11 @@ class Hosts(HostCase):
         self.platform.store_faults, self.platform.faults = fault, look
         self.hosts(STORE)
         self.only()
-        # The files of the chief's host were sent once, however often it looked for the others.
+        # The chief's host uploaded its files once, although it asked for completion several times.
         self.assertEqual(len(self.platform.sent), len(set(self.platform.sent)))
         self.assertGreater(len(tried), 1)
 
-    def test_a_name_that_two_hosts_use_is_refused_by_name(self):
+    def test_a_file_name_that_two_hosts_use_is_refused(self):
         script = (
             HERE
             + """
@@ -108,7 +110,7 @@ with trainyard.init(distributed=together) as ctx:
             self.assertIn("ranks 1 and 2 both store 'model': name files after", text)
         self.assertEqual((self.platform.sent, self.left()), ([], []))
 
-    def test_a_failure_on_the_other_host_is_raised_on_all(self):
+    def test_an_error_on_another_host_is_raised_on_all_ranks(self):
         script = (
             HERE
             + """
@@ -126,7 +128,7 @@ with trainyard.init(distributed=together) as ctx:
         self.assertTrue(all("the disk is full" in text for text in out), out)
         self.assertEqual((self.platform.sent, self.left()), ([], []))
 
-    def test_unsent_parts_of_a_killed_host_are_in_its_spool_for_the_agent(self):
+    def test_files_that_a_killed_host_has_not_uploaded_are_in_its_spool(self):
         script = (
             HERE
             + """
@@ -149,7 +151,7 @@ with trainyard.init(distributed=together) as ctx:
         self.assertTrue(all(entry["md5"] for entry in of_chief["ofOthers"]))
         self.assertEqual(self.completed(), [])
 
-    def test_a_file_that_another_host_can_never_send_ends_the_chiefs_wait_with_the_reason(self):
+    def test_a_file_that_another_host_cannot_upload_ends_the_chiefs_wait(self):
         script = (
             HERE
             + """
@@ -165,7 +167,7 @@ with trainyard.init(distributed=together) as ctx:
         time.sleep(0.01)
 """
         )
-        # The other host's file changes before it is sent.
+        # The answer is delayed until a file of the other host has changed.
         self.platform.faults = lambda request: (
             None if list(self.folder.glob("run-*/changed")) else problem(503, "away", "soon")
         )
@@ -178,7 +180,7 @@ with trainyard.init(distributed=together) as ctx:
     def completed(self):
         return [c for c in self.platform.checkpoints.values() if c["state"] == "COMPLETED"]
 
-    def test_hosts_store_in_the_background(self):
+    def test_several_hosts_store_checkpoints_in_the_background(self):
         script = (
             HERE
             + """

@@ -1,4 +1,4 @@
-"""The reads of the uploading program: files in parts with their digests, and a run's own files only."""
+"""The uploading program reads files in parts with their digests, and only files inside of the run's folder."""
 
 import json
 import os
@@ -13,7 +13,7 @@ from trainyard._storage import FileEntry
 
 
 class Digesting(uploads.UploadCase):
-    def test_a_file_of_several_parts(self):
+    def test_a_large_file_has_a_digest_for_each_part(self):
         import hashlib
 
         moved = []
@@ -42,14 +42,14 @@ class OwnFiles(uploads.UploadCase):
         (own / "to_inside").symlink_to(own / "inside" / "file")
         self.assertEqual(_uploader._own_files(own), ["inside/file", "to_inside"])
 
-    def test_a_host_that_starts_no_process_is_asked_again(self):
+    def test_an_upload_process_that_cannot_be_started_may_be_retried(self):
         with mock.patch("subprocess.Popen", side_effect=OSError(11, "try again")):
             sent = _upload_process.UploadProcess().run({})
         self.assertEqual((sent.manifest, sent.is_sent, sent.refused), (None, False, False))
 
 
 class HashLane(unittest.TestCase):
-    def test_it_hashes_all_pieces_and_its_thread_ends(self):
+    def test_the_hash_lane_hashes_all_pieces_and_its_thread_ends(self):
         import hashlib
 
         pieces = [os.urandom(1_000) for _ in range(50)]
@@ -60,7 +60,7 @@ class HashLane(unittest.TestCase):
                 self.assertEqual(lane.hexdigest(), hashlib.sha256(b"".join(pieces)).hexdigest())
             self.assertEqual(self.lanes(), [])
 
-    def test_the_hashing_thread_ends_with_an_error(self):
+    def test_the_hash_lanes_thread_ends_after_an_error(self):
         with self.assertRaises(OSError), _hash_lane.HashLane(1 << 30) as lane:
             lane.update(b"1")
             raise OSError("the disk is full")

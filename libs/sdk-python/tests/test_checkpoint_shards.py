@@ -22,7 +22,7 @@ class ShardCase(DistributedCase):
         self.platform.storage.mkdir()
 
     def only(self):
-        """The one complete checkpoint's UUID."""
+        """The UUID of the only complete checkpoint."""
         found = self.platform.checkpoints.items()
         (uuid,) = [uuid for uuid, checkpoint in found if checkpoint["state"] == "COMPLETED"]
         return uuid
@@ -55,7 +55,7 @@ STORE = """
 
 
 class Shards(ShardCase):
-    def test_shards_of_one_host_and_of_two_are_stored(self):
+    def test_shards_from_one_and_from_two_hosts_are_one_checkpoint(self):
         for hosts in (1, 2):
             for root in (str(self.platform.storage), ""):
                 self.platform.checkpoints.clear()
@@ -69,7 +69,7 @@ class Shards(ShardCase):
                 self.assertEqual(metadata, {"steps_completed": 7, "rank": "some"})
                 self.assertEqual(tree(self.folder / "copy-3"), tree(self.folder / "copy-0"))
 
-    def test_shards_are_stored_without_a_cluster(self):
+    def test_shards_are_stored_in_local_mode(self):
         script = """
             with trainyard.init(distributed=together) as ctx:
                 with ctx.checkpoint.store_path({"steps_completed": 1}, shard=True) as (path, uuid):
@@ -81,7 +81,7 @@ class Shards(ShardCase):
         out, _ = self.together(script, **env)
         self.assertEqual(out, ["['0', '1', '2', 'metadata.json']\n"] * 3)
 
-    def test_upload_with_a_rank_that_has_nothing(self):
+    def test_a_sharded_upload_accepts_a_rank_without_files(self):
         script = """
             with trainyard.init(distributed=together) as ctx:
                 os.makedirs(f"source-{rank}")
@@ -94,7 +94,7 @@ class Shards(ShardCase):
         self.together(script)
         self.assertEqual(tree(self.platform.storage / self.only()), {"0": b"", "2": b""})
 
-    def test_a_name_that_two_ranks_use(self):
+    def test_a_file_name_that_two_ranks_use_is_refused(self):
         for names in ("'model'", "'a/b' if rank == 2 else f'{rank}' if rank == 0 else 'a'"):
             script = f"""
                 from pathlib import Path
@@ -114,7 +114,7 @@ class Shards(ShardCase):
                 )
             self.assert_nothing_is_left()
 
-    def test_a_failure_on_one_rank_is_raised_on_all(self):
+    def test_an_error_on_one_rank_is_raised_on_all_ranks(self):
         script = """
             with trainyard.init(distributed=together) as ctx:
                 try:
@@ -138,7 +138,7 @@ class Shards(ShardCase):
             self.assertIn("ranks 0 and 1 give different metadata 'a'", text)
         self.assert_nothing_is_left()
 
-    def test_a_refusal_is_raised_on_all(self):
+    def test_a_refusal_of_the_platform_is_raised_on_all_ranks(self):
         self.platform.faults = lambda request: (
             problem(422, "no", "because") if request.path.endswith("checkpoints") else None
         )
@@ -153,7 +153,7 @@ class Shards(ShardCase):
         out, _ = self.together(script)
         self.assertTrue(all("because" in text for text in out), out)
 
-    def test_a_kill_in_the_middle_is_noticed_and_nothing_is_complete(self):
+    def test_a_rank_killed_while_storing_leaves_no_checkpoint(self):
         script = """
             with trainyard.init(distributed=together) as ctx:
                 with ctx.checkpoint.store_path({"steps_completed": 1}, shard=True) as (path, _):
@@ -165,7 +165,7 @@ class Shards(ShardCase):
         self.assert_nothing_is_left()
         self.assertRegex(self.end()["message"], "DistributedError: rank 1")
 
-    def test_a_worker_alone_stores_nothing(self):
+    def test_upload_on_a_worker_without_shard_raises(self):
         script = """
             with trainyard.init(distributed=together) as ctx:
                 if rank == 1:
@@ -177,7 +177,7 @@ class Shards(ShardCase):
         out, _ = self.together(script)
         self.assertIn("call it on rank 0 only, or on every rank with shard=True", out[1])
 
-    def test_reading_fails_on_all_of_a_host(self):
+    def test_a_failed_read_raises_on_all_ranks_of_a_host(self):
         script = """
             with trainyard.init(distributed=together) as ctx:
                 try:
@@ -189,7 +189,7 @@ class Shards(ShardCase):
         out, _ = self.together(script)
         self.assertTrue(all("there is no complete checkpoint none" in text for text in out), out)
 
-    def test_ranks_store_in_the_background(self):
+    def test_ranks_store_shards_in_the_background(self):
         script = """
             from pathlib import Path
             with trainyard.init(distributed=together) as ctx:
@@ -198,7 +198,7 @@ class Shards(ShardCase):
                 for step in range(1, 5):
                     stored = ctx.checkpoint.store_in_background(
                         write(step), {"steps_completed": step}, shard=True)
-                    # Meanwhile the ranks keep agreeing on other things.
+                    # The ranks exchange other values at the same time.
                     assert together.allgather(stored.uuid) == [stored.uuid] * together.size
             """
         for hosts in (1, 2):
@@ -213,7 +213,7 @@ class Shards(ShardCase):
 
 
 class Background(CheckpointCase):
-    def test_the_loop_does_not_wait_and_the_order_stays(self):
+    def test_background_checkpoints_do_not_block_and_keep_their_order(self):
         begun, go_on = threading.Event(), threading.Event()
 
         def write(path):
@@ -234,7 +234,7 @@ class Background(CheckpointCase):
         self.assertEqual(self.completed(), [first.uuid, second.uuid, third])
         self.assertEqual(tree(self.storage / first.uuid), {"model": b"1"})
 
-    def test_an_error_is_raised_once(self):
+    def test_an_error_of_a_background_checkpoint_is_raised_once(self):
         def fail(path):
             raise KeyError("layer")
 
@@ -248,11 +248,11 @@ class Background(CheckpointCase):
         self.store(a="1")
         self.assertEqual(self.left(), [])
 
-    def test_unstorable_metadata_is_raised_at_the_call(self):
+    def test_invalid_metadata_of_a_background_checkpoint_raises_at_the_call(self):
         with self.assertRaisesRegex(ValueError, "steps_completed"):
             self.checkpoint.store_in_background(lambda path: None, {})
 
-    def test_two_copies_at_most_are_held(self):
+    def test_a_third_background_checkpoint_waits_for_the_first(self):
         go_on = threading.Event()
         for _ in range(2):
             self.checkpoint.store_in_background(
@@ -269,7 +269,7 @@ class BackgroundWithoutRoot(Background):
 
 
 class TheEnd(ShardCase):
-    def test_the_run_ends_after_its_checkpoints(self):
+    def test_the_run_ends_after_its_background_checkpoints(self):
         self.run_script(
             """
             import trainyard
@@ -284,7 +284,7 @@ class TheEnd(ShardCase):
         self.assertTrue(all("manifest" in c for c in self.platform.checkpoints.values()))
         self.assert_end("FINISHED")
 
-    def test_an_error_in_the_background_is_the_runs(self):
+    def test_an_error_of_a_background_checkpoint_fails_the_run(self):
         _, err = self.run_script(
             """
             import trainyard
@@ -299,7 +299,7 @@ class TheEnd(ShardCase):
         self.assert_end("ERROR", "OSError: the disk is full")
         self.assertEqual([path.name for path in Path(self.platform.storage).iterdir()], [NAME])
 
-    def test_a_checkpoint_under_way_is_stored_before_an_error_ends_the_run(self):
+    def test_a_started_background_checkpoint_is_stored_before_an_error_ends_the_run(self):
         self.run_script(
             """
             import trainyard

@@ -1,4 +1,4 @@
-"""The files by which agents know what ended processes have left of their checkpoints."""
+"""The spool files by which the agent finds the checkpoints of ended processes."""
 
 import tempfile
 import unittest
@@ -8,13 +8,13 @@ from trainyard._checkpoint._spool import CheckpointSpool, Record
 
 
 class Settled(unittest.TestCase):
-    def test_a_settled_checkpoint_is_never_left_as_one_that_was_never_whole(self):
+    def test_a_settled_checkpoint_keeps_its_record_while_its_begun_file_cannot_be_removed(self):
         folder = tempfile.TemporaryDirectory()
         self.addCleanup(folder.cleanup)
         spool = CheckpointSpool(Path(folder.name))
         spool.begin("whole")
         spool.seal(Record("whole", 1, {}, []))
-        # A disk that has errors does not let go of it.
+        # The .begun file cannot be removed, as on a failing disk.
         begun = spool.folder / "whole.begun"
         begun.mkdir()
         spool.settle("whole")

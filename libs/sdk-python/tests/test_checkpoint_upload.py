@@ -1,4 +1,4 @@
-"""Checkpoints that go to an object store: sealed in the run's folder, sent by a process of their own, read back."""
+"""Checkpoints in an object store: sealed in the run's folder, uploaded by a separate process, read back."""
 
 import random
 import threading
@@ -50,7 +50,7 @@ class UploadCase(CheckpointCase):
 
 
 class Uploading(UploadCase):
-    def test_files_are_sent_and_read_back(self):
+    def test_a_checkpoint_is_uploaded_and_read_back_unchanged(self):
         source = self.make_source()
         uuid = self.checkpoint.upload(source, {"steps_completed": 7})
         self.wait_until_complete(uuid)
@@ -61,12 +61,12 @@ class Uploading(UploadCase):
             self.assertEqual(tree(path), tree(source))
         self.assertEqual(self.checkpoint.get_metadata(uuid)["steps_completed"], 7)
 
-    def test_a_store_that_compares_md5_gets_the_md5(self):
+    def test_a_store_that_verifies_md5_gets_the_md5(self):
         self.platform.address = "gs://b/p"
         uuid = self.store(weights="1")
         self.wait_until_complete(uuid)
 
-    def test_files_that_a_thread_hashes_are_sent_and_read_back(self):
+    def test_files_hashed_by_a_thread_are_uploaded_and_read_back(self):
         from unittest import mock
 
         with mock.patch.object(_hash_lane, "HASH_LANE_BYTES_MIN", 0):
@@ -75,9 +75,9 @@ class Uploading(UploadCase):
             with self.checkpoint.restore_path(uuid) as path:
                 self.assertEqual((path / "weights").read_text(), "1" * 3_000_000)
 
-    def test_digests_of_parts_that_no_message_holds_are_refused_when_it_is_sealed(self):
+    def test_sealing_refuses_a_checkpoint_whose_part_digests_exceed_the_manifest_limit(self):
         with mock.patch.object(_storage, "UPLOAD_PART_BYTES", 10):
-            # A part has 67 bytes.
+            # The digest of a part needs 67 bytes.
             with mock.patch.object(_storage, "UPLOAD_MANIFEST_BYTES_MAX", 1_000):
                 self.wait_until_complete(self.store(weights="1" * 60))
                 with self.assertRaisesRegex(ValueError, "at most 1,000 can be stored, about 850"):
@@ -85,14 +85,14 @@ class Uploading(UploadCase):
         self.assertEqual(self.folders(), [])
         self.assertEqual(self.left(), [])
 
-    def test_more_files_than_one_plan_has(self):
+    def test_a_checkpoint_with_more_files_than_one_plan_is_uploaded(self):
         uuid = self.store(**{f"f{number}": str(number) for number in range(230)})
         self.wait_until_complete(uuid)
         self.assertEqual(len(self.platform.sent), 231)
         with self.checkpoint.restore_path(uuid) as path:
             self.assertEqual((path / "f229").read_text(), "229")
 
-    def test_only_parts_that_the_store_refused_for_now_are_sent_again(self):
+    def test_only_parts_that_the_store_failed_to_accept_are_sent_again(self):
         draw = random.Random(3)
         faults = [500, 503, 403, "reset"]
         failed = []
@@ -109,7 +109,7 @@ class Uploading(UploadCase):
         self.assertEqual(len(failed), 4)
         self.assertEqual(len(self.platform.sent), len(set(self.platform.sent)))
 
-    def test_an_expired_plan_is_requested_again(self):
+    def test_an_expired_plan_is_replaced_by_a_new_one(self):
         def fault(method, key):
             self.platform.expired = 1
             self.platform.store_faults = lambda method, key: None
@@ -118,7 +118,7 @@ class Uploading(UploadCase):
         self.platform.store_faults = fault
         self.wait_until_complete(self.store(a="1", b="2"))
 
-    def test_files_that_were_read_at_the_seal_are_sent_to_s3_unread(self):
+    def test_files_hashed_while_sealing_are_not_hashed_again_for_s3(self):
         sizes = {}
         with mock.patch.object(_parts, "UPLOAD_PART_BYTES", 1_000):
             self.platform.faults = lambda request: (
@@ -133,7 +133,7 @@ class Uploading(UploadCase):
                 else None
             )
             self.wait_until_complete(self.store(weights="1" * 2_500, small="1"))
-        # The uploader, another process, would have taken 64 MiB for a part.
+        # The uploader, a separate process, would have used parts of 64 MiB.
         self.assertEqual(sizes, {"weights": 3})
 
     def test_no_md5_is_computed_for_s3(self):
@@ -142,7 +142,7 @@ class Uploading(UploadCase):
         manifest = self.platform.checkpoints[uuid]["manifest"]
         self.assertEqual([entry for entry in manifest if "md5" in entry], [])
 
-    def test_copies_inside_the_store_are_waited_for(self):
+    def test_an_upload_waits_for_copies_inside_the_store(self):
         copying = [problem(503, "being_copied", "soon") for _ in range(3)]
 
         def fault(request):
@@ -150,13 +150,13 @@ class Uploading(UploadCase):
 
         self.platform.faults = fault
         self.wait_until_complete(self.store(weights="1"))
-        # One program declares it and has read the files once.
+        # One program declared the checkpoint and read the files once.
         asked = [request.path.split("/")[-1] for request in self.platform.requests]
         self.assertEqual(asked.count("checkpoints"), 1)
-        # Three that were answered so, and the one whose plan was carried out.
+        # Three requests were refused, and the plan of the fourth was executed.
         self.assertEqual(asked.count("upload"), 4)
 
-    def test_a_long_upload_asks_the_platform_again_and_again(self):
+    def test_a_long_upload_requests_several_plans(self):
         def slow(method, key):
             time.sleep(0.1)
 
@@ -170,30 +170,30 @@ class Uploading(UploadCase):
         order = _uploader.Order(self.platform.url, TOKEN, RUN, uuid, folder, manifest)
         with mock.patch.object(_uploader, "UPLOAD_PLAN_S", 0.15):
             _uploader.Uploader(order).upload()
-        # 8 at a time: five rounds of 0.1 s are more than one plan is for.
+        # Eight parts are sent at a time: five rounds of 0.1 s take longer than one plan lasts.
         self.assertGreater(len(self.platform.requests), 2)
         self.assertEqual(len(self.platform.sent), len(set(self.platform.sent)))
 
-    def test_training_continues_while_the_store_is_away(self):
+    def test_training_continues_while_the_store_is_unavailable(self):
         self.platform.store_faults = lambda method, key: 503
         first = self.store(a="1")
         second = self.store(a="2")
         self.assertEqual(self.completed(), [])
         self.assertEqual(len(self.left()), 2)
-        # A sealed file is read from where it was sealed.
+        # A sealed file is read from its local folder.
         with self.checkpoint.restore_path(first) as path:
             self.platform.store_faults = lambda method, key: None
             self.platform.wait_for(lambda: sorted(self.completed()) == sorted([first, second]))
             while self.left():
                 time.sleep(0.01)
-            # It was sent meanwhile, and is still being read.
+            # The file was uploaded meanwhile, but is still being read.
             self.assertEqual((path / "a").read_text(), "1")
         while self.folders() != [first]:
             time.sleep(0.01)
         self.sender.close(0.0)
         self.assertEqual(self.folders(), [])
 
-    def test_a_folder_that_cannot_be_read_lets_later_checkpoints_pass(self):
+    def test_an_unreadable_folder_does_not_block_later_checkpoints(self):
         self.platform.faults = lambda request: problem(503, "away", "it restarts")
         first = self.store(a="1")
         file = self.storage / first / "a"
@@ -206,7 +206,7 @@ class Uploading(UploadCase):
             file.rmdir()
             file.write_text("1")
             self.wait_until_complete(first, second, third)
-        # Each was declared in its turn.
+        # The checkpoints were declared in their order.
         self.assertEqual(list(self.platform.checkpoints), [first, second, third])
 
     def test_files_of_a_pending_checkpoint_are_read_once(self):
@@ -220,12 +220,12 @@ class Uploading(UploadCase):
 
         self.platform.faults = fault
         self.platform.wait_for(lambda: attempts[0] > 0)
-        # It was sent: nobody reads it any more.
+        # The file was uploaded, so nothing reads it again.
         (self.storage / uuid / "a").write_text("x")
         self.platform.store_faults = lambda method, key: None
         self.wait_until_complete(uuid)
 
-    def test_a_file_that_became_shorter_after_it_was_read_is_refused_by_name(self):
+    def test_a_file_that_was_truncated_after_it_was_hashed_is_refused_by_name(self):
         self.platform.store_faults = lambda method, key: 503
         uuid = self.store(weights="0123456789")
         attempts = [0]
@@ -240,7 +240,7 @@ class Uploading(UploadCase):
         self.wait_for_log(f"{uuid}/weights is shorter than when it was read")
         self.assertEqual(self.completed(), [])
 
-    def test_a_slow_upload_is_no_outage(self):
+    def test_a_slow_upload_is_not_logged_as_an_outage(self):
         taken = threading.Event()
 
         def slow(method, key):
@@ -249,7 +249,7 @@ class Uploading(UploadCase):
         self.platform.store_faults = slow
         with mock.patch.object(_sender, "CHECKPOINT_WAIT_S", 0.05):
             uuid = self.store(weights="1")
-            # The call returned before the store had one byte; the next one does so, too.
+            # The first call returned before the store had a byte, and so does the second.
             second = self.store(weights="2")
             self.platform.wait_for(lambda: uuid in self.platform.checkpoints)
             time.sleep(0.2)
@@ -258,11 +258,11 @@ class Uploading(UploadCase):
             self.wait_until_complete(uuid, second)
         self.assertEqual([line for line in self.log if "waits for the platform" in line], [])
 
-    def test_a_full_share_of_the_disk_makes_a_save_wait(self):
+    def test_storing_waits_while_sealed_checkpoints_fill_their_share_of_the_disk(self):
         taken = threading.Event()
         self.platform.store_faults = lambda method, key: taken.wait(120) and None
         weights = "x" * 300_000
-        # The share of the disk is 1 MB: two such checkpoints fit, a third does not.
+        # The share of the disk is 1 MB: two of these checkpoints fit, a third does not.
         sealed = self.storage
 
         def used():
@@ -281,7 +281,7 @@ class Uploading(UploadCase):
             self.wait_until_complete(*uuids)
         self.assertIn("70% of the free disk (TRAINYARD_CHECKPOINT_DISK_SHARE)", " ".join(self.log))
 
-    def test_one_checkpoint_is_sealed_whatever_the_disk(self):
+    def test_one_checkpoint_is_sealed_even_if_the_disk_seems_full(self):
         with mock.patch.object(_room, "free_bytes", lambda folder: 0):
             self.wait_until_complete(self.store(weights="1"))
 
@@ -295,7 +295,7 @@ class Uploading(UploadCase):
             self.wait_for_log("run 3 was requested")
         self.assertEqual(len([line for line in self.log if "waits for the platform" in line]), 1)
 
-    def test_an_upload_that_hangs_is_ended_and_begun_again(self):
+    def test_a_hanging_upload_is_killed_and_retried(self):
         hang = threading.Event()
         self.addCleanup(hang.set)
         hung = []
@@ -312,7 +312,7 @@ class Uploading(UploadCase):
         self.assertEqual(len(hung), 1)
 
     def test_a_sealed_file_that_changed_is_refused_by_name(self):
-        # S3 compares what is sent; for Google's stores the uploader reads the file before.
+        # S3 verifies the sent content; for Google's stores the uploader reads the file first.
         for address, wanted in (
             ("s3://b/p", "weights does not match its digest"),
             ("gs://b/p", "weights has changed since the checkpoint was stored"),
@@ -352,26 +352,26 @@ class Reading(UploadCase):
         self.wait_until_complete(uuid)
         return uuid
 
-    def test_a_changed_object_is_refused_by_name(self):
+    def test_reading_a_changed_object_raises_and_names_the_file(self):
         uuid = self.stored()
         self.platform.objects[f"{uuid}/weights"] = b"0123456780"
         with self.assertRaisesRegex(errors.CheckpointError, "is damaged: weights has 10 bytes"):
             self.checkpoint.download(uuid, self.folder / "copy")
 
-    def test_a_missing_object_is_refused_by_name(self):
+    def test_reading_a_missing_object_raises_and_names_the_file(self):
         uuid = self.stored()
         del self.platform.objects[f"{uuid}/weights"]
         with self.assertRaisesRegex(errors.CheckpointError, "is damaged: weights is missing"):
             self.checkpoint.download(uuid, self.folder / "copy")
 
-    def test_a_store_that_is_away_is_waited_for(self):
+    def test_reading_waits_while_the_store_is_unavailable(self):
         uuid = self.stored()
         answers = [503, 403, "reset", 500]
         self.platform.store_faults = lambda method, key: answers.pop() if answers else None
         self.checkpoint.download(uuid, self.folder / "copy")
         self.assertEqual((self.folder / "copy/weights").read_text(), "0123456789")
 
-    def test_a_manifest_that_leads_out_of_the_folder_is_refused(self):
+    def test_a_manifest_path_that_leads_out_of_the_folder_is_refused(self):
         uuid = self.stored()
         self.platform.checkpoints[uuid]["manifest"][0]["path"] = "../../escape"
         with self.assertRaisesRegex(errors.CheckpointError, "outside its folder"):

@@ -1,4 +1,4 @@
-"""``trainyard.client`` against a gateway that the test plays."""
+"""Tests of ``trainyard.client`` with a fake gateway."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def manifest(files: dict[str, bytes]) -> list[dict[str, Any]]:
 
 
 class Gateway:
-    """Answers a request with a status and an object or bytes, and keeps what it was asked."""
+    """Answers each request with a status and an object or bytes, and keeps the requests."""
 
     def __init__(self) -> None:
         self.asked: list[tuple[str, str, Any, dict[str, list[str]], str | None]] = []
@@ -77,7 +77,7 @@ class Gateway:
             protocol_version = "HTTP/1.1"
 
             def log_message(self, *arguments: Any) -> None:
-                """Prints nothing."""
+                """Logs nothing."""
 
             def _serve(self) -> None:
                 length = int(self.headers.get("content-length") or 0)
@@ -116,7 +116,7 @@ class ClientTest(unittest.TestCase):
         self.folder = Path(folder.name)
 
     def serve(self, **paths: Any) -> None:
-        """Answers by the last part of the path."""
+        """Sets the answers, by the last part of the path."""
 
         def answer(method: str, path: str) -> tuple[int, Any]:
             value = paths.get(path.rsplit("/", 1)[1].replace(":", "_"))
@@ -126,7 +126,7 @@ class ClientTest(unittest.TestCase):
 
         self.gateway.answer = answer
 
-    def test_a_version_is_found_by_its_alias_with_its_lineage(self) -> None:
+    def test_get_version_by_alias_returns_the_version_and_its_lineage(self) -> None:
         self.serve(iris=MODEL, champion=VERSION)
         version = self.client.get_model("iris").get_version("champion")
         self.assertEqual((version.number, version.trial, version.run), (3, "1.2", 1))
@@ -134,13 +134,13 @@ class ClientTest(unittest.TestCase):
         self.assertEqual(version.metrics["loss"], 0.25)
         self.assertTrue(math.isnan(version.metrics["worst"]))
 
-    def test_a_name_that_the_platform_does_not_have_raises(self) -> None:
+    def test_an_unknown_name_raises_not_found_error(self) -> None:
         self.serve()
         with self.assertRaisesRegex(client.NotFoundError, "there is no model x") as raised:
             self.client.get_model("x")
         self.assertEqual((raised.exception.status, raised.exception.code), (404, "model_not_found"))
 
-    def test_a_name_is_one_part_of_the_path(self) -> None:
+    def test_a_name_is_encoded_as_one_segment_of_the_path(self) -> None:
         self.serve(**{"..%2Fx": MODEL})
         self.client.get_model("../x")
         self.assertEqual(self.gateway.asked[-1][1], "/api/v1/models/..%2Fx")
@@ -148,7 +148,7 @@ class ClientTest(unittest.TestCase):
             with self.assertRaises(ValueError):
                 self.client.get_model(name)
 
-    def test_lists_are_followed_page_by_page(self) -> None:
+    def test_a_list_requests_all_pages(self) -> None:
         pages = iter([{"items": [MODEL], "nextPageToken": "n"}, {"items": [MODEL]}])
         self.gateway.answer = lambda method, path: (200, next(pages))
         names = [model.name for model in self.client.list_models(labels=["a", "b"])]
@@ -156,14 +156,14 @@ class ClientTest(unittest.TestCase):
         self.assertEqual(self.gateway.asked[0][3]["labels"], ["a", "b"])
         self.assertEqual(self.gateway.asked[1][3]["pageToken"], ["n"])
 
-    def test_the_best_version_is_asked_for_with_its_conditions(self) -> None:
+    def test_best_versions_sends_metric_order_and_conditions(self) -> None:
         self.serve(iris=MODEL, versions_best={"items": [VERSION]})
         [best] = self.client.get_model("iris").best_versions("loss", ["label=prod"], order="min")
         self.assertEqual(best.number, 3)
         query = {"metric": ["loss"], "order": ["min"], "limit": ["1"], "where": ["label=prod"]}
         self.assertEqual(self.gateway.asked[-1][3], query)
 
-    def test_a_registration_waits_for_the_checkpoint_and_is_repeated_with_its_key(self) -> None:
+    def test_register_version_waits_for_the_checkpoint_and_retries_with_the_same_key(self) -> None:
         late = 409, {"code": "checkpoint_not_complete", "detail": "not complete"}
         answers = iter([late, (503, {}), (200, {"version": VERSION})])
         self.gateway.answer = lambda method, path: next(answers)
@@ -176,7 +176,7 @@ class ClientTest(unittest.TestCase):
         with self.assertRaises(client.ApiError):
             self.client.register_version("iris", "c", wait_s=0)
 
-    def test_a_trial_waits_until_the_platform_knows_its_checkpoint(self) -> None:
+    def test_register_version_waits_until_the_platform_knows_a_trials_checkpoint(self) -> None:
         unknown = 404, {"code": "checkpoint_not_found", "detail": "there is no checkpoint c"}
         answers = iter([unknown, (200, {"version": VERSION})])
         self.gateway.answer = lambda method, path: next(answers)
@@ -187,21 +187,21 @@ class ClientTest(unittest.TestCase):
             self.client.register_version("iris", "c")
         self.assertEqual(len(self.gateway.asked), 3)
 
-    def test_an_alias_moves_with_a_reason(self) -> None:
+    def test_move_alias_sends_the_version_and_the_reason(self) -> None:
         self.serve(iris=MODEL, champion={"version": VERSION})
         self.client.get_model("iris").move_alias("champion", 3, "lower loss")
         method, path, body, _, _ = self.gateway.asked[-1]
         self.assertEqual((method, path), ("PUT", "/api/v1/models/iris/aliases/champion"))
         self.assertEqual(body, {"version": "3", "reason": "lower loss"})
 
-    def test_a_platform_that_stays_away_raises(self) -> None:
+    def test_a_request_raises_platform_away_error_after_the_patience(self) -> None:
         self.gateway.answer = lambda method, path: (503, {"detail": "it is away"})
         away = client.Client(self.gateway.url, "t", patience_s=0.0)
         self.addCleanup(away.close)
         with self.assertRaisesRegex(client.PlatformAwayError, "it is away"):
             away.get_model("iris")
 
-    def test_a_client_without_an_address_says_what_to_set(self) -> None:
+    def test_a_client_without_an_address_raises_and_names_the_variable(self) -> None:
         with self.assertRaisesRegex(ValueError, "TRAINYARD_URL"):
             client.Client("", "")
 
@@ -210,7 +210,7 @@ class ClientTest(unittest.TestCase):
         found = self.client.get_model("iris").get_version("champion")
         return found.download(self.folder / "out" / "iris")
 
-    def test_a_download_has_files_code_and_what_is_known(self) -> None:
+    def test_a_download_has_the_files_the_code_and_the_records(self) -> None:
         code = archive({"train.py": b"print()"})
         version = {**VERSION, "codeDigest": hashlib.sha256(code).hexdigest()}
         checkpoint = {"manifest": manifest(FILES)}
@@ -223,7 +223,7 @@ class ClientTest(unittest.TestCase):
         self.assertIn("load_trial_from_checkpoint_path", (folder / "README.md").read_text())
         self.assertEqual([one.name for one in folder.parent.iterdir()], ["iris"])
 
-    def test_the_check_of_an_export_reads_it_and_finds_what_changed(self) -> None:
+    def test_the_readmes_check_of_an_export_detects_changed_files(self) -> None:
         self.serve(
             champion=VERSION, iris=MODEL, c={"manifest": manifest(FILES)}, archive=archive(FILES)
         )
@@ -243,7 +243,7 @@ class ClientTest(unittest.TestCase):
         with self.assertRaises(subprocess.CalledProcessError):
             run(check)
 
-    def test_a_file_that_differs_from_the_record_is_named_and_not_kept(self) -> None:
+    def test_a_downloaded_file_that_differs_from_the_record_is_named_and_removed(self) -> None:
         checkpoint = {"manifest": manifest(FILES)}
         whole = archive(FILES)
         cases = [
@@ -266,7 +266,7 @@ class ClientTest(unittest.TestCase):
                 {**VERSION, "codeDigest": "0" * 64}, c=checkpoint, archive=whole, code=code
             )
 
-    def test_a_folder_with_files_is_never_replaced(self) -> None:
+    def test_a_download_never_replaces_a_folder_with_files(self) -> None:
         taken = self.folder / "out" / "iris"
         taken.mkdir(parents=True)
         (taken / "mine").write_text("mine")

@@ -1,4 +1,4 @@
-"""``create_experiment`` and ``validate`` of ``trainyard.client`` against a gateway that the test plays."""
+"""Tests of ``create_experiment`` and ``validate`` of ``trainyard.client``, with a fake gateway."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class CreateTest(unittest.TestCase):
         with tarfile.open(fileobj=io.BytesIO(content)) as tar:
             return tar.getnames()
 
-    def test_a_configuration_is_a_mapping_a_path_or_yaml(self) -> None:
+    def test_a_configuration_may_be_a_mapping_a_path_or_yaml(self) -> None:
         file = self.folder / "a.yaml"
         file.write_text("name: file\n")
         for config, text in (
@@ -57,10 +57,10 @@ class CreateTest(unittest.TestCase):
                 self.assertEqual(self.body()["config"], text)
         with self.assertRaisesRegex(client.CodeError, "none.yaml does not exist"):
             self.client.create_experiment("none.yaml", self.code)
-        with self.assertRaisesRegex(TypeError, "holds no set"):
+        with self.assertRaisesRegex(TypeError, "cannot contain a set"):
             self.client.create_experiment({"hyperparameters": {1, 2}}, self.code)
 
-    def test_the_result_has_the_warnings_and_they_are_logged(self) -> None:
+    def test_warnings_of_a_new_experiment_are_returned_and_logged(self) -> None:
         with self.assertLogs("trainyard", "WARNING") as logs:
             created = self.client.create_experiment(CONFIG, self.code)
         self.assertEqual((created.id, created.warnings), ("7", ["data: is not read"]))
@@ -69,7 +69,7 @@ class CreateTest(unittest.TestCase):
             self.assertEqual(self.client.validate(CONFIG), ["data: is not read"])
         self.assertEqual(self.body()["validateOnly"], True)
 
-    def test_keys_are_set_over_the_configuration(self) -> None:
+    def test_overrides_replace_keys_of_the_configuration(self) -> None:
         with self.assertLogs("trainyard", "WARNING"):
             self.client.create_experiment(
                 CONFIG,
@@ -84,7 +84,7 @@ class CreateTest(unittest.TestCase):
         self.assertIs(self.body()["paused"], True)
         self.assertNotIn("context", self.body())
 
-    def test_included_files_are_beside_the_code(self) -> None:
+    def test_included_files_are_packed_next_to_the_code(self) -> None:
         data = self.folder / "data"
         (data / "deep").mkdir(parents=True)
         (data / "deep" / "x.csv").write_text("1")
@@ -102,7 +102,7 @@ class CreateTest(unittest.TestCase):
         with self.assertRaisesRegex(ValueError, "give it, too"):
             self.client.create_experiment(CONFIG, None, [data])
 
-    def test_a_repeat_has_the_same_key(self) -> None:
+    def test_retries_of_one_call_have_the_same_idempotency_key(self) -> None:
         answers = iter([(503, {}), (200, CREATED), (200, CREATED)])
         self.gateway.answer = lambda method, path: next(answers)
         with self.assertLogs("trainyard", "WARNING"):
@@ -111,7 +111,7 @@ class CreateTest(unittest.TestCase):
         first, again, mine = (asked[4] for asked in self.gateway.asked)
         self.assertEqual((first, mine), (again, "mine"))
 
-    def test_a_refusal_names_each_key(self) -> None:
+    def test_a_refused_configuration_raises_an_error_that_names_each_key(self) -> None:
         errors = [{"path": "searcher.name", "detail": "is missing"}, {"path": "a", "detail": "b"}]
         problem = {"code": "invalid_config", "detail": "searcher.name is missing; a b"}
         self.gateway.answer = lambda method, path: (400, {**problem, "errors": errors})
@@ -119,7 +119,7 @@ class CreateTest(unittest.TestCase):
             self.client.create_experiment(CONFIG, self.code)
         self.assertEqual(raised.exception.problems, [("searcher.name", "is missing"), ("a", "b")])
 
-    def test_a_folder_that_cannot_be_packed_sends_nothing(self) -> None:
+    def test_nothing_is_sent_if_the_code_folder_cannot_be_packed(self) -> None:
         with self.assertRaisesRegex(client.CodeError, "does not exist"):
             self.client.create_experiment(CONFIG, self.folder / "none")
         with self.assertRaisesRegex(client.CodeError, "is not a folder"):
@@ -128,7 +128,7 @@ class CreateTest(unittest.TestCase):
             self.client.create_experiment({"secret": "<masked>"}, self.code)
         self.assertEqual(self.gateway.asked, [])
 
-    def test_the_commit_and_the_changes_of_a_repository_are_sent(self) -> None:
+    def test_the_commit_and_the_diff_of_a_repository_are_sent(self) -> None:
         git = ("git", "-C", str(self.code), "-c", "user.name=a", "-c", "user.email=a@b")
         subprocess.run((*git, "init", "-q", "-b", "main"), check=True)
         subprocess.run((*git, "add", "."), check=True)
@@ -142,7 +142,7 @@ class CreateTest(unittest.TestCase):
         self.assertEqual((repository["branch"], repository["changed"]), ("main", True))
         self.assertIn("+changed", repository["diff"])
 
-    def test_a_startup_hook_that_the_entrypoint_names_runs_twice(self) -> None:
+    def test_an_entrypoint_that_names_the_startup_hook_causes_a_warning(self) -> None:
         (self.code / "startup-hook.sh").write_text("true")
         with self.assertLogs("trainyard", "WARNING"):
             created = self.client.create_experiment(
@@ -150,7 +150,7 @@ class CreateTest(unittest.TestCase):
             )
         self.assertIn("it runs twice", created.warnings[-1])
 
-    def test_the_end_is_waited_for(self) -> None:
+    def test_wait_polls_until_the_experiment_has_ended(self) -> None:
         states = iter(["ACTIVE", "ACTIVE", "COMPLETED"])
         with self.assertLogs("trainyard", "WARNING"):
             created = self.client.create_experiment(CONFIG, self.code)

@@ -1,4 +1,4 @@
-"""Experiments of ``trainyard.client`` against a gateway that the test plays."""
+"""Tests of ``trainyard.client`` for experiments, with a fake gateway."""
 
 from __future__ import annotations
 
@@ -47,13 +47,13 @@ class ExperimentTest(unittest.TestCase):
     def changes(self) -> list[tuple[str, str, Any]]:
         return [asked[:3] for asked in self.gateway.asked if asked[0] != "GET"]
 
-    def test_an_experiment_is_read_with_its_fields(self) -> None:
+    def test_an_experiment_has_the_fields_of_the_platforms_answer(self) -> None:
         found = self.client.get_experiment(12)
         self.assertEqual((found.id, found.state, found.labels), ("12", "COMPLETED", ["a"]))
         self.assertNotEqual(found.best_value, found.best_value)
         self.assertEqual([one.id for one in self.client.list_experiments()], ["12"])
 
-    def test_files_and_the_picture_of_a_search_are_read_whole(self) -> None:
+    def test_code_files_and_the_search_picture_are_read_in_all_pages(self) -> None:
         found = self.client.get_experiment(12)
         pages: dict[str, list[Any]] = {
             "files": [
@@ -79,7 +79,7 @@ class ExperimentTest(unittest.TestCase):
             [{"version": ["7"]}, {"pageToken": ["n"]}],
         )
 
-    def test_it_and_its_trials_are_taken_up(self) -> None:
+    def test_an_experiment_and_its_trials_are_continued_killed_and_restarted(self) -> None:
         found = self.client.get_experiment("12")
         found.continue_()
         found.continue_(max_trials=20)
@@ -98,7 +98,7 @@ class ExperimentTest(unittest.TestCase):
             ],
         )
 
-    def test_it_is_deleted_and_brought_back(self) -> None:
+    def test_an_experiment_is_deleted_and_undeleted(self) -> None:
         found = self.client.get_experiment("12")
         self.assertEqual(found.delete(reason="a mistake"), 1_790_000_000_000)
         self.assertEqual(self.client.undelete_experiment(12).id, "12")
@@ -111,7 +111,7 @@ class ExperimentTest(unittest.TestCase):
             ],
         )
 
-    def test_description_queue_and_policy_are_changed(self) -> None:
+    def test_description_queue_and_checkpoint_policy_are_changed(self) -> None:
         found = self.client.get_experiment("12")
         changed = found.describe(notes="n", add_labels=["b"], if_unchanged=True)
         self.assertEqual((self.gateway.if_match, changed.etag), ('"3"', '"4"'))
@@ -129,14 +129,14 @@ class ExperimentTest(unittest.TestCase):
             ],
         )
 
-    def test_a_stale_change_raises(self) -> None:
+    def test_describe_with_if_unchanged_raises_after_another_change(self) -> None:
         self.refusal = (412, {"code": "stale_revision", "detail": "it was changed"})
         with self.assertRaisesRegex(client.ApiError, "it was changed") as raised:
             self.client.get_experiment(12).describe(name="n", if_unchanged=True)
         self.assertEqual((raised.exception.status, raised.exception.code), (412, "stale_revision"))
         self.assertEqual(len(self.changes()), 1)
 
-    def test_the_verbs_that_steer(self) -> None:
+    def test_each_verb_sends_its_request(self) -> None:
         found = self.client.get_experiment(12)
         for verb in (found.pause, found.activate, found.cancel, found.kill, found.unarchive):
             self.assertEqual(verb().id, "12")
@@ -145,7 +145,7 @@ class ExperimentTest(unittest.TestCase):
             self.changes(), [("POST", f"/api/v1/experiments/12/{verb}", {}) for verb in verbs]
         )
 
-    def test_one_verb_on_several_says_what_happened_to_each(self) -> None:
+    def test_a_verb_on_several_experiments_returns_a_result_for_each(self) -> None:
         items = [
             {"experiment": "1", "outcome": "changed"},
             {"experiment": "2", "outcome": "refused", "code": "experiment_ended", "detail": "no"},
@@ -157,7 +157,7 @@ class ExperimentTest(unittest.TestCase):
         body = {"experiments": ["1", "2"], "verb": "pause", "reason": "", "dryRun": True}
         self.assertEqual(self.changes(), [("POST", "/api/v1/experiments:act", body)])
 
-    def test_labels_of_several_are_changed_with_an_outcome_each(self) -> None:
+    def test_label_experiments_returns_an_outcome_for_each(self) -> None:
         items = [
             {"experiment": "1", "outcome": "changed"},
             {"experiment": "2", "outcome": "unchanged"},
@@ -173,7 +173,7 @@ class ExperimentTest(unittest.TestCase):
         }
         self.assertEqual(self.changes(), [("POST", "/api/v1/experiments:label", body)])
 
-    def test_a_deletion_is_previewed(self) -> None:
+    def test_preview_deletion_returns_the_kept_checkpoints(self) -> None:
         kept = [{"checkpoint": "c1", "trial": "12.1", "why": "a model pinned it"}]
         self.gateway.answer = lambda method, path: (
             200,
@@ -184,14 +184,14 @@ class ExperimentTest(unittest.TestCase):
         path = "/api/v1/experiments/12/delete"
         self.assertEqual(self.changes(), [("POST", path, {"dryRun": True})])
 
-    def test_a_fork_changes_keys_of_the_configuration(self) -> None:
+    def test_a_fork_replaces_keys_of_the_configuration(self) -> None:
         found = self.client.get_experiment(12)
         found.fork({"hyperparameters.lr": 0.1, "name": "a: b"}, checkpoint="c", paused=True)
         overrides = ["hyperparameters.lr=0.1", 'name="a: b"']
         body = {"config": "", "overrides": overrides, "checkpoint": "c", "paused": True}
         self.assertEqual(self.changes(), [("POST", "/api/v1/experiments/12/fork", body)])
 
-    def test_an_archived_one_is_left_out_of_lists_unless_asked_for(self) -> None:
+    def test_archived_experiments_are_listed_only_on_request(self) -> None:
         self.client.get_experiment(12).archive(reason="replaced")
         path = "/api/v1/experiments/12/archive"
         self.assertEqual(self.changes(), [("POST", path, {"reason": "replaced"})])
@@ -202,7 +202,7 @@ class ExperimentTest(unittest.TestCase):
             (["a", "b"], ["ACTIVE", "ERROR"], ["true"]),
         )
 
-    def test_it_is_downloaded_as_a_folder_and_compared(self) -> None:
+    def test_an_experiment_is_downloaded_as_a_folder_and_compared(self) -> None:
         code = archive({"train.py": b"print(1)"})
         record = {"configText": "name: iris", "repository": {"commit": "c0de", "diff": "-a"}}
         digest = hashlib.sha256(code).hexdigest()

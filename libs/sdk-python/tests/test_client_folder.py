@@ -1,4 +1,4 @@
-"""``Client.register_folder`` against a platform of directories and one with an object store."""
+"""Tests of ``Client.register_folder`` with a directory storage and with an object store."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ FILES = {"model.bin": b"w" * 300_000, "deep/config.json": b"{}", "a b é\n'.txt"
 
 
 class Models:
-    """The gateway's side for a person: models, and checkpoints of no run."""
+    """The gateway's calls for a person: models, and checkpoints without a run."""
 
     def __init__(self, platform: FakePlatform) -> None:
         self.platform = platform
@@ -86,7 +86,7 @@ class FolderTest(unittest.TestCase):
         self.storage.mkdir()
         return self.on(FakePlatform(self.storage))
 
-    def test_a_folder_goes_to_the_store_as_it_is(self) -> None:
+    def test_a_registered_folder_is_uploaded_unchanged(self) -> None:
         found, platform = self.on_store()
         version = found.register_folder("iris", self.folder)
         self.assertEqual((version.number, version.uploaded_by, version.trial), (1, "ada", ""))
@@ -98,7 +98,7 @@ class FolderTest(unittest.TestCase):
         declared = platform.checkpoints[version.checkpoint]
         self.assertEqual(declared["metadata"], {"uploaded_from": "model"})
 
-    def test_the_same_files_again_are_the_same_version_and_not_sent(self) -> None:
+    def test_the_same_files_are_not_uploaded_again_and_return_the_same_version(self) -> None:
         found, platform = self.on_store()
         first = found.register_folder("iris", self.folder)
         count = len(platform.sent)
@@ -110,7 +110,7 @@ class FolderTest(unittest.TestCase):
         self.assertEqual(other.number, 2)
         self.assertNotEqual(other.checkpoint, first.checkpoint)
 
-    def test_an_upload_that_broke_off_is_continued_with_what_is_missing(self) -> None:
+    def test_an_interrupted_upload_continues_with_the_missing_files(self) -> None:
         found, platform = self.on_store()
         refusing = {"on": True}
         platform.store_faults = lambda method, key: (
@@ -129,7 +129,7 @@ class FolderTest(unittest.TestCase):
         self.assertEqual(len(platform.sent), 3)
         self.assertTrue(platform.sent[-1].endswith("model.bin"))
 
-    def test_a_right_that_is_lost_midway_is_said_in_a_sentence(self) -> None:
+    def test_a_refusal_of_the_store_during_the_upload_raises_upload_error(self) -> None:
         found, platform = self.on_store()
         platform.store_faults = lambda method, key: 403
         with (
@@ -143,7 +143,7 @@ class FolderTest(unittest.TestCase):
         )
         self.assertIn(sentence, str(raised.exception))
 
-    def test_a_lost_answer_of_each_call_changes_nothing(self) -> None:
+    def test_a_folder_is_registered_once_even_if_every_answer_is_lost(self) -> None:
         found, platform = self.on_store()
         lost: set[str] = set()
 
@@ -159,7 +159,7 @@ class FolderTest(unittest.TestCase):
         self.assertEqual(version.number, 1)
         self.assertEqual(len(lost), 4)
 
-    def test_an_id_that_is_used_up_is_replaced_by_the_next_of_the_same_content(self) -> None:
+    def test_an_id_that_cannot_be_used_is_replaced_by_the_contents_next_id(self) -> None:
         found, platform = self.on_store()
         first = found.register_folder("iris", self.folder).checkpoint
         others: set[str] = set()
@@ -176,7 +176,7 @@ class FolderTest(unittest.TestCase):
                 others.add(other)
         self.assertEqual((len(others), len(self.models.versions)), (1, 2))
 
-    def test_a_directory_gets_the_files_and_says_its_storage(self) -> None:
+    def test_a_directory_storage_gets_the_files_and_its_id_is_declared(self) -> None:
         found = self.on_directory()
         version = found.register_folder("iris", self.folder)
         stored = self.storage / version.checkpoint
@@ -185,14 +185,14 @@ class FolderTest(unittest.TestCase):
         marker = (self.storage / ".trainyard-storage").read_text().split("\n", 1)[0]
         self.assertEqual(self.platform.checkpoints[version.checkpoint]["storageId"], marker)
 
-    def test_a_directory_that_this_host_does_not_have_is_named(self) -> None:
+    def test_a_directory_storage_that_this_host_lacks_is_named_in_the_error(self) -> None:
         found = self.on_directory()
         self.storage.rmdir()
         with self.assertRaisesRegex(client.UploadError, "checkpoints, which this host does not"):
             found.register_folder("iris", self.folder)
         self.assertFalse(self.storage.exists())
 
-    def test_a_copy_that_fails_leaves_nothing(self) -> None:
+    def test_a_failed_copy_to_a_directory_storage_leaves_no_files(self) -> None:
         found = self.on_directory()
         full = OSError(28, "No space left on device")
         with (
@@ -202,12 +202,12 @@ class FolderTest(unittest.TestCase):
             found.register_folder("iris", self.folder)
         self.assertEqual([one.name for one in self.storage.iterdir()], [".trainyard-storage"])
 
-    def test_files_that_another_upload_has_completed_are_not_touched(self) -> None:
+    def test_files_that_another_upload_has_completed_are_not_replaced(self) -> None:
         found = self.on_directory()
         before: dict[str, int] = {}
 
         def overtake(request: Request) -> Any:
-            # Between the declaration and the copy another process of the same person is done.
+            # Another upload of the same content finishes between the declaration and the copy.
             if request.path == "/api/v1/checkpoints" and "storageId" in request.body:
                 target = self.storage / request.body["checkpoint"]
                 shutil.copytree(self.folder, target)
@@ -221,7 +221,7 @@ class FolderTest(unittest.TestCase):
         names = sorted(one.name for one in self.storage.iterdir())
         self.assertEqual(names, sorted([".trainyard-storage", version.checkpoint]))
 
-    def test_a_link_in_the_place_of_the_checkpoint_is_not_followed(self) -> None:
+    def test_a_link_instead_of_the_checkpoints_folder_is_not_followed(self) -> None:
         found = self.on_directory()
         elsewhere = self.scratch / "elsewhere"
         elsewhere.mkdir()
@@ -304,14 +304,14 @@ class FolderTest(unittest.TestCase):
                 found.register_folder("iris", folder)
         self.assertEqual((platform.checkpoints, platform.objects), ({}, {}))
 
-    def test_a_link_within_the_folder_is_stored_as_its_file(self) -> None:
+    def test_a_link_within_the_folder_is_uploaded_as_its_file(self) -> None:
         found, platform = self.on_store()
         (self.folder / "latest").symlink_to("model.bin")
         version = found.register_folder("iris", self.folder)
         sent = platform.objects[f"{version.checkpoint}/latest"]
         self.assertEqual(sent, FILES["model.bin"])
 
-    def test_a_model_that_takes_no_versions_is_refused_before_anything_is_sent(self) -> None:
+    def test_an_unknown_or_archived_model_is_refused_before_anything_is_sent(self) -> None:
         found, platform = self.on_store()
         with self.assertRaisesRegex(client.NotFoundError, "there is no model rose"):
             found.register_folder("rose", self.folder)
@@ -320,7 +320,7 @@ class FolderTest(unittest.TestCase):
             found.register_folder("iris", self.folder)
         self.assertEqual(platform.sent, [])
 
-    def test_a_file_that_changes_meanwhile_is_named(self) -> None:
+    def test_a_file_that_changes_during_the_upload_is_named_in_the_error(self) -> None:
         found, platform = self.on_store()
 
         def change(request: Request) -> Any:

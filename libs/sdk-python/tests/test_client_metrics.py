@@ -1,4 +1,4 @@
-"""``client.follow_metrics`` against a gateway that the test plays."""
+"""Tests of ``client.follow_metrics`` with a fake gateway."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class FollowMetricsTest(unittest.TestCase):
     def asked(self) -> list[tuple[str, list[str]]]:
         return [(path, query.get("after", [])) for _, path, _, query, _ in self.gateway.asked]
 
-    def test_points_and_supersessions_come_with_their_positions(self) -> None:
+    def test_follow_metrics_yields_points_and_supersessions_with_their_positions(self) -> None:
         superseded = {"trial": "12.3", "run": 2, "afterStep": -1}
         stream = b": trainyard\n\n" + event(4) + event(5, point=point("0-1"))
         self.answers = [(200, stream + event(6, superseded=superseded) + END)]
@@ -53,7 +53,7 @@ class FollowMetricsTest(unittest.TestCase):
         self.assertEqual(second, ("6", None, ("12.3", 2, -1.0)))
         self.assertEqual(self.asked(), [("/api/v1/experiments/12/metrics:follow", [])])
 
-    def test_a_stream_that_breaks_off_continues_after_the_last_position(self) -> None:
+    def test_follow_metrics_continues_after_the_last_position_when_the_stream_breaks(self) -> None:
         problem = b'event: problem\ndata: {"status": 503, "code": "reader_too_slow"}\n\n'
         half = event(8, point=point("0-3"))[:-5]
         self.answers = [
@@ -68,7 +68,7 @@ class FollowMetricsTest(unittest.TestCase):
         path = "/api/v1/trials/12.3/metrics:follow"
         self.assertEqual(self.asked(), [(path, [after]) for after in ("5", "6", "6", "9")])
 
-    def test_a_position_that_is_gone_raises(self) -> None:
+    def test_follow_metrics_raises_if_the_position_is_no_longer_available(self) -> None:
         self.answers = [(410, GONE)]
         with self.assertRaises(client.ApiError) as raised:
             list(self.client.follow_metrics("12", after="5"))
@@ -80,7 +80,7 @@ class FollowMetricsTest(unittest.TestCase):
         with self.assertRaisesRegex(client.ApiError, "list them"):
             next(updates)
 
-    def test_a_platform_that_stays_away_raises(self) -> None:
+    def test_follow_metrics_raises_if_the_platform_stays_unavailable(self) -> None:
         self.answers = [(200, event(6)), (503, {"code": "unavailable"})]
         with self.assertRaises(client.PlatformAwayError):
             list(self.client.follow_metrics("12"))

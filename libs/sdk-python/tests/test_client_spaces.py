@@ -1,4 +1,4 @@
-"""Workspaces and projects of ``trainyard.client`` against a gateway that the test plays."""
+"""Tests of ``trainyard.client`` for workspaces and projects, with a fake gateway."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ class SpacesTest(unittest.TestCase):
             ],
         )
 
-    def test_they_are_listed_and_found(self) -> None:
+    def test_workspaces_projects_and_their_contents_are_listed(self) -> None:
         self.assertEqual([one.name for one in self.client.list_workspaces(archived=True)], ["Lab"])
         lab = self.client.get_workspace("Lab")
         self.assertEqual([one.name for one in lab.list_projects()], ["a/b"])
@@ -73,7 +73,7 @@ class SpacesTest(unittest.TestCase):
         _, path, _, query, _ = self.gateway.asked[-1]
         self.assertEqual((path, query["workspace"]), ("/api/v1/experiments", ["Lab"]))
 
-    def test_experiments_and_models_are_moved(self) -> None:
+    def test_experiments_and_models_are_moved_to_a_workspace(self) -> None:
         actions = self.client.move_experiments([7, "8"], "Lab", "a/b", dry_run=True)
         self.assertEqual([one.outcome for one in actions], ["changed"])
         self.client.get_experiment(7).move("Lab")
@@ -88,7 +88,7 @@ class SpacesTest(unittest.TestCase):
         ]
         self.assertEqual(self.changes(), expected)
 
-    def test_a_refusal_raises(self) -> None:
+    def test_a_refused_move_raises_the_platforms_error(self) -> None:
         refused = {"outcome": "refused", "code": "experiment_not_found", "detail": "there is none"}
         found = self.client.get_experiment(7)
         self.gateway.answer = lambda method, path: (200, {"items": [refused]})

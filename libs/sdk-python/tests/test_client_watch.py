@@ -1,4 +1,4 @@
-"""``client.watch`` against a gateway that the test plays."""
+"""Tests of ``client.watch`` with a fake gateway."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class WatchTest(unittest.TestCase):
         )
         self.topics = [{"kind": "experiments"}, {"kind": "agents"}, {"kind": "experiments"}]
 
-    def test_events_name_the_topics_by_their_place(self) -> None:
+    def test_watch_events_have_the_index_of_their_topic(self) -> None:
         stream = OPENED + frame("change", topic="a", id="7", experiment={"id": "7"})
         stream += frame("gone", topic="b", id="gpu-1") + frame("reset", topic="b", reason="x")
         stream += frame("bookmark", "c1", cursor="c1") + frame("reset", topic="", reason="y")
@@ -53,7 +53,7 @@ class WatchTest(unittest.TestCase):
         self.assertEqual((method, path), ("POST", "/api/v1/watch"))
         self.assertEqual(body, {"topics": self.topics, "after": ""})
 
-    def test_a_stream_that_breaks_off_continues_after_the_last_bookmark(self) -> None:
+    def test_watch_continues_after_the_last_bookmark_when_the_stream_breaks(self) -> None:
         gone = frame("gone", topic="a", id="8")
         self.answers = [
             (200, OPENED + frame("bookmark", "c1", cursor="c1") + gone[:-9]),
@@ -67,9 +67,7 @@ class WatchTest(unittest.TestCase):
             [body["after"] for _, _, body, _, _ in self.gateway.asked], ["c0", "c1", "c1"]
         )
 
-    def test_points_and_lines_come_once_though_the_stream_breaks_off_between_bookmarks(
-        self,
-    ) -> None:
+    def test_points_and_lines_come_once_when_the_stream_breaks(self) -> None:
         point = {
             "trial": "7.1",
             "run": 1,
@@ -101,7 +99,7 @@ class WatchTest(unittest.TestCase):
             [body["after"] for _, _, body, _, _ in self.gateway.asked], ["", "c1", "c2"]
         )
 
-    def test_events_are_listed_page_by_page(self) -> None:
+    def test_list_events_requests_all_pages(self) -> None:
         self.answers = [
             (200, {"items": [{"id": "b"}], "nextPageToken": "more"}),
             (200, {"items": [{"id": "a"}], "nextPageToken": ""}),
@@ -113,7 +111,7 @@ class WatchTest(unittest.TestCase):
         self.assertEqual((first["types"], first["fromMs"]), (["A", "B"], ["5.0"]))
         self.assertEqual(second["pageToken"], ["more"])
 
-    def test_a_refused_topic_raises(self) -> None:
+    def test_watch_raises_if_the_platform_refuses_a_topic(self) -> None:
         self.answers = [
             (400, {"code": "invalid_request", "detail": "topics[0].filter, column 1: no"})
         ]

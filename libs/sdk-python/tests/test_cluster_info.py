@@ -1,4 +1,4 @@
-"""The questions that a script may ask before it opens its run."""
+"""The functions that a script may call before it opens its run."""
 
 from __future__ import annotations
 
@@ -23,24 +23,25 @@ TASK = {
 
 
 class ClusterInfo(unittest.TestCase):
-    def test_a_task_has_its_info(self):
+    def test_get_cluster_info_describes_the_task(self):
         with mock.patch.dict(os.environ, TASK, clear=True):
             info = trainyard.get_cluster_info()
-        # A number: scripts for Determined write it into a checkpoint and read it back by int().
+        # The trial's id is a number, because scripts for Determined write it into a checkpoint and parse it with
+        # int().
         self.assertEqual((info.trial.trial_id, info.trial.experiment_id), (120_000_003, 12))
         self.assertEqual((info.trial.trial_seed, info.trial.hparams), (7, {"lr": 0.1}))
         self.assertEqual((info.latest_checkpoint, info.slot_ids), ("4f0c", ("0", "1")))
         self.assertEqual((info.container_rank, info.task_type), (1, "TRIAL"))
         self.assertEqual(info.user_data, {"folder": "pictures"})
 
-    def test_the_nodes(self):
+    def test_get_cluster_info_has_the_addresses_of_all_nodes(self):
         alone = {**TASK, "TRAINYARD_MASTER_ADDR": "10.0.0.1", "TRAINYARD_NODE_RANK": "0"}
         with mock.patch.dict(os.environ, alone, clear=True):
             self.assertEqual(trainyard.get_cluster_info().container_addrs, ("10.0.0.1",))
         for said, addresses in (
             ("10.0.0.1,fe80::2", ("10.0.0.1", "fe80::2")),
             (",10.0.0.2", ("10.0.0.1", "10.0.0.2")),
-            # A platform that does not name the addresses leaves this text empty.
+            # The text is empty if the platform does not name the addresses.
             ("", ("10.0.0.1", "")),
             ("10.0.0.1,10.0.0.2,10.0.0.3", ("10.0.0.1", "")),
         ):
@@ -48,7 +49,7 @@ class ClusterInfo(unittest.TestCase):
             with self.subTest(said=said), mock.patch.dict(os.environ, env, clear=True):
                 self.assertEqual(trainyard.get_cluster_info().container_addrs, addresses)
 
-    def test_attributes_of_determined_alone_name_their_replacement(self):
+    def test_attributes_that_only_determined_has_name_their_replacement(self):
         with mock.patch.dict(os.environ, TASK, clear=True):
             info = trainyard.get_cluster_info()
         for owner, name, remedy in (
@@ -65,18 +66,18 @@ class ClusterInfo(unittest.TestCase):
         with self.assertRaisesRegex(AttributeError, "no attribute 'nonsense'"):
             info.nonsense  # pyright: ignore[reportAttributeAccessIssue] — it is absent
 
-    def test_a_task_that_begins_has_its_info(self):
+    def test_get_cluster_info_has_no_checkpoint_at_the_first_start(self):
         environment = {**TASK, "TRAINYARD_LATEST_CHECKPOINT": "", "TRAINYARD_CONFIG": "{}"}
         with mock.patch.dict(os.environ, environment, clear=True):
             info = trainyard.get_cluster_info()
         self.assertIsNone(info.latest_checkpoint)
         self.assertEqual(info.user_data, {})
 
-    def test_outside_of_a_task(self):
+    def test_get_cluster_info_is_none_outside_of_a_task(self):
         with mock.patch.dict(os.environ, {}, clear=True):
             self.assertIsNone(trainyard.get_cluster_info())
 
-    def test_an_incomplete_environment_is_an_error(self):
+    def test_get_cluster_info_raises_if_the_environment_is_incomplete(self):
         with mock.patch.dict(os.environ, {"TRAINYARD_TRIAL_ID": "12.3"}, clear=True):
             with self.assertRaisesRegex(trainyard.NotInTaskError, "the agent sets both"):
                 trainyard.get_cluster_info()

@@ -1,4 +1,4 @@
-"""Whole scripts, as the agent runs them: how they end is what end.json says."""
+"""Whole scripts, run like by the agent: end.json has the reason of their end."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ class TooLarge(ContextCase):
 
 
 class Ends(ContextCase):
-    def test_finished(self):
+    def test_a_script_that_completes_delivers_its_reports_and_ends_as_finished(self):
         out, err = self.run_script(
             """
             import trainyard
@@ -88,14 +88,14 @@ class Ends(ContextCase):
         )
         self.assertEqual((out, err), ("", ""))
         self.assert_end("FINISHED", "^$")
-        # All delivered before the end, without the agent's help.
+        # All reports were delivered before the end, without the agent.
         self.assertEqual(list(self.platform.reports.values()), self.spooled())
         self.assertEqual(
             self.platform.values("progress", "progress"), [n / 10 for n in range(1, 11)]
         )
         self.assertEqual(self.platform.values("validation", "accuracy"), ["NaN"])
 
-    def test_info(self):
+    def test_info_has_the_values_of_the_environment(self):
         out, _ = self.run_script(
             """
             import json, random, trainyard
@@ -109,7 +109,7 @@ class Ends(ContextCase):
                     info.steps_completed, info.slots, info.rank, info.nnodes, info.master_addr,
                     info.master_port, info.local, str(info.run_dir)]))
                 assert "token" not in repr(info)
-            # The SDK draws nothing from the script's generators.
+            # The SDK does not use the script's random generators.
             assert random.random() == first
             """,
             TRAINYARD_LATEST_CHECKPOINT="c0ffee",
@@ -137,7 +137,7 @@ class Ends(ContextCase):
             ],
         )
 
-    def test_error(self):
+    def test_an_uncaught_exception_ends_the_run_as_error(self):
         _, err = self.run_script(
             """
             import trainyard
@@ -151,7 +151,7 @@ class Ends(ContextCase):
         self.assert_end("ERROR", r"^ValueError: the loss is .* é \(<string>, line 5\)$")
         self.assertEqual(len(self.platform.reports), 1)
 
-    def test_exit_codes(self):
+    def test_an_exit_code_other_than_zero_ends_the_run_as_error(self):
         script = "import sys, trainyard\nwith trainyard.init():\n    sys.exit({})\n"
         for value, code, reason in (
             ("", 0, "FINISHED"),
@@ -163,7 +163,7 @@ class Ends(ContextCase):
             self.run_script(script.format(value), code=code)
             self.assert_end(reason, "sys.exit" if code else "^$")
 
-    def test_acknowledged_stop(self):
+    def test_an_acknowledged_stop_is_recorded_in_end_json(self):
         self.platform.ask_to_stop("pause")
         self.run_script(
             """
@@ -179,7 +179,7 @@ class Ends(ContextCase):
         self.assert_end("ACKNOWLEDGED_STOP", "pause")
         self.assertEqual([c["state"] for c in self.platform.checkpoints.values()], ["COMPLETED"])
 
-    def test_a_stop_that_the_script_did_not_see_is_not_acknowledged(self):
+    def test_a_stop_seen_without_auto_ack_is_not_acknowledged(self):
         self.platform.ask_to_stop("pause")
         self.run_script(
             """
@@ -191,7 +191,7 @@ class Ends(ContextCase):
         )
         self.assert_end("FINISHED")
 
-    def test_an_acknowledged_stop_survives_a_hard_exit(self):
+    def test_an_acknowledged_stop_survives_os_exit(self):
         self.platform.ask_to_stop("preempted")
         self.run_script(
             """
@@ -204,7 +204,7 @@ class Ends(ContextCase):
         )
         self.assert_end("ACKNOWLEDGED_STOP", "preempted")
 
-    def test_an_error_after_an_acknowledged_stop_is_an_error(self):
+    def test_an_error_after_an_acknowledged_stop_ends_the_run_as_error(self):
         self.platform.ask_to_stop("pause")
         self.run_script(
             """
@@ -218,7 +218,7 @@ class Ends(ContextCase):
         )
         self.assert_end("ERROR", "the disk is gone")
 
-    def test_invalid_hyperparameters_stand_whatever_follows(self):
+    def test_invalid_hyperparameters_remain_the_reason_after_a_later_error(self):
         self.run_script(
             """
             import trainyard
@@ -230,7 +230,7 @@ class Ends(ContextCase):
         )
         self.assert_end("INVALID_HYPERPARAMETERS")
 
-    def test_a_context_left_open_is_delivered_at_exit(self):
+    def test_a_context_that_is_left_open_delivers_its_reports_at_exit(self):
         self.run_script(
             """
             import trainyard
@@ -239,12 +239,12 @@ class Ends(ContextCase):
             """
         )
         self.assertEqual(len(self.platform.reports), 1)
-        # The exit code says all that is known.
+        # No end record is written: the exit code is all that is known.
         self.assertFalse((self.run_dir / "end.json").exists())
         self.run_script("import trainyard\nctx = trainyard.init()\nraise KeyError('lost')", code=1)
         self.assert_end("ERROR", "KeyError: 'lost'")
 
-    def test_close_without_with(self):
+    def test_close_ends_a_context_that_was_opened_without_with(self):
         self.run_script(
             """
             import trainyard
@@ -278,7 +278,7 @@ class Ends(ContextCase):
         self.assert_end("FINISHED")
         self.assertEqual(self.platform.values("training", "from"), ["child", "parent"])
 
-    def test_multiprocessing_workers_report(self):
+    def test_multiprocessing_workers_can_report(self):
         script = self.folder / "workers.py"
         script.write_text(
             textwrap.dedent(
@@ -296,7 +296,7 @@ class Ends(ContextCase):
         self.run_script(f"import runpy\nrunpy.run_path({str(script)!r}, run_name='__main__')\n")
         self.assertEqual(sorted(self.platform.values("workers", "n")), list(range(30)))
 
-    def test_several_processes_of_a_node(self):
+    def test_several_processes_of_a_node_report_without_losses(self):
         script = """
             import sys, trainyard
             with trainyard.init() as ctx:

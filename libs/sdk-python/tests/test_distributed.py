@@ -1,4 +1,4 @@
-"""The processes of one run agree with each other, and notice who is gone."""
+"""The processes of one run exchange values, and notice the loss of a process."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ rank = together.rank
 
 
 def links():
-    """Both ends of a connection."""
+    """Yields both ends of a connection."""
     with socket.create_server(("127.0.0.1", 0)) as server:
         near = socket.create_connection(server.getsockname())
         far, _ = server.accept()
@@ -36,7 +36,7 @@ def links():
 
 class DistributedCase(ContextCase):
     def launch(self, script, size=3, hosts=1, **env):
-        """Starts a process for each rank; a host has a run's folder of its own."""
+        """Starts a process for each rank; each host has a separate run folder."""
         port, per_host = str(free_port()), size // hosts
         env = {"TMPDIR": str(self.folder), "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": port, **env}
         if hosts > 1:
@@ -54,7 +54,7 @@ class DistributedCase(ContextCase):
         return processes
 
     def finish(self, processes, codes=None):
-        """Each rank's output. ``codes`` are the exit codes that are wanted, None for any."""
+        """Returns each rank's output. ``codes`` are the expected exit codes, None for any."""
         told = [process.communicate(timeout=240) for process in processes]
         for n, process in enumerate(processes):
             wanted = codes[n] if codes is not None else 0
@@ -93,16 +93,16 @@ class Exchange(DistributedCase):
     def test_ranks_of_one_host_exchange_objects(self):
         out, _ = self.together(EXCHANGE, size=3)
         self.assertTrue(all("the context is closed" in text for text in out), out)
-        # Nothing is left by which a later run could be misled.
+        # No files are left that could mislead a later run.
         self.assertEqual([f.name for f in self.folder.glob("trainyard-*/*.chief")], [])
 
     def test_ranks_of_two_hosts_exchange_objects(self):
         self.together(EXCHANGE, size=4, hosts=2)
 
-    def test_ranks_without_a_task_exchange_objects(self):
+    def test_ranks_outside_of_a_task_exchange_objects(self):
         self.together(EXCHANGE, size=2, TRAINYARD_TRIAL_ID="", TRAINYARD_TOKEN="")
 
-    def test_one_process_needs_nobody(self):
+    def test_a_single_process_exchanges_objects_with_itself(self):
         alone = trainyard.DistributedContext(
             rank=0, size=1, local_rank=0, local_size=1, cross_rank=0, cross_size=1
         )
@@ -112,7 +112,7 @@ class Exchange(DistributedCase):
         alone.barrier()
         alone.close()
 
-    def test_contexts_one_after_the_other(self):
+    def test_contexts_can_be_opened_one_after_the_other(self):
         script = """
             for n in range(3):
                 assert together.allgather(n) == [n] * together.size
@@ -121,7 +121,7 @@ class Exchange(DistributedCase):
             """
         self.together(script)
 
-    def test_a_forked_child_is_no_member(self):
+    def test_a_forked_child_cannot_use_its_parents_context(self):
         script = """
             pid = os.fork()
             if pid == 0:
@@ -149,7 +149,7 @@ LOST = """
 
 
 class Lost(DistributedCase):
-    def test_a_rank_that_dies_is_named_on_the_others(self):
+    def test_a_rank_that_ends_is_named_in_the_other_ranks_errors(self):
         for how in (
             "os.kill(os.getpid(), signal.SIGKILL)",
             "os._exit(0)",
@@ -161,7 +161,7 @@ class Lost(DistributedCase):
                     for rank in (0, 2, 3):
                         self.assertRegex(out[rank], "^3 rank 1 has ended or left the context")
 
-    def test_a_chief_that_ends_early_is_named_by_the_others(self):
+    def test_a_chief_that_ends_early_is_named_in_the_other_ranks_errors(self):
         out, _ = self.together(
             LOST.format("pass").replace("rank == 1", "rank == 0").replace("pass", "os._exit(9)"),
             [9, 0, 0],
@@ -169,7 +169,7 @@ class Lost(DistributedCase):
         for text in out[1:]:
             self.assertRegex(text, "^3 rank 0 has ended")
 
-    def test_a_rank_that_was_heard_may_leave(self):
+    def test_a_rank_may_leave_after_its_value_was_gathered(self):
         for awaited in (False, True):
             (hub_to_1, one), (hub_to_2, two) = links(), links()
             first, second = Collectives(1, [0, 1, 2], {0: one}), Collectives(2, [0, 1, 2], {0: two})
@@ -189,7 +189,7 @@ class Lost(DistributedCase):
             for star in (hub, first, second):
                 star.close()
 
-    def test_a_hanging_rank_is_waited_for_and_its_end_is_noticed(self):
+    def test_the_end_of_a_hanging_rank_ends_the_wait_of_the_others(self):
         script = """
             print(os.getpid(), flush=True)
             if rank == 1:
@@ -204,7 +204,7 @@ class Lost(DistributedCase):
         for rank in (0, 2):
             self.assertIn("DistributedError: rank 1 has ended", err[rank])
 
-    def test_calls_that_differ_between_ranks_are_reported(self):
+    def test_calls_that_differ_between_ranks_raise(self):
         script = """
             together.barrier()
             if rank == 1:
@@ -229,14 +229,14 @@ class Joining(DistributedCase):
         env = {"TMPDIR": str(self.folder), "MASTER_PORT": "1", **env}
         return _rendezvous.rendezvous_of(env, 1, None, None)
 
-    def test_a_rank_that_does_not_join_is_named(self):
+    def test_a_rank_that_does_not_join_is_named_in_the_error(self):
         with mock.patch.object(_join, "JOIN_S", 0.2):
             with self.assertRaisesRegex(trainyard.DistributedError, "^ranks 1, 2 did not join"):
                 _join.join(place(0, 3), self.rendezvous())
             with self.assertRaisesRegex(trainyard.DistributedError, "^rank 1 could not join"):
                 _join.join(place(1), self.rendezvous())
 
-    def test_strangers_are_left_outside(self):
+    def test_connections_without_the_runs_secret_are_refused(self):
         with mock.patch.object(_join, "JOIN_S", 3.0), mock.patch.object(_join, "HANDSHAKE_S", 0.2):
             rendezvous = self.rendezvous()
             pid = os.fork()
@@ -257,7 +257,7 @@ class Joining(DistributedCase):
             star.close()
             self.assertEqual(os.waitpid(pid, 0)[1], 0)
 
-    def test_a_rank_that_is_there_twice(self):
+    def test_two_processes_with_the_same_rank_raise(self):
         script = "import trainyard\nprint(trainyard.DistributedContext({}))\n"
         given = "rank={0}, size=3, local_rank={0}, local_size=3, cross_rank=0, cross_size=1"
         env = {"TMPDIR": str(self.folder), "MASTER_PORT": "2"}
@@ -266,7 +266,7 @@ class Joining(DistributedCase):
         for text in err:
             self.assertIn("two processes joined as rank 1", text)
 
-    def test_sizes_that_differ(self):
+    def test_ranks_with_different_sizes_raise(self):
         script = "import trainyard\nprint(trainyard.DistributedContext({}))\n"
         given = "rank={0}, size={1}, local_rank={0}, local_size={1}, cross_rank=0, cross_size=1"
         env = {"TMPDIR": str(self.folder), "MASTER_PORT": "3"}
@@ -275,7 +275,7 @@ class Joining(DistributedCase):
         for text in err:
             self.assertIn("the same size= and cross_size= on every rank", text)
 
-    def test_places_that_cannot_be(self):
+    def test_an_impossible_rank_or_size_raises(self):
         fields = {"rank": 0, "size": 1, "local_rank": 0, "local_size": 1}
         fields.update(cross_rank=0, cross_size=1)
         for wrong in ({"rank": 1}, {"local_rank": -1}, {"size": 0}, {"local_size": 2}):
@@ -284,7 +284,7 @@ class Joining(DistributedCase):
         with self.assertRaises(TypeError):
             trainyard.DistributedContext(**{**fields, "rank": "0"})
 
-    def test_a_task_whose_script_has_a_launcher_of_its_own(self):
+    def test_a_script_with_its_own_launcher_joins_in_a_task(self):
         script = """
         place = dict(rank=rank, size=2, local_rank=rank, local_size=2, cross_rank=0, cross_size=1)
         alone = trainyard.DistributedContext(chief_ip="127.0.0.1", **place)
@@ -300,7 +300,7 @@ class Joining(DistributedCase):
         self.assertEqual([text.strip() for text in out], ["[0, 1]", "[0, 1]"])
         self.assertFalse((self.run_dir / "chief.port").exists())
 
-    def test_an_environment_that_says_too_little(self):
+    def test_an_incomplete_environment_raises_and_names_the_variable(self):
         with mock.patch.dict(os.environ, clear=True):
             with self.assertRaisesRegex(trainyard.DistributedError, "LOCAL_WORLD_SIZE"):
                 trainyard.DistributedContext.from_torch_distributed()

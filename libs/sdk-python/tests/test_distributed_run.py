@@ -1,4 +1,4 @@
-"""The processes of one run report and end as one, and stop at the same batch."""
+"""The processes of one run report and end as one run, and stop at the same batch."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ REPORTS = """
 
 
 class Reports(DistributedCase):
-    def test_only_the_chief_reports_and_ends_the_run(self):
+    def test_only_the_chief_reports_and_records_the_end(self):
         self.together(REPORTS, size=4, hosts=2)
         self.assertEqual(self.platform.values("training", "rank"), [0, 0, 0])
         self.assertEqual(self.platform.values("validation", "rank"), [0, 0, 0])
         self.assert_end("FINISHED")
         self.assertFalse((self.folder / "run-1" / "end.json").exists())
 
-    def test_every_rank_reports_what_is_combined_over_the_ranks(self):
+    def test_every_rank_reports_values_that_are_combined_over_the_ranks(self):
         script = """
             with trainyard.init(distributed=together) as ctx:
                 ctx.train.report_metrics("speed", 1, {"tokens": 10 * rank}, aggregation="sum")
@@ -54,13 +54,13 @@ class Reports(DistributedCase):
             ],
         )
 
-    def test_ranks_without_a_cluster_share_one_folder(self):
+    def test_ranks_in_local_mode_share_one_folder(self):
         env = {"TRAINYARD_TRIAL_ID": "", "TRAINYARD_LOCAL_DIR": str(self.folder / "local")}
         _, err = self.together(REPORTS, **env)
         self.assertEqual(sum("not in a task" in text for text in err), 1, err)
         self.assertEqual([f.name for f in (self.folder / "local").iterdir()], ["run-1"])
 
-    def test_any_rank_can_say_that_the_hyperparameters_are_unfit(self):
+    def test_any_rank_can_report_invalid_hyperparameters(self):
         script = """
             with trainyard.init(distributed=together) as ctx:
                 if rank == 1:
@@ -69,7 +69,7 @@ class Reports(DistributedCase):
         self.together(script)
         self.assert_end("INVALID_HYPERPARAMETERS")
 
-    def test_the_first_to_fail_is_the_runs_error(self):
+    def test_the_error_of_the_first_failing_rank_is_the_runs_error(self):
         script = """
             with trainyard.init(distributed=together) as ctx:
                 together.barrier()
@@ -81,12 +81,12 @@ class Reports(DistributedCase):
         self.assertIn("DistributedError", err[0])
         self.assert_end("ERROR", r"^rank 1: ValueError: boom \(<string>, line 9\)$")
 
-    def test_a_neighbours_complaint_gives_way_to_the_cause(self):
+    def test_an_error_about_a_lost_rank_is_replaced_by_that_ranks_error(self):
         script = """
             with trainyard.init(distributed=together) as ctx:
                 if rank == 1:
                     together.close()
-                    # Not before the others have complained.
+                    # The other ranks have recorded the loss of this one.
                     while not os.path.exists(os.environ["TRAINYARD_RUN_DIR"] + "/end.json"):
                         pass
                     raise ValueError("the cause")
@@ -99,7 +99,7 @@ class Reports(DistributedCase):
 TRAINING = """
     with trainyard.init(distributed=together) as ctx:
         for batch in range(1, 1_000_000):
-            # Ranks are as far apart as synchronous training lets them be.
+            # The gathering lets ranks be as far apart as in synchronous training.
             together.gather(batch)
             if rank == 0:
                 together.broadcast(batch)
@@ -131,14 +131,14 @@ class Preemption(DistributedCase):
             self.assert_end("ACKNOWLEDGED_STOP", "^pause$")
             self.platform.stop_why = None
 
-    def test_the_shutdown_of_another_host_stops_all(self):
+    def test_the_shutdown_of_one_host_stops_all_ranks(self):
         processes = self.launch(TRAINING, size=4, hosts=2)
         stop_file = self.folder / "run-1" / "stop.json"
         why = self.stops(processes, lambda: stop_file.write_text('{"why": "shutdown"}'))
         self.assertEqual(why, "shutdown")
         self.assert_end("ACKNOWLEDGED_STOP", "^shutdown$")
 
-    def test_the_chief_only(self):
+    def test_in_mode_chief_only_should_preempt_raises_on_other_ranks(self):
         script = """
             mode = trainyard.PreemptMode.ChiefOnly
             with trainyard.init(distributed=together, preempt_mode=mode) as ctx:
@@ -153,7 +153,7 @@ class Preemption(DistributedCase):
             """
         self.together(script)
 
-    def test_each_for_itself(self):
+    def test_in_mode_workers_ask_platform_each_rank_sees_the_stop(self):
         self.assertIs(
             trainyard.PreemptMode.WorkersAskMaster, trainyard.PreemptMode.WorkersAskPlatform
         )

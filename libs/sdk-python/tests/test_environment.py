@@ -24,7 +24,7 @@ class Environment(SenderCase):
     def asked(self):
         return [one for one in self.platform.requests if one.path.endswith("/environment")]
 
-    def test_the_packages_are_those_that_an_import_finds(self):
+    def test_the_reported_packages_are_those_that_python_imports(self):
         self.tell()
         (request,) = self.asked()
         self.assertEqual(
@@ -36,12 +36,12 @@ class Environment(SenderCase):
         self.assertEqual(body["packages"], _environment.packages())
         self.assertIn("pip", body["packages"])
 
-    def test_a_report_is_retried_while_the_platform_is_away_and_then_given_up(self):
+    def test_the_report_is_retried_for_a_limited_time_while_the_platform_is_unavailable(self):
         with mock.patch.object(self.platform, "handle", side_effect=lambda _: Answer(503)):
             self.tell()
         self.assertEqual(len(self.asked()), 8)
 
-    def test_no_fault_reaches_the_script(self):
+    def test_a_failed_report_raises_nothing_in_the_script(self):
         for answer in (RESET, Answer(404), Answer(500)):
             with mock.patch.object(self.platform, "handle", side_effect=lambda _, a=answer: a):
                 self.tell()

@@ -1,4 +1,4 @@
-"""GPUs are read through NVML, here one of the test's own."""
+"""GPUs are read through NVML, here through a fake."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from trainyard.profiler import _gpus
 
 
 class FakeNvml:
-    """NVML's calls on two GPUs, of which the second does not report its power."""
+    """NVML's functions for two GPUs. The second does not report its power."""
 
     nvmlInit_v2 = staticmethod(lambda: 0)
     nvmlShutdown = staticmethod(lambda: 0)
@@ -63,7 +63,7 @@ class Gpus(unittest.TestCase):
             sources = _gpus.gpus_here(FakeNvml)
         return [(device, values) for s in sources for _, device, values in s.read(0.0)]
 
-    def test_each_gpu_reports_what_it_measures(self):
+    def test_each_gpu_reports_the_values_that_it_measures(self):
         first, second = self.read()
         self.assertEqual(
             first,
@@ -82,12 +82,12 @@ class Gpus(unittest.TestCase):
         self.assertEqual(second[0], "1")
         self.assertNotIn("power_watts", second[1])
 
-    def test_only_those_that_the_process_may_use(self):
+    def test_only_gpus_in_cuda_visible_devices_are_read(self):
         self.assertEqual([device for device, _ in self.read("1")], ["1"])
         self.assertEqual([device for device, _ in self.read("GPU-aa")], ["1"])
         self.assertEqual(self.read(""), [])
 
-    def test_a_machine_without_the_library_has_none(self):
+    def test_a_machine_without_nvml_has_no_gpus(self):
         def absent():
             raise OSError("libnvidia-ml.so.1: cannot open shared object file")
 

@@ -28,7 +28,7 @@ rank, size = together.rank, together.size
 
 
 class LaunchCase(ContextCase):
-    # Far more than a launch takes on two busy cores.
+    # A launch takes much less time on two busy cores.
     timeout_s = 360
 
     def setUp(self):
@@ -44,7 +44,7 @@ class LaunchCase(ContextCase):
             "TRAINYARD_SLOT_IDS": ",".join(map(str, range(slots))),
             "TRAINYARD_NODE_RANK": str(node),
             "TRAINYARD_NNODES": str(nodes),
-            # Not the one that every launch prefers: another may take it between a look and its use.
+            # Launches do not use the default port: another launch may take it between the check and the use.
             "TRAINYARD_MASTER_PORT": str(free_port()),
             **env,
         }
@@ -69,7 +69,7 @@ class LaunchCase(ContextCase):
         return sorted(out.splitlines()), err
 
     def nodes(self, script, codes, slots=2):
-        """Launches on two nodes; returns what each wrote to stderr."""
+        """Launches on two nodes, and returns the stderr of each."""
         port = str(free_port())
         processes = [
             self.node(script, node=n, nodes=2, slots=slots, TRAINYARD_MASTER_PORT=port)
@@ -99,7 +99,7 @@ class Starting(LaunchCase):
             lines = [f"[rank={w[0]}] {w} {w[0]} {size} 0 1 --lr 1" for w in want]
             self.assertEqual(out, lines, err)
 
-    def test_two_nodes_of_different_size(self):
+    def test_nodes_with_different_numbers_of_slots_form_one_run(self):
         port = str(free_port())
         many = self.node(WHO, node=0, nodes=2, slots=2, TRAINYARD_MASTER_PORT=port)
         one = self.node(WHO, node=1, nodes=2, slots=1, TRAINYARD_MASTER_PORT=port)
@@ -107,7 +107,7 @@ class Starting(LaunchCase):
         lines = ["[rank=0] 0 3 0 2 0 2", "[rank=1] 1 3 1 2 0 2"]
         self.assertEqual(self.finish(many)[0], lines)
 
-    def test_the_forms_of_a_command(self):
+    def test_a_command_may_be_a_script_a_module_or_a_program(self):
         for words in (
             ("train.py", "a"),
             ("--", "train.py", "a"),
@@ -118,11 +118,11 @@ class Starting(LaunchCase):
             out, _ = self.launch("print(sys.argv[1:])", slots=1, words=words)
             self.assertEqual(out, ["[rank=0] ['a']"], words)
 
-    def test_outside_of_a_task(self):
+    def test_the_launcher_starts_the_processes_outside_of_a_task(self):
         out, _ = self.launch(WHO, "--nproc-per-node=2", TRAINYARD_TRIAL_ID="", TRAINYARD_TOKEN="")
         self.assertEqual(len(out), 2)
 
-    def test_a_rendezvous_port_that_is_taken_here_is_replaced(self):
+    def test_a_rendezvous_port_that_is_in_use_is_replaced(self):
         with socket.socket() as sock:
             sock.bind(("", 0))
             sock.listen()
@@ -132,7 +132,7 @@ class Starting(LaunchCase):
             )
         self.assertNotEqual(out, [f"[rank=0] {port}"])
 
-    def test_a_port_of_the_launchers_that_is_taken_is_named(self):
+    def test_a_launchers_port_that_is_in_use_is_named_in_the_error(self):
         with socket.socket() as sock:
             sock.bind(("", 0))
             sock.listen()
@@ -141,7 +141,7 @@ class Starting(LaunchCase):
             _, err = self.launch("", code=2, nodes=2, **env)
         self.assertIn(f"port {port} of this host, where the launchers of the run meet", err)
 
-    def test_a_rank_without_the_addresses_of_the_others_logs_a_warning(self):
+    def test_a_rank_without_distributed_logs_one_warning(self):
         _, err = self.launch("with trainyard.init(): pass")
         self.assertEqual(err.count("has no distributed="), 1, err)
 
@@ -153,7 +153,7 @@ class Starting(LaunchCase):
 
 
 class Options(unittest.TestCase):
-    def test_wrong_ones_are_named_with_the_remedy(self):
+    def test_an_invalid_option_is_refused_with_its_correction(self):
         for words, said in (
             (["--trial", "model:Trial"], "Trainer"),
             (["--batch-size", "4", "train.py"], "put options of the script after its name"),
@@ -166,7 +166,7 @@ class Options(unittest.TestCase):
             with self.assertRaisesRegex(UsageError, said, msg=words):
                 parse(words, 1.0)
 
-    def test_torchruns_are_taken(self):
+    def test_options_of_torchrun_are_accepted(self):
         options = parse(
             [
                 "--nnodes",
@@ -188,7 +188,7 @@ class Options(unittest.TestCase):
         self.assertEqual(options.without_effect, ["--max-restarts", "--redirects"])
         self.assertEqual(options.command[1:], ["t.py", "-x"])
 
-    def test_a_node_that_cannot_be(self):
+    def test_node_options_that_contradict_each_other_are_refused(self):
         with self.assertRaisesRegex(UsageError, "--nnodes of at least 4"):
             torch.node_of(parse(["--node-rank=3", "t.py"], 1.0), {})
         with self.assertRaisesRegex(UsageError, "--master-port"):
@@ -217,7 +217,7 @@ class Dying(LaunchCase):
         self.assertRegex(said[0], f"^trainyard: {headline}")
         self.assertRegex(said[-1], f"^trainyard: the run ended because of {headline}")
 
-    def test_one_that_raises_is_the_runs_end_with_its_traceback(self):
+    def test_an_exception_of_a_rank_is_the_runs_error_with_its_traceback(self):
         _, err = self.launch(DYING.format(RAISE), code=1, slots=3)
         self.assert_first(err, r"rank 2: ValueError: boom \(train.py, line 9\)")
         self.assertIn('    File "', err)
@@ -227,12 +227,12 @@ class Dying(LaunchCase):
         self.assertEqual(head, "rank 2: ValueError: boom (train.py, line 9)")
         self.assertRegex(rest, r"^Traceback(.|\n)*ValueError: boom$")
 
-    def test_one_that_is_killed(self):
+    def test_a_killed_rank_is_the_runs_error(self):
         _, err = self.launch(DYING.format(KILL), code=137, slots=3)
         self.assert_first(err, "rank 2: was ended by SIGKILL")
         self.assert_end("ERROR", "^rank 2: was ended by SIGKILL")
 
-    def test_one_that_leaves_early(self):
+    def test_a_rank_that_exits_early_with_code_0_is_named_in_the_runs_error(self):
         _, err = self.launch(DYING.format(LEAVE), code=1, slots=3)
         said = (
             "rank 2 exited with code 0 while others were still at work; then rank [01]: .*Distrib"
@@ -240,7 +240,7 @@ class Dying(LaunchCase):
         self.assert_first(err, said)
         self.assert_end("ERROR", said)
 
-    def test_those_that_hang_are_ended_with_it(self):
+    def test_ranks_that_hang_are_killed_after_another_rank_failed(self):
         script = """
             signal.signal(signal.SIGTERM, signal.SIG_IGN)
             together.barrier()
@@ -253,7 +253,7 @@ class Dying(LaunchCase):
         self.assert_first(err, "rank 1: exited with code 1: no data")
         self.assertIn("rank 0 was ended because of that", err)
 
-    def test_a_script_without_the_sdk(self):
+    def test_an_exception_in_a_script_without_the_sdk_is_the_runs_error(self):
         script = """
             if rank == 1:
                 try:
@@ -267,7 +267,7 @@ class Dying(LaunchCase):
             "ERROR", r"^rank 1: RuntimeError: no key \(train.py, line 10\)\n\nTraceback"
         )
 
-    def test_over_two_nodes_both_report_the_first_failure(self):
+    def test_the_launchers_of_two_nodes_report_the_same_first_failure(self):
         for how, said, code in (
             (RAISE, r"^rank 3: ValueError: boom", 1),
             (KILL, "^rank 3: was ended by SIGKILL", 137),
@@ -280,9 +280,9 @@ class Dying(LaunchCase):
                 self.assert_first(err, said[1:])
                 self.assertRegex(end["message"], said)
 
-    def test_the_other_nodes_launcher_is_lost(self):
+    def test_a_launcher_ends_its_ranks_when_another_nodes_launcher_is_lost(self):
         port = str(free_port())
-        # The rank of the launcher that is killed is left to an agent that is not here.
+        # The rank of the killed launcher is not stopped, because this test has no agent.
         script = 'print("up", flush=True)\nsignal.alarm(240)\nsignal.pause()'
         first, second = [
             self.node(script, node=n, nodes=2, slots=1, TRAINYARD_MASTER_PORT=port) for n in (0, 1)
@@ -294,14 +294,14 @@ class Dying(LaunchCase):
         _, err = self.finish(first, 1)
         self.assert_first(err, r"another node of the run is gone \(node 1 has ended")
 
-    def test_unfit_hyperparameters_stand(self):
+    def test_invalid_hyperparameters_remain_the_reason_after_exit_code_1(self):
         script = DYING.format(
             "ctx.train.report_early_exit(trainyard.EarlyExitReason.INVALID_HP); sys.exit(1)"
         )
         self.launch(script, code=1)
         self.assert_end("INVALID_HYPERPARAMETERS")
 
-    def test_all_that_is_well_is_finished(self):
+    def test_a_run_on_two_nodes_without_failures_ends_as_finished(self):
         script = """
             with trainyard.init(distributed=together) as ctx:
                 together.barrier()
@@ -311,7 +311,7 @@ class Dying(LaunchCase):
 
 
 class Signalled(LaunchCase):
-    def test_sigterm_outside_of_a_task_reaches_the_ranks(self):
+    def test_sigterm_outside_of_a_task_is_forwarded_to_the_ranks(self):
         script = """
             def leave(number, frame):
                 print("leaving", flush=True)
@@ -328,7 +328,7 @@ class Signalled(LaunchCase):
         out, _ = self.finish(process)
         self.assertEqual(out, ["[rank=0] leaving", "[rank=1] leaving"])
 
-    def test_inside_a_task_the_agent_signals_everyone_itself(self):
+    def test_sigterm_inside_a_task_is_not_forwarded_to_the_ranks(self):
         script = """
             print("up", flush=True)
             signal.pause()
@@ -338,12 +338,12 @@ class Signalled(LaunchCase):
             self.assertIn("up", process.stdout.readline())
         process.send_signal(signal.SIGTERM)
         self.finish(process, 143)
-        # An end by a signal is no error of the script's.
+        # An end by a signal is not an error of the script.
         self.assertFalse((self.run_dir / "end.json").exists())
 
 
 class Told(unittest.TestCase):
-    def test_a_long_traceback_keeps_its_end(self):
+    def test_a_long_traceback_is_cut_at_its_beginning(self):
         lines = [f'  File "f{n}.py", line {n}, in f' for n in range(200)]
         text = ["Traceback (most recent call last):", *lines, "ValueError: last"]
         message = _failure.failure_of(1, 0, 1, text, None).message()
@@ -351,7 +351,7 @@ class Told(unittest.TestCase):
         self.assertTrue(message.startswith("rank 1: ValueError: last (f199.py, line 199)"), message)
         self.assertTrue(message.endswith('f199.py", line 199, in f\nValueError: last'), message)
 
-    def test_errors_of_a_lost_peer_are_recognised(self):
+    def test_errors_about_a_lost_process_are_recognized(self):
         head = "Traceback (most recent call last):"
         for last, follows in (
             ("torch.distributed.DistBackendError: NCCL error", True),
@@ -362,7 +362,7 @@ class Told(unittest.TestCase):
         ):
             failure = _failure.failure_of(0, 0, 1, [head, "  x", last], None)
             self.assertEqual(failure.follows, follows, last)
-        # Torch prints this prefix once its process group is there.
+        # Torch prints this prefix after its process group was created.
         prefixed = [f"[rank0]: {line}" for line in (head, '  File "t.py", line 3', "ValueError: x")]
         said = _failure.failure_of(0, 0, 1, prefixed, None)
         self.assertEqual(said.summary, "ValueError: x (t.py, line 3)")

@@ -1,4 +1,4 @@
-"""Outside of a task nobody else ends the ranks of a launcher that was killed."""
+"""Outside of a task, the guard stops the ranks of a launcher that was killed."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ WAITING = """
 
 
 class Guarding(LaunchCase):
-    def test_the_ranks_end_with_a_launcher_that_is_killed(self):
+    def test_the_ranks_of_a_killed_launcher_are_killed(self):
         nowhere = {"TRAINYARD_TRIAL_ID": "", "TRAINYARD_TOKEN": ""}
         process = self.node(WAITING, "--nproc-per-node=2", **nowhere)
         words = [process.stdout.readline().split() for _ in range(2)]
         process.kill()
-        # It ends once nobody holds the ranks' output open, which all of them do.
+        # The output ends only when all processes that have it open, the ranks and their children, have ended.
         for word in words:
             for pid in map(int, word[1:]):
                 self.wait_for_end_of(pid)
@@ -38,7 +38,7 @@ class Guarding(LaunchCase):
         ready, _, _ = select.select([watched], [], [], self.timeout_s)
         self.assertTrue(ready, f"{pid} is still there")
 
-    def test_a_launcher_that_ends_by_itself_ends_nobody_else(self):
+    def test_a_launcher_that_ends_normally_kills_no_other_process(self):
         left = """
             if os.fork() == 0:
                 os.setsid()

@@ -1,4 +1,4 @@
-"""Outside a task the same script runs, into a folder."""
+"""Outside of a task, the same script runs and writes into a folder."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class Local(unittest.TestCase):
         lines = (self.folder / f"here/run-{run}/spool/reports.ndjson").read_text().splitlines()
         return [json.loads(line) for line in lines]
 
-    def test_the_whole_api(self):
+    def test_the_whole_api_works_in_local_mode(self):
         with self.init(local_hparams={"lr": 0.1}, local_config={"name": "x"}, local_seed=5) as ctx:
             self.assertEqual(ctx.info.hparams, {"lr": 0.1})
             self.assertEqual(ctx.info.config, {"name": "x"})
@@ -60,14 +60,14 @@ class Local(unittest.TestCase):
         end = json.loads((self.folder / "here/run-1/end.json").read_text())
         self.assertEqual(end["reason"], "END_REASON_FINISHED")
 
-    def test_a_used_folder_is_continued_from_its_latest_complete_checkpoint(self):
+    def test_a_second_run_in_a_folder_continues_from_the_latest_complete_checkpoint(self):
         with self.init() as ctx:
             for steps in (1, 2):
                 with ctx.checkpoint.store_path({"steps_completed": steps}) as (path, uuid):
                     (path / "a").write_text(str(steps))
             with contextlib.suppress(KeyError), ctx.checkpoint.store_path({"steps_completed": 3}):
                 raise KeyError
-        # A line that a kill has torn is no complete checkpoint.
+        # An incomplete line, left by a killed process, is not a complete checkpoint.
         with open(self.folder / "here/checkpoints/complete.ndjson", "ab") as file:
             file.write(b'{"uuid":"torn","mani')
         with self.init() as ctx:
@@ -79,7 +79,7 @@ class Local(unittest.TestCase):
                 pass
         self.assertEqual(self.init().info.latest_checkpoint, later)
 
-    def test_the_folder_comes_from_the_environment_or_is_new(self):
+    def test_the_local_folder_comes_from_the_environment_or_is_new(self):
         os.environ["TRAINYARD_LOCAL_DIR"] = str(self.folder / "there")
         with self.init(local_dir=None) as ctx:
             self.assertEqual(ctx.info.run_dir, self.folder / "there/run-1")
@@ -100,7 +100,7 @@ class Local(unittest.TestCase):
         for run_dir in found:
             self.assertEqual(Path(run_dir).parents[1], self.folder.resolve() / "trainyard-local")
 
-    def test_an_error_is_recorded(self):
+    def test_an_exception_in_local_mode_is_recorded_in_end_json(self):
         with contextlib.suppress(ValueError), self.init():
             raise ValueError("no")
         end = json.loads((self.folder / "here/run-1/end.json").read_text())
@@ -108,7 +108,7 @@ class Local(unittest.TestCase):
 
 
 class Package(unittest.TestCase):
-    def test_the_source_is_python_3_9(self):
+    def test_the_sdks_source_is_valid_python_3_9(self):
         import ast
 
         files = sorted(SRC.glob("trainyard/*.py"))
@@ -116,7 +116,7 @@ class Package(unittest.TestCase):
         for file in files:
             ast.parse(file.read_text(), str(file), feature_version=(3, 9))
 
-    def test_only_the_standard_library_is_imported(self):
+    def test_importing_the_sdk_imports_only_the_standard_library(self):
         script = (
             "import sys\nbefore = set(sys.modules)\nimport trainyard\n"
             "new = {name.split('.')[0] for name in set(sys.modules) - before}\n"
@@ -132,7 +132,7 @@ class Package(unittest.TestCase):
         )
         self.assertEqual(found.stdout.strip(), "[]")
 
-    def test_every_public_name_is_documented(self):
+    def test_every_public_name_of_the_sdk_has_a_docstring(self):
         for name in trainyard.__all__:
             if not name.startswith("__"):
                 self.assertTrue(getattr(trainyard, name).__doc__, name)

@@ -1,4 +1,4 @@
-"""Whole scripts while the platform is away, or while they are killed: training continues, no report
+"""Whole scripts that run while the platform is unavailable, or that are killed: training continues, and no report
 is lost.
 """
 
@@ -29,26 +29,26 @@ class WithoutThePlatform(ContextCase):
         out, err = self.run_script(self.TRAIN)
         training_s, all_s = map(float, out.split())
         self.assertLess(training_s, 3.0)
-        # The end waits a bounded time and no longer.
+        # The end of the run waits for a limited time.
         self.assertLess(all_s, training_s + 8.0)
         self.assertEqual(len(self.spooled()), 1000)
         self.assert_end("FINISHED")
         return err
 
-    def test_nobody_listens(self):
+    def test_training_continues_while_the_platform_is_down(self):
         self.platform.stop()
         err = self.train()
         self.assertEqual(err.count("cannot accept reports"), 1, err)
 
-    def test_nobody_answers(self):
+    def test_training_continues_while_the_platform_does_not_answer(self):
         self.platform.faults = lambda request: HANG
         self.train()
 
-    def test_everything_is_refused(self):
+    def test_training_continues_while_the_platform_refuses_all_requests(self):
         self.platform.faults = lambda request: problem(401, "token_expired", "expired")
         self.train()
 
-    def test_checkpoints_cost_no_step_either(self):
+    def test_storing_checkpoints_is_fast_while_the_platform_is_down(self):
         self.platform.stop()
         self.platform.storage.mkdir()
         out, err = self.run_script(
@@ -74,7 +74,8 @@ class WithoutThePlatform(ContextCase):
                 print(*sorted(took))
             """
         )
-        # The first waits two seconds; the outage is known then. What a busy disk takes is not counted.
+        # The first store waits two seconds; after it the outage is known. The time of fsync on a busy disk is not
+        # counted.
         took = [float(one) for one in out.split()]
         self.assertLess(took[-1], 4.0)
         self.assertLess(took[len(took) // 2], 0.2, took)
@@ -83,7 +84,7 @@ class WithoutThePlatform(ContextCase):
         self.assertEqual(err.count("training continues"), 1, err)
         self.assert_end("FINISHED")
 
-    def test_the_service_returns_before_the_end(self):
+    def test_reports_are_delivered_when_the_service_returns_before_the_end(self):
         self.platform.faults = lambda request: Answer(503) if request.number < 4 else None
         self.train()
         self.assertEqual(len(self.platform.reports), 1000)
@@ -100,7 +101,7 @@ class Killed(ContextCase):
                 os.write(1, f"{step}\\n".encode())
         """
 
-    def test_kill_9_and_sigterm_lose_no_report_that_returned(self):
+    def test_a_report_that_returned_survives_sigkill_and_sigterm(self):
         draw = random.Random(7)
         for number, kind in enumerate([signal.SIGKILL, signal.SIGTERM, signal.SIGKILL]):
             self.run_dir = self.folder / f"run-{number}"
@@ -114,10 +115,10 @@ class Killed(ContextCase):
             steps = [r["stepsCompleted"] for r in self.spooled()]
             self.assertEqual(steps[:returned], list(range(1, returned + 1)))
             self.assertLessEqual(len(steps), returned + 1)
-            # The agent reads from the exit that it was a signal.
+            # No end record is written: the agent sees the signal in the exit status.
             self.assertFalse((self.run_dir / "end.json").exists())
 
-    def test_a_script_may_catch_sigterm_and_end_well(self):
+    def test_a_script_that_handles_sigterm_ends_as_finished(self):
         process = self.start(
             """
             import os, signal, sys, trainyard
@@ -136,7 +137,7 @@ class Killed(ContextCase):
         self.assert_end("FINISHED")
         self.assertEqual(len(self.platform.reports), 1)
 
-    def test_ctrl_c_is_an_error_and_still_delivered(self):
+    def test_ctrl_c_ends_the_run_as_error_and_reports_are_delivered(self):
         process = self.start(
             """
             import os, signal, trainyard
@@ -153,7 +154,7 @@ class Killed(ContextCase):
         self.assert_end("ERROR", "KeyboardInterrupt")
         self.assertEqual(len(self.platform.reports), 1)
 
-    def test_a_stop_while_training_reaches_it_within_a_second(self):
+    def test_a_stop_request_reaches_a_training_loop_within_a_second(self):
         process = self.start(
             """
             import os, time, trainyard
@@ -187,7 +188,7 @@ class WrongUse(ContextCase):
         self.assertIn(message, out)
         self.assertNotIn("run-token", out)
 
-    def test_an_incomplete_environment_is_named(self):
+    def test_init_names_the_variable_that_is_missing_or_invalid(self):
         self.assert_init_fails("TRAINYARD_TOKEN is not", TRAINYARD_TOKEN="")
         self.assert_init_fails("TRAINYARD_RUN_DIR is not", TRAINYARD_RUN_DIR="")
         self.assert_init_fails("TRAINYARD_RUN must be a whole number", TRAINYARD_RUN="two")
@@ -195,7 +196,7 @@ class WrongUse(ContextCase):
         self.assert_init_fails("must be a count of steps", TRAINYARD_STEPS_COMPLETED="many")
         self.assert_init_fails("is not an http or https address", TRAINYARD_URL="ftp://x")
 
-    def test_wrong_arguments_raise_at_the_call(self):
+    def test_invalid_arguments_raise_in_the_reporting_call(self):
         self.run_script(
             """
             import trainyard

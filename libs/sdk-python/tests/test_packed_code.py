@@ -11,7 +11,7 @@ from trainyard._code._ignored import Rules
 
 
 class Packing(unittest.TestCase):
-    def test_the_same_files_are_the_same_bytes(self) -> None:
+    def test_the_same_files_are_packed_to_the_same_bytes(self) -> None:
         with tempfile.TemporaryDirectory() as one, tempfile.TemporaryDirectory() as other:
             for folder in (one, other):
                 Path(folder, "inner").mkdir()
@@ -23,7 +23,7 @@ class Packing(unittest.TestCase):
             with self.assertRaisesRegex(ValueError, "not a folder"):
                 packed(Path(one, "a.py"))
 
-    def test_ignored_files_are_left_out(self) -> None:
+    def test_ignored_files_are_not_packed(self) -> None:
         with tempfile.TemporaryDirectory() as folder:
             for name in (
                 "a.py",
@@ -40,7 +40,7 @@ class Packing(unittest.TestCase):
                 names = tar.getnames()
         self.assertEqual([".trainyardignore", "a.py", "keep.bin", "src/data/y.py"], names)
 
-    def test_patterns_are_those_of_git(self) -> None:
+    def test_ignore_patterns_match_like_those_of_git(self) -> None:
         for pattern, path, out in (
             ("*.log", "deep/in/a.log", True),
             ("*.log", "a.log.txt", False),

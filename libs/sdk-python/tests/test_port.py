@@ -1,4 +1,4 @@
-"""A Core API script that was written for Determined runs once its imports are changed."""
+"""A Core API script of Determined runs after its imports are changed."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ class Ported(unittest.TestCase):
 
 
 class Core(Ported):
-    def test_the_names_of_core(self):
+    def test_det_core_has_the_names_of_determineds_core_api(self):
         with det.core.init(preempt_mode=det.core.PreemptMode.ChiefOnly) as core_context:
             self.assertIsInstance(core_context, det.core.Context)
             core_context.train.report_validation_metrics(steps_completed=1, metrics={"x": 1})
@@ -58,22 +58,22 @@ class Core(Ported):
         self.assertIs(det.core.DownloadMode, det.DownloadMode)
         self.assertTrue(list(path.iterdir()), "TensorboardMode.AUTO copies the metrics")
 
-    def test_tensorboard_by_hand(self):
+    def test_tensorboard_mode_manual_writes_no_metrics(self):
         with det.core.init(tensorboard_mode=det.core.TensorboardMode.MANUAL) as core_context:
             core_context.train.report_validation_metrics(steps_completed=1, metrics={"x": 1})
             self.assertEqual(list(core_context.train.get_tensorboard_path().iterdir()), [])
 
-    def test_a_storage_of_its_own_is_refused(self):
+    def test_core_init_refuses_checkpoint_storage(self):
         with self.assertRaisesRegex(ValueError, "checkpoint_storage.*in the configuration"):
             det.core.init(checkpoint_storage="s3://bucket")
 
-    def test_the_log_format_is_determineds(self):
+    def test_log_format_equals_determineds(self):
         import logging
 
         made = logging.makeLogRecord({"levelname": "INFO", "process": 7, "name": "a", "msg": "b"})
         self.assertEqual(logging.Formatter(det.LOG_FORMAT).format(made), "INFO: [7] a: b")
 
-    def test_the_chief_by_determineds_name(self):
+    def test_distributed_context_accepts_chief_ip(self):
         place = {
             "rank": 0,
             "size": 1,
@@ -86,7 +86,7 @@ class Core(Ported):
 
 
 class InvalidHP(Ported):
-    def test_ends_the_trial_for_good_and_the_script_well(self):
+    def test_invalid_hp_ends_the_trial_as_invalid_and_the_script_with_exit_code_0(self):
         with self.assertRaises(SystemExit) as end:
             with det.core.init():
                 raise det.InvalidHP("the layer has 0 units")
@@ -106,7 +106,7 @@ class Searcher(Ported):
                 op.report_completed(0.5)
         return lengths
 
-    def test_a_searcher_has_one_operation_of_the_configured_length(self):
+    def test_a_searcher_has_one_operation_with_the_configured_length(self):
         for searcher, length in (
             ({"max_length": 100}, 100),
             ({"max_length": {"epochs": 3}}, 3),
@@ -127,7 +127,7 @@ class Searcher(Ported):
                 self.assertEqual(found.value if found else None, unit)
                 core_context.searcher.acknowledge_out_of_ops()
 
-    def test_an_operation_must_be_completed_once(self):
+    def test_an_operation_must_be_completed_exactly_once(self):
         with det.init() as core_context:
             with self.assertRaisesRegex(RuntimeError, "op.report_completed.*once the training"):
                 list(core_context.searcher.operations())
@@ -138,7 +138,7 @@ class Searcher(Ported):
 
 
 class Elsewhere(Ported):
-    def test_an_absent_name_names_its_replacement(self):
+    def test_a_missing_name_raises_and_names_its_replacement(self):
         with det.init() as core_context:
             for owner, name, remedy in (
                 (core_context, "alert", "report_metrics"),
@@ -158,12 +158,12 @@ class Elsewhere(Ported):
             with self.assertRaisesRegex(AttributeError, "no attribute 'nonsense'"):
                 core_context.nonsense  # pyright: ignore[reportAttributeAccessIssue] — it is absent
 
-    def test_makers_of_a_distributed_context_too(self):
+    def test_missing_constructors_of_distributed_context_name_their_replacement(self):
         for name in ("from_deepspeed", "from_horovod"):
             with self.assertRaisesRegex(AttributeError, f"{name}.*from_torch_distributed"):
                 getattr(det.core.DistributedContext, name)()
 
-    def test_signatures_of_checkpoints_and_reports_are_determineds(self):
+    def test_checkpoint_and_report_methods_accept_determineds_arguments(self):
         with det.init() as core_context:
             checkpoint: Any = core_context.checkpoint
             with checkpoint.store_path({"steps_completed": 1}) as (path, uuid):
@@ -184,7 +184,7 @@ class Elsewhere(Ported):
             warned = [line for line in log.output if "batch_metrics" in line]
             self.assertEqual(len(warned), 1, log.output)
 
-    def test_names_of_the_package_too(self):
+    def test_missing_names_of_the_package_name_their_replacement(self):
         for name, remedy in (("core_v2", "trainyard.init"), ("ExperimentConfig", "info.config")):
             with self.subTest(name=name):
                 with self.assertRaisesRegex(
@@ -194,7 +194,7 @@ class Elsewhere(Ported):
         with self.assertRaisesRegex(AttributeError, "no attribute 'nonsense'"):
             det.nonsense  # pyright: ignore[reportAttributeAccessIssue] — it is absent
 
-    def test_modules_too(self):
+    def test_missing_modules_name_their_replacement(self):
         for module, remedy in (
             ("trainyard.experimental", "trainyard.client"),
             ("trainyard.experimental.client", "trainyard.client"),
@@ -221,7 +221,7 @@ class Launch(Ported):
             timeout=240,
         )
 
-    def test_torch_distributed_is_the_launcher(self):
+    def test_launch_torch_distributed_starts_the_processes(self):
         code = "import os; print(os.environ['WORLD_SIZE'])"
         said = self.run_module(
             "trainyard.launch.torch_distributed", "--nproc-per-node=2", sys.executable, "-c", code
@@ -229,25 +229,25 @@ class Launch(Ported):
         self.assertEqual(said.returncode, 0, said.stderr)
         self.assertEqual(sorted(said.stdout.split("\n"))[1:], ["[rank=0] 2", "[rank=1] 2"])
 
-    def test_deepspeed_is_the_launcher_too(self):
+    def test_launch_deepspeed_starts_the_processes(self):
         code = "import os; print(os.environ['WORLD_SIZE'])"
         said = self.run_module(
             "trainyard.launch.deepspeed", "--nproc-per-node=1", sys.executable, "-c", code
         )
         self.assertEqual(said.returncode, 0, said.stderr)
 
-    def test_a_launcher_that_is_not_here_says_what_is(self):
+    def test_a_missing_launcher_names_its_replacement(self):
         said = self.run_module("trainyard.launch.horovod", "train.py")
         self.assertNotEqual(said.returncode, 0)
         self.assertIn("trainyard.launch.torch starts the processes", said.stderr)
 
-    def test_wrap_rank_prefixes_lines_and_passes_the_end_on(self):
+    def test_wrap_rank_prefixes_lines_and_returns_the_exit_code(self):
         code = "import sys; print('a'); print('b', file=sys.stderr); sys.exit(3)"
         said = self.run_module("trainyard.launch.wrap_rank", "1", "--", sys.executable, "-c", code)
         self.assertEqual((said.returncode, said.stdout), (3, "[rank=1] a\n"))
         self.assertEqual(said.stderr, "[rank=1] b\n")
 
-    def test_wrap_rank_reads_a_variable(self):
+    def test_wrap_rank_reads_the_rank_from_a_variable(self):
         with mock.patch.dict(os.environ, {"MY_RANK": "4"}):
             said = self.run_module(
                 "trainyard.launch.wrap_rank", "OTHER,MY_RANK", sys.executable, "-c", "print(1)"

@@ -35,7 +35,7 @@ class Command(unittest.TestCase):
             code = command.main(arguments)
         return code, out.getvalue(), err.getvalue()
 
-    def test_each_run_by_itself_with_the_spread_of_all_its_samples(self):
+    def test_the_profile_command_prints_the_totals_of_each_run(self):
         first = self.spool(2)
         with mock.patch("trainyard._spool.time.time_ns", side_effect=[0, 10**9, 2 * 10**9, 0, 0]):
             first.append("training", 10, {"loss": 1})
@@ -56,7 +56,7 @@ class Command(unittest.TestCase):
         self.assertRegex(out, r"0 +gpu +0 +used_bytes +1.5 MiB +3 MiB +6 MiB +10\n")
         self.assertNotIn("run 1\n", out)
 
-    def test_a_run_without_a_profile_says_how_to_profile(self):
+    def test_the_profile_command_explains_how_to_profile_a_run_without_a_profile(self):
         self.spool(1).append("training", 1, {"loss": 1})
         code, out, err = self.run_command(str(self.folder))
         self.assertEqual((code, out), (1, ""))

@@ -1,4 +1,4 @@
-"""Sampling the machine, over a /proc of the test's own: what is read, reported, and left alone."""
+"""The profiler's samples, with a fake /proc: what is read, what is reported, and what must not change."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ docker0: 999999 0 0 0 0 0 0 0 999999 0 0 0 0 0 0 0
 
 
 class FakeProc:
-    """The files under /proc that are read, with counters that a test moves."""
+    """The files under /proc that the profiler reads, with counters that a test changes."""
 
     def __init__(self, folder):
         self.folder = folder
@@ -78,7 +78,7 @@ class Sources(ProfilerCase):
     def read(self, now_s):
         return {group: values for s in self.sources for group, _, values in s.read(now_s)}
 
-    def test_values_are_of_the_machine_and_rates_of_the_time_between(self):
+    def test_values_are_current_and_rates_cover_the_time_between_two_reads(self):
         throughput = Throughput()
         self.sources, missing = _machine.sources_here(throughput, self.folder)
         self.assertEqual(missing, [])
@@ -107,7 +107,7 @@ class Sources(ProfilerCase):
             found["throughput"], {"batches_per_second": 4.0, "samples_per_second": 32.0}
         )
 
-    def test_a_counter_that_went_back_is_no_negative_rate(self):
+    def test_a_counter_that_decreases_does_not_cause_a_negative_rate(self):
         self.sources, _ = _machine.sources_here(Throughput(), self.folder)
         self.proc.show(user=5, system=0, idle=5, iowait=0, reads=9, sectors=9, received=9, sent=9)
         self.read(1.0)
@@ -125,7 +125,7 @@ class Sources(ProfilerCase):
             ["sda", "sdaa", "nvme0n1", "nvme1n1", "nbd1", "nbd10", "mmcblk0", "vda"],
         )
 
-    def test_a_machine_without_these_files_is_named_in_one_warning_and_profiled_for_the_rest(self):
+    def test_one_warning_names_the_sources_that_a_machine_lacks(self):
         empty = self.folder / "empty"
         empty.mkdir()
         sources, missing = _machine.sources_here(Throughput(), empty)
@@ -140,7 +140,7 @@ class Sources(ProfilerCase):
 
 
 class Ticking(_sources.Source):
-    """Counts 1, 2, 3, … and says when it has been read often enough."""
+    """A source that counts 1, 2, 3, … and sets an event after a number of reads."""
 
     group = "cpu"
 
@@ -180,14 +180,14 @@ class Sampling(unittest.TestCase):
         self.assertTrue(source.closed)
         return reports
 
-    def test_a_report_is_the_spread_of_its_samples_and_the_rest_is_reported_at_the_end(self):
+    def test_a_report_summarizes_its_samples_and_the_rest_is_reported_at_the_end(self):
         source = Ticking(5)
         reports = self.sample(source, 4)
         value = {"name": "utilization_percent", "min": 2.0, "mean": 3.5, "max": 5.0}
         self.assertEqual(reports[0], ("cpu", 5.0, "", 4, [value]))
         self.assertEqual(sum(report[3] for report in reports), source.reads - 1)
 
-    def test_only_the_steps_of_the_window_are_reported(self):
+    def test_only_samples_of_steps_in_the_window_are_reported(self):
         source = Ticking(60)
         steps = iter(range(10_000))
         reports = self.sample(source, 1, lambda: float(next(steps)), Window(20, None))
@@ -195,11 +195,11 @@ class Sampling(unittest.TestCase):
         source = Ticking(10)
         self.assertEqual(self.sample(source, 1, lambda: 9.0, Window(10, None)), [])
 
-    def test_the_end_of_the_window_ends_the_sampling(self):
+    def test_sampling_stops_after_the_end_of_the_window(self):
         source = Ticking(0)
         self.assertEqual(self.sample(source, 1, lambda: 11.0, Window(0, 10)), [])
 
-    def test_a_source_that_fails_costs_its_sample_and_one_warning(self):
+    def test_a_failing_source_loses_its_samples_and_logs_one_warning(self):
         source = Ticking(4)
         failing = mock.Mock(spec=_sources.Source, group="disk")
         failing.read.side_effect = OSError("gone")
@@ -221,7 +221,7 @@ class Sampling(unittest.TestCase):
 
 
 class OnAndOff(ProfilerCase):
-    def test_one_process_of_a_node_samples(self):
+    def test_only_one_process_of_a_node_samples(self):
         first, second = self.context(), self.context()
         first.on()
         second.on()
@@ -231,13 +231,13 @@ class OnAndOff(ProfilerCase):
         second.on()
         self.assertIsNotNone(second._sampler)
 
-    def test_a_rank_beside_the_nodes_first_does_not_sample(self):
+    def test_a_local_rank_other_than_0_does_not_sample(self):
         with mock.patch.dict(os.environ, {"LOCAL_RANK": "1"}):
             context = self.context()
         context.on()
         self.assertIsNone(context._sampler)
 
-    def test_arguments_that_are_none_of_these(self):
+    def test_invalid_arguments_of_profiler_on_raise(self):
         context = self.context()
         for arguments, error in [
             ({"sampling_interval": 0}, ValueError),
@@ -250,7 +250,7 @@ class OnAndOff(ProfilerCase):
             with self.subTest(**arguments), self.assertRaisesRegex(error, "^profiler.on: "):
                 context.on(**arguments)
 
-    def test_a_forked_child_leaves_the_sampling_alone(self):
+    def test_a_forked_child_does_not_stop_its_parents_sampling(self):
         context = self.context()
         context.on()
         child = os.fork()
@@ -263,7 +263,7 @@ class OnAndOff(ProfilerCase):
         self.assertIsNone(other._sampler)
         self.assertTrue(context._sampler._thread.is_alive())
 
-    def test_it_costs_less_than_a_hundredth_of_a_core(self):
+    def test_sampling_uses_less_than_a_hundredth_of_a_core(self):
         sources, _ = _machine.sources_here(Throughput())
         sampler = Sampler(sources, lambda *_: None, lambda: 0.0, 1.0, 10, Window(0, None))
         sampler._sample()
@@ -273,7 +273,7 @@ class OnAndOff(ProfilerCase):
         per_sample_s = (time.process_time() - started) / 200
         self.assertLess(per_sample_s, 0.01)
 
-    def test_neither_chance_nor_steps_are_touched(self):
+    def test_profiling_does_not_use_the_scripts_random_generators(self):
         random.seed(7)
         before = random.getstate()
         context = self.context(lambda: 3)
@@ -284,7 +284,7 @@ class OnAndOff(ProfilerCase):
 
 
 class InARun(ContextCase):
-    """Whole scripts against the platform."""
+    """Whole scripts that run against the platform."""
 
     CONFIG = '{"profiling": {"enabled": true, "begin_on_batch": 0, "sync_timings": true}}'
     SCRIPT = """
@@ -300,7 +300,7 @@ class InARun(ContextCase):
     def of_machines(self):
         return [report for report in self.platform.reports.values() if "system" in report]
 
-    def test_the_configuration_turns_it_on_and_the_end_reports_what_there_is(self):
+    def test_profiling_in_the_configuration_reports_samples_until_the_end(self):
         self.run_script(self.SCRIPT, TRAINYARD_CONFIG=self.CONFIG, TRAINYARD_NODE_RANK="3")
         reports = self.of_machines()
         groups = {report["group"] for report in reports}
@@ -312,7 +312,7 @@ class InARun(ContextCase):
             self.assertEqual(report["stepsCompleted"], 3)
             self.assertNotIn("metrics", report)
 
-    def test_reports_of_the_script_are_the_same_with_and_without_profiling(self):
+    def test_the_scripts_reports_are_the_same_with_and_without_profiling(self):
         told = []
         for number, config in enumerate(("{}", self.CONFIG)):
             self.run_dir = self.folder / f"run-{number}"
@@ -324,7 +324,7 @@ class InARun(ContextCase):
                     if "system" not in report
                 ]
             )
-            # The fake platform keeps the reports of both as those of one run.
+            # The fake platform would merge the reports of the two runs.
             self.platform.reports.clear()
         self.assertEqual(told[0], told[1])
         self.assertEqual(len(told[0]), 6)

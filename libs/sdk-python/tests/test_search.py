@@ -30,7 +30,9 @@ from trainyard.search._wire import Numbers, translate
 
 
 class Scripted(SearchMethod):
-    """Two trials to time 4; the better one on to time 8, the other closed; then the end."""
+    """A method with two trials until time 4. The better one continues until time 8, the other is closed; then the
+    search ends.
+    """
 
     def __init__(self, chance: list[float] | None = None) -> None:
         self.calls: list[str] = []
@@ -69,7 +71,7 @@ class Scripted(SearchMethod):
 
 
 def trains(search: FakeSearch) -> None:
-    """The trials of Scripted after each post."""
+    """Lets the trials of Scripted train after each post."""
     done = {key for one in search.operations for key in one if key != "id"}
     validated = sum(".ObservationRecorded." in event["type"] for event in search.events)
     if search.trials == 2 and validated == 0:
@@ -106,7 +108,7 @@ class Running(unittest.TestCase):
         method = method or Scripted()
         return SearchRunner(method, self.search.url, "ty_token").attach(1)
 
-    def test_a_search_runs_to_its_end(self) -> None:
+    def test_a_search_runs_until_its_end(self) -> None:
         method = Scripted()
         result = self.run_search(method)
         self.assertEqual(("1", "exhausted", 2, 0.2), tuple(result))
@@ -144,7 +146,7 @@ class Running(unittest.TestCase):
         self.assertEqual(EXPECTED, method.calls)
         self.assertEqual(calm, self.search.operations)
 
-    def test_outages_change_nothing(self) -> None:
+    def test_outages_do_not_change_the_operations_of_a_search(self) -> None:
         self.run_search()
         calm = self.search.operations
         self.search = FakeSearch(trains)
@@ -154,13 +156,13 @@ class Running(unittest.TestCase):
         self.run_search()
         self.assertEqual(calm, self.search.operations)
 
-    def test_a_method_that_decides_otherwise_raises(self) -> None:
+    def test_a_method_that_decides_differently_for_the_same_history_raises(self) -> None:
         self.search.happens = lambda search: search.complete()
         self.run_search(Scripted([0.1, 0.2]))
         with self.assertRaisesRegex(NotDeterministicError, r"operation 1-0 was .*0\.2.*0\.5"):
             self.run_search(Scripted([0.1, 0.5]))
 
-    def test_a_trial_that_ended_meanwhile_is_no_fault(self) -> None:
+    def test_an_operation_on_a_trial_that_has_ended_is_ignored(self) -> None:
         class Closes(SearchMethod):
             def initial_operations(self, state: SearcherState) -> Iterable[Operation]:
                 return [Create("a", {})]
@@ -181,7 +183,7 @@ class Running(unittest.TestCase):
             [[key for key in one if key != "id"] for one in search.operations],
         )
 
-    def test_a_refusal_is_an_exception_with_its_code(self) -> None:
+    def test_a_refused_operation_raises_an_error_with_its_code(self) -> None:
         refusal = Refusal("invalid_hyperparameters", 1, 400)
         with mock.patch.object(FakeSearch, "post", mock.Mock(side_effect=refusal)):
             with self.assertRaises(OperationRefusedError) as caught:
@@ -193,7 +195,7 @@ class Running(unittest.TestCase):
             [("operations[1]", "invalid_hyperparameters")], list(caught.exception.problems)
         )
 
-    def test_a_search_may_be_canceled(self) -> None:
+    def test_a_method_can_cancel_the_search(self) -> None:
         class Cancels(SearchMethod):
             def initial_operations(self, state: SearcherState) -> Iterable[Operation]:
                 return [Shutdown(cancel=True)]
@@ -202,7 +204,7 @@ class Running(unittest.TestCase):
         self.assertEqual("canceled", result.reason)
         self.assertTrue(self.search.canceled)
 
-    def test_an_experiment_is_submitted_with_its_code_under_a_key(self) -> None:
+    def test_an_experiment_is_submitted_with_its_code_and_key(self) -> None:
         self.search.happens = lambda search: search.complete()
         with tempfile.TemporaryDirectory() as folder:
             Path(folder, "train.py").write_text("print(1)")
@@ -227,7 +229,7 @@ class Translation(unittest.TestCase):
                     numbers.found(wire["id"], 100)
         return batches
 
-    def test_operations_on_one_trial_become_one(self) -> None:
+    def test_operations_on_one_trial_are_merged(self) -> None:
         self.assertEqual(
             [[{"id": "5-0", "propose": {"hyperparameters": {"lr": 1}, "target": 4}}]],
             self.batches(Create("a", {"lr": 1}), ValidateAfter("a", 4)),
@@ -242,7 +244,7 @@ class Translation(unittest.TestCase):
             self.batches(Close("a", "slow"), known=["a"]),
         )
 
-    def test_a_trial_that_is_made_now_is_named_in_the_next_batch(self) -> None:
+    def test_an_operation_on_a_new_trial_is_in_a_later_batch(self) -> None:
         batches = self.batches(Create("a", {}), Create("b", {}, start_from="a"), Suspend("b"))
         self.assertEqual(
             [
@@ -253,12 +255,12 @@ class Translation(unittest.TestCase):
             batches,
         )
 
-    def test_no_batch_is_longer_than_the_platform_takes(self) -> None:
+    def test_a_batch_has_at_most_100_operations(self) -> None:
         batches = self.batches(*[Create(name, {}) for name in range(250)])
         self.assertEqual([100, 100, 50], [len(batch) for batch in batches])
         self.assertEqual("5-249", batches[-1][-1]["id"])
 
-    def test_the_end_says_how(self) -> None:
+    def test_shutdown_is_converted_with_its_reason(self) -> None:
         self.assertEqual(
             [[{"id": "5-0", "finish": {}}, {"id": "5-1", "progress": {}}]],
             self.batches(Shutdown(), Progress(0)),
@@ -267,7 +269,7 @@ class Translation(unittest.TestCase):
         shutdown = Shutdown(failure=True, reason="no data", let_trials_end=True)
         self.assertEqual([[{"id": "5-0", "finish": finish}]], self.batches(shutdown))
 
-    def test_an_impossible_operation_is_refused_at_once(self) -> None:
+    def test_an_impossible_operation_is_refused_before_it_is_posted(self) -> None:
         with self.assertRaisesRegex(SearchError, "no trial 'a'"):
             self.batches(Close("a"))
         with self.assertRaisesRegex(SearchError, "trial 'a' exists already"):
@@ -298,7 +300,7 @@ class States(unittest.TestCase):
         calls = self.state.apply(SearchEvent(self.version, name, data), request_id)
         return [(call.method, *call.arguments) for call in calls]
 
-    def test_a_target_is_completed_once(self) -> None:
+    def test_a_target_is_reported_as_completed_once(self) -> None:
         propose = {"id": "1-0", "propose": {"target": 4}}
         self.tell("OperationsPosted", operations=[propose])
         created = self.tell("TrialProposed", "a", number=1, evidence={"operation": "1-0"})
@@ -317,11 +319,11 @@ class States(unittest.TestCase):
             self.tell("OperationsPosted", operations=[late]),
         )
 
-    def test_a_trial_that_trained_on_has_the_value_of_where_it_was_to_be(self) -> None:
+    def test_a_trial_that_trained_past_its_target_has_the_targets_value(self) -> None:
         propose = {"id": "1-0", "propose": {"target": 2}}
         self.tell("OperationsPosted", operations=[propose])
         self.tell("TrialProposed", "a", number=1, evidence={"operation": "1-0"})
-        # The suspension may last: how far the trial trains meanwhile must decide nothing.
+        # A suspension takes time: the steps that the trial trains meanwhile must not change a decision.
         for time in range(2, 9):
             self.tell("ObservationRecorded", trial=1, time=time, values={"loss": 1 / time})
         late = {"id": "6-0", "resume": {"trial": 1, "target": 4}}
@@ -330,7 +332,7 @@ class States(unittest.TestCase):
             self.tell("OperationsPosted", operations=[late]),
         )
 
-    def test_each_end_of_a_trial_calls_its_own_method(self) -> None:
+    def test_each_outcome_of_a_trial_calls_its_method(self) -> None:
         for number, name in enumerate("abc", 1):
             self.tell("TrialProposed", name, number=number)
         ended = [
@@ -347,14 +349,14 @@ class States(unittest.TestCase):
         )
         self.assertEqual(({"a"}, {"b", "c"}), (self.state.trials_closed, self.state.failures))
 
-    def test_unknown_events_and_events_of_others_are_ignored(self) -> None:
+    def test_unknown_events_and_trials_of_others_cause_no_calls(self) -> None:
         self.assertEqual([("on_trial_created", "trial-1")], self.tell("TrialProposed", number=1))
         self.assertEqual([], self.tell("SomethingNew", trial=9))
         repeat = self.tell("ObservationRecorded", trial=1, time=1, values={"loss": 1}, repeat=True)
         self.assertEqual([], repeat)
         self.assertEqual([], self.tell("ObservationRecorded", trial=1, missing={"name": "loss"}))
 
-    def test_ids_and_chance_come_out_the_same(self) -> None:
+    def test_request_ids_and_random_numbers_are_reproducible(self) -> None:
         before = (self.state.new_request_id(), self.state.random.random())
         self.setUp()
         self.assertEqual(before, (self.state.new_request_id(), self.state.random.random()))

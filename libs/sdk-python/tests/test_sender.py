@@ -1,4 +1,4 @@
-"""The sender delivers every report exactly as written, whatever the service and the network do."""
+"""The sender delivers every report exactly as written, through all failures of the service and the network."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class SenderCase(unittest.TestCase):
         self.log = self.enterLogs()
 
     def enterLogs(self):
-        """Catches the SDK's log, instead of printing it between the tests' dots."""
+        """Collects the SDK's log instead of printing it."""
         records = []
         handler = logging.Handler()
         handler.emit = lambda record: records.append(record.getMessage())
@@ -65,7 +65,7 @@ class SenderCase(unittest.TestCase):
 
 
 class Delivery(SenderCase):
-    def test_everything_arrives_once_in_order_over_one_connection(self):
+    def test_every_report_arrives_once_and_in_order_over_one_connection(self):
         sender = self.open()
         for n in range(20):
             self.spool.append("training", n, {"n": n, "é": "NaN"})
@@ -80,20 +80,20 @@ class Delivery(SenderCase):
         self.assertEqual(self.platform.bad_tokens, 0)
         self.assertEqual(self.acked(), self.spool.path.stat().st_size)
 
-    def test_batches_hold_at_most_1000_reports(self):
+    def test_a_batch_has_at_most_1000_reports(self):
         self.report(2500, loss=0.5)
         self.assertTrue(self.open().flush(10))
         self.assertEqual(self.platform.batches, [1000, 1000, 500])
         self.assert_all_delivered()
 
-    def test_batches_hold_at_most_4_mib(self):
-        # The fake platform answers 413 beyond that.
+    def test_a_batch_has_at_most_4_mib(self):
+        # The fake platform answers 413 to a larger request.
         self.report(80, text="x" * 120_000)
         self.assertTrue(self.open().flush(10))
         self.assertEqual(self.platform.batches, [29, 29, 22])
         self.assert_all_delivered()
 
-    def test_a_fast_loop_costs_few_requests(self):
+    def test_a_fast_loop_causes_few_requests(self):
         sender = self.open()
         started = time.monotonic()
         while time.monotonic() - started < 0.5:
@@ -103,7 +103,7 @@ class Delivery(SenderCase):
         self.assertTrue(sender.flush(5))
         self.assert_all_delivered()
 
-    def test_reports_of_another_process_are_delivered(self):
+    def test_reports_of_a_forked_process_are_delivered(self):
         sender = self.open()
         pid = os.fork()
         if pid == 0:
@@ -114,7 +114,7 @@ class Delivery(SenderCase):
         self.assertTrue(sender.flush(5))
         self.assert_all_delivered()
 
-    def test_a_torn_line_is_skipped_and_the_rest_delivered(self):
+    def test_invalid_lines_of_the_spool_are_skipped(self):
         self.report(1)
         with open(self.spool.path, "ab") as file:
             file.write(b'{"key":"0-2","group":"trai')
@@ -124,7 +124,7 @@ class Delivery(SenderCase):
         self.assertTrue(self.open().flush(5))
         self.assertEqual(set(self.platform.reports), {"0-1", "0-3"})
 
-    def test_it_continues_from_the_recorded_offset(self):
+    def test_a_new_sender_continues_from_the_recorded_offset(self):
         self.report(3)
         self.assertTrue(self.open().flush(5))
         self.platform.reports.clear()
@@ -132,7 +132,7 @@ class Delivery(SenderCase):
         self.assertTrue(self.open().flush(5))
         self.assertEqual(list(self.platform.reports), ["0-4", "0-5"])
 
-    def test_an_unreadable_offset_only_costs_repeats(self):
+    def test_an_unreadable_offset_only_causes_repeated_deliveries(self):
         self.report(3)
         (self.folder / _spool.ACKED).write_text("not a number")
         self.assertTrue(self.open().flush(5))
@@ -150,12 +150,12 @@ class Delivery(SenderCase):
         stat = self.spool.path.stat()
         self.assertGreater(stat.st_size, 3_000_000)
         self.assertLess(stat.st_blocks * 512, _spool.TAIL_BYTES + 3 * piece)
-        # The next writer, and the next sender, continue where these ended.
+        # The next writer and the next sender continue after the last report.
         self.assertEqual(_spool.Spool(self.folder, 0).append("training", 1, {}), "0-161")
         self.assertTrue(self.open().flush(10))
         self.assertEqual(len(self.platform.reports), 161)
 
-    def test_a_hole_is_passed_over_when_the_offset_is_lost(self):
+    def test_the_freed_range_of_the_spool_is_skipped_when_the_offset_is_lost(self):
         self.report(400, text="x" * 20_000)
         self.assertTrue(self.open().flush(10))
         with open(self.spool.path, "r+b") as file:
@@ -166,7 +166,7 @@ class Delivery(SenderCase):
         self.assertTrue(self.open().flush(10))
         self.assertIn("0-401", self.platform.reports)
 
-    def test_one_process_sends(self):
+    def test_only_one_sender_of_a_run_delivers_at_a_time(self):
         first = self.open()
         self.report(1)
         self.assertTrue(first.flush(5))
@@ -174,7 +174,7 @@ class Delivery(SenderCase):
         self.report(5)
         self.assertTrue(second.flush(5))
         self.assertEqual(set(self.platform.deliveries.values()), {1})
-        # When the first is gone the second takes over.
+        # After the first sender has stopped, the second one delivers.
         first.stop(5)
         self.report(1)
         self.assertTrue(second.flush(5))
@@ -185,13 +185,13 @@ class Trouble(SenderCase):
     def answer_once(self, answer):
         self.platform.faults = lambda request: answer if request.number == 0 else None
 
-    def test_503_without_retry_after(self):
+    def test_reports_are_delivered_after_a_503_without_retry_after(self):
         self.answer_once(Answer(503))
         self.report(3)
         self.assertTrue(self.open().flush(5))
         self.assert_all_delivered()
 
-    def test_retry_after_is_obeyed(self):
+    def test_the_sender_waits_for_retry_after(self):
         arrivals = []
 
         def faults(request):
@@ -207,7 +207,7 @@ class Trouble(SenderCase):
         self.assertTrue(self.open().flush(5))
         self.assertGreaterEqual(arrivals[1] - arrivals[0], 1.0)
 
-    def test_retry_after_as_a_date_and_as_nonsense(self):
+    def test_reports_are_delivered_after_a_retry_after_date_or_nonsense(self):
         for value in (formatdate(time.time() - 5, usegmt=True), "soon", "-3", "nan", "0"):
             self.answer_once(problem(429, "rate_limited", "slower", Retry_After=value))
             self.platform.requests.clear()
@@ -216,7 +216,7 @@ class Trouble(SenderCase):
             self.assertTrue(sender.flush(5), value)
             sender.stop(5)
 
-    def test_a_reset_and_a_lost_answer(self):
+    def test_reports_are_delivered_after_a_reset_or_a_lost_answer(self):
         for fault in (RESET, LOSE_ANSWER):
             self.platform.requests.clear()
             self.answer_once(fault)
@@ -240,7 +240,7 @@ class Trouble(SenderCase):
         self.assert_all_delivered()
         self.assertTrue(any("accepts reports again" in line for line in self.log), self.log)
 
-    def test_a_service_that_never_answers_holds_up_neither_reports_nor_the_end(self):
+    def test_a_service_that_never_answers_delays_neither_reports_nor_the_end(self):
         self.platform.faults = lambda request: HANG
         sender = self.open()
         self.report(1)
@@ -257,7 +257,7 @@ class Trouble(SenderCase):
         self.assertLess(started.seconds(), 2.0)
         self.assertEqual(self.acked(), 0)
 
-    def test_an_outage_lasts_from_the_request_that_hung(self):
+    def test_the_logged_outage_starts_with_the_request_that_hung(self):
         asked = []
         self.platform.faults = lambda request: HANG if asked.append(1) or len(asked) == 1 else None
         with mock.patch("trainyard._sender.SEND_TIMEOUT_S", 1.2):
@@ -269,7 +269,7 @@ class Trouble(SenderCase):
         self.assertEqual(len(again), 1, self.log)
         self.assertNotIn("after 0 s", again[0])
 
-    def test_superseded_ends_the_sending_at_once(self):
+    def test_the_sender_stops_at_once_if_the_run_is_superseded(self):
         self.platform.faults = lambda request: problem(409, "run_superseded", "run 3 was requested")
         self.report(2)
         sender = self.open()
@@ -293,7 +293,7 @@ class Trouble(SenderCase):
         self.assertEqual(self.acked(), 0)
         self.assertTrue(any("refuses this run's token" in line for line in self.log), self.log)
 
-    def test_413_halves_until_it_fits(self):
+    def test_a_413_answer_halves_the_batch_until_it_fits(self):
         def faults(request):
             return problem(413, "too_large", "less") if len(request.body["reports"]) > 7 else None
 
@@ -303,7 +303,7 @@ class Trouble(SenderCase):
         self.assert_all_delivered()
         self.assertEqual(set(self.platform.deliveries.values()), {1})
 
-    def test_a_report_that_is_refused_by_itself_costs_no_other(self):
+    def test_an_invalid_report_does_not_prevent_the_delivery_of_others(self):
         def faults(request):
             bad = any(report["stepsCompleted"] == 33 for report in request.body["reports"])
             return problem(400, "invalid_report", "step 33 is unlucky") if bad else None
@@ -316,7 +316,7 @@ class Trouble(SenderCase):
         self.assertNotIn("0-34", self.platform.reports)
         self.assertTrue(any("0-34" in line and "unlucky" in line for line in self.log), self.log)
 
-    def test_reports_that_the_service_refuses_alone_are_dropped_with_one_warning(self):
+    def test_reports_that_the_service_refuses_are_dropped_with_one_warning(self):
         def faults(request):
             self.assertTrue(request.body["refuseAlone"])
             bad = [r["key"] for r in request.body["reports"] if r["stepsCompleted"] % 10 == 3]
@@ -335,7 +335,7 @@ class Trouble(SenderCase):
         self.assertIn("0-4 (metrics is unlucky)", warned[0])
         self.assertEqual(self.acked(), self.spool.size())
 
-    def test_flush_does_not_wait_for_what_comes_too_late(self):
+    def test_flush_returns_early_if_retry_after_exceeds_its_timeout(self):
         self.platform.faults = lambda request: problem(503, "busy", "later", Retry_After="30")
         self.report(1)
         sender = self.open()
@@ -343,7 +343,7 @@ class Trouble(SenderCase):
         self.assertFalse(sender.flush(5))
         self.assertLess(started.seconds(), 3.0)
 
-    def test_a_wrong_kind_of_server(self):
+    def test_reports_are_delivered_after_answers_of_a_wrong_server(self):
         self.platform.faults = lambda request: Answer(302, (("Location", "/elsewhere"),))
         self.report(1)
         sender = self.open()

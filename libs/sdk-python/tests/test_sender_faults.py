@@ -1,4 +1,4 @@
-"""The sender delivers every report exactly as written, whatever schedule of faults the service has."""
+"""The sender delivers every report exactly as written, with any schedule of faults of the service."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from trainyard import _sender, _spool
 
 
 class Randomised(SenderCase):
-    def test_any_schedule_of_faults_delivers_exactly_what_was_written(self):
+    def test_reports_are_delivered_exactly_under_random_faults(self):
         for seed in range(12):
             with self.subTest(seed=seed):
                 self.run_schedule(random.Random(seed))
@@ -37,7 +37,7 @@ class Randomised(SenderCase):
 
         self.platform.faults = faults
         sender = _sender.Sender(self.spool, self.platform.url, RUN, TOKEN)
-        # Waits of the real length would only make the test slow.
+        # Shorter waits make the test fast.
         sender._backoff._first_s = sender._backoff._max_s = sender._backoff._bound_s = 0.01
         sender.start()
         writers = [
@@ -53,8 +53,8 @@ class Randomised(SenderCase):
         expected = self.expected()
         self.spool.close()
         self.assertTrue(delivered)
-        # A lone report answered by 413 is dropped with a warning that names it; nothing else may be missing. One whose
-        # first answer was lost may be refused when it is repeated, and is there.
+        # A single report answered by 413 is dropped with a warning that names it; all others must arrive. A report
+        # whose first answer was lost may be refused at its repeat although it has arrived.
         missing = set(expected) - set(self.platform.reports)
         refused = {key for line in self.log for key in re.findall(r"refuses report (\S+) ", line)}
         self.log.clear()

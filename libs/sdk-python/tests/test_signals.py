@@ -1,4 +1,4 @@
-"""A stop reaches the script within a second, and no failure of the network reaches it ever."""
+"""A stop reaches the script within a second, and a network failure never raises in the script."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class Signals(SenderCase):
     def asked(self, times=1):
         self.platform.wait_for(lambda: len(self.platform.requests) >= times)
 
-    def test_a_stop_arrives_within_a_second(self):
+    def test_a_stop_request_arrives_within_a_second(self):
         watcher = self.watch()
         self.asked()
         self.assertFalse(watcher.stop)
@@ -38,13 +38,13 @@ class Signals(SenderCase):
         self.assertEqual(request.path, "/api/v1/runs/12.3%232/signals")
         self.assertEqual(request.query, {"wait_ms": ["30000"]})
 
-    def test_a_stop_that_was_there_before(self):
+    def test_a_stop_requested_before_the_start_is_seen(self):
         self.platform.ask_to_stop("pause")
         watcher = self.watch()
         wait_until(lambda: watcher.stop)
         self.assertEqual(watcher.why, "pause")
 
-    def test_it_is_asked_no_more_after_a_stop(self):
+    def test_no_further_request_is_sent_after_a_stop(self):
         self.platform.ask_to_stop("pause")
         watcher = self.watch()
         wait_until(lambda: watcher.stop)
@@ -52,7 +52,7 @@ class Signals(SenderCase):
         self.assertFalse(watcher._thread.is_alive())
         self.assertEqual(len(self.platform.requests), 1)
 
-    def test_no_fault_reaches_the_script(self):
+    def test_failures_of_the_gateway_never_raise_in_the_script(self):
         kinds = [
             RESET,
             Answer(500),
@@ -73,7 +73,7 @@ class Signals(SenderCase):
         wait_until(lambda: watcher.stop)
         self.assertEqual(watcher.why, "cancel")
 
-    def test_an_outage(self):
+    def test_a_stop_request_is_seen_after_an_outage(self):
         watcher = self.watch()
         self.asked()
         self.platform.stop()
@@ -83,7 +83,7 @@ class Signals(SenderCase):
         self.platform.start()
         wait_until(lambda: watcher.stop)
 
-    def test_a_gateway_that_does_not_hold_the_question_is_not_flooded(self):
+    def test_a_gateway_that_answers_at_once_is_not_polled_in_a_tight_loop(self):
         self.platform.faults = lambda request: Answer(200, (), {})
         started = time.monotonic()
         self.watch()
@@ -96,7 +96,7 @@ class Signals(SenderCase):
         wait_until(lambda: watcher.stop)
         self.assertEqual(watcher.why, "superseded")
 
-    def test_a_refused_token_is_said_once(self):
+    def test_a_refused_token_is_logged_once(self):
         self.platform.faults = lambda request: problem(
             401, "token_expired", "the token has expired"
         )
@@ -105,19 +105,19 @@ class Signals(SenderCase):
         self.assertFalse(watcher.stop)
         self.assertEqual(sum("refuses this run's token" in line for line in self.log), 1)
 
-    def test_closing_does_not_wait_for_a_hanging_gateway(self):
+    def test_closing_the_watcher_does_not_wait_for_a_hanging_gateway(self):
         self.platform.faults = lambda request: HANG
         watcher = self.watch()
         self.asked()
         started = Stopwatch()
         with mock.patch.object(_signals.log, "debug") as debug:
             watcher.close()
-        # The request that is ended by this is no failure.
+        # Aborting the request is not logged as a failure.
         debug.assert_not_called()
         self.assertLess(started.seconds(), 1.5)
         self.assertFalse(watcher.stop)
 
-    def test_a_stop_that_the_agent_wrote(self):
+    def test_a_stop_file_of_the_agent_is_seen(self):
         self.platform.stop()
         stop_file = self.folder / _signals.STOP_FILE
         watcher = _signals.SignalWatcher(self.platform.url, RUN, TOKEN, stop_file)
@@ -129,7 +129,7 @@ class Signals(SenderCase):
         self.assertLess(started.seconds(), 1.0)
         self.assertEqual(watcher.why, "shutdown")
 
-    def test_asking_for_that_file_costs_next_to_nothing(self):
+    def test_the_stop_file_is_read_at_most_twice_a_second(self):
         stop_file = self.folder / _signals.STOP_FILE
         watcher = _signals.SignalWatcher(self.platform.url, RUN, TOKEN, stop_file)
         self.addCleanup(watcher.close)
@@ -138,7 +138,7 @@ class Signals(SenderCase):
                 self.assertFalse(watcher.stop)
         self.assertLessEqual(read.call_count, 2)
 
-    def test_a_forked_child_learns_of_a_stop(self):
+    def test_a_forked_child_sees_a_stop_request(self):
         watcher = self.watch()
         self.asked()
         read, write = os.pipe()
@@ -146,7 +146,7 @@ class Signals(SenderCase):
         if pid == 0:
             code = 1
             try:
-                # Asking starts the child's own watch.
+                # Reading ``stop`` starts the child's thread.
                 assert not watcher.stop
                 os.write(write, b"x")
                 wait_until(lambda: watcher.stop)

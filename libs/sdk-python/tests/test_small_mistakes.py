@@ -1,4 +1,4 @@
-"""Mistakes and limits that cost a warning or one sentence, and not the training."""
+"""Mistakes and limits that cause a warning or a clear error, but do not end the training."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ class Here(unittest.TestCase):
             timeout=240,
         )
 
-    def test_a_report_over_the_limit_is_left_out_with_one_warning(self):
+    def test_a_report_over_the_size_limit_is_dropped_with_one_warning(self):
         with self.open() as ctx, self.assertLogs("trainyard", "WARNING") as log:
             for step in (1, 2):
                 ctx.train.report_training_metrics(step, {"text": "x" * REPORT_BYTES_MAX})
@@ -78,14 +78,14 @@ class Here(unittest.TestCase):
         self.assertEqual(self.reported(), [{"loss": 0.5}])
         self.assertIn(f"without {METRIC_NAMES_MAX:,} of its", log.output[0])
 
-    def test_a_report_of_more_names_than_the_platform_takes_is_left_out(self):
+    def test_a_report_with_too_many_names_is_dropped(self):
         with self.open() as ctx, self.assertLogs("trainyard", "WARNING") as log:
             for count in (METRIC_NAMES_MAX + 1, METRIC_NAMES_MAX):
                 ctx.train.report_training_metrics(count, {str(n): n for n in range(count)})
         self.assertEqual([len(metrics) for metrics in self.reported()], [METRIC_NAMES_MAX])
         self.assertIn("'training' is left out: the report has 4,097 metrics", log.output[0])
 
-    def test_holes_of_a_sparse_file_are_not_written(self):
+    def test_holes_of_a_sparse_file_are_not_written_in_the_copy(self):
         source = self.folder / "source"
         source.mkdir()
         with open(source / "model", "wb") as file:
@@ -104,12 +104,12 @@ class Here(unittest.TestCase):
                     file.seek(64 * 1024 * 1024)
                     self.assertEqual(file.read(5), b"tail\0")
 
-    def test_a_folder_that_cannot_be_made_is_named_with_what_to_set(self):
+    def test_a_local_folder_that_cannot_be_created_is_named_in_the_error(self):
         (self.folder / "here").write_text("a file")
         with self.assertRaisesRegex(OSError, "cannot be made.*local_dir=.*TRAINYARD_LOCAL_DIR"):
             self.open()
 
-    def test_pytorch_that_is_not_installed_is_named(self):
+    def test_importing_trainyard_pytorch_without_torch_names_the_missing_package(self):
         script = """
             import sys
             sys.modules["torch"] = None
@@ -133,10 +133,10 @@ class Here(unittest.TestCase):
         end = self.folder / "run/run-1/end.json"
         return json.loads(end.read_text())["reason"] if end.exists() else None
 
-    def test_an_error_of_an_earlier_cell_does_not_fail_a_notebooks_open_run(self):
+    def test_an_error_of_an_earlier_cell_does_not_fail_a_notebooks_run(self):
         self.assertIsNone(self.end_of(interactive=True))
 
-    def test_an_error_that_ends_a_script_fails_its_open_run(self):
+    def test_an_exception_that_ends_a_script_fails_its_open_run(self):
         self.assertEqual(self.end_of(interactive=False), "END_REASON_ERROR")
 
 

@@ -1,4 +1,4 @@
-"""A report that returned is in the spool: through kills, threads, forks and full disks."""
+"""A report whose call has returned is in the spool, after kills, with threads and forks, and on full disks."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ SRC = Path(_spool.__file__).parents[1]
 
 
 def read(path: Path):
-    """All whole reports of a spool, as a reader finds them."""
+    """Returns all complete reports of a spool, as a reader sees them."""
     lines = path.read_bytes().split(b"\n")[:-1]
     return [report for report in map(_spool.parse_line, lines) if report is not None]
 
@@ -48,7 +48,7 @@ class SpoolCase(unittest.TestCase):
 
 
 class Append(SpoolCase):
-    def test_a_line_is_the_proto_json_of_a_report(self):
+    def test_a_line_of_the_spool_is_the_proto_json_of_a_report(self):
         self.assertEqual(self.open(3).append("validation", 10, {"loss": 0.5, "é": "NaN"}), "3-1")
         line = self.path.read_bytes()
         self.assertTrue(line.endswith(b"}\n"))
@@ -65,19 +65,19 @@ class Append(SpoolCase):
             },
         )
 
-    def test_one_write_per_report(self):
+    def test_a_report_is_written_with_a_single_write(self):
         spool = self.open()
         with mock.patch("os.write", wraps=os.write) as write:
             spool.append("training", 1, {"text": "x" * 100_000})
         self.assertEqual(write.call_count, 1)
 
-    def test_two_objects_number_in_turn(self):
+    def test_two_spool_objects_of_one_file_share_the_numbering(self):
         first, second = self.open(), self.open()
         for spool in (first, second, second, first, second):
             spool.append("training", 1, {})
         self.assertEqual(keys(self.path), ["0-1", "0-2", "0-3", "0-4", "0-5"])
 
-    def test_a_torn_line_is_ended_and_no_number_is_used_twice(self):
+    def test_an_incomplete_line_is_ended_and_no_number_is_used_twice(self):
         self.open().append("training", 1, {})
         whole = self.path.read_bytes()
         for cut in range(1, len(whole)):
@@ -87,14 +87,14 @@ class Append(SpoolCase):
             self.assertEqual(len(set(keys(self.path))), len(read(self.path)), cut)
             self.assertEqual(read(self.path)[-1]["stepsCompleted"], 2, cut)
 
-    def test_numbers_continue_after_lines_of_the_largest_size(self):
+    def test_report_numbers_continue_after_lines_of_the_largest_size(self):
         spool = self.open()
         text = "x" * (REPORT_BYTES_MAX - 200)
         for _ in range(3):
             spool.append("training", 1, {"text": text})
         self.assertEqual(self.open().append("training", 2, {}), "0-4")
 
-    def test_a_report_over_the_limit_is_refused_and_leaves_nothing(self):
+    def test_a_report_over_the_size_limit_is_refused_and_nothing_is_written(self):
         spool = self.open()
         with self.assertRaisesRegex(ValueError, "at most 131,072"):
             spool.append("training", 1, {"text": "x" * REPORT_BYTES_MAX})
@@ -103,7 +103,7 @@ class Append(SpoolCase):
 
     @contextlib.contextmanager
     def full_disk(self):
-        """Lets the file take only 20 bytes more."""
+        """Limits the file to 20 more bytes."""
         soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
         resource.setrlimit(resource.RLIMIT_FSIZE, (self.path.stat().st_size + 20, hard))
         try:
@@ -114,7 +114,7 @@ class Append(SpoolCase):
     def steps(self):
         return [report["stepsCompleted"] for report in read(self.path)]
 
-    def test_a_full_disk_does_not_raise_and_its_reports_come_before_the_next_one(self):
+    def test_reports_that_a_full_disk_refused_are_written_before_the_next_one(self):
         spool = self.open()
         spool.append("training", 1, {"a": 1})
         before = self.path.read_bytes()
@@ -130,7 +130,7 @@ class Append(SpoolCase):
         self.assertEqual(self.steps(), [1, 2, 3, 4])
         self.assertEqual(len(set(keys(self.path))), 4)
 
-    def test_closing_writes_what_a_full_disk_did_not_take(self):
+    def test_closing_writes_the_reports_that_a_full_disk_refused(self):
         spool = self.open()
         with self.full_disk(), self.assertLogs("trainyard", "WARNING"):
             spool.append("training", 1, {})
@@ -138,7 +138,7 @@ class Append(SpoolCase):
             spool.close()
         self.assertEqual(self.steps(), [1])
 
-    def test_a_disk_that_stays_full_loses_the_oldest_reports_and_counts_them(self):
+    def test_a_disk_that_stays_full_drops_the_oldest_reports_and_logs_their_number(self):
         spool = self.open()
         with self.full_disk(), self.assertLogs("trainyard", "WARNING") as log:
             with mock.patch.object(_spool, "HELD_REPORT_BYTES_MAX", 1_000):
@@ -149,7 +149,7 @@ class Append(SpoolCase):
         self.assertIn("100 reports are lost", log.output[-1])
         self.assertEqual(self.steps(), [])
 
-    def test_a_closed_spool_says_so(self):
+    def test_a_report_to_a_closed_spool_raises(self):
         spool = self.open()
         spool.close()
         spool.close()
@@ -158,7 +158,7 @@ class Append(SpoolCase):
 
 
 class Together(SpoolCase):
-    def test_threads(self):
+    def test_several_threads_write_complete_lines_with_unique_numbers(self):
         spool = self.open()
 
         def work(thread):
@@ -177,7 +177,7 @@ class Together(SpoolCase):
             ]
             self.assertEqual(steps, list(range(200)))
 
-    def test_forked_children_while_threads_write(self):
+    def test_forked_children_and_threads_write_complete_lines_with_unique_numbers(self):
         spool = self.open()
         done = threading.Event()
 
@@ -206,7 +206,7 @@ class Together(SpoolCase):
         for pid in children:
             self.assertEqual(sum(r["metrics"]["who"] == pid for r in reports), 50)
 
-    def test_a_spool_whose_folder_is_gone_does_not_keep_the_others_from_a_forked_child(self):
+    def test_a_removed_spool_folder_does_not_affect_other_spools_in_a_forked_child(self):
         spools = [_spool.Spool(self.folder / str(n), 0) for n in range(3)]
         for spool in spools:
             self.addCleanup(spool.close)
@@ -276,17 +276,17 @@ class Killed(SpoolCase):
         return process
 
     def read_until_killed(self, process, count):
-        """The keys whose calls returned, with SIGKILL after ``count`` of them."""
+        """Kills the process with SIGKILL after ``count`` keys, and returns the keys whose calls returned."""
         returned = [process.stdout.readline() for _ in range(count)]
         process.send_signal(signal.SIGKILL)
         returned += process.stdout.readlines()
-        # A line that the process was killed while printing is no promise.
+        # The last line may be incomplete, so its report need not be in the spool.
         return [line.decode().strip() for line in returned if line.endswith(b"\n")]
 
-    def test_every_report_that_returned_is_there_after_kill_9(self):
+    def test_every_report_that_returned_is_in_the_spool_after_sigkill(self):
         draw = random.Random(20240601)
         for _ in range(6):
-            # One of the two processes is killed, and the other continues to write.
+            # Two processes write. One is killed, and the other continues.
             writers = [self.start_writer(draw.choice([0, 100, 120_000])) for _ in range(2)]
             first = self.read_until_killed(writers[0], draw.randrange(1, 60))
             second = self.read_until_killed(writers[1], draw.randrange(20, 80))
@@ -295,7 +295,7 @@ class Killed(SpoolCase):
             self.assertLessEqual(set(first) | set(second), set(found))
             self.assertFalse(set(first) & set(second))
 
-    def test_sigterm_ends_a_script_at_once_and_loses_nothing(self):
+    def test_sigterm_ends_a_script_at_once_and_loses_no_report(self):
         writer = self.start_writer(10)
         returned = [writer.stdout.readline().decode().strip() for _ in range(50)]
         writer.terminate()

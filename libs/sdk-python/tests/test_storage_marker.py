@@ -29,7 +29,7 @@ class Marker(unittest.TestCase):
         self.addCleanup(folder.cleanup)
         self.root = Path(folder.name) / "storage"
 
-    def test_a_root_keeps_its_id_and_holds_nothing_else(self):
+    def test_a_root_keeps_its_id_and_contains_only_the_marker(self):
         found = mark(self.root)
         self.assertRegex(found, r"^[0-9a-f-]{36}$")
         self.assertEqual(mark(self.root), found)
@@ -37,7 +37,7 @@ class Marker(unittest.TestCase):
         self.assertEqual([path.name for path in self.root.iterdir()], [NAME])
         self.assertNotEqual(mark(self.root.with_name("other")), found)
 
-    def test_processes_that_race_for_the_marker_agree_on_one_id(self):
+    def test_processes_that_create_the_marker_at_once_agree_on_one_id(self):
         script = """
 import sys
 from pathlib import Path
@@ -70,7 +70,7 @@ for line in sys.stdin:
                 racer.wait()
                 racer.stdout.close()
 
-    def test_the_platforms_user_may_read_it_whatever_the_umask(self):
+    def test_the_marker_is_readable_for_other_users_with_any_umask(self):
         before = os.umask(0o077)
         try:
             mark(self.root)
@@ -78,13 +78,13 @@ for line in sys.stdin:
             os.umask(before)
         self.assertEqual(stat.S_IMODE((self.root / NAME).stat().st_mode), 0o644)
 
-    def test_a_file_system_without_links_is_marked_all_the_same(self):
+    def test_a_file_system_without_links_gets_a_marker(self):
         with mock.patch("os.link", side_effect=OSError(errno.EPERM, "no links")):
             found = mark(self.root)
             self.assertEqual(mark(self.root), found)
         self.assertEqual([path.name for path in self.root.iterdir()], [NAME])
 
-    def test_a_link_whose_answer_was_lost_is_the_marker(self):
+    def test_a_marker_whose_links_answer_was_lost_is_used(self):
         link = os.link
 
         def lossy(source, target):
@@ -94,14 +94,14 @@ for line in sys.stdin:
         with mock.patch("os.link", side_effect=lossy):
             self.assertEqual(mark(self.root), seen(self.root))
 
-    def test_one_without_an_id_is_not_replaced(self):
+    def test_a_marker_without_an_id_is_not_replaced(self):
         self.root.mkdir()
         (self.root / NAME).write_text("")
         with self.assertRaisesRegex(MarkerError, f"yard storage adopt {self.root}"):
             mark(self.root)
         self.assertEqual(((self.root / NAME).read_text(), seen(self.root)), ("", ""))
 
-    def test_one_that_another_process_is_writing_is_waited_for(self):
+    def test_a_marker_that_another_process_is_writing_is_waited_for(self):
         self.root.mkdir()
         (self.root / NAME).write_text("")
         found = "00000000-0000-4000-8000-00000000000a"
@@ -115,18 +115,18 @@ for line in sys.stdin:
             self.assertEqual(mark(self.root), found)
         self.assertEqual(len(sleeps), 1)
 
-    def test_a_root_that_cannot_be_marked_says_so(self):
+    def test_a_root_that_cannot_be_marked_raises(self):
         self.root.parent.joinpath("storage").write_text("a file")
         with self.assertRaisesRegex(MarkerError, "cannot be marked as a storage of checkpoints"):
             mark(self.root)
 
 
 class Declared(CheckpointCase):
-    def test_the_id_goes_along_with_the_declaration(self):
+    def test_a_declaration_has_the_storages_id(self):
         uuid = self.store(a="1")
         self.assertEqual(self.platform.checkpoints[uuid]["storageId"], seen(self.storage))
 
-    def test_a_root_without_an_id_stops_no_training_and_is_said_once(self):
+    def test_a_root_without_an_id_does_not_stop_the_training_and_is_logged_once(self):
         refused = mock.patch.object(
             _spooled_store._storage_marker, "mark", side_effect=MarkerError("no marker")
         )
@@ -136,7 +136,7 @@ class Declared(CheckpointCase):
         self.assertNotIn("storageId", self.platform.checkpoints[uuids[0]])
         self.assertEqual(len([line for line in self.log if "no marker" in line]), 1)
 
-    def test_a_storage_that_is_another_here_is_said_when_it_is_read(self):
+    def test_reading_from_another_storage_than_the_checkpoints_raises(self):
         uuid = self.store(a="1")
         plan = self.remote.plan(uuid)
         self.assertEqual(plan.storage_id, seen(self.storage))
@@ -150,7 +150,7 @@ class Declared(CheckpointCase):
 class DeclaredWithoutRoot(CheckpointCase):
     spooled = False
 
-    def test_the_id_is_sent_once_the_folder_is_known(self):
+    def test_the_storages_id_is_sent_after_the_platform_has_named_the_folder(self):
         uuids = [self.store(a=str(n)) for n in range(2)]
         told = [
             request.body.get("storageId")

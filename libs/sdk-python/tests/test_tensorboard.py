@@ -1,4 +1,4 @@
-"""TensorBoard files: where they are, what a kill leaves, and the format, byte by byte."""
+"""TensorBoard files: their location, their content after a kill, and their format, byte by byte."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ MIRROR = """
 
 
 def records(path):
-    """The data of each record, after both checks."""
+    """Returns the data of each record, after checking both checksums."""
     content = path.read_bytes()
     while content:
         header, check = content[:8], content[8:12]
@@ -38,7 +38,9 @@ def records(path):
 
 
 def reported(path):
-    """The data of each record of a report. A slash alone marks none: a time may hold one."""
+    """Returns the data of each record of a report. A slash alone is not enough: the bytes of a time may contain
+    one.
+    """
     return [data for data in records(path) if b"training/" in data or b"validation/" in data]
 
 
@@ -56,13 +58,13 @@ class Files(unittest.TestCase):
         (path,) = self.folder.iterdir()
         return list(records(path))
 
-    def test_the_checksum_is_crc_32c_masked(self):
-        # RFC 3720, B.4: the CRC-32C of 32 zeros is 8a9136aa, masked as TFRecord does.
+    def test_the_checksum_is_a_masked_crc_32c(self):
+        # RFC 3720, B.4: the CRC-32C of 32 zeros is 8a9136aa. It is masked as in TFRecord.
         crc = 0x8A9136AA
         masked = ((crc >> 15 | crc << 17) + 0xA282EAD8) & 0xFFFFFFFF
         self.assertEqual(_masked_crc(bytes(32)), struct.pack("<I", masked))
 
-    def test_a_record_is_an_event(self):
+    def test_a_record_is_a_tensorflow_event(self):
         with mock.patch("time.time", return_value=1.5):
             version, event = self.write(1, None, (300, {"a/b": 0.5}))
         time_ = b"\x09" + struct.pack("<d", 1.5)
@@ -70,12 +72,12 @@ class Files(unittest.TestCase):
         value = b"\x0a\x0a" + b"\x0a\x03a/b" + b"\x15" + struct.pack("<f", 0.5)
         self.assertEqual(event, time_ + b"\x10\xac\x02" + b"\x2a\x0c" + value)
 
-    def test_a_later_run_drops_what_it_does_again(self):
+    def test_a_later_run_starts_with_a_session_log_at_the_first_repeated_step(self):
         with mock.patch("time.time", return_value=1.5):
             _, start = self.write(2, 41)
         self.assertEqual(start[9:], b"\x10\x29" + b"\x3a\x02\x08\x01")
 
-    def test_values_beyond_a_small_float_become_infinite(self):
+    def test_values_outside_of_the_4_byte_float_range_become_infinite(self):
         big = {"a": 1e300, "b": -1e300, "c": float("nan")}
         _, event = self.write(1, None, (0, big))
         self.assertIn(struct.pack("<f", float("inf")), event)
@@ -89,11 +91,11 @@ class InARun(ContextCase):
     def files(self):
         return sorted((self.folder_of_trial() / "metrics").glob("events.out.tfevents.*"))
 
-    def test_they_lie_beside_the_checkpoints(self):
+    def test_tensorboard_files_are_next_to_the_checkpoints(self):
         out, _ = self.run_script(MIRROR, TRAINYARD_RUN="2")
         self.assertEqual(out.strip(), str(self.folder_of_trial()))
 
-    def test_reports_are_mirrored(self):
+    def test_reports_are_copied_to_tensorboard_files(self):
         self.run_script(MIRROR)
         (path,) = self.files()
         tags = reported(path)
@@ -103,7 +105,7 @@ class InARun(ContextCase):
         self.assertNotIn(b"training/ok", tags[0])
         self.assertIn(b"validation/accuracy", tags[2])
 
-    def test_a_kill_leaves_what_was_reported_and_the_next_run_continues_beside_it(self):
+    def test_a_killed_run_leaves_its_events_and_the_next_run_adds_a_file(self):
         killed = MIRROR.replace(
             "ctx.train.report_progress(0.5)", "import os; os.kill(os.getpid(), 9)"
         )
@@ -114,22 +116,22 @@ class InARun(ContextCase):
         self.run_script(MIRROR, TRAINYARD_STEPS_COMPLETED="1")
         last = [path for path in self.files() if path != first]
         self.assertEqual(len(last), 1)
-        # SessionLog.START at the step after the checkpoint's.
+        # SessionLog.START at the step after that of the checkpoint.
         self.assertEqual(list(records(last[0]))[1][9:], b"\x10\x02\x3a\x02\x08\x01")
 
-    def test_a_storage_that_fails_costs_a_warning_and_no_report(self):
+    def test_a_failing_tensorboard_storage_causes_a_warning_and_loses_no_report(self):
         self.folder_of_trial().mkdir(parents=True)
         (self.folder_of_trial() / "metrics").write_text("in the way")
         _, err = self.run_script(MIRROR)
         self.assertEqual(err.count("no longer copied to TensorBoard files"), 1)
         self.assertEqual(len(self.spooled()), 4)
 
-    def test_files_without_a_known_storage_stay_with_the_run_and_a_warning_says_so(self):
+    def test_without_a_known_storage_the_files_stay_with_the_run_and_a_warning_is_logged(self):
         out, err = self.run_script(MIRROR, TRAINYARD_CHECKPOINT_ROOT="")
         self.assertEqual(out.strip(), str(self.run_dir / "tensorboard"))
         self.assertIn("TensorBoard files stay in", err)
 
-    def test_files_with_a_storage_of_their_own_are_there_and_it_is_marked(self):
+    def test_files_with_a_separate_tensorboard_storage_are_there_and_it_is_marked(self):
         own = self.folder / "boards"
         out, err = self.run_script(MIRROR, TRAINYARD_TENSORBOARD_ROOT=str(own))
         self.assertEqual(
@@ -140,14 +142,14 @@ class InARun(ContextCase):
         self.assertFalse(self.folder_of_trial().exists())
         self.assertNotIn("TensorBoard", err)
 
-    def test_an_own_storage_that_cannot_be_marked_is_said_and_costs_no_report(self):
+    def test_a_tensorboard_storage_that_cannot_be_marked_causes_a_warning(self):
         own = self.folder / "boards"
         (own / ".trainyard-storage").mkdir(parents=True)
         _, err = self.run_script(MIRROR, TRAINYARD_TENSORBOARD_ROOT=str(own))
         self.assertIn("will not delete the TensorBoard files with their experiment", err)
         self.assertEqual(len(self.spooled()), 4)
 
-    def test_another_rank_has_a_folder_of_its_own(self):
+    def test_another_rank_has_a_separate_tensorboard_folder(self):
         script = """
             import os, trainyard
             from trainyard.tensorboard import TensorBoardContext
@@ -156,7 +158,7 @@ class InARun(ContextCase):
         """
         self.assertEqual(self.run_script(script)[0].strip(), "rank-3")
 
-    def test_a_writer_without_its_packages_says_what_to_do(self):
+    def test_a_writer_without_its_packages_raises_and_names_them(self):
         script = """
             import sys, trainyard
             sys.modules["torch"] = None

@@ -1,4 +1,4 @@
-"""TensorBoard files of runs whose checkpoints go to an object store: sent while they are written."""
+"""TensorBoard files of runs whose checkpoints are in an object store are uploaded while they are written."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class Sync(SenderCase):
     def stored(self):
         return self.platform.objects.get("tensorboard/metrics/events.1")
 
-    def test_a_file_that_grows_is_sent_again_and_one_that_does_not_is_not(self):
+    def test_a_growing_file_is_uploaded_again_and_an_unchanged_one_is_not(self):
         self.events.write_bytes(b"12")
         with mock.patch.object(_sync, "TENSORBOARD_SYNC_S", 0.05):
             self.sync.start()
@@ -38,12 +38,12 @@ class Sync(SenderCase):
                 file.write(b"34")
             wait_until(lambda: self.stored() == b"1234")
             asked = len(self.platform.requests)
-            # Some rounds without a change ask nothing but the end of the last one.
+            # Rounds without a change send no requests, except the last request of a round that had started.
             self.sync._stopped.wait(0.5)
             self.assertLessEqual(len(self.platform.requests), asked + 1)
         self.sync.close()
 
-    def test_a_store_that_is_away_is_said_once(self):
+    def test_an_unavailable_store_is_logged_once(self):
         self.events.write_bytes(b"12")
         self.platform.store_faults = lambda method, key: 503
         with mock.patch.object(_sync, "TENSORBOARD_SYNC_S", 0.05):
@@ -53,7 +53,7 @@ class Sync(SenderCase):
             wait_until(lambda: self.stored() == b"12")
         self.assertEqual(len([line for line in self.log if "are not sent yet" in line]), 1)
 
-    def test_lines_that_are_sent_after_the_next_run_began_continue_what_is_there(self):
+    def test_late_events_of_an_earlier_run_extend_its_file_and_replace_no_other(self):
         other = self.root / "metrics" / "events.2"
         self.platform.objects["tensorboard/metrics/events.1"] = b"12"
         self.platform.objects["tensorboard/metrics/events.2"] = b"of the next run"
@@ -67,7 +67,7 @@ class Sync(SenderCase):
         kept = self.platform.objects["tensorboard/metrics/events.2"]
         self.assertEqual(kept, b"of the next run")
 
-    def test_a_file_is_read_as_long_as_it_is_when_the_reading_begins(self):
+    def test_a_snapshot_has_the_size_of_the_file_when_reading_begins(self):
         self.events.write_bytes(b"12")
 
         def grow(count):
@@ -79,7 +79,7 @@ class Sync(SenderCase):
 
 
 class InARun(ContextCase):
-    def test_files_are_in_the_runs_folder_for_the_agent_and_nothing_is_said_of_losing_them(self):
+    def test_with_uploads_the_files_are_in_the_runs_folder_and_no_warning_is_logged(self):
         _, err = self.run_script(
             """
             import trainyard
@@ -92,7 +92,7 @@ class InARun(ContextCase):
         self.assertEqual(len(list((self.run_dir / "tensorboard/metrics").iterdir())), 1)
         self.assertNotIn("TensorBoard files stay", err)
 
-    def test_an_object_store_of_their_own_takes_them_from_the_runs_folder(self):
+    def test_files_with_a_separate_object_store_are_uploaded_from_the_runs_folder(self):
         out, err = self.run_script(
             """
             import trainyard

@@ -1,4 +1,4 @@
-"""Reported values become proto JSON, or are refused at the call."""
+"""Reported values become proto JSON, or raise in the reporting call."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from trainyard import _values
 
 
 class Scalar:
-    """A scalar as NumPy and PyTorch have them: not a number by type, but with item()."""
+    """A scalar like those of NumPy and PyTorch: its type is not a number, but it has item()."""
 
     def __init__(self, value):
         self._value = value
@@ -37,7 +37,7 @@ class Array:
 
 
 class LongDouble:
-    """NumPy's longdouble: item() gives itself again."""
+    """Like NumPy's longdouble: item() returns the object itself."""
 
     def item(self):
         return self
@@ -55,7 +55,7 @@ class ToJson(unittest.TestCase):
         got = _values.to_json(value, "x")
         self.assertEqual(json.dumps(got), json.dumps(expected))
 
-    def test_numbers_stay(self):
+    def test_numbers_booleans_none_and_strings_are_unchanged(self):
         for value in (0, -1, 1.5, 5e-324, 2**53, -(2**53), True, False, None, "a"):
             self.assert_json(value, value)
 
@@ -65,7 +65,7 @@ class ToJson(unittest.TestCase):
         self.assert_json(-math.inf, "-Infinity")
         self.assert_json(Scalar(math.nan), "NaN")
 
-    def test_integers_without_an_exact_double_become_the_nearest(self):
+    def test_integers_that_are_not_exact_as_doubles_become_the_nearest_double(self):
         self.assert_json(2**53 + 1, float(2**53))
         self.assert_json(10**400, "Infinity")
         self.assert_json(-(10**400), "-Infinity")
@@ -75,7 +75,7 @@ class ToJson(unittest.TestCase):
         self.assertEqual(_values.encode(_values.to_json(-(10**16), "v")), b"-1" + b"0" * 16)
         self.assertEqual(_values.encode(_values.to_json(1e21, "v")), b"1e+21")
 
-    def test_foreign_numbers(self):
+    def test_scalars_and_arrays_of_libraries_become_numbers_and_lists(self):
         self.assert_json(Scalar(3), 3)
         self.assert_json(Scalar(True), True)
         self.assert_json(Array([1.0, math.nan]), [1.0, "NaN"])
@@ -83,18 +83,18 @@ class ToJson(unittest.TestCase):
         self.assert_json(decimal.Decimal("0.25"), 0.25)
         self.assert_json(Level.HIGH, 3)
 
-    def test_nested(self):
+    def test_values_in_nested_dicts_lists_and_tuples_are_converted(self):
         pair = collections.namedtuple("pair", "a b")
         self.assert_json({"a": [1, (2, Scalar(math.inf))]}, {"a": [1, [2, "Infinity"]]})
         self.assert_json(pair(1, 2), [1, 2])
         self.assert_json(collections.OrderedDict(a=1), {"a": 1})
 
-    def test_a_value_without_json_is_named(self):
+    def test_a_value_without_a_json_form_is_named_in_the_error(self):
         for value in (object(), b"x", {1, 2}, 1 + 2j, float, json):
             with self.assertRaisesRegex(TypeError, r"metrics\['m'\]\[1\] is a .*cannot be stored"):
                 _values.metrics_of({"m": [0, value]})
 
-    def test_keys_are_strings(self):
+    def test_names_that_are_not_strings_raise(self):
         with self.assertRaisesRegex(TypeError, "keys must be strings"):
             _values.metrics_of({"m": {1: 2}})
         with self.assertRaisesRegex(TypeError, "must be a string, not int"):
@@ -102,13 +102,13 @@ class ToJson(unittest.TestCase):
         with self.assertRaisesRegex(TypeError, "must be a mapping"):
             _values.metrics_of([("a", 1)])
 
-    def test_a_value_that_contains_itself_is_found(self):
+    def test_a_value_that_contains_itself_raises(self):
         loop = []
         loop.append(loop)
         with self.assertRaisesRegex(ValueError, "contains itself"):
             _values.metrics_of({"m": loop})
 
-    def test_characters_that_cannot_be_stored(self):
+    def test_names_and_texts_with_unstorable_characters_raise(self):
         with self.assertRaisesRegex(ValueError, r"U\+0000"):
             _values.metrics_of({"m": "a\0b"})
         with self.assertRaisesRegex(ValueError, "control character"):
@@ -118,13 +118,13 @@ class ToJson(unittest.TestCase):
         with self.assertRaisesRegex(ValueError, "lone surrogate"):
             _values.encode({"m": "\ud800"})
 
-    def test_groups_are_shorter_than_names_and_counted_in_utf_16(self):
+    def test_groups_have_at_most_128_utf_16_code_units(self):
         self.assertEqual(_values.group_of("g" * 128), "g" * 128)
         for group in ("g" * 129, "\U0001f600" * 65):
             with self.assertRaisesRegex(ValueError, "group must have 1 to 128 characters"):
                 _values.group_of(group)
 
-    def test_random_values_survive_the_round_trip(self):
+    def test_random_values_survive_encoding_and_parsing(self):
         for seed in range(200):
             draw = random.Random(seed)
             value = random_value(draw, 4)
@@ -134,7 +134,7 @@ class ToJson(unittest.TestCase):
 
 
 class Steps(unittest.TestCase):
-    def test_counts(self):
+    def test_valid_step_counts_are_returned_as_int_or_float(self):
         for value, expected in (
             (0, 0),
             (7, 7),
@@ -146,7 +146,7 @@ class Steps(unittest.TestCase):
             got = _values.steps_of(value)
             self.assertEqual((got, type(got)), (expected, type(expected)))
 
-    def test_an_invalid_count_is_refused(self):
+    def test_an_invalid_step_count_is_refused(self):
         for value in (-1, math.nan, math.inf, 2**54, -0.1):
             with self.assertRaisesRegex(ValueError, "steps_completed must be"):
                 _values.steps_of(value)
@@ -156,7 +156,7 @@ class Steps(unittest.TestCase):
 
 
 def random_value(draw, depth):
-    """Any value that JSON holds, with the troublesome characters and numbers overrepresented."""
+    """Returns a random JSON value, with unusual characters and numbers more often than usual."""
     kind = draw.randrange(8 if depth else 6)
     if kind == 0:
         return draw.choice([0.0, -0.0, 1e308, 5e-324, math.nan, math.inf, -math.inf])

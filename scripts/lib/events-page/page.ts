@@ -1,4 +1,4 @@
-/** docs/events.md: every event of the catalogue, from proto/ and from the code that reads them. */
+/** Generates docs/events.md: every event of the catalogue, from proto/ and from the code that reads the events. */
 import type { EventType } from "@trainyard/contracts";
 import type { Enum, Field, Message, Protocol } from "./protocol.ts";
 import { type Readers, readersOf, type Source } from "./readers.ts";
@@ -10,7 +10,10 @@ type Catalogue = {
 
 type Entry = EventType & { readonly message: Message; readonly readers: Readers };
 
-/** The page's text. Throws when an event has no comment, or its comment names another stream than the catalogue. */
+/**
+ * Returns the page's text. Throws when an event has no comment, or when its comment and the catalogue name different
+ * streams.
+ */
 export function eventsPage(
   catalogue: Catalogue,
   protocol: Protocol,
@@ -125,7 +128,7 @@ function messageOf({ messages }: Protocol, name: string): Message {
   return message;
 }
 
-/** The messages and enumerations that the events' fields have, and theirs, in the order of their names. */
+/** The messages and enumerations in the events' fields, nested ones included, sorted by name. */
 function nestedIn(protocol: Protocol, entries: readonly Entry[]) {
   const seen = new Set<string>();
   const visit = ({ fields }: Message): void => {

@@ -5,11 +5,11 @@
 import { runTool } from "../run-tool.ts";
 
 export type Field = {
-  /** The name as it is in a stored body. */
+  /** The field's name in a stored body. */
   readonly name: string;
-  /** `list of Placement`, `optional uint32`. */
+  /** The field's type, for example `list of Placement` or `optional uint32`. */
   readonly type: string;
-  /** The full names of the messages and enums in the type. */
+  /** The full names of the messages and enumerations in the type. */
   readonly refers: readonly string[];
   readonly comment: string;
 };
@@ -27,10 +27,10 @@ export type Enum = {
 };
 
 export type Protocol = {
-  /** The messages by their full names. */
+  /** The messages by full name. */
   readonly messages: ReadonlyMap<string, Message>;
   readonly enums: ReadonlyMap<string, Enum>;
-  /** The streams that comments of the form `Stream trial-<id>. Owner: experiments.` name, by category. */
+  /** The streams by category, from comments of the form `Stream trial-<id>. Owner: experiments.` */
   readonly streams: ReadonlyMap<string, { readonly shape: string; readonly owner: string }>;
 };
 
@@ -63,7 +63,7 @@ export type FileDescriptor = {
   readonly sourceCodeInfo?: { readonly location?: readonly Location[] };
 };
 
-/** Fails with the tool's words when proto/ does not compile. */
+/** Throws with buf's output when proto/ does not compile. */
 export async function readProtocol(): Promise<Protocol> {
   const { code, stdout, output } = await runTool("buf", ["build", "proto", "-o", "-#format=json"]);
   if (code !== 0) throw new Error(output);
@@ -77,7 +77,8 @@ export function protocolOf(files: readonly FileDescriptor[]): Protocol {
   for (const file of files) {
     const comments = commentsOf(file);
     const full = (name: string): string => `${file.package ?? ""}.${name}`;
-    // The numbers of a path are those of descriptor.proto: 4 a message, 5 an enum, 2 a field or value of either.
+    // Paths consist of field numbers of descriptor.proto: 4 is a message, 5 an enum, 2 a field of a message or a value
+    // of an enum.
     for (const [at, message] of (file.messageType ?? []).entries()) {
       const fields = (message.field ?? []).map((field, index) => ({
         ...typeOf(field, message),

@@ -1,7 +1,8 @@
 /**
- * The producers and readers of an event, read from the code of services and libs. A producer builds it (`type:
- * "RunEnded"`) in its owner or in a lib; a reaction is a key of a ReactionHandlers; every other service that names it
- * folds or shows it.
+ * Finds the producers and readers of an event in the code of services and libs.
+ *
+ * A producer builds the event (`type: "RunEnded"`) in its owner or in a lib. A reaction is a key of a ReactionHandlers.
+ * Every other service that names the event folds it or shows it.
  */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -12,13 +13,13 @@ export type Source = { readonly path: string; readonly text: string };
 
 export type Readers = {
   readonly isProduced: boolean;
-  /** Services whose cursor moves in the commit of what they do about it. */
+  /** Services that react to the event: their cursor moves in the same commit as the reaction. */
   readonly reacts: readonly string[];
-  /** Other services that look at it. */
+  /** Other services that read the event. */
   readonly reads: readonly string[];
 };
 
-/** The code that runs: no tests, none of their helpers, nothing generated. */
+/** The sources that run in production: no tests, no test helpers, no generated code. */
 export function runningCode(): readonly Source[] {
   return repositoryFiles()
     .filter((path) => /^(services|libs)\/[^/]+\/src\/.*\.ts$/.test(path))

@@ -1,6 +1,6 @@
 /** The notes of a release: its section of the CHANGELOG. */
 
-/** The lines below `## title` up to the next section; null if there is no such section or nothing in it. */
+/** The lines below `## title` up to the next section; null for a missing or empty section. */
 export function sectionOf(changelog: string, title: string): string | null {
   const lines = changelog.split("\n");
   const start = lines.findIndex(
@@ -13,12 +13,12 @@ export function sectionOf(changelog: string, title: string): string | null {
   return text === "" ? null : text;
 }
 
-/** 1.2.3 or 1.2.3-rc.1, as npm and pip both take it (pip reads the second as 1.2.3rc1). */
+/** Accepts versions that both npm and pip accept: 1.2.3 or 1.2.3-rc.1 (pip reads the second as 1.2.3rc1). */
 export function isVersion(text: string): boolean {
   return /^(0|[1-9]\d*)(\.(0|[1-9]\d*)){2}(-(a|b|rc)\.\d+)?$/.test(text);
 }
 
-/** The same version as Python writes it (PEP 440). */
+/** Converts a version to Python's form (PEP 440). */
 export function pythonVersion(version: string): string {
   return version.replace(/-(a|b|rc)\.(\d+)$/, "$1$2");
 }

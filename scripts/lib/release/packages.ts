@@ -1,4 +1,4 @@
-/** The npm packages of a release: a tarball each, whose bytes depend on the commit alone. */
+/** Builds the npm packages of a release: one tarball each, whose bytes depend on the commit alone. */
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { copyFile, cp } from "node:fs/promises";
 import { dirname, join, relative } from "node:path";
@@ -17,7 +17,7 @@ export type Manifest = {
 
 export type Package = { readonly folder: string; readonly manifest: Manifest };
 
-/** Tests and their servers stay at home. */
+/** Tests and their servers are not published. */
 const isTest = (path: string): boolean =>
   /\.test\.tsx?$|(^|\/)(testing|fixtures|contract)(\/|\.ts$)/.test(path);
 const unpublished = new Set(["@trainyard/testing", "@trainyard/web"]);
@@ -33,7 +33,7 @@ export function packagesToPublish(files: readonly string[]): readonly Package[] 
     .filter(({ manifest }) => !unpublished.has(manifest.name));
 }
 
-/** Versions of packages of others, as the workspace pins them. */
+/** The versions of third-party packages that the workspace pins. */
 export function catalog(): Names {
   const workspace = parse(readFileSync(join(root, "pnpm-workspace.yaml"), "utf8")) as {
     readonly catalog: Names;
@@ -41,7 +41,9 @@ export function catalog(): Names {
   return workspace.catalog;
 }
 
-/** package.json as it is published: versions instead of the workspace's words, no exports of tests. */
+/**
+ * Builds the published package.json: real versions instead of `workspace:` and `catalog:`, without exports for tests.
+ */
 export function publishedManifest(
   { folder, manifest }: Package,
   version: string,
@@ -77,18 +79,19 @@ const exportOf = (path: string, isLib: boolean): object | string => {
 
 function versionOf(name: string, pinned: Names): string {
   const version = pinned[name];
-  if (version === undefined) throw new Error(`${name} is not in the catalog of the workspace`);
+  if (version === undefined)
+    throw new Error(`${name} is missing in the catalog of pnpm-workspace.yaml`);
   return version;
 }
 
-/** `yard`, and `trainyard-gateway` of a service. */
+/** The package's program: `yard` of the command line, `trainyard-gateway` of a service. */
 function programOf(folder: string): Names | null {
   if (!existsSync(join(root, folder, "src", "main.ts"))) return null;
   const name = folder.replace(/^services\//, "");
   return { [name === "cli" ? "yard" : `trainyard-${name}`]: "./src/main.js" };
 }
 
-/** Writes the package below `stage` and its tarball into `out`; returns the tarball's name. */
+/** Writes the package below `stage` and its tarball into `out`. Returns the tarball's name. */
 export async function pack(
   one: Package,
   { version, pinned, stage, out }: PackOptions,
@@ -110,12 +113,12 @@ export async function pack(
 export type PackOptions = {
   readonly version: string;
   readonly pinned: Names;
-  /** A folder of the release's own, where packages are put together. */
+  /** The folder in which the release assembles packages. */
   readonly stage: string;
   readonly out: string;
 };
 
-/** README, migrations and sources, without tests; from the commit, so nothing that is ignored. */
+/** The package's committed files: README, migrations and sources, without tests. */
 function filesOf(folder: string): readonly string[] {
   return readdirSync(folder, { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile())
@@ -142,7 +145,7 @@ async function write(source: string, target: string, folder: string): Promise<vo
   );
 }
 
-/** The same bytes from the same files: names in order, no times, no owners. */
+/** Makes a reproducible tarball: sorted names, no times, no owners. */
 async function makeTarball(folder: string, file: string): Promise<void> {
   const names = readdirSync(folder, { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile())

@@ -7,12 +7,12 @@ const changelog =
   "# Changelog\n\n## Unreleased\n\n- New.\n\n## 0.2.0 (2026-11-23)\n\n- Old.\n\n## 0.1.0\n";
 
 describe("the notes of a release", () => {
-  it("are the section of its version, without those of others", () => {
+  it("are the section of its version, and nothing of other sections", () => {
     expect(sectionOf(changelog, "0.2.0")).toBe("- Old.");
     expect(sectionOf(changelog, "Unreleased")).toBe("- New.");
   });
 
-  it("are missing for a version without a section, and for an empty one", () => {
+  it("are null for a version without a section, and for an empty section", () => {
     expect(sectionOf(changelog, "0.3.0")).toBe(null);
     expect(sectionOf(changelog, "0.1.0")).toBe(null);
     expect(sectionOf(changelog, "0.2")).toBe(null);
@@ -20,25 +20,25 @@ describe("the notes of a release", () => {
 });
 
 describe("the version of a release", () => {
-  it.each(["0.2.0", "1.0.0-rc.1", "10.20.30-b.4"])("%s is one", (text) => {
+  it.each(["0.2.0", "1.0.0-rc.1", "10.20.30-b.4"])("%s is valid", (text) => {
     expect(isVersion(text)).toBe(true);
   });
 
   it.each(["", "v1.0.0", "1.0", "1.0.0-", "01.0.0", "1.0.0-dev", "1.0.0 "])(
-    "%j is none",
+    "%j is invalid",
     (text) => {
       expect(isVersion(text)).toBe(false);
     },
   );
 
-  it("is written as Python writes it in the wheel", () => {
+  it("is converted to Python's form for the wheel", () => {
     expect(pythonVersion("1.0.0-rc.1")).toBe("1.0.0rc1");
     expect(pythonVersion("1.0.0")).toBe("1.0.0");
   });
 });
 
 describe("a compiled module", () => {
-  it("has no types, its lines where they were, and compiled names of modules and programs", () => {
+  it("has no types, unchanged line numbers, and compiled names of modules and programs", () => {
     const source =
       'import { x } from "./x.ts";\ntype A = {\n  b: number;\n};\nexport const y: A = x("../main.ts");\n';
     const lines = compiled(source).split("\n");
@@ -46,7 +46,7 @@ describe("a compiled module", () => {
     expect(lines[4]?.replace(/ +/g, " ")).toBe('export const y = x("../main.js");');
   });
 
-  it("keeps texts that only mention a file", () => {
+  it("keeps strings that only mention a file", () => {
     expect(withCompiledNames('"see the file a.ts"')).toBe('"see the file a.ts"');
   });
 });
@@ -62,7 +62,7 @@ describe("a published manifest", () => {
     },
   });
 
-  it("names versions in place of the words of the workspace, and exports no tests", () => {
+  it("has versions in place of the workspace's specifiers, and no exports for tests", () => {
     const wanted = { "@trainyard/kernel": "workspace:*", pg: "catalog:" };
     expect(publishedManifest(one(wanted), "1.2.3", pinned)).toMatchObject({
       name: "@trainyard/x",
@@ -75,9 +75,9 @@ describe("a published manifest", () => {
     );
   });
 
-  it("is refused for a package that the workspace does not pin", () => {
+  it("throws for a package that the workspace does not pin", () => {
     expect(() => publishedManifest(one({ other: "catalog:" }), "1.2.3", pinned)).toThrow(
-      "other is not in the catalog of the workspace",
+      "other is missing in the catalog of pnpm-workspace.yaml",
     );
   });
 });

@@ -1,4 +1,4 @@
-/** The wheel of the Python package, whose bytes depend on the commit alone. */
+/** Builds the wheel of the Python package, whose bytes depend on the commit alone. */
 import { execFile } from "node:child_process";
 import { existsSync, writeFileSync } from "node:fs";
 import { cp } from "node:fs/promises";
@@ -10,18 +10,18 @@ import { pythonVersion } from "./notes.ts";
 
 const call = promisify(execFile);
 const environment = join(root, ".cache", "release-python");
-/** Another release of the tool may order the files of a wheel in another way. */
+/** The version is pinned: another version may order the files of a wheel differently. */
 const setuptools = "setuptools==80.9.0";
 
 export type WheelOptions = {
   readonly version: string;
   readonly stage: string;
   readonly out: string;
-  /** Seconds since 1970: the time that every file of the wheel has. */
+  /** The modification time of every file in the wheel, in seconds since 1970. */
   readonly committedAtS: number;
 };
 
-/** Returns the name of the file that it wrote into `out`. */
+/** Writes the wheel into `out`. Returns its file name. */
 export async function makeWheel(
   { version, stage, out, committedAtS }: WheelOptions,
   say: (line: string) => void,

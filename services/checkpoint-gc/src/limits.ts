@@ -1,22 +1,22 @@
 export const gcLimits = {
-  /** Evidence is at most 16 neighbours: half of them by value, half by steps. */
+  /** The competitors of each of two rankings that a condemnation names. */
   competitorsPerRanking: 8,
-  /** How long what is condemned is kept, unless the environment says otherwise: time for a person to notice. */
+  /** The default grace of a condemned checkpoint in seconds, which gives a person time to notice. */
   graceSeconds: 600,
-  /** Checkpoints that are settled or deleted in one go, before new ones are looked for. */
+  /** The most checkpoints that one pass settles or deletes. */
   page: 100,
-  /** How long after a change a live experiment is judged: many of its checkpoints come together. */
+  /** The delay from a change of a running experiment to its judgement: its checkpoints often come several at a time. */
   sweepAfterMs: 5_000,
-  /** Checkpoints that the preview of a deletion names as held. */
+  /** The most held checkpoints that the preview of a deletion names. */
   heldShown: 1_000,
-  /** A reason is part of an event and of each answer about the checkpoint. */
+  /** The longest reason: it is part of an event and of each answer about the checkpoint. */
   reasonCharactersMax: 1_000,
-  /** Patterns of one partial deletion, which are part of an event. */
+  /** The most patterns of one partial deletion: they are part of an event. */
   globsMax: 100,
-  /** A clock that was set, or a wake-up that was lost, is noticed after this long. */
+  /** The longest sleep of the deletion loop, after which it notices a changed clock or a lost wake-up. */
   lookAgainMs: 60_000,
   /**
-   * A failed deletion is tried again after this long, then twice as long each time: a mount is back soon, or in days.
+   * The first retry delay of a failed deletion; each later one is twice as long. A mount may be back soon, or in days.
    */
   retryFirstMs: 1_000,
   retryLastMs: 10 * 60_000,

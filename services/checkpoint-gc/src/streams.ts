@@ -1,4 +1,4 @@
-/** The streams that this service owns, and those of others that its decisions depend on. */
+/** The streams that checkpoint-gc owns, and the streams of other services that its decisions depend on. */
 import type { Aggregate, StreamFold } from "@trainyard/runtime";
 import {
   type CheckpointFacts,
@@ -56,7 +56,7 @@ export const experiments: StreamFold<ExperimentFacts> = {
   evolve: evolveExperiment,
 };
 
-/** The adopted roots by their `storageStreamId`. */
+/** The adopted storage roots; a root's stream is named by `storageStreamId`. */
 export const adoptions: StreamFold<AdoptionFacts> = {
   name: "adoption",
   category: "storage",

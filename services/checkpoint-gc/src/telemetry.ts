@@ -1,4 +1,4 @@
-/** Telemetry: what this service decided, as its own events pass by on the log. */
+/** Metrics and log lines of this service's decisions, taken from its events on the log. */
 import { decodeEvent } from "@trainyard/contracts";
 import type { StoredEvent } from "@trainyard/event-log";
 import { categoryOf, idOf } from "@trainyard/kernel";
@@ -6,7 +6,7 @@ import type { Logger, Registry } from "@trainyard/runtime";
 import { Counter } from "prom-client";
 
 export type Telemetry = {
-  /** Counts and logs an event of this service; others' it ignores. After a takeover the last few may come again. */
+  /** Counts and logs an event of this service, and ignores others. After a takeover the last few may be repeated. */
   readonly count: (event: StoredEvent) => void;
 };
 

@@ -1,7 +1,4 @@
-/**
- * Reading and checking a configuration here. The libraries that know it are loaded by those commands only that need
- * them.
- */
+/** Reads and checks a configuration on this machine. Only the commands that need them load the libraries for it. */
 import { readFile } from "node:fs/promises";
 import type { ParsedExperiment, RecordedTrainings } from "@trainyard/experiment-config";
 import { isRejection, type Rejection } from "@trainyard/kernel";
@@ -9,16 +6,14 @@ import { Option } from "commander";
 import { callerPath } from "./environment.ts";
 import { UsageError } from "./usage-error.ts";
 
-/** `--config a.b=c`, as often as wanted. */
+/** The option `--config a.b=c`, which may be repeated. */
 export function overrides(): Option {
   return new Option("--config <key=value>", "set a key over the file's, repeatable")
     .default([])
     .argParser((value: string, before: readonly string[]) => [...before, value]);
 }
 
-/**
- * An experiment's YAML text, empty for no file; the overrides, given by `option`, are looked at only for their form.
- */
+/** Reads the YAML of an experiment; empty without a file. Of the overrides, only the form is checked. */
 export async function readConfig(
   file: string | undefined,
   given: readonly string[],
@@ -37,16 +32,16 @@ export async function readConfig(
   });
 }
 
-// A cluster has a storage of its own for configurations that name none.
+// Stands for the default storage of a cluster, since a configuration need not name a storage.
 const defaults = { checkpoint_storage: { type: "directory", container_path: "/checkpoints" } };
 
-/** A configuration by the rules that every cluster has; what is wrong with it is a usage error, a line a key. */
+/** Parses a configuration by the rules that every cluster has. Throws a UsageError with one line per wrong key. */
 export async function parseHere(text: string, given: readonly string[]): Promise<ParsedExperiment> {
   const { acceptExperiment } = await import("@trainyard/search");
   return rightOnly(acceptExperiment(text, { overrides: given, defaults }));
 }
 
-/** A configuration for a search against trainings that are recorded. */
+/** Parses the configuration of a search that runs on recorded trainings. */
 export async function parseForTable(
   text: string,
   given: readonly string[],

@@ -3,15 +3,15 @@ import { clusterAccess } from "@trainyard/local-cluster/access";
 import { namedCluster } from "./environment.ts";
 import { Failure, UsageError } from "./usage-error.ts";
 
-/** Where the cluster is, and by which token it is asked. */
+/** The address of the cluster, and the token for its API. */
 export type Access = { readonly url: string; readonly token: string };
 
-/** TRAINYARD_URL and TRAINYARD_TOKEN, else the cluster of the checkout. */
+/** Connects to TRAINYARD_URL with TRAINYARD_TOKEN, or to the cluster of the checkout. */
 export function connect(): Client {
   return new Client(requireAccess());
 }
 
-/** The same for a program that asks the platform itself. */
+/** Returns the address and token of the cluster for another program. Throws a Failure without a cluster. */
 export function requireAccess(): Access {
   const access = accessIfUp();
   if (access !== null) return access;
@@ -20,7 +20,7 @@ export function requireAccess(): Access {
   );
 }
 
-/** The same, or null where no cluster is named and none runs. */
+/** Connects to the cluster; null if none is named and none runs. */
 export function connectIfUp(): Client | null {
   const access = accessIfUp();
   return access === null ? null : new Client(access);

@@ -3,7 +3,7 @@ import type { Command } from "commander";
 import { connect } from "./connection.ts";
 import { Output, type OutputFormat } from "./output.ts";
 
-/** The context of every command. */
+/** The objects that every command uses. */
 export type Context = { readonly client: Client; readonly output: Output };
 
 export function outputOf(command: Command): Output {
@@ -11,7 +11,7 @@ export function outputOf(command: Command): Output {
   return new Output(output);
 }
 
-/** An action with the platform at hand: its arguments, its options, and the context. */
+/** Wraps an action with its context: it gets its arguments, its options, and a client of the platform. */
 export function withPlatform<Options>(
   action: (context: Context, args: readonly string[], options: Options) => Promise<void>,
 ): (...given: unknown[]) => Promise<void> {
@@ -25,7 +25,7 @@ export function withPlatform<Options>(
   };
 }
 
-/** Commander gives a missing optional argument as undefined; a required one is always there. */
+/** Returns a required argument, which Commander always passes. */
 export function argument(args: readonly string[], index: number): string {
   return args[index] ?? "";
 }

@@ -1,4 +1,4 @@
-/** One line of RFC 4180, without its end. A spreadsheet reads no cell as a formula. */
+/** Formats one line of CSV (RFC 4180), without the line end. No cell can be read as a formula by a spreadsheet. */
 export function csvLine(cells: readonly string[]): string {
   return cells
     .map(withoutFormula)
@@ -6,7 +6,7 @@ export function csvLine(cells: readonly string[]): string {
     .join(",");
 }
 
-/** Names and values come from training code. What a spreadsheet would take for a formula begins with an apostrophe. */
+/** Puts an apostrophe before a cell that a spreadsheet would read as a formula: training code chooses its text. */
 function withoutFormula(cell: string): string {
   const isNumber = /^[+-]?(\d|\.\d|Infinity$)/.test(cell) && !Number.isNaN(Number(cell));
   return /^[=+\-@\t\r]/.test(cell) && !isNumber ? `'${cell}` : cell;

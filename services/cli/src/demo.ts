@@ -1,4 +1,6 @@
-/** npm start: the embedded cluster and a real search on it, examples/iris, from submission to the best model. */
+/**
+ * `npm start`: starts the embedded cluster and runs a search on it, examples/iris, from submission to the best model.
+ */
 import { randomUUID } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -23,17 +25,17 @@ import { ProgressLine } from "./progress-line.ts";
 import { Failure } from "./usage-error.ts";
 
 const folder = join(checkout, "examples", "iris");
-/** The name in the example's search.yaml. */
+/** The name of the experiment in the example's search.yaml. */
 const name = "iris";
-/** The reason of a trial that reached the end of its code. */
+/** The reason of a trial whose code ran to its end. */
 const finished = "finished";
 const heldOut = "held_out_accuracy";
-/** A network of this size reaches 0.93 to 1.0; below this something is broken. */
+/** The least accuracy of the best model: a network of this size reaches 0.93 to 1.0. */
 const heldOutMin = 0.9;
 
 const yard = "npm run -s yard --";
 
-/** Returns the exit code. */
+/** Runs the demo and returns the exit code. */
 export async function runDemo(): Promise<number> {
   const output = new Output("table");
   const staysUp = process.stdout.isTTY;
@@ -63,7 +65,7 @@ export async function runDemo(): Promise<number> {
   if (started === "before") {
     output.line(`\nthe cluster was up before and stays up; "${yard} cluster down" stops it`);
   }
-  // On a terminal Ctrl-C is how it ends.
+  // On a terminal Ctrl-C is the normal way to end the demo.
   return staysUp && interrupted.signal.aborted ? 0 : code;
 }
 
@@ -89,7 +91,7 @@ async function train(client: Client, output: Output, signal: AbortSignal): Promi
   report(output, ended, await client.call("getTrial", { trial: ended.bestTrial ?? "" }));
 }
 
-/** The trials that did not train to the end of their code, and why. */
+/** Prints the trials that were stopped early, and why. */
 async function tellStopped(client: Client, output: Output, experiment: string): Promise<void> {
   const { items } = await allPages((page) => client.call("listTrials", { experiment, ...page }));
   const stopped = items.filter(({ state, reason }) => state === "COMPLETED" && reason !== finished);
@@ -103,7 +105,7 @@ async function tellStopped(client: Client, output: Output, experiment: string): 
   );
 }
 
-/** The demo that an earlier start left, if any: it continues where it was. */
+/** Returns the unfinished experiment of an earlier start, which the demo continues; null for none. */
 async function unfinished(client: Client, output: Output): Promise<string | null> {
   const { items } = await client.call("listExperiments", {});
   const left = items.find((one) => one.name === name && !isOver(one));
@@ -166,7 +168,7 @@ function nextSteps(output: Output, api: string, staysUp: boolean): void {
 function aborted(signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     if (signal.aborted) resolve();
-    // A timer keeps the process; a listener alone would not.
+    // The timer keeps the process alive; a signal listener alone would not.
     const kept = setInterval(() => {}, 60_000);
     signal.addEventListener("abort", () => {
       clearInterval(kept);

@@ -1,7 +1,7 @@
 import { isAbsolute, join } from "node:path";
 import { fileURLToPath } from "node:url";
 
-/** The folder that the user calls the command in; npm runs scripts in the checkout. */
+/** Returns the folder in which the user runs the command; npm itself runs scripts in the checkout. */
 export function callerFolder(): string {
   return process.env["TRAINYARD_CALLER_DIR"] ?? process.cwd();
 }
@@ -10,18 +10,18 @@ export function callerPath(path: string): string {
   return isAbsolute(path) ? path : join(callerFolder(), path);
 }
 
-/** Where the Python package of the checkout is. */
+/** The folder of the checkout's Python packages. */
 export const pythonPackages = fileURLToPath(
   new URL("../../../libs/sdk-python/src", import.meta.url),
 );
 
-/** The user's Python, and the environment in which it finds that package. */
+/** Returns the user's Python, and the environment in which it finds the checkout's packages. */
 export function pythonOfPerson() {
   const env = { ...process.env, PYTHONPATH: pythonPackages, PYTHONDONTWRITEBYTECODE: "1" };
   return { python: process.env["TRAINYARD_PYTHON"] ?? "python3", env };
 }
 
-/** The cluster that the person names, as far as they do. */
+/** Returns the address and token from the environment; each is undefined if it is not set. */
 export function namedCluster(): { readonly url?: string; readonly token?: string } {
   const { TRAINYARD_URL: url, TRAINYARD_TOKEN: token } = process.env;
   return { ...(url === undefined ? {} : { url }), ...(token === undefined ? {} : { token }) };

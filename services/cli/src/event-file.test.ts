@@ -7,7 +7,7 @@ test("the checksum is CRC-32C: that of 32 zeros is the one of RFC 3720", () => {
   expect(crc32c(Buffer.from("123456789")).toString(16)).toBe("e3069283");
 });
 
-test("an event file is a record of the version and one for each point", () => {
+test("an event file has a record of the version and one record per point", () => {
   const file = eventFile([
     { atMs: 1_500, step: 300, scalars: { "training/loss": 0.5 } },
     { atMs: 2_500, step: 2 ** 40, scalars: { "training/loss": Number.NaN, b: 1 } },

@@ -6,10 +6,10 @@
  */
 
 export type EventPoint = {
-  /** Milliseconds since 1970. */
+  /** The time in milliseconds since 1970. */
   readonly atMs: number;
   readonly step: number;
-  /** The values by tag. TensorBoard has float32. */
+  /** The values by tag; TensorBoard stores them as float32. */
   readonly scalars: Readonly<Record<string, number>>;
 };
 

@@ -1,6 +1,6 @@
 import { number } from "./output.ts";
 
-/** rank=3 cutoff=0.25 …: lists, such as the neighbours, are in the JSON. */
+/** Formats the scalar evidence as "rank=3 cutoff=0.25 …"; lists are only in the JSON output. */
 export function evidenceText(evidence: unknown): string {
   if (evidence === null || typeof evidence !== "object") return "";
   return Object.entries(evidence)

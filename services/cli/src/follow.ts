@@ -11,7 +11,7 @@ export function isOver(experiment: Plain<Experiment>): boolean {
   return over.has(experiment.state);
 }
 
-/** Ctrl-C detaches from what is followed: it ends the command, never the experiment. */
+/** Returns a signal that Ctrl-C aborts: it ends the command, and the experiment continues. */
 export function detachSignal(output: Output): AbortSignal {
   const detached = new AbortController();
   process.once("SIGINT", () => {
@@ -30,16 +30,16 @@ export function logLineText(output: Output, line: Plain<TrialLogLine>, withTrial
   return withTrial ? `[${line.trial}] ${line.text}` : line.text;
 }
 
-/** Waits until an experiment has ended; null when detached. */
+/** Waits until an experiment has ended. Returns null if Ctrl-C detached the command. */
 export async function waitForEnd(
   client: Client,
   experiment: string,
   signal: AbortSignal,
   onChange: (experiment: Plain<Experiment>) => void = () => {},
 ): Promise<Plain<Experiment> | null> {
-  // A server that answered once is waited for when it is away.
+  // After the first answer, an unavailable server is retried.
   const patient = { signal, outlast: true };
-  // The watch begins where the look is at least at, so nothing falls between the two.
+  // The read is at least at this position, where the watch begins, so no change is missed.
   const { position } = await client.call("listTrials", { experiment, pageSize: 1 });
   try {
     let current = await client.call(
@@ -67,7 +67,7 @@ export async function waitForEnd(
   return null;
 }
 
-/** Exit code 1 for an experiment that did not complete. */
+/** Throws a Failure, for exit code 1, if the experiment did not complete. */
 export function requireCompleted(experiment: Plain<Experiment> | null): void {
   if (experiment === null || experiment.state === "COMPLETED") return;
   const reason = experiment.reason === "" ? "" : `: ${firstLine(experiment.reason)}`;

@@ -1,24 +1,24 @@
 export const cliLimits = {
-  /** Items fetched with one request; lists are shown whole. */
+  /** The items of one request; lists are printed whole. */
   pageSize: 500,
-  /** Lines of a log fetched with one request. */
+  /** The log lines of one request. */
   logPageSize: 1_000,
-  /** Files of one context, so that a wrong folder is noticed before it is packed. */
+  /** The most files of one context, so that a wrong folder is noticed before it is packed. */
   contextFilesMax: 50_000,
-  /** The failed trials in an experiment's description: the first few say why, `trial list` has the rest. */
+  /** The most failed trials that an experiment's description explains; `trial list` has the others. */
   failedShown: 10,
-  /** The waiting runs in an experiment's description. */
+  /** The most waiting runs that an experiment's description lists. */
   waitingShown: 5,
-  /** How long the description of an experiment waits for the reasons: it is useful without them. */
+  /** The longest wait of an experiment's description for the scheduler's reasons: it is useful without them. */
   explainMs: 2_000,
-  /** Between two questions about files that are being read again. */
+  /** The pause between two requests about a running verification. */
   verifyAgainMs: 500,
-  /** A question to git: a large repository on a slow disk takes seconds. */
+  /** The timeout of a git command: in a large repository on a slow disk it takes seconds. */
   gitMs: 20_000,
-  /** The maximal answer of git in bytes; a longer diff is not recorded, as the gateway would refuse it. */
+  /** The longest output of git in bytes. A longer diff is not recorded: the gateway would refuse it. */
   gitBytesMax: 1024 * 1024,
-  /** Changed files in one diff: more do not fit into a command line. */
+  /** The most changed files in one diff: more do not fit into a command line. */
   gitPathsMax: 1_000,
-  /** The registry's own limit. */
+  /** The least age of files in an audit, which the registry also requires. */
   auditAgeLeastMs: 24 * 60 * 60 * 1000,
 } as const;

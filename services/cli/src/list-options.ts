@@ -1,4 +1,4 @@
-/** Options that every list takes: which rows, in which order, how many. */
+/** The options that every list has: filters, order, and the number of rows. */
 import type { Command } from "commander";
 import { collect, wholeNumberOf } from "./option-values.ts";
 
@@ -18,7 +18,7 @@ export function addRowOptions(command: Command): Command {
     .option("--limit <number>", "at most so many rows");
 }
 
-/** The option that adds columns with hyperparameters and metrics. */
+/** Adds the option for columns with hyperparameters and metrics. */
 export function addColumnOption(command: Command): Command {
   const what = "also this column, as hparams.lr or metrics.loss; may be given several times";
   return command.option("--column <name>", what, collect);

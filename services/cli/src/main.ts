@@ -1,6 +1,6 @@
 import { run } from "./program.ts";
 
-// A reader that has seen enough ("yard … | head") closes the pipe: that is no failure, and nobody reads any more.
+// A reader that stops early ("yard … | head") closes the pipe. It is not a failure: the command ends.
 process.stdout.on("error", (error: NodeJS.ErrnoException) => {
   if (error.code !== "EPIPE") throw error;
   process.exit();

@@ -1,10 +1,10 @@
-/** A folder that a download makes: it is complete, or it is not there. */
+/** Creates the folder of a download in one step: it exists only when it is complete. */
 import { mkdir, mkdtemp, readdir, rename, rm } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { callerPath } from "./environment.ts";
 import { UsageError } from "./usage-error.ts";
 
-/** The folder gets its name when `write` has filled it; one that has files already is refused. */
+/** Fills a temporary folder with `write` and renames it. A folder that has files is refused. */
 export async function writeFolder(
   shown: string,
   write: (folder: string) => Promise<void>,
@@ -15,7 +15,7 @@ export async function writeFolder(
   const partial = await mkdtemp(join(dirname(folder), `.${basename(folder)}-`));
   try {
     await write(partial);
-    // Takes the place of an empty folder, and of nothing else.
+    // The rename replaces an empty folder, and fails for anything else.
     await rename(partial, folder);
   } catch (error) {
     await rm(partial, { recursive: true, force: true });
@@ -28,7 +28,7 @@ async function requireFree(folder: string, shown: string): Promise<void> {
     if ((await readdir(folder)).length === 0) return;
   } catch (error) {
     if (error instanceof Error && "code" in error && error.code === "ENOENT") return;
-    throw new UsageError(`${shown} is not a folder that can be read: name another.`);
+    throw new UsageError(`${shown} is not a readable folder: name another.`);
   }
   throw new UsageError(`${shown} has files already: name another folder.`);
 }

@@ -1,4 +1,4 @@
-/** Values of options. Each reader throws a UsageError that names the option and the expected form. */
+/** Parses the values of options. Each parser throws a UsageError that names the option and the expected form. */
 import { systemClock } from "@trainyard/kernel/system-clock";
 import { UsageError } from "./usage-error.ts";
 
@@ -17,7 +17,7 @@ export function millisecondsOf(option: string, text: string): number {
   return Math.round(secondsOf(option, text) * 1_000);
 }
 
-/** Milliseconds since 1970: of a date and time, or of a duration that ends now. */
+/** Parses a time to milliseconds since 1970: a date and time, or the length of a period that ends at present. */
 export function timeOf(option: string, text: string): number {
   if (/^\d+(\.\d+)?[smhd]$/.test(text)) return systemClock.nowMs() - millisecondsOf(option, text);
   const time = /^\d{4}-\d{2}-\d{2}/.test(text) ? Date.parse(text) : Number.NaN;
@@ -45,7 +45,7 @@ export function positiveNumberOf(option: string, text: string): number {
   return value;
 }
 
-/** An option that may be given several times, as the list of its values. */
+/** Collects the values of an option that may be repeated. */
 export function collect(value: string, before: readonly string[] = []): readonly string[] {
   return [...before, value];
 }

@@ -1,21 +1,21 @@
 import { expect, test } from "vitest";
 import { firstLine, number, Output, printable, time } from "./output.ts";
 
-test("numbers keep six significant digits, without noise", () => {
+test("numbers are printed with six significant digits", () => {
   expect([0.1 + 0.2, 1e-9, 123_456_789, 2].map(number)).toEqual(["0.3", "1e-9", "123457000", "2"]);
   expect(number(undefined)).toBe("");
 });
 
-test("times are UTC to the second", () => {
+test("times are printed in UTC to the second", () => {
   expect(time(0)).toBe("1970-01-01 00:00:00");
   expect(time(undefined)).toBe("");
 });
 
-test("control characters are shown and do not move the cursor", () => {
+test("control characters are printed as escapes", () => {
   expect(printable("a\u001b[2Jb\nc")).toBe("a\\u001b[2Jb\\u000ac");
 });
 
-test("of a reason with a traceback, what it says before that", () => {
+test("the first line of a reason excludes its traceback", () => {
   expect(firstLine("rank 3: ValueError\n\nTraceback")).toBe("rank 3: ValueError");
   expect(firstLine("finished")).toBe("finished");
 });

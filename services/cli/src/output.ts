@@ -26,12 +26,12 @@ export class Output {
     process.stdout.write(`${text}\n`);
   }
 
-  /** A file, to be redirected. */
+  /** Writes bytes to stdout, for a redirect to a file. */
   bytes(content: Uint8Array): void {
     process.stdout.write(content);
   }
 
-  /** Progress and notes: never mixed with what is asked for. */
+  /** Prints progress or a note to stderr, apart from the result. */
   note(text: string): void {
     process.stderr.write(`${text}\n`);
   }
@@ -48,7 +48,7 @@ export class Output {
     return JSON.stringify(codec.toFullJson(message));
   }
 
-  /** One API message as JSON, or the fields that a person wants to see. */
+  /** Prints one API message as JSON, or its most useful fields. */
   show<Schema extends DescMessage>(
     schema: Schema,
     message: Plain<MessageShape<Schema>>,
@@ -68,7 +68,7 @@ export class Output {
   table<Item>(items: readonly Item[], columns: readonly Column<Item>[]): void {
     const cells = items.map((item) => columns.map((column) => printable(column.value(item))));
     const titles = columns.map((column) => column.title);
-    // Reduced and not spread into Math.max, which takes about 125,000 arguments.
+    // Computed with reduce, because Math.max(...rows) fails at about 125,000 arguments.
     const widths = titles.map((title, column) =>
       cells.reduce((width, row) => Math.max(width, row[column]?.length ?? 0), title.length),
     );
@@ -83,7 +83,7 @@ export class Output {
   }
 }
 
-/** A name may hold anything: what would move the cursor or break the row is shown as an escape. */
+/** Escapes control characters and line ends: a name may have any characters. */
 export function printable(text: string): string {
   return text.replace(/[\u0000-\u001f\u007f-\u009f]/g, (character) => {
     const code = character.charCodeAt(0).toString(16).padStart(4, "0");
@@ -91,7 +91,7 @@ export function printable(text: string): string {
   });
 }
 
-/** The same of a text of several lines. */
+/** Escapes the control characters of a text, and keeps its line ends. */
 export function printableLines(text: string): string {
   return text.split("\n").map(printable).join("\n");
 }
@@ -105,12 +105,12 @@ export function time(ms: number | undefined): string {
   return ms === undefined ? "" : new Date(ms).toISOString().replace("T", " ").slice(0, 19);
 }
 
-/** Six significant digits: enough to compare, short enough for a table. */
+/** Formats a number with six significant digits: enough to compare, short enough for a table. */
 export function number(value: number | undefined): string {
   return value === undefined ? "" : String(Number(value.toPrecision(6)));
 }
 
-/** "1h 30m", in the largest units that are needed. */
+/** Formats a duration in its largest units, such as "1h 30m". */
 export function durationText(ms: number): string {
   const seconds = Math.round(ms / 1_000);
   const parts = [

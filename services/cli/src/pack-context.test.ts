@@ -48,20 +48,20 @@ test("files that .trainyardignore and .detignore name are left out, like caches 
   expect(files).toBe(paths.length);
 });
 
-test("files that trainings without a cluster wrote are left out", async () => {
+test("files that local trainings without a cluster wrote are left out", async () => {
   using folder = folderOf({ "train.py": "", "trainyard-local/1/checkpoints/a/model.pt": "" });
   const { bytes } = await packContext(folder.path, "code");
   expect(pathsIn(bytes)).toEqual(["train.py"]);
 });
 
-test("a startup hook is noticed, unless it is left out", async () => {
+test("a startup hook is detected, unless it is left out", async () => {
   using folder = folderOf({ "train.py": "", "startup-hook.sh": "" });
   expect((await packContext(folder.path, "code")).hasStartupHook).toBe(true);
   writeFileSync(join(folder.path, ".detignore"), "startup-hook.sh\n");
   expect((await packContext(folder.path, "code")).hasStartupHook).toBe(false);
 });
 
-test("the same files give the same bytes, whenever they were written", async () => {
+test("the same files are packed to the same bytes, whatever their modification times", async () => {
   using one = folderOf({ "b.py": "1", "a.py": "2" });
   using other = folderOf({ "a.py": "2", "b.py": "1" });
   utimesSync(join(other.path, "a.py"), 1, 1);
@@ -69,13 +69,13 @@ test("the same files give the same bytes, whenever they were written", async () 
   expect(Buffer.from(first.bytes).equals(Buffer.from(second.bytes))).toBe(true);
 });
 
-test("links are kept as links", async () => {
+test("symbolic links are packed as links", async () => {
   using folder = folderOf({ "train.py": "" });
   symlinkSync("train.py", join(folder.path, "main.py"));
   expect(pathsIn((await packContext(folder.path, "x")).bytes)).toEqual(["main.py", "train.py"]);
 });
 
-test("a folder that is missing, or is a file, or is over the limit, is named as the person named it", async () => {
+test("a missing folder, a file, or a folder over the limit is refused with the name that the person used", async () => {
   using folder = folderOf({ file: "" });
   await expect(packContext(join(folder.path, "none"), "./none")).rejects.toThrow(
     new UsageError("The context folder ./none does not exist."),
@@ -83,7 +83,7 @@ test("a folder that is missing, or is a file, or is over the limit, is named as 
   await expect(packContext(join(folder.path, "file"), "file")).rejects.toThrow("is not a folder");
 });
 
-test("a name that begins with @ is a name", async () => {
+test("a file whose name begins with @ is packed", async () => {
   using folder = folderOf({ "@run.py": "" });
   expect(pathsIn((await packContext(folder.path, "x")).bytes)).toEqual(["./@run.py"]);
 });

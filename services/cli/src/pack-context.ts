@@ -1,4 +1,7 @@
-/** A folder of training code as a gzip-compressed tar, without what .trainyardignore and .detignore leave out. */
+/**
+ * Packs a folder of training code as a gzip-compressed tar, without the files that .trainyardignore and .detignore
+ * name.
+ */
 import { readdir, readFile, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { limits } from "@trainyard/kernel";
@@ -7,13 +10,13 @@ import { create } from "tar";
 import { cliLimits } from "./limits.ts";
 import { UsageError } from "./usage-error.ts";
 
-/** Never training code; the last is what runs without a cluster write. */
+/** The files that are never training code; the last pattern is the output of local trainings. */
 const always = [".git", "__pycache__", "*.pyc", ".trainyard", "trainyard-local/"];
 
 export type PackedContext = {
   readonly bytes: Uint8Array;
   readonly files: number;
-  /** Determined runs such a script before the entrypoint; nobody does here. */
+  /** Whether the folder has a startup hook. Determined runs it before the entrypoint; Trainyard does not. */
   readonly hasStartupHook: boolean;
 };
 
@@ -22,10 +25,10 @@ export async function packContext(folder: string, shownAs: string): Promise<Pack
   if (found === null) throw new UsageError(`The context folder ${shownAs} does not exist.`);
   if (!found.isDirectory()) throw new UsageError(`The context ${shownAs} is not a folder.`);
   const paths = await contextPaths(folder, await contextRules(folder));
-  // Same files, same bytes: a repeated submission is recognised by its digest.
+  // Equal files are packed to equal bytes: a repeated submission is recognised by its digest.
   const pack = create(
     { cwd: folder, gzip: { level: 6 }, portable: true, noMtime: true, noDirRecurse: true },
-    // The packer refuses to pack nothing; the folder itself is packed instead.
+    // The packer refuses an empty list, so an empty folder is packed as ".".
     paths.length === 0 ? ["."] : paths.map(asPath),
   );
   const chunks: Uint8Array[] = [];
@@ -47,8 +50,8 @@ export async function packContext(folder: string, shownAs: string): Promise<Pack
 export const startupHook = "startup-hook.sh";
 
 /**
- * The packer takes a leading @ for an archive to copy from. It cuts off what would be a drive or a root on Windows, as
- * of "C:notes", and what unpacks refuses that.
+ * Adds ./ to a path that the packer would misread: a leading @ means an archive to copy from, and "C:" or a leading
+ * backslash a root on Windows.
  */
 const asPath = (path: string): string => (/^(@|[A-Za-z]:|\\)/.test(path) ? `./${path}` : path);
 
@@ -59,7 +62,7 @@ function tooLarge(shownAs: string): UsageError {
   );
 }
 
-/** The files left out of the folder, by paths relative to it. */
+/** Returns the rules for the files that are left out, by paths relative to the folder. */
 export async function contextRules(folder: string): Promise<Ignore> {
   const rules = ignore().add(always);
   for (const name of [".trainyardignore", ".detignore"]) {
@@ -69,7 +72,7 @@ export async function contextRules(folder: string): Promise<Ignore> {
   return rules;
 }
 
-/** Files, links and empty folders, sorted, relative with / between the parts. */
+/** Returns the files, links and empty folders, sorted, as relative paths with /. */
 async function contextPaths(folder: string, rules: Ignore): Promise<string[]> {
   const paths: string[] = [];
   const visit = async (inside: string): Promise<void> => {

@@ -6,7 +6,7 @@ type Page<Item> = {
   readonly position: string;
 };
 
-/** A list, whole: all pages as one, up to so many items. */
+/** Fetches all pages of a list as one, up to `limit` items. */
 export async function allPages<Item>(
   fetchPage: (start: {
     readonly pageSize: number;

@@ -6,7 +6,7 @@ import { addCommands } from "./command-groups.ts";
 import { printableLines } from "./output.ts";
 import { Failure, UsageError } from "./usage-error.ts";
 
-/** 0 done; 1 failed, or not completed, or out of reach; 2 wrong usage or input. */
+/** Exit codes. 0: done. 1: failed, not completed or unreachable. 2: wrong usage or input. */
 type ExitCode = 0 | 1 | 2;
 
 /** The version of this command line; `yard version` asks the cluster for its own. */
@@ -30,7 +30,7 @@ async function createProgram(first: string | undefined): Promise<Command> {
   return program;
 }
 
-/** Subcommands take -o too, and throw rather than end the process. */
+/** Gives subcommands the option -o, and makes them throw instead of exiting the process. */
 function inherit(command: Command): void {
   for (const sub of command.commands) {
     sub.exitOverride().showHelpAfterError("(see --help)");
@@ -43,7 +43,7 @@ function inherit(command: Command): void {
   }
 }
 
-/** Runs one command line. */
+/** Runs one command line and returns its exit code. */
 export async function run(argv: readonly string[]): Promise<ExitCode> {
   try {
     const program = await createProgram(argv[0]);
@@ -54,10 +54,10 @@ export async function run(argv: readonly string[]): Promise<ExitCode> {
   }
 }
 
-/** Says on stderr what went wrong. */
+/** Prints an error to stderr and returns its exit code. */
 export function explain(error: unknown): ExitCode {
   if (error instanceof CommanderError) {
-    // Commander has said it already; help that was asked for is no mistake.
+    // Commander has printed the error itself; --help is not an error.
     return error.exitCode === 0 ? 0 : 2;
   }
   if (error instanceof UsageError) return say(error.message, 2);
@@ -83,7 +83,7 @@ function sentence(text: string): string {
 }
 
 function say(text: string, code: ExitCode): ExitCode {
-  // A detail may quote a name, which may hold anything.
+  // The detail of a problem may quote a name, which may have control characters.
   process.stderr.write(`${printableLines(text)}\n`);
   return code;
 }

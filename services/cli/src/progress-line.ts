@@ -4,7 +4,7 @@ import { number } from "./output.ts";
 
 const width = 30;
 
-/** A bar that redraws itself on a terminal; elsewhere a plain line whenever the whole percent changes. */
+/** A progress bar that redraws itself on a terminal; elsewhere it prints a line whenever the whole percent changes. */
 export class ProgressLine {
   readonly #stream: NodeJS.WriteStream;
   #shown = "";
@@ -13,7 +13,7 @@ export class ProgressLine {
     this.#stream = stream;
   }
 
-  /** `fraction` is 0 to 1. */
+  /** Shows the progress; `fraction` is 0 to 1. */
   show(fraction: number, note: string): void {
     const percent = `${Math.floor(fraction * 100)}%`;
     if (!this.#stream.isTTY) {
@@ -32,7 +32,7 @@ export class ProgressLine {
     this.show(progress, `${trialsCompleted} of ${trials} trials completed${best}`);
   }
 
-  /** Leaves the last state on the screen. */
+  /** Ends the bar and leaves its last state on the screen. */
   end(): void {
     if (this.#stream.isTTY && this.#shown !== "") this.#stream.write("\n");
   }

@@ -6,7 +6,7 @@ export function canAsk(): boolean {
   return process.stdin.isTTY === true && process.stderr.isTTY === true;
 }
 
-/** The answer is not shown while it is typed. */
+/** Asks for a secret; the input is not echoed. */
 export async function askSecret(question: string): Promise<string> {
   process.stderr.write(question);
   const hidden = new Writable({ write: (_chunk, _encoding, done) => done() });

@@ -1,4 +1,4 @@
-/** Where a folder of training code came from, as git says. Only files that are packed are looked at. */
+/** Records the git repository of a folder of training code. Only packed files are considered. */
 import { execFile } from "node:child_process";
 import { promisify } from "node:util";
 import type { Plain } from "@trainyard/contracts";
@@ -8,7 +8,7 @@ import { contextRules } from "./pack-context.ts";
 
 const run = promisify(execFile);
 
-/** Undefined for a folder without a file that git knows, and where there is no git or no commit yet. */
+/** Returns the repository of a folder; undefined without git, without a commit, or without a tracked file. */
 export async function repositoryOf(folder: string): Promise<Plain<SourceRepository> | undefined> {
   const git = gitIn(folder);
   const commit = await git("rev-parse", "HEAD");
@@ -35,7 +35,10 @@ export async function repositoryOf(folder: string): Promise<Plain<SourceReposito
 
 type Git = (...args: readonly string[]) => Promise<string | undefined>;
 
-/** Undefined when git fails, or says more than fits. Programs that the repository's settings name are not run. */
+/**
+ * Returns a git runner; its result is undefined if git fails or its output is too long. Programs that the repository's
+ * settings name are not run.
+ */
 function gitIn(folder: string): Git {
   const { gitMs: timeout, gitBytesMax: maxBuffer } = cliLimits;
   const safe = ["--no-optional-locks", "-c", "core.fsmonitor=false", "-C", folder];
@@ -44,7 +47,7 @@ function gitIn(folder: string): Git {
       const { stdout } = await run("git", [...safe, ...args], { timeout, maxBuffer });
       return args.includes("-z") || args[0] === "diff" ? stdout : stdout.trimEnd();
     } catch {
-      // The submission is complete without it.
+      // A submission without a repository is complete too.
       return undefined;
     }
   };

@@ -1,7 +1,4 @@
-/**
- * The submission of `experiment create`: a configuration and a folder of code, or a folder that `experiment download`
- * wrote.
- */
+/** Reads the submission of `experiment create`: a configuration and a folder of code, or a downloaded folder. */
 import { createHash } from "node:crypto";
 import { readFile, stat } from "node:fs/promises";
 import { join } from "node:path";
@@ -31,7 +28,7 @@ type Submitted = {
   readonly packed: PackedContext;
 };
 
-/** Without `context`, `config` is a downloaded folder. */
+/** Reads a submission. Without `context`, `config` is a downloaded folder. */
 export async function readSubmission(
   config: string,
   context: string,
@@ -55,7 +52,7 @@ export async function readSubmission(
   return { request: repository === undefined ? request : { ...request, repository }, packed };
 }
 
-/** The text with the values that were masked, which a person is asked for. */
+/** Returns the text with its masked values replaced by those that the person enters. */
 async function withSecrets(text: string, file: string): Promise<string> {
   if (!text.includes("<masked>")) return text;
   const { maskedPaths, submittedDocument, withMaskedValues } = await import(
@@ -73,7 +70,7 @@ async function withSecrets(text: string, file: string): Promise<string> {
   return withMaskedValues(text, masked, (name) => values.get(name) ?? "");
 }
 
-/** Returns the repository that is recorded with downloaded code, if nobody has changed the code since. */
+/** Returns the repository that was recorded with downloaded code, if the code is unchanged. */
 async function recordedRepository(
   folder: string,
   { bytes }: PackedContext,

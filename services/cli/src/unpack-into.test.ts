@@ -19,7 +19,7 @@ async function packed(...paths: readonly string[]): Promise<ReadableStream<Uint8
   return new Blob([Buffer.concat(await Readable.from(archive).toArray())]).stream();
 }
 
-test("files of any name are written as they are called", async () => {
+test("files of any name are written under that name", async () => {
   const names = ["x:y", "c:\\z", "-rf *", "a'b", "..hidden", "\u202e\u{1f600}", "100%", "~"];
   await mkdir(join(folder, "from", "d:e"), { recursive: true });
   for (const name of names) await writeFile(join(folder, "from", name), "x");
@@ -30,7 +30,7 @@ test("files of any name are written as they are called", async () => {
   expect(await readdir(join(to, "d:e"))).toEqual(["f:g"]);
 });
 
-test("a name that leads out of the folder is refused, and an absolute one stays inside", async () => {
+test("an archive name that leaves the folder is refused, and an absolute one stays inside the folder", async () => {
   await mkdir(join(folder, "from"));
   const outside = join(folder, "outside");
   await writeFile(outside, "x");

@@ -1,9 +1,9 @@
-/** Wrong usage or input: one sentence, exit code 2, and nothing was changed. */
+/** Wrong usage or input: it is printed as one sentence, with exit code 2, and nothing was changed. */
 export class UsageError extends Error {
   override readonly name = "UsageError";
 }
 
-/** Done, and it did not go well: one sentence, exit code 1. */
+/** A command that ran and failed. The error is printed as one sentence, with exit code 1. */
 export class Failure extends Error {
   override readonly name = "Failure";
 }

@@ -1,73 +1,73 @@
-/** The limits of what this service decides, each with its reason. */
+/** The limits of the experiments service, each with its reason. */
 export const limits = {
   /** Most backlog events decided in one commit: a few milliseconds of processor time. */
   eventsTogetherMax: 64,
   /**
-   * A pause waits for the script's own checkpoint; Determined's preemption timeout, which its users' scripts are
-   * written for.
+   * The time for a checkpoint at a pause. It is the preemption timeout of Determined, for which its users' scripts are
+   * written.
    */
   preemptionGraceMs: 3_600_000,
-  /** A run that the search has stopped holds slots that others wait for: time for a last checkpoint, no more. */
+  /** The time for a last checkpoint after a stop by the search. It is short, because other runs wait for the slots. */
   searchStopGraceMs: 60_000,
-  /** A person waits for a cancel to take effect. */
+  /** The time for a last checkpoint after a cancel. It is short, because a person waits for it. */
   cancelGraceMs: 60_000,
-  /** Complete checkpoints that a trial remembers as places to start from; older ones are only ever a last resort. */
+  /** The latest complete checkpoints that a trial remembers to start from; older ones are rarely needed. */
   checkpointsRemembered: 16,
-  /**
-   * A run that could not be launched on so many agents, one after the other, has its reason in itself: its trial ends.
-   */
+  /** The number of agents on which a launch may fail. Then the cause is in the run itself, and its trial ends. */
   launchAgentsMax: 3,
-  /** Launches in a row that failed where there are fewer agents: with the delays between them, a minute and a half. */
+  /** The launches in a row that may fail with fewer agents; with their delays they take a minute and a half. */
   launchAttemptsMax: 8,
   /**
-   * The first run after one that never started is placed at once, the next after this long, each later one after twice
-   * the time.
+   * The delay before the second retry of a launch, which doubles with each later retry. The first retry is immediate.
    */
   launchDelayFirstMs: 1_000,
   launchDelayLastMs: 60_000,
-  /** Trials that one reaction looks at: more are brought along beside the reactions, so that nobody waits for them. */
+  /** The most trials that one reaction advances; more are advanced by a fan-out, so that other events do not wait. */
   trialsPerReactionMax: 64,
-  /** Trials of one part of a fan-out: a few milliseconds of deciding, and one commit of a few milliseconds. */
+  /** The trials of one part of a fan-out, which is decided and committed in a few milliseconds each. */
   trialsPerPart: 64,
   /**
-   * How far a fan-out has come is saved after so many parts of it, and when the log has grown by this much: what a new
-   * holder does again, or reads.
+   * A fan-out's progress is saved after this many parts or this much growth of the log, which a new holder repeats or
+   * reads.
    */
   fanOutsSavedEveryParts: 16,
   fanOutsSavedEveryEvents: 20_000,
   /**
-   * How long the next run waits for checkpoints that the one before has left, counted from its end: a restart of a
-   * database or a gateway is over by then, and training continues from an older one where it is not.
+   * The longest wait of the next run for checkpoints that the last one has left, from its end. A database or a gateway
+   * restarts within that time. After it, training continues from an older checkpoint.
    */
   checkpointsWaitMs: 10 * 60 * 1_000,
-  /** … and longer where the registry has much to read, at this rate of a slow disk … */
+  /** The reading rate of a slow disk, by which the wait for large checkpoints is extended. */
   checkpointBytesPerMs: 50_000,
-  /** … but never longer than this, which at that rate is a terabyte: the sizes are the script's own word. */
+  /**
+   * The longest wait for checkpoints: a terabyte at the reading rate above. The sizes come from the script and may be
+   * wrong.
+   */
   checkpointsWaitLastMs: 6 * 60 * 60 * 1_000,
-  /** The times until which trials wait are saved each time the log has grown by this much: what a new holder reads. */
+  /** The ends of waits are saved after this much growth of the log, which a new holder then reads. */
   awaitingSavedEveryEvents: 20_000,
-  /** How long a deleted experiment can be brought back, unless the cluster says otherwise. */
+  /** The default grace of a deleted experiment in seconds. */
   deletionGraceSeconds: 7 * 24 * 60 * 60,
-  /** The graces of deletions are saved each time that the log has grown by this much: what a new holder reads. */
+  /** The ends of the graces are saved after this much growth of the log, which a new holder then reads. */
   deletionsSavedEveryEvents: 20_000,
-  /** The ends of graces are looked for at least so often, should the host's clock be set. */
+  /** The longest sleep between two checks for ended graces, in case the host's clock is set. */
   deletionsLookMs: 60_000,
-  /** Words about an experiment are part of an event of at most 256 KiB, and of each answer about it. */
+  /**
+   * The longest texts about an experiment. They are part of an event of at most 256 KiB, and of each answer about it.
+   */
   nameCharactersMax: 255,
   descriptionBytesMax: 4 * 1_024,
   notesBytesMax: 32 * 1_024,
   labelsMax: 64,
   labelCharactersMax: 255,
-  /** Longer messages are for logs; an event keeps what a table can show. */
+  /** The longest message in an event: as much as a table can show. Longer ones are in the logs. */
   messageCharsMax: 2_000,
-  /**
-   * All that the nodes of one run say of their exits: at six bytes a character less than half of what an event holds.
-   */
+  /** The longest exit messages of all nodes of a run. At six bytes a character they fill less than half of an event. */
   exitCharsMax: 16_000,
-  /** Runs of a trial whose failures log policies have made final: the latest decide. */
+  /** The latest runs of a trial whose failure a log policy has made final. */
   finalRunsMax: 64,
   /** The maximum of `max_trials` in a configuration. */
   trialsMax: 1_000_000,
-  /** Agents that log policies have excluded for a trial; placement of its runs checks each of them. */
+  /** The most agents that log policies exclude for a trial: placement checks each of them for every run. */
   excludedAgentsMax: 64,
 } as const;

@@ -1,4 +1,4 @@
-/** The streams that this service owns, and those of others that its decisions depend on. */
+/** The streams that this service owns, and the streams of other services that its decisions depend on. */
 import type { Aggregate, StreamFold } from "@trainyard/runtime";
 import type { ExperimentCommand } from "./core/experiment/commands.ts";
 import { experimentDecider } from "./core/experiment/decide.ts";

@@ -5,7 +5,7 @@ import { expect, test } from "vitest";
 import { runEnded, trialProposed } from "./core/examples.ts";
 import { createTelemetry } from "./telemetry.ts";
 
-test("own events are counted by what they say, others' are not looked at", async () => {
+test("events of this service are counted by type and outcome, and others are ignored", async () => {
   const registry = createRegistry("experiments");
   const { count } = createTelemetry(registry);
   const stored = { position: 1, version: 1, id: "", timeMs: 0, commitId: "" };

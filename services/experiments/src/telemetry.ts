@@ -1,4 +1,4 @@
-/** Telemetry: what this service decided, counted as its own events pass by on the log. */
+/** Metrics of this service's decisions, counted from its events on the log. */
 import { type AnyEvent, categoryOwners, decodeEvent } from "@trainyard/contracts";
 import { ExperimentOutcome, RunEndWhy, TrialOutcome } from "@trainyard/contracts/events";
 import type { StoredEvent } from "@trainyard/event-log";
@@ -7,7 +7,7 @@ import { enumLabel, type Registry } from "@trainyard/runtime";
 import { Counter } from "prom-client";
 
 export type Telemetry = {
-  /** Counts an event of this service; others' it ignores. After a takeover the last few may be counted again. */
+  /** Counts an event of this service, and ignores others. After a takeover the last few may be counted again. */
   readonly count: (event: StoredEvent) => void;
 };
 

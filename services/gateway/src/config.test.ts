@@ -9,7 +9,7 @@ const environment = {
   TRAINYARD_RUN_TOKEN_KEY: "07".repeat(32),
 };
 
-test("experiments that name no storage have the folder of the cluster, or its store", () => {
+test("the default storage of experiments is the folder of the cluster, or its object store", () => {
   const { checkpointStorage } = parseConfig(environment);
   expect(checkpointStorage).toEqual({ type: "directory", container_path: "/checkpoints" });
   const stored = parseConfig({
@@ -25,7 +25,7 @@ test("experiments that name no storage have the folder of the cluster, or its st
   });
 });
 
-test("a storage that is no address of a bucket is refused with its form", () => {
+test("a storage with an invalid bucket address is refused with the valid form", () => {
   const wrong = { ...environment, TRAINYARD_CHECKPOINT_STORAGE: "/srv/checkpoints" };
   expect(() => parseConfig(wrong)).toThrow("s3://bucket/prefix");
 });

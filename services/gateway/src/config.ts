@@ -14,29 +14,29 @@ const schema = z.object({
   ...connectionVariables,
   ...grpcVariables,
   TRAINYARD_BLOB_DIR: z.string().min(1),
-  /** Where checkpoints go that the configuration gives no storage. */
+  /** The folder for checkpoints of experiments without a checkpoint_storage. */
   TRAINYARD_CHECKPOINT_DIR: z.string().min(1),
-  /** In place of that folder: `s3://bucket/prefix` or `gs://bucket/prefix`. */
+  /** Replaces that folder by an object store: `s3://bucket/prefix` or `gs://bucket/prefix`. */
   TRAINYARD_CHECKPOINT_STORAGE: z
     .string()
     .refine((address) => sectionOfAddress(address) !== null, {
       error: "must be s3://bucket/prefix or gs://bucket/prefix",
     })
     .optional(),
-  /** The endpoint of a store that is not Amazon's. */
+  /** The endpoint of an object store that is not Amazon's or Google's. */
   TRAINYARD_CHECKPOINT_STORAGE_ENDPOINT: z.url().optional(),
   TRAINYARD_RUN_TOKEN_KEY: z.string().regex(/^[0-9a-f]{64}$/),
   TRAINYARD_RUN_TOKEN_KEY_ID: z.string().min(1).default("1"),
-  /** The file that holds the first token's text: issued at start unless the log has it. */
+  /** The file with the text of the first token, which is issued at the start unless the log has it. */
   TRAINYARD_FIRST_TOKEN_FILE: z.string().min(1).optional(),
-  /** The folder of the built Web UI, also one that is built later; without it / is a plain status page. */
+  /** The folder of the built Web UI; it may be built later. Without it / is a plain status page. */
   TRAINYARD_WEB_DIR: z.string().min(1).optional(),
 });
 
 export type GatewayConfig = ConnectionsConfig & {
   readonly blobDir: string;
   readonly checkpointDir: string;
-  /** The `checkpoint_storage` of experiments that name none. */
+  /** The `checkpoint_storage` of experiments that have none. */
   readonly checkpointStorage: Readonly<Record<string, string>>;
   readonly grpcPort: number;
   readonly runTokenKeys: ReadonlyMap<string, KeyObject>;

@@ -1,226 +1,228 @@
 export const gatewayLimits = {
-  /** The context's 96 MiB in base64, and the configuration beside it. */
+  /** The largest body of a create: the context's 96 MiB in base64, and the configuration. */
   createBodyBytesMax: 132 * 1024 * 1024,
-  /** The piece of a packed context that is checked, hashed or written in one turn of the event loop. */
+  /** The size of the pieces in which a context is checked, hashed or written without blocking the event loop. */
   contextPieceBytes: 64 * 1024,
-  /** The body of a request over gRPC: names of trials and metrics. */
+  /** The largest message over gRPC: it has only names of trials and metrics. */
   grpcMessageBytesMax: 256 * 1024,
-  /** Every other request: a manifest of some ten thousand files fits. */
+  /** The largest body of other requests: a manifest of some ten thousand files. */
   bodyBytesMax: 8 * 1024 * 1024,
   /** The body of a sign-in, whose caller is not known before the body is read. */
   signInBodyBytesMax: 4 * 1024,
-  /** A body of less is not counted: a command, a manifest, a small context. */
+  /** Smaller bodies, such as commands and manifests, do not count against the limit below. */
   largeBodyBytes: 1024 * 1024,
-  /**
-   * Larger bodies that are held at once, together: two of the largest; each takes some four times its size while it is
-   * read.
-   */
+  /** The total size of larger bodies in memory: two of the largest. Parsing a body takes about four times its size. */
   largeBodiesBytesMax: 264 * 1024 * 1024,
   /**
-   * A body's levels of nesting; our messages have some eight, and what nests thousands deep cannot be written as JSON
-   * again.
+   * The deepest nesting of a body. The API's messages have about eight levels, and JSON.stringify fails at some
+   * thousands.
    */
   bodyDepthMax: 64,
-  /** Connections of the read model; a verification holds one for its whole run. */
+  /** The connections to the read model's database; a verification uses one for its whole run. */
   poolConnections: 10,
-  /** How often answers older than a day are forgotten. */
+  /** The interval at which expired idempotency keys are deleted. */
   sweepMs: 3_600_000,
-  /** How often the log is read for experiments that were deleted for good, besides each time that one passes by. */
+  /**
+   * The interval at which the log is searched for experiments that were deleted for good, beside the events themselves.
+   */
   purgePauseMs: 60_000,
-  /** A create waits so long for a decision whether code with the same digest goes; that takes some milliseconds. */
+  /**
+   * The longest wait of a create while content with the same digest is being deleted, which takes some milliseconds.
+   */
   contentWaitMs: 2_000,
   contentLookMs: 50,
-  /**
-   * Each attempt meets another deletion of the same content, of which there is one for each experiment that is deleted.
-   */
+  /** The attempts of a create. Each one may meet another deletion of the same content, one per deleted experiment. */
   contentAttemptsMax: 5,
-  /** Experiments in one request, and in one command of it, which is one commit: their writes fit. */
+  /** The most experiments of one request, and of each of its commits. */
   actedOnMax: 10_000,
   actedOnTogether: 250,
   pageSizeDefault: 100,
   pageSizeMax: 1_000,
-  /** The cost limit of one query of a list; beyond it the costliest condition is named. */
+  /** The time limit of one query of a list; beyond it the error names the slowest condition. */
   listQueryMs: 3_000,
-  /**
-   * Queries of lists that run at once: the other connections stay for commands, single documents and the read model.
-   */
+  /** The list queries that run at once; the other connections are for commands, single documents and the read model. */
   listQueriesAtOnce: 4,
-  /** Lists that wait for their turn; beyond it the gateway answers 503. */
+  /** The lists that may wait in the queue; further ones are answered with 503. */
   listsWaitingMax: 32,
-  /** Rows of a list that are counted; of more there is an estimate. */
+  /** The most rows that are counted exactly; beyond it the total is an estimate. */
   countedRowsMax: 10_000,
-  /** A service answers a command within this, or the caller is asked to retry. */
+  /** The deadline of a command to a service; beyond it the caller is asked to retry. */
   commandDeadlineMs: 5_000,
-  /** A service that starts, or hands over, answers a verification within this; otherwise it counts as away. */
+  /**
+   * The longest wait for a service's verification, for example while it starts. Beyond it the service counts as
+   * unavailable.
+   */
   verifyPatienceMs: 10_000,
   verifyRetryMs: 500,
-  /** The log's time may be ahead of the database's clock by what a failover between synchronised hosts makes of it. */
+  /**
+   * The most by which the log's time may be ahead of the database's clock, as after a failover between synchronised
+   * hosts.
+   */
   logAheadMs: 1_000,
-  /** A retried command finds its first answer for a day. */
+  /** The time for which an idempotency key has its first answer. */
   idempotencyHours: 24,
-  /** An attempt that is under way keeps others from the key for this long: longer than any command takes. */
+  /** The time for which an attempt blocks its idempotency key: longer than any command takes. */
   idempotencyHeldMs: 30_000,
   /** A signals call is held open for at most this long. */
   signalsWaitMsMax: 30_000,
-  /** How often it is looked whether the read model keeps up. */
+  /** The interval at which the lag of the read model is checked. */
   lagCheckMs: 500,
-  /**
-   * A read model that is behind the log for longer answers no reads: they would return old data as if it were current.
-   */
+  /** The lag beyond which the read model answers no reads, since they would return stale data. */
   readLagMsMax: 15_000,
-  /** A start waits so long for the read model; /readyz reports one that takes longer. */
+  /** The longest wait of the start for the read model; /readyz then reports that it is behind. */
   startWaitMs: 2_000,
-  /** The trials in a query for series: a hundred curves of several metrics, each by the pixel. */
+  /** The most trials in a query for series: a hundred curves of several metrics, with a bucket per pixel. */
   seriesTrialsMax: 200,
   seriesNamesMax: 50,
   seriesBucketsDefault: 1_000,
-  /** The metrics service's own limit of one answer, too. */
+  /** The most buckets, which is also the metrics service's limit for one answer. */
   seriesBucketsMax: 4_000,
-  /** Questions of one query that are under way at once: others ask meanwhile. */
+  /** The parallel queries to the metrics service for one request; the limit leaves room for other requests. */
   seriesAtOnce: 4,
-  /** Newest trials that are looked through for waiting runs while the scheduler is away, and the runs shown. */
+  /**
+   * The newest trials that are searched for waiting runs while the scheduler is unavailable, and the most runs shown.
+   */
   explainedTrialsMax: 1_000,
   explainedRunsMax: 64,
   /** Log lines in one page from the logs service. */
   logPageLines: 1_000,
-  /** Events read at once for a list of events: an event may have a quarter of a megabyte. */
+  /** The events that a list reads at once: an event may have 256 KiB. */
   listedEventsRead: 32,
   /**
-   * Events that one answer looks at, and about how many characters of theirs: a rare type, and large ones, take several
+   * The events that one page scans, and about how many characters it has; rare types and large events take several
    * pages.
    */
   listedEventsLookedAt: 10_000,
   listedEventsCharacters: 4 * 1024 * 1024,
-  /**
-   * Positions that are looked at once for the events of one experiment: some ten milliseconds of the database's time.
-   */
+  /** The positions that are scanned at once for the events of one experiment, in about ten milliseconds. */
   watchedPositions: 4_000,
-  /** How often a watcher of a search looks when nothing announces any event. */
+  /** The interval at which a watcher of a search queries without announcements. */
   searchPollMs: 1_000,
-  /** The topics of one Watch. */
+  /** The most topics of one Watch. */
   watchTopicsMax: 64,
-  /** Streams of Watch that a caller has open at one gateway, and that all callers have: their frames take memory. */
+  /** The most open Watch streams of one caller at one gateway, and of all callers: their frames use memory. */
   watchStreamsOfOneMax: 64,
   watchStreamsMax: 512,
   /**
-   * Distinct topics of a caller's streams at one gateway, and of all callers: each is asked for at each page of events.
+   * The most distinct topics of one caller at one gateway, and of all callers: each is queried for each page of events.
    */
   watchTopicsOfOneMax: 512,
   watchTopicsOfAllMax: 8_192,
   /**
-   * Questions of watchers to the read model that run at once, and those of one caller; lists have connections of their
-   * own.
+   * The watchers' queries to the read model that run at once, and those of one caller. Lists have other connections.
    */
   watchQueries: { max: 3, ofOneMax: 2 },
-  /** A page of events, and what it changes of topics, serves others who ask for so long. */
+  /** The time for which a page of events, and its changes to topics, are shared with other watchers. */
   watchPageMs: 1_000,
-  /** An answer of more characters is not kept for others: several thousand may be. */
+  /** The size up to which an answer is shared with other watchers, since several thousand may be kept. */
   watchSharedCharacters: 32 * 1024,
-  /** The same to the stores of points and lines. */
+  /** The watchers' queries to the stores of points and lines that run at once, and those of one caller. */
   watchLooks: { max: 8, ofOneMax: 4 },
-  /** Events read at once for watchers. */
+  /** The events that are read at once for watchers. */
   watchPageEvents: 500,
-  /** A watcher that resumes further back reads its lists again. */
+  /** The most events after which a watcher can resume; one that is further behind reads its lists again. */
   watchResumedMax: 10_000,
-  /** Frames that wait for a watcher, in characters; one that reads more slowly is cut off. */
+  /** The most characters of frames that wait for one watcher; a slower one is disconnected. */
   watchQueuedCharactersMax: 4 * 1024 * 1024,
   /**
-   * Trials that one pause of their experiment changes, or projects of a workspace, frame by frame; with more the topic
-   * is reset.
+   * The most trials of a paused experiment, or projects of an archived workspace, that get a frame each; with more the
+   * topic is reset.
    */
   watchShownElseMax: 1_000,
-  /** How often watchers get a bookmark. */
+  /** The interval at which watchers get a bookmark. */
   watchBookmarkMs: 1_000,
   watchLookMs: 1_000,
-  /** Points or lines in one frame: what a page of them costs, others wait for. */
+  /** The points or lines in one frame, which is the size of one query. */
   seriesPage: 500,
-  /**
-   * Intervals between polls for watched points and lines that nothing announces: the first, and the one while none
-   * arrive.
-   */
+  /** The intervals of queries for points and lines without announcements: at first, and while none arrive. */
   seriesPollMs: 1_000,
   seriesQuietMs: 8_000,
   watchRestMs: 50,
   watchRetryMs: 1_000,
-  /** The new events of a search for a client that did not know of it. */
+  /** The most events that a search's client gets with the refusal of operations that depend on an older version. */
   newEventsNamed: 20,
-  /** How often a follower looks for lines when nothing announces any. */
+  /** The interval at which a follower queries lines without announcements. */
   logPollMs: 1_000,
-  /** How often a follower looks for points when nothing announces any. */
+  /** The interval at which a follower queries points without announcements. */
   pointPollMs: 1_000,
-  /** Between two looks of one follower, so that reports that come one by one are read together: far below 200 ms. */
+  /**
+   * The least pause between two queries of one follower, so that single reports are read together. It is far below 200
+   * ms.
+   */
   pointLookMs: 20,
-  /** A follower that gets no points gets its position at least this often, so that it does not grow too old. */
+  /** The interval at which a follower without points gets its position, so that it stays among the kept ones. */
   positionToldMs: 60_000,
-  /** A server-sent comment keeps proxies from closing a quiet stream. */
+  /** The interval of comments in a quiet stream, which keep proxies from closing it. */
   sseKeepAliveMs: 15_000,
-  /** A client of a stream that reads nothing for so long is cut off: it continues after its last message. */
+  /** The time after which a client with unread messages is disconnected; it continues after its last message. */
   sseSlowMs: 30_000,
-  /** A stream that fails within this answers with a problem instead. */
+  /** The time within which an error of a stream is answered as a problem with its own status. */
   sseFirstMs: 250,
-  /** Built pages, held in memory: ours are some dozens of files of two megabytes. */
+  /** The most files of the Web UI, which are held in memory: it has some dozens of files and two megabytes. */
   webFilesMax: 1_000,
   webBytesMax: 64 * 1024 * 1024,
-  /** How often it is looked whether the callers of open streams are admitted still. */
+  /** The interval at which the callers of open streams are checked again. */
   openCallsMs: 30_000,
-  /** A session that no request uses for so long ends. */
+  /** The time without requests after which a session ends. */
   sessionIdleHours: 12,
-  /** A session is marked as used at most this often: a request more writes nothing. */
+  /** The least interval between two updates of a session's last use. */
   sessionUsedSeconds: 60,
-  /** Open sessions of one token; the one that was unused the longest goes first. */
+  /** The most open sessions of one token; beyond it the one with the oldest use ends. */
   sessionsOfTokenMax: 1_000,
-  /** A code that opens a session is good for so long. */
+  /** The lifetime of a code that opens a session. */
   sessionCodeMinutes: 10,
-  /** Wrong codes of one address within a minute, and the addresses that are remembered. */
+  /** The most wrong codes of one address in a minute, and the most addresses that are remembered. */
   wrongCodesMax: 20,
   wrongCodeAddressesMax: 10_000,
-  /** A token's label identifies it in a list; it is part of an event. */
+  /** The longest label of a token, which identifies it in a list and is part of an event. */
   tokenLabelCharactersMax: 255,
-  /** Said with every 503. */
+  /** The Retry-After of every 503. */
   retryAfterSeconds: 1,
-  /** Searches whose record is kept between analyses. */
+  /** The searches whose record is kept between analyses. */
   searchRecordsKept: 32,
-  /** Pages of pictures that are kept to be brought up to date, and a search's trials in one of them. */
+  /** The pages of pictures that are kept for later versions, and the trials of one page. */
   picturesKept: 8,
   picturedTrialsMax: 1_000,
-  /** Events of a search that are read at once. */
+  /** The events of a search that are read at once. */
   searchEventsPage: 500,
-  /** The characters of a branch, a remote, a folder, or the name of a client. */
+  /** The longest branch, remote or folder of a repository, and the longest name of a client. */
   sourceTextCharactersMax: 1_000,
-  /** A longer diff is in the model code itself. */
+  /** The longest diff of a repository; the model code has all changes anyway. */
   sourceDiffCharactersMax: 1024 * 1024,
-  /** The packages of a run's environment: some have hundreds. */
+  /** The most packages of a run's environment: some have hundreds. */
   packagesMax: 2_000,
   packageTextCharactersMax: 200,
-  /** All overrides of a submission together: as long as the configuration that they change. */
+  /** The most bytes of all overrides of a submission, which is also the limit of the configuration. */
   overridesBytesMax: 96 * 1024,
-  /** Comparisons of model code under way: each unpacks two archives. */
+  /** The comparisons of model code that run at once: each unpacks two archives. */
   diffsAtOnce: 2,
-  /** Comparisons that wait for their turn; beyond it the gateway answers 503. */
+  /** The comparisons that may wait in the queue; further ones are answered with 503. */
   diffsWaitingMax: 8,
-  /** Files that a comparison names, and those that it compares as text, each of so many bytes at most. */
+  /**
+   * The most files that a comparison of code names, the most that it compares as text, and the largest of the latter.
+   */
   diffFilesMax: 1_000,
   diffTextFilesMax: 100,
   diffFileBytesMax: 64 * 1024,
-  /** Changed lines of one file for which the shortest edit script is looked for: some milliseconds. */
+  /** The most changed lines for which the shortest edit script is computed, which takes some milliseconds. */
   diffEditsMax: 300,
-  /** Files of stored code whose lists are kept, all lists together: two of the longest. */
+  /** The files in the kept lists of stored code, in total: two of the longest lists. */
   codeFilesKept: 200_000,
-  /** The bytes of one file of stored code that an answer holds as text. */
+  /** The bytes of one file of stored code that an answer has as text; a longer file is cut off. */
   codeFileBytesMax: 1024 * 1024,
-  /** The best versions of a model, in one answer. */
+  /** The most versions in an answer about the best versions of a model. */
   bestVersionsMax: 100,
-  /** Conditions of one query for versions: each is looked up for each version that is considered. */
+  /** The most conditions of a query for versions: each is checked for each version that is read. */
   conditionsMax: 16,
-  /** Existing names, listed in the error for a name that does not exist. */
+  /** The existing names that the error for an unknown name lists. */
   namesTold: 20,
-  /** The newest versions, whose names those are. */
+  /** The newest versions whose names the error for an unknown name lists. */
   namesOfVersions: 100,
-  /** Read at once from a file that is downloaded. */
+  /** The bytes that are read at once from a downloaded file. */
   archiveChunkBytes: 256 * 1024,
-  /** TensorBoard files and folders of one trial: beyond it they are no event files. */
+  /** The most TensorBoard files and folders of one trial; more cannot be event files. */
   tensorboardFilesMax: 100_000,
-  /** Matched log policies that a trial's description shows; there is one for each policy, node and run. */
+  /** The most matched log policies that a trial's description shows; there may be one per policy, node and run. */
   logPoliciesShown: 100,
   /** The lines of a trial in ERROR that `describe` shows. */
   lastLogLines: 20,

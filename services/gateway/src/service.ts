@@ -99,7 +99,7 @@ export async function createService(
   return serviceOf(parts, {
     http,
     tables: { pool, migrations },
-    // Before the read model begins, so that it has caught up only when it knows the token.
+    // Done before the read model starts, so that it includes the first token once it has caught up.
     prepare: async () => {
       await sessions.prepare();
       if (firstTokenFile !== null) await issueFirstToken(backend, firstTokenFile);
@@ -115,7 +115,7 @@ export async function createService(
       (signal) => sweep([idempotency, sessions], clock, logger, signal),
       (signal) => purging.run(signal),
     ],
-    // Runs are answered already; reads once the read model has caught up, which may take hours.
+    // Calls of runs are answered already. Reads are answered once the read model has caught up, which may take hours.
     started: async () => {
       await view.reach(await log.head(), gatewayLimits.startWaitMs).catch(() => {});
     },
@@ -123,7 +123,9 @@ export async function createService(
   });
 }
 
-/** A token that the read model does not know may be one that it does not know yet. */
+/**
+ * Looks up a token. While the read model is behind, an unknown token may be a new one, so the call is asked to retry.
+ */
 function tokenLookup(freshness: Freshness, find: TokenLookup): TokenLookup {
   return async (id) => {
     const unready = freshness.unready();

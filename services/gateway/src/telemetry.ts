@@ -3,7 +3,7 @@ import { Counter, Gauge } from "prom-client";
 
 export type AnsweredRequest = {
   readonly method: string;
-  /** The pattern, never the path: an id in a label would make a series of its own. */
+  /** The pattern of the route, not its path: an id in a label would make a metric series for each object. */
   readonly route: string;
   readonly status: number;
 };
@@ -12,7 +12,7 @@ export type Telemetry = {
   readonly answered: (request: AnsweredRequest) => void;
 };
 
-/** `behindMs` says how long ago the log ended where the read model is not yet. */
+/** Makes the telemetry. `behindMs` is the lag of the read model in milliseconds. */
 export function createTelemetry(registry: Registry, behindMs: () => number): Telemetry {
   const registers = [registry];
   const answered = new Counter({

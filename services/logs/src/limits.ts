@@ -1,70 +1,74 @@
 export const logsLimits = {
-  /** A batch of an agent as it comes over the bus; with its envelope it stays below the message's 1 MiB. */
+  /** Text bytes in an agent's batch; with its envelope, a batch stays below the bus limit of 1 MiB. */
   batchBytesMax: 768 * 1024,
-  /** Agents split at 16 KiB; each byte that is no UTF-8 becomes three. */
+  /** Bytes of one line: agents split lines at 16 KiB, and each byte of invalid UTF-8 becomes three. */
   lineBytesMax: 64 * 1024,
-  /** Rows of one insert: some ten milliseconds of the database's time. */
+  /** Rows in one insert: about ten milliseconds of the database's time. */
   rowsPerWriteMax: 5_000,
-  /** Rows waiting in one process: beyond it agents wait and keep their files. */
+  /** Rows waiting in one process; beyond this number agents wait and keep their files. */
   rowsWaitingMax: 50_000,
-  /** The same in bytes: lines of 200 bytes take a fifth of it, and lines of 64 KiB are written sixty at a time. */
+  /** Bytes of lines in one insert, and waiting in one process: an insert has about sixty lines of 64 KiB. */
   bytesPerWriteMax: 4 * 1024 * 1024,
   bytesWaitingMax: 64 * 1024 * 1024,
-  /** Lines of one answer, and their bytes as JSON: an answer is one message on the bus, of 1 MiB at most. */
+  /** Lines in one answer, and their bytes as JSON: an answer is one message on the bus, of at most 1 MiB. */
   linesPerPageMax: 1_000,
   pageBytesMax: 640 * 1024,
-  /** The bytes that the database reads for one page before its size as JSON is known. */
+  /** Bytes that the database reads for one page, before the page's size as JSON is known. */
   pageTextBytesMax: 640 * 1024,
   /**
-   * Lines that one step of a filtered query reads, and what one answer looks at: under a second of the database's time.
+   * Lines that one step of a filtered query reads, and that one answer reads: under a second of the database's time.
    */
   linesPerStepMax: 5_000,
   linesPerAnswerMax: 50_000,
-  /** The bytes of text that an answer compares with an expression: the slowest expressions take a second for it. */
+  /** Bytes of text that one answer compares with an expression: the slowest expressions take a second for them. */
   matchedBytesPerAnswerMax: 4 * 1024 * 1024,
-  /** Compared in one turn of the thread that does it: readers take turns. */
+  /** Bytes of text that the comparing thread compares before the next reader's turn. */
   matchedBytesPerTurnMax: 16 * 1024,
-  /** Processor time of the comparing thread for one answer; readers share the thread. */
+  /** Processor time that one answer may use of the comparing thread, which all readers share. */
   matchMsPerAnswer: 1_000,
   /**
-   * The instructions of a compiled expression: the time for a line grows with them. A log policy's has at most 500 when
-   * it is submitted.
+   * Instructions of a compiled expression, which determine the time per line. A log policy may have at most 500 at
+   * submission.
    */
   patternInstructionsMax: 1_000,
-  /** Expressions that a thread keeps compiled. */
+  /** Compiled expressions that a thread caches. */
   compiledMax: 256,
   /**
-   * Processor time of the thread that compares, for a batch's lines and the log policies: an agent waits ten seconds.
+   * Processor time of the comparing thread for one batch and all its log policies: the agent times out after ten
+   * seconds.
    */
   policyMsPerBatch: 4_000,
-  /** Experiments whose log policies a process remembers, and nodes of runs of which it knows what was recorded. */
+  /** Experiments whose log policies a process caches, and nodes of runs whose recorded matches it caches. */
   experimentsKnownMax: 1_000,
   runsToldMax: 10_000,
-  /** Lines and bytes of one chunk of the index of words; a chunk is made when the bytes are reached. */
+  /**
+   * Lines and bytes in one chunk of the word index. A chunk is made as soon as `chunkBytesMin` bytes are not indexed.
+   */
   chunkLinesMax: 4_096,
   chunkBytesMax: 1024 * 1024,
   chunkBytesMin: 256 * 1024,
-  /** Lines whose words are taken in one turn: about a millisecond. */
+  /** Lines whose words are collected before other work may run: about a millisecond. */
   chunkLinesPerTurn: 128,
   /**
-   * Experiments of one step, each with one chunk; the pause after a step, at least, and after one that found none
-   * due.
+   * Experiments in one indexing step, with one chunk each; the shortest pause after a step, and the pause after a step
+   * without work.
    */
   chunkExperimentsMax: 8,
   chunkPauseMs: 50,
   chunkIdleMs: 2_000,
   /**
-   * The pause after a step, in times of the step: chunks take at most a quarter of the service's time, lines go first.
+   * The pause after an indexing step, as a multiple of the step's time: indexing takes at most a quarter of the
+   * service's time.
    */
   chunkPausesPerStep: 3,
-  /** Chunks that one look passes over: 40 million lines, a second of the database's time. */
+  /** Chunks that one query skips at most: 40 million lines, a second of the database's time. */
   chunksPerLookMax: 10_000,
-  /** The characters of a line in the event that a policy matched it. */
+  /** Characters of a matching line that its event contains. */
   matchedLineCharactersMax: 1_000,
-  /** Lines that one statement removes, some ten milliseconds of the database's time. */
+  /** Lines that one statement removes: about ten milliseconds of the database's time. */
   linesPerRemovalMax: 5_000,
-  /** Between two looks at what is to be removed. */
+  /** Time between two retention sweeps. */
   retentionLookMs: 5 * 60_000,
-  /** A text that is searched for: a pattern of any length would be compared with every line. */
+  /** Characters of a search text: a longer pattern would be compared with every line. */
   containsCharactersMax: 1_000,
 } as const;

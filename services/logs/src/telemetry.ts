@@ -4,15 +4,15 @@ import { Counter } from "prom-client";
 
 /** The service's telemetry: one function per event. */
 export type Telemetry = {
-  /** Lines that were acknowledged; repeats are those that had been stored before. */
+  /** Counts acknowledged lines; `repeats` are those that had been stored before. */
   taken(stored: number, repeats: number): void;
-  /** A batch that does not prove that it may write the lines of its runs. */
+  /** Counts a batch without valid tokens for its runs. */
   unproven(): void;
-  /** A line matched a log policy; the action is empty for one that only records matches. */
+  /** Counts a line that matched a log policy; `action` is empty for a policy that only records matches. */
   matched(action: string): void;
-  /** Lines of a node of a run that were not compared with its log policies, which take too long. */
+  /** Reports lines that were not compared with the log policies because comparing took too long. */
   unmatched(node: string, lines: number): void;
-  /** A recorded policy of an experiment is off, because its pattern is no expression any more. */
+  /** Warns that a recorded policy is off because its pattern is invalid. */
   policyOff(experiment: string, policy: LogPolicy, problem: string): void;
 };
 

@@ -12,7 +12,7 @@ import { z } from "zod";
 const schema = z.object({
   ...connectionVariables,
   ...grpcVariables,
-  /** The database of the points, where that is not the log's. */
+  /** The database of the points, if it is not the log's. */
   TRAINYARD_METRICS_POSTGRES_URL: z.string().min(1).optional(),
   TRAINYARD_METRIC_RETENTION_DAYS: z.coerce.number().int().min(-1).max(32_767).default(-1),
   TRAINYARD_RUN_TOKEN_KEY: z.string().regex(/^[0-9a-f]{64}$/),
@@ -22,7 +22,7 @@ const schema = z.object({
 export type MetricsConfig = ConnectionsConfig & {
   readonly tables: ConnectionsConfig;
   readonly grpcPort: number;
-  /** The days that points and system samples are kept after their experiment's end; -1 forever. */
+  /** Days that points and system samples are kept after their experiment's end; -1 keeps them forever. */
   readonly retentionDays: number;
   readonly runTokenKeys: ReadonlyMap<string, KeyObject>;
 };

@@ -76,8 +76,8 @@ export async function createService(
 }
 
 /**
- * The background work of one replica: old rows become tails, tails become blocks, streams forget, and what is due or
- * deleted goes.
+ * Runs the background work of one replica: it moves old rows to tails, compacts tails to blocks, trims streams, and
+ * removes deleted and expired points.
  */
 async function upkeep(
   pool: Pool,

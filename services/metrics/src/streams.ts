@@ -14,7 +14,7 @@ export const runHistoryFold: StreamFold<RunHistory> = {
   evolve: evolveRunHistory,
 };
 
-/** Whether an experiment is deleted for good. */
+/** Folds whether an experiment is deleted for good. */
 export const deletionFold: StreamFold<{ readonly isDeleted: boolean }> = {
   name: "deletion",
   category: "experiment",

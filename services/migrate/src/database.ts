@@ -1,4 +1,7 @@
-/** Creates what services need in PostgreSQL before they start. Every step looks first, so all of it can be repeated. */
+/**
+ * Creates the roles, schemas and tables that services need in PostgreSQL. Every step checks first, so all of it can be
+ * repeated.
+ */
 import { migrateLog } from "@trainyard/event-log";
 import { Client, escapeIdentifier, escapeLiteral } from "pg";
 import { type DatabaseRole, databaseRoles, logRoles } from "./roles.ts";
@@ -15,7 +18,7 @@ export type DatabaseOptions = {
   readonly passwords: Readonly<Record<string, string>>;
 };
 
-/** The names of the databases, roles and tables that were made. */
+/** The databases, roles and schemas that were created. */
 export type Prepared = {
   readonly database: string;
   readonly created: readonly string[];
@@ -23,8 +26,8 @@ export type Prepared = {
 };
 
 /**
- * Brings the database, the roles, their passwords and schemas, and the log's tables up to date. Two calls at once wait
- * for each other. Throws what PostgreSQL says, or a Fault of `migrateLog`.
+ * Updates the database, the roles with passwords and schemas, and the log's tables. Concurrent calls wait for each
+ * other. Throws the errors of PostgreSQL, or a Fault of `migrateLog`.
  */
 export async function prepareDatabase(options: DatabaseOptions): Promise<Prepared> {
   const roles = databaseRoles(options.services, options.passwords);
@@ -40,8 +43,8 @@ export async function prepareDatabase(options: DatabaseOptions): Promise<Prepare
 }
 
 /**
- * All of it but the log: `migrate` is called with an administrator's connection to the database. Returns what was
- * created.
+ * Prepares the database without the log, and calls `migrate` with an administrator's connection to it. Returns the
+ * names of the created objects.
  */
 export async function ensureDatabase(
   adminUrl: string,
@@ -51,7 +54,8 @@ export async function ensureDatabase(
   const database = databaseOf(adminUrl);
   const created: string[] = [];
   await withClient(inDatabase(adminUrl, "postgres"), async (server) => {
-    // Held until the end of this connection. Roles belong to the whole server, and so does the lock's database.
+    // The lock is held until this connection closes. Roles belong to the whole server, so the lock is in its database
+    // `postgres`.
     await server.query("select pg_advisory_lock(hashtext('trainyard database'))");
     created.push(...(await ensureRoles(server, roles)));
     const { rowCount } = await server.query("select 1 from pg_database where datname = $1", [
@@ -87,7 +91,7 @@ async function ensureRoles(
     if (known === undefined) {
       await client.query(`create role ${role} login`);
       created.push(`role ${name}`);
-      // A superuser may act as any role. Others must be let to, for the schemas that they create for it.
+      // A superuser may act as any role. Another administrator needs this grant to create schemas for the role.
       if (rows[0]?.superuser !== true) {
         await client.query(`grant ${role} to current_user with inherit true, set true`);
       }
@@ -98,7 +102,7 @@ async function ensureRoles(
   return created;
 }
 
-/** With the stored form of each password; empty where this administrator may not see it. */
+/** Returns the existing roles with the stored form of their passwords; empty if this administrator may not read it. */
 async function existingRoles(
   client: Client,
   roles: readonly DatabaseRole[],
@@ -115,7 +119,7 @@ async function existingRoles(
   return new Map(rows.map((row) => [row.name, row.verifier]));
 }
 
-/** Only the cluster's roles may connect, and nobody may create in `public` or see another's temporary tables. */
+/** Lets only the cluster's roles connect, create schemas and use temporary tables; no role may create in `public`. */
 async function restrictDatabase(
   client: Client,
   database: string,
@@ -124,8 +128,8 @@ async function restrictDatabase(
   const names = roles.map((role) => escapeIdentifier(role.name)).join(", ");
   await client.query(`revoke all on database ${escapeIdentifier(database)} from public`);
   await client.query("revoke all on schema public from public");
-  // A service's own migrations state their schema with "create schema if not exists", which asks for this right first.
-  // A read model that is checked is rebuilt in a temporary table.
+  // A service's migrations begin with "create schema if not exists", which needs the right to create. The verification
+  // of a read model rebuilds it in a temporary table.
   const rights = "connect, create, temporary";
   await client.query(`grant ${rights} on database ${escapeIdentifier(database)} to ${names}`);
 }
@@ -157,7 +161,8 @@ async function withClient<Value>(
   use: (client: Client) => Promise<Value>,
 ): Promise<Value> {
   const client = new Client({ connectionString: url, connectionTimeoutMillis: 10_000 });
-  // A connection that breaks between two queries must not end this process; the next query reports it.
+  // Without this listener a connection that breaks between two queries would end the process; the next query reports
+  // it.
   client.on("error", () => {});
   await client.connect();
   try {

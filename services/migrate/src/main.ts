@@ -1,4 +1,5 @@
-// Prepares the database of a cluster: exit code 0 when it is up to date, 1 when that failed, 2 for wrong settings.
+// Prepares the database of a cluster. Exit code 0: it is up to date. 1: the preparation failed. 2: the settings are
+// wrong.
 import process from "node:process";
 import { parseConfig, readEnv } from "./config.ts";
 import { type DatabaseOptions, prepareDatabase } from "./database.ts";
@@ -27,7 +28,7 @@ function failed(code: number, error: unknown): number {
   return code;
 }
 
-/** A host name with several addresses fails once for each of them, in an error that says nothing itself. */
+/** Returns the message of an error. For a host name with several addresses, the messages are in the inner errors. */
 function reasonOf(error: unknown): string {
   if (error instanceof AggregateError) return error.errors.map(reasonOf).join("; ");
   return error instanceof Error ? error.message : String(error);

@@ -1,16 +1,16 @@
-/** The database roles of services, and what each of them may do in the log. */
+/** The database roles of services, and their rights in the log. */
 import { categoryOwners } from "@trainyard/contracts";
 import type { LogRoles } from "@trainyard/event-log";
 
 export type DatabaseRole = {
   readonly name: string;
-  /** Null leaves the password as it is; a role that never had one cannot log in by password. */
+  /** The password; null leaves it unchanged. A role that never had a password cannot log in with one. */
   readonly password: string | null;
   /** The schema that the role owns. */
   readonly schema: string | null;
 };
 
-/** Owns the log's schema; nobody serves with it. */
+/** The role that owns the log's schema; no service uses it. */
 export const migratorRole = "ty_migrator";
 
 /** The database role of a service. */
@@ -18,7 +18,7 @@ export function roleOf(service: string): string {
   return `ty_${schemaOf(service)}`;
 }
 
-/** The schema with a service's own tables. */
+/** Returns the schema with a service's tables. */
 export function schemaOf(service: string): string {
   return service.replaceAll("-", "_");
 }
@@ -27,7 +27,7 @@ export function roleNames(services: readonly string[]): readonly string[] {
   return [migratorRole, ...services.map(roleOf)];
 }
 
-/** `passwords` are by role. */
+/** Returns the roles of the services; `passwords` are by role name. */
 export function databaseRoles(
   services: readonly string[],
   passwords: Readonly<Record<string, string>>,
@@ -43,7 +43,10 @@ export function databaseRoles(
   ];
 }
 
-/** Each service appends to the streams that it owns and moves the cursor of its own name; all of them read. */
+/**
+ * Returns the rights in the log: each service appends to the streams that it owns and moves the cursor of its name, and
+ * all services read.
+ */
 export function logRoles(services: readonly string[]): LogRoles {
   const owned = Object.entries(categoryOwners).filter(([, owner]) => services.includes(owner));
   return {

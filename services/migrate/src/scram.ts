@@ -1,12 +1,15 @@
 /**
- * PostgreSQL's stored form of a password (RFC 5803, RFC 7677): made here, so that no password is ever part of a
- * statement, which a server may log.
+ * The stored form of PostgreSQL passwords (RFC 5803, RFC 7677). It is made here, so that no statement contains a
+ * password, which the server might log.
  */
 import { createHash, createHmac, pbkdf2Sync, randomBytes, timingSafeEqual } from "node:crypto";
 
 const iterations = 4096;
 
-/** SCRAM-SHA-256$<iterations>:<salt>$<StoredKey>:<ServerKey>. Passwords are ASCII, so SASLprep changes nothing. */
+/**
+ * Returns SCRAM-SHA-256$<iterations>:<salt>$<StoredKey>:<ServerKey>. Passwords are ASCII, so SASLprep would change
+ * nothing.
+ */
 export function scramVerifier(password: string, salt: Buffer = randomBytes(16)): string {
   const salted = pbkdf2Sync(password, salt, iterations, 32, "sha256");
   const clientKey = createHmac("sha256", salted).update("Client Key").digest();
@@ -15,7 +18,7 @@ export function scramVerifier(password: string, salt: Buffer = randomBytes(16)):
   return `SCRAM-SHA-256$${iterations}:${salt.toString("base64")}$${storedKey}:${serverKey}`;
 }
 
-/** Whether a stored form is of this password. */
+/** Whether a stored form belongs to this password. */
 export function scramMatches(stored: string, password: string): boolean {
   const salt = /^SCRAM-SHA-256\$4096:([^$]+)\$/.exec(stored)?.[1];
   if (salt === undefined) return false;

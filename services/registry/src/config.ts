@@ -16,11 +16,11 @@ const schema = z.object({
   ...connectionVariables,
   ...storesVariables,
   TRAINYARD_BLOB_DIR: z.string().min(1),
-  /** Where checkpoints go whose experiment names no place. */
+  /** The checkpoint folder of experiments whose configuration has no checkpoint storage. */
   TRAINYARD_CHECKPOINT_DIR: z.string().min(1),
-  /** The address at which agents reach this service; by default the one it listens on. */
+  /** The address at which agents reach this service; by default the address that it listens on. */
   TRAINYARD_REGISTRY_URL: z.url().optional(),
-  /** How long the files of failed and abandoned checkpoints are kept. */
+  /** Time that the files of failed and abandoned checkpoints are kept. */
   TRAINYARD_ABANDONED_GRACE_SECONDS: z.coerce
     .number()
     .min(0)
@@ -34,7 +34,7 @@ export type RegistryConfig = ConnectionsConfig &
     readonly checkpointDir: string;
     readonly abandonedGraceMs: number;
     readonly publicUrl: string | null;
-    /** Signs the addresses of contexts; the same in every replica. */
+    /** The key that signs context addresses; every replica has the same one. */
     readonly urlKey: Buffer;
   };
 
@@ -52,7 +52,7 @@ export function parseConfig(environment: Readonly<Record<string, string>>): Regi
     checkpointDir: env.TRAINYARD_CHECKPOINT_DIR,
     abandonedGraceMs: env.TRAINYARD_ABANDONED_GRACE_SECONDS * 1000,
     publicUrl: env.TRAINYARD_REGISTRY_URL ?? null,
-    // A key of its own: a broken address says nothing about tokens.
+    // A derived key: a leaked address signature reveals nothing about run tokens.
     urlKey: Buffer.from(hkdfSync("sha256", key, "", "trainyard context urls", 32)),
   };
 }

@@ -1,110 +1,118 @@
 export const registryLimits = {
-  /** Files of one checkpoint: as many as the SDK stores. */
+  /** Files in one checkpoint, the same limit as in the SDK. */
   filesMax: 5_000,
-  /** A manifest travels in one message of the bus, which takes 1 MiB, with the metadata beside it. */
+  /** Characters of a manifest as JSON: it is part of one bus message of at most 1 MiB, together with metadata. */
   manifestCharactersMax: 896 * 1024,
   /** The longest path that Linux opens. */
   pathCharactersMax: 4_096,
-  /** The characters of a path in a sentence. */
+  /** Characters of a path in a message. */
   pathCharactersShownMax: 200,
-  /** Offending files that a refusal lists; the first is in its sentence. */
+  /** Offending files that a refusal lists; its message contains only the first. */
   problemsToldMax: 16,
   /**
-   * The encoded metadata: it is part of an event of at most 256 KiB, with the storage section of a configuration beside
-   * it.
+   * Bytes of the encoded metadata, which is part of an event of at most 256 KiB, together with a configuration's
+   * storage section.
    */
   metadataBytesMax: 64 * 1024,
-  /** The name of a format, as "trainyard" or "pytorch": part of the same event. */
+  /** Characters of a format's name, such as "trainyard" or "pytorch", which is part of the same event. */
   formatCharactersMax: 255,
-  /**
-   * A caller is asked to retry after this time, sooner than the gateway's own deadline of 5 s; the hashing continues.
-   */
+  /** A caller is asked to retry after this time, before the gateway's deadline of 5 s; the hashing continues. */
   verifyWaitMs: 3_500,
-  /** Verifications that are remembered until their callers come again. */
+  /** Finished verifications that are kept until their callers retry. */
   verificationsRememberedMax: 1_000,
-  /** Files that are hashed at one time: what keeps one disk busy without seeking. */
+  /** Files that are hashed concurrently: enough to keep one disk busy without seeking. */
   filesHashedAtOnce: 4,
   hashChunkBytes: 1024 * 1024,
-  /** Longer than a tick of the clock that a file system takes its times from: 10 ms at most in Linux. */
+  /** Longer than a tick of the clock for file times: at most 10 ms in Linux. */
   clockTickMs: 20,
-  /** Files of a checkpoint that are read ahead of its completion: the SDK names the largest ones. */
+  /** Files of one checkpoint that are read ahead of its completion: the SDK names the largest ones. */
   filesReadAheadMax: 100,
   /**
-   * The bytes of one checkpoint that are read ahead, by the sizes of its files, holes too: a disk of 1 GiB/s reads them
-   * in some four minutes.
+   * Bytes of one checkpoint that are read ahead, by file sizes, holes included: a disk of 1 GiB/s reads them in about
+   * four minutes.
    */
   readAheadBytesMax: 256 * 1024 ** 3,
   /**
-   * Checkpoints whose files are read ahead at one time: completions read by the same thread. Others are read at their
-   * completion.
+   * Checkpoints that are read ahead concurrently; completions use the same thread. Further checkpoints are read at
+   * their completion.
    */
   readAheadsAtOnceMax: 2,
-  /** Checkpoints whose files are read ahead, or were, and that are not complete yet. */
+  /** Incomplete checkpoints whose read-ahead is running or remembered. */
   readAheadsRememberedMax: 64,
-  /** Files whose upload or download is planned in one request: their addresses fit into one message. */
+  /** Files in one request for an upload or download plan: their addresses fit into one message. */
   filesPlannedMax: 100,
   /**
-   * Requests in one answer to a plan: an address has about 700 bytes, and a message 1 MiB. The uploader asks again for
-   * the rest.
+   * Requests in one answer to a plan: an address has about 700 bytes, and a message at most 1 MiB. The uploader asks
+   * again for the rest.
    */
   partsPlannedMax: 800,
-  /** Between two events of an upload that moves: the next run waits ten minutes from each. */
+  /** Time between two progress events of an upload: the next run waits ten minutes after each. */
   uploadToldMs: 2 * 60 * 1000,
-  /** The plan of a checkpoint of 5,000 files has as many pages. */
+  /** Remembered plan pages of one checkpoint: a checkpoint of 5,000 files has as many. */
   pagesRememberedMax: 50,
-  /** Manifests that are kept in memory for uploads that ask page by page: 5,000 files are about a megabyte. */
+  /** Manifests kept in memory for uploads that ask page by page: 5,000 files take about a megabyte. */
   manifestsIndexedMax: 16,
-  /** Requests to an object store at one time. */
+  /** Concurrent requests to an object store. */
   objectsAtOnce: 16,
   /**
-   * A store that did not answer is asked again after 5 s. The requests that wait for one store are a quarter of the
-   * commands that the bus lets a service work on, so that those of other storages are answered.
+   * A store that did not answer is retried after 5 s. At most a quarter of the service's concurrent bus commands may
+   * wait for one store, so that requests for other stores are answered.
    */
   storeBrake: { restMs: 5_000, atOnceMax: 128 },
-  /** An agent that got an address begins to fetch at once. */
+  /** Lifetime of a context's address: an agent fetches the context at once. */
   contextUrlMs: 5 * 60 * 1000,
-  /** Checkpoints that are abandoned or cleared in one go, before others get their turn. */
+  /** Checkpoints that are abandoned or cleared in one pass, before other work continues. */
   unfinishedPage: 100,
-  /** A person reads them: one answer has at most so many roots. */
+  /** Roots in one answer, which a person reads. */
   storagesShownMax: 1_000,
-  /** Checkpoints of a storage that are named, so that its adopter can look whether they are there. */
+  /** Checkpoints of a storage that are listed, so that a person who adopts it can check that they exist. */
   storageExamplesMax: 20,
-  /** A file server may remember for a minute or so that a folder was not there: until then it is not missing. */
+  /** A folder counts as missing only after this time: a file server may cache its absence for about a minute. */
   folderMissingMs: 2 * 60 * 1000,
-  /** A failed clearing is tried again after this long, then after twice the time: a storage may be away for days. */
+  /**
+   * Time before a failed clearing is retried; it doubles with each failure, since a storage may be unavailable for
+   * days.
+   */
   tryAgainFirstMs: 1_000,
   tryAgainLastMs: 10 * 60 * 1000,
-  /** Longer than an agent tries to deliver what an ended run has left, a week: then nobody will. */
+  /**
+   * Time after which an ended run's checkpoints are abandoned: longer than the week in which an agent tries to deliver
+   * them.
+   */
   namedMs: 8 * 24 * 60 * 60 * 1000,
   /**
-   * How long the files of failed and abandoned checkpoints are kept, unless the environment says otherwise: who misses
-   * one looks the next day.
+   * Default time that the files of failed and abandoned checkpoints are kept: a day is enough to notice a missing
+   * checkpoint.
    */
   abandonedGraceSeconds: 24 * 60 * 60,
   /** Versions of a model: its state is folded in about a second, and its numbers stay short. */
   versionsMax: 100_000,
-  /** Aliases are roles, such as champion; each is in every answer about the model. */
+  /** Aliases of a model. They are roles, such as champion, and each answer about the model contains all of them. */
   aliasesMax: 100,
   /**
-   * Words about a model or a version are part of an event of at most 256 KiB, together with the metadata and metrics.
+   * Limits of the words of a model or version: they are part of an event of at most 256 KiB, together with metadata and
+   * metrics.
    */
   labelsMax: 64,
   labelCharactersMax: 255,
   descriptionBytesMax: 4 * 1024,
   notesBytesMax: 32 * 1024,
   reasonCharactersMax: 1_000,
-  /** The metrics at a version's step, by name in alphabetical order: they are part of the same event. */
+  /** Bytes of the metrics at a version's step, in alphabetical order of names: they are part of the same event. */
   versionMetricsBytesMax: 48 * 1024,
   /** Events of a trial's measurements that are read at once. */
   measurementsPage: 1_000,
-  /** The reason of a pin is part of an event and of each answer about the checkpoint. */
+  /** Characters of a pin's reason, which is part of an event and of each answer about the checkpoint. */
   pinReasonCharactersMax: 1_000,
-  /** Files or folders that one answer names. */
+  /** Files or folders in one answer. */
   findingsToldMax: 1_000,
   /** Names in one event of deleted unknown files, each as long as a UUID. */
   namesPerEvent: 1_000,
-  /** The SDK writes a checkpoint before it declares it: what is younger than a day may be one of these. */
+  /**
+   * The youngest folder that an audit may delete: the SDK writes a checkpoint before it declares it, so a younger
+   * folder may be one.
+   */
   auditAgeLeastMs: 24 * 60 * 60 * 1000,
-  /** Files of one insert into the table of manifests. */
+  /** Files in one insert into the table of manifests. */
   manifestRowsPerInsert: 5_000,
 } as const;

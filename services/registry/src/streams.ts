@@ -1,4 +1,4 @@
-/** The streams that this service owns, and those of others that its decisions depend on. */
+/** The streams that this service owns, and foreign streams that its decisions depend on. */
 import type { Aggregate, StreamFold } from "@trainyard/runtime";
 import type { CheckpointCommand } from "./core/checkpoint/commands.ts";
 import { checkpointDecider } from "./core/checkpoint/decide.ts";
@@ -58,7 +58,7 @@ export const retentions: StreamFold<Retention> = {
   evolve: evolveRetention,
 };
 
-/** The same streams: a version is not made of a checkpoint that is condemned, either. */
+/** The same streams as retentions: a condemned checkpoint cannot become a version. */
 export const holdables: StreamFold<Holdable> = {
   name: "holdable",
   category: "retention",

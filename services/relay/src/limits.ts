@@ -1,16 +1,19 @@
 export const relayLimits = {
-  /** One read of the log: enough to amortise the round trip, few enough to be on their way within milliseconds. */
+  /** The events of one read: enough to amortise the round trip, and few enough to be published within milliseconds. */
   pageEvents: 500,
-  /** Read ahead of what the bus has confirmed; the bus itself keeps 512 on the wire, the rest hides the reads. */
+  /**
+   * The most events that are read before the bus has confirmed them. The bus itself sends 512 at once; the rest hides
+   * the time of reads.
+   */
   eventsAheadMax: 2_000,
-  /** The log's hint may be lost with a connection: then the log is asked this often. */
+  /** The interval at which the log is read without a notification, which may be lost with a connection. */
   pollMs: 500,
-  /** How often the log's time is compared with the database's clock. */
+  /** The interval at which the log's time is compared with the database's clock. */
   logTimeMs: 60_000,
-  /** The log's time may be ahead of the clock by what a failover between synchronised hosts makes of it. */
+  /** The most by which the log's time may be ahead of the clock, as after a failover between synchronised hosts. */
   logAheadMs: 1_000,
-  /** A stream that was wiped is refilled with what its retention would still hold: a week, … */
+  /** The oldest events that a refill of a wiped stream includes: a week, like the stream's retention. */
   refillAgeMs: 7 * 24 * 60 * 60 * 1000,
-  /** … or as many events as fill a gibibyte at about 1 KiB each. */
+  /** The most events of a refill: a gibibyte at about 1 KiB each. */
   refillEventsMax: 1_000_000,
 } as const;

@@ -7,7 +7,7 @@ import { createService } from "./service.ts";
 
 const config = parseConfig({ TRAINYARD_POSTGRES_URL: "unused", TRAINYARD_NATS_URL: "unused" });
 
-test("one of two replicas relays, and the other continues when it stops", async () => {
+test("one of two replicas relays, and the other one continues when it stops", async () => {
   const log = createMemoryLog();
   const hub = createMemoryBus();
   const heard: number[] = [];

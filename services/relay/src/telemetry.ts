@@ -8,7 +8,7 @@ export type Telemetry = {
   refilling(after: number, head: number, epoch: string): void;
   rewound(detail: string): void;
   failed(error: unknown, waitMs: number): void;
-  /** How far the log's time is ahead of the database's clock. */
+  /** Reports how far the log's time is ahead of the database's clock. */
   logAhead(aheadMs: number, isTooMuch: boolean): void;
 };
 

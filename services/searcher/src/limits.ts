@@ -1,32 +1,33 @@
-/** The limits of what this service keeps, each with its reason. */
+/** The limits of the searcher, each with its reason. */
 export const limits = {
   /** Most backlog events decided in one commit: a few milliseconds of processor time. */
   eventsTogetherMax: 64,
   /**
-   * A search is saved whenever its stream has grown by this much, and by a quarter: a takeover folds fewer events than
-   * it reads.
+   * The least growth of a search's stream between two snapshots, which also has to be a quarter of it. A takeover then
+   * folds fewer events than it reads.
    */
   snapshotEveryEvents: 500,
-  /** The shortest time between two looks at due budgets. */
+  /** The shortest pause between two checks for spent budgets. */
   budgetAgainMs: 100,
-  /** Trials whose run requests are cached; other trials' are read from the log when they report. */
+  /** The trials whose run requests are cached; those of other trials are read from the log at a report. */
   runRequestsKept: 20_000,
-  /** A page of a trial's stream: most hold a few dozen events. */
+  /** The events of one read of a trial's stream: most streams have a few dozen. */
   pageEvents: 500,
   /**
-   * Events of earlier searches that are read for one that starts with them: about a second, in which the partition's
+   * The most events of earlier searches that a warm start reads. It takes about a second, during which the partition's
    * other searches wait. A search of 5,000 trials with 20 reports each has as many.
    */
   earlierEventsMax: 110_000,
   /**
-   * A place that is free waits this long for a suggestion, and is filled without one then. A model takes a tenth of a
-   * second with hundreds of results; several searches share its thread.
+   * The longest wait of a free place for a model's suggestion; then it is filled without one. A model takes a tenth of
+   * a second with hundreds of results, and several searches share its thread.
    */
   suggestionWaitMs: 2_000,
-  /** After a model has failed, a question is asked again this much later. */
+  /** The pause before a question is repeated after a failure of the model. */
   askAgainMs: 500,
   /**
-   * The list of searches with a side loop is saved whenever the log has grown by this much: a new leader reads no more.
+   * The growth of the log after which the list of searches with side loops is saved; a new leader reads no more than
+   * that.
    */
   sideLoopsSavedEveryEvents: 20_000,
 } as const;

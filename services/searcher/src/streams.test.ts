@@ -1,4 +1,4 @@
-/** However an append ends, the machine of a search is what a replay of its stream gives. */
+/** Tests that the cached machine of a search equals a replay of its stream, however an append ends. */
 import { type AnyEvent, encodeEvent } from "@trainyard/contracts";
 import { TrialOutcome } from "@trainyard/contracts/events";
 import { createMemoryLog, type EventLog, newEventId } from "@trainyard/event-log";
@@ -24,7 +24,7 @@ const report = (trial: number, step: number): SearchCommand => ({
   atMs: step,
 });
 
-/** The reports of one commit: those that nobody has heard before, at last with the end of a trial. */
+/** Returns the commands of one commit: new reports, and the end of a trial if `ends`. */
 const commandsOf = (round: number, ends: boolean): readonly SearchCommand[] => [
   report(1, 10 * round + 1),
   report(2, 10 * round + 1),
@@ -35,11 +35,11 @@ const commandsOf = (round: number, ends: boolean): readonly SearchCommand[] => [
   report(3, 10 * round + 1),
 ];
 
-/** A log of which the next append may fail in the way that a test wants. */
+/** A log whose next append may fail in a chosen way. */
 class FailingLog {
   readonly log: EventLog = createMemoryLog().as("searcher");
   readonly #append = this.log.append.bind(this.log);
-  /** The outcome of the next append; then it is as it was. */
+  /** Replaces the next append; later ones are normal. */
   next: EventLog["append"] | null = null;
 
   constructor() {
@@ -61,7 +61,7 @@ class FailingLog {
     throw new Fault("away", "the log went away", { retry: "later" });
   };
 
-  /** Another process has appended what it decided. */
+  /** Appends an event of another process before the append. */
   readonly overtaken: EventLog["append"] = async (request) => {
     const [write] = request.writes;
     if (write === undefined) throw new Error("something is written");
@@ -97,7 +97,7 @@ async function decideAll(work: Work, round = 0, ends = true): Promise<void> {
 }
 
 test.each(methods)(
-  "after a refused, overtaken or lost append a search by %s is what a replay gives",
+  "after a refused, overtaken or lost append a search by %s equals a replay of its stream",
   async (method) => {
     const { failing, executor, replayed, live } = await begun(method);
     const { refused, lostBefore, lostAfter, overtaken } = failing;
@@ -113,7 +113,7 @@ test.each(methods)(
   },
 );
 
-test("a command that is rejected after it has decided leaves the search as the log has it", async () => {
+test("a command that is rejected after a decision leaves the search as it is in the log", async () => {
   const { executor, replayed, live } = await begun("asha");
   const before = await live();
   const done = await executor.execute(identity(), async (work): Promise<Rejection> => {
@@ -127,7 +127,7 @@ test("a command that is rejected after it has decided leaves the search as the l
   expect((await replayed()).digest()).toBe(before);
 });
 
-test("works that decide on one search in turns each depend on the log and on what they decided", async () => {
+test("interleaved works on one search see only the log and their earlier decisions", async () => {
   const { executor, replayed, live } = await begun("asha");
   const logged = await live();
   const committed = executor.execute(identity(), async (work) => {

@@ -1,4 +1,4 @@
-/** The streams that this service owns. */
+/** The streams that the searcher owns. */
 import { type MachineFold, machineFold } from "@trainyard/runtime";
 import { SearchMachine } from "@trainyard/search";
 
@@ -7,8 +7,7 @@ export const searches: MachineFold<SearchMachine> = machineFold({
   category: "search",
   create: () => new SearchMachine(),
   snapshot: {
-    // The format's own number is inside the text: a snapshot of another format is ignored, and the stream is folded
-    // again.
+    // The snapshot's text has a format number: a snapshot of another format is ignored, and the stream is folded again.
     schema: "search",
     encode: (search) => search.snapshot(),
     decode: (text) => SearchMachine.restored(text),

@@ -1,4 +1,4 @@
-/** Telemetry: what searches decided, counted as their events pass by on the log. */
+/** Metrics of the searches' decisions, counted from their events on the log. */
 import { type AnyEvent, decodeEvent } from "@trainyard/contracts";
 import { SearchCompletion } from "@trainyard/contracts/events";
 import type { StoredEvent } from "@trainyard/event-log";
@@ -7,9 +7,9 @@ import { enumLabel, type Registry } from "@trainyard/runtime";
 import { Counter, Histogram } from "prom-client";
 
 export type Telemetry = {
-  /** Counts an event of a search; others' it ignores. After a takeover the last few may be counted again. */
+  /** Counts an event of a search, and ignores others. After a takeover the last few may be counted again. */
   readonly count: (event: StoredEvent) => void;
-  /** From a question to the model's answer, the wait for others' answers included. */
+  /** Records the time from a question to the model's answer, including the wait for other answers. */
   readonly suggestionTook: (ms: number) => void;
 };
 

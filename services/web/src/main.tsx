@@ -12,7 +12,7 @@ import { router } from "./app/router.ts";
 import { onSignedOut, takeCode } from "./app/session.ts";
 import { startTheme } from "./theme/theme.ts";
 
-/** A one-time link that was opened, also into a tab that is open already. */
+/** Signs in by a one-time link, which may be opened in a tab that is already open. */
 async function enter(): Promise<void> {
   const failure = await takeCode(queryClient);
   if (failure === null) return;
@@ -25,10 +25,7 @@ function toSignIn(): void {
   void router.navigate({ to: "/sign-in", search: { back: href } });
 }
 
-/**
- * Not at the top level: pages that are loaded later import this file's chunk, and would wait for the await that waits
- * for them.
- */
+/** A function, since an await at the top level would deadlock: pages that are loaded later import this file's chunk. */
 async function start(): Promise<void> {
   const root = document.getElementById("root");
   if (root === null) throw new Error("index.html has no element #root");

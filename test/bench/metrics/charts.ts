@@ -207,7 +207,7 @@ async function copyTrial(
   const columns = (await columnsOf("columns")).filter((name) => name !== "block");
   for (const other of others) {
     await stage.run(other);
-    // Both lists are in the order of the first trial's blocks, so the n-th blocks of the two correspond.
+    // The two lists are in the order of the first trial's blocks, so their n-th blocks correspond.
     await stage.stage.sql(
       `with given as (
          insert into metrics.blocks (trial, ${blocks.join(", ")})

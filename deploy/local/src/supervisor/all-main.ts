@@ -24,7 +24,7 @@ async function createOne(environments: string, folder: string): Promise<Service>
   const own = Object.entries(process.env).filter(
     (entry): entry is [string, string] => entry[1] !== undefined,
   );
-  // As in a process of its own, the process's variables override those of the service's file.
+  // The process's variables override those of the service's file, as for a service in a separate process.
   const environment = { ...parseEnvFile(readFileSync(file, "utf8")), ...Object.fromEntries(own) };
   return createService(parseConfig(environment));
 }

@@ -48,7 +48,7 @@ export function oneOf(options: readonly [z.ZodType, ...z.ZodType[]], mustBe: str
 export const exportedAs = new WeakMap<z.core.$ZodType, () => object>();
 
 /**
- * Several shapes that are told apart by the value itself, so that a problem refers to one shape only. `exported`
+ * Several shapes that are distinguished by the value itself, so that a problem refers to one shape only. `exported`
  * returns the JSON Schema of all shapes.
  */
 export function dispatched(

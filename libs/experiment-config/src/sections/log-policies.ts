@@ -65,7 +65,7 @@ export const logPolicies: Part = {
 
 const retentionDays = z.int().min(-1).max(32_767);
 
-/** Days after the experiment's end; -1 for ever. */
+/** Days after the experiment's end; -1 for no end. */
 export const retentionPolicy: Part = {
   schema: section({
     log_retention_days: retentionDays,

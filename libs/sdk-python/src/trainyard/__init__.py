@@ -35,7 +35,7 @@ from .errors import (
 )
 
 LOG_FORMAT = "%(levelname)s: [%(process)s] %(name)s: %(message)s"
-"""A format for ``logging.basicConfig``, the one that scripts for Determined use."""
+"""The ``logging.basicConfig`` format that scripts for Determined use."""
 
 __all__ = [
     "LOG_FORMAT",
@@ -67,8 +67,8 @@ __all__ = [
 if not TYPE_CHECKING:
 
     def __getattr__(name: str) -> NoReturn:
-        """Raises for a name that only Determined's package has, and says what takes its place."""
-        # Loaded here: a script that runs asks for nothing that is not there.
+        """Raises AttributeError for a name that only Determined's package has, with its replacement."""
+        # The table of missing names is imported only here: a correct script never needs it.
         from ._missing_names import PACKAGE, missing_import
 
         raise missing_import("trainyard", name, PACKAGE)

@@ -1,4 +1,6 @@
-"""``get_cluster_info``: what a script asks before it opens its run, by Determined's names."""
+"""``get_cluster_info``: the facts about the task that a script can read before it opens its run, under
+Determined's names.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +12,7 @@ from . import _info, _missing_names
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-# More than any experiment has.
+# A bound above the number of trials of any experiment.
 _TRIALS = 10_000_000
 
 
@@ -18,8 +20,8 @@ class TrialInfo(NamedTuple):
     """The trial that this process belongs to."""
 
     trial_id: int
-    """A number of this trial alone, since scripts for Determined write it to files and read it back by
-    ``int``: 120000003 for the third trial of experiment 12, which is ``12.3`` everywhere else.
+    """The number of the trial, unique across experiments: 120000003 for trial ``12.3``. It is an integer because
+    scripts for Determined write it to files and parse it with ``int``.
     """
     experiment_id: int
     trial_seed: int
@@ -39,7 +41,7 @@ class ClusterInfo(NamedTuple):
 
     trial: TrialInfo
     latest_checkpoint: str | None
-    """The UUID of the checkpoint to continue from; None when there is none."""
+    """The UUID of the checkpoint to continue from; None at a first start."""
     slot_ids: tuple[str, ...]
     """The ids of this node's slots."""
     container_rank: int
@@ -47,14 +49,14 @@ class ClusterInfo(NamedTuple):
     user_data: dict[str, Any]
     """The section ``data`` of the experiment's configuration."""
     task_type: str = "TRIAL"
-    """Every task is a trial."""
+    """The type of the task: every task is a trial."""
     nnodes: int = 1
-    """How many nodes the trial runs on."""
+    """The number of nodes that the trial runs on."""
     master_addr: str = "127.0.0.1"
-    """Where node 0 can be reached by the others."""
+    """The address of node 0 for the other nodes."""
     container_addrs: tuple[str, ...] = ("127.0.0.1",)
-    """The addresses of all nodes, by rank. A platform of an earlier version names node 0 alone: the
-    addresses of the others are empty then.
+    """The addresses of all nodes, by rank. An earlier version of the platform names only node 0 and leaves the
+    others empty.
     """
 
     if not TYPE_CHECKING:
@@ -66,7 +68,7 @@ class ClusterInfo(NamedTuple):
 
 
 def _number_of(trial_id: str) -> int:
-    """One number for an experiment's and its trial's."""
+    """Combines the numbers of an experiment and its trial into one number."""
     experiment, _, trial = trial_id.partition(".")
     return int(experiment) * _TRIALS + int(trial or 0)
 
@@ -79,9 +81,8 @@ def _addresses(env: Mapping[str, str], info: _info.Info) -> tuple[str, ...]:
 
 
 def get_cluster_info() -> ClusterInfo | None:
-    """The environment's description of the task; None outside of one. Opens nothing and makes no request.
-
-    Raises NotInTaskError when the environment of a task is incomplete.
+    """Reads the task's description from the environment, without a request; None outside of a task. Raises
+    NotInTaskError when the environment of a task is incomplete.
     """
     if not _info.in_task(os.environ):
         return None

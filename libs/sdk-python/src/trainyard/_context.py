@@ -1,4 +1,4 @@
-"""``trainyard.init()`` and the context that it gives."""
+"""``trainyard.init()``, and the context that it returns."""
 
 from __future__ import annotations
 
@@ -48,16 +48,15 @@ def init(
 ) -> Context:
     """Opens the context of this run; use it as ``with trainyard.init() as ctx:``.
 
-    Inside a task everything comes from the environment and no request is made before this returns.
-    Outside a task the context is local: the ``local_…`` arguments stand for what the platform would
-    give, and everything is written to ``local_dir`` (else ``$TRAINYARD_LOCAL_DIR``, else a new
-    folder under ``./trainyard-local``). A folder that was used before is continued: the run's
-    number rises, and its latest checkpoint is the one to restore.
+    Inside a task everything comes from the environment and no request is made before this returns. Outside a task
+    the context is local: the ``local_…`` arguments replace the platform's values, and everything is written to
+    ``local_dir``, by default ``$TRAINYARD_LOCAL_DIR`` or a new folder under ``./trainyard-local``. In a folder
+    with an earlier run the run's number increases, and the run continues from the latest checkpoint.
 
-    In distributed training every rank calls it with a DistributedContext, which the context closes at
-    its end. Without one each process is a run's only one, as far as it knows.
+    In distributed training every rank passes a DistributedContext, which the context closes at its end. Without a
+    DistributedContext each process assumes that it is alone.
 
-    Raises NotInTaskError when the environment is neither.
+    Raises NotInTaskError when the environment of a task is incomplete.
     """
     env = os.environ
     together = distributed if distributed is not None else alone()
@@ -89,10 +88,10 @@ def _open_in_task(
     sender: Sender | None = None
     watcher: SignalWatcher | None = None
     try:
-        # The addresses are looked at here, and used later.
+        # Creating these objects validates the URLs; requests are sent later.
         store = _store_of(info, connection)
         spool = Spool(info.run_dir / "spool", info.rank)
-        # Another host's spool has at least what its first process measures of it.
+        # Only a host's first process measures the host, so each host needs a sender.
         if together.local_rank == 0:
             sender = Sender(spool, connection.metrics_url, run, token)
         if asks:
@@ -110,7 +109,7 @@ def _open_in_task(
 
 
 def _store_of(info: Info, connection: _info.Connection) -> CheckpointStore:
-    """Where checkpoints are recorded: behind the spool wherever the storage's root is known."""
+    """Returns the checkpoints' store, which uses the spool if the storage's root is known."""
     url, run, token = connection.url, info.run_id, connection.token
     remote = RemoteStore(url, run, token, info.run_dir / "restored")
     if connection.checkpoint_root is None:
@@ -124,10 +123,9 @@ def _store_of(info: Info, connection: _info.Connection) -> CheckpointStore:
 
 class Context:
     """The open run: ``info``, ``train``, ``checkpoint``, ``preempt``, ``profiler``, ``tensorboard``,
-    ``distributed``, and ``searcher`` for scripts that ask it how long to train. May be used from several threads.
-
-    A forked child may report through it; the run ends when the process that opened it leaves the
-    context.
+    ``distributed``, and ``searcher`` for scripts that get their training length from it. The context may be used
+    from several threads. A forked child may report, too. The run ends when the process that opened the context
+    leaves it.
     """
 
     def __init__(
@@ -181,14 +179,14 @@ class Context:
         trace: TracebackType | None,
     ) -> None:
         if self._pid != os.getpid() or self._closed:
-            # A forked child that unwinds through the block is not the end of the run.
+            # A forked child that leaves the block does not end the run.
             return
         if isinstance(error, InvalidHP):
             self._give_up(error)
         failure = _failure_of(error)
         if failure is None:
             try:
-                # The run is not over before its checkpoints are stored, or have failed.
+                # The run ends only after its background checkpoints are stored or have failed.
                 background_of(self.checkpoint).drain()
             except BaseException as late:
                 self._fail(_end.describe(late), late)
@@ -201,7 +199,7 @@ class Context:
         self._close()
 
     def _give_up(self, error: InvalidHP) -> None:
-        """Hyperparameters that cannot work are the search's affair, and no failure of the script."""
+        """Invalid hyperparameters end the trial for the search, but are not a failure of the script."""
         print(f"trainyard: invalid hyperparameters: {error}", file=sys.stderr)
         self._end.write(_end.INVALID_HYPERPARAMETERS, f"invalid hyperparameters: {error}")
         self._close()
@@ -228,9 +226,9 @@ class Context:
         self.__exit__(None, None, None)
 
     def _close(self) -> None:
-        """Waits a few seconds for what is not delivered yet; the agent delivers the rest."""
+        """Waits a few seconds for undelivered reports and checkpoints; the agent delivers the rest."""
         self._closed = True
-        # First, so that the others of a failing rank learn of it at once.
+        # The connections close first, so that the other ranks learn of a failure at once.
         self.distributed.close()
         self._finish_checkpoints()
         deadline = time.monotonic() + FLUSH_S
@@ -252,29 +250,29 @@ class Context:
         atexit.unregister(self._close_at_exit)
 
     def _finish_checkpoints(self) -> None:
-        """After an error: pending stores may complete, and a failure is not logged."""
+        """Finishes background checkpoints. After an error of the script, a failed store is only logged."""
         try:
             background_of(self.checkpoint).drain(FLUSH_S if self.distributed.size > 1 else None)
-        # The error that ends the run is another.
+        # The run ends with the script's error, not with that of the checkpoint.
         except BaseException as error:
             log.warning("a checkpoint in the background could not be stored: %s", error)
         background_of(self.checkpoint).close()
 
     def _close_at_exit(self) -> None:
-        """Delivers and ends a context that the script left open, when the interpreter exits."""
+        """Delivers and closes, at interpreter exit, a context that the script left open."""
         if self._closed or self._pid != os.getpid():
             return
-        # Set by the interpreter when an exception has ended the script. The exit code is not known
-        # here, so nothing is recorded otherwise: the agent sees the code.
+        # The interpreter sets last_value when an exception has ended the script. The exit code is unknown here, so
+        # other ends are not recorded: the agent sees the code.
         error = getattr(sys, "last_value", None)
-        # In a notebook or at a prompt it is the error of any cell, and the interpreter still runs.
+        # In a notebook or at a prompt, last_value is the error of any cell, and the interpreter still runs.
         if error is not None and not hasattr(sys, "ps1"):
             self._fail(_end.describe(error), error)
         self._close()
 
 
 def _failure_of(error: BaseException | None) -> str | None:
-    """The end of the run by an exception that leaves the context; None for a normal end."""
+    """The failure's description if an exception left the context; None for a normal end."""
     if error is None:
         return None
     if isinstance(error, SystemExit):

@@ -1,11 +1,9 @@
-"""The last word of a run, ``end.json`` in its folder: why the script ended, which an exit code
-cannot say.
+"""The end record of a run, ``end.json`` in its folder: the reason why the script ended, which an exit code cannot
+express. The reason is written as soon as it is known, so that it survives a later kill or ``os._exit``.
 
-It is written when it becomes known, not only at the end, so that a script that is killed or calls
-``os._exit`` after it still has said it. Of several reasons the most severe wins: a script that was
-asked to stop and then fails has failed, and processes of one node do not hide each other's
-failures. Of several errors the first wins, except that what a process says of a lost neighbour gives
-way to what that neighbour says itself.
+Of several reasons the most severe wins: a script that is asked to stop and then fails has failed, and processes of
+one node do not hide each other's failures. Of several errors the first wins, except that a process's own error
+replaces another process's error about losing it.
 """
 
 from __future__ import annotations
@@ -26,7 +24,7 @@ ACKNOWLEDGED_STOP = "END_REASON_ACKNOWLEDGED_STOP"
 ERROR = "END_REASON_ERROR"
 INVALID_HYPERPARAMETERS = "END_REASON_INVALID_HYPERPARAMETERS"
 
-# The suffix of the file that says where a process hangs.
+# The suffix of the file with the position at which a process hangs.
 STALLED = ".stalled"
 
 # Ordered from the least to the most severe.
@@ -34,7 +32,7 @@ _ORDER = (FINISHED, ACKNOWLEDGED_STOP, ERROR, INVALID_HYPERPARAMETERS)
 
 
 class EndRecord:
-    """Writes ``end.json``."""
+    """Writes and reads ``end.json``."""
 
     def __init__(self, run_dir: Path) -> None:
         self.path = run_dir / "end.json"
@@ -42,9 +40,9 @@ class EndRecord:
     def write(
         self, reason: str, message: str, *, follows: bool = False, decided: bool = False
     ) -> None:
-        """Records the reason unless one as severe is recorded already; ``follows`` says that it is an error
-        because of another process's end, ``decided`` that the launcher of the processes has found
-        that this is the one. A full disk is logged, and never raises.
+        """Records the reason unless one as severe is recorded. ``follows``: the error is a consequence of another
+        process's end. ``decided``: the launcher found that this error is the cause. A full disk is logged, and
+        never raises.
         """
         record: dict[str, Any] = {"reason": reason, "message": message[:MESSAGE_CHARACTERS_MAX]}
         if follows:
@@ -53,13 +51,13 @@ class EndRecord:
             with self._locked():
                 standing = self._standing()
                 if standing is None or _weight(record, decided) > _weight(standing, False):
-                    # Escaped to ASCII, so that an exception's text of any kind can be written.
+                    # The record is escaped to ASCII, so that any exception's text can be written.
                     write_by_rename(self.path, json.dumps(record).encode("ascii"))
         except OSError as error:
             log.warning("the end of the run could not be recorded in %s: %s", self.path, error)
 
     def reason(self) -> str | None:
-        """The recorded reason; None when there is none."""
+        """The recorded reason; None if nothing is recorded."""
         standing = self._standing()
         return None if standing is None else standing["reason"]
 
@@ -72,7 +70,7 @@ class EndRecord:
 
     @contextlib.contextmanager
     def _locked(self) -> Iterator[None]:
-        """Processes of a node that fail together write one after the other."""
+        """Holds the folder's lock: processes of a node that fail together write one after the other."""
         folder = os.open(self.path.parent, os.O_RDONLY | os.O_CLOEXEC)
         try:
             lock(folder)
@@ -87,7 +85,7 @@ def _weight(record: dict[str, Any], decided: bool) -> tuple[int, bool, bool]:
 
 def describe(error: BaseException) -> str:
     """An exception in one line: its type, its text, and where it was raised."""
-    # Loaded here: most runs have nothing to describe.
+    # A local import: most runs have no exception to describe.
     import traceback
 
     text = "".join(traceback.format_exception_only(type(error), error)).strip()
@@ -99,8 +97,8 @@ def describe(error: BaseException) -> str:
 
 
 def tell_launcher(message: str, error: BaseException | None, follows: bool) -> None:
-    """Leaves an error to the starter of this process, before that ends: its last reports may take
-    seconds, and a neighbour's complaint comes at once.
+    """Writes an error to the launcher's file before this process ends: delivering the last reports may take
+    seconds, and other ranks report the loss of this one at once.
     """
     path = os.environ.get("TRAINYARD_ERROR_FILE")
     if not path or error is None:
@@ -116,7 +114,7 @@ def tell_launcher(message: str, error: BaseException | None, follows: bool) -> N
 
 
 def tell_stall(text: str) -> None:
-    """Leaves to the launcher where this process has been for long; an empty text takes it back."""
+    """Writes the position at which this process hangs to the launcher's file; an empty text removes it."""
     path = os.environ.get("TRAINYARD_ERROR_FILE")
     if not path:
         return
@@ -127,7 +125,7 @@ def tell_stall(text: str) -> None:
 
 
 def is_of_lost_peer(error: BaseException) -> bool:
-    """Whether an exception says no more than that another process of the run is gone."""
+    """Whether an exception only reports that another process of the run has ended."""
     seen = []
     cause: BaseException | None = error
     while cause is not None and cause not in seen:
@@ -140,7 +138,7 @@ def is_of_lost_peer(error: BaseException) -> bool:
 
 
 def says_lost_peer(text: str) -> bool:
-    """The same of an exception's last line, as Python prints it."""
+    """Whether an exception's last line, as Python prints it, only reports that another process has ended."""
     kind, _, message = text.partition(":")
     if kind.endswith("DistributedError") or kind.startswith("torch.distributed"):
         return True
@@ -148,7 +146,7 @@ def says_lost_peer(text: str) -> bool:
     return is_of_torch and any(mark in message for mark in _OF_LOST_PEER)
 
 
-# The messages of gloo and NCCL about a connection that the other side has closed, or that nobody answers.
+# Texts in the messages of gloo and NCCL about a connection that the other side has closed or does not answer.
 _OF_LOST_PEER = (
     "gloo",
     "NCCL",

@@ -1,7 +1,7 @@
-"""Tells the platform once which Python and which packages a run has, in a background thread.
+"""Reports the versions of Python and of the packages of a run to the platform once, in a background thread.
 
-It is a record for people who reproduce the experiment: no failure leaves this module, and a run that ends
-before it reported has none.
+The report is for people who reproduce the experiment. A failure to report is ignored, and a run that ends early
+has no report.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from ._limits import (
 
 
 def tell_environment(url: str, run: str, token: str) -> threading.Thread:
-    """Starts the thread. Raises ValueError for an address that is none."""
+    """Starts the reporting thread. Raises ValueError for an invalid URL."""
     connection = HttpConnection(url, token, ENVIRONMENT_TIMEOUT_S)
     path = f"/api/v1/runs/{quote(run, safe='')}/environment"
     name = "trainyard-environment"
@@ -35,14 +35,14 @@ def tell_environment(url: str, run: str, token: str) -> threading.Thread:
 
 
 def packages() -> dict[str, str]:
-    """The versions of the packages that this process could import, by their names."""
-    # Loaded here, in the thread: it takes some ten milliseconds.
+    """The versions of the packages that this process can import, by name."""
+    # A local import in the thread: it takes about ten milliseconds.
     from importlib import metadata
 
     found: dict[str, str] = {}
     for distribution in metadata.distributions():
         name = distribution.metadata["Name"]
-        # The first one on the path is what an import finds.
+        # Python imports the first version of a package on the path.
         if name and len(found) < ENVIRONMENT_PACKAGES_MAX:
             found.setdefault(str(name).lower(), str(distribution.version))
     return found
@@ -50,7 +50,7 @@ def packages() -> dict[str, str]:
 
 def _tell(connection: HttpConnection, path: str) -> None:
     try:
-        # The script's own start goes first.
+        # The report waits so that it does not slow down the script's start.
         time.sleep(ENVIRONMENT_FIRST_S)
         body = {"python": platform.python_version(), "packages": packages()}
         content = json.dumps(body).encode("utf-8")

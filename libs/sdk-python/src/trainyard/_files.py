@@ -14,14 +14,14 @@ fcntl: Any
 try:
     import fcntl
 except ImportError:
-    # Windows has no advisory locks; there one process writes a run's folder.
+    # Windows has no advisory locks: only one process may write a run's folder there.
     fcntl = None
 
 PathLike = Union[str, "os.PathLike[str]"]
 
 
 def write_by_rename(path: PathLike, content: bytes) -> None:
-    """Replaces a file so that a reader sees the old content or the new, never a part of either."""
+    """Replaces a file atomically: a reader sees the old content or the new."""
     target = os.fspath(path)
     draft = f"{target}.{os.getpid()}-{threading.get_ident()}.tmp"
     try:
@@ -35,7 +35,7 @@ def write_by_rename(path: PathLike, content: bytes) -> None:
 
 
 def try_lock(fd: int) -> bool:
-    """Takes the lock of an open file if it is free; without locks in the file system it is."""
+    """Takes the lock of an open file if it is free. Returns True if the file system has no locks."""
     if fcntl is None:
         return True
     try:
@@ -48,27 +48,27 @@ def try_lock(fd: int) -> bool:
 
 
 def lock(fd: int) -> None:
-    """Waits for the exclusive lock of an open file; without such locks, for nothing."""
+    """Waits for the exclusive lock of an open file. Returns at once if the file system has no locks."""
     if fcntl is not None:
         with contextlib.suppress(OSError):
             fcntl.flock(fd, fcntl.LOCK_EX)
 
 
 def unlock(fd: int) -> None:
-    """Gives the lock back."""
+    """Releases the lock of an open file."""
     if fcntl is not None:
         with contextlib.suppress(OSError):
             fcntl.flock(fd, fcntl.LOCK_UN)
 
 
-# The constants are those of linux/falloc.h: without the first the file would become shorter.
+# Constants of linux/falloc.h. FALLOC_FL_KEEP_SIZE keeps the length of the file.
 _FALLOC_KEEP_SIZE = 1
 _FALLOC_PUNCH_HOLE = 2
 
 
 def punch_hole(fd: int, start: int, length: int) -> bool:
-    """Gives a part of a file back to the disk; reading it then gives zeros, and the rest stays where it
-    is. False where the system or the file system cannot.
+    """Frees the disk blocks of a range of a file: the range then reads as zeros, and the rest is unchanged.
+    Returns False if the system or the file system does not support this.
     """
     import ctypes
 
@@ -83,7 +83,7 @@ def punch_hole(fd: int, start: int, length: int) -> bool:
 
 
 def sync_file(path: PathLike) -> None:
-    """Makes a file and its name durable."""
+    """Syncs a file and its name to disk."""
     fd = os.open(path, os.O_RDONLY)
     try:
         os.fsync(fd)
@@ -93,7 +93,7 @@ def sync_file(path: PathLike) -> None:
 
 
 def sync_folder(path: PathLike) -> None:
-    """Makes the names in a folder durable, where the file system can."""
+    """Syncs the names in a folder to disk, if the file system supports it."""
     fd = os.open(path, os.O_RDONLY)
     try:
         with contextlib.suppress(OSError):
@@ -103,7 +103,7 @@ def sync_folder(path: PathLike) -> None:
 
 
 def copy_file(source: PathLike, target: PathLike) -> None:
-    """Copies a file's contents inside the kernel, which may share the blocks of both where the file system can."""
+    """Copies a file's contents inside the kernel, which may share the blocks if the file system supports it."""
     import shutil
 
     if not _copy_in_kernel(source, target):
@@ -111,7 +111,7 @@ def copy_file(source: PathLike, target: PathLike) -> None:
 
 
 def _copy_in_kernel(source: PathLike, target: PathLike) -> bool:
-    """False where the system, the file systems or the kind of file allow no such copy."""
+    """Returns False if the system, the file systems or the kind of file do not support the copy."""
     copy_range = getattr(os, "copy_file_range", None)
     if copy_range is None:
         return False
@@ -126,7 +126,7 @@ def _copy_in_kernel(source: PathLike, target: PathLike) -> bool:
                     return False
                 raise
             if count == 0:
-                # It became shorter, or is a file of the kernel's, whose size says nothing.
+                # The file became shorter, or is a kernel file, whose size is meaningless.
                 return copied > 0
             copied += count
     return size > 0
@@ -136,7 +136,7 @@ _NO_KERNEL_COPY = (errno.EXDEV, errno.EINVAL, errno.ENOSYS, errno.EOPNOTSUPP, er
 
 
 def is_sparse(path: PathLike) -> bool:
-    """Whether a file has holes: fewer bytes on the disk than it is long."""
+    """Whether a file has holes: its disk blocks are fewer than its length."""
     stat = os.stat(path)
     return stat.st_blocks * 512 < stat.st_size
 
@@ -150,7 +150,7 @@ def copy_sparse(source: PathLike, target: PathLike) -> None:
             try:
                 begin = os.lseek(read.fileno(), at, os.SEEK_DATA)
             except OSError:
-                # No data after this.
+                # No data follows this position.
                 break
             at = os.lseek(read.fileno(), begin, os.SEEK_HOLE)
             read.seek(begin)

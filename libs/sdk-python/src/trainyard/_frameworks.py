@@ -17,9 +17,8 @@ from .errors import CheckpointError
 
 
 def require(module: str, user: str, install: str | None = None) -> ModuleType:
-    """Imports the package that an integration is for.
-
-    Raises ImportError with one sentence that says who needs it and how to install it.
+    """Imports the package that an integration needs. Raises an ImportError that names the integration and explains
+    how to install the package.
     """
     try:
         return importlib.import_module(module)
@@ -33,12 +32,11 @@ def require(module: str, user: str, install: str | None = None) -> ModuleType:
 
 @contextlib.contextmanager
 def store_together(ctx: Context, metadata: Mapping[str, Any]) -> Iterator[tuple[Path, str]]:
-    """``ctx.checkpoint.store_path`` for all ranks of a run: yields the same folder and UUID to
-    each.
+    """``ctx.checkpoint.store_path`` for all ranks of a run: yields the same folder and UUID to each.
 
-    Every rank calls it at the same point, writes files of its own, and leaves the block once all
-    have. The folder is on the checkpoint storage, which all hosts of a run see; with an object store several hosts see
-    none, and each rank has a folder of its own.
+    Every rank must call this at the same point. Each rank writes its files, and the block ends for all ranks together.
+    The folder is on the checkpoint storage, which all hosts of a run see. With an object store and several hosts, each
+    rank gets a separate folder instead.
     """
     distributed = ctx.distributed
     if stores_by_host(ctx.checkpoint):
@@ -53,16 +51,14 @@ def store_together(ctx: Context, metadata: Mapping[str, Any]) -> Iterator[tuple[
         finally:
             place = distributed.broadcast(place)
         if place is None:
-            raise CheckpointError(
-                "rank 0 could not begin the checkpoint: its own error has the reason"
-            )
+            raise CheckpointError("rank 0 could not begin the checkpoint: see the error of rank 0")
         with _agreed(distributed):
             yield place
 
 
 @contextlib.contextmanager
 def _agreed(distributed: DistributedContext) -> Iterator[None]:
-    """A block that all ranks leave well, or that raises on all what has failed on one."""
+    """Runs a block on all ranks. An error on one rank is raised on all."""
     failure: Exception | None = None
     try:
         yield
@@ -78,13 +74,11 @@ def _agreed(distributed: DistributedContext) -> Iterator[None]:
 
 
 def upload_together(ctx: Context, folder: Path, metadata: Mapping[str, Any]) -> str:
-    """Stores what all ranks have written to a folder, which is one for each host, and returns the
-    UUID on every rank.
-
-    A file that several hosts have is taken from the first of them.
+    """Stores the files that all ranks have written to one folder per host, and returns the UUID on every rank. A
+    file that exists on several hosts is stored by the first of them.
     """
     distributed = ctx.distributed
-    # A rank may still be writing its part.
+    # Other ranks may still be writing their files.
     distributed.barrier()
     paths: list[str] = []
     if distributed.local_rank == 0:
@@ -97,7 +91,7 @@ def upload_together(ctx: Context, folder: Path, metadata: Mapping[str, Any]) -> 
 
 
 def check_processes(ctx: Context, count: int, owner: str) -> None:
-    """Raises ValueError where a framework trains with other processes than the run knows of."""
+    """Raises ValueError if a framework's number of processes differs from the run's."""
     if count != ctx.distributed.size:
         raise ValueError(
             f"the {owner} has {count} processes and the run {ctx.distributed.size}: open the run "

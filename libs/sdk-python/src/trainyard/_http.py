@@ -1,7 +1,7 @@
-"""One keep-alive HTTP connection to one service, and how long to wait before the next attempt.
+"""One keep-alive HTTP connection to one service, and the backoff between attempts.
 
-``http.client`` and what it needs take longer to load than the rest of this package, and so are loaded
-by the thread that sends the first request, while the script is at work already.
+``http.client`` takes longer to import than the rest of this package, so the thread that sends the first request
+imports it, while the script continues.
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 
 
 class UnreachableError(Exception):
-    """No answer came: refused, reset, timed out, or not HTTP. The request may have been carried
-    out.
+    """No answer arrived: the connection was refused, reset, timed out, or was not HTTP. The request may have been
+    executed.
     """
 
 
@@ -35,7 +35,7 @@ class Reply(NamedTuple):
     body: bytes
 
     def json(self) -> dict[str, Any]:
-        """The body as an object; empty when it is not one."""
+        """The body as a JSON object; empty if it is not one."""
         try:
             value = json.loads(self.body)
         except ValueError:
@@ -49,7 +49,7 @@ class Reply(NamedTuple):
         return str(detail) if detail else f"HTTP {self.status}"
 
     def retry_after_s(self) -> float | None:
-        """Seconds that the service asked to wait, at most the limit; None when it did not ask."""
+        """The wait in seconds that the service asked for, capped at the limit; None without a Retry-After."""
         value = self.headers.get("retry-after")
         if value is None:
             return None
@@ -62,15 +62,13 @@ class Reply(NamedTuple):
                 seconds = email.utils.parsedate_to_datetime(value).timestamp() - time.time()
             except (TypeError, ValueError, IndexError, OverflowError):
                 return None
-        # Not-a-number compares false with everything, and so ends as no wait.
+        # NaN compares false with every number, so it results in no wait.
         return min(seconds, RETRY_AFTER_MAX_S) if seconds > 0 else 0.0
 
 
 class HttpConnection:
-    """Requests with a bearer token over one connection, opened when first needed and again when it
-    broke.
-
-    Not for several threads at once, save ``abort``.
+    """Sends requests with a bearer token over one connection, and reconnects when it breaks. Only ``abort`` may be
+    called from a second thread.
     """
 
     def __init__(self, base_url: str, token: str, timeout_s: float) -> None:
@@ -97,9 +95,7 @@ class HttpConnection:
         body: bytes | None = None,
         headers: Mapping[str, str] | None = None,
     ) -> Reply:
-        """Sends one request and reads its answer. Raises UnreachableError when no whole answer
-        came.
-        """
+        """Sends one request and reads its answer. Raises UnreachableError if no complete answer arrives."""
         import http.client
 
         reused = self._connection is not None
@@ -112,8 +108,8 @@ class HttpConnection:
         except (OSError, http.client.HTTPException, ValueError) as error:
             self.close()
             raise UnreachableError(_describe(error)) from error
-        # The service had closed the idle connection. Every request here may be repeated, so a new
-        # one is tried at once.
+        # The service has closed the idle connection. All requests of the SDK are repeatable, so it retries at once
+        # on a new one.
         try:
             return self._attempt(method, path, body, headers)
         except (OSError, http.client.HTTPException, ValueError) as error:
@@ -121,13 +117,13 @@ class HttpConnection:
             raise UnreachableError(_describe(error)) from error
 
     def request_json(self, method: str, path: str, message: object) -> Reply:
-        """The same with a JSON body."""
+        """Sends one request with a JSON body."""
         return self.request(method, path, json.dumps(message, allow_nan=False).encode("utf-8"))
 
     @contextlib.contextmanager
     def open(self, path: str) -> Iterator[Reply | Iterator[bytes]]:
-        """Asks for an answer that is read line by line as it comes; a Reply where it is none. Raises
-        UnreachableError, also when the lines break off.
+        """Opens an answer that is read line by line as it arrives; yields a Reply on an error status. Raises
+        UnreachableError, also when the stream breaks off.
         """
         import http.client
 
@@ -146,11 +142,10 @@ class HttpConnection:
             self.close()
 
     def abort(self) -> None:
-        """Makes a request that another thread waits in fail at once, and every later one too."""
+        """Makes a request that another thread is waiting in fail at once, and every later request, too."""
         import socket
 
-        # Before the socket is looked for: a thread that connects just now looks for this
-        # afterwards.
+        # The flag is set before the socket is looked up: a thread that is connecting checks the flag afterwards.
         self._aborted = True
         connection = self._connection
         sock = connection.sock if connection is not None else None
@@ -159,7 +154,7 @@ class HttpConnection:
                 sock.shutdown(socket.SHUT_RDWR)
 
     def close(self) -> None:
-        """Closes the connection; the next request opens another."""
+        """Closes the connection; the next request opens a new one."""
         connection, self._connection = self._connection, None
         if connection is not None:
             connection.close()
@@ -185,7 +180,7 @@ class HttpConnection:
             self._connection = kind(self._host, self._port, timeout=self._timeout_s)
             self._connection.connect()
         if self._aborted:
-            raise ConnectionAbortedError("this connection was given up")
+            raise ConnectionAbortedError("this connection was aborted")
         headers = {**self._headers, **(more or {})}
         if body is not None:
             headers["Content-Type"] = "application/json"
@@ -219,10 +214,8 @@ def _between(low: float, high: float) -> float:
 
 
 class Backoff:
-    """Waits that double up to a limit, each drawn from its upper half, so that trials do not
-    all come back at once.
-
-    Draws from the system: the state of the script's own generators must not be touched.
+    """Waits that double up to a limit, each randomly shortened by up to half, so that trials do not retry at the
+    same time. The randomness comes from the system: the script's random generators must not be touched.
     """
 
     def __init__(self, first_s: float, max_s: float) -> None:
@@ -231,13 +224,13 @@ class Backoff:
         self._bound_s = first_s
 
     def next_s(self, reply: Reply | None = None) -> float:
-        """The wait before the next attempt; not shorter than the service asked for."""
+        """The wait before the next attempt; at least as long as the service asked for."""
         wait_s = self._bound_s * _between(0.5, 1.0)
         self._bound_s = min(self._bound_s * 2, self._max_s)
         asked_s = reply.retry_after_s() if reply is not None else None
-        # A tenth on top spreads clients that all got the same Retry-After.
+        # Up to a tenth on top spreads clients that received the same Retry-After.
         return wait_s if asked_s is None else max(wait_s, asked_s * _between(1.0, 1.1))
 
     def reset(self) -> None:
-        """After a success."""
+        """Resets the wait to the first one, after a success."""
         self._bound_s = self._first_s

@@ -1,4 +1,4 @@
-"""The facts that a training process knows of itself: read once from the environment that the agent sets."""
+"""The facts about a training process, read once from the environment that the agent sets."""
 
 from __future__ import annotations
 
@@ -18,31 +18,31 @@ class Info(NamedTuple):
     experiment_id: int
     """The experiment's number; 0 in local mode."""
     trial_id: str
-    """Experiment and trial, as in ``12.3``; ``local`` in local mode."""
+    """The ids of experiment and trial, as in ``12.3``; ``local`` in local mode."""
     run: int
-    """The attempt of the trial, from 1. Rises with every restart, pause and resume."""
+    """The number of the trial's attempt, from 1. It increases with every restart, pause and resume."""
     trial_seed: int
-    """From 0 to 2^32 - 1. The same experiment seed gives the same trial seeds, whatever was
-    restarted.
+    """The trial's random seed, from 0 to 2^32 - 1. It depends only on the experiment's seed and the trial, not on
+    restarts.
     """
     hparams: dict[str, Any]
     """The trial's hyperparameters, nested as in the configuration."""
     config: dict[str, Any]
     """The experiment's whole configuration."""
     latest_checkpoint: str | None
-    """The UUID of the checkpoint to continue from; None when there is none."""
+    """The UUID of the checkpoint to continue from; None at a first start."""
     steps_completed: int | float
-    """The steps that the checkpoint holds; 0 when there is none."""
+    """The number of steps completed at the checkpoint; 0 without a checkpoint."""
     slots: tuple[str, ...]
     """The ids of this node's slots; empty for a trial without slots."""
     rank: int
     """This node's rank among the trial's nodes, from 0."""
     nnodes: int
-    """How many nodes the trial runs on. The entrypoint runs once on each."""
+    """The number of nodes that the trial runs on. The entrypoint runs once on each."""
     master_addr: str
-    """Where node 0 can be reached by the others."""
+    """The address of node 0 for the other nodes."""
     master_port: int
-    """A port that is free for the trial on node 0."""
+    """A port on node 0 that is reserved for the trial."""
     run_dir: Path
     """The run's own folder on this node. Its ``spool`` and ``end.json`` belong to the SDK."""
     local: bool
@@ -50,12 +50,12 @@ class Info(NamedTuple):
 
     @property
     def run_id(self) -> str:
-        """Trial and run, as in ``12.3#2``."""
+        """The ids of trial and run, as in ``12.3#2``."""
         return f"{self.trial_id}#{self.run}"
 
 
 class Connection:
-    """Where the platform is, and what this run shows there. No tuple: the token is never printed."""
+    """The platform's address and this run's token. It is not a tuple, so that the token is never printed."""
 
     __slots__ = (
         "checkpoint_disk_share",
@@ -78,11 +78,11 @@ class Connection:
         self.url = url
         self.metrics_url = metrics_url
         self.token = token
-        # The folder of checkpoints on this host; None where only the platform knows.
+        # The folder of checkpoints on this host; None if only the platform knows it.
         self.checkpoint_root = checkpoint_root
-        # Whether they go from there to an object store.
+        # Whether checkpoints are uploaded from the folder to an object store.
         self.checkpoint_uploads = checkpoint_uploads
-        # The share of the free disk for sealed checkpoints meanwhile, 0 to 1.
+        # The share of the free disk, 0 to 1, for sealed checkpoints that wait for their upload.
         self.checkpoint_disk_share = checkpoint_disk_share
 
 
@@ -92,7 +92,7 @@ def in_task(env: Mapping[str, str]) -> bool:
 
 
 def info_of(env: Mapping[str, str]) -> Info:
-    """The run of a task's environment. Raises NotInTaskError naming what is missing or wrong."""
+    """Reads the run from a task's environment. Raises NotInTaskError with the variable that is missing or wrong."""
     trial_id = _required(env, "TRIAL_ID")
     return Info(
         experiment_id=_whole(env, "EXPERIMENT_ID"),
@@ -114,7 +114,7 @@ def info_of(env: Mapping[str, str]) -> Info:
 
 
 def connection_of(env: Mapping[str, str]) -> Connection:
-    """Where the task's environment says the platform is."""
+    """Reads the platform's addresses and the token from a task's environment."""
     root = env.get("TRAINYARD_CHECKPOINT_ROOT")
     return Connection(
         checkpoint_root=Path(root) if root else None,

@@ -1,4 +1,4 @@
-"""Local mode: what ``init()`` gives outside a task. The same calls, into a folder.
+"""Local mode, for ``init()`` outside a task: the calls write to a folder.
 
 <folder>/run-<n>/spool/reports.ndjson   the reports of the n-th ``init`` in this folder
 <folder>/run-<n>/end.json               why it ended
@@ -26,7 +26,7 @@ DEFAULT_FOLDER = "trainyard-local"
 
 
 def folder_of(local_dir: PathLike | None, env: Mapping[str, str]) -> Path:
-    """The folder of this use: the given one, else a new one under ``./trainyard-local``."""
+    """Returns the folder of this run: the given one, or a new one under ``./trainyard-local``."""
     folder = local_dir if local_dir is not None else env.get("TRAINYARD_LOCAL_DIR")
     if folder:
         return Path(os.fspath(folder)).absolute()
@@ -35,7 +35,7 @@ def folder_of(local_dir: PathLike | None, env: Mapping[str, str]) -> Path:
 
 
 def info_of(folder: Path, hparams: Mapping[str, Any], config: Mapping[str, Any], seed: int) -> Info:
-    """The next run in a folder, from the latest checkpoint that is there."""
+    """Returns the next run in a folder, which starts from the folder's latest checkpoint."""
     run, run_dir = _next_run(folder)
     latest, steps = LocalStore(folder / "checkpoints").latest()
     return Info(
@@ -82,44 +82,44 @@ def _make_next_run(folder: Path) -> tuple[int, Path]:
 
 
 class LocalStore:
-    """Checkpoints in a folder."""
+    """Stores checkpoints in a local folder."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
         self._index = folder / "complete.ndjson"
 
     def declare(self, uuid: str, steps_completed: float, metadata: dict[str, Any]) -> Path:
-        """Names the folder to write to."""
-        del steps_completed, metadata  # The folder's own metadata file holds both.
+        """Returns the folder to write the checkpoint to."""
+        del steps_completed, metadata  # The metadata file in the folder has both.
         self._folder.mkdir(parents=True, exist_ok=True)
         return self._folder / uuid
 
     def seal(self, uuid: str, folder: Path) -> list[FileEntry]:
-        """Makes the files of a folder durable."""
+        """Syncs the files of a folder to disk and returns their manifest."""
         return seal(folder)
 
     def check(self, folder: Path, manifest: list[FileEntry]) -> None:
-        """Does nothing: a folder takes every checkpoint that could be sealed."""
+        """Does nothing: a folder accepts every checkpoint that could be sealed."""
 
     def complete(self, uuid: str, manifest: list[FileEntry]) -> None:
-        """Adds the checkpoint's line."""
+        """Appends the checkpoint's line to the file of complete checkpoints."""
         line = {"uuid": uuid, "manifest": [entry.message() for entry in manifest]}
         with open(self._index, "ab", buffering=0) as file:
-            # The newline before it ends a line that a kill may have torn.
+            # The newline before the line ends a partial line that a killed process may have left.
             file.write(b"\n" + _values.encode(line) + b"\n")
             os.fsync(file.fileno())
 
     def give_up(self, uuid: str) -> None:
-        """Without its line it is nothing."""
+        """Does nothing: a checkpoint without a line is incomplete."""
 
     def by_host(self) -> None:
-        """All processes write to one folder."""
+        """Returns None: all processes write to one folder."""
 
     def close(self, timeout_s: float) -> None:
-        """Nothing waits here."""
+        """Does nothing: local checkpoints are never pending."""
 
     def plan(self, uuid: str) -> Plan:
-        """Looks the checkpoint's line up."""
+        """Returns the plan from the checkpoint's line."""
         line = self._complete().get(uuid)
         if line is None:
             raise CheckpointError(f"there is no complete checkpoint {uuid} in {self._folder}")
@@ -127,10 +127,10 @@ class LocalStore:
         return Plan(self._folder / uuid, manifest, self._metadata(uuid))
 
     def fetch(self, uuid: str, plan: Plan) -> None:
-        """The files are there."""
+        """Does nothing: the files are in the folder already."""
 
     def latest(self) -> tuple[str | None, float]:
-        """The checkpoint that was completed last and is still there, and its steps."""
+        """Returns the last completed checkpoint that still exists, and its steps."""
         for uuid in reversed(list(self._complete())):
             if (self._folder / uuid / METADATA).is_file():
                 return uuid, _values.steps_of(self._metadata(uuid).get("steps_completed", 0))
@@ -147,7 +147,7 @@ class LocalStore:
                 entry = json.loads(line)
                 records[entry["uuid"]] = {"manifest": entry["manifest"]}
             except (ValueError, KeyError, TypeError):
-                # Empty, or torn by a kill: that checkpoint was not completed.
+                # An empty or partial line, left by a killed process: its checkpoint was not completed.
                 continue
         return records
 

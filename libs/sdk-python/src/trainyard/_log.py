@@ -1,5 +1,6 @@
-"""The logger ``trainyard``. The module ``logging`` is loaded when there is something to say, since a
-script's start waits for every module that this package loads.
+"""The logger ``trainyard``.
+
+The module ``logging`` is imported at the first message, since every import delays the script's start.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ def warning(message: str, *arguments: object) -> None:
 
 
 def exception(message: str, *arguments: object) -> None:
-    """With the traceback of the exception that is being handled."""
+    """Logs an error with the traceback of the exception that is being handled."""
     _logger().exception(message, *arguments)
 
 

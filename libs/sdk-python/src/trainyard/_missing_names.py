@@ -1,6 +1,4 @@
-"""Names of Determined's SDK that this one has not: a script that was ported finds in one sentence what
-takes its place.
-"""
+"""Names of Determined's SDK that this SDK lacks: using one in a ported script raises an error with its replacement."""
 
 from __future__ import annotations
 
@@ -67,7 +65,7 @@ TRIAL_INFO = {
 
 
 def missing_name(owner: str, name: str, instead: dict[str, str]) -> AttributeError:
-    """The error for a name that ``owner`` does not have, with what to use in its place."""
+    """The error for a name that ``owner`` lacks, with its replacement."""
     if name not in instead:
         return AttributeError(f"{owner} has no attribute {name!r}")
     return AttributeError(f"{owner} has no {name}, which Determined has: {instead[name]}")
@@ -76,17 +74,19 @@ def missing_name(owner: str, name: str, instead: dict[str, str]) -> AttributeErr
 def missing_import(
     package: str, name: str, instead: dict[str, str]
 ) -> AttributeError | ImportError:
-    """The same for a package: an AttributeError would lose its text in ``from package import name``."""
+    """The error for a name that a package lacks. In ``from package import name`` an AttributeError would lose its
+    text, so it is an ImportError there.
+    """
     error = missing_name(package, name, instead)
     return ImportError(str(error), name=f"{package}.{name}") if name in instead else error
 
 
 def missing_module_of(package: str, name: str, instead: dict[str, str]) -> ImportError:
-    """The error for a module that ``package`` does not have."""
+    """The error for a module that ``package`` lacks."""
     message = f"{package} has no module {name}, which Determined has: {instead[name]}"
     return ImportError(message, name=f"{package}.{name}")
 
 
 def missing_module(name: str) -> ImportError:
-    """The same for a module of ``trainyard`` itself."""
+    """The error for a module that ``trainyard`` lacks."""
     return missing_module_of("trainyard", name, PACKAGE)

@@ -1,4 +1,4 @@
-"""``ctx.preempt``: whether the platform wants this run to stop."""
+"""``ctx.preempt``: whether the platform requests a stop of this run."""
 
 from __future__ import annotations
 
@@ -11,22 +11,22 @@ from ._signals import SignalWatcher, StopFile
 
 
 class PreemptMode(enum.Enum):
-    """The ranks that learn of a stop, where several processes train together."""
+    """Selects the ranks that ask for a stop in distributed training."""
 
     WorkersAskChief = "WORKERS_ASK_CHIEF"
-    """Every rank calls ``should_preempt`` at the same point of its loop and gets the chief's answer,
-    so that all stop at the same batch. The default.
+    """The default: every rank calls ``should_preempt`` at the same point of its loop and gets the chief's answer,
+    so that all stop at the same batch.
     """
     ChiefOnly = "CHIEF_ONLY"
-    """Only the chief may ask. The script passes the answer to the others itself."""
+    """Only the chief may ask. The script passes the answer to the other ranks itself."""
     WorkersAskPlatform = "WORKERS_ASK_PLATFORM"
-    """Each rank asks for itself, at its own moment: for scripts whose ranks agree by other means."""
+    """Each rank asks independently: for scripts whose ranks agree by other means."""
     WorkersAskMaster = WorkersAskPlatform
-    """The same, by the name that scripts for Determined use."""
+    """Determined's name for WorkersAskPlatform."""
 
 
 class PreemptContext:
-    """Asks without waiting for the platform; the answer is kept up to date in the background."""
+    """Answers whether to stop, without waiting for the platform: a background thread keeps the answer up to date."""
 
     def __init__(
         self,
@@ -40,7 +40,7 @@ class PreemptContext:
         self._end = end
         self._distributed = distributed if distributed is not None else alone()
         self._mode = mode
-        # On a host without the chief the agent's own request is known to that host only.
+        # On a host without the chief, only that host's ranks see the agent's stop request.
         self._stop_file = stop_file
         self._asks_chief = mode is PreemptMode.WorkersAskChief and self._distributed.size > 1
         self._answer: str | None = None
@@ -48,17 +48,14 @@ class PreemptContext:
         self._acknowledged = False
 
     def should_preempt(self, auto_ack: bool = True) -> bool:
-        """Whether the script should save a checkpoint and return. Costs no request and never
-        raises.
+        """Whether the script should save a checkpoint and return. The call sends no request and never raises.
 
-        With ``auto_ack`` a True counts as the script's promise to stop: when it then ends, the run
-        is continued later from its latest checkpoint (after a pause or a preemption) or is over
-        (after a cancel or a search's stop). With ``auto_ack=False`` the script promises by
-        ``acknowledge_preemption_signal``.
+        With ``auto_ack``, returning True counts as the script's promise to stop. When the script then ends, the
+        run continues later from its latest checkpoint (after a pause or a preemption) or is over (after a cancel
+        or a search's stop). With ``auto_ack=False`` the script promises by ``acknowledge_preemption_signal``.
 
-        In distributed training every rank asks at the same point of its loop, as often as the others,
-        and gets the same answer (see PreemptMode); DistributedError is raised when another rank is
-        gone.
+        In distributed training every rank makes the call at the same point of its loop, equally often, and gets
+        the same answer (see PreemptMode). If another rank has ended, DistributedError is raised.
         """
         if self._asks_chief:
             stop = self._ask_chief()
@@ -70,8 +67,8 @@ class PreemptContext:
         return stop
 
     def acknowledge_preemption_signal(self) -> None:
-        """Promises to stop; without a stop request it does nothing. In distributed training the
-        chief's promise counts.
+        """Promises to stop; does nothing without a stop request. In distributed training only the chief's promise
+        counts.
         """
         if self._acknowledged or not self._knows_of_stop():
             return
@@ -81,8 +78,8 @@ class PreemptContext:
 
     @property
     def why(self) -> str:
-        """Why to stop: ``pause``, ``search_stop``, ``cancel``, ``preempted``, …; empty while there
-        is no stop.
+        """The reason to stop: ``pause``, ``search_stop``, ``cancel``, ``preempted``, …; empty without a stop
+        request.
         """
         if self._answer is not None:
             return self._answer
@@ -106,8 +103,8 @@ class PreemptContext:
             )
 
     def _ask_chief(self) -> bool:
-        """The chief's answer. The ranks call this equally often, so that after a yes nobody needs to
-        be asked any more.
+        """Returns the chief's answer. All ranks call this equally often, so after a yes no further exchange is
+        needed.
         """
         if self._answer is None:
             if self._distributed.rank != 0:

@@ -1,4 +1,4 @@
-"""The random states of a process: Python's, NumPy's and torch's, with those of its accelerators."""
+"""The random states of a process: those of Python, NumPy, torch and the accelerators."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from ._frameworks import require
 
 
 def read() -> dict[str, Any]:
-    """The states as they are. NumPy's is there when NumPy has been imported."""
+    """Reads the random states. NumPy's is included only if NumPy is imported."""
     torch = require("torch", "trainyard")
     states: dict[str, Any] = {"python": random.getstate(), "torch": torch.get_rng_state()}
     numpy = sys.modules.get("numpy")
@@ -23,7 +23,7 @@ def read() -> dict[str, Any]:
 
 
 def write(states: dict[str, Any]) -> None:
-    """Takes states of ``read`` up. What this host has no accelerator for is left out."""
+    """Restores the states that ``read`` returned, except those of accelerators that this host lacks."""
     torch = require("torch", "trainyard")
     random.setstate(states["python"])
     torch.set_rng_state(states["torch"])
@@ -41,11 +41,11 @@ def save(folder: Path, rank: int) -> None:
 
 
 def load(folder: Path, rank: int) -> bool:
-    """Takes up the states that this rank had; says whether the checkpoint has any of it."""
+    """Restores the states of this rank. Returns whether the checkpoint has any."""
     file = folder / name_of(rank)
     if not file.is_file():
         return False
-    # Tuples and arrays besides tensors: a checkpoint of this trial is trusted as its weights are.
+    # The states include tuples and arrays, so they are unpickled: a trial's checkpoint is as trusted as its code.
     write(require("torch", "trainyard").load(file, map_location="cpu", weights_only=False))
     return True
 

@@ -1,4 +1,4 @@
-"""The metric that a search goes by, and whether the search decides anything by it."""
+"""The searcher's metric, and whether the search uses its values."""
 
 from __future__ import annotations
 
@@ -7,25 +7,25 @@ from typing import Any
 
 from . import _log as log
 
-# Searchers that need no value to continue. An early-stopping policy makes them need one.
+# Searchers that continue without metric values, unless an early-stopping policy is configured.
 _DECIDE_BY_NO_VALUE = ("single", "random", "grid", "sobol")
-# Names of a report that a message lists.
+# The number of a report's names that a message lists.
 _NAMES_SHOWN = 16
 
 
 def metric_of(config: Mapping[str, Any]) -> str | None:
-    """The name of the searcher's metric; None when the configuration does not say."""
+    """The name of the searcher's metric; None if the configuration has none."""
     metric = _searcher_of(config).get("metric")
     return metric if isinstance(metric, str) else None
 
 
 def smaller_is_better(config: Mapping[str, Any]) -> bool:
-    """Whether a smaller value of the searcher's metric is the better one."""
+    """Whether a smaller value of the searcher's metric is better."""
     return bool(_searcher_of(config).get("smaller_is_better", True))
 
 
 def decides_by_values(config: Mapping[str, Any]) -> bool:
-    """Whether a trial without the searcher's metric is of no use to its search."""
+    """Whether a search cannot use a trial without the searcher's metric."""
     name = _searcher_of(config).get("name")
     return bool(config.get("early_stopping")) or name not in _DECIDE_BY_NO_VALUE
 
@@ -36,9 +36,8 @@ def _searcher_of(config: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 class SearchMetricCheck:
-    """Warns once when a validation does not have the searcher's metric as a number.
-
-    The training continues: where the search needs the metric, the platform ends the trial.
+    """Warns once if a validation has no number for the searcher's metric. The training continues: if the search
+    needs the metric, the platform ends the trial.
     """
 
     def __init__(self, metric: str | None) -> None:
@@ -46,15 +45,15 @@ class SearchMetricCheck:
         self._warned = False
 
     def without_the_rest(self, metrics: Mapping[str, Any]) -> list[dict[str, Any]]:
-        """The smaller forms of a validation that is too large, the largest first: its
-        numbers, and of those the searcher's metric. Metrics are proto JSON.
+        """Returns smaller forms of a validation that is too large, largest first: only its numbers, then only the
+        searcher's metric. Metrics are proto JSON.
         """
         numbers = {name: value for name, value in metrics.items() if is_number(value)}
         alone = {name: value for name, value in numbers.items() if name == self._metric}
         return [some for some in (numbers, alone) if some and len(some) < len(metrics)]
 
     def check(self, steps: float, metrics: Mapping[str, Any]) -> None:
-        """Looks at the metrics of a validation, as proto JSON."""
+        """Warns if the metrics of a validation, as proto JSON, lack the searcher's metric or have no number for it."""
         name = self._metric
         if name is None or self._warned or is_number(metrics.get(name)):
             return
@@ -71,7 +70,7 @@ class SearchMetricCheck:
 
 
 def is_number(value: object) -> bool:
-    """Whether a value of proto JSON is charted as a number."""
+    """Whether a proto JSON value is shown as a number in charts."""
     if isinstance(value, bool):
         return False
     return isinstance(value, (int, float)) or value in ("NaN", "Infinity", "-Infinity")

@@ -1,7 +1,7 @@
-"""``ctx.searcher``: how long to train, as scripts for Determined before 0.38 ask for it.
+"""``ctx.searcher``: the training length, in the form of Determined before 0.38.
 
-There is one operation, of the length that the configuration's section ``searcher`` has, as in Determined
-0.38: a search stops or pauses a trial through ``ctx.preempt``, and goes by the validations reported.
+There is one operation, with the length from the configuration's section ``searcher``, as in Determined 0.38. A
+search stops or pauses a trial through ``ctx.preempt``, and uses the reported validations.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ _UNITS = ("batches", "epochs", "records")
 
 
 class Unit(enum.Enum):
-    """The unit of a length, where the configuration says it."""
+    """The unit of a length in the configuration."""
 
     EPOCHS = "EPOCHS"
     RECORDS = "RECORDS"
@@ -26,14 +26,14 @@ class Unit(enum.Enum):
 
 
 class SearcherMode(enum.Enum):
-    """The ranks that ask for operations, where several processes train together. All of them know the same."""
+    """Selects the ranks that iterate over operations in distributed training. All modes behave the same."""
 
     WorkersAskChief = "WORKERS_ASK_CHIEF"
     ChiefOnly = "CHIEF_ONLY"
 
 
 class SearcherOperation:
-    """Train until ``length``, in whatever the script counts, then ``report_completed``."""
+    """Trains until ``length``, in the script's unit; the script then calls ``report_completed``."""
 
     def __init__(self, length: int, train: TrainContext) -> None:
         self._train = train
@@ -42,12 +42,12 @@ class SearcherOperation:
         """Whether ``report_completed`` was called."""
 
     def report_progress(self, length: float) -> None:
-        """Reports how much of ``length`` is done, on the chief; elsewhere it does nothing."""
+        """Reports how much of ``length`` is completed, on the chief; does nothing on other ranks."""
         self._train.report_progress(min(1.0, max(0.0, length / self.length)))
 
     def report_completed(self, searcher_metric: object) -> None:
-        """Says that ``length`` is reached. The search goes by the metrics of
-        ``ctx.train.report_validation_metrics``, not by ``searcher_metric``.
+        """Declares that ``length`` is reached. The search uses the metrics of
+        ``ctx.train.report_validation_metrics``, not ``searcher_metric``.
         """
         if self.completed:
             raise RuntimeError(
@@ -57,7 +57,7 @@ class SearcherOperation:
 
 
 class SearcherContext:
-    """Gives the one operation."""
+    """Yields the one operation of a trial."""
 
     def __init__(self, info: Info, train: TrainContext, distributed: DistributedContext) -> None:
         self._info = info
@@ -67,8 +67,8 @@ class SearcherContext:
     def operations(
         self, searcher_mode: SearcherMode = SearcherMode.WorkersAskChief, auto_ack: bool = True
     ) -> Iterator[SearcherOperation]:
-        """Yields one operation. Raises ValueError where the configuration of a task has no length, and
-        RuntimeError on the chief when it continues without ``report_completed``.
+        """Yields one operation. Raises ValueError if a task's configuration has no length, and RuntimeError on the
+        chief when the loop continues before ``report_completed``.
         """
         del searcher_mode, auto_ack
         operation = SearcherOperation(self._length(), self._train)
@@ -80,10 +80,10 @@ class SearcherContext:
             )
 
     def acknowledge_out_of_ops(self) -> None:
-        """Does nothing. Determined's scripts call it."""
+        """Does nothing: it exists for scripts of Determined."""
 
     def get_configured_units(self) -> Unit | None:
-        """The unit of ``searcher.max_length``; None where it is a number alone, or absent."""
+        """The unit of ``searcher.max_length``; None if the length is a plain number or absent."""
         length = self._section().get("max_length")
         unit = next(iter(length), "") if isinstance(length, dict) else ""
         return Unit[unit.upper()] if unit in _UNITS else None

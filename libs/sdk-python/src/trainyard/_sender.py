@@ -1,12 +1,13 @@
 """Delivers the spool to the metrics service from a background thread.
 
-States of the thread: waiting for the sender's lock (one process of a run sends, the others only
-write), idle (all that is in the file is acknowledged), sending, waiting to try again, refused (the
-service has said for good that it takes nothing more of this run). It reads the file that the
-reports were written to, and nothing else: what another process appended, or what was left by a
-crash, is delivered like its own. The offset in ``reports.acked`` moves only when the service has
-answered, so every report is sent at least once; its key makes a repeat harmless. What is before the
-offset is given back to the disk piece by piece, where the file system can make holes.
+States of the thread: waiting for the sender's lock (one process of a run sends, the others only write), idle (the
+whole file is acknowledged), sending, waiting to retry, refused (the service accepts no further reports of this
+run).
+
+The thread reads only the spool's file. Reports of another process, and reports left by a crash, are thus
+delivered, too. The offset in ``reports.acked`` moves only when the service has answered, so every report is sent
+at least once; its key makes a repeat harmless. The disk space before the offset is freed in pieces if the file
+system supports holes.
 """
 
 from __future__ import annotations
@@ -41,20 +42,20 @@ class Outcome(enum.Enum):
 
     DELIVERED = "delivered"
     RETRY = "retry"
-    # The batch as a whole is too large, or something in it is wrong: send less at once.
+    # The batch as a whole is too large, or one of its reports is invalid: send fewer reports per request.
     SPLIT = "split"
     REFUSED = "refused"
 
 
 class Batch(NamedTuple):
-    """Lines of the spool, and where the next batch starts."""
+    """Lines of the spool, and the offset of the next batch."""
 
     lines: list[bytes]
     end: int
 
 
 def outcome_of(status: int) -> Outcome:
-    """The meaning of an answer's status."""
+    """The outcome that an answer's HTTP status means."""
     if 200 <= status < 300:
         return Outcome.DELIVERED
     if status in (400, 413, 422):
@@ -65,9 +66,7 @@ def outcome_of(status: int) -> Outcome:
 
 
 def read_batch(fd: int, offset: int, reports_max: int) -> Batch:
-    """The complete lines from ``offset`` on that fit one request; lines that are no reports are
-    left out.
-    """
+    """Reads the complete lines from ``offset`` that fit into one request, and skips invalid lines."""
     chunk = os.pread(fd, BATCH_BYTES_MAX, offset)
     lines: list[bytes] = []
     used = 0
@@ -82,7 +81,7 @@ def read_batch(fd: int, offset: int, reports_max: int) -> Batch:
         elif line:
             log.warning("an incomplete line of %d bytes in the spool was skipped", len(line))
     if used == 0 and len(chunk) == BATCH_BYTES_MAX:
-        # No report is as long as that: a hole, read again because the offset was lost.
+        # A line this long cannot be a report: it is a hole, read because the offset was lost.
         used = len(chunk)
     return Batch(lines, offset + used)
 
@@ -98,12 +97,12 @@ class Sender:
         self._reports_max = BATCH_REPORTS_MAX
         self._written = threading.Event()
         self._stopping = threading.Event()
-        # Guards what follows it, and is notified whenever any of it changes.
+        # Guards the fields below, and is notified whenever one of them changes.
         self._changed = threading.Condition()
         self._acked = _spool.read_acked(spool.folder)
         self._retry_at = 0.0
         self._over = False
-        # Up to where the spool was given back to the disk.
+        # The offset up to which the spool's disk space was freed.
         self._punched = 0
         self._can_punch = True
         self._flushing = False
@@ -111,19 +110,17 @@ class Sender:
         self._thread = threading.Thread(target=self._run, name="trainyard-sender", daemon=True)
 
     def start(self) -> None:
-        """Starts the thread."""
+        """Starts the sending thread."""
         self._thread.start()
 
     def notify(self) -> None:
-        """Says that the spool has grown. Costs about a microsecond."""
+        """Wakes the thread after a report was written. Takes about a microsecond."""
         if not self._written.is_set():
             self._written.set()
 
     def flush(self, timeout_s: float) -> bool:
-        """Waits until all that is in the spool now is acknowledged, and says whether it is.
-
-        Returns early when waiting is pointless: the service refuses this run, asked to come back
-        later than that, or another process is the one that sends.
+        """Waits until everything in the spool is acknowledged, and returns whether it is. Returns early if waiting
+        is pointless: the service refuses this run, its Retry-After exceeds the timeout, or another process sends.
         """
         goal = self._spool.size()
         deadline = time.monotonic() + timeout_s
@@ -141,9 +138,7 @@ class Sender:
             return self._acked >= goal
 
     def stop(self, timeout_s: float) -> None:
-        """Ends the thread, also out of a request that hangs; what was not acknowledged stays in the
-        spool.
-        """
+        """Ends the thread and aborts a request that hangs. Unacknowledged reports stay in the spool."""
         self._stopping.set()
         self._written.set()
         with self._changed:
@@ -154,7 +149,7 @@ class Sender:
     def _run(self) -> None:
         try:
             self._run_until_stopped()
-        # A defect here must cost neither the training nor a report: the agent delivers the spool.
+        # A defect here must lose neither the training nor a report: the agent delivers the spool.
         except Exception:
             log.exception(
                 "the sender of reports has ended; the agent delivers what is in the spool"
@@ -170,7 +165,7 @@ class Sender:
         try:
             if not self._wait_for_lock(lock):
                 return
-            # Written only to make holes in it.
+            # Opened for writing only to punch holes.
             fd = os.open(self._spool.path, os.O_RDWR | os.O_CLOEXEC)
             try:
                 self._deliver(fd)
@@ -181,7 +176,7 @@ class Sender:
 
     def _wait_for_lock(self, lock: int) -> bool:
         while not try_lock(lock):
-            # Another process of this run sends; its offset is what there is to wait for.
+            # Another process of this run sends: wait for its recorded offset.
             self._record_acked(_spool.read_acked(self._spool.folder))
             with self._changed:
                 if not self._stopping.is_set():
@@ -193,7 +188,7 @@ class Sender:
 
     def _deliver(self, fd: int) -> None:
         while not self._stopping.is_set():
-            # Cleared before the file is read: what is written after the read sets it again.
+            # The flag is cleared before the file is read: a later report sets it again.
             self._written.clear()
             batch = read_batch(fd, self._acked, self._reports_max)
             if batch.end == self._acked:
@@ -233,7 +228,7 @@ class Sender:
         return outcome, reply
 
     def _note_refused(self, reply: Reply | None) -> None:
-        """Warns of reports that the service refused; they are not sent again."""
+        """Warns of reports that the service refused. They are not sent again."""
         refused = [] if reply is None else reply.json().get("refused")
         if not isinstance(refused, list) or not refused:
             return
@@ -264,20 +259,20 @@ class Sender:
         try:
             write_by_rename(self._spool.folder / _spool.ACKED, str(end).encode("ascii"))
         except OSError as error:
-            # Only costs repeats, which change nothing.
+            # Without the offset, reports are sent again, which is harmless.
             log.warning("the acknowledged offset could not be recorded: %s", error)
         self._record_acked(end)
 
     def _shrink(self, fd: int) -> None:
-        """Gives whole pieces of what was delivered back to the disk, save the end of the file, where the
-        next report's number is read.
+        """Frees whole pieces of the delivered part on the disk, except the file's end, from which the next
+        report's number is read.
         """
         end = min(self._acked, self._spool.size() - _spool.TAIL_BYTES)
         end -= end % SPOOL_PIECE_BYTES
         if not self._can_punch or end <= self._punched:
             return
         try:
-            # First, so that a host that loses power never asks for what is gone.
+            # The recorded offset is synced first, so that after a power loss no freed range is read.
             sync_file(self._spool.folder / _spool.ACKED)
             if _spool.read_acked(self._spool.folder) < end:
                 return
@@ -301,7 +296,7 @@ class Sender:
             self._retry_at = started + wait_s if has_retry_after else 0.0
             self._changed.notify_all()
             while not self._stopping.is_set():
-                # The end of a run does not wait out a backoff of its own choosing.
+                # At the end of a run, only the service's Retry-After is waited for, not the backoff.
                 end = started + (
                     SEND_BACKOFF_FIRST_S if self._flushing and not has_retry_after else wait_s
                 )
@@ -324,7 +319,7 @@ class Sender:
             )
 
     def _note_unreachable(self, why: str, asked_at: float) -> None:
-        """``asked_at`` is when the request began: one that hangs fails after half a minute."""
+        """``asked_at`` is the time when the request began: a request that hangs fails only after half a minute."""
         if self._unreachable_since is None and not self._stopping.is_set():
             self._unreachable_since = asked_at
             log.warning(

@@ -1,10 +1,9 @@
-"""Learns that the run should stop: from the gateway, in a background thread, and from the agent, by a
-file in the run's folder.
+"""Watches for stop requests: from the gateway, in a background thread, and from the agent, by a file in the run's
+folder.
 
-The agent writes that file when its host is shut down; it is looked for at most twice a second, when the
-script asks, so that it costs the script next to nothing. The thread asks
-``GET /api/v1/runs/{run}/signals``, which answers at a stop or when the wait is over. It ends at the first
-stop: a stop is never withdrawn. No failure of the network leaves this module.
+The agent writes the file when its host is shut down. The file is checked when the script asks, at most twice a
+second. The thread polls ``GET /api/v1/runs/{run}/signals``, which answers at a stop or when its wait is over. The
+thread ends at the first stop: a stop is never withdrawn. Network failures never reach the script.
 """
 
 from __future__ import annotations
@@ -33,7 +32,7 @@ STOP_FILE = "stop.json"
 
 
 class StopFile:
-    """The agent's request to stop, a file in the run's folder. Asks for it at most twice a second."""
+    """The agent's stop request, a file in the run's folder. The file is checked at most twice a second."""
 
     def __init__(self, path: Path | None) -> None:
         self._path = path
@@ -41,13 +40,13 @@ class StopFile:
         self._why: str | None = None
 
     def why(self) -> str | None:
-        """Why to stop; None while there is no such request."""
+        """The reason to stop; None without a stop request."""
         now = time.monotonic()
         if self._path is None or self._why is not None or now < self._look_at:
             return self._why
         self._look_at = now + STOP_FILE_S
         try:
-            # Written by rename, and so never a part of it.
+            # The file is written by rename, so it is never incomplete.
             request = json.loads(self._path.read_bytes())
         except (OSError, ValueError):
             return None
@@ -57,7 +56,7 @@ class StopFile:
 
 
 class SignalWatcher:
-    """Knows whether the run was asked to stop, and why."""
+    """Watches whether the run was asked to stop, and why."""
 
     def __init__(self, url: str, run: str, token: str, stop_file: Path | None = None) -> None:
         self._stop_file = StopFile(stop_file)
@@ -70,9 +69,9 @@ class SignalWatcher:
 
     @property
     def stop(self) -> bool:
-        """Whether the run should stop. Never waits."""
+        """Whether the run should stop. Returns at once."""
         if self._pid != os.getpid():
-            # A forked child has its parent's answer so far, but not its thread.
+            # A forked child has its parent's last answer, but not its parent's thread.
             self._start_thread()
         if not self._stop:
             why = self._stop_file.why()
@@ -82,11 +81,11 @@ class SignalWatcher:
 
     @property
     def why(self) -> str:
-        """pause, search_stop, cancel, preempted, …; empty while the run should continue."""
+        """The reason to stop: pause, search_stop, cancel, preempted, …; empty while the run should continue."""
         return self._why
 
     def close(self) -> None:
-        """Ends the thread, also out of a request that is kept waiting."""
+        """Ends the thread and aborts a request that waits for its answer."""
         self._closing.set()
         self._connection.abort()
         if self._thread.is_alive():
@@ -105,18 +104,18 @@ class SignalWatcher:
 
     def _run(self) -> None:
         try:
-            # The script's own start goes first; what the first request loads would compete with it.
+            # The first poll is delayed, because its imports would slow down the script's start.
             self._closing.wait(SIGNAL_FIRST_S)
             while not self._stop and not self._closing.is_set():
                 self._closing.wait(self._ask_once())
-        # A defect here must not cost the training; the platform still ends runs by force.
+        # A defect here must not stop the training; the platform can still kill the run.
         except Exception:
             log.exception("the watch for stop requests has ended")
         finally:
             self._connection.close()
 
     def _ask_once(self) -> float:
-        """Asks, and returns how long to wait before asking again."""
+        """Polls once, and returns the wait before the next poll."""
         started = time.monotonic()
         try:
             reply = self._connection.request("GET", self._path)
@@ -146,7 +145,7 @@ class SignalWatcher:
         return max(0.0, SIGNAL_INTERVAL_S - took_s)
 
     def _request_stop(self, why: str) -> None:
-        # The reason first: who sees the stop may ask for it at once.
+        # The reason is set first: a thread that sees the stop may read the reason at once.
         self._why = why
         self._stop = True
         log.info("a stop was requested: %s", why)

@@ -3,16 +3,16 @@
 Invariants, which the agent and the sender depend on:
 
 - A report is one line of JSON, written by one ``write`` to a file opened for appending. Once the
-  call has returned, the line is the kernel's, and killing the process cannot take it back. Nothing
-  is ever changed. What was delivered long ago is given back to the disk by its sender, as a hole in
-  the file: every line stays where it is.
-- A disk that takes no more does not end the training: reports wait in this process's memory, up to a
-  limit, and are written before the next one that the disk takes.
+  call has returned, the kernel has the line, and killing the process does not lose it.
+- Lines are never changed. The sender frees the disk space of lines delivered long ago, as a hole in the
+  file: the other lines keep their offsets.
+- A full disk does not end the training: reports wait in this process's memory, up to a limit, and
+  are written before the next report once the disk has space.
 - Keys are ``<node rank>-<n>``, unique also when several processes of a node write. n starts at 1
-  and rises; it may leave out numbers.
-- A process that is killed inside ``write`` may leave a torn last line, for a report whose call
-  never returned. The next writer ends that line before its own, so readers skip a complete line
-  that is not JSON and leave alone what follows the last newline.
+  and increases, possibly with gaps.
+- A process that is killed inside ``write`` may leave an incomplete last line, for a report whose
+  call never returned. The next writer ends that line with a newline before its own, so readers skip a
+  complete line that is not JSON, and ignore the text after the last newline.
 
 Several threads share one Spool; several processes (forked, or started by a launcher) each have
 their own descriptor and take turns by ``flock``.
@@ -41,10 +41,10 @@ from ._limits import HELD_REPORT_BYTES_MAX, METRIC_NAMES_MAX, REPORT_BYTES_MAX
 REPORTS = "reports.ndjson"
 ACKED = "reports.acked"
 
-# The last keys are read from this much of the end of the file; two lines of the largest size fit.
+# The last keys are read from this many bytes at the end of the file: enough for two lines of the largest size.
 TAIL_BYTES = 2 * (REPORT_BYTES_MAX + 256)
-# A line that a signal handler wrote inside another report's call is before that one's, so the
-# last line need not have the highest number. Handlers do not nest as deep as this.
+# A report from a signal handler inside another report's call is written first, so the last line may lack the
+# highest number. Handlers do not nest as deep as this.
 _TAIL_LINES = 16
 _KEY = re.compile(rb'\{"key":"\d+-(\d+)"')
 
@@ -61,17 +61,15 @@ class Spool:
         self.folder = folder
         self.path = folder / REPORTS
         self._node_rank = node_rank
-        # Re-entrant: a signal handler may report while the main thread is inside append.
+        # The lock is re-entrant: a signal handler may report while the main thread is inside append.
         self._lock = threading.RLock()
         self._fd = self._open()
-        # Where the file ended after this object's last line; any other size means that someone else
-        # wrote.
+        # The end of the file after this object's last line; any other size means that another writer appended.
         self._end = -1
-        # Never replaced, only advanced: taking the next number cannot be interrupted halfway, so
-        # that a signal handler inside append gets another one.
+        # The counter is only advanced, never replaced: a signal handler inside append thus gets another number.
         self._numbers = itertools.count(1)
         self._depth = 0
-        # Records that the disk did not take, without keys; and how much of them was dropped.
+        # Records without keys that a full disk did not accept. Some may have been dropped.
         self._held: collections.deque[bytes] = collections.deque()
         self._held_bytes = 0
         self._lost = 0
@@ -84,9 +82,8 @@ class Spool:
         metrics: dict[str, Any],
         of_rank: Mapping[str, Any] | None = None,
     ) -> str | None:
-        """Writes one report and returns its key; None when the disk does not take it yet. The arguments
-        are proto JSON already. ``of_rank`` has the rank and the aggregation of values that are
-        combined over the ranks.
+        """Writes one report and returns its key; None while the disk is full. The arguments are proto JSON.
+        ``of_rank`` has the rank and the aggregation of values that are combined over the ranks.
 
         Raises ReportTooLargeError, a ValueError, when the report is larger than the limit.
         """
@@ -100,12 +97,12 @@ class Spool:
     def append_system(
         self, group: str, steps_completed: float, sample: dict[str, Any]
     ) -> str | None:
-        """The same for what a machine was doing: ``sample`` is a SystemSample as proto JSON."""
+        """Writes one report of a machine's load: ``sample`` is a SystemSample as proto JSON."""
         return self._append(group, steps_completed, {"system": sample})
 
     def _append(self, group: str, steps: float, content: dict[str, Any]) -> str | None:
         at_ms = time.time_ns() // 1_000_000
-        # Everything but the key, encoded before the lock is taken.
+        # Everything except the key is encoded before the lock is taken.
         rest = _values.encode({"group": group, "stepsCompleted": steps, "atMs": at_ms, **content})[
             1:
         ]
@@ -127,14 +124,14 @@ class Spool:
                     unlock(self._fd)
 
     def size(self) -> int:
-        """Bytes written so far by all processes."""
+        """The number of bytes that all processes have written."""
         try:
             return os.stat(self.path).st_size
         except FileNotFoundError:
             return 0
 
     def close(self) -> None:
-        """Ends writing; a second call does nothing."""
+        """Closes the spool for writing; a second call does nothing."""
         with self._lock:
             if self._fd < 0:
                 return
@@ -155,7 +152,7 @@ class Spool:
             return None
 
     def _hold(self, rest: bytes, error: OSError) -> None:
-        """Keeps a report that the disk did not take; of too many the oldest go."""
+        """Keeps a report that the disk did not accept; above the limit the oldest are dropped."""
         if not self._held:
             message = (
                 "%s cannot be written (%s): the latest reports are kept in memory until it can"
@@ -168,9 +165,9 @@ class Spool:
             self._lost += 1
 
     def _write_held(self) -> None:
-        """Writes what was kept, in its order. Raises OSError where the disk still does not take it."""
+        """Writes the kept reports in their order. Raises OSError if the disk still does not accept them."""
         while self._held:
-            # Out of the queue first: a signal handler that reports meanwhile must not write it again.
+            # The report leaves the queue first: a signal handler that reports meanwhile must not write it again.
             rest = self._held.popleft()
             try:
                 self._append_locked(rest)
@@ -215,7 +212,9 @@ class Spool:
         self._end = os.lseek(self._fd, 0, os.SEEK_CUR)
 
     def _write_rest(self, line: bytes, written: int) -> None:
-        """A short write is the disk's last word before an error: it fits, or the line goes."""
+        """Writes the rest after a short write, which often precedes a disk error. If the rest fails, removes the
+        line.
+        """
         start = os.lseek(self._fd, 0, os.SEEK_CUR) - written
         try:
             while written < len(line):
@@ -225,43 +224,43 @@ class Spool:
             raise
 
     def hold(self) -> None:
-        """Lets no thread write, until ``release``: called before a fork."""
+        """Blocks all writers until ``release``; called before a fork."""
         self._lock.acquire()
 
     def release(self) -> None:
-        """Lets them write again."""
+        """Unblocks the writers."""
         self._lock.release()
 
     def reset_after_fork(self) -> None:
-        """A forked child shares its parent's lock and descriptor, and so must not use them."""
+        """A forked child shares its parent's lock and descriptor, so it must replace them."""
         self._lock = threading.RLock()
         self._depth = 0
         self._end = -1
-        # The parent writes what it holds.
+        # The parent writes the reports in its memory.
         self._held.clear()
         self._held_bytes = self._lost = 0
         if self._fd >= 0:
             inherited, self._fd = self._fd, -1
             os.close(inherited)
-            # The folder may be gone; then this spool is closed in the child, and others are not.
+            # If the folder was removed, this spool stays closed in the child; other spools are not affected.
             with contextlib.suppress(OSError):
                 self._fd = self._open()
 
 
 def last_number(fd: int, size: int) -> tuple[int, bool]:
-    """The highest n near the end of the file (0 in an empty one), and whether its end is torn."""
+    """The highest n near the end of the file (0 if it is empty), and whether its last line is incomplete."""
     if size == 0:
         return 0, False
     start = max(0, size - TAIL_BYTES)
     lines = os.pread(fd, size - start, start).split(b"\n")
     torn = lines[-1] != b""
-    # A torn line's number counts too when it can be read: the line may lack nothing but its end.
+    # An incomplete line's number counts if it is readable: only the newline may be missing.
     numbers = (_KEY.match(line) for line in lines[-_TAIL_LINES - 1 :])
     return max((int(found[1]) for found in numbers if found), default=0), torn
 
 
 def parse_line(line: bytes) -> dict[str, Any] | None:
-    """A line's report, or None for a line that is not a whole report."""
+    """Parses a line of the spool; None for a line that is not a complete report."""
     try:
         report = json.loads(line)
     except ValueError:
@@ -270,7 +269,7 @@ def parse_line(line: bytes) -> dict[str, Any] | None:
 
 
 def read_acked(folder: Path) -> int:
-    """Up to which byte the metrics service has acknowledged; 0 when nothing is recorded."""
+    """The offset up to which the metrics service has acknowledged reports; 0 if nothing is recorded."""
     try:
         return int((folder / ACKED).read_text("ascii"))
     except (FileNotFoundError, ValueError):
@@ -278,7 +277,7 @@ def read_acked(folder: Path) -> int:
 
 
 _spools: weakref.WeakSet[Spool] = weakref.WeakSet()
-# The spools whose locks the forking thread holds from before the fork until after it.
+# The spools whose locks the forking thread holds during a fork.
 _forking: list[Spool] = []
 
 
@@ -287,7 +286,7 @@ def _living() -> Iterator[Spool]:
 
 
 def _before_fork() -> None:
-    # Held so that no thread is in the middle of a line while the process is copied.
+    # The locks are held so that no thread is writing a line while the process is copied.
     for spool in _living():
         spool.hold()
         _forking.append(spool)

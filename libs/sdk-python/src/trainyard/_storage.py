@@ -1,11 +1,9 @@
-"""The files of a checkpoint: copied, hashed, made durable, and checked when they are read again.
+"""Copies, hashes and syncs the files of a checkpoint, and verifies them when they are read.
 
-A checkpoint is a folder of regular files. Its manifest names each with size and SHA-256; the
-platform completes a checkpoint only when every file in the folder matches, so what is truncated on
-the way is never restored from.
+A checkpoint is a folder of regular files. Its manifest has the path, size and SHA-256 of each file. The platform
+completes a checkpoint only when every file in the folder matches, so a truncated file is never restored.
 
-``hashlib`` and ``shutil`` are loaded by the first checkpoint, since a script's start waits for every
-module that is loaded here.
+``hashlib`` and ``shutil`` are imported by the first checkpoint, since every import here delays the script's start.
 """
 
 from __future__ import annotations
@@ -35,33 +33,32 @@ Selector = Callable[[str], bool]
 
 
 class FileEntry(NamedTuple):
-    """One file of a manifest."""
+    """A file in a manifest."""
 
     path: str
     bytes: int
     sha256: str
 
     def message(self) -> dict[str, Any]:
-        """Its proto JSON."""
+        """The manifest entry as proto JSON."""
         return {"path": self.path, "bytes": self.bytes, "sha256": self.sha256}
 
 
 class Plan(NamedTuple):
-    """Where a complete checkpoint is, and what it holds."""
+    """The location and the contents of a complete checkpoint."""
 
     path: Path
     manifest: list[FileEntry]
     metadata: dict[str, Any]
-    # Its storage; empty where it is unknown.
+    # The id of the checkpoint's storage; empty if unknown.
     storage_id: str = ""
     # The address of the object store that has the files; empty for a folder.
     store: str = ""
 
 
 def files_of(folder: Path) -> list[str]:
-    """The files under a folder as sorted relative paths, through links to files and folders.
-
-    Raises ValueError for what a checkpoint cannot hold.
+    """Returns the files under a folder as sorted relative paths, following links. Raises ValueError for anything
+    that a checkpoint cannot store.
     """
     entries = sorted(_walk(folder, PurePosixPath(), ()))
     if len(entries) > CHECKPOINT_FILES_MAX:
@@ -104,9 +101,7 @@ def _storable(path: str, folder: Path) -> str:
 
 
 def copy_in(source: Path, target: Path, selector: Selector | None) -> None:
-    """Copies the chosen files of ``source`` into the checkpoint's folder, contents only, links
-    followed.
-    """
+    """Copies the selected files of ``source`` into the checkpoint's folder, following links, without modes."""
     for path in files_of(source):
         if path == METADATA:
             if not is_own_metadata(source / path):
@@ -120,7 +115,7 @@ def copy_in(source: Path, target: Path, selector: Selector | None) -> None:
 
 
 def is_own_metadata(path: Path) -> bool:
-    """Whether a ``metadata.json`` came from an earlier checkpoint, and so may be replaced."""
+    """Whether a ``metadata.json`` came from an earlier checkpoint, so that it may be replaced."""
     try:
         content = json.loads(path.read_bytes())
     except ValueError:
@@ -129,9 +124,7 @@ def is_own_metadata(path: Path) -> bool:
 
 
 def write_metadata(folder: Path, metadata: dict[str, Any]) -> None:
-    """Puts the metadata beside the files. Raises ValueError when the script has written a file of
-    that name.
-    """
+    """Writes the metadata file. Raises ValueError if the script has written a file of that name."""
     path = folder / METADATA
     if path.exists() and not is_own_metadata(path):
         raise ValueError(f"{path}: this name is reserved for the SDK: use another")
@@ -139,9 +132,7 @@ def write_metadata(folder: Path, metadata: dict[str, Any]) -> None:
 
 
 def replace_links(folder: Path) -> None:
-    """Puts contents in the place of links: what a link names may change or go after the checkpoint
-    is complete.
-    """
+    """Replaces links by copies of their targets: a target may change after the checkpoint is complete."""
     import shutil
 
     for path in files_of(folder):
@@ -156,7 +147,7 @@ def replace_links(folder: Path) -> None:
 def _replace_link_to_folder(folder: Path, path: PurePosixPath) -> None:
     import shutil
 
-    # From the outermost in, without the folder itself.
+    # The parent folders from the outermost inwards, without the checkpoint's folder.
     for parent in list(reversed(path.parents))[1:]:
         link = folder / parent
         if link.is_symlink():
@@ -167,14 +158,14 @@ def _replace_link_to_folder(folder: Path, path: PurePosixPath) -> None:
 
 
 def seal(folder: Path, entry_of: Callable[[Path, str], FileEntry] | None = None) -> list[FileEntry]:
-    """Makes the folder's files durable and returns their manifest. ``entry_of`` reads one file; it is called by several
-    threads.
+    """Syncs the folder's files to disk and returns their manifest. ``entry_of`` reads one file; several threads
+    call it.
     """
     from concurrent.futures import ThreadPoolExecutor
 
     paths = files_of(folder)
     with ThreadPoolExecutor(SEAL_LANES) as lanes:
-        # The disk is waited for while other files, or the same, are hashed.
+        # Files are synced in threads while others, or the same ones, are hashed.
         synced = [lanes.submit(_sync, folder / path) for path in paths]
         read = entry_of or entry_of_file
         manifest = list(lanes.map(lambda path: read(folder, path), paths))
@@ -183,13 +174,13 @@ def seal(folder: Path, entry_of: Callable[[Path, str], FileEntry] | None = None)
     check_manifest(folder, manifest)
     for parent, _, _ in os.walk(folder):
         sync_folder(parent)
-    # The name of the folder itself.
+    # Syncs the name of the folder itself.
     sync_folder(folder.parent)
     return manifest
 
 
 def check_manifest(folder: Path, manifest: list[FileEntry]) -> None:
-    """Raises ValueError for a manifest that no message holds."""
+    """Raises ValueError for a manifest that does not fit into a message."""
     if len(manifest) > CHECKPOINT_FILES_MAX:
         raise _too_many(folder, len(manifest))
     size = len(json.dumps([entry.message() for entry in manifest], ensure_ascii=False).encode())
@@ -201,7 +192,7 @@ def check_manifest(folder: Path, manifest: list[FileEntry]) -> None:
 
 
 def check_uploaded(folder: Path, manifest: list[FileEntry]) -> None:
-    """Raises ValueError for a manifest that no message holds with the digests that an object store compares."""
+    """Raises ValueError for a manifest that, with an object store's digests, does not fit into a message."""
     size = sum(_uploaded_bytes(entry) for entry in manifest)
     if size > UPLOAD_MANIFEST_BYTES_MAX:
         raise ValueError(
@@ -212,7 +203,7 @@ def check_uploaded(folder: Path, manifest: list[FileEntry]) -> None:
 
 
 def _uploaded_bytes(entry: FileEntry) -> int:
-    # With an MD5, and quotes and commas, as the registry counts it.
+    # The size includes an MD5, quotes and commas, as the registry counts it.
     fields = {**entry.message(), "partSha256": [], "md5": "=" * 24}
     whole = json.dumps(fields, ensure_ascii=False, separators=(",", ":")).encode()
     parts = -(-entry.bytes // UPLOAD_PART_BYTES)
@@ -220,7 +211,7 @@ def _uploaded_bytes(entry: FileEntry) -> int:
 
 
 def seal_file(folder: Path, path: str) -> FileEntry:
-    """Makes one file durable and returns its entry."""
+    """Syncs one file to disk and returns its manifest entry."""
     _sync(folder / path)
     return entry_of_file(folder, path)
 
@@ -231,7 +222,7 @@ def _sync(file: Path) -> None:
 
 
 def entry_of_file(folder: Path, path: str) -> FileEntry:
-    """Reads one file as it is now and returns its entry."""
+    """Reads one file and returns its manifest entry."""
     with open(folder / path, "rb") as file:
         digest, size = _digest(file)
     return FileEntry(path, size, digest)
@@ -253,7 +244,7 @@ def _digest(file: BinaryIO, target: BinaryIO | None = None) -> tuple[str, int]:
 
 
 def copy_out(uuid: str, plan: Plan, target: Path, selector: Selector | None) -> None:
-    """Copies the chosen files of a checkpoint into a folder and checks each by the manifest."""
+    """Copies the selected files of a checkpoint into a folder and verifies each against the manifest."""
     for entry in plan.manifest:
         if entry.path != METADATA and selector is not None and not selector(entry.path):
             continue
@@ -270,7 +261,7 @@ def copy_out(uuid: str, plan: Plan, target: Path, selector: Selector | None) -> 
 
 
 def check_sizes(uuid: str, plan: Plan) -> None:
-    """Checks that each file of a checkpoint is there in its size; does not read the contents."""
+    """Checks that each file of a checkpoint exists in its size, without reading the contents."""
     for entry in plan.manifest:
         try:
             status = os.stat(plan.path / inside(uuid, entry.path))
@@ -290,7 +281,7 @@ def check_contents(uuid: str, plan: Plan) -> None:
 
 
 def check_visible(uuid: str, plan: Plan) -> None:
-    """Raises CheckpointError when the storage cannot be seen from this machine."""
+    """Raises CheckpointError if this machine does not see the checkpoint's storage."""
     root = plan.path.parent
     storage_id = _storage_marker.seen(root) if plan.storage_id else ""
     if storage_id and storage_id != plan.storage_id:
@@ -306,7 +297,7 @@ def check_visible(uuid: str, plan: Plan) -> None:
 
 
 def inside(uuid: str, path: str) -> str:
-    """The relative path of a manifest's file. Raises CheckpointError for one outside of the folder."""
+    """The relative path of a manifest's file. Raises CheckpointError for a path outside of the folder."""
     parts = PurePosixPath(path).parts
     if not parts or parts[0] == "/" or ".." in parts:
         raise CheckpointError(

@@ -1,13 +1,11 @@
 """Identifies the storage of checkpoints that this host sees at a path.
 
-The root of a storage holds a marker, a file whose first line is a random id. The host that writes
-there makes it once, and sends its id with each checkpoint; a verifier or deleter elsewhere compares
-it first, so that a share that is not mounted there is not taken for a storage whose files are
-missing.
+The root of a storage holds a marker, a file whose first line is a random id. The first host that writes to the
+storage creates the marker, and the id is sent with each checkpoint. A verifier or deleter on another host compares
+the id first, so that it does not take an unmounted share for a storage whose files are missing.
 
-A marker is whole or it is not there: it is written beside, flushed, and linked into its place,
-which fails where one is. A file system without links gets it by an exclusive create, which a crash
-may leave empty.
+The marker is created atomically: it is written to a temporary file, flushed, and linked to its final name, which
+fails if a marker exists. On a file system without links it is created exclusively, and a crash may leave it empty.
 """
 
 from __future__ import annotations
@@ -31,20 +29,20 @@ _EXPLANATION = """\
 # Trainyard knows this storage of checkpoints by the line above. Leave this file where it is: without it no checkpoint
 # here is verified or deleted. Where it was lost, "yard storage adopt" writes it again.
 """
-# The errors of link(2) on a file system without links: vfat and some of those in user space.
+# The errors of link(2) on a file system without links, like vfat and some FUSE file systems.
 _WITHOUT_LINKS = (errno.EPERM, errno.EOPNOTSUPP, errno.ENOSYS, errno.EMLINK, errno.EXDEV)
 
-# A link in its place is nobody's marker, and a pipe would hold up the reader.
+# A link instead of a marker is not followed, and a pipe does not block the reader.
 _FLAGS = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
 
 
 class MarkerError(Exception):
-    """The root has no id that this host could read or write."""
+    """The marker of a storage can neither be read nor created by this host."""
 
 
 def mark(root: Path) -> str:
-    """The id of the storage at a root, which is marked first where it is not. Raises MarkerError."""
-    # One that has no links is found empty while another process writes it.
+    """Returns the id of the storage at a root, and creates the marker if it is missing. Raises MarkerError."""
+    # Without links, the marker is empty while another process is writing it.
     for _ in range(MARKER_LOOKS_MAX):
         try:
             storage_id = _read(root)
@@ -65,7 +63,7 @@ def mark(root: Path) -> str:
 
 
 def seen(root: Path) -> str:
-    """The id that this host sees at a root; empty where it sees none."""
+    """The id of the storage that this host sees at a root; empty if there is none."""
     try:
         storage_id = _read(root)
     except OSError:
@@ -74,7 +72,7 @@ def seen(root: Path) -> str:
 
 
 def _read(root: Path) -> str | None:
-    """The first line of the marker; None where there is none."""
+    """The first line of the marker; None without a marker."""
     try:
         fd = os.open(root / NAME, _FLAGS)
     except (FileNotFoundError, NotADirectoryError):
@@ -88,7 +86,7 @@ def _read(root: Path) -> str | None:
 
 
 def _create(root: Path) -> None:
-    # Loaded here, as in _storage.
+    # A local import: `import trainyard` must stay fast.
     from uuid import uuid4
 
     os.makedirs(root, exist_ok=True)
@@ -99,7 +97,8 @@ def _create(root: Path) -> None:
         try:
             os.link(draft, root / NAME)
         except OSError as error:
-            # Another was faster; or the answer of a file server was lost, and this one is there after all.
+            # Another process may have created the marker first, or a file server's answer was lost after the link
+            # was made.
             if _read(root) is None:
                 if error.errno not in _WITHOUT_LINKS:
                     raise
@@ -115,7 +114,7 @@ def _write(path: Path, content: bytes) -> None:
     fd = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o644)
     with open(fd, "wb") as file:
         with contextlib.suppress(OSError):
-            # The verifier or deleter may be another user, so the umask of this one must not matter.
+            # The verifier or deleter may be another user, so this process's umask must not apply.
             os.fchmod(fd, 0o644)
         file.write(content)
         file.flush()

@@ -1,4 +1,4 @@
-"""``ctx.train``: what a script reports of its training."""
+"""``ctx.train``: the reports of a script on its training."""
 
 from __future__ import annotations
 
@@ -24,28 +24,25 @@ AGGREGATIONS = ("mean", "sum", "min", "max")
 
 
 class EarlyExitReason(enum.Enum):
-    """Why a script ends before its training is done."""
+    """The reason why a script ends before its training is complete."""
 
     INVALID_HP = "EXITED_REASON_INVALID_HP"
-    """These hyperparameters cannot work. The trial ends without a restart, and the search replaces
-    it.
-    """
+    """The hyperparameters cannot work. The trial ends without a restart, and the search replaces it."""
     USER_REQUESTED_STOP = "EXITED_REASON_USER_REQUESTED_STOP"
-    """The script is done earlier than planned. The trial ends as finished."""
+    """The script finished earlier than planned. The trial ends as finished."""
 
 
 class TrainContext:
     """Reports metrics and progress.
 
-    A report that has returned is in the run's spool and will be delivered, whatever happens to the
-    network, the platform or this process; none of the calls waits for the network or raises because
-    of it. They raise TypeError or ValueError for arguments that cannot be stored, and OSError when
-    the disk does not take the report.
+    When a call returns, its report is in the run's spool and will be delivered, even if the network, the platform
+    or this process fails. No call waits for the network or raises because of it. The calls raise TypeError or
+    ValueError for arguments that cannot be stored, and OSError when the report cannot be written to disk.
 
-    In distributed training the chief reports: on the other ranks the ``report_…`` calls do nothing,
-    so that all ranks can run the same code. With ``aggregation`` (``"mean"``, ``"sum"``, ``"min"``
-    or ``"max"``) every rank reports its own values: charts show those of one step combined, and a
-    search goes by the chief's. ``report_early_exit`` counts from any rank.
+    In distributed training the chief reports: on the other ranks the ``report_…`` calls do nothing, so that all
+    ranks can run the same code. With ``aggregation`` (``"mean"``, ``"sum"``, ``"min"`` or ``"max"``) every rank
+    reports its own values: charts combine the values of one step, and a search uses the chief's.
+    ``report_early_exit`` works on any rank.
     """
 
     def __init__(
@@ -62,19 +59,19 @@ class TrainContext:
         self._is_chief = rank == 0
         self._search_metric = SearchMetricCheck(searcher_metric)
         self._warned_of_batches = False
-        # Groups of which a report was too large.
+        # Groups with a report that was too large.
         self._refused_groups: set[str] = set()
         self._spool = spool
         self._sender = sender
         self._end = end
         self._latest_steps = steps
         self._tensorboard = tensorboard
-        # A forked child writes to the spool, and its parent's sender delivers.
+        # A forked child writes to the spool, and its parent's sender delivers the reports.
         self._sender_pid = os.getpid()
 
     @property
     def latest_steps(self) -> float:
-        """The most steps that were reported, or that the run began with."""
+        """The highest reported number of steps, at first that of the run's start."""
         return self._latest_steps
 
     def report_training_metrics(
@@ -85,9 +82,8 @@ class TrainContext:
         *,
         aggregation: str | None = None,
     ) -> None:
-        """Reports metrics of the training after ``steps_completed`` steps (batches, or whatever the
-        script counts). ``batch_metrics``, which scripts for Determined give, is not stored: the
-        first is warned of.
+        """Reports metrics of the training after ``steps_completed`` steps (batches, or whatever the script
+        counts). ``batch_metrics``, which scripts for Determined pass, is not stored; the first use logs a warning.
         """
         if batch_metrics and not self._warned_of_batches:
             self._warned_of_batches = True
@@ -103,9 +99,8 @@ class TrainContext:
         *,
         aggregation: str | None = None,
     ) -> None:
-        """Reports metrics of a validation. A search decides on the one that its configuration
-        names; the first validation that lacks it is warned of. Of one that is too large, the
-        numbers are reported alone.
+        """Reports metrics of a validation. A search uses the metric that its configuration names; the first
+        validation without it logs a warning. If a validation is too large, only its numbers are reported.
         """
         self.report_metrics(VALIDATION, steps_completed, metrics, aggregation=aggregation)
 
@@ -117,21 +112,21 @@ class TrainContext:
         *,
         aggregation: str | None = None,
     ) -> None:
-        """Reports metrics of a group of your own naming.
+        """Reports metrics of a group that you name. Charts show values that are numbers (NumPy and PyTorch scalars
+        included; NaN and infinities are kept). Strings, booleans, None, lists and dicts are stored and can be read
+        back.
 
-        Values are numbers (NumPy and PyTorch scalars included; not-a-number and infinities are
-        kept), which are charted, or strings, booleans, None, lists and dicts, which can be read
-        back. One report takes up to 128 KiB as JSON and 4,096 names: a larger one is left out, and
-        the first of a group is warned of.
+        One report may have up to 128 KiB as JSON and 4,096 names. A larger one is not reported, and the first of a
+        group logs a warning.
         """
         if aggregation not in (None, *AGGREGATIONS):
             raise ValueError(f"aggregation must be one of {AGGREGATIONS}, not {aggregation!r}")
         if not self._is_chief and aggregation is None:
-            # A profiler on another host goes by the steps.
+            # A profiler on another host reads the latest step count.
             self._latest_steps = max(self._latest_steps, _values.steps_of(steps_completed))
             return
         if _values.group_of(group) == PROGRESS:
-            raise ValueError("the group 'progress' belongs to report_progress")
+            raise ValueError("the group 'progress' is reserved for report_progress")
         steps = _values.steps_of(steps_completed)
         plain = _values.metrics_of(metrics)
         of_rank = (
@@ -149,8 +144,8 @@ class TrainContext:
     def _append_what_fits(
         self, group: str, steps: float, metrics: dict[str, Any], of_rank: dict[str, Any]
     ) -> dict[str, Any] | None:
-        """Returns what was reported; None when nothing was. A search waits for a validation, so of one
-        that is too large the numbers are reported, or the searcher's metric alone.
+        """Returns the metrics that were reported, or None. A search waits for a validation, so if it is too large,
+        only its numbers or only the searcher's metric is reported.
         """
         try:
             self._append(group, steps, metrics, of_rank)
@@ -169,13 +164,13 @@ class TrainContext:
         return None
 
     def _warn_of_size(self, group: str, message: str, error: ReportTooLargeError) -> None:
-        """One warning for each group: a training is worth more than a report that is too large."""
+        """Warns once per group: a report that is too large must not stop the training."""
         if group not in self._refused_groups:
             self._refused_groups.add(group)
             log.warning("%s: %s", message, error)
 
     def report_progress(self, progress: float) -> None:
-        """Reports how much of the training is done, from 0 to 1."""
+        """Reports the completed fraction of the training, from 0 to 1."""
         if not self._is_chief:
             return
         value = _values.to_json(progress, "progress")
@@ -188,14 +183,14 @@ class TrainContext:
         self._append(PROGRESS, self._latest_steps, {"progress": value})
 
     def set_status(self, status: str) -> None:
-        """Does nothing: what a script prints is in the trial's log."""
+        """Does nothing: the script can print its status to the trial's log."""
 
     def get_tensorboard_path(self) -> Path:
-        """``ctx.tensorboard.path``, by the name that scripts for Determined use."""
+        """Determined's name for ``ctx.tensorboard.path``."""
         return Path() if self._tensorboard is None else self._tensorboard.path
 
     def upload_tensorboard_files(self, *arguments: object, **more: object) -> None:
-        """Does nothing: what is written into the folder is stored already."""
+        """Does nothing: files in the folder are stored automatically."""
 
     if not TYPE_CHECKING:
 
@@ -203,7 +198,7 @@ class TrainContext:
             raise _missing_names.missing_name("ctx.train", name, _missing_names.TRAIN)
 
     def report_early_exit(self, reason: EarlyExitReason) -> None:
-        """Says why the script is about to end; the script still has to end by itself."""
+        """Records the reason of an early end; the script must still end by itself."""
         if not isinstance(reason, EarlyExitReason):
             raise TypeError(f"reason must be an EarlyExitReason, not {type(reason).__name__}")
         if reason is EarlyExitReason.INVALID_HP:

@@ -1,9 +1,8 @@
-"""Turns what people report into proto JSON.
+"""Converts the values that people report to proto JSON.
 
-Numbers stay numbers, and not-a-number and the infinities become the strings that proto JSON has for
-them. NumPy and PyTorch scalars are read through their own ``item()``, so that neither has to be
-imported here. What has no JSON form is the caller's mistake and is refused at the call, where the
-stack trace names the line.
+Numbers stay numbers; NaN and the infinities become proto JSON's strings for them. NumPy and PyTorch scalars are
+read through their ``item()``, so that this module imports neither package. A value without a JSON form raises in
+the reporting call, so that the stack trace has the caller's line.
 """
 
 from __future__ import annotations
@@ -18,18 +17,17 @@ from ._limits import GROUP_UNITS_MAX, METRIC_DEPTH_MAX, NAME_CHARACTERS_MAX
 
 Json = Union[None, bool, int, float, str, list[Any], dict[str, Any]]
 
-# Integers beyond this have no exact double, which is what proto JSON numbers are.
+# A proto JSON number is a double; larger integers are not exact as doubles.
 _EXACT_MAX = 2**53
-# Between these Python writes 1e+16 and JavaScript all digits; so do we, for REPORT_BYTES_MAX to hold there.
+# Between these limits Python writes 1e+16 and JavaScript writes all digits. The SDK does so, too, so that
+# REPORT_BYTES_MAX is exact.
 _DIGITS_MIN = 1e16
 _DIGITS_MAX = 1e21
 
 
 def to_json(value: Any, where: str, depth: int = 0) -> Json:
-    """The proto JSON form of ``value``.
-
-    Raises TypeError for a value without one and ValueError for one that cannot be stored; ``where``
-    names it in the message.
+    """Returns the proto JSON form of ``value``. Raises TypeError if it has none, and ValueError if it cannot be
+    stored. ``where`` names the value in the message.
     """
     kind = type(value)
     if kind is float:
@@ -65,18 +63,18 @@ def _other_to_json(value: object, where: str, depth: int) -> Json:
 
 
 def _foreign_to_json(value: Any, where: str, depth: int) -> Json:
-    """Arrays and scalars of numerical libraries, then whatever calls itself a real number."""
+    """Converts arrays and scalars of numerical libraries, and any other real number."""
     if callable(getattr(value, "item", None)):
         try:
             plain = value.item()
         except (ValueError, RuntimeError, TypeError):
-            # More than one element: kept as a list, and not charted.
+            # A value of more than one element is kept as a list, and is not charted.
             plain = value.tolist() if callable(getattr(value, "tolist", None)) else value
         if type(plain) is not type(value):
             return to_json(plain, where, depth + 1)
-    # A type's own method: classes and modules may carry the attribute without being numbers.
+    # The method must be the type's: classes and modules may have the attribute without being numbers.
     if hasattr(type(value), "__float__"):
-        # An object whose method refuses, as complex does before Python 3.10, is no number either.
+        # An object whose __float__ raises, like complex before Python 3.10, is not a number.
         with contextlib.suppress(TypeError, ValueError):
             return _number(float(value))
     raise TypeError(
@@ -88,7 +86,7 @@ def _foreign_to_json(value: Any, where: str, depth: int) -> Json:
 
 def _number(value: float) -> int | float | str:
     if math.isfinite(value):
-        # Doubles of this size are whole.
+        # Doubles of this size are whole numbers.
         return int(value) if _DIGITS_MIN <= abs(value) < _DIGITS_MAX else value
     if math.isnan(value):
         return "NaN"
@@ -139,7 +137,7 @@ def group_of(value: object) -> str:
 
 
 def steps_of(value: object) -> int | float:
-    """Checks a count of steps: a finite number from 0 to 2^53; whole numbers come back as int."""
+    """Checks a number of steps: finite, from 0 to 2^53. Returns whole numbers as int."""
     if isinstance(value, bool):
         raise TypeError("steps_completed must be a number, not a bool")
     if type(value) is not int:
@@ -154,7 +152,7 @@ def steps_of(value: object) -> int | float:
 
 
 def metrics_of(metrics: object, what: str = "metrics") -> dict[str, Any]:
-    """Checks a mapping from names to values and turns it into proto JSON."""
+    """Checks a mapping from names to values and converts it to proto JSON."""
     if not isinstance(metrics, Mapping):
         raise TypeError(
             f"{what} must be a mapping from names to values, not {type(metrics).__name__}"
@@ -166,7 +164,7 @@ def metrics_of(metrics: object, what: str = "metrics") -> dict[str, Any]:
 
 
 def encode(value: object) -> bytes:
-    """One line of JSON without a newline. Text that UTF-8 cannot hold raises ValueError."""
+    """Encodes a value as one line of JSON. Raises ValueError for text that has no UTF-8 encoding."""
     try:
         return json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode(
             "utf-8"

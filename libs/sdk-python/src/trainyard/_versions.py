@@ -8,7 +8,7 @@ from typing import Any
 
 from ._version import __version__
 
-# The platform's copy of a checkpoint's metadata has the versions by this name; a script does not see them there.
+# The key of the versions in the platform's copy of a checkpoint's metadata; scripts do not see it.
 KEY = "trainyard_versions"
 
 _FRAMEWORKS = (
@@ -25,7 +25,7 @@ _FRAMEWORKS = (
 
 
 def versions() -> dict[str, str]:
-    """The versions by package. Loads nothing."""
+    """The version of each loaded package. Imports nothing."""
     python = ".".join(str(number) for number in sys.version_info[:3])
     found = {"python": python, "trainyard": __version__}
     for name in _FRAMEWORKS:
@@ -36,10 +36,10 @@ def versions() -> dict[str, str]:
 
 
 def with_versions(metadata: Mapping[str, Any]) -> dict[str, Any]:
-    """Metadata as they are declared."""
+    """The metadata as sent to the platform: the script's, with the versions."""
     return {**metadata, KEY: versions()}
 
 
 def without_versions(metadata: Mapping[str, Any]) -> dict[str, Any]:
-    """Metadata as they were stored."""
+    """The metadata without the versions, as the script stored them."""
     return {name: value for name, value in metadata.items() if name != KEY}

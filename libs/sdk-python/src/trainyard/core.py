@@ -1,5 +1,5 @@
-"""The Core API by the names of ``determined.core``, for scripts that were written for it: after
-``import trainyard as det`` there are ``det.core.init()``, ``det.core.DistributedContext`` and the rest.
+"""The Core API under the names of ``determined.core``, for scripts of Determined: ``import trainyard as det``
+provides ``det.core.init()``, ``det.core.DistributedContext`` and the other names.
 """
 
 from __future__ import annotations
@@ -35,12 +35,12 @@ __all__ = [
 
 
 class TensorboardMode(enum.Enum):
-    """The files in the trial's TensorBoard folder besides the script's own."""
+    """Whether the SDK adds files to the script's own in the trial's TensorBoard folder."""
 
     AUTO = "AUTO"
-    """The metrics that are reported."""
+    """The SDK writes the reported metrics."""
     MANUAL = "MANUAL"
-    """No metrics are reported."""
+    """The SDK writes no metrics."""
 
 
 def init(
@@ -50,8 +50,8 @@ def init(
     preempt_mode: PreemptMode = PreemptMode.WorkersAskChief,
     tensorboard_mode: TensorboardMode = TensorboardMode.AUTO,
 ) -> Context:
-    """``trainyard.init()`` with the arguments of Determined's. Raises ValueError for a
-    ``checkpoint_storage``, which the configuration decides.
+    """``trainyard.init()`` with the arguments of Determined's ``core.init``. Raises ValueError for
+    ``checkpoint_storage``, which only the configuration can set.
     """
     if checkpoint_storage is not None:
         raise ValueError(

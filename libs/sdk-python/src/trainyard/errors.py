@@ -1,29 +1,29 @@
-"""Errors that the SDK raises on purpose. Nothing here is raised because a network is down."""
+"""Errors that the SDK raises. None of them is caused by a network outage alone."""
 
 from __future__ import annotations
 
 
 class TrainyardError(Exception):
-    """The platform refused, for a reason that waiting does not change."""
+    """The platform refused a request permanently."""
 
 
 class CheckpointError(TrainyardError):
-    """A checkpoint could not be stored or read, and trying again would not help."""
+    """A checkpoint could not be stored or read, and a retry would not help."""
 
 
 class RunSupersededError(CheckpointError):
-    """A later run of this trial has been asked for: nothing that this run sends counts any more."""
+    """A later run of this trial was requested: the platform ignores everything that this run sends."""
 
 
 class InvalidHP(TrainyardError):
-    """Raised by a script: these hyperparameters cannot work. The trial ends without a restart, and the
-    search replaces it.
+    """Raised by a script whose hyperparameters cannot work. The trial ends without a restart, and the search
+    replaces it.
     """
 
 
 class NotInTaskError(TrainyardError):
-    """The environment of a task is incomplete, so neither that nor local mode is meant."""
+    """The environment of a task is incomplete, so the process can run neither as a task nor in local mode."""
 
 
 class DistributedError(TrainyardError):
-    """The processes of the run cannot continue together: one is gone, or does not fit."""
+    """The processes of the run cannot continue together: one has ended, or does not belong to the run."""

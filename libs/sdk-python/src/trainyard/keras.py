@@ -1,4 +1,4 @@
-"""Determined's Keras integration has no counterpart: importing this says what to use."""
+"""Determined's Keras integration has no counterpart: importing this module raises an error with the replacement."""
 
 from ._missing_names import missing_module
 

@@ -1,6 +1,4 @@
-"""Helpers for the tests of integrations: a training that is killed, and a platform that asks to
-stop.
-"""
+"""Helpers for the tests of integrations: a training that is killed, and a platform that requests a stop."""
 
 from __future__ import annotations
 
@@ -29,19 +27,18 @@ EXAMPLES = Path(trainyard.__file__).resolve().parents[4] / "examples"
 
 
 def load_ahead() -> None:
-    """Loads what torch loads at an optimizer's first step: once, not in each forked child."""
+    """Imports the modules that torch imports at an optimizer's first step: once, instead of in each forked child."""
     importlib.import_module("torch._dynamo")
 
 
 def kill_myself() -> None:
-    """Ends this process as ``kill -9`` does."""
+    """Ends this process like ``kill -9``."""
     os.kill(os.getpid(), signal.SIGKILL)
 
 
 def in_a_child(work: Callable[[], None]) -> int:
-    """Runs a piece of work in a forked process and returns how it ended: 0, or minus the signal.
-
-    A fork, since importing a framework again would take longer than the test.
+    """Runs ``work`` in a forked process and returns its exit code: 0, or the negated signal. A fork is used
+    because importing a framework again would take longer than the test.
     """
     return os.waitstatus_to_exitcode(os.waitpid(start_child(work), 0)[1])
 
@@ -63,7 +60,7 @@ def start_child(work: Callable[[], None]) -> int:
 
 
 def in_children(count: int, work: Callable[[], None]) -> list[int]:
-    """The same in several processes that find each other as the launcher's do."""
+    """Runs ``work`` in several forked processes that connect like the launcher's."""
     with socket.create_server(("127.0.0.1", 0)) as free:
         port = free.getsockname()[1]
     children = []
@@ -77,7 +74,7 @@ def in_children(count: int, work: Callable[[], None]) -> list[int]:
 
 
 class FrameworkCase(unittest.TestCase):
-    """A folder of its own, no task around, one thread of computation."""
+    """Uses a temporary folder, no task's environment, and one computing thread."""
 
     def setUp(self) -> None:
         folder = tempfile.TemporaryDirectory()
@@ -94,13 +91,13 @@ class FrameworkCase(unittest.TestCase):
             return trainyard.init(local_dir=self.folder / name, **arguments)
 
     def open_together(self, name: str = "here", **arguments: Any) -> trainyard.Context:
-        """In a child of ``in_children``: one context of all."""
+        """Opens the common context of all processes, in a child of ``in_children``."""
         distributed = trainyard.DistributedContext.from_torch_distributed()
         return self.open_local(name, distributed=distributed, **arguments)
 
     @contextlib.contextmanager
     def a_platform(self, **env: str) -> Iterator[FakePlatform]:
-        """The environment of a task of a fake platform."""
+        """Yields a fake platform, with the environment of one of its tasks."""
         platform = FakePlatform(self.folder / "storage")
         try:
             with mock.patch.dict(os.environ, platform.env(self.folder / "run", **env)):
@@ -109,7 +106,7 @@ class FrameworkCase(unittest.TestCase):
             platform.stop()
 
     def ask_to_stop(self, platform: FakePlatform, ctx: trainyard.Context) -> None:
-        """Asks, and waits until the context has heard it: its thread ends with the first stop."""
+        """Requests a stop, and waits until the context has seen it: its thread ends at the first stop."""
         platform.ask_to_stop("pause")
         watcher = ctx.preempt._watcher
         assert watcher is not None
@@ -119,7 +116,7 @@ class FrameworkCase(unittest.TestCase):
     def run_example(
         self, script: str, *arguments: str, processes: int = 1, name: str = "here"
     ) -> None:
-        """Runs a script of ``examples`` without a cluster, in forked processes, into a folder."""
+        """Runs a script of ``examples`` without a cluster, in forked processes, with a local folder."""
 
         def run() -> None:
             self.run_script(script, name, *arguments)
@@ -128,7 +125,7 @@ class FrameworkCase(unittest.TestCase):
         self.assertEqual(ended, [0] * processes, (self.folder / "said").read_text()[-2000:])
 
     def run_script(self, script: str, name: str, *arguments: str) -> None:
-        """The same in this process, which it is meant to be the last thing of."""
+        """Runs a script of ``examples`` in this process, which must end afterwards."""
         path = EXAMPLES / script
         os.environ["TRAINYARD_LOCAL_DIR"] = str(self.folder / name)
         os.chdir(self.folder)
@@ -147,6 +144,6 @@ class FrameworkCase(unittest.TestCase):
         return [report["stepsCompleted"] for report in self.reports(group, name, run)]
 
     def latest(self, name: str = "here") -> Path | None:
-        """The folder of the latest complete checkpoint."""
+        """Returns the folder of the latest complete checkpoint."""
         lines = (self.folder / name / "checkpoints/complete.ndjson").read_text().split()
         return self.folder / name / "checkpoints" / json.loads(lines[-1])["uuid"]

@@ -1,4 +1,4 @@
-"""The models, optimizers, schedulers and data that recipes name."""
+"""The models, optimizers, schedulers and data that a recipe can name."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ WIDTH = 4
 
 
 def drawn(kinds):
-    """A number from the generators that are named."""
+    """Draws a number from the named random generators."""
     draws = {
         "python": random.random,
         "numpy": numpy.random.rand,
@@ -126,7 +126,7 @@ def scheduler_of(kind, optimizer):
 
 
 class Samples(torch.utils.data.Dataset):
-    """Samples of which each loading draws something."""
+    """Samples that draw random numbers each time they are loaded."""
 
     def __init__(self, size, draws):
         self.size = size
@@ -141,7 +141,7 @@ class Samples(torch.utils.data.Dataset):
 
 
 class Together(Samples):
-    """Reads a batch at once."""
+    """Samples that are read in whole batches."""
 
     def __getitems__(self, indices):
         shift = 0.1 * drawn(self.draws)
@@ -150,7 +150,7 @@ class Together(Samples):
 
 
 class Whole(Samples):
-    """Gives whole batches."""
+    """A dataset whose items are whole batches."""
 
     def __getitem__(self, index):
         each = [super(Whole, self).__getitem__((index + n) % self.size) for n in (0, 3, 5)]
@@ -188,7 +188,7 @@ class Tuples(BatchSampler):
 
 
 class Collate:
-    """Makes a batch and draws something for it."""
+    """Collates a batch and draws a random number for it."""
 
     def __init__(self, draws):
         self.draws = draws
@@ -205,7 +205,7 @@ class CollateWhole(Collate):
 
 
 def loader_of(data):
-    """The description of the training's data."""
+    """Returns the description of the training's data."""
     sampling, size = data["sampling"], data["size"]
     kind = {"together": Together, "whole": Whole}.get(sampling, Samples)
     samples = kind(size, data["item"])

@@ -1,4 +1,4 @@
-"""A trial made by a recipe, and a process that trains it, or dies of a kill in the middle."""
+"""A trial that is built from a recipe, and a process that trains it until its end or a kill."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from trainyard.pytorch.checkpointing import _files, _saver
 
 
 class Fuse:
-    """Kills the process at the n-th time that something happens in it."""
+    """Kills the process at the n-th occurrence of an event."""
 
     def __init__(self, event, left):
         self.event = event
@@ -34,7 +34,7 @@ class Fuse:
 
 
 class Clock:
-    """A second for each time that it is moved."""
+    """A clock that advances by a second at each reading."""
 
     def __init__(self):
         self.now = 1000.0
@@ -44,7 +44,7 @@ class Clock:
 
 
 class Average(pytorch.PyTorchCallback):
-    """A moving average of a model's weights, and a scheduler that goes by the validation."""
+    """A moving average of a model's weights, and a scheduler that uses the validation's metric."""
 
     def __init__(self, trial, averages):
         model = trial.models[0]
@@ -155,7 +155,7 @@ class RecipeTrial(pytorch.PyTorchTrial):
         if isinstance(batch, list):
             batch = {"x": batch[0], "y": batch[1]}
         if len(batch["y"]) == 1:
-            # Statistics of a single sample are none.
+            # Batch statistics need more than one sample.
             batch = {name: torch.cat([value, value + 0.5]) for name, value in batch.items()}
         metrics = {}
         for n, (part, model, optimizer) in enumerate(
@@ -194,7 +194,7 @@ class RecipeTrial(pytorch.PyTorchTrial):
         return loss
 
     def closed(self, model, optimizer, batch):
-        """A step of an optimizer that computes the loss several times."""
+        """Takes a step of an optimizer that computes the loss several times."""
 
         def closure():
             optimizer.zero_grad()
@@ -214,7 +214,7 @@ class RecipeTrial(pytorch.PyTorchTrial):
 
 @contextlib.contextmanager
 def burning(fuse):
-    """The events that the trial does not see."""
+    """Makes the fuse see the events that the trial does not see."""
 
     def around(module, name, event, after=False):
         plain = getattr(module, name)
@@ -239,7 +239,7 @@ def burning(fuse):
 
 
 def units_of(fit):
-    """The arguments of ``Trainer.fit`` of a recipe."""
+    """Returns the arguments of ``Trainer.fit`` for a recipe."""
     found = {"max_length": pytorch.Batch(BATCHES), **fit}
     return {
         name: getattr(pytorch, value[0])(value[1]) if isinstance(value, tuple) else value
@@ -248,9 +248,9 @@ def units_of(fit):
 
 
 def train(recipe, folder, kill=None):
-    """Trains in a folder, in this process, which is one rank of perhaps several."""
+    """Trains in a folder, in this process, which may be one of several ranks."""
     torch.set_num_threads(1)
-    # Schedulers that step at batches without a step of the optimizer are warned of.
+    # Schedulers that step at batches without an optimizer step would cause warnings.
     warnings.simplefilter("ignore")
     rank = int(os.environ.get("RANK") or 0)
     os.environ["TRAINYARD_LOCAL_DIR"] = str(folder)
@@ -272,7 +272,7 @@ def train(recipe, folder, kill=None):
 
 
 def ended(trial):
-    """The parts of a training that must be the same at its end."""
+    """Returns the parts of a training that must be equal at its end."""
     models = [getattr(model, "module", model) for model in trial.models]
     return {
         "models": [model.state_dict() for model in models],

@@ -1,5 +1,5 @@
-"""Trainings that chance makes up: a recipe is a dict of plain values, drawn from a seed, and says
-everything about a trial, its data, its periods and the moments at which its processes are killed.
+"""Random trainings: a recipe is a dict of plain values, drawn from a seed. It defines a trial, its data, its
+periods and the points at which its processes are killed.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ EVENTS = ("batch", "stepped", "evaluating", "reported", "copied", "writing", "co
 
 
 def recipe_of(seed: int) -> dict[str, Any]:
-    """The recipe of a seed."""
+    """Draws the recipe of a seed."""
     draw = random.Random(seed)
     count = draw.choice((1, 1, 2, 3))
     data = _data(draw)
@@ -41,7 +41,8 @@ def recipe_of(seed: int) -> dict[str, Any]:
     parts = [_part(draw, by_clock) for _ in range(count)]
     return {
         "seed": seed,
-        # Each rank's own loss says how often LBFGS computes it, and all have to do so together.
+        # LBFGS computes the loss as often as its value requires: ranks with different losses would differ, but all
+        # must make the same calls.
         "ranks": 1
         if any(part["optimizer"] == "lbfgs" for part in parts)
         else draw.choice((1, 1, 2)),
@@ -61,8 +62,8 @@ def recipe_of(seed: int) -> dict[str, Any]:
 
 
 def _part(draw: random.Random, by_clock: bool) -> dict[str, Any]:
-    """A model with its optimizer, and perhaps a scheduler."""
-    # The result of training depends on when validations are, where a scheduler goes by them.
+    """Draws a model with its optimizer and perhaps a scheduler."""
+    # A scheduler that uses the validation's metric would make the result depend on the times of validations.
     schedulers = [kind for kind in SCHEDULERS if kind != "plateau" or not by_clock]
     found = {
         "net": draw.choice(NETS),
@@ -111,7 +112,7 @@ def _fit(draw: random.Random, has_epochs: bool) -> dict[str, Any]:
 
 
 def _kills(draw: random.Random) -> list[Any]:
-    """Draws which rank dies at which of its events: ``(rank, event, how many before)``."""
+    """Draws the ranks to kill: ``(rank, event, occurrences before the kill)``."""
     kills = []
     for _ in range(draw.choice((1, 1, 2, 3))):
         event = draw.choice(EVENTS)
@@ -121,5 +122,5 @@ def _kills(draw: random.Random) -> list[Any]:
 
 
 def is_timed(recipe: dict[str, Any]) -> bool:
-    """Whether something goes by the clock, which begins again when a process does."""
+    """Whether a period is in seconds, which start over with each process."""
     return any(isinstance(unit, tuple) and unit[0] == "Second" for unit in recipe["fit"].values())

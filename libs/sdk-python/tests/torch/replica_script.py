@@ -1,4 +1,4 @@
-"""A trial in several processes, run by test_replicas.py: what it does is the first argument."""
+"""A trial in several processes, run by test_replicas.py. The first argument selects its actions."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def rank():
 
 
 class Replicated(LineTrial):
-    """Stops, or dies, on one rank as the environment says."""
+    """Stops or dies on one rank, as the environment defines."""
 
     clip = True
 
@@ -48,7 +48,7 @@ class Replicated(LineTrial):
 
 
 def count_exchanges(trial):
-    """Counts how often gradients are exchanged, and averages them as PyTorch does."""
+    """Counts the exchanges of gradients, and averages them like PyTorch."""
 
     def hook(_, bucket):
         trial.exchanges += 1

@@ -1,4 +1,4 @@
-"""Trains a small network; the same training whatever the number of processes is.
+"""Trains a small network. The training is the same with any number of processes.
 
 scaling_trial.py BATCHES    with TRAINYARD_LOCAL_DIR as the folder
 """
@@ -12,7 +12,7 @@ from torch.utils.data import TensorDataset
 from trainyard import pytorch
 
 GLOBAL_BATCH_SIZE = 64
-# Ten whole batches and one of 40, in each epoch.
+# Each epoch has ten full batches and one of 40 samples.
 TRAINING, VALIDATION = 680, 203
 
 
@@ -29,7 +29,7 @@ class Trial(pytorch.PyTorchTrial):
             nn.Sequential(nn.Linear(8, 16), nn.Tanh(), nn.Linear(16, 1))
         )
         self.optimizer = context.wrap_optimizer(torch.optim.SGD(self.model.parameters(), lr=0.05))
-        # Not a mean: what one process would compute of all of the validation data.
+        # The metric is not a mean: it equals the value that one process would compute from all validation data.
         self.median = context.wrap_reducer(median, name="median_error", for_training=False)
 
     def build_training_data_loader(self):

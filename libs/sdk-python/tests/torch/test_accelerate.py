@@ -1,4 +1,4 @@
-"""Accelerate's tracker and checkpoints, by the real package and the example that uses both."""
+"""Accelerate's tracker and checkpoints, with the real package and the example that uses both."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ STEPS = 30
 
 
 def setUpModule():
-    """Loaded here, so that listing the tests does not wait for it."""
+    """Imports the frameworks here, so that listing the tests is fast."""
     global Accelerator, Checkpoints, DataLoaderConfiguration, Tracker, load_file, main, torch
     import torch
     from accelerate import Accelerator, DataLoaderConfiguration
@@ -38,7 +38,7 @@ class AccelerateCase(FrameworkCase):
         os.environ["ACCELERATE_USE_CPU"] = "true"
 
     def train(self, name, act=lambda step: None, together=False):
-        """The example's training, in a child: an Accelerator's state is the process's own."""
+        """Runs the example's training, in a child: an Accelerator's state is global in its process."""
         hparams = {**HPARAMS, "checkpoint_steps": 4}
         if together:
             ctx = self.open_together(name, local_hparams={**hparams, "batch_size": 32})
@@ -67,10 +67,10 @@ class AccelerateCase(FrameworkCase):
 
 
 class Resumes(AccelerateCase):
-    def test_killed_and_resumed_ends_with_the_same_weights(self):
+    def test_a_killed_and_resumed_accelerate_training_ends_with_the_same_weights(self):
         self.assertEqual(self.run_training("whole"), 0)
         self.assertEqual(self.steps("validation", "whole"), [10, 20, 30])
-        # Before the first checkpoint, within epochs, and at the end.
+        # The steps are before the first checkpoint, within epochs, and at the end.
         for step in (2, 7, 13, 22, STEPS):
             with self.subTest(step=step):
                 name = f"killed-{step}"
@@ -79,9 +79,9 @@ class Resumes(AccelerateCase):
                 self.assertEqual(self.run_training(name), 0)
                 self.assert_same(name, "whole")
 
-    def test_two_processes(self):
+    def test_two_killed_and_resumed_processes_end_with_the_same_weights(self):
         def die(step):
-            # The chief: only it logs.
+            # Only the chief logs, so this is the chief.
             if step == 7:
                 kill_myself()
 
@@ -92,13 +92,13 @@ class Resumes(AccelerateCase):
         self.assert_same("killed", "whole")
         self.assertEqual(self.steps("training", "killed", run=2)[0], 5)
 
-    def test_the_script_runs(self):
+    def test_the_accelerate_example_runs(self):
         self.run_example("accelerate/train.py", "epochs=1")
         self.assertEqual(self.steps("validation"), [40])
 
 
 class Stops(AccelerateCase):
-    def test_stopped_at_a_step_that_stored_a_checkpoint(self):
+    def test_a_stop_request_ends_the_training_at_a_step_with_a_checkpoint(self):
         hparams = json.dumps({**HPARAMS, "checkpoint_steps": 99})
         with self.a_platform(TRAINYARD_HPARAMS=hparams) as platform:
 
@@ -120,7 +120,7 @@ class Stops(AccelerateCase):
 
 
 class Tracking(AccelerateCase):
-    def test_groups(self):
+    def test_the_tracker_chooses_groups_by_names_or_argument(self):
         with self.open_local() as ctx:
             tracker = Tracker(ctx)
             tracker.log({"loss": 1.0, "val_loss": 1.0}, step=1)
@@ -131,7 +131,7 @@ class Tracking(AccelerateCase):
         groups = [("training", [1]), ("validation", [2]), ("warmup", [3])]
         self.assertEqual([(name, self.steps(name)) for name, _ in groups], groups)
 
-    def test_a_call_that_cannot_be_repeated_is_refused(self):
+    def test_batches_refuses_a_loader_whose_order_is_not_repeatable(self):
         def work():
             with self.open_local() as ctx:
                 accelerator = Accelerator(cpu=True)

@@ -1,4 +1,4 @@
-"""A mistake beside the trial's own methods gets one sentence, which names what to do."""
+"""A mistake outside of the trial's methods raises an error of one sentence with the correction."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ Batch = pytorch.Batch
 
 
 class Dying(Points):
-    """Kills the process that loads one of its samples."""
+    """A dataset with a sample that kills the process that loads it."""
 
     def __getitem__(self, index):
         if get_worker_info() is not None and index == 17:
@@ -30,7 +30,7 @@ class Dying(Points):
 
 
 class Total(pytorch.MetricReducer):
-    """Keeps an object that does not pickle."""
+    """A reducer whose state cannot be pickled."""
 
     def __init__(self):
         self.function = [lambda: 0]
@@ -58,7 +58,7 @@ class Stateful(Total):
 
 
 class Data(BadInputCase):
-    def test_no_sample(self):
+    def test_a_loader_without_samples_is_refused(self):
         for method in ("build_training_data_loader", "build_validation_data_loader"):
             for shuffle, words in ((False, (method,)), (True, ("DataLoader(shuffle=True)",))):
 
@@ -68,20 +68,20 @@ class Data(BadInputCase):
                 kind = self.made(**{method: loader})
                 self.refused(*words, "give", kind=kind, error=ValueError)
 
-    def test_a_validation_without_a_batch(self):
+    def test_a_validation_loader_without_a_batch_is_refused(self):
         loader = pytorch.DataLoader(Points(2), 4, drop_last=True)
         kind = self.made(build_validation_data_loader=lambda _: loader)
         self.refused("build_validation_data_loader()", "drop_last", kind=kind, error=ValueError)
 
-    def test_a_loading_process_that_dies(self):
+    def test_a_killed_worker_process_is_explained_in_the_error(self):
         for method in ("build_training_data_loader", "build_validation_data_loader"):
             loader = pytorch.DataLoader(Dying(), 4, num_workers=2)
             kind = self.made(**{method: lambda _, made=loader: made})
-            # torch says it in one of two sentences: from the signal, or where the batch is missed.
+            # torch's error differs: from the signal handler, or when the batch is missing.
             words = (f"{method}()", "is gone (DataLoader worker", "num_workers=0")
             self.refused(*words, kind=kind, error=RuntimeError)
 
-    def test_a_loading_process_that_dies_while_the_training_is_left(self):
+    def test_a_killed_worker_process_is_explained_while_the_training_ends(self):
         class Late(pytorch.PyTorchCallback):
             def on_trial_shutdown(self):
                 raise KeyError("late")
@@ -90,7 +90,7 @@ class Data(BadInputCase):
             raise ValueError("early")
 
         def signalled(*_):
-            # Torch's handler of the signal raises like this, outside of any callback.
+            # Torch's signal handler raises this error, outside of any callback.
             raise RuntimeError("DataLoader worker (pid 7) is killed by signal: Killed. ")
 
         kind = self.made(train_batch=fails, build_callbacks=lambda _: {"late": Late()})
@@ -98,9 +98,9 @@ class Data(BadInputCase):
         with mock.patch.object(logging.getLogger("trainyard.pytorch"), "warning", signalled):
             self.refused(*words, kind=kind, error=RuntimeError)
 
-    def test_a_loading_process_whose_signal_comes_after_its_socket_closed(self):
+    def test_a_killed_worker_is_explained_if_its_signal_comes_after_its_socket_closed(self):
         def train_batch(trial, batch, epoch_idx, batch_idx):
-            # Torch's handler of the signal raises like this.
+            # Torch's signal handler raises this error.
             def signalled(*_):
                 raise RuntimeError("DataLoader worker (pid 7) is killed by signal: Killed. ")
 
@@ -113,23 +113,23 @@ class Data(BadInputCase):
         words = ("is killed by signal: Killed)", "num_workers=0")
         self.refused(*words, kind=kind, error=RuntimeError)
 
-    def test_an_error_of_a_connection_without_a_loading_process_stays(self):
+    def test_a_connection_error_without_worker_processes_is_unchanged(self):
         def train_batch(trial, batch, epoch_idx, batch_idx):
             raise ConnectionResetError("the object store is gone")
 
         kind = self.made(train_batch=train_batch)
         self.refused("the object store is gone", kind=kind, error=ConnectionResetError)
 
-    def test_a_loading_process_that_dies_while_a_batch_is_trained(self):
+    def test_a_worker_process_killed_during_a_training_batch_is_explained(self):
         def train_batch(trial, batch, epoch_idx, batch_idx):
-            # Torch's handler of the signal raises like this.
+            # Torch's signal handler raises this error.
             raise RuntimeError("DataLoader worker (pid 7) is killed by signal: Killed. ")
 
         kind = self.made(train_batch=train_batch)
         words = ("is killed by signal: Killed)", "num_workers=0")
         self.refused(*words, kind=kind, error=RuntimeError)
 
-    def test_a_metric_that_is_not_real(self):
+    def test_a_complex_or_empty_metric_is_refused(self):
         for value in (torch.tensor(1j), torch.zeros((), device="meta")):
             for method in ("train_batch", "evaluate_batch"):
                 kind = self.made(**{method: lambda *_, v=value: {"accuracy": v}})
@@ -139,15 +139,15 @@ class Data(BadInputCase):
 
 
 class Parts(BadInputCase):
-    def test_a_model_without_weights(self):
+    def test_a_model_on_the_meta_device_is_refused(self):
         kind = self.made(build_model=lambda _: torch.nn.Linear(3, 1, device="meta"))
         self.refused("wrap_model()", "to_empty", kind=kind, error=ValueError)
 
-    def test_an_optimizer_that_needs_a_closure(self):
+    def test_an_optimizer_that_needs_a_closure_is_refused(self):
         kind = self.made(build_optimizer=lambda _, model: torch.optim.LBFGS(model.parameters()))
         self.refused("step_optimizer()", "optimizer.step(closure)", kind=kind, error=TypeError)
 
-    def test_a_reducer_that_does_not_pickle(self):
+    def test_a_reducer_whose_state_cannot_be_pickled_is_refused(self):
         def with_reducer(reducer):
             def init(trial, context):
                 LineTrial.__init__(trial, context)
@@ -166,7 +166,7 @@ class Parts(BadInputCase):
         self.train(kind, "killed", **fit)
         self.assertEqual(self.reports("whole"), self.reports("killed"))
 
-    def test_a_scaler_is_updated_where_a_step_is_taken(self):
+    def test_a_scaler_is_updated_only_at_batches_with_an_optimizer_step(self):
         class Scaled(LineTrial):
             def __init__(self, context):
                 super().__init__(context)
@@ -183,13 +183,13 @@ class Parts(BadInputCase):
         gathering = {"init": {"aggregation_frequency": 4}}
         trial = self.train(Scaled, max_length=Batch(7), **gathering)
         self.assertEqual(trial.scaler.state_dict()["_growth_tracker"], 1)
-        # Eight batches are two steps, of which the second is forgotten.
+        # Eight batches have two steps; the trial forgets the second one.
         with self.assertRaisesRegex(AssertionError, "No inf checks"):
             self.train(Scaled, "b", **gathering)
 
 
 class Checkpoints(BadInputCase):
-    def test_a_storage_that_takes_no_more(self):
+    def test_a_full_storage_is_named_in_the_error(self):
         before = resource.getrlimit(resource.RLIMIT_FSIZE)
         resource.setrlimit(resource.RLIMIT_FSIZE, (4_000, before[1]))
         try:
@@ -197,7 +197,7 @@ class Checkpoints(BadInputCase):
         finally:
             resource.setrlimit(resource.RLIMIT_FSIZE, before)
 
-    def test_a_file_that_was_changed(self):
+    def test_a_checkpoint_with_a_changed_file_is_refused(self):
         for n, name in enumerate(("state_dict.pth", "rank-0.pth")):
             self.train(name=str(n), max_length=Batch(2))
             path = self.latest(str(n)) / name
@@ -207,7 +207,7 @@ class Checkpoints(BadInputCase):
             words = (name, "its content differs", "start without one")
             self.refused(*words, name=str(n), error=CheckpointError)
 
-    def test_another_class(self):
+    def test_a_checkpoint_of_another_optimizer_or_scheduler_class_is_refused(self):
         def sgd(_, model):
             return torch.optim.SGD(model.parameters(), lr=0.1, momentum=0.9)
 
@@ -233,7 +233,7 @@ class Checkpoints(BadInputCase):
 
 
 class Ends(BadInputCase):
-    def test_the_first_error_is_reported(self):
+    def test_of_two_errors_the_trainings_is_raised_and_the_shutdowns_logged(self):
         class Failing(pytorch.PyTorchCallback):
             def on_trial_shutdown(self):
                 raise KeyError("late")
@@ -247,7 +247,7 @@ class Ends(BadInputCase):
         self.assertIn("KeyError: 'late'", logged.output[0])
         self.refused("late", kind=self.made(**callbacks), error=KeyError, name="b")
 
-    def test_the_end_follows_a_start_that_fails(self):
+    def test_the_shutdown_hook_runs_after_a_failed_startup_hook(self):
         said = []
 
         class Told(pytorch.PyTorchCallback):

@@ -19,7 +19,7 @@ class Buckets(unittest.TestCase):
         self.addCleanup(torch.distributed.destroy_process_group)
 
     def exchanged(self, **arguments):
-        """The layers in the order in which their gradients were exchanged, for each of three batches."""
+        """Returns the layers in the order in which their gradients were exchanged, for each of three batches."""
         model = nn.Sequential(*(nn.Linear(256, 256) for _ in range(4)))
         layers = {id(one): n for n, layer in enumerate(model) for one in layer.parameters()}
         replica: Any = _models.replicate(
@@ -42,7 +42,7 @@ class Buckets(unittest.TestCase):
             replica(torch.ones(2, 256)).sum().backward()
         return found
 
-    def test_the_gradients_that_are_there_first_are_exchanged_first(self):
+    def test_gradients_are_exchanged_in_the_order_in_which_they_are_computed(self):
         for arguments in ({}, {"gradient_as_bucket_view": True}, {"find_unused_parameters": True}):
             with self.subTest(arguments):
                 first, second, third = self.exchanged(**arguments)

@@ -14,7 +14,7 @@ PACKAGE = Path(__file__).parents[2]
 
 
 class Build(unittest.TestCase):
-    def test_a_wheel_leaves_no_files_and_has_no_removed_module(self):
+    def test_building_a_wheel_leaves_no_files_and_contains_no_removed_module(self):
         with tempfile.TemporaryDirectory() as folder:
             copy = Path(folder, "package")
             caches = shutil.ignore_patterns("__pycache__", "*.egg-info", "build")
@@ -32,7 +32,7 @@ class Build(unittest.TestCase):
             self.assertEqual(after, before)
 
     def files_of_wheel(self, package, folder):
-        """Builds as pip does, with the setuptools of this environment."""
+        """Builds like pip, with the setuptools of this environment, and returns the wheel's files."""
         code = (
             "import sys; sys.path.insert(0, 'build_backend'); sys.dont_write_bytecode = True; "
             f"import clean_build; clean_build.build_wheel({folder!r})"

@@ -1,4 +1,4 @@
-"""The parts that docs/pytorch-compat.md lists as working are there, with the arguments that it says."""
+"""The names that docs/pytorch-compat.md lists as working exist, with the listed arguments."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ ROW = re.compile(r"^\| `([^`]+)`\s*\|")
 
 
 def rows():
-    """Each (section, text of the first column) of the sections that are names."""
+    """Yields (section, text of the first column) for the sections that list names."""
     section = None
     for line in DOCUMENT.read_text().splitlines():
         heading = SECTION.match(line)
@@ -52,7 +52,7 @@ class Compat(unittest.TestCase):
             return self.context
         return resolve(pytorch, section[len("pytorch.") :])
 
-    def test_every_name_is_there(self):
+    def test_every_documented_name_exists_with_its_arguments(self):
         listed = list(rows())
         self.assertGreater(len(listed), 80)
         for section, text in listed:
@@ -68,7 +68,7 @@ class Compat(unittest.TestCase):
         return function.args
 
     def assert_takes(self, found, written):
-        """The function takes the arguments that are written, in their order, with their defaults."""
+        """Asserts that the function has the documented arguments, in order and with their defaults."""
         stub = self.arguments_of(written)
         own = list(inspect.signature(found).parameters.values())
         if own and own[0].name == "self":

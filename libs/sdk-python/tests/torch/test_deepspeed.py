@@ -1,5 +1,5 @@
-"""The example with a DeepSpeed engine: the real package's where it can be imported, else one that
-has its documented interface.
+"""The example with a DeepSpeed engine: of the real package if it is installed, otherwise of a stand-in with its
+documented interface.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ DOUBLES = Path(__file__).with_name("doubles")
 
 
 def setUpModule():
-    """Loaded here, so that listing the tests does not wait for it."""
+    """Imports the frameworks here, so that listing the tests is fast."""
     global Checkpoints, configuration, initialize, torch
     if importlib.util.find_spec("deepspeed") is None:
         sys.path.insert(0, str(DOUBLES))
@@ -34,7 +34,7 @@ def setUpModule():
 
 
 class Resumes(FrameworkCase):
-    def test_killed_and_resumed_ends_with_the_same_weights(self):
+    def test_a_killed_and_resumed_deepspeed_training_ends_with_the_same_weights(self):
         self.run_example(SCRIPT, "steps=24", processes=2, name="whole")
         self.assertEqual(self.steps("validation", "whole"), [10, 20, 24])
 
@@ -69,7 +69,7 @@ class Resumes(FrameworkCase):
         else:
             self.assertEqual(one, other)
 
-    def test_other_ranks_are_refused(self):
+    def test_a_checkpoint_of_another_number_of_ranks_is_refused(self):
         self.run_example(SCRIPT, "steps=10", processes=2)
         with self.open_local() as ctx:
             with self.assertRaisesRegex(CheckpointError, "set slots_per_trial to 2"):
@@ -77,7 +77,7 @@ class Resumes(FrameworkCase):
 
 
 class Configuration(FrameworkCase):
-    def test_hyperparameters_over_the_file(self):
+    def test_hyperparameters_override_the_deepspeed_configuration(self):
         section = {"optimizer": {"params": {"lr": 0.5}}, "fp16": {"enabled": True}}
         base = {"optimizer": {"type": "Adam", "params": {"lr": 0.1, "eps": 1}}, "steps": 3}
         with self.open_local(local_hparams={"deepspeed": section}) as ctx:
@@ -95,7 +95,7 @@ class Configuration(FrameworkCase):
             with self.assertRaisesRegex(ValueError, "must be a section"):
                 configuration(ctx, base)
 
-    def test_missing_settings_are_named(self):
+    def test_a_missing_package_or_setting_is_named_in_the_error(self):
         def without():
             with mock.patch.dict(sys.modules, {"deepspeed": None}), self.open_local() as ctx:
                 said = "^trainyard.deepspeed needs the package deepspeed.* 'pip install deepspeed'"

@@ -1,4 +1,4 @@
-"""Random numbers while data is loaded, in processes of its own or not, depend on no interruption."""
+"""Random numbers that are drawn while data is loaded do not depend on worker processes or interruptions."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from trainyard import pytorch
 
 
 class Noisy(Dataset):
-    """Draws its samples, as augmentations do."""
+    """A dataset that draws random numbers for its samples, like augmentations."""
 
     def __len__(self):
         return 24
@@ -45,7 +45,7 @@ class Shuffling(IterableDataset):
 
 
 class LoadingProcesses(unittest.TestCase):
-    def test_draws_depend_on_neither_their_number_nor_an_interruption(self):
+    def test_random_numbers_depend_on_neither_worker_count_nor_interruption(self):
         def drawn(workers, skip, count):
             loader = pytorch.DataLoader(
                 Noisy(), batch_size=4, shuffle=True, num_workers=workers, collate_fn=list
@@ -58,7 +58,7 @@ class LoadingProcesses(unittest.TestCase):
         self.assertEqual(drawn(2, 5, 3), whole[5:8])
         self.assertEqual(len({draw for batch in whole for draw in batch}), 36)
 
-    def test_random_numbers_of_every_unit_are_the_same_with_every_number_of_processes(self):
+    def test_random_numbers_of_each_unit_are_equal_with_any_number_of_workers(self):
         class Tuples(BatchSampler):
             def __iter__(self):
                 return (tuple(batch) for batch in super().__iter__())
@@ -97,7 +97,7 @@ class LoadingProcesses(unittest.TestCase):
                 whole = list(itertools.islice(loaded(describe(1), 0), 9))
                 self.assertEqual(list(itertools.islice(loaded(describe(2), 5), 3)), whole[5:8])
 
-    def test_a_stream_has_generators_of_its_own(self):
+    def test_a_stream_has_its_own_random_states(self):
         def gather(samples):
             return [*samples, random.random()]
 

@@ -1,4 +1,4 @@
-"""The base of the tests of this folder; users without PyTorch do not pay for it."""
+"""The environment of the tests in this folder, and that the SDK works without PyTorch."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ SRC = Path(__file__).parents[2] / "src"
 
 
 class Environment(unittest.TestCase):
-    def test_a_step_computes_the_same_bits_each_time(self) -> None:
+    def test_a_training_step_computes_the_same_bits_each_time(self) -> None:
         self.assertEqual(weights_after_a_step(), weights_after_a_step())
 
     def test_the_core_of_the_sdk_imports_no_torch(self) -> None:

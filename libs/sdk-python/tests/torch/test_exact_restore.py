@@ -1,4 +1,4 @@
-"""Killed at any batch and resumed, a training is the one that was not disturbed, bit for bit."""
+"""A training that was killed at any batch and resumed equals an uninterrupted one, bit for bit."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ LENGTH = pytorch.Batch(24)
 
 
 class ManyParts(LineTrial):
-    """Two models, two optimizers, schedulers of each step mode, and callbacks with a state."""
+    """A trial with two models, two optimizers, schedulers of each step mode, and callbacks with a state."""
 
     def __init__(self, context):
         super().__init__(context)
@@ -76,8 +76,8 @@ class Counter(pytorch.PyTorchCallback):
 
 class ExactRestore(TrainerCase):
     def check(self, kind, kills, init=None, **fit):
-        """Kills a training at each of these batches, one after the other; each time the process
-        begins again with what is in the folder.
+        """Kills a training at each of these batches, one after the other; a new process continues from the folder
+        each time.
         """
         fit = {
             "max_length": LENGTH,
@@ -107,7 +107,7 @@ class ExactRestore(TrainerCase):
             with self.subTest(kill=kill):
                 self.check(LineTrial, [kill])
 
-    def test_again_and_again(self):
+    def test_restore_is_exact_after_several_kills(self):
         draw = random.Random(7)
         for _ in range(5):
             kills = sorted(draw.sample(range(24), 4))
@@ -133,13 +133,13 @@ class ExactRestore(TrainerCase):
             with self.subTest(kill=kill):
                 self.check(kind, [kill])
 
-    def test_restore_is_exact_with_random_numbers_of_a_dataset(self):
+    def test_restore_is_exact_with_a_dataset_that_draws_random_numbers(self):
         kind = type("Noisy", (LineTrial,), {"noisy": True})
         for kill in (7, 14):
             with self.subTest(kill=kill):
                 self.check(kind, [kill])
 
-    def test_restore_is_exact_with_random_numbers_of_loading_processes(self):
+    def test_restore_is_exact_with_worker_processes_that_draw_random_numbers(self):
         kind = type("Loading", (LineTrial,), {"noisy": True, "workers": 2})
         self.check(kind, [14])
 
@@ -180,7 +180,7 @@ class ExactRestore(TrainerCase):
             with self.subTest(kill=kill):
                 self.check(Streaming, [kill])
 
-    def test_restore_is_exact_with_parts_in_evaluation_mode(self):
+    def test_restore_is_exact_with_modules_in_evaluation_mode(self):
         class Frozen(ManyParts):
             def train_batch(self, batch, epoch_idx, batch_idx):
                 if batch_idx == 2:
@@ -189,10 +189,10 @@ class ExactRestore(TrainerCase):
 
         self.check(Frozen, [8])
 
-    def test_a_report_counts_the_batches_before_the_restart(self):
+    def test_a_report_after_a_restart_includes_the_batches_before_it(self):
         self.check(LineTrial, [20], reporting_period=pytorch.Batch(7))
 
-    def test_nothing_depends_on_validations_and_reports(self):
+    def test_validations_and_reports_do_not_change_the_weights(self):
         busy = self.train(name="busy", max_length=LENGTH, validation_period=pytorch.Batch(1))
         quiet = self.train(name="quiet", max_length=LENGTH, reporting_period=None)
         self.assert_same_weights(busy.model, quiet.model)

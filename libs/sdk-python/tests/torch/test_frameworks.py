@@ -12,19 +12,19 @@ from trainyard._frameworks import check_processes, require, store_together, uplo
 
 
 class Together(FrameworkCase):
-    def test_the_files_of_all_ranks_are_one_checkpoint(self):
+    def test_the_files_of_all_ranks_are_stored_in_one_checkpoint(self):
         def work():
             with self.open_together() as ctx:
                 with store_together(ctx, {"steps_completed": 1}) as (folder, uuid):
                     (folder / f"of-{ctx.distributed.rank}").write_text(uuid)
-                # Every rank can read it: the checkpoint is stored when the block ends.
+                # Every rank can read the checkpoint, because it is stored when the block ends.
                 self.assertEqual(ctx.checkpoint.get_metadata(uuid), {"steps_completed": 1})
 
         self.assertEqual(in_children(3, work), [0, 0, 0])
         stored = {file.name for file in self.latest().iterdir()}
         self.assertEqual(stored, {"metadata.json", "of-0", "of-1", "of-2"})
 
-    def test_a_failure_on_one_rank_is_raised_on_all_and_the_next_is_stored(self):
+    def test_an_error_on_one_rank_is_raised_on_all_and_the_next_checkpoint_is_stored(self):
         def work():
             with self.open_together() as ctx:
                 for failing in (0, 1):
@@ -46,7 +46,7 @@ class Together(FrameworkCase):
         lines = (self.folder / "here/checkpoints/complete.ndjson").read_text().split()
         self.assertEqual(len(lines), 1)
 
-    def test_a_file_that_several_hosts_have_is_taken_from_the_first(self):
+    def test_a_file_that_several_hosts_have_is_stored_by_the_first(self):
         def work():
             rank = os.environ["RANK"]
             os.environ.update(
@@ -67,11 +67,11 @@ class Together(FrameworkCase):
 
 
 class Complaints(FrameworkCase):
-    def test_a_missing_package_is_one_sentence(self):
+    def test_a_missing_package_is_named_with_its_installation(self):
         with self.assertRaisesRegex(ImportError, "^us needs the package no_such.*install no_such"):
             require("no_such.part", "us")
 
-    def test_other_processes_than_the_run_knows(self):
+    def test_a_number_of_processes_other_than_the_runs_is_refused(self):
         with self.open_local() as ctx:
             with self.assertRaisesRegex(ValueError, "the Trainer has 4 processes and the run 1"):
                 check_processes(ctx, 4, "Trainer")

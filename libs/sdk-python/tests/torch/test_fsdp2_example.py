@@ -1,7 +1,7 @@
-"""examples/fsdp2, through the launcher: sharded over processes, and restored by another number.
+"""Tests of examples/fsdp2: sharded over processes, and restored with another number of processes.
 
-The training that nothing interrupts is the launcher's; those beside it are forked, which must make no
-difference, and saves importing PyTorch for each process.
+The uninterrupted training runs under the launcher. The others run in forked processes, which must not change the
+result and which saves importing PyTorch in each process.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ STEPS = 20
 
 
 def setUpModule() -> None:
-    """Loaded here, for all the forks; listing the tests does not wait for it."""
+    """Imports torch once for all forked processes; listing the tests stays fast."""
     importlib.import_module("torch").set_num_threads(1)
     load_ahead()
     for module in ("checkpoint.state_dict", "device_mesh", "fsdp"):
@@ -71,7 +71,7 @@ class Fsdp2(FrameworkCase):
         script = str(SCRIPT.relative_to(ROOT / "examples"))
         self.run_example(script, f"steps={steps}", processes=processes, name=name)
 
-    def test_interrupted_it_ends_as_if_it_had_not_been(self) -> None:
+    def test_an_interrupted_fsdp2_training_ends_like_an_uninterrupted_one(self) -> None:
         calm, broken, moved = (self.folder / name for name in ("calm", "broken", "moved"))
         launch(calm, slots=2)
         self.train("broken", processes=2, steps=STEPS // 2)

@@ -1,4 +1,4 @@
-"""Habits of trials written for Determined: what they rely on without a word."""
+"""Implicit assumptions of trials that were written for Determined."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ Mode = pytorch.LRScheduler.StepMode
 
 
 class Habits(TrainerCase):
-    def test_periods_given_as_a_list_act_at_each_of_its_counts(self):
+    def test_a_period_given_as_a_list_is_due_at_each_of_its_counts(self):
         class Noting(LineTrial):
             def build_callbacks(self):
                 self.notes = notes = []
@@ -37,7 +37,7 @@ class Habits(TrainerCase):
         with self.assertRaisesRegex(ValueError, r"pytorch.Batch\(0\)"):
             pytorch.Batch([3, 0])
 
-    def test_epoch_hooks_may_leave_out_the_index(self):
+    def test_epoch_hooks_without_the_index_are_called_with_a_warning(self):
         epochs = []
 
         class Old(pytorch.PyTorchCallback):
@@ -54,7 +54,7 @@ class Habits(TrainerCase):
         warned = [line for line in log.output if "without epoch_idx" in line]
         self.assertEqual(len(warned), 1, log.output)
 
-    def test_a_scheduler_stays_what_it_is(self):
+    def test_wrap_lr_scheduler_returns_the_same_scheduler(self):
         class Scheduled(LineTrial):
             def __init__(self, context):
                 super().__init__(context)
@@ -63,7 +63,7 @@ class Habits(TrainerCase):
 
         self.assertTrue(self.train(Scheduled).same)
 
-    def test_a_scheduler_that_goes_by_a_metric(self):
+    def test_a_plateau_scheduler_is_accepted_only_with_manual_step(self):
         class Plateau(LineTrial):
             mode = Mode.MANUAL_STEP
 
@@ -112,7 +112,7 @@ class Habits(TrainerCase):
         self.assertEqual(resumed.firsts, calm.firsts[6:])
         self.assert_same_weights(calm.model, resumed.model)
 
-    def test_a_reducer_by_its_earlier_place(self):
+    def test_a_reducer_can_be_wrapped_by_context_experimental(self):
         class Reduced(LineTrial):
             def __init__(self, context):
                 super().__init__(context)
@@ -126,7 +126,7 @@ class Habits(TrainerCase):
         self.train(Reduced)
         self.assertEqual(self.reports(group="validation")[10]["count"], 3)
 
-    def test_a_sharded_model_is_refused(self):
+    def test_a_model_sharded_by_fully_shard_is_refused(self):
         class Sharded(LineTrial):
             def build_model(self):
                 from torch.distributed.fsdp import fully_shard

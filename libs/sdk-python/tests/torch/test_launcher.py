@@ -1,4 +1,6 @@
-"""Real DDP training over gloo under the launcher: the first failure is reported, whatever gloo says."""
+"""Real DDP training over gloo under the launcher: the reported failure is the first one, not gloo's errors about
+it.
+"""
 
 from __future__ import annotations
 
@@ -37,7 +39,7 @@ TRAINING = """
 class Training(LaunchCase):
     timeout_s = 480
 
-    def test_training_on_two_nodes(self):
+    def test_a_training_on_two_nodes_reports_and_ends_as_finished(self):
         self.both(TRAINING.format("pass"), 0)
         self.assertEqual(len(self.platform.values("training", "loss")), 20)
         self.run_dir = self.folder / "run-0"
@@ -49,7 +51,7 @@ class Training(LaunchCase):
         processes = [self.node(script, node=n, **more) for n in (0, 1)]
         return [self.finish(process, code)[1] for process in processes]
 
-    def test_the_first_failure_is_reported_not_what_gloo_says_of_it(self):
+    def test_the_first_failure_is_reported_instead_of_gloos_errors(self):
         for how, code, said in (
             ('raise ValueError("boom")', 1, "^rank 1: ValueError: boom"),
             ("os.kill(os.getpid(), signal.SIGKILL)", 137, "^rank 1: was ended by SIGKILL"),
@@ -61,7 +63,7 @@ class Training(LaunchCase):
                     self.assertRegex(self.end()["message"], said)
                     (self.run_dir / "end.json").unlink()
 
-    def test_a_script_without_the_sdk(self):
+    def test_the_rank_that_ended_early_is_named_for_a_script_without_the_sdk(self):
         plain = TRAINING.replace("with trainyard.init(distributed=together) as ctx:", "if True:")
         lines = [line for line in plain.splitlines() if "ctx." not in line and "break" not in line]
         script = "\n".join(lines).format("os._exit(0)")

@@ -1,4 +1,4 @@
-"""Lightning's Trainer with our logger, callback and loader, by the real package."""
+"""Lightning's Trainer with Trainyard's logger, callback and loader, with the real package."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ BATCHES = 7
 
 
 def setUpModule():
-    """Loaded here, so that listing the tests does not wait for it."""
+    """Imports the frameworks here, so that listing the tests is fast."""
     global Callback, Environment, Logger, Model, ResumableDataLoader, lightning, torch
     import logging
 
@@ -35,7 +35,7 @@ def setUpModule():
 
 def model_class():
     class Model(lightning.LightningModule):
-        """Drops out, schedules its rate, and draws a random number in each validation."""
+        """A model with dropout and a learning rate schedule that draws a random number in each validation."""
 
         def __init__(self):
             super().__init__()
@@ -78,7 +78,7 @@ class LightningCase(FrameworkCase):
         )
         model = Model()
         loader = ResumableDataLoader(data, ctx, batch_size=4, shuffle=True)
-        # Draws from torch's own random numbers at each validation.
+        # This loader draws torch's random numbers at each validation.
         validation = torch.utils.data.DataLoader(data, batch_size=14, shuffle=True)
         callback.fit(trainer, model, loader, validation)
         return trainer, [p.detach().clone() for p in model.parameters()]
@@ -93,7 +93,7 @@ class LightningCase(FrameworkCase):
 
 
 def at_step(step, act):
-    """A callback that acts at the end of a step."""
+    """Returns a callback that runs ``act`` at the end of a step."""
 
     class AtStep(lightning.Callback):
         def on_train_batch_end(self, trainer, module, outputs, batch, index):
@@ -104,7 +104,7 @@ def at_step(step, act):
 
 
 class Reports(LightningCase):
-    def test_metrics_by_stage_and_progress(self):
+    def test_metrics_are_reported_by_stage_together_with_progress(self):
         self.train("here")
         self.assertEqual(self.steps("training"), [5, 10, 15, 20])
         self.assertEqual(self.steps("validation"), [7, 14, 21])
@@ -113,7 +113,7 @@ class Reports(LightningCase):
         told = [report["metrics"]["progress"] for report in self.reports("progress")]
         self.assertEqual(told, sorted(told))
 
-    def test_names_decide_without_the_callback(self):
+    def test_without_the_callback_metric_names_decide_the_group(self):
         with self.open_local() as ctx:
             Logger(ctx).log_metrics({"val_loss": 1.0, "loss": 2.0, "epoch": 0}, 6)
         self.assertEqual(self.reports("validation")[0]["metrics"], {"val_loss": 1.0, "epoch": 0})
@@ -121,9 +121,10 @@ class Reports(LightningCase):
 
 
 class Resumes(LightningCase):
-    def test_killed_and_resumed_ends_with_the_same_weights(self):
+    def test_a_killed_and_resumed_lightning_training_ends_with_the_same_weights(self):
         _, whole = self.train("whole")
-        # Before the first checkpoint, within epochs, at the end of one and after the last.
+        # The steps are before the first checkpoint, within epochs, at the end of an epoch and after the last
+        # checkpoint.
         for step in (2, 5, 7, 8, 16, 21):
             with self.subTest(step=step):
                 name = f"killed-{step}"
@@ -133,7 +134,7 @@ class Resumes(LightningCase):
                 self.assertEqual(trainer.global_step, EPOCHS * BATCHES)
                 self.assert_same(weights, whole)
 
-    def test_accumulated_gradients_and_validation_within_an_epoch(self):
+    def test_resuming_is_exact_with_accumulated_gradients_and_validations_in_an_epoch(self):
         given = {"accumulate_grad_batches": 2, "val_check_interval": 3, "every": 1}
         _, whole = self.train("whole", **given)
         for step in (2, 4, 6):
@@ -142,7 +143,7 @@ class Resumes(LightningCase):
                 in_a_child(lambda: self.train(name, at_step(step, kill_myself), **given))
                 self.assert_same(self.train(name, **given)[1], whole)
 
-    def test_a_complete_checkpoint_is_trained_no_further(self):
+    def test_a_checkpoint_of_a_completed_training_is_not_trained_further(self):
         for length in ({"max_epochs": 2}, {"max_epochs": -1, "max_steps": 10}):
             name = str(len(length))
             _, whole = self.train(name, **length)
@@ -151,7 +152,7 @@ class Resumes(LightningCase):
 
 
 class Stops(LightningCase):
-    def test_stopped_at_a_step_that_stored_a_checkpoint(self):
+    def test_a_stop_request_ends_the_training_at_a_step_with_a_checkpoint(self):
         _, whole = self.train("whole")
         for step in (5, 7):
             with self.subTest(step=step):
@@ -176,13 +177,13 @@ class Stops(LightningCase):
 
 
 class Together(LightningCase):
-    """Two processes, that Lightning did not start."""
+    """Tests with two processes that Lightning did not start."""
 
     def train(self, name, *others, **arguments):
         with self.open_together(name, local_seed=9) as ctx:
             self.fit(ctx, *others, plugins=[Environment(ctx)], strategy="ddp", **arguments)
 
-    def test_killed_and_resumed_ends_with_the_same_weights_on_all_ranks(self):
+    def test_two_killed_and_resumed_ranks_end_with_the_same_weights(self):
         self.assertEqual(in_children(2, lambda: self.train("whole")), [0, 0])
         self.assertEqual(self.steps("validation", "whole"), [4, 8, 12])
 
@@ -201,7 +202,7 @@ class Together(LightningCase):
 
 
 class Example(LightningCase):
-    def test_it_runs_and_continues_alone_and_with_another(self):
+    def test_the_lightning_example_runs_and_continues_with_one_and_two_processes(self):
         for epochs in (1, 2):
             self.run_example("lightning/train.py", f"epochs={epochs}")
         self.assertEqual(self.steps("validation", run=1), [50])
@@ -209,7 +210,7 @@ class Example(LightningCase):
         self.run_example("lightning/train.py", "epochs=1", processes=2, name="two")
         self.assertEqual(self.steps("validation", "two"), [25])
 
-    def test_the_package_of_another_name(self):
+    def test_the_package_pytorch_lightning_is_supported(self):
         script = """
             import sys
             import pytorch_lightning as old
@@ -224,7 +225,7 @@ class Example(LightningCase):
 
 
 class Loaders(LightningCase):
-    def test_a_state_leaves_out_what_was_given(self):
+    def test_a_resumed_loader_skips_the_batches_that_were_yielded(self):
         with self.open_local() as ctx:
 
             def make():
@@ -244,7 +245,7 @@ class Loaders(LightningCase):
 
 
 class Misuse(LightningCase):
-    def test_periods_and_processes(self):
+    def test_invalid_periods_and_numbers_of_processes_are_refused(self):
         with self.open_local() as ctx:
             with self.assertRaisesRegex(ValueError, "every_n_epochs must be 1 or more"):
                 Callback(ctx, every_n_epochs=0)

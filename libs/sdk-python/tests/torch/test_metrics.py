@@ -1,4 +1,4 @@
-"""The values of each batch on each rank become the reported ones."""
+"""The values of each batch on each rank are combined to the reported values."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from trainyard.pytorch.metrics import MetricReducer, MetricReducers, Reducer
 
 
 class Rank:
-    """One of several threads that gather from each other, in the place of processes."""
+    """A rank that is a thread instead of a process, and gathers values from the other threads."""
 
     def __init__(self, rank, parts, barrier):
         self.rank = rank
@@ -31,7 +31,7 @@ class Rank:
 
 
 def on_ranks(count, work):
-    """The results of ``work(distributed)`` on each rank."""
+    """Returns the results of ``work(distributed)`` on each rank."""
     parts, barrier, results = [None] * count, threading.Barrier(count), [None] * count
 
     def run(rank):
@@ -50,14 +50,14 @@ def on_ranks(count, work):
 
 
 class Training(unittest.TestCase):
-    def test_the_mean_over_batches_and_ranks(self):
+    def test_a_training_metric_is_the_mean_over_batches_and_ranks(self):
         def work(distributed):
             batches = [{"loss": torch.tensor(float(distributed.rank + step))} for step in range(4)]
             return metrics.average_training_metrics(distributed, batches)
 
         self.assertEqual(on_ranks(2, work), [{"loss": 2.0}] * 2)
 
-    def test_a_metric_counts_where_it_is(self):
+    def test_a_training_metric_is_averaged_over_the_batches_that_have_it(self):
         def work(distributed):
             batches = [{"d": 1.0}, {"d": 3.0, "g": 10 * (distributed.rank + 1)}]
             if distributed.rank == 1:
@@ -66,7 +66,7 @@ class Training(unittest.TestCase):
 
         self.assertEqual(on_ranks(2, work), [{"d": 2.0, "g": 15.0, "own": 5.0}] * 2)
 
-    def test_values_that_are_not_finite_show_in_the_average(self):
+    def test_the_average_of_values_with_a_nan_is_nan(self):
         def work(distributed):
             values = [math.nan if distributed.rank else 1.0, 1.0]
             return metrics.average_training_metrics(distributed, [{"a": v} for v in values])
@@ -74,12 +74,12 @@ class Training(unittest.TestCase):
         for found in on_ranks(2, work):
             self.assertTrue(math.isnan(found["a"]))
 
-    def test_no_batches(self):
+    def test_the_metrics_of_no_batches_are_empty(self):
         self.assertEqual(on_ranks(1, lambda d: metrics.average_training_metrics(d, [])), [{}])
 
 
 class Validation(unittest.TestCase):
-    def test_batches_weigh_by_their_samples(self):
+    def test_a_validation_average_weights_batches_by_their_samples(self):
         values = [1.0, 0.0, 1.0, 0.0, 1.0]
 
         def work(distributed):
@@ -90,7 +90,7 @@ class Validation(unittest.TestCase):
         for ranks in (1, 2, 3, 5, 7):
             self.assertEqual(on_ranks(ranks, work), [{"accuracy": 9 / 17}] * ranks)
 
-    def test_each_metric_by_its_reducer(self):
+    def test_each_validation_metric_is_combined_by_its_reducer(self):
         reducers = {"sum": Reducer.SUM, "max": Reducer.MAX, "min": Reducer.MIN, "avg": Reducer.AVG}
 
         def work(distributed):
@@ -101,14 +101,14 @@ class Validation(unittest.TestCase):
         expected = {"sum": 6.0, "max": 4.0, "min": -1.0, "avg": 2.0}
         self.assertEqual(on_ranks(3, work), [expected] * 3)
 
-    def test_nan_counts_at_every_place(self):
+    def test_the_maximum_is_nan_if_any_value_is_nan(self):
         for values in ([1.0, math.nan], [math.nan, 1.0]):
             found = metrics.reduce_validation_metrics(
                 Rank(0, [None], None), [{"a": v} for v in values], [1, 1], Reducer.MAX
             )
             self.assertTrue(math.isnan(found["a"]))
 
-    def test_reducers_that_are_none(self):
+    def test_a_missing_or_invalid_reducer_is_refused(self):
         one = Rank(0, [None], None)
         with self.assertRaisesRegex(ValueError, "no reducer for the metric 'a'"):
             metrics.reduce_validation_metrics(one, [{"a": 1.0}], [1], {"b": Reducer.AVG})
@@ -119,7 +119,7 @@ class Validation(unittest.TestCase):
 
 
 class Returned(unittest.TestCase):
-    def test_metrics_that_a_batch_may_return(self):
+    def test_valid_results_of_a_batch_become_numbers(self):
         weight = torch.ones(1, requires_grad=True)
         found = metrics.metrics_of(
             {"a": weight * 2, "b": numpy.float32(1.5), "c": True, "d": None, "e": numpy.ones((1,))},
@@ -131,13 +131,13 @@ class Returned(unittest.TestCase):
         self.assertNotIn("d", found)
         self.assertEqual(list(metrics.metrics_of(torch.ones(()), "train_batch")), ["loss"])
 
-    def test_a_later_change_in_place_is_not_seen(self):
+    def test_a_later_change_of_a_returned_tensor_does_not_change_the_metric(self):
         loss = torch.zeros(())
         found = metrics.metrics_of({"loss": loss}, "train_batch")
         loss.add_(1)
         self.assertEqual(found["loss"].item(), 0.0)
 
-    def test_metrics_that_a_batch_may_not_return(self):
+    def test_invalid_results_of_a_batch_are_refused(self):
         for returned, error, text in (
             ("loss", TypeError, "train_batch returned a str: return a dict"),
             (None, TypeError, "train_batch returned a NoneType: return a dict"),
@@ -166,7 +166,7 @@ class Mean(MetricReducer):
 
 
 class Custom(unittest.TestCase):
-    def test_over_ranks(self):
+    def test_reducers_combine_the_values_of_all_ranks(self):
         def work(distributed):
             reducers = MetricReducers(distributed)
             mean = reducers.wrap_reducer(Mean(), name="mean")
@@ -180,14 +180,14 @@ class Custom(unittest.TestCase):
         expected = ({"mean": 2.0}, {"mean": 2.0, "order": [0, 1, 2, 3, 4]})
         self.assertEqual(on_ranks(2, work), [expected] * 2)
 
-    def test_reset_forgets(self):
+    def test_reset_discards_the_values_of_a_reducer(self):
         reducers = MetricReducers(Rank(0, [None], None))
         fed = reducers.wrap_reducer(len, name="n")
         fed.update(1)
         reducers.reset_reducers()
         self.assertEqual(reducers.reduce_metrics(for_training=True), {"n": 0})
 
-    def test_a_tensor_of_one_element_is_a_number(self):
+    def test_a_reducers_tensor_of_one_element_becomes_a_number(self):
         reducers = MetricReducers(Rank(0, [None], None))
         reducers.wrap_reducer(lambda fed: torch.ones(1, 1), name="one")
         reducers.wrap_reducer(lambda fed: {"all": [1, 2], "two": numpy.ones(())})
@@ -201,7 +201,7 @@ class Custom(unittest.TestCase):
             reducers.wrap_reducer(reducer, **options)
             reducers.reduce_metrics(for_training=True)
 
-    def test_errors_name_the_reducer(self):
+    def test_errors_of_a_reducer_name_it(self):
         def broken(fed):
             return 1 / 0
 
@@ -216,7 +216,7 @@ class Custom(unittest.TestCase):
         self.assert_says(TypeError, "wrap_reducer takes a function or an object", Mean)
         self.assert_says(TypeError, "wrap_reducer takes a function or an object", 3)
 
-    def test_names_are_given_once(self):
+    def test_a_reducer_or_a_name_that_is_registered_twice_is_refused(self):
         reducers = MetricReducers(Rank(0, [None], None))
         mean = reducers.wrap_reducer(Mean(), name="m")
         with self.assertRaisesRegex(ValueError, "twice with the same Mean"):

@@ -1,4 +1,4 @@
-"""Parts of Determined that a ported trial or script may still have, and the messages about them."""
+"""Remainders of Determined in a ported trial or script, and the messages about them."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ class Ported(TrainerCase):
         names = ["STEP_EVERY_EPOCH", "STEP_EVERY_BATCH", "MANUAL_STEP", "STEP_EVERY_OPTIMIZER_STEP"]
         self.assertEqual([Mode(number).name for number in (1, 2, 3, 4)], names)
 
-    def test_a_hook_that_nobody_calls_draws_a_warning(self):
+    def test_a_hook_that_is_never_called_causes_a_warning(self):
         class Old(LineTrial):
             def build_callbacks(self):
                 class Saving(pytorch.PyTorchCallback):
@@ -36,7 +36,7 @@ class Ported(TrainerCase):
         self.assertRegex(said, "on_checkpoint_end.*never called.*on_checkpoint_write_end")
         self.assertRegex(said, "on_training_stat.*never called.*on_training_start")
 
-    def test_a_writer_inside_of_the_writer(self):
+    def test_the_tensorboard_writer_has_the_attribute_writer(self):
         class Drawing(LineTrial):
             def train_batch(self, batch, epoch_idx, batch_idx):
                 self.context.get_tensorboard_writer().writer.add_scalar("a", 1, batch_idx)
@@ -90,7 +90,7 @@ class Ported(TrainerCase):
                 ):
                     importlib.import_module(f"trainyard.pytorch.{name}")
 
-    def test_several_slots_need_the_launcher(self):
+    def test_a_single_process_for_several_slots_is_refused(self):
         task = {
             "TRAINYARD_TRIAL_ID": "1.1",
             "TRAINYARD_EXPERIMENT_ID": "1",
@@ -105,7 +105,7 @@ class Ported(TrainerCase):
                 with pytorch.init():
                     pass
 
-    def test_invalid_hyperparameters(self):
+    def test_invalid_hp_in_a_training_ends_the_script_with_exit_code_0(self):
         from trainyard import InvalidHP
 
         class Impossible(LineTrial):

@@ -1,4 +1,4 @@
-"""Profiling of a trial: it changes nothing that is trained, and what it finds is where it should be."""
+"""Profiling of a trial does not change its training, and the profile is complete."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ PROFILED = {"exp_conf": {"profiling": {"enabled": True}}}
 
 
 class Slow(LineTrial):
-    """Long enough to be sampled."""
+    """A trial that is slow enough to be sampled."""
 
     def train_batch(self, batch, epoch_idx, batch_idx):
         time.sleep(0.02)
@@ -66,7 +66,7 @@ class ProfilingCase(TrainerCase):
 
 
 class Training(ProfilingCase):
-    def test_training_is_the_same_with_and_without_profiling_bit_for_bit(self):
+    def test_a_training_has_the_same_weights_with_and_without_profiling(self):
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             traced = self.train(Traced, name="on", init=PROFILED, max_length=pytorch.Batch(20))
@@ -79,7 +79,7 @@ class Training(ProfilingCase):
         self.assertEqual(self.of_machines("off"), [])
         self.assertFalse((self.folder / "off/tensorboard").exists())
 
-    def test_the_batches_and_their_samples_are_counted(self):
+    def test_the_throughput_has_the_batches_and_their_samples(self):
         self.train(Slow, init=PROFILED, max_length=pytorch.Batch(12))
         found = self.throughput("a")
         self.assertGreater(found["batches_per_second"], 1)
@@ -87,7 +87,7 @@ class Training(ProfilingCase):
         self.assertAlmostEqual(ratio, Slow.batch_size, 3)
         self.assertEqual({line["stepsCompleted"] for line in self.of_machines()}, {12})
 
-    def test_the_trial_says_how_many_samples_a_batch_has_and_need_not(self):
+    def test_get_batch_length_is_used_and_may_fail(self):
         class Told(Slow):
             def get_batch_length(self, batch):
                 return 100
@@ -108,12 +108,12 @@ class Training(ProfilingCase):
         self.train(Silent, name="b", init=PROFILED, max_length=pytorch.Batch(6))
         self.assertEqual(list(self.throughput("b")), ["batches_per_second"])
 
-    def test_fit_can_turn_it_on_for_itself(self):
+    def test_profiling_enabled_in_fit_samples_the_machine(self):
         self.train(Slow, max_length=pytorch.Batch(6), profiling_enabled=True)
         groups = {line["group"] for line in self.of_machines()}
         self.assertLessEqual({"cpu", "throughput"}, groups)
 
-    def test_the_trainer_takes_the_first_and_last_batch_to_profile(self):
+    def test_configure_profiler_limits_the_sampled_batches(self):
         class Bounded(LineTrial):
             def __init__(self, context):
                 super().__init__(context)
@@ -128,11 +128,12 @@ class Training(ProfilingCase):
                 return super().train_batch(batch, epoch_idx, batch_idx)
 
         self_ = self
-        # Not by the configuration too: a slow start would be sampled before the trainer gets them.
+        # Profiling is not also enabled in the configuration: a slow start would be sampled before the trainer sets
+        # the batches.
         self.train(Bounded)
         self.assertEqual(self.of_machines(), [])
 
-    def test_traces_lie_with_the_tensorboard_files(self):
+    def test_traces_are_stored_with_the_tensorboard_files(self):
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             self.train(Traced)
@@ -143,7 +144,7 @@ class Training(ProfilingCase):
         self.assertEqual(steps, {"ProfilerStep#2", "ProfilerStep#3", "ProfilerStep#4"})
         self.assertIn("aten::linear", names)
 
-    def test_metrics_and_what_the_trial_writes_are_in_tensorboard(self):
+    def test_metrics_and_the_trials_events_are_readable_in_tensorboard(self):
         from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
 
         self.train(Written)
@@ -155,7 +156,7 @@ class Training(ProfilingCase):
         (reported,) = self.reports("a", "validation").values()
         self.assertAlmostEqual(error.value, reported["error"], 5)
 
-    def test_a_trial_that_writes_is_loaded_for_inference_and_adds_nothing(self):
+    def test_a_trial_that_is_loaded_for_inference_adds_no_tensorboard_files(self):
         self.train(Written)
         written = set((self.folder / "a/tensorboard").rglob("*"))
         (checkpoint,) = [one.parent for one in (self.folder / "a").rglob("metadata.json")]

@@ -1,7 +1,6 @@
-"""A training of any parts, killed at any moment and resumed, equals one that was not: bit for
-bit, with each report once. The trainings are made up from seeds; a failure names the seed.
-
-``TRAINYARD_RECIPES=first:count`` runs others than those of every day.
+"""A training with random parts that was killed at random points and resumed equals an uninterrupted one: bit for
+bit, with each report once. The trainings are drawn from seeds; a failure names the seed.
+``TRAINYARD_RECIPES=first:count`` runs other seeds than the default ones.
 """
 
 from __future__ import annotations
@@ -23,7 +22,7 @@ FIRST, COUNT = map(int, os.environ.get("TRAINYARD_RECIPES", "0:4").split(":"))
 
 class Recipes(FrameworkCase):
     def run_once(self, recipe, name, kill=None):
-        """Runs one process for each rank; returns how each ended."""
+        """Runs one process for each rank; returns their exit codes."""
         folder = self.folder / name
         folder.mkdir(exist_ok=True)
 
@@ -33,7 +32,7 @@ class Recipes(FrameworkCase):
                     try:
                         train(recipe, folder, kill)
                     except BaseException:
-                        # A rank that loses a killed neighbour says so, and nobody has to read it.
+                        # A rank prints an error about a killed rank, which nothing reads.
                         said.write(traceback.format_exc())
                         said.flush()
                         os._exit(1)
@@ -43,7 +42,7 @@ class Recipes(FrameworkCase):
         return in_children(recipe["ranks"], work)
 
     def reports_of(self, name, timed):
-        """The metrics by group and step; those of later runs count."""
+        """Returns the metrics by group and step; those of later runs replace earlier ones."""
         found = {}
         runs = sorted((self.folder / name).glob("run-*"), key=lambda run: int(run.name[4:]))
         for run in runs:
@@ -61,7 +60,7 @@ class Recipes(FrameworkCase):
         return {key: value for key, value in found.items() if key[0] == "validation"}
 
     def check(self, recipe):
-        """Runs it as it is, then with its kills."""
+        """Runs the recipe without and with its kills, and compares the results."""
         timed = is_timed(recipe)
         said = self.folder / "said"
         codes = self.run_once(recipe, "whole")
@@ -77,7 +76,7 @@ class Recipes(FrameworkCase):
         )
         whole, killed = self.reports_of("whole", timed), self.reports_of("killed", timed)
         if timed:
-            # Reports by the clock come at other batches, where the weights are the same.
+            # Reports with a period in seconds occur at different batches, so only common ones are compared.
             both = whole.keys() & killed.keys()
             whole, killed = {key: whole[key] for key in both}, {key: killed[key] for key in both}
         self.assertEqual(json.dumps(whole_of(whole)), json.dumps(whole_of(killed)))
@@ -90,7 +89,7 @@ class Recipes(FrameworkCase):
                 del one["callbacks"], other["callbacks"]
             self.assertEqual(differences(one, other, f"rank {rank}"), [])
 
-    def test_killed_and_resumed(self):
+    def test_killed_and_resumed_recipes_equal_uninterrupted_ones(self):
         load_ahead()
         for seed in range(FIRST, FIRST + COUNT):
             recipe = recipe_of(seed)
@@ -102,12 +101,12 @@ class Recipes(FrameworkCase):
 
 
 def whole_of(reports):
-    """With keys that JSON has, in order."""
+    """Returns the reports in order, with keys that JSON can represent."""
     return sorted([group, step, metrics] for (group, step), metrics in reports.items())
 
 
 def differences(one, other, place):
-    """Where two states differ, to the bit."""
+    """Yields the places at which two states differ in any bit."""
     if isinstance(one, torch.Tensor) and isinstance(other, torch.Tensor):
         same = one.dtype == other.dtype and torch.equal(one.nan_to_num(), other.nan_to_num())
         return [] if same else [place]

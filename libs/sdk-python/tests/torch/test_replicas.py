@@ -1,6 +1,4 @@
-"""A trial in two processes is one training, whose gradients, metrics, stops and checkpoints are
-shared.
-"""
+"""A trial in two processes is one training: its processes share gradients, metrics, stops and checkpoints."""
 
 from __future__ import annotations
 
@@ -22,7 +20,7 @@ fork = multiprocessing.get_context("fork")
 
 
 def rank_of(place, said, arguments):
-    """A rank's process: the script, with its own environment and its own stderr."""
+    """Runs the script as one rank, with the rank's environment and stderr."""
     os.environ.update({name: str(value) for name, value in place.items()})
     with open(said, "w") as file:
         os.dup2(file.fileno(), 2)
@@ -32,8 +30,8 @@ def rank_of(place, said, arguments):
 
 class Replicas(TrainerCase):
     def run_all(self, name, *arguments, size=SIZE):
-        """Runs the script once for each rank, as a launcher does, in forks of this process, which has
-        imported PyTorch already. Returns how each rank ended and what it said on stderr.
+        """Runs the script once for each rank, in forks of this process, which has imported PyTorch already.
+        Returns the exit code and the stderr of each rank.
         """
         (self.folder / name).mkdir(exist_ok=True)
         port = free_port()
@@ -70,14 +68,14 @@ class Replicas(TrainerCase):
     def weights(self, name, rank):
         return torch.load(self.folder / name / f"weights-{rank}.pt")
 
-    def test_killed_and_resumed_is_the_one_that_was_not_disturbed(self):
+    def test_killed_and_resumed_replicas_equal_uninterrupted_ones(self):
         said = self.run_well("whole", "plain")
-        # Fourteen batches, of which every third takes a step.
+        # A step follows every third of the fourteen batches.
         self.assertEqual([rank["exchanges"] for rank in said], [4, 4])
         codes, _ = self.run_all("resumed", "dying", "7")
         self.assertEqual(codes[1], -9)
         self.assertNotEqual(codes[0], 0)
-        # With three batches a step, this one is in the middle of it.
+        # With a step every three batches, this checkpoint is within an accumulation.
         self.assertEqual(self.checkpoints("resumed")[-1], 6)
         self.run_well("resumed", "plain")
         for rank in range(SIZE):
@@ -91,12 +89,12 @@ class Replicas(TrainerCase):
             found = self.reports("whole", group)
             self.assertEqual(found, self.reports("resumed", group))
         self.assertEqual(sorted(found), [5, 10, 14])
-        # With fewer processes it is another training, which continues all the same.
+        # With fewer processes the training differs, but it continues.
         (alone,) = self.run_well("whole", "longer", size=1)
         self.assertEqual(alone["batches"], 2)
         self.assertEqual(sorted(self.reports("whole", "validation")), [5, 10, 14, 15, 16])
 
-    def test_one_rank_stops_all_at_the_same_batch(self):
+    def test_a_stop_on_one_rank_stops_all_ranks_at_the_same_batch(self):
         said = self.run_well("stopped", "stopping")
         self.assertEqual(said[0]["batches"], said[1]["batches"])
         self.assertGreater(said[0]["batches"], 5)

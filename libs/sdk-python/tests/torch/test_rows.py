@@ -1,4 +1,4 @@
-"""Batches of tensors in memory are what their samples would be stacked to."""
+"""Batches from tensors in memory equal the stacked samples."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from trainyard import pytorch
 
 class TensorsInMemory(unittest.TestCase):
     def stacked(self, dataset, **options):
-        """The same batches from a dataset of another kind, which is read sample by sample."""
+        """Returns the same batches from another kind of dataset, which is read sample by sample."""
 
         class Samples(TensorDataset):
             pass
@@ -33,7 +33,7 @@ class TensorsInMemory(unittest.TestCase):
                 self.assertEqual(one.stride(), another.stride())
                 self.assertTrue(torch.equal(one, another))
 
-    def test_whole_batches_are_what_their_samples_are_stacked_to(self):
+    def test_batches_of_tensors_equal_their_stacked_samples(self):
         images = torch.randn(23, 3, 4, 4).to(memory_format=torch.channels_last)
         across = torch.randn(6, 23).t()
         kinds = (torch.arange(23), torch.rand(23) < 0.5, torch.randn(23, 2).to(torch.bfloat16))
@@ -41,7 +41,7 @@ class TensorsInMemory(unittest.TestCase):
         for options in ({"shuffle": True}, {}, {"drop_last": True}):
             self.assert_same(self.given(dataset, **options), self.stacked(dataset, **options))
 
-    def test_they_are_not_taken_apart(self):
+    def test_plain_tensors_are_not_read_sample_by_sample(self):
         class Watched(torch.Tensor):
             taken = 0
 
@@ -52,18 +52,18 @@ class TensorsInMemory(unittest.TestCase):
         loader = pytorch.DataLoader(TensorDataset(torch.arange(20)), batch_size=5)
         with unittest.mock.patch.object(TensorDataset, "__getitem__", side_effect=AssertionError):
             self.assertEqual([len(rows) for (rows,) in loader], [5] * 4)
-        # A tensor of another class than the plain one gives its samples itself.
+        # A tensor of a subclass is read sample by sample.
         self.given(TensorDataset(torch.arange(20).as_subclass(Watched)))
         self.assertEqual(Watched.taken, 60)
 
-    def test_a_dataset_may_give_itself_other_tensors(self):
+    def test_batches_come_from_tensors_that_a_dataset_has_replaced(self):
         dataset = TensorDataset(torch.arange(4))
         made = pytorch.DataLoader(dataset, batch_size=2).get_data_loader(repeat=True)
         dataset.tensors = (torch.arange(10, 14),)
         got = [rows.tolist() for (rows,) in itertools.islice(made, 2)]
         self.assertEqual(got, [[10, 11], [12, 13]])
 
-    def test_a_collate_function_of_the_user_gets_samples(self):
+    def test_a_users_collate_function_gets_samples(self):
         got = self.given(TensorDataset(torch.arange(20)), collate_fn=len)
         self.assertEqual(got, [5] * 12)
         weighted = WeightedRandomSampler([1.0] * 20, 20)

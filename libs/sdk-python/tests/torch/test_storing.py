@@ -1,4 +1,4 @@
-"""Checkpoints are written behind the training, and hold the moment at which they were taken."""
+"""Checkpoints are written in the background, and contain the state of the time when they were requested."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from trainyard.pytorch.checkpointing._copy import copied
 
 
 class Storing(TrainerCase):
-    def test_training_continues_while_files_are_written(self):
+    def test_the_training_continues_while_a_checkpoints_files_are_written(self):
         go_on = threading.Event()
         write = _files.write
 
@@ -36,7 +36,7 @@ class Storing(TrainerCase):
         with mock.patch.object(_files, "write", slow):
             self.train(Releasing, **fit)
         self.assertEqual(self.checkpoints(), [4, 8])
-        # The checkpoint stored behind batches 4 to 6 is the state after batch 4.
+        # The checkpoint that is written during batches 4 to 6 has the state after batch 4.
         first = self.checkpoint_folders()[0]
         short = self.train(name="b", max_length=pytorch.Batch(4))
         stored = torch.load(first / "state_dict.pth", weights_only=False)
@@ -50,19 +50,19 @@ class Storing(TrainerCase):
     def step_of(self, folder):
         return torch.load(folder / "state_dict.pth", weights_only=False)["counters"]["batches"]
 
-    def test_a_copy_is_of_the_same_kind(self):
+    def test_a_copied_state_has_the_type_and_attributes_of_the_original(self):
         state: Any = torch.nn.BatchNorm1d(2).state_dict()
         made = copied(state)
         self.assertEqual(made._metadata, state._metadata)
         counted = copied({"a": collections.defaultdict(list, x=[torch.ones(1)])})
         self.assertEqual(counted["a"]["y"], [])
 
-    def test_a_failed_store_is_raised(self):
+    def test_an_error_of_a_background_store_is_raised_in_the_training(self):
         with mock.patch.object(_files, "write", side_effect=OSError("the disk is full")):
             with self.assertRaisesRegex(OSError, "the disk is full"):
                 self.train(checkpoint_period=pytorch.Batch(2))
 
-    def test_callbacks_are_called_between_two_batches(self):
+    def test_upload_hooks_run_in_the_main_thread_between_batches(self):
         found = []
 
         class Told(pytorch.PyTorchCallback):
@@ -75,7 +75,7 @@ class Storing(TrainerCase):
         self.assertEqual(found[-1], (self.latest().name, True))
         self.assertTrue(all(main for _, main in found))
 
-    def test_a_training_that_fails_leaves_its_checkpoint_whole(self):
+    def test_a_training_that_fails_leaves_a_complete_checkpoint(self):
         self.killed_at(5, checkpoint_period=pytorch.Batch(5))
         self.assertEqual(self.checkpoints(), [5])
 
@@ -90,13 +90,13 @@ class Copies(unittest.TestCase):
         self.assertEqual(found["a"][1], (1, "x", None))
         self.assertEqual((found["b"]["c"].dtype, found[5]), (torch.float64, True))
 
-    def test_keep_what_is_the_same_memory_the_same(self):
+    def test_copies_of_tensors_that_share_memory_share_memory(self):
         tied = torch.zeros(4)
         found = copied({"a": tied.detach(), "b": tied.detach(), "c": tied[:2]})
         self.assertEqual(found["a"].data_ptr(), found["b"].data_ptr())
         self.assertNotEqual(found["a"].data_ptr(), found["c"].data_ptr())
 
-    def test_keep_the_layout(self):
+    def test_copies_keep_the_memory_layout(self):
         one = torch.rand(2, 3, 4, 4).contiguous(memory_format=torch.channels_last)
         found = copied({"one": one, "part": torch.rand(4, 4).t(), "empty": torch.empty(0, 3)})
         self.assertTrue(found["one"].is_contiguous(memory_format=torch.channels_last))

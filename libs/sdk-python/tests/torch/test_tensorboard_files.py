@@ -1,4 +1,4 @@
-"""TensorBoard itself reads what a trial's runs write: its SummaryWriter's files and the mirrored metrics."""
+"""TensorBoard reads the files of a trial's runs: its SummaryWriter's files and the copied metrics."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from trainyard.profiler import TorchProfiler
 
 
 def scalars(folder, tag):
-    """Steps and values as TensorBoard has them after reading a folder."""
+    """Returns the steps and values that TensorBoard reads from a folder."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
@@ -50,14 +50,14 @@ class Runs(unittest.TestCase):
                         (path / "model").write_text("")
             return ctx.tensorboard.path
 
-    def test_the_next_run_continues_and_repeated_steps_are_there_once(self):
+    def test_tensorboard_shows_repeated_steps_of_the_next_run_once(self):
         path = self.train(4, store_at=2)
         self.train(5)
         want = [(1, 1.1), (2, 1.2), (3, 2.3), (4, 2.4), (5, 2.5)]
         self.assertEqual(scalars(path / "metrics", "training/loss"), want)
         self.assertEqual(scalars(path, "mine"), want)
 
-    def test_traces_of_the_torch_profiler_lie_there(self):
+    def test_traces_of_the_torch_profiler_are_in_the_tensorboard_folder(self):
         with self.init() as ctx:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")

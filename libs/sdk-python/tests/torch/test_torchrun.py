@@ -1,4 +1,4 @@
-"""The Core API in a plain loop with torch.distributed: the example, as torchrun runs it."""
+"""The example of the Core API in a plain loop with torch.distributed, started by torchrun."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ SCRIPT = "torchrun/train.py"
 
 
 def setUpModule():
-    """Loaded here, so that listing the tests does not wait for it."""
+    """Imports torch here, so that listing the tests is fast."""
     global torch
     import torch
 
@@ -27,7 +27,7 @@ class Torchrun(FrameworkCase):
     def weights(self, name):
         return torch.load(self.latest(name) / "state.pth", weights_only=True)["model"]
 
-    def test_training_runs_as_torchrun_starts_it(self):
+    def test_the_example_runs_under_torchrun(self):
         command = [sys.executable, "-m", "torch.distributed.run", "--nproc-per-node", "2"]
         environment = {
             **os.environ,
@@ -43,7 +43,7 @@ class Torchrun(FrameworkCase):
         self.assertEqual(self.steps("validation"), [40, 80])
         self.assertGreater(self.reports("validation")[-1]["metrics"]["accuracy"], 0.6)
 
-    def test_killed_and_resumed_ends_with_the_same_weights(self):
+    def test_the_killed_and_resumed_example_ends_with_the_same_weights(self):
         self.run_example(SCRIPT, "epochs=2", processes=2, name="whole")
 
         def run_until_killed():
@@ -65,7 +65,7 @@ class Torchrun(FrameworkCase):
         for parameter, values in self.weights("whole").items():
             self.assertTrue(torch.equal(values, self.weights("killed")[parameter]), parameter)
 
-    def test_alone(self):
+    def test_the_example_runs_in_a_single_process(self):
         self.run_example(SCRIPT, "epochs=1")
         self.assertEqual(self.steps("validation"), [80])
 

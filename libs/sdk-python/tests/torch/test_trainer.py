@@ -1,4 +1,4 @@
-"""When the trainer reports, validates, stores and ends, and how it continues."""
+"""The trainer's reports, validations, checkpoints and end, and its continuation."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class Periods(TrainerCase):
     def steps(self, group, name="a"):
         return sorted(self.reports(name, group))
 
-    def test_batches(self):
+    def test_periods_in_batches_are_due_at_their_multiples(self):
         self.train(
             max_length=pytorch.Batch(10),
             validation_period=pytorch.Batch(4),
@@ -32,7 +32,7 @@ class Periods(TrainerCase):
         self.assertEqual(self.steps("validation"), [4, 8, 10])
         self.assertEqual(self.checkpoints(), [3, 6, 9, 10])
 
-    def test_epochs(self):
+    def test_periods_in_epochs_are_due_at_the_ends_of_epochs(self):
         trial = self.train(
             max_length=pytorch.Epoch(3),
             reporting_period=pytorch.Epoch(1),
@@ -46,7 +46,7 @@ class Periods(TrainerCase):
         self.assertEqual(trial.seen[10], (1, 10))
         self.assertEqual(self.reports("a", "validation")[20]["epochs"], 2)
 
-    def test_each_report_prints_a_line(self):
+    def test_each_report_prints_one_line(self):
         self.train(max_length=pytorch.Batch(10), reporting_period=pytorch.Batch(5))
         lines = self.printed.getvalue().splitlines()
         self.assertEqual(
@@ -59,7 +59,7 @@ class Periods(TrainerCase):
         )
         self.assertRegex(lines[0], r"training loss=[0-9.e-]+$")
 
-    def test_seconds(self):
+    def test_periods_in_seconds_are_due_by_the_clock(self):
         with mock.patch("trainyard.pytorch._coordinator.time") as time:
             time.monotonic.side_effect = range(1000)
             self.train(max_length=pytorch.Batch(6), validation_period=pytorch.Second(0.5))
@@ -67,7 +67,7 @@ class Periods(TrainerCase):
         trial = self.train(name="b", max_length=pytorch.Second(0.01))
         self.assertGreater(len(trial.seen), 0)
 
-    def test_policies(self):
+    def test_checkpoint_policies_select_the_validations_with_a_checkpoint(self):
         config = {"searcher": {"metric": "error", "smaller_is_better": True}}
         errors = iter([5.0, 4.0, 4.5, 3.0, 3.5])
 
@@ -89,7 +89,7 @@ class Periods(TrainerCase):
         self.train(name="c", validation_period=pytorch.Batch(4), checkpoint_policy="none")
         self.assertEqual(self.checkpoints("c"), [10])
 
-    def test_absent_arguments_come_from_the_configuration(self):
+    def test_missing_arguments_of_fit_come_from_the_configuration(self):
         config = {
             "searcher": {"name": "single", "metric": "error", "max_time": 8},
             "min_validation_period": {"batches": 4},
@@ -105,36 +105,36 @@ class Periods(TrainerCase):
         self.train(name="b", init={"exp_conf": config}, max_length=None)
         self.assertEqual(self.steps("validation", "b"), [10])
 
-    def test_mode(self):
+    def test_test_mode_trains_and_validates_one_batch(self):
         trial = self.train(max_length=pytorch.Epoch(100), test_mode=True)
         self.assertEqual(trial.seen, [(0, 0)])
         self.assertEqual(self.steps("validation"), [1])
         self.assertEqual(self.checkpoints(), [1])
 
-    def test_a_validation_before_the_first_batch(self):
+    def test_step_zero_validation_validates_before_the_first_batch(self):
         self.train(step_zero_validation=True)
         self.assertEqual(self.steps("validation"), [0, 10])
 
-    def test_progress(self):
+    def test_progress_is_reported_with_the_metrics(self):
         self.train(max_length=pytorch.Batch(6))
         found = [metrics["progress"] for metrics in self.reports("a", "progress").values()]
         self.assertEqual(found, [0.5, 1.0])
 
 
 class Restarts(TrainerCase):
-    def test_a_run_that_was_at_its_end_has_nothing_to_do(self):
+    def test_a_completed_training_is_not_trained_further(self):
         self.train()
         trial = self.train()
         self.assertEqual(trial.seen, [])
         self.assertEqual(self.checkpoints(), [10])
 
-    def test_a_longer_run_continues(self):
+    def test_a_longer_training_continues_from_the_checkpoint(self):
         self.train(max_length=pytorch.Batch(4))
         trial = self.train(max_length=pytorch.Batch(6))
         self.assertEqual([batch for _, batch in trial.seen], [4, 5])
         self.assertEqual(trial.context.get_initial_batch(), 4)
 
-    def test_a_second_fit_continues(self):
+    def test_a_second_fit_continues_the_training(self):
         whole = self.train()
         os.environ["TRAINYARD_LOCAL_DIR"] = str(self.folder / "b")
         with contextlib.redirect_stderr(io.StringIO()), pytorch.init() as context:
@@ -144,7 +144,7 @@ class Restarts(TrainerCase):
             trainer.fit(max_length=pytorch.Batch(10))
         self.assert_same_weights(whole.model, trial.model)
 
-    def test_a_stop_of_the_platform_stores_a_checkpoint(self):
+    def test_a_stop_request_of_the_platform_stores_a_checkpoint(self):
         whole = self.train()
         asked = iter([False, False, True])
         with mock.patch.object(trainyard.PreemptContext, "should_preempt", lambda _: next(asked)):
@@ -155,7 +155,7 @@ class Restarts(TrainerCase):
         self.assertEqual([batch for _, batch in again.seen], list(range(3, 10)))
         self.assert_same_weights(whole.model, again.model)
 
-    def test_a_stop_of_the_trial_reports_and_stores(self):
+    def test_a_stop_request_of_the_trial_reports_and_stores_a_checkpoint(self):
         class Stopping(LineTrial):
             def train_batch(self, batch, epoch_idx, batch_idx):
                 self.context.set_stop_requested(batch_idx == 3)
@@ -166,7 +166,7 @@ class Restarts(TrainerCase):
         self.assertEqual(self.checkpoints(), [4])
         self.assertEqual(sorted(self.reports("a", "training")), [3, 4])
 
-    def test_other_hyperparameters_take_the_place_of_those_of_the_checkpoint(self):
+    def test_changed_hyperparameters_replace_those_of_the_checkpoint(self):
         class Tuned(LineTrial):
             def build_optimizer(self, model):
                 return torch.optim.SGD(
@@ -191,7 +191,7 @@ class Restarts(TrainerCase):
         trial = self.train(Tuned, init=other, max_length=pytorch.Batch(16))
         self.assertAlmostEqual(trial.optimizer.param_groups[0]["lr"], 0.0002)
 
-    def test_a_trial_is_loaded_for_inference(self):
+    def test_a_trial_can_be_loaded_for_inference(self):
         trial = self.train()
         trial.model.eval()
         loaded = pytorch.load_trial_from_checkpoint_path(self.latest())

@@ -1,4 +1,4 @@
-"""Events within the training: hooks, steps of optimizers and schedulers, metrics."""
+"""Steps of a training: hooks, optimizers and schedulers, metrics."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ StepMode = pytorch.LRScheduler.StepMode
 
 
 class Recorder(pytorch.PyTorchCallback):
-    """Notes each hook that is called, with its arguments."""
+    """A callback that records each hook call with its arguments."""
 
     def __init__(self):
         self.calls = []
@@ -77,7 +77,7 @@ class Hooks(TrainerCase):
         every = {*trial.recorder.names(), *found, "on_training_epoch_end"}
         self.assertEqual(every, set(HOOKS))
 
-    def test_hooks_get_their_arguments(self):
+    def test_hooks_are_called_with_their_arguments(self):
         trial = self.train(Recorded, max_length=pytorch.Batch(2), reporting_period=pytorch.Batch(2))
         calls = dict(trial.recorder.calls)
         average, each = calls["on_training_workload_end"]
@@ -88,7 +88,7 @@ class Hooks(TrainerCase):
         self.assertIn("models_state_dict", calls["on_checkpoint_save_start"][0])
         self.assertEqual(calls["on_checkpoint_upload_end"][0], self.latest().name)
 
-    def test_state_of_callbacks_is_restored_from_a_checkpoint(self):
+    def test_the_state_of_callbacks_is_restored_from_a_checkpoint(self):
         class Adding(pytorch.PyTorchCallback):
             def on_checkpoint_save_start(self, checkpoint):
                 checkpoint["mine"] = 7
@@ -110,7 +110,7 @@ class Hooks(TrainerCase):
         trial = self.train(Added, max_length=pytorch.Batch(11))
         self.assertEqual(trial.adding.found, 7)
 
-    def test_epochs(self):
+    def test_epoch_hooks_are_called_with_the_epochs_index(self):
         trial = self.train(Recorded, max_length=pytorch.Epoch(2))
         found = [call for call in trial.recorder.calls if "training_epoch" in call[0]]
         self.assertEqual(
@@ -123,7 +123,7 @@ class Hooks(TrainerCase):
             ],
         )
 
-    def test_the_shutdown_comes_after_an_exception_too(self):
+    def test_the_shutdown_hook_runs_after_an_exception(self):
         recorder = Recorder()
 
         class Failing(LineTrial):
@@ -140,7 +140,7 @@ class Hooks(TrainerCase):
 
 class Steps(TrainerCase):
     def plain(self, kind, batches=10):
-        """The loop by hand that the trial corresponds to."""
+        """Yields the batches of a plain loop that is equivalent to the trial."""
         torch.manual_seed(0)
         model = kind.build_model(kind)
         optimizer = kind.build_optimizer(kind, model)
@@ -149,7 +149,7 @@ class Steps(TrainerCase):
             yield n, model, optimizer, batch
         self.hand = model
 
-    def test_equal_a_loop_by_hand(self):
+    def test_a_training_equals_a_plain_loop(self):
         trial = self.train()
         for _, model, optimizer, batch in self.plain(LineTrial):
             torch.nn.functional.mse_loss(model(batch["x"]), batch["y"]).backward()
@@ -171,7 +171,7 @@ class Steps(TrainerCase):
                 optimizer.zero_grad()
         self.assert_same_weights(self.hand, trial.model)
 
-    def test_a_scaler_is_unscaled_before_clipping(self):
+    def test_gradients_are_unscaled_before_clipping(self):
         class Scaled(LineTrial):
             def __init__(self, context):
                 super().__init__(context)
@@ -195,7 +195,7 @@ class Steps(TrainerCase):
         for one, other in zip(plain.model.parameters(), scaled.model.parameters()):
             torch.testing.assert_close(one, other)
 
-    def test_schedulers(self):
+    def test_schedulers_step_as_their_mode_and_frequency_say(self):
         class Scheduled(LineTrial):
             mode = StepMode.STEP_EVERY_BATCH
             every = 1
@@ -227,7 +227,7 @@ class Steps(TrainerCase):
         self.assertEqual(found, [0] * 10 + [1] * 10 + [2])
         self.assertEqual(rates(StepMode.MANUAL_STEP), [0] * 6)
 
-    def test_the_context_says_epoch_and_batch(self):
+    def test_the_context_returns_the_current_epoch_and_batch(self):
         found = []
 
         class Asking(LineTrial):
@@ -273,7 +273,7 @@ class Metrics(TrainerCase):
         self.assertEqual(found[6]["t"], 4)
         self.assertEqual((found[6]["batches"], found[6]["epochs"]), (6, 0.6))
 
-    def test_a_loss_that_is_not_a_number_is_reported(self):
+    def test_a_loss_of_nan_is_reported(self):
         class Diverged(LineTrial):
             def train_batch(self, batch, epoch_idx, batch_idx):
                 return torch.tensor(float("nan"))
@@ -281,7 +281,7 @@ class Metrics(TrainerCase):
         self.train(Diverged)
         self.assertEqual(self.reports("a", "training")[3]["loss"], "NaN")
 
-    def test_reducers_work_for_training_and_validation(self):
+    def test_a_reducer_can_serve_training_and_validation(self):
         class Reduced(LineTrial):
             def __init__(self, context):
                 super().__init__(context)

@@ -1,4 +1,4 @@
-"""The callback of the Hugging Face Trainer, with the real Trainer."""
+"""The callback for the Hugging Face Trainer, with the real Trainer."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ STEPS = 30
 
 
 def setUpModule():
-    """Loaded here, so that listing the tests does not wait for it."""
+    """Imports the frameworks here, so that listing the tests is fast."""
     global Callback, torch, training_arguments, transformers
     import torch
     import transformers
@@ -28,7 +28,7 @@ def setUpModule():
 
 
 def examples(count=40):
-    """Sequences of six tokens; the label is whether the first is a high one."""
+    """Sequences of six tokens; the label is whether the first token is high."""
     draw = torch.Generator().manual_seed(1)
     tokens = torch.randint(2, 50, (count, 6), generator=draw)
     return [{"input_ids": t, "labels": int(t[0] > 25)} for t in tokens]
@@ -49,7 +49,7 @@ def model():
 
 
 def at_step(step, act):
-    """A callback that acts at the end of a step."""
+    """Returns a callback that runs ``act`` at the end of a step."""
 
     class AtStep(transformers.TrainerCallback):
         def on_step_end(self, args, state, control, **more):
@@ -86,7 +86,7 @@ class TrainerCase(FrameworkCase):
 
 class Ported(FrameworkCase):
     def train(self, steps, act=None):
-        """A script as it was written for Determined, with changed imports."""
+        """Runs a script of Determined with changed imports."""
         from trainyard.transformers import DetCallback
 
         with self.open_local() as core_context:
@@ -110,7 +110,7 @@ class Ported(FrameworkCase):
                 trainer.train(resume_from_checkpoint=arguments.resume_from_checkpoint)
         return core_context, trainer
 
-    def test_determineds_callback_reports_stores_and_resumes(self):
+    def test_det_callback_reports_stores_and_resumes(self):
         core_context, _ = self.train(10)
         self.assertEqual(self.steps("training"), [5, 10])
         self.assertEqual(set(self.reports("training")[0]["metrics"]), {"loss"})
@@ -123,7 +123,7 @@ class Ported(FrameworkCase):
 
 
 class Reports(TrainerCase):
-    def test_metrics_evaluations_and_progress(self):
+    def test_metrics_evaluations_and_progress_are_reported(self):
         with self.open_local() as ctx:
             trainer, _ = self.fit(ctx, eval_strategy="steps", eval_steps=10)
             with contextlib.redirect_stdout(io.StringIO()):
@@ -142,19 +142,20 @@ class Resumes(TrainerCase):
         with self.open_local(name) as ctx:
             return self.fit(ctx, *others, **arguments)
 
-    def test_killed_and_resumed_ends_with_the_same_weights(self):
+    def test_a_killed_and_resumed_trainer_ends_with_the_same_weights(self):
         self.train("whole")
         for step in (3, 13, 21, STEPS):
             with self.subTest(step=step):
                 name = f"killed-{step}"
-                # Before this step is saved, so from the latest of before.
+                # The process is killed before this step is saved, so the run resumes from the checkpoint before
+                # it.
                 ended = in_a_child(lambda: self.train(name, at_step(step, kill_myself)))
                 self.assertEqual(ended, -signal.SIGKILL)
                 self.train(name)
                 self.assertEqual(self.weights(name), self.weights("whole"))
                 self.assertEqual(self.steps("training", name, run=2)[-1], STEPS)
 
-    def test_accumulated_gradients_and_epochs(self):
+    def test_resuming_is_exact_with_accumulated_gradients_and_epochs(self):
         given = {"max_steps": -1, "num_train_epochs": 3, "gradient_accumulation_steps": 2}
         self.train("whole", save_strategy="epoch", **given)
         in_a_child(
@@ -163,20 +164,20 @@ class Resumes(TrainerCase):
         self.train("killed", save_strategy="epoch", **given)
         self.assertEqual(self.weights("killed"), self.weights("whole"))
 
-    def test_rates_are_the_trials_own_and_not_the_checkpoints(self):
+    def test_a_trials_rates_replace_those_of_the_checkpoint(self):
         given = {"lr_scheduler_type": "linear", "weight_decay": 0.1, "logging_steps": 1}
         in_a_child(lambda: self.train("here", at_step(11, kill_myself), save_steps=10, **given))
         given.update(learning_rate=0.03, weight_decay=0.2)
         trainer, _ = self.train("here", save_steps=10, **given)
         rates = {r["stepsCompleted"]: r["metrics"] for r in self.reports("training", run=2)}
-        # A run of its own logs at that step the rate that the step was taken with.
+        # An uninterrupted run logs the rate with which this step was taken.
         self.assertEqual(min(rates), 11)
         self.assertAlmostEqual(rates[11]["learning_rate"], 0.03 * (STEPS - 10) / STEPS)
         self.assertAlmostEqual(rates[21]["learning_rate"], 0.03 * (STEPS - 20) / STEPS)
         decays = {group["weight_decay"] for group in trainer.optimizer.param_groups}
         self.assertEqual(decays, {0.2, 0.0})
 
-    def test_a_checkpoint_of_all_steps_is_trained_no_further(self):
+    def test_a_checkpoint_of_all_steps_is_not_trained_further(self):
         self.train("here", max_steps=14)
         before = self.weights()
         trainer, output = self.train("here", max_steps=14)
@@ -188,7 +189,7 @@ class Resumes(TrainerCase):
 
 
 class Stops(TrainerCase):
-    def test_a_stop_takes_effect_after_a_step_with_its_checkpoint(self):
+    def test_a_stop_request_ends_the_training_after_a_step_with_a_checkpoint(self):
         with self.open_local("whole") as ctx:
             self.fit(ctx, save_steps=100, seed=5)
         with self.a_platform() as platform, contextlib.ExitStack() as stack:
@@ -210,7 +211,7 @@ class Stops(TrainerCase):
         folder = self.folder / "storage" / last[0]["checkpoint"]
         self.assertEqual((folder / "model.safetensors").read_bytes(), self.weights("whole"))
 
-    def test_another_callback_that_ends_the_training_leaves_a_checkpoint(self):
+    def test_a_training_that_another_callback_ends_leaves_a_checkpoint(self):
         class EndEarly(transformers.TrainerCallback):
             def on_step_end(self, args, state, control, **more):
                 control.should_training_stop = state.global_step == 4
@@ -221,13 +222,13 @@ class Stops(TrainerCase):
 
 
 class Together(TrainerCase):
-    """Two processes."""
+    """Tests with two processes."""
 
     def train(self, name, *others, **arguments):
         with self.open_together(name) as ctx:
             self.fit(ctx, *others, max_steps=10, save_steps=4, **arguments)
 
-    def test_killed_and_resumed_ends_with_the_same_weights_on_all_ranks(self):
+    def test_two_killed_and_resumed_ranks_end_with_the_same_weights(self):
         self.assertEqual(in_children(2, lambda: self.train("whole")), [0, 0])
         stored = {file.name for file in self.latest("whole").iterdir()}
         self.assertLess({"rng_state_0.pth", "rng_state_1.pth", "model.safetensors"}, stored)
@@ -242,7 +243,7 @@ class Together(TrainerCase):
         self.assertEqual(in_children(2, lambda: self.train("killed")), [0, 0])
         self.assertEqual(self.weights("killed"), self.weights("whole"))
 
-    def test_a_run_that_knows_of_one_process_only_is_refused(self):
+    def test_a_trainer_with_more_processes_than_the_run_is_refused(self):
         def alone():
             with self.open_local(os.environ["RANK"]) as ctx:
                 with self.assertRaisesRegex(ValueError, "has 2 processes and the run 1"):
@@ -252,7 +253,7 @@ class Together(TrainerCase):
 
 
 class Best(TrainerCase):
-    def test_the_best_model_is_there_after_a_kill_on_another_host(self):
+    def test_the_best_model_is_loaded_after_a_kill_on_another_host(self):
         given = {
             "eval_strategy": "steps",
             "eval_steps": 7,
@@ -288,7 +289,7 @@ class Best(TrainerCase):
 
 
 class Arguments(TrainerCase):
-    def test_hyperparameters_over_defaults(self):
+    def test_hyperparameters_override_default_arguments(self):
         hparams = {
             "learning_rate": 0.5,
             "depth": 3,
@@ -299,7 +300,7 @@ class Arguments(TrainerCase):
         self.assertEqual((made.learning_rate, made.max_steps, made.seed), (0.25, 9, 11))
         self.assertEqual((made.save_total_limit, made.report_to), (4, []))
 
-    def test_unknown_names_are_refused(self):
+    def test_unknown_training_arguments_are_refused(self):
         for section, said in (({"lerning_rate": 1}, "lerning_rate"), (3, "section")):
             with self.open_local(local_hparams={"training_arguments": section}) as ctx:
                 with self.assertRaisesRegex(ValueError, said):
@@ -307,7 +308,7 @@ class Arguments(TrainerCase):
 
 
 class Example(TrainerCase):
-    def test_the_fine_tune_runs_and_continues(self):
+    def test_the_fine_tuning_example_runs_and_continues(self):
         for epochs in (1, 2):
             self.run_example("huggingface/train.py", "reviews=64", f"num_train_epochs={epochs}")
         self.assertEqual(self.steps("validation"), [3])

@@ -1,4 +1,4 @@
-"""A rank that hangs without dying is named, while others wait for it and when they give up."""
+"""A rank that hangs without dying is named, while other ranks wait for it and when they time out."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ class Hanging(LaunchCase):
         tests = __file__.rpartition("/")[0]
         return TRAINING.format(tests=tests, seconds=seconds, timeout=timeout)
 
-    def test_a_hanging_rank_is_named_and_waiting_ones_are_not(self):
+    def test_a_hanging_rank_is_named_and_waiting_ranks_are_not(self):
         _, err = self.launch(self.training(600, 4), code=1)
         where = r"rank 1 has been at batch 5 for \d+ s: it is busy, in hang \("
         self.assertRegex(err, rf"(?m)^\[rank=1\] trainyard: {where}")
@@ -60,7 +60,7 @@ class Hanging(LaunchCase):
 
 
 class Watching(unittest.TestCase):
-    def test_a_rank_that_returns_withdraws_its_report(self):
+    def test_a_rank_that_makes_progress_again_withdraws_its_report(self):
         said, place = queue.SimpleQueue(), Place()
         distributed = SimpleNamespace(size=2, rank=1)
         quick = mock.patch.multiple(_watchdog, STALL_S=0.05, STALL_LOOK_S=0.01)
@@ -73,7 +73,7 @@ class Watching(unittest.TestCase):
                     where,
                     r"^rank 1 has been at batch 0 .*: it is busy, in test_a_rank_that_returns",
                 )
-                # Again after twice the time, and then no more.
+                # The rank reports again after twice the time, and then stops reporting.
                 self.assertRegex(said.get(timeout=120), "it is busy")
                 place.validated += 1
                 while said.get(timeout=120) != "":
@@ -81,7 +81,7 @@ class Watching(unittest.TestCase):
                 watch.stop()
         self.assertIn('File "', printed.getvalue())
 
-    def test_alone_there_is_nobody_to_wait_for(self):
+    def test_a_single_process_is_not_watched(self):
         watch = _watchdog.Watchdog(Place(), SimpleNamespace(size=1, rank=0))
         watch.start()
         self.assertIsNone(watch._thread)

@@ -1,5 +1,5 @@
-"""One process with batches of 64 and four with batches of 16 train alike: in one launcher, and in two
-that stand for two agents.
+"""One process with batches of 64 and four with batches of 16 train alike: under one launcher, and under two that
+represent two agents.
 """
 
 from __future__ import annotations
@@ -68,15 +68,15 @@ class WeakScaling(unittest.TestCase):
             for metric, value in metrics.items():
                 self.assertAlmostEqual(other[key][metric], value, delta=TOLERANCE * abs(value))
 
-    def test_four_processes_of_one_agent(self) -> None:
+    def test_four_processes_of_one_agent_train_like_one_process(self) -> None:
         self.assert_alike("four", slots=4, nodes=1)
 
-    def test_two_processes_of_each_of_two_agents(self) -> None:
+    def test_two_processes_on_each_of_two_agents_train_like_one_process(self) -> None:
         self.assert_alike("two-and-two", slots=2, nodes=2)
 
 
 def reported(folder: Path) -> dict:
-    """The reports of a run: by group and step, its metrics."""
+    """Returns the metrics of a run's reports, by group and step."""
     found = {}
     for spool in folder.glob("run-*/spool/reports.ndjson"):
         for line in spool.read_text().splitlines():

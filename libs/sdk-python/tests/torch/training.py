@@ -1,4 +1,4 @@
-"""Helpers for the tests of the trainer: small trials, runs into a folder, and kills in the middle."""
+"""Helpers for the tests of the trainer: small trials, runs with a folder, and kills within the training."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ torch.set_num_threads(1)
 
 
 class Points(torch.utils.data.Dataset):
-    """Points on a line with noise of the sample's own, and some drawn at each loading."""
+    """Points on a line, with noise that depends on the sample and noise that is drawn at each loading."""
 
     def __init__(self, count=40, noisy=False):
         self.count = count
@@ -40,11 +40,11 @@ class Points(torch.utils.data.Dataset):
 
 
 class Killed(BaseException):
-    """The process is gone, as far as the trainer is concerned."""
+    """Simulates a killed process: the trainer does not handle this exception."""
 
 
 class LineTrial(pytorch.PyTorchTrial):
-    """Fits the points by a small network with dropout. Class attributes say how."""
+    """Fits the points with a small network with dropout. Class attributes configure it."""
 
     batch_size = 4
     workers = 0
@@ -109,7 +109,7 @@ class TrainerCase(unittest.TestCase):
             del os.environ[name]
 
     def train(self, kind=LineTrial, name="a", init=None, **fit) -> Any:
-        """Trains in a folder, continuing from what is there. Returns the trial, at its end."""
+        """Trains in a folder, continuing from its latest checkpoint. Returns the trial."""
         os.environ["TRAINYARD_LOCAL_DIR"] = str(self.folder / name)
         fit = {"max_length": pytorch.Batch(10), "reporting_period": pytorch.Batch(3), **fit}
         self.printed = io.StringIO()
@@ -120,7 +120,7 @@ class TrainerCase(unittest.TestCase):
         return trial
 
     def killed_at(self, batch, kind=LineTrial, name="a", init=None, **fit):
-        """The same, but the process dies in the middle of a batch; then its memory is gone."""
+        """Trains like ``train``, but the process is killed within a batch, and its memory is discarded."""
         try:
             self.train(type("Dying", (kind,), {"kill_at": batch}), name, init, **fit)
         except Killed:
@@ -132,7 +132,7 @@ class TrainerCase(unittest.TestCase):
         torch.seed()
 
     def reports(self, name="a", group=None):
-        """The reports of each step, by group; later runs count."""
+        """Returns the reports of each step, by group; later runs replace earlier ones."""
         found = {}
         runs = sorted((self.folder / name).glob("run-*"), key=lambda run: int(run.name[4:]))
         for run in runs:
@@ -145,7 +145,7 @@ class TrainerCase(unittest.TestCase):
         return {step: metrics for (of, step), metrics in found.items() if of == group}
 
     def checkpoints(self, name="a"):
-        """The steps of the complete checkpoints, in order."""
+        """Returns the steps of the complete checkpoints, in order."""
         index = self.folder / name / "checkpoints" / "complete.ndjson"
         if not index.exists():
             return []
@@ -158,7 +158,7 @@ class TrainerCase(unittest.TestCase):
         ]
 
     def latest(self, name="a"):
-        """The folder of the latest checkpoint."""
+        """Returns the folder of the latest checkpoint."""
         index = self.folder / name / "checkpoints" / "complete.ndjson"
         lines = [line for line in index.read_text().splitlines() if line]
         return index.parent / json.loads(lines[-1])["uuid"]

@@ -136,8 +136,8 @@ function openTime(
   }
   const opened = emptyRanking();
   if (passed) {
-    // So far every report's time is one of comparison, so no trial reported between the previous time and this one. A
-    // trial that passed the previous time has also reached this one, with the same average.
+    // Until the limits are reached, every report's time is one of comparison, so no trial reported between the previous
+    // time and this one. A trial that passed the previous time has also reached this one, with the same average.
     const after = times[before] as number;
     for (const entry of entriesBetween(ranking, 0, ranking.size)) {
       if (lastTimeOf(entry.trial) > after) insert(undo, opened, entry);

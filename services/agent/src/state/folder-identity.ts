@@ -1,7 +1,7 @@
 /**
- * The identity of this agent beside others of its name (agent.proto, "Who holds a name"). The id was drawn once, and a
- * copy of the folder has the same one. The place is the kernel's identification of the folder, which no copy shares
- * while the machine is up. The start is later than every earlier start in the folder, whatever the clock says.
+ * The identity of this agent beside others of its name (agent.proto, "The holder of a name"). The id was drawn once,
+ * and a copy of the folder has the same one. The place is the kernel's identification of the folder, which no copy
+ * shares while the machine is up. The start is later than every earlier start in the folder, whatever the clock says.
  */
 import { createHash, randomUUID } from "node:crypto";
 import { readFileSync, statSync } from "node:fs";

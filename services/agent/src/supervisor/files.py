@@ -87,7 +87,7 @@ def remove(path):
     try:
         os.unlink(path)
     except OSError:
-        pass  # It is not there, which is what was wanted.
+        pass  # The file does not exist.
 
 
 class LineSplitter:

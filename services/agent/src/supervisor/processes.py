@@ -73,7 +73,7 @@ def send(pid, number):
     try:
         os.kill(pid, number)
     except OSError:
-        pass  # It has ended.
+        pass  # The process has ended.
 
 
 def describe_left(left):

@@ -160,7 +160,7 @@ class Supervisor:
         try:
             os.write(self.answer, b"\n")
         except OSError:
-            pass  # It was killed, which its silence shows.
+            pass  # The parent was killed.
 
     def is_open(self, name):
         return any(key.data == name for key in self.selector.get_map().values())
@@ -305,7 +305,7 @@ class Supervisor:
         try:
             os.killpg(leader, signal.SIGTERM)
         except OSError:
-            pass  # It has just ended.
+            pass  # The process group has just ended.
         for one in strays:
             processes.send(one.pid, signal.SIGTERM)
 

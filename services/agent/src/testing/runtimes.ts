@@ -1,4 +1,4 @@
-/** The runtimes of the agent's contract (service.test.ts): processes by default, or containers of Podman. */
+/** The runtimes of the agent's contract (service.int.test.ts): processes by default, or containers of Podman. */
 import { afterAll, beforeAll, beforeEach } from "vitest";
 import { needPodman, Podman, podmanProblem, testImage } from "./podman.ts";
 

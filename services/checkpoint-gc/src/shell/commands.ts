@@ -1,4 +1,4 @@
-/** The commands of checkpoint-gc: what people delete, the policies that they set, and what they ask about both. */
+/** The commands of checkpoint-gc: people's deletions, their retention policies, and the previews of both. */
 import { problemOfGlob } from "@trainyard/blob";
 import type { Plain } from "@trainyard/contracts";
 import {
@@ -64,7 +64,10 @@ export function commandTable(deps: CommandDeps): Readonly<Record<string, Command
   };
 }
 
-/** A person's deletion. It is refused while something needs the checkpoint, and waits for the grace as any other. */
+/**
+ * Deletes a checkpoint, or some of its files, for a person. Refused while something needs the checkpoint; the deletion
+ * of a whole checkpoint waits for the grace, like one by a policy.
+ */
 async function deleteCheckpoint(
   deps: CommandDeps,
   request: Plain<DeleteCheckpoint>,
@@ -75,7 +78,7 @@ async function deleteCheckpoint(
   if (problem !== null) return problem;
   const { executor, index, clock } = deps;
   await index.view.reach(await deps.log.head());
-  // A refusal is not checked by a guard, so it must not depend on what was read a while ago.
+  // A refusal appends nothing, so no guard would notice a stale state.
   executor.cache.forget(streamName("checkpoint", checkpoint));
   const graceEndMs = clock.nowMs() + deps.graceMs;
   const by = identity.meta.authid;
@@ -83,12 +86,12 @@ async function deleteCheckpoint(
     const facts = await work.guard(checkpoints, checkpoint);
     if (!facts.declared) return unknownCheckpoint(checkpoint);
     if (!facts.complete) {
-      const detail = `checkpoint ${checkpoint} is not complete: the registry clears what never will be`;
+      const detail = `checkpoint ${checkpoint} is not complete; the registry removes it in time`;
       return reject("checkpoint_not_complete", detail);
     }
     const { status } = await work.load(foldOf(retentions), checkpoint);
     if (status === "deleting" || status === "deleted") {
-      return reject("checkpoint_deleted", `checkpoint ${checkpoint} is deleted`);
+      return reject("checkpoint_deleted", `the deletion of checkpoint ${checkpoint} has started`);
     }
     const need = await needOf(work, index, checkpoint);
     if (need !== null) {
@@ -120,7 +123,7 @@ function problemOf({ checkpoint, reason, globs }: Plain<DeleteCheckpoint>): Reje
   if (!isCheckpointId(checkpoint)) return unknownCheckpoint(checkpoint);
   if (reason.length > gcLimits.reasonCharactersMax) return tooLong();
   if (globs.length > gcLimits.globsMax) {
-    return reject("invalid_request", `at most ${gcLimits.globsMax} patterns at once`);
+    return reject("invalid_request", `a request has at most ${gcLimits.globsMax} patterns`);
   }
   for (const glob of globs) {
     const problem = problemOfGlob(glob);

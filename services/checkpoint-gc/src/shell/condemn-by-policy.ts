@@ -1,7 +1,4 @@
-/**
- * The checkpoints that an experiment's policy gives up, and their condemnation: one place for the end, the run, and the
- * preview of it.
- */
+/** Applies an experiment's retention policy: while the experiment runs, when it has ended, and for the preview. */
 import { assert, type Clock, isRejection } from "@trainyard/kernel";
 import { foldOf, type Work } from "@trainyard/runtime";
 import { condemned, type Policy } from "../core/policy/condemned.ts";
@@ -17,17 +14,17 @@ export type JudgeDeps = {
   readonly graceMs: number;
 };
 
-/** The checkpoints given up, and by which policy. */
+/** A checkpoint that is given up: the policy or the person, and the competitors that outrank it. */
 export type Given = Pick<Condemnation, "policy" | "competitors" | "experiment"> &
   Partial<Pick<Condemnation, "by" | "reason">>;
 
-/** The policy that a person has set, else the one in the configuration. */
+/** Returns the policy that a person has set, or else the one in the configuration. */
 export async function policyOf(work: Reader, experiment: string): Promise<Policy> {
   const { policy } = await work.guard(foldOf(policies), experiment);
   return policy ?? (await work.guard(experiments, experiment)).policy;
 }
 
-/** The checkpoints that the policy gives up, whether something needs them or not. */
+/** Returns the checkpoints that the policy gives up, whether something needs them or not. */
 export async function judged(
   index: Pick<Index, "candidates">,
   work: Reader,
@@ -44,14 +41,14 @@ export async function judged(
   );
 }
 
-/** Condemns one of them unless something needs it. */
+/** Condemns a checkpoint unless something needs it. */
 export async function condemn(
   { index, clock, graceMs }: JudgeDeps,
   work: Work,
   checkpoint: string,
   given: Given,
 ): Promise<void> {
-  // A condemned checkpoint needs no second look: its references are checked when its grace is over.
+  // A condemned checkpoint is not checked again here: its references are checked when its grace is over.
   if ((await work.load(foldOf(retentions), checkpoint)).status !== "kept") return;
   if ((await needOf(work, index, checkpoint)) !== null) return;
   const graceEndMs = clock.nowMs() + graceMs;

@@ -1,9 +1,10 @@
 /**
- * The steps after a condemnation: once the grace is over everything is checked again, and the checkpoint is spared or
- * its deletion starts; what is being deleted is removed, and then recorded as gone. All of it follows from the state,
- * so that after a crash the same is done again, whichever step it interrupted. A deletion starts, and is recorded, only
- * while this host sees the storage that the checkpoint was written to; what has to wait for that is tried again later
- * and later, and meanwhile the others have their turn.
+ * The loop that deletes condemned checkpoints. Once the grace is over, every reference is checked again, and the
+ * checkpoint is spared or its deletion starts. Then its files are removed, and then the deletion is recorded. Each step
+ * follows from the state, so after a crash the interrupted step is repeated.
+ *
+ * A deletion starts, and is recorded, only while this host sees the storage that the checkpoint was written to. A
+ * checkpoint that has to wait is retried with growing delays, and does not hold up the others.
  */
 import {
   type CheckpointStorageSection,
@@ -75,13 +76,18 @@ export class Deletion {
     this.loop = new EffectLoop("deletion", deps, () => this.#step());
   }
 
-  /** A checkpoint's retention has changed; or a storage was adopted, and what waited for that need not wait longer. */
+  /**
+   * Wakes the loop after a change of a checkpoint's retention. After the adoption of a storage all waiting checkpoints
+   * are retried at once.
+   */
   wake(adopted: boolean): void {
     this.#adopted ||= adopted;
     this.loop.wake();
   }
 
-  /** Makes the brake of one pass: its pages may hold hundreds of checkpoints of a store that does not answer. */
+  /**
+   * Makes the brake of one pass, which asks a silent store once: a page may have hundreds of checkpoints in one store.
+   */
   #newBrake(): StoreBrake {
     return new StoreBrake({
       clock: this.#deps.clock,
@@ -90,11 +96,11 @@ export class Deletion {
     });
   }
 
-  /** Returns the milliseconds until the next grace ends; 0 when there is more to do already. */
+  /** Runs one pass. Returns the milliseconds until the next one is due; 0 if there is more to do, null for none. */
   async #step(): Promise<number | null> {
     const { log, clock } = this.#deps;
     this.#brake = this.#newBrake();
-    // A run that was requested before its checkpoint was condemned is in the index then.
+    // The index then has each run that was requested before its checkpoint was condemned.
     await this.#index.view.reach(await log.head());
     if (this.#adopted) await this.#index.forgetRetries(null);
     this.#adopted = false;
@@ -114,7 +120,7 @@ export class Deletion {
     return Math.min(Math.max(next - clock.nowMs(), 0), gcLimits.lookAgainMs);
   }
 
-  /** One that has to wait, for its storage perhaps, is put off; the first of them is reported for all. */
+  /** Runs the step for each name. A name that has to wait is put off; one warning reports the first fault for all. */
   async #each(names: readonly string[], step: (name: string) => Promise<void>): Promise<void> {
     const { clock, logger } = this.#deps;
     let first: Fault | null = null;
@@ -149,35 +155,34 @@ export class Deletion {
     });
   }
 
-  /** While a deletion of its experiment may be taken back nothing of it is touched. */
+  /** Throws a retryable fault while a deletion of the checkpoint's experiment can still be undone. */
   async #lookForUndo(work: Work, checkpoint: string): Promise<void> {
     const { trial } = await work.load(checkpoints, checkpoint);
     const experiment = parseTrialId(trial)?.experiment;
-    // A folder that a person uploaded is of no experiment.
+    // A folder that a person uploaded belongs to no experiment.
     if (experiment === undefined) return;
     const { deletion } = await work.guard(experiments, experiment);
     if (deletion !== "asked") return;
-    const detail = `experiment ${experiment} is deleted, and may yet be brought back`;
+    const detail = `the deletion of experiment ${experiment} may still be undone`;
     throw new Fault("deletion_asked", detail, { retry: "later" });
   }
 
-  /** Why it is to be kept after all; null when it is not. */
+  /** Returns why the checkpoint is to be kept after all; null if it is not. */
   async #needNow(work: Work, checkpoint: string): Promise<string | null> {
     const need = await needOf(work, this.#index, checkpoint);
     if (need !== null) return need;
-    // A person's word needs no policy.
+    // A deletion by a person does not depend on the policy.
     if ((await work.load(foldOf(retentions), checkpoint)).by !== "") return null;
     const { trial } = await work.load(checkpoints, checkpoint);
     const experiment = parseTrialId(trial)?.experiment;
     assert(experiment !== undefined, `checkpoint ${checkpoint} is a trial's`);
     if ((await work.guard(experiments, experiment)).deletion === "done") return null;
-    // Validations may have come in since: those that an ended run's agent still held. And a person may have set a
-    // policy.
+    // The ranking may have changed during the grace, by late validations of an ended run's agent or by a new policy.
     const given = await judged(this.#index, work, experiment);
     return given.has(checkpoint) ? null : "its rank is now among those to keep";
   }
 
-  /** The id of the storage that a checkpoint is in; empty where nobody knows. */
+  /** Returns the id of the storage that a checkpoint is in; empty if it is unknown. */
   async #storageOf({ storage, storageId }: CheckpointFacts): Promise<string> {
     const id = storageStreamId(checkpointRoot(storage) ?? "");
     const { cache } = this.#deps.executor;
@@ -187,8 +192,8 @@ export class Deletion {
   }
 
   /**
-   * From the start of its deletion on a checkpoint is not restored from: that begins only where its files can be
-   * removed.
+   * Throws a retryable fault while this host does not see the checkpoint's storage. A checkpoint whose deletion has
+   * started cannot be restored from, so a deletion starts only where its files can be removed.
    */
   async #lookForStorage(facts: CheckpointFacts): Promise<void> {
     const problem = await this.#problemOf(facts);
@@ -227,7 +232,7 @@ export class Deletion {
     });
   }
 
-  /** Only the files that match what a person named. Repeats delete nothing more, and record it once. */
+  /** Removes the files that match the patterns of a person. A repeat finds nothing more to remove. */
   async #removeFiles(
     checkpoint: string,
     { storage }: CheckpointFacts,
@@ -247,7 +252,7 @@ export class Deletion {
     const { globs } = (await executor.cache.load(foldOf(retentions), checkpoint)).state;
     await this.#lookForStorage(state);
     const removed = await this.#removeFiles(checkpoint, state, globMatcher(globs));
-    // A share that went away meanwhile has kept its files.
+    // If the share was unmounted meanwhile, its files are still there, and the removal must not be recorded.
     await this.#lookForStorage(state);
     await this.#execute(async (work) => {
       await work.decide(retentions, checkpoint, { kind: "record_files", ...removed });
@@ -255,8 +260,8 @@ export class Deletion {
   }
 
   /**
-   * Without a storage of their own they are beside checkpoints: of an experiment that has none no event says which
-   * storage it was.
+   * Removes an experiment's TensorBoard files. Without a tensorboard_storage they are beside its checkpoints. If the
+   * experiment has no checkpoints either, no event names their storage, and nothing is removed.
    */
   async #deleteTensorboard(experiment: string): Promise<void> {
     const { cache } = this.#deps.executor;
@@ -285,13 +290,13 @@ export class Deletion {
     const store = await stores.of(storage);
     if (store === null) await removeTensorBoardFolder(storage, experiment, disk);
     else await this.#brake.ask(store, () => removeTensorBoardObjects(store, experiment));
-    // A share that went away meanwhile has kept its files.
+    // If the share was unmounted meanwhile, its files are still there, and the removal must not be recorded.
     await look();
   }
 
   /**
-   * No event has the id of a storage of TensorBoard files: any marker shows that it is not the folder that a share is
-   * mounted on.
+   * Throws a retryable fault while the root has no marker, as a mount point without its share. No event has the id of a
+   * storage of TensorBoard files, so any marker is accepted.
    */
   async #lookForMarker(storage: CheckpointStorageSection): Promise<void> {
     const root = checkpointRoot(storage);

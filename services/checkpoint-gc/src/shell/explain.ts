@@ -1,5 +1,6 @@
 /**
- * The reasons that keep or condemn checkpoints, for people: the same rankings and references that decide; read-only.
+ * Explains to people which rankings and references keep or condemn checkpoints. It applies the rules of the decisions
+ * and changes nothing.
  */
 import type { Plain } from "@trainyard/contracts";
 import type {
@@ -48,7 +49,7 @@ export async function explain(
   return { verdicts, more: rows.length > most, policy };
 }
 
-/** A folder that a person uploaded is judged by no policy: it competes with nothing. */
+/** A folder that a person uploaded is judged by no policy and competes with no checkpoint. */
 async function explainFolder(
   reader: Reader,
   index: CheckpointIndex,
@@ -105,7 +106,7 @@ async function verdictOf(
   };
 }
 
-/** States as they are known here; nothing is guarded, because nothing is decided. */
+/** Reads the cached states without guards, because nothing is decided on them. */
 export function readerOf({ cache }: Executor): Reader {
   const load: Reader["load"] = async (fold, id) => (await cache.load(fold, id)).state;
   return { load, guard: load };

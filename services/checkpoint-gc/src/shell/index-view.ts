@@ -1,4 +1,4 @@
-/** The index into the log: which checkpoints an experiment has, what was measured of them, and who may need them. */
+/** A read model of the log: the checkpoints of an experiment, their validations, and the trials that may need them. */
 import { type AnyEvent, decodeEvent, shortNameOf } from "@trainyard/contracts";
 import type { StoredEvent } from "@trainyard/event-log";
 import { recordedSource } from "@trainyard/experiment-config/recorded";
@@ -9,13 +9,13 @@ import type { Candidate } from "../core/policy/condemned.ts";
 import { gcLimits } from "../limits.ts";
 
 export type ShownRow = Pick<Candidate, "checkpoint" | "trial" | "step"> & {
-  /** Why its deletion waits; empty if it does not. */
+  /** The reason why the checkpoint's deletion waits; empty if it does not. */
   readonly why: string;
 };
 
 type CandidateRow = Omit<Candidate, "value"> & { readonly scalars: string | null };
 
-/** The queries of condemning and deleting. */
+/** The queries that the condemnation and the deletion of checkpoints use. */
 export type Index = Pick<
   CheckpointIndex,
   | "candidates"
@@ -32,10 +32,10 @@ export type Index = Pick<
   | "anyOf"
 > & { readonly view: Pick<View, "reach"> };
 
-/** Streams of which each event is looked at, whether it changes rows or not. */
+/** The categories whose events all wake the deletion or the sweeper, also when they change no row. */
 const heard: ReadonlySet<string> = new Set(["storage", "retention", "measurement"]);
 
-/** Put off further ahead than any wait it was by a clock that was ahead: then it is tried now. */
+/** A retry that is further ahead than the longest delay was set by a wrong clock, so it is due at once. */
 const triedBy = (now: string): string =>
   `(r.next_ms is null or r.next_ms <= ${now} or r.next_ms > ${now}::float8 + ${gcLimits.retryLastMs})`;
 
@@ -44,8 +44,8 @@ export class CheckpointIndex {
   readonly view: View;
 
   /**
-   * Calls back when the retention of a checkpoint has changed, or a storage was adopted; and for each experiment that
-   * has a new checkpoint, or a new value that may be one's.
+   * `onChange` is called when the retention of a checkpoint changes, an experiment is deleted or a storage is adopted.
+   * `onCandidate` is called with each experiment that has a new checkpoint or a new validation.
    */
   constructor(
     pool: Pool,
@@ -80,13 +80,13 @@ export class CheckpointIndex {
       { name: "checkpoints" },
       { name: "validations" },
       { name: "referrers" },
-      // Rows go with the files.
+      // A row is deleted when the TensorBoard files are.
       { name: "tensorboards", mayBeGone: "true" },
     ];
     const spec = {
       schema: "checkpoint_gc",
       view: "checkpoints",
-      // 2: an experiment that has ended still refers to the checkpoint that its trials begin from; TensorBoard files.
+      // Version 2 adds the TensorBoard files, and keeps the reference of an ended experiment to its source checkpoint.
       version: 2,
       tables,
       concerns,
@@ -97,8 +97,8 @@ export class CheckpointIndex {
   }
 
   /**
-   * The checkpoints of an experiment that compete, each with the value that was measured at its step: those that are
-   * there and whole, and that no person deletes.
+   * Returns the checkpoints of an experiment that compete, each with the value measured at its step: all that are
+   * whole, undamaged, and not deleted by a person.
    */
   async candidates(experiment: string, metric: string): Promise<readonly Candidate[]> {
     const rows = await this.#query<CandidateRow>(
@@ -116,7 +116,7 @@ export class CheckpointIndex {
     return rows.map(({ scalars, ...row }) => ({ ...row, value: valueIn(scalars, metric) }));
   }
 
-  /** All checkpoints of an experiment whose deletion has not started. */
+  /** Returns all checkpoints of an experiment whose deletion has not started. */
   async there(experiment: string): Promise<readonly string[]> {
     const rows = await this.#query<{ checkpoint: string }>(
       `select checkpoint from checkpoint_gc.checkpoints
@@ -126,7 +126,7 @@ export class CheckpointIndex {
     return rows.map(({ checkpoint }) => checkpoint);
   }
 
-  /** All checkpoints of an experiment that are not condemned, whatever else is known of them. */
+  /** Returns all checkpoints of an experiment that are not condemned. */
   async kept(experiment: string): Promise<readonly string[]> {
     const rows = await this.#query<{ checkpoint: string }>(
       `select checkpoint from checkpoint_gc.checkpoints
@@ -144,7 +144,7 @@ export class CheckpointIndex {
     return rows.map(({ trial }) => trial);
   }
 
-  /** Condemned ones whose grace is over, without those that are tried again later. */
+  /** Returns the condemned checkpoints whose grace is over, except those that wait for a retry. */
   async due(nowMs: number): Promise<readonly string[]> {
     const rows = await this.#query<{ checkpoint: string }>(
       `select c.checkpoint from checkpoint_gc.checkpoints c
@@ -157,7 +157,7 @@ export class CheckpointIndex {
     return rows.map(({ checkpoint }) => checkpoint);
   }
 
-  /** Those that are being deleted, without those that are tried again later. */
+  /** Returns the checkpoints that are being deleted, except those that wait for a retry. */
   async deleting(nowMs: number): Promise<readonly string[]> {
     const rows = await this.#query<{ checkpoint: string }>(
       `select c.checkpoint from checkpoint_gc.checkpoints c
@@ -169,7 +169,7 @@ export class CheckpointIndex {
     return rows.map(({ checkpoint }) => checkpoint);
   }
 
-  /** Those of which some files are being deleted, without those that are tried again later. */
+  /** Returns the checkpoints of which some files are being deleted, except those that wait for a retry. */
   async thinning(nowMs: number): Promise<readonly string[]> {
     const rows = await this.#query<{ checkpoint: string }>(
       `select c.checkpoint from checkpoint_gc.checkpoints c
@@ -181,7 +181,7 @@ export class CheckpointIndex {
     return rows.map(({ checkpoint }) => checkpoint);
   }
 
-  /** A page of an experiment's checkpoints, deleted ones included, by id; `checkpoint` narrows it to one. */
+  /** Returns a page of an experiment's checkpoints by id, deleted ones included; `checkpoint` narrows it to one. */
   async shown(
     experiment: string,
     checkpoint: string,
@@ -198,7 +198,10 @@ export class CheckpointIndex {
     );
   }
 
-  /** Deleted experiments whose TensorBoard files have to go, without those that are tried again later. */
+  /**
+   * Returns the deleted experiments whose TensorBoard files are still to be removed, except those that wait for a
+   * retry.
+   */
   async tensorboards(nowMs: number): Promise<readonly string[]> {
     const rows = await this.#query<{ experiment: string }>(
       `select t.experiment from checkpoint_gc.tensorboards t
@@ -213,7 +216,7 @@ export class CheckpointIndex {
     await this.#query("delete from checkpoint_gc.tensorboards where experiment = $1", [experiment]);
   }
 
-  /** A checkpoint of an experiment, deleted or not; null where it never had one. */
+  /** Returns any checkpoint of an experiment, deleted or not; null if it never had one. */
   async anyOf(experiment: string): Promise<string | null> {
     const rows = await this.#query<{ checkpoint: string }>(
       "select checkpoint from checkpoint_gc.checkpoints where experiment = $1 limit 1",
@@ -222,7 +225,7 @@ export class CheckpointIndex {
     return rows[0]?.checkpoint ?? null;
   }
 
-  /** When the next grace ends, or something is tried again; null when nothing is due. */
+  /** Returns when the next grace ends or the next retry is due; null if nothing waits. */
   async nextDueMs(nowMs: number): Promise<number | null> {
     const rows = await this.#query<{ at: number | null }>(
       `select min(case when ${triedBy("$1")} then c.grace_end_ms
@@ -239,7 +242,7 @@ export class CheckpointIndex {
     return rows[0]?.at ?? null;
   }
 
-  /** Tries a checkpoint again later, each time twice as much later. */
+  /** Puts off a checkpoint's deletion, each time for twice as long. */
   async putOff(checkpoint: string, nowMs: number, why: string): Promise<void> {
     const { retryFirstMs, retryLastMs } = gcLimits;
     await this.#query(
@@ -251,7 +254,7 @@ export class CheckpointIndex {
     );
   }
 
-  /** The checkpoint is tried at once when it is next due; without one, each of them. */
+  /** Makes the retries of a checkpoint due at once; null means every checkpoint. */
   async forgetRetries(checkpoint: string | null): Promise<void> {
     await this.#query(
       "delete from checkpoint_gc.retries where $1::text is null or checkpoint = $1",
@@ -279,7 +282,7 @@ function valueIn(scalars: string | null, metric: string): number | null {
 
 type Change = { readonly text: string; readonly values: unknown[] };
 
-/** Applied again in the same order, the events end in the same rows. */
+/** Returns the row changes of an event. They are idempotent: a replay in order ends in the same rows. */
 function changesOf(event: AnyEvent, id: string, table: TableNames): readonly Change[] {
   const change = changeOf(event, id, table);
   if (event.type !== "ExperimentDeleted") return change === null ? [] : [change];
@@ -291,7 +294,7 @@ function changeOf(event: AnyEvent, id: string, table: TableNames): Change | null
   switch (event.type) {
     case "CheckpointCompleted": {
       const { trial, run, step } = event.data;
-      // A folder that a person uploaded is of no experiment, and ranks in none.
+      // A folder that a person uploaded belongs to no experiment and is not ranked.
       const experiment = trial === "" ? "" : parseTrialId(trial)?.experiment;
       if (experiment === undefined) return null;
       return {
@@ -332,7 +335,7 @@ function changeOf(event: AnyEvent, id: string, table: TableNames): Change | null
       return referrer(table, event.data.fromCheckpoint, id);
     case "ExperimentCreated":
       return referrer(table, recordedSource(event.data.config)?.checkpoint ?? "", id);
-    // Not of an experiment that has ended: it may continue, and begin trials from the checkpoint again.
+    // The end of an experiment removes no reference: a continued experiment starts trials from the checkpoint again.
     case "ExperimentDeleted":
     case "TrialEnded":
       return { text: `delete from ${table("referrers")} where trial = $1`, values: [id] };
@@ -376,7 +379,7 @@ function referrer(table: TableNames, checkpoint: string, trial: string): Change 
   };
 }
 
-/** The experiment whose checkpoints an event may rank again. */
+/** Returns the experiment whose ranking an event may change. */
 function experimentOf(stored: StoredEvent): string | undefined {
   const category = categoryOf(stored.stream);
   if (category === "measurement") return parseTrialId(idOf(stored.stream))?.experiment;

@@ -4,13 +4,13 @@ import { needOfPins, needOfProposals, needOfTrial } from "../core/policy/referen
 import type { Index } from "./index-view.ts";
 import { checkpoints, experiments, searches, trials } from "../streams.ts";
 
-/** The source of states: a decision's work, or a cache for reads. */
+/** Reads states, for a decision (with guards) or for a query (from a cache). */
 export type Reader = Pick<Work, "load" | "guard">;
 
 /**
- * The first reason why a checkpoint is still needed; null when nothing refers to it. Every stream that might is
- * guarded, so that what is decided on the answer holds only if none of them has moved. A run that is requested of a
- * stream that is not known here yet guards the checkpoint's retention, and finds it condemned.
+ * Returns the first reason why a checkpoint is still needed; null if nothing refers to it. Every stream that might
+ * refer to it is guarded, so a decision is refused if one of them has changed. A new run in a stream that is not in the
+ * index yet guards the checkpoint's retention itself, and finds the checkpoint condemned.
  */
 export async function needOf(
   work: Reader,
@@ -21,7 +21,7 @@ export async function needOf(
   return null;
 }
 
-/** All of the reasons, in the order in which they are looked for. */
+/** Yields all reasons why a checkpoint is still needed, in the order of `referencesChecked`. */
 export async function* needsOf(
   work: Reader,
   index: Pick<Index, "referrers">,
@@ -39,7 +39,7 @@ export async function* needsOf(
   if (proposed !== null) yield proposed;
 }
 
-/** A trial, or an experiment whose trials all start from the checkpoint. */
+/** Returns why a trial, or an experiment whose trials all start from the checkpoint, needs it. */
 async function needOfReferrer(
   work: Reader,
   referrer: string,
@@ -52,7 +52,7 @@ async function needOfReferrer(
   return ended || source !== checkpoint ? null : `trials of experiment ${referrer} begin from it`;
 }
 
-/** A search that is over proposes nothing: only the one of an experiment that has not ended is looked at. */
+/** A finished search proposes nothing, so only the search of an experiment that has not ended counts. */
 async function needOfProposed(
   work: Reader,
   trial: string,
@@ -72,12 +72,11 @@ async function needOfProposed(
 }
 
 /**
- * Says which event the judgement of a trial waits for. A trial is not judged while its last checkpoints are still
- * uploaded or not declared yet, since they compete with the others. A checkpoint that is read late is judged late: its
- * end is passed on here too.
+ * Returns which event the judgement of a trial waits for; null for none. A trial is not judged while its last
+ * checkpoints are uploaded or undeclared, because they will compete.
  */
 export async function needOfUnsettled(work: Reader, trial: string): Promise<string | null> {
-  // A folder that a person uploaded has no trial.
+  // A folder that a person uploaded belongs to no trial.
   if (trial === "") return null;
   const { named } = await work.guard(trials, trial);
   for (const checkpoint of named) {

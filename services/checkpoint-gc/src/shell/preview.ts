@@ -1,5 +1,6 @@
 /**
- * The preview of an experiment's deletion: deleted and remaining checkpoints, by the references that decide; read-only.
+ * Previews an experiment's deletion: its deleted and its remaining checkpoints, by the rules of the decisions. It
+ * changes nothing.
  */
 import type { Plain } from "@trainyard/contracts";
 import type { DeletionPreview } from "@trainyard/contracts/commands";

@@ -1,6 +1,6 @@
 /**
- * Others' events to condemnations. What an experiment's policy gives up is looked at when it ends, and again when
- * something stops to need it.
+ * Reacts to other services' events with condemnations. An experiment's checkpoints are judged when it ends, and again
+ * when a reference to one of them ends.
  */
 import { parseTrialId } from "@trainyard/kernel";
 import { foldOf, type ReactionHandlers, type Work } from "@trainyard/runtime";
@@ -39,7 +39,7 @@ export function reactionHandlers(deps: ReactionDeps): ReactionHandlers {
   };
 }
 
-/** The last that a trial's end had named is settled: what was not judged before is judged now, and it competes. */
+/** Judges the experiment again once the last checkpoint that a run's end named is settled, since it competes. */
 async function settled(
   deps: ReactionDeps,
   work: Work,
@@ -68,7 +68,8 @@ async function sweepAround(
 }
 
 /**
- * Condemns what the policy of an ended experiment gives up and nothing needs; of a deleted one all that nothing needs.
+ * Condemns the checkpoints of an ended experiment that its policy gives up and nothing needs. For a deleted experiment,
+ * condemns all that nothing needs.
  */
 async function sweep(
   deps: ReactionDeps,

@@ -1,11 +1,10 @@
 /**
- * Retention while an experiment runs: each new checkpoint may push another out of what the policy keeps. An experiment
- * is judged as a whole some seconds after its last change, so that one with many checkpoints is not judged for each of
- * them. What is forgotten at a restart is judged after the next checkpoint, and all of it again when the experiment
- * ends. An experiment that has ended is left to the reactions: nothing is judged here because this process is new.
+ * Retention while an experiment runs: each new checkpoint may push another out of the policy's rankings. An experiment
+ * is judged as a whole some seconds after its last change, so one with many checkpoints is not judged for each of them.
  *
- * A search that starts trials from earlier checkpoints of others may name any of them at any time: such an experiment
- * is judged at its end only.
+ * A restart forgets the pending judgements. The next checkpoint of the experiment, or its end, makes up for them. Ended
+ * experiments are judged by the reactions only. The search of an experiment that starts trials from earlier checkpoints
+ * may name any of them at any time, so such an experiment is judged only at its end.
  */
 import { newEventId } from "@trainyard/event-log";
 import { EffectLoop, type Executor, type Logger, serviceMeta } from "@trainyard/runtime";
@@ -28,7 +27,7 @@ export class Sweeper {
     this.loop = new EffectLoop("sweep", deps, (signal) => this.#step(signal));
   }
 
-  /** An experiment has a new checkpoint, or a new value of one. */
+  /** Notes that an experiment has a new checkpoint or a new validation. */
   changed(experiment: string): void {
     if (this.#dueMs.has(experiment)) return;
     this.#dueMs.set(experiment, this.#deps.clock.nowMs() + gcLimits.sweepAfterMs);
@@ -47,7 +46,7 @@ export class Sweeper {
         this.#dueMs.set(experiment, dueMs);
         throw error;
       }
-      // A large experiment takes at most a tenth of the time.
+      // The judgement of a large experiment uses at most a tenth of the loop's time.
       const tookMs = clock.monotonicMs() - startMs;
       if (this.#dueMs.has(experiment)) {
         const waitMs = Math.max(gcLimits.sweepAfterMs, tookMs * 10);
@@ -59,7 +58,7 @@ export class Sweeper {
     return Math.min(Math.max(next - clock.nowMs(), 1), gcLimits.lookAgainMs);
   }
 
-  /** Judges an experiment now, if it is one that is judged while it runs. */
+  /** Judges an experiment if it is one that is judged while it runs. */
   async sweep(experiment: string): Promise<void> {
     const { executor, index } = this.#deps;
     const { state } = await executor.cache.load(experiments, experiment);

@@ -1,4 +1,4 @@
-/** The events of other services. */
+/** Events of other services, for tests. */
 import type { AnyEvent } from "@trainyard/contracts";
 import { ExperimentOutcome, RunEndWhy, TrialOutcome } from "@trainyard/contracts/events";
 
@@ -64,7 +64,7 @@ export function runRequested(run: number, fromCheckpoint = "", fromStep = 0): An
   };
 }
 
-/** `sealed`: what it has left. */
+/** Makes a RunEnded event. `sealed` lists the checkpoints that the run has left. */
 export function runEnded(run: number, sealed: readonly string[] = []): AnyEvent {
   const checkpoints = sealed.map((checkpoint) => ({ checkpoint, step: 9, bytes: 1 }));
   const named = sealed.length === 0 ? {} : { sealed: { checkpoints } };
@@ -92,7 +92,7 @@ export function trialEnded(): AnyEvent {
   };
 }
 
-/** A declared checkpoint; `place` is a folder or another section checkpoint_storage. */
+/** Makes a CheckpointDeclared event; `place` is a folder or another checkpoint_storage section. */
 export function declared(
   trial: string,
   step: number,
@@ -105,7 +105,7 @@ export function declared(
   return { type: "CheckpointDeclared", data };
 }
 
-/** A folder of a person, complete. */
+/** Makes the events of a complete checkpoint that a person uploaded as a folder. */
 export function uploaded(by: string, root: string, storageId: string): readonly AnyEvent[] {
   const storage = { type: "directory", container_path: root };
   const about = { trial: "", run: 0, step: 0, storage, format: "", storageId, uploadedBy: by };
@@ -136,7 +136,7 @@ export function damaged(path: string): AnyEvent {
   return { type: "CheckpointDamaged", data: { problems, count: 1, by: "ada" } };
 }
 
-/** A trial that starts from a checkpoint of another, or from its latest. */
+/** Makes the proposal of a trial that starts from a given checkpoint of another trial, or from its latest one. */
 export function proposed(number: number, startFromTrial: number, checkpoint = ""): AnyEvent {
   return {
     type: "TrialProposed",

@@ -1,8 +1,8 @@
 /**
- * Random histories of one experiment, judged by the service's own reactions over a log in memory, beside an oracle that
- * knows nothing of events: it keeps what happened in plain tables and counts. Each condemnation is checked at its
- * moment (nothing that is held or kept), and at the end that nothing else is left. With crashes the process dies before
- * or after any commit, and begins again with what the log has.
+ * Random histories of one experiment, judged by the service's reactions over a log in memory. An oracle beside them
+ * knows no events: it keeps plain tables and counts. Each condemnation is checked when it happens: nothing may hold or
+ * keep the checkpoint. At the end every checkpoint that nothing holds or keeps must be condemned. With crashes, the
+ * process dies before or after a commit and restarts from the log.
  */
 import { createMemoryLog, type EventLog, newEventId } from "@trainyard/event-log";
 import { type AnyEvent, decodeEvent, encodeEvent } from "@trainyard/contracts";
@@ -29,13 +29,16 @@ export type History = {
   readonly policy: told.SavePolicy;
   readonly smaller: boolean;
   readonly steps: readonly Step[];
-  /** After the end of the experiment. */
+  /** The steps after the end of the experiment. */
   readonly later: readonly Step[];
-  /** Whether a person deletes it then, and whether that is taken back; and what happens before and after that. */
+  /**
+   * Whether a person deletes the experiment after its end, and whether the deletion is undone; with the steps around
+   * it.
+   */
   readonly deletion: "none" | "undone" | "done";
   readonly duringGrace: readonly Step[];
   readonly afterGrace: readonly Step[];
-  /** Commits before or after which the process dies, by number. */
+  /** The numbers of the commits before or after which the process dies. */
   readonly crashes: readonly number[];
 };
 
@@ -63,7 +66,7 @@ export class HistoryRun {
     this.#boot();
   }
 
-  /** The names of the retention events of each checkpoint, in order. */
+  /** Runs the history. Returns the names of each checkpoint's retention events, in order. */
   async run(): Promise<Readonly<Record<string, readonly string[]>>> {
     const { policy, smaller, steps, later } = this.#history;
     const created = told.experimentCreated("/c", policy, smaller);
@@ -131,7 +134,7 @@ export class HistoryRun {
     this.#check();
   }
 
-  /** Reacts as the partition does: to each event in order, and after a crash again from where it was. */
+  /** Reacts to each event in order, as a partition does; after a crash, again from the last committed position. */
   async #react(): Promise<void> {
     while (this.#reacted < this.#store.store.events.length) {
       const stored = this.#store.store.events[this.#reacted];
@@ -158,7 +161,7 @@ export class HistoryRun {
   async #surviving(work: () => Promise<void>): Promise<void> {
     for (;;) {
       try {
-        // The service hears every event; this one reads the log again.
+        // The service follows every event to keep its cache current; the test reads the log again instead.
         this.#executor.cache.clear();
         await work();
         return;
@@ -169,7 +172,7 @@ export class HistoryRun {
     }
   }
 
-  /** The log's current state, as the service's table has it. */
+  /** An index that is computed from the whole log, in place of the service's tables. */
   #index(): Index {
     const oracle = this.#oracle;
     const there = (checkpoint: string): boolean => {
@@ -201,7 +204,7 @@ export class HistoryRun {
       .map((stored) => decodeEvent(stored).type);
   }
 
-  /** Every condemnation that is new: nothing may have held or kept it at that moment. */
+  /** Checks every new condemnation: nothing may hold or keep its checkpoint at that moment. */
   #check(): void {
     const events = this.#store.store.events;
     for (; this.#checked < events.length; this.#checked += 1) {
@@ -216,7 +219,7 @@ export class HistoryRun {
     }
   }
 
-  /** Everything that nothing holds or keeps is condemned, once the experiment has ended. */
+  /** Checks that every checkpoint that nothing holds or keeps is condemned once the experiment has ended. */
   #complete(): void {
     for (const checkpoint of this.#oracle.all()) {
       const condemned = this.#retention(checkpoint).at(-1) === "CheckpointCondemned";

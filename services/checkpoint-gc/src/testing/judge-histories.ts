@@ -1,4 +1,4 @@
-/** Random histories, each run without and with crashes: the same must come of both, and the oracle must agree. */
+/** Runs random histories with and without crashes. Both runs must have the same result, and the oracle must agree. */
 import fc from "fast-check";
 import { type History, HistoryRun, type Step } from "./histories.ts";
 
@@ -39,13 +39,13 @@ const history: fc.Arbitrary<History> = fc.record({
 });
 
 export type JudgedHistories = {
-  /** The smallest history that broke a promise, with which; null where none did. */
+  /** The smallest history that broke a promise, and the promise; null for none. */
   readonly violation: string | null;
-  /** Checkpoints that were condemned: histories in which nothing happens prove nothing. */
+  /** The number of checkpoints that were condemned. A campaign that condemns none proves nothing. */
   readonly condemned: number;
 };
 
-/** The same seed makes the same histories; without one they are new each time. */
+/** Runs and judges `count` histories. A seed reproduces them; without a seed they are random. */
 export async function judgeHistories(count: number, seed?: number): Promise<JudgedHistories> {
   let condemned = 0;
   const property = fc.asyncProperty(history, async (given) => {

@@ -1,7 +1,7 @@
 /**
- * The history of one experiment's checkpoints, in plain tables, and the expected result by counting: written from
- * the promises of the README, not from the code that keeps them. It also says which events others would record for a
- * step.
+ * The history of one experiment's checkpoints in plain tables, with the expected condemnations by counting. It is
+ * written from the promises of the README, independently of the service's code. It also makes the events of other
+ * services for each step.
  */
 import type { AnyEvent } from "@trainyard/contracts";
 import type { Candidate } from "../core/policy/condemned.ts";
@@ -24,7 +24,7 @@ export class Oracle {
   readonly #smaller: boolean;
   readonly #trials: Trial[] = [];
   readonly #stored: Stored[] = [];
-  /** Checkpoints that proposals name whose trials do not exist. */
+  /** The checkpoints that open proposals name. */
   readonly #proposed: string[] = [];
   #proposals = 100;
   #ended = false;
@@ -35,7 +35,7 @@ export class Oracle {
     this.#smaller = smaller;
   }
 
-  /** Whole ones, which compete. */
+  /** Returns the whole checkpoints, which compete. */
   candidates(): readonly Candidate[] {
     return this.#stored.filter(({ damaged }) => !damaged);
   }
@@ -44,7 +44,7 @@ export class Oracle {
     return this.#stored.map(({ checkpoint }) => checkpoint);
   }
 
-  /** Sets the deletion of the experiment: asked for, taken back, or done. */
+  /** Sets the deletion of the experiment: asked for, undone, or done. */
   deletion(state: "none" | "asked" | "done"): void {
     this.#deletion = state;
   }
@@ -64,7 +64,7 @@ export class Oracle {
     this.#proposed.length = 0;
   }
 
-  /** Why a checkpoint must not be condemned; null when it must be, once it is looked for. */
+  /** Returns why a checkpoint must not be condemned; null if the checkpoint must be condemned. */
   keeps(checkpoint: string): string | null {
     const one = this.#stored.find((stored) => stored.checkpoint === checkpoint);
     if (one === undefined) return "it was never stored";
@@ -96,7 +96,7 @@ export class Oracle {
     return count(own, isLater) < trialLatest ? "it is its trial's latest" : null;
   }
 
-  /** The events of others at a step; none where it cannot happen. */
+  /** Returns the events of other services for a step; none if the step is impossible. */
   take(step: Step): readonly Told[] {
     switch (step.kind) {
       case "trial":
@@ -146,7 +146,7 @@ export class Oracle {
     ];
   }
 
-  /** Its run ends, and the next starts from its latest checkpoint, or from its source. */
+  /** Ends the trial's run; the next run starts from its latest checkpoint, or from the experiment's source. */
   #restart(number: number): readonly Told[] {
     const trial = this.#at(this.#trials, number);
     if (trial === undefined || trial.ended) return [];

@@ -1,4 +1,4 @@
-/** The service over a real PostgreSQL and real folders; the test appends the events of the others. */
+/** Runs checkpoint-gc over a real PostgreSQL and real folders; tests append the events of the other services. */
 
 import { randomUUID } from "node:crypto";
 import { existsSync } from "node:fs";
@@ -26,15 +26,15 @@ import {
   validated,
 } from "./events.ts";
 
-/** The limit only ends what hangs: another process may have the disk for long. */
+/** The timeout only stops a hanging test: other processes may keep the disk busy for long. */
 export const soon = { timeout: 90_000, interval: 20 };
 
-/** The storage of checkpoints, with the id that their writer sent, and where they come in the order of all. */
+/** The storage of a test's checkpoints, the storage id that their writer sent, and their place in the event order. */
 type Place = {
   readonly root: string;
   readonly storageId: string;
   readonly firstDigit?: string;
-  /** In an object store: then nothing is written to the root. */
+  /** A section for an object store; with it nothing is written to the root. */
   readonly storage?: Readonly<Record<string, string>>;
 };
 
@@ -78,7 +78,7 @@ export class TestGc implements AsyncDisposable {
     this.#service = null;
   }
 
-  /** An experiment that runs; gives its id. `more`: other sections of its configuration. */
+  /** Starts an experiment and returns its id. `more`: other sections of its configuration. */
   async experiment(policy: SavePolicy, searcher: object = {}, more: object = {}): Promise<string> {
     this.#experiments += 1;
     const id = String(this.#experiments);
@@ -91,7 +91,7 @@ export class TestGc implements AsyncDisposable {
     await this.stage.tell(`trial-${id}`, trialCreated(id, warmStart), runRequested(1, warmStart));
   }
 
-  /** A complete checkpoint of the trial's first run, with its files, validated unless the loss is null. */
+  /** Makes a complete checkpoint of the trial's first run, with its files, validated unless the loss is null. */
   async checkpoint(
     trial: string,
     step: number,
@@ -117,7 +117,7 @@ export class TestGc implements AsyncDisposable {
     return id;
   }
 
-  /** `sealed`: what its run has left. */
+  /** Ends a trial. `sealed` lists the checkpoints that its run has left. */
   async endTrial(trial: string, sealed: readonly string[] = []): Promise<void> {
     await this.stage.tell(`trial-${trial}`, runEnded(1, sealed), trialEnded());
   }
@@ -126,7 +126,7 @@ export class TestGc implements AsyncDisposable {
     await this.stage.tell(`experiment-${id}`, experimentEnded());
   }
 
-  /** An experiment of one trial with a checkpoint at each of the losses, in order. Ended, unless said otherwise. */
+  /** Makes an experiment of one trial with a checkpoint at each of the losses, in order. */
   async trained(
     policy: SavePolicy,
     losses: readonly (number | null)[],
@@ -154,19 +154,17 @@ export class TestGc implements AsyncDisposable {
     return (await this.stage.events(`retention-${checkpoint}`)).map(({ type }) => type);
   }
 
-  /**
-   * Waits until the service has reacted to all events of the test: it takes events in order, and so the last one last.
-   */
+  /** Waits until the service has reacted to all events of the test. It works in order, so it waits for the last one. */
   async settled(): Promise<void> {
     const { experiment, checkpoints } = await this.trained([0, 0, 0], [1]);
     await this.endExperiment(experiment);
     await vi.waitFor(async () => {
       const [last = ""] = checkpoints;
-      if ((await this.retention(last)).length === 0) throw new Error("the last is not condemned");
+      if ((await this.retention(last)).length === 0) throw new Error("the last one is kept");
       const view = "select position from checkpoint_gc.view_cursor";
       const [cursor] = await this.stage.sql<{ position: string }>(view);
       const head = await this.stage.head();
-      if (Number(cursor?.position ?? 0) < head) throw new Error("the tables are behind");
+      if (Number(cursor?.position ?? 0) < head) throw new Error("the tables are behind the log");
     }, soon);
   }
 

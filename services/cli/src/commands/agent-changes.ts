@@ -1,4 +1,4 @@
-/** A user's changes to an agent, or to one of its slots. */
+/** The commands that change an agent or one of its slots. */
 import { randomUUID } from "node:crypto";
 import type { Plain, ReplyOf } from "@trainyard/contracts";
 import { AgentResponseSchema, type Disabled } from "@trainyard/contracts/api";
@@ -99,7 +99,9 @@ function told(output: Context["output"], answer: ReplyOf<"disableAgent">, text: 
   else output.line(text);
 }
 
-/** "draining since 2026-01-01 10:00:00, its runs are killed at …: kernel update"; empty for nothing. */
+/**
+ * Returns for example "draining since 2026-01-01 10:00:00, its runs are killed at …: kernel update"; empty if enabled.
+ */
 export function disabledText(disabled: Plain<Disabled> | undefined): string {
   if (disabled === undefined) return "";
   const { state, sinceMs, deadlineAtMs, reason } = disabled;

@@ -1,4 +1,4 @@
-/** The hosts: what they offer and run, and what keeps them from getting more. */
+/** The commands about agents: their slots, their runs, and why an agent gets no more runs. */
 import type { Client } from "@trainyard/client";
 import type { Plain, ReplyOf } from "@trainyard/contracts";
 import { type Agent, AgentSchema, ListAgentsResponseSchema } from "@trainyard/contracts/api";
@@ -115,7 +115,7 @@ function offered(slots: Slots): Slots {
   return slots.filter(({ withdrawn }) => withdrawn !== true);
 }
 
-/** "4 cuda (NVIDIA A100-SXM4-80GB, 80 GiB)": each kind of device with its number, in the order of the slots. */
+/** Returns for example "4 cuda (NVIDIA A100-SXM4-80GB, 80 GiB)": each kind of device and its number, in slot order. */
 function devicesOf(slots: Slots): string {
   const counts = new Map<string, number>();
   for (const { device, name = "", memoryBytes = 0 } of slots) {
@@ -126,12 +126,12 @@ function devicesOf(slots: Slots): string {
   return [...counts].map(([kind, count]) => `${count} ${kind}`).join(", ");
 }
 
-/** Empty for none. */
+/** Returns the size as text; empty for 0. */
 function gibibytes(bytes: number): string {
   return bytes === 0 ? "" : `${Number((bytes / 1024 ** 3).toFixed(1))} GiB`;
 }
 
-/** Slots that can get a run now. */
+/** Counts the slots that can get a run now. */
 function freeSlots({ slots, disabled }: Plain<Agent>): number {
   if (disabled !== undefined) return 0;
   return slots.filter((slot) => slot.run === "" && slot.disabled === undefined).length;
@@ -142,7 +142,7 @@ function labelsOf({ labels }: Plain<Agent>): string {
   return sorted.map(([label, value]) => `${label}=${value}`).join(", ");
 }
 
-/** The reason that keeps a connected agent from getting runs; empty for none. */
+/** Returns why a connected agent gets no runs; empty for none. */
 function trouble({ notPlaced = "", distrust, slots, disabled }: Plain<Agent>): string {
   if (disabled !== undefined) return disabledText(disabled);
   if (notPlaced !== "") return notPlaced;

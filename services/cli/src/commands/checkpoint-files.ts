@@ -1,4 +1,4 @@
-/** The files of checkpoints: as a tree, compared, read again, and compared with what is in the storages. */
+/** The commands about the files of checkpoints: tree, comparison, verification, and the audit of storages. */
 import { setTimeout } from "node:timers/promises";
 import type { Plain, ReplyOf } from "@trainyard/contracts";
 import { CheckpointSchema, type FileEntry } from "@trainyard/contracts/api";
@@ -46,7 +46,7 @@ async function tree({ client, output }: Context, args: readonly string[]): Promi
   for (const line of treeLines(checkpoint.manifest)) output.line(line);
 }
 
-/** One line a folder, then its files; files of one folder come together, since they are sorted by path. */
+/** Returns one line per folder, followed by its files; the input is sorted by path. */
 export function treeLines(files: readonly Plain<FileEntry>[]): readonly string[] {
   const lines: string[] = [];
   let folders: readonly string[] = [];
@@ -82,7 +82,7 @@ async function diff({ client, output }: Context, args: readonly string[]): Promi
 
 type Difference = {
   readonly path: string;
-  /** added: only the other has it. */
+  /** added: only the other checkpoint has the file. */
   readonly change: "added" | "removed" | "changed";
   readonly bytes?: number;
   readonly otherBytes?: number;
@@ -114,7 +114,7 @@ async function verify({ client, output }: Context, args: readonly string[]): Pro
   const checkpoint = argument(args, 0);
   let found: ReplyOf<"verifyCheckpoint">;
   for (;;) {
-    // Each call waits for some seconds; the reading continues between them.
+    // Each call waits up to some seconds for the result; the verification continues between the calls.
     found = await client.call("verifyCheckpoint", { checkpoint });
     if (found.done) break;
     await setTimeout(cliLimits.verifyAgainMs);

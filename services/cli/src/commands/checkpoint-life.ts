@@ -1,4 +1,4 @@
-/** Commands on checkpoints: pin, delete, take a deletion back, explain what keeps them. */
+/** Commands on checkpoints: pin, delete, undo a deletion, explain what keeps them. */
 import { randomUUID } from "node:crypto";
 import type { Plain } from "@trainyard/contracts";
 import {
@@ -189,7 +189,7 @@ function verdictWord({ state, keeps }: Plain<RetentionVerdict>): string {
   return keeps ? "keep" : "delete";
 }
 
-/** The reasons that keep or condemn a checkpoint, as sentences. */
+/** Returns the reasons that keep or condemn a checkpoint, as sentences. */
 export function becauseOf(verdict: Plain<RetentionVerdict>): readonly string[] {
   const { keptBy, competitors, by, reason, waits, graceEndMs } = verdict;
   const told = [...keptBy];

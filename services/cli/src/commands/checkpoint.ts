@@ -70,7 +70,7 @@ async function describe({ client, output }: Context, args: readonly string[]): P
     output.message(CheckpointSchema, checkpoint);
     return;
   }
-  // The SDK declares them beside what the script stored.
+  // The SDK stores the versions of its environment in the metadata, beside the script's own entries.
   const { trainyard_versions: versions, ...metadata } = checkpoint.metadata ?? {};
   output.fields([
     ["checkpoint", checkpoint.uuid],
@@ -104,7 +104,7 @@ async function describe({ client, output }: Context, args: readonly string[]): P
   ]);
 }
 
-/** Names the versions of Python, the SDK and the frameworks that wrote it; empty where an older SDK did. */
+/** Names the versions of Python, the SDK and the frameworks that wrote the checkpoint; empty if an older SDK did. */
 function versionsOf(versions: unknown): string {
   if (typeof versions !== "object" || versions === null) return "";
   return Object.entries(versions)
@@ -112,7 +112,7 @@ function versionsOf(versions: unknown): string {
     .join(", ");
 }
 
-/** Only a complete checkpoint has one. */
+/** Asks for the retention of a checkpoint; only a complete one has it. */
 async function retentionOf(
   { client }: Context,
   { uuid, completedAtMs }: Plain<Checkpoint>,

@@ -1,7 +1,7 @@
 import type { Output } from "../output.ts";
 import { Failure } from "../usage-error.ts";
 
-/** Fails where something can be mended. */
+/** Prints the checks of this machine. Throws a Failure if one of them found something to repair. */
 export async function doctor(output: Output): Promise<void> {
   const { clusterDoctor } = await import("@trainyard/local-cluster");
   const findings = clusterDoctor();

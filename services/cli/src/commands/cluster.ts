@@ -19,7 +19,7 @@ type UpOptions = {
   readonly storageEndpoint?: string;
 };
 
-/** The embedded cluster of the checkout (or of TRAINYARD_HOME). */
+/** Adds the commands for the embedded cluster of the checkout (or of TRAINYARD_HOME). */
 export function addClusterCommands(program: Command): void {
   const group = program.command("cluster").description("the embedded cluster on this machine");
   group
@@ -76,7 +76,7 @@ export function addClusterCommands(program: Command): void {
     });
 }
 
-/** Loaded by the commands of this group only. */
+/** Loads the code of the embedded cluster, which only the commands of this group need. */
 const embedded = () => import("@trainyard/local-cluster");
 
 function wholeNumber(text: string): number {
@@ -123,8 +123,8 @@ async function showLink(output: Output): Promise<void> {
 }
 
 /**
- * An experiment that names no storage is checked, as each submit is; a cluster whose storage cannot be used is stopped
- * again.
+ * Validates an experiment that names no storage, which checks the cluster's storage. If the storage cannot be used, the
+ * cluster is stopped.
  */
 async function tryStorage(output: Output): Promise<void> {
   const { clusterAccess, clusterDown } = await embedded();

@@ -1,4 +1,4 @@
-/** The latest events, of the whole log or of one object. */
+/** Lists the latest events of the whole log or of one object. */
 import { type Event, ListEventsResponseSchema } from "@trainyard/contracts/api";
 import type { Plain } from "@trainyard/contracts";
 import type { Command } from "commander";

@@ -1,4 +1,4 @@
-/** Takes up what has ended: an experiment, or one of its trials; and ends one trial. */
+/** The commands that continue an ended experiment or trial, and the command that ends one trial. */
 import { randomUUID } from "node:crypto";
 import { CommandResponseSchema, TrialCommandResponseSchema } from "@trainyard/contracts/api";
 import type { Command } from "commander";
@@ -24,7 +24,7 @@ export function addContinueCommand(group: Command): void {
     .option("--dry-run", "say what would happen to each, and change nothing")
     .description("take up what has ended: its failed and canceled trials, more of them, longer")
     .action(async (...given: unknown[]) => {
-      // Commander gives the numbers as one list.
+      // Commander passes the experiment numbers as one list.
       const ids = given[0] as readonly string[];
       await withPlatform<ContinueOptions>((context, _args, options) =>
         ids.length === 1 && options.dryRun !== true

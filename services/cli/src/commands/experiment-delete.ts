@@ -1,4 +1,4 @@
-/** Deletes experiments, says what would go and what stays, and lists what can be brought back. */
+/** Deletes experiments, previews a deletion, and lists the deletions that can be undone. */
 import { randomUUID } from "node:crypto";
 import {
   DeleteExperimentResponseSchema,
@@ -20,7 +20,7 @@ export function addDeleteCommands(group: Command): void {
     .option("--reason <text>", "kept with the deletion")
     .description("hide what has ended, and delete it after a grace; undelete brings it back")
     .action(async (...given: unknown[]) => {
-      // Commander gives the numbers as one list.
+      // Commander passes the experiment numbers as one list.
       const ids = given[0] as readonly string[];
       await withPlatform<DeleteOptions>((context, _args, options) =>
         ids.length === 1
@@ -55,7 +55,7 @@ async function deleteExperiment(
   for (const { checkpoint, why } of kept) output.line(`checkpoint ${checkpoint} stays: ${why}`);
 }
 
-/** The checkpoints of each that something needs are named before anything is deleted. */
+/** Deletes several experiments. The checkpoints that something still needs are printed before anything is deleted. */
 async function deleteSeveral(
   context: Context,
   experiments: readonly string[],

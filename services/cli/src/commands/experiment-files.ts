@@ -1,4 +1,4 @@
-/** The files of an experiment's stored code, and the text of one. */
+/** Lists the files of an experiment's stored code, and prints the text of one. */
 import { GetCodeFileResponseSchema, ListCodeFilesResponseSchema } from "@trainyard/contracts/api";
 import type { Command } from "commander";
 import { argument, type Context, withPlatform } from "../context.ts";

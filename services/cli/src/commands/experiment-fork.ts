@@ -1,4 +1,4 @@
-/** A new experiment from another one: its code, and its configuration with changes. */
+/** Creates an experiment from another one: with its code, and its configuration with changes. */
 import { randomUUID } from "node:crypto";
 import { CreateExperimentResponseSchema } from "@trainyard/contracts/api";
 import type { Command } from "commander";

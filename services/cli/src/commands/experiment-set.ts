@@ -1,6 +1,4 @@
-/**
- * Changes of people to an experiment, during its life and afterwards: its words, its place in the queue, its retention.
- */
+/** The commands that change an experiment: its name and notes, its place in the queue, its retention policy. */
 import { randomUUID } from "node:crypto";
 import type { RequestInitOf } from "@trainyard/contracts";
 import { CommandResponseSchema, ExperimentSchema } from "@trainyard/contracts/api";
@@ -122,7 +120,7 @@ function addLabels(group: Command): void {
     matched(label.command(verb).argument("<experiment>").argument("<labels...>"))
       .description(`${verb} labels`)
       .action(async (...given: unknown[]) => {
-        // Commander gives the labels as one list.
+        // Commander passes the labels as one list.
         const labels = given[1] as readonly string[];
         const act = withPlatform<Matched>((context, args, options) =>
           update(context, args, { [field]: [...labels] }, options),

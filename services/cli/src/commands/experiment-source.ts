@@ -1,4 +1,4 @@
-/** The parts that make an experiment reproducible: its submission as a folder, and how two experiments differ. */
+/** The commands that reproduce an experiment: download its submission as a folder, and compare two experiments. */
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Plain } from "@trainyard/contracts";
@@ -57,9 +57,7 @@ async function download({ client, output }: Context, args: readonly string[]): P
   if (masked.length > 0) output.note(`masked values: ${masked.map(printable).join(", ")}`);
 }
 
-/**
- * The packages of the first run, in pip's form; those whose names or versions pip could not read are in the facts only.
- */
+/** Returns the packages of the first run in pip's format, without those whose name or version pip cannot read. */
 function requirementsOf({ environments }: Plain<Submission>): string {
   return Object.entries(environments[0]?.packages ?? {})
     .filter((entry) => entry.every((text) => /^[A-Za-z0-9._+!-]+$/.test(text)))

@@ -1,4 +1,4 @@
-/** The verbs that steer experiments: one of them, or several that are named. */
+/** The commands that activate, pause, cancel and kill experiments: one, or several by number. */
 import { randomUUID } from "node:crypto";
 import type { Plain } from "@trainyard/contracts";
 import {
@@ -34,7 +34,7 @@ export function addSteering(group: Command): void {
       .option("--dry-run", "say what would happen to each, and change nothing")
       .description(verb[2])
       .action(async (...given: unknown[]) => {
-        // Commander gives the numbers as one list.
+        // Commander passes the experiment numbers as one list.
         const ids = given[0] as readonly string[];
         const act = withPlatform<Options>((context, _args, { dryRun = false }) =>
           ids.length === 1 && !dryRun
@@ -73,7 +73,7 @@ export type Act = {
   readonly dryRun: boolean;
 };
 
-/** One verb on each; says what happened to each, and fails if one was refused. */
+/** Applies one verb to each experiment, prints the outcomes, and throws a Failure if one was refused. */
 export async function actOnEach({ client, output }: Context, request: Act): Promise<void> {
   const { verb, dryRun } = request;
   const answer = await client.call("actOnExperiments", request, { idempotencyKey: randomUUID() });

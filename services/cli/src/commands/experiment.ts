@@ -241,7 +241,7 @@ async function describe({ client, output }: Context, args: readonly string[]): P
 }
 
 /**
- * Why runs wait for a place: a line each. Shows nothing if the scheduler has none of them, or does not answer in time.
+ * Prints one line per waiting run, with the reason. Prints nothing without waiting runs, or if the scheduler times out.
  */
 async function showWaiting({ client, output }: Context, experiment: string): Promise<void> {
   const signal = AbortSignal.timeout(cliLimits.explainMs);
@@ -263,7 +263,7 @@ async function showWaiting({ client, output }: Context, experiment: string): Pro
   if (more > 0) output.line(`and ${more} more: yard job explain ${experiment}`);
 }
 
-/** Why trials failed: a line each, and what the first one printed last. */
+/** Prints one line per failed trial, with the reason, and the last output of the first one. */
 async function showFailed({ client, output }: Context, experiment: string): Promise<void> {
   const { items } = await allPages((start) => client.call("listTrials", { experiment, ...start }));
   const failed = items.filter(({ state }) => state === "ERROR");

@@ -1,4 +1,4 @@
-/** Experiments in the queues of the pools: their order, why they wait, and what a user changes about that. */
+/** The commands about experiments in the queues of pools: their order, why they wait, and their priority and limits. */
 import { randomUUID } from "node:crypto";
 import type { Plain } from "@trainyard/contracts";
 import {

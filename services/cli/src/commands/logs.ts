@@ -1,4 +1,4 @@
-/** The options of `logs`, of trials and of experiments alike, and how lines are printed, followed and downloaded. */
+/** The options of `logs`, for trials and for experiments, and the code that prints, follows and saves lines. */
 import { type FileHandle, open } from "node:fs/promises";
 import type { Client } from "@trainyard/client";
 import type { Plain } from "@trainyard/contracts";
@@ -83,7 +83,7 @@ type Request = ReturnType<typeof filterOf> & {
   readonly before: string;
 };
 
-/** The owner of the lines: one trial, or all trials of an experiment. */
+/** The source of the lines: one trial, or all trials of an experiment. */
 export type LogTask = { readonly trial: string } | { readonly experiment: string };
 
 function listed(client: Client, task: LogTask, request: Request) {
@@ -121,7 +121,7 @@ export async function printLogs(
   }
 }
 
-/** On standard error: an empty answer is then not taken for a trial that wrote nothing. */
+/** Notes the removed lines on stderr, so that an empty output is not mistaken for a trial without output. */
 function noteRemoved(output: Output, removed: Plain<RemovedLogLines> | undefined): void {
   if (removed === undefined) return;
   const until = time(removed.untilMs);
@@ -130,7 +130,7 @@ function noteRemoved(output: Output, removed: Plain<RemovedLogLines> | undefined
   );
 }
 
-/** Page by page backwards, until there are as many as were asked for. */
+/** Reads pages backwards until it has the requested number of lines. */
 async function lastLines(
   client: Client,
   task: LogTask,
@@ -146,7 +146,7 @@ async function lastLines(
   }
 }
 
-/** Lines as they come, until the task ends or the signal aborts. */
+/** Yields lines as they arrive, until the task ends or the signal aborts. */
 export async function* followedLines(
   client: Client,
   task: LogTask,
@@ -166,7 +166,7 @@ export async function* followedLines(
   for await (const { message } of stream) yield message;
 }
 
-/** Standard output, or a file. */
+/** Writes lines to standard output, or to a file. */
 class LineTarget implements AsyncDisposable {
   readonly #output: Output;
   readonly #file: FileHandle | null;

@@ -39,7 +39,7 @@ const checkpoint = (...files: readonly (readonly [path: string, content: string]
   );
 const recorded = checkpoint(["weights.bin", "w"]);
 
-/** Serves the same archive for the files and for the code; what it was asked for. */
+/** A platform that serves the same archive for the files and for the code. The requests are added to `asked`. */
 function platform(
   asked: unknown[],
   whole = true,
@@ -58,7 +58,7 @@ function platform(
   return { download, call: call as Client["call"] };
 }
 
-test("a version is a folder with its files, its code and what is known of it", async () => {
+test("an exported version is a folder with its files, its code and its facts", async () => {
   const asked: unknown[] = [];
   await exportVersion(platform(asked), version, join(folder, "out", "iris"));
   const found = await readdir(join(folder, "out", "iris"), { recursive: true });
@@ -102,7 +102,7 @@ test.each([
   expect(await readdir(out)).toEqual([]);
 });
 
-test("a file, and a folder with files, are never replaced", async () => {
+test("an export never replaces a file, nor a folder with files", async () => {
   const taken = join(folder, "files", "weights.bin");
   for (const there of [taken, join(folder, "files")]) {
     await expect(exportVersion(platform([]), version, there)).rejects.toThrow("name another");

@@ -18,9 +18,9 @@ import { unpackInto } from "../unpack-into.ts";
 import { Failure } from "../usage-error.ts";
 
 /**
- * Writes a version as a folder: checkpoint/ with the files, code/ with the model code if there is any, what is known of
- * both, and a README that says how to load it. The folder gets its name when it is complete and every file was compared
- * with its recorded SHA-256; one that has files already is refused.
+ * Writes a model version as a folder: checkpoint/ with the files, code/ with the model code if it has any, the facts of
+ * both, and a README that explains how to load it. The folder gets its name only when every file was compared with its
+ * recorded SHA-256. A folder that has files is never replaced.
  */
 export async function exportVersion(
   client: Pick<Client, "call" | "download">,
@@ -51,7 +51,7 @@ async function writeJson(folder: string, name: string, value: unknown): Promise<
   await writeFile(join(folder, name), `${JSON.stringify(value, null, 2)}\n`);
 }
 
-/** Throws a Failure with the name of a file that is not as the platform recorded it. */
+/** Throws a Failure with the name of the first file that differs from the platform's record. */
 async function compare(folder: string, manifest: readonly Plain<FileEntry>[]): Promise<void> {
   const recorded = new Set(manifest.map(({ path }) => path));
   for (const entry of await readdir(folder, { recursive: true, withFileTypes: true })) {

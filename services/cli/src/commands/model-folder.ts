@@ -1,6 +1,6 @@
 /**
- * A local folder becomes a version. The files are sent by the Python package of the checkout, as those of a checkpoint
- * are: one program is the only implementation.
+ * The command that registers a local folder as a model version. The checkout's Python package sends the files, as for
+ * any checkpoint, so the upload has one implementation.
  */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
@@ -52,7 +52,7 @@ async function registerFolder(
   else output.line(`the folder ${folder} is version ${version.number} of ${model}`);
 }
 
-/** Progress goes to stderr as it comes. */
+/** Runs the upload program; its progress is passed on to stderr. */
 async function runProgram(order: object): Promise<Plain<ModelVersion>> {
   const { python, env } = pythonOfPerson();
   const child = spawn(python, program, {
@@ -64,7 +64,7 @@ async function runProgram(order: object): Promise<Plain<ModelVersion>> {
       reject(new Failure(`Folders are sent by Python 3.9 or later, and ${python} does not start.`)),
     );
   });
-  // A program that does not start reads no order.
+  // If the program does not start, the write to its stdin fails; the exit code reports the error.
   child.stdin.on("error", () => undefined);
   child.stdin.end(JSON.stringify(order));
   const closed = once(child, "close");

@@ -1,4 +1,4 @@
-/** Versions of models: registered, found, compared, exported. */
+/** The commands about model versions: register, find, compare, export. */
 import { randomUUID } from "node:crypto";
 import type { Plain } from "@trainyard/contracts";
 import {
@@ -79,7 +79,7 @@ export function addVersionCommands(group: Command): void {
     .action(withPlatform(download));
 }
 
-/** Its last argument is a list, which the other actions do not take. */
+/** The last argument of this action is a list, unlike those of the other actions. */
 const compareAction = async (
   model: string,
   names: readonly string[],
@@ -120,7 +120,7 @@ const columns: readonly Column<Plain<ModelVersion>>[] = [
   { title: "REGISTERED", value: (version) => time(version.registeredAtMs) },
 ];
 
-/** The metric of the search; the first few if it is not among them. */
+/** Returns the metric of the search as text, or the first few metrics if the version lacks it. */
 function metricsText({ metrics, searcherMetric }: Plain<ModelVersion>): string {
   const names = Object.hasOwn(metrics, searcherMetric)
     ? [searcherMetric]
@@ -219,7 +219,7 @@ async function compare(
   ]);
 }
 
-/** The parts that may differ, as texts in an order in which people look. */
+/** The facts that may differ between versions, in the order of the table. */
 function factsOf(version: Plain<ModelVersion>): ReadonlyMap<string, string> {
   const shown = (value: unknown): string =>
     typeof value === "string"

@@ -1,4 +1,4 @@
-/** The words of people about models and versions, as options. */
+/** The options for the description, labels, notes and metadata of models and versions. */
 import type { JsonObject } from "@trainyard/kernel";
 import type { Command } from "commander";
 import { collect } from "../option-values.ts";
@@ -20,18 +20,18 @@ export function addWordOptions(command: Command): Command {
     .option("--metadata <name=value>", "a value is read as JSON, else as text", collect);
 }
 
-/** The fields of a request that creates something. */
+/** Returns the request fields of the options for something new. */
 export function newWords(options: WordOptions) {
   const { description = "", notes = "", label = [], metadata } = options;
   return { description, notes, labels: [...label], ...metadataOf(metadata) };
 }
 
-/** The fields of a request that changes something: what is not given stays. */
+/** Returns the request fields of the options that change something; fields without an option stay unchanged. */
 export function changedWords(options: WordOptions) {
   const { description, notes, label = [], removeLabel = [], metadata } = options;
   const changed = [description, notes, metadata, options.label, options.removeLabel];
   if (changed.every((one) => one === undefined)) {
-    throw new UsageError("Give at least one option with what to change; see --help.");
+    throw new UsageError("Give at least one option that changes something; see --help.");
   }
   return {
     ...(description === undefined ? {} : { description }),

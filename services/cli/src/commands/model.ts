@@ -1,4 +1,4 @@
-/** Models: what they are, and their aliases. Their versions are in model-versions.ts. */
+/** The commands about models and their aliases. The commands about versions are in model-versions.ts. */
 import { randomUUID } from "node:crypto";
 import type { Plain } from "@trainyard/contracts";
 import {

@@ -1,4 +1,4 @@
-/** Experiments and models, moved to where they belong. */
+/** The commands that move experiments and models to another workspace or project. */
 import { randomUUID } from "node:crypto";
 import { ActOnExperimentsResponseSchema, ModelResponseSchema } from "@trainyard/contracts/api";
 import type { Command } from "commander";
@@ -24,7 +24,7 @@ export function addMoveExperiments(group: Command): void {
       "into a project; runs that are requested later count for the quota of its workspace",
     )
     .action(async (...given: unknown[]) => {
-      // Commander gives the numbers as one list.
+      // Commander passes the experiment numbers as one list.
       const experiments = given[0] as readonly string[];
       await withPlatform<Options>(async ({ client, output }, _args, options) => {
         const { workspace = "", project = "", dryRun = false } = options;

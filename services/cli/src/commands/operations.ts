@@ -1,4 +1,4 @@
-/** Commands of an operator: events, verification and anchors of the log, parked events, tokens, the version. */
+/** The commands of an operator: events, verification and anchors of the log, parked events, tokens, versions. */
 import { readFile, writeFile } from "node:fs/promises";
 import type { Plain } from "@trainyard/contracts";
 import {

@@ -62,10 +62,10 @@ export function addSettingOptions(command: Command): Command {
     );
 }
 
-/** Settings as a request takes them. */
+/** The settings of a pool in the form of a request. */
 type NewSettings = Omit<Plain<PoolSettings>, "quotas"> & { quotas: Plain<Quota>[] };
 
-/** The settings with those that are named changed; a quota changes that of its workspace alone. */
+/** Returns the settings with the named options changed; a quota option changes only its workspace's quota. */
 export function settingsWith(before: Plain<PoolSettings>, options: SettingOptions): NewSettings {
   const { ageing, compat, defaultPriority, slotlessPerAgent } = options;
   const named = {
@@ -115,7 +115,7 @@ function quotasWith(before: readonly Plain<Quota>[], texts: readonly string[]): 
   return [...quotas.values()];
 }
 
-/** Undefined for none. */
+/** Parses --autoscaling; undefined for `none`. */
 function autoscalingOf(text: string): Plain<Autoscaling> | undefined {
   if (text === "none") return undefined;
   const values = new Map<string, string>();

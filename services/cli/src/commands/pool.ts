@@ -1,4 +1,4 @@
-/** Pools: sets of agents, each with a policy and settings for the runs that wait there. */
+/** The commands about pools: sets of agents with one policy and one queue of runs. */
 import { randomUUID } from "node:crypto";
 import type { Plain } from "@trainyard/contracts";
 import {

@@ -1,4 +1,4 @@
-/** Lists the storages that have checkpoints, and records that a person mounted one of them here. */
+/** Lists the storages of checkpoints, and records that a person has mounted one of them on this machine. */
 import { randomUUID } from "node:crypto";
 import { existsSync } from "node:fs";
 import { isAbsolute, join, resolve } from "node:path";
@@ -113,7 +113,7 @@ function unknownRoot(root: string, items: readonly Plain<Storage>[]): UsageError
   return new UsageError(`No checkpoint was declared under ${root}. ${known}`);
 }
 
-/** The id in the marker; where that is lost, the one that the checkpoints were written with, or a new one. */
+/** Returns the id in the storage's marker. Without a marker it is the id that the checkpoints have, or a new one. */
 async function idOf(
   root: string,
   here: readonly Plain<Storage>[],
@@ -154,7 +154,7 @@ async function writeMarker(root: string, id: string, damaged: boolean): Promise<
   }
 }
 
-/** That some of the checkpoints are here says that it is their storage; an empty mount point has none. */
+/** Throws a Failure unless some of the checkpoints are in the folder: an empty mount point has none. */
 function lookFor(root: string, claimed: readonly Plain<Storage>[]): string {
   if (claimed.length === 0) return "all counted as stored there already";
   const examples = claimed.flatMap((one) => one.examples);

@@ -1,4 +1,4 @@
-/** yard trial metrics: reports, series by the pixel, names, and exports. */
+/** `yard trial metrics`: lists reports, downsampled series and metric names, and exports points. */
 import type { Plain } from "@trainyard/contracts";
 import {
   ListTrialMetricNamesResponseSchema,
@@ -71,7 +71,7 @@ async function metrics(
   return options.follow === true ? follow(context, trial, options) : list(context, trial, options);
 }
 
-/** Every point, and the position after which the stream has all later ones. */
+/** Returns all stored points, and the position from which the stream has all later ones. */
 async function points({ client }: Context, trial: string, options: Options) {
   const { group = "", superseded = false } = options;
   let first: string | undefined;
@@ -99,13 +99,13 @@ async function list(context: Context, trial: string, options: Options): Promise<
   ]);
 }
 
-/** The stored points, then each point as it comes, until the trial ends. */
+/** Prints the stored points, then each new point, until the trial ends. */
 async function follow(context: Context, trial: string, options: Options): Promise<void> {
   const { client, output } = context;
   const signal = detachSignal(output);
   const { items, streamPosition: after } = await points(context, trial, options);
   for (const point of items) printPoint(output, point);
-  // While they were listed others came, which a later page has already.
+  // A point that was reported while the pages were listed may be in a later page and in the stream.
   const listed = new Set(items.map(({ run, key }) => `${run} ${key}`));
   const request = { trial, group: options.group ?? "", after };
   try {
@@ -135,7 +135,7 @@ function printPoint(output: Output, point: Plain<MetricPoint>): void {
   output.line(printable([...words, ...(superseded ? ["superseded"] : [])].join("  ")));
 }
 
-/** loss=0.5 note="x": what is no number as JSON, cut where a line would end. */
+/** Formats metrics as `loss=0.5 note="x"`. Values that are no numbers are JSON, cut at the end of a line. */
 function valuesOf({ metrics: scalars, others }: Plain<MetricPoint>): string {
   const numbers = Object.entries(scalars).map(([name, value]) => `${name}=${number(value)}`);
   const rest = Object.entries(others ?? {}).map(([name, value]) => {
@@ -228,13 +228,13 @@ async function exported(context: Context, trial: string, options: Options): Prom
   }
 }
 
-/** Names each metric by the tag under which the SDK copies reports to TensorBoard files. */
+/** Tags each metric as the SDK does when it copies reports to TensorBoard files. */
 function eventPointOf({ group, reportedAtMs, stepsCompleted, metrics: own }: Plain<MetricPoint>) {
   const tagged = Object.entries(own).map(([name, value]) => [`${group}/${name}`, value] as const);
   return { atMs: reportedAtMs, step: stepsCompleted, scalars: Object.fromEntries(tagged) };
 }
 
-/** Non-finite numbers by name: JSON has none. */
+/** Returns a point whose non-finite numbers are strings, since JSON has no such numbers. */
 function plainOf(point: Plain<MetricPoint>) {
   const scalars = Object.entries(point.metrics).map(([name, value]): [string, unknown] => [
     name,

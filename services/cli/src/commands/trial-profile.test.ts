@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { tracesText } from "./trial-profile.ts";
 
-test("a profile names the folder of the traces where it exists, else the command that copies them", () => {
+test("a profile names the folder of the traces if it exists, or else the command that copies them", () => {
   const there = tracesText("3.1", "/mnt/tensorboard/3/1", () => true);
   expect(there).toBe("/mnt/tensorboard/3/1");
   const elsewhere =

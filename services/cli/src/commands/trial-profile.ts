@@ -17,7 +17,7 @@ import { Failure, UsageError } from "../usage-error.ts";
 
 const throughput = "throughput";
 
-/** Min, mean and max of what each node of a run did, how fast it went, and where the traces are. */
+/** Prints min, mean and max of each metric per node of a run, the training speed, and where the traces are. */
 export async function profile(
   { client, output }: Context,
   args: readonly string[],
@@ -48,13 +48,13 @@ export async function profile(
   ]);
 }
 
-/** The folder of the traces where this machine has it, else the command that copies them. */
+/** Returns the folder of the traces if it exists on this machine, or else the command that copies them. */
 export function tracesText(trial: string, path: string, exists: (path: string) => boolean): string {
   if (path !== "" && exists(path)) return path;
   return `not on this machine: \`yard trial tensorboard ${trial} FOLDER\` copies what the trial has written`;
 }
 
-/** Prints the folder of the TensorBoard files, and nothing else: the storage's, or the one they were copied to. */
+/** Prints only the folder of the TensorBoard files: in the storage, or where they were copied. */
 export async function tensorboard(
   { client, output }: Context,
   args: readonly string[],
@@ -92,7 +92,7 @@ function runsOf({ summaries }: Plain<TrialProfile>): readonly number[] {
   return [...new Set(summaries.map(({ run }) => run))];
 }
 
-/** The one that is asked for, or the latest of those that were profiled. */
+/** Returns the requested run, or the latest profiled one. */
 function runOf(whole: Plain<TrialProfile>, asked: number | undefined): number {
   if (asked !== undefined && !Number.isInteger(asked)) {
     throw new UsageError("--run takes the number of a run.");
@@ -115,7 +115,7 @@ function nodeOf({ node, agent }: Plain<SystemSummary>): string {
   return agent === "" ? String(node) : `${node} (${agent})`;
 }
 
-/** Steps by the training metrics; batches and samples are in the table, where the script counts them. */
+/** Returns the speed in steps, from the training metrics. The table has the speeds that the script counts itself. */
 function paceOf({ paces, summaries }: Plain<TrialProfile>, run: number): string {
   const pace = paces.find((one) => one.run === run);
   if (pace !== undefined) return `${number(pace.steps / pace.seconds)} steps a second`;
@@ -125,7 +125,7 @@ function paceOf({ paces, summaries }: Plain<TrialProfile>, run: number): string 
 
 const units = ["B", "KiB", "MiB", "GiB", "TiB", "PiB"];
 
-/** Bytes as people read them; everything else is in the unit that its name ends in. */
+/** Formats bytes in a binary unit; other values keep the unit in their name. */
 function amount(name: string | undefined, value: number | undefined): string {
   if (name === undefined || value === undefined) return "";
   if (!/_bytes(_per_second)?$/.test(name)) return number(value);

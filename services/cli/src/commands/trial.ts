@@ -70,12 +70,12 @@ export async function listTrials(
   ]);
 }
 
-/** Why the latest run waits for a place; empty unless it does. */
+/** Returns why the latest run waits for slots; empty if it does not wait. */
 function waitOf({ runs }: Plain<Trial>): string {
   return runs.at(-1)?.waitsFor ?? "";
 }
 
-/** lr=0.01 hidden=8: nested ones by their path. */
+/** Formats hyperparameters as "lr=0.01 hidden=8", nested ones by their path. */
 export function hyperparametersOf(trial: Plain<Trial>): string {
   const flat = (value: unknown, path: string): readonly string[] => {
     if (isMapping(value)) {
@@ -118,7 +118,7 @@ async function describe({ client, output }: Context, args: readonly string[]): P
     const where = run.placements
       .map(({ agent, slots }) => `${agent}[${slots.join(",")}]`)
       .join(" ");
-    // The lines after the first one are the traceback of the rank that failed first.
+    // All lines after the first are the traceback of the rank that failed first.
     const [said = "", ...more] = run.message.split("\n");
     const why = [run.whyEnded, said, run.waitsFor].filter((part) => part !== "").join(": ");
     output.line(`run ${run.number}  ${run.state}  ${where}  ${why}`.trimEnd());
@@ -136,7 +136,7 @@ async function describe({ client, output }: Context, args: readonly string[]): P
   for (const line of trial.lastLogLines) output.line(`  | ${line}`);
 }
 
-/** A drawn hyperparameter needs no word. */
+/** Returns the origin of the hyperparameters; empty if they were drawn at random. */
 function originOf({ origin, proposalEvidence }: Plain<Trial>): string {
   if (origin === "drawn" || origin === "") return "";
   const evidence = evidenceText(proposalEvidence);

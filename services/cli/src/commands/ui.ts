@@ -20,18 +20,18 @@ async function ui({ client, output }: Context): Promise<void> {
 export type SignInLink = {
   readonly link: string;
   readonly expiresAtMs: number;
-  /** The local time of day of `expiresAtMs`. */
+  /** The time of `expiresAtMs` as local time of day. */
   readonly until: string;
 };
 
-/** The code is behind the #, which a browser does not send: it is in no log of a server or a proxy. */
+/** Makes a sign-in link. The code is after the #, which a browser does not send, so no server or proxy logs it. */
 export async function signInLink(client: Client, url: string): Promise<SignInLink> {
   const { code, expiresAtMs } = await client.call("createSessionCode", {});
   const until = new Date(expiresAtMs).toTimeString().slice(0, 5);
   return { link: `${url.replace(/\/+$/, "")}/#code=${code}`, expiresAtMs, until };
 }
 
-/** Returns the link of a start, which may find a running cluster of an earlier version: null if that makes no codes. */
+/** Returns the sign-in link that a start prints. A running cluster of an earlier version makes no codes: then null. */
 export async function signInLinkOfStart(client: Client, url: string): Promise<SignInLink | null> {
   try {
     return await signInLink(client, url);

@@ -45,7 +45,7 @@ async function validate(file: string, options: ValidateOptions, command: Command
   else output.line(`${file} is a valid configuration`);
 }
 
-/** Validates by the rules that every cluster has; only a cluster knows its agents' slots. */
+/** Validates by the rules that every cluster has; the slots of agents are known only to a cluster. */
 async function validateHere(
   config: string,
   given: readonly string[],

@@ -1,4 +1,4 @@
-/** The read models that services keep, and building one again. */
+/** The commands about the services' read models: list and rebuild. */
 import { ListViewsResponseSchema } from "@trainyard/contracts/api";
 import type { Command } from "commander";
 import { argument, type Context, withPlatform } from "../context.ts";

@@ -1,4 +1,4 @@
-/** Workspaces and the projects in them. */
+/** The commands about workspaces and their projects. */
 import { randomUUID } from "node:crypto";
 import type { Plain } from "@trainyard/contracts";
 import {

@@ -1,7 +1,4 @@
-/**
- * A gateway that a test plays, and the command line against it, in the process of the test: a process each would take
- * seconds.
- */
+/** A simulated gateway, and the command line run against it in the test's process: processes would take seconds. */
 import { once } from "node:events";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -9,24 +6,24 @@ import { vi } from "vitest";
 import { run } from "../program.ts";
 
 export type PlayedRequest = {
-  /** "GET /api/v1/pools" */
+  /** The method and path, for example "GET /api/v1/pools". */
   readonly call: string;
-  /** Null for none. */
+  /** The parsed body; null for none. */
   readonly body: unknown;
   readonly idempotencyKey: string | undefined;
   readonly ifMatch: string | undefined;
 };
 
 export type PlayedAnswer =
-  /** A Buffer is the answer as it is, anything else its JSON. */
+  /** The body of the answer: a Buffer is sent as it is, an object as JSON. */
   | { readonly status?: number; readonly body: object }
-  /** Server-sent events as they are written. */
+  /** Server-sent events, as the text that is sent. */
   | { readonly events: string };
 
 export type PlayedGateway = AsyncDisposable & {
-  /** All requests so far. */
+  /** The requests that the gateway has received so far. */
   readonly requests: readonly PlayedRequest[];
-  /** Runs the command line. Lines are given as their words. */
+  /** Runs the command line; each argument is one word. Returns its output. */
   readonly yard: (...args: readonly string[]) => Promise<Ran>;
 };
 
@@ -37,7 +34,7 @@ export type Ran = {
   readonly out: string;
 };
 
-/** A problem as the gateway answers it. */
+/** Makes a problem as the gateway answers it. */
 export function problem(status: number, code: string, detail: string): PlayedAnswer {
   return { status, body: { status, code, detail } };
 }

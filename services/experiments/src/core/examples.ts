@@ -1,4 +1,4 @@
-/** Examples of what this service sees and decides: for tests, here and in the simulation. */
+/** Example events of the experiments service and of its sources, for tests and for the simulation. */
 import type { EventData, EventOf } from "@trainyard/contracts";
 import type { TrialOutcome } from "@trainyard/contracts/events";
 import {
@@ -200,7 +200,7 @@ export const allocationStarted: EventOf<"AllocationStarted"> = {
   data: { starts: [] },
 };
 
-/** How a run's process ended: by itself unless another cause is given. */
+/** Makes the end of an allocation; its process ended by itself unless another cause is given. */
 export function allocationEnded(
   overrides: Partial<EventData<"AllocationEnded">> = {},
 ): EventOf<"AllocationEnded"> {

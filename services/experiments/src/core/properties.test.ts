@@ -87,7 +87,7 @@ const trialEvent: fc.Arbitrary<TrialEvent> = fc.oneof(
 
 type History = { readonly events: readonly TrialEvent[]; readonly state: TrialState };
 
-/** The events of a decider after commands in any order. */
+/** Returns the events of a decider after commands in any order. */
 function decideAll(commands: readonly TrialCommand[]): History {
   let state = trialDecider.initial;
   const events: TrialEvent[] = [];
@@ -120,7 +120,7 @@ describe("a trial, after any sequence of commands", () => {
     );
   });
 
-  test("speaks only of the newest run, and of nothing once it has ended", () => {
+  test("has events only of its newest run, and none of a run once it has ended", () => {
     fc.assert(
       fc.property(fc.array(trialCommand, { maxLength: 60 }), (commands) => {
         let runs = 0;
@@ -152,12 +152,12 @@ describe("a trial, after any sequence of commands", () => {
     );
   });
 
-  test("decides nothing on a repeated command", () => {
+  test("records nothing for a repeated command", () => {
     fc.assert(
       fc.property(fc.array(trialCommand, { maxLength: 40 }), trialCommand, (commands, command) => {
         const { state } = decideAll([...commands, command]);
         const again = trialDecider.decide(state, command);
-        // A request while a run is unended is refused rather than ignored: the rule never asks for it.
+        // A request during an unended run is refused, not ignored, because the rule never makes one.
         expect(isRejection(again) || again.length === 0).toBe(true);
       }),
     );
@@ -184,7 +184,7 @@ const experimentCommand: fc.Arbitrary<ExperimentCommand> = fc.oneof(
 );
 
 describe("an experiment, after any sequence of commands", () => {
-  test("decides nothing on a repeated command", () => {
+  test("records nothing for a repeated command", () => {
     const decideOn = (commands: readonly ExperimentCommand[]) =>
       commands.reduce((state, command) => {
         const decided = experimentDecider.decide(state, command);
@@ -221,7 +221,7 @@ describe("the next step of a trial", () => {
     ),
   );
 
-  test("is something that the trial takes, and once it is done nothing more is wanted", () => {
+  test("is accepted by the trial, and after it nothing is left to do", () => {
     fc.assert(
       fc.property(
         fc.array(trialCommand, { maxLength: 40 }),

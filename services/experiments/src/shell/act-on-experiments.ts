@@ -1,4 +1,4 @@
-/** One verb on each of several experiments, in one commit. A refusal of one does not keep the others from it. */
+/** Applies one verb to several experiments in one commit. A refusal for one does not stop the others. */
 import type { Plain } from "@trainyard/contracts";
 import type {
   ActOnExperiments,
@@ -20,7 +20,7 @@ import { continueCommand, unlessSourceIsGone } from "./continuing.ts";
 import type { Grace } from "./life-commands.ts";
 import { experiments } from "../streams.ts";
 
-/** The command of one verb to an experiment. */
+/** Makes the command of one verb to an experiment. */
 type Wanted = (work: Work, id: string) => Promise<ExperimentCommand>;
 
 const verbs: Readonly<Record<string, (reason: string, grace: Grace) => ExperimentCommand>> = {
@@ -58,14 +58,16 @@ export async function actOnExperiments(
   return decideEach(executor, { experiments: ids, wanted, dryRun }, identity);
 }
 
-/** Null for what is no verb. */
+/** Returns the command of a verb; null for an unknown verb. */
 function wantedBy(verb: string, reason: string, grace: Grace, request: string): Wanted | null {
   if (verb === "continue") return (work, id) => continueCommand(work, id, {}, request);
   const command = Object.hasOwn(verbs, verb) ? verbs[verb]?.(reason, grace) : undefined;
   return command === undefined ? null : async () => command;
 }
 
-/** A command on each experiment. `refuses` looks at what all of them depend on, and refuses all of them. */
+/**
+ * Decides one command for each experiment. `refuses` checks a common precondition, and rejects all of them together.
+ */
 export async function decideEach(
   executor: Executor,
   { experiments: ids, wanted, dryRun }: DecideEach,
@@ -74,7 +76,7 @@ export async function decideEach(
 ): Promise<Plain<ExperimentsActedOn> | Rejection> {
   const most = limits.writesPerAppendMax;
   if (ids.length > most || new Set(ids).size < ids.length) {
-    return reject("invalid_request", `name at most ${most} experiments, each once`);
+    return reject("invalid_request", `at most ${most} experiments may be named, each once`);
   }
   let items: readonly Plain<ExperimentActedOn>[] = [];
   const result = await executor.execute(identity, async (work) => {
@@ -87,7 +89,7 @@ export async function decideEach(
   });
   if (isRejection(result)) return result;
   if (dryRun) return { position: 0, items: [...items] };
-  // The log says what was changed: of a repeat, by the first attempt.
+  // The log returns the streams that the first attempt changed, also to a repeat.
   const changed = new Set(result.streams.map(({ stream }) => stream));
   const told = items.map((item) => ({
     ...item,
@@ -105,12 +107,12 @@ async function decide(
   if (!isExperimentId(id)) {
     return reject(
       "experiment_not_found",
-      `${JSON.stringify(id.slice(0, 80))} is not an experiment`,
+      `${JSON.stringify(id.slice(0, 80))} is not the number of an experiment`,
     );
   }
   const command = await wanted(work, id);
   const state = await work.load(foldOf(experiments), id);
-  // Looked at before, so that a refusal of one leaves nothing of it among what is written.
+  // Decided on a preview first, so that a refused experiment leaves no event among the writes.
   const preview = decideExperiment(state, command);
   const decided =
     command.kind === "continue" ? await unlessSourceIsGone(work, id, preview) : preview;

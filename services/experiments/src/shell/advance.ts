@@ -1,4 +1,4 @@
-/** Brings a trial to what is wanted of it: loads what the rule asks for, and decides what the rule says. */
+/** Advances a trial: loads the state that the rule needs, and decides the step that the rule returns. */
 import { assert, isRejection, parseTrialId } from "@trainyard/kernel";
 import { foldOf, type Work } from "@trainyard/runtime";
 import { searchWant } from "../core/foreign/search.ts";
@@ -7,15 +7,15 @@ import type { TrialCommand } from "../core/trial/commands.ts";
 import type { TrialEvent, TrialState } from "../core/trial/state.ts";
 import { checkpoints, experiments, logSignals, retentions, searches, trials } from "../streams.ts";
 
-/** Whether the time is over that a trial's next run waits, which its stream says ends then. */
+/** Whether a wait of a trial's next run is over. `untilMs` is the end of the wait in the trial's stream. */
 export type Waits = { isOver(trial: string, untilMs: number): boolean };
 
 export async function advance(work: Work, id: string, waits: Waits): Promise<void> {
   const trial = await work.load(foldOf(trials), id);
   const parts = parseTrialId(id);
   if (parts === null || trial.status !== "open") return;
-  // A user may pause or stop the experiment at this moment: the commit holds only if it was not. The search needs
-  // no guard, as whatever it decides meanwhile reaches this trial by its own event.
+  // The guard refuses the commit if a user pauses or stops the experiment meanwhile. The search needs no guard: its
+  // later decisions reach this trial as events.
   const experiment = await work.guard(foldOf(experiments), parts.experiment);
   const search = searchWant(await work.load(searches, parts.experiment), parts.number);
   const origin = await originOf(work, trial);
@@ -25,7 +25,7 @@ export async function advance(work: Work, id: string, waits: Waits): Promise<voi
   if (step !== null) await decideTrial(work, id, step);
 }
 
-/** The latest checkpoint that is complete and kept, proven so by guards, as it may be condemned at this moment. */
+/** Returns the latest checkpoint that is complete and kept. Guards refuse the commit if one is condemned meanwhile. */
 async function originOf(work: Work, trial: TrialState): Promise<Origin> {
   if (trial.unended !== null) return { kind: "nothing" };
   for (const { checkpoint, step } of trial.checkpoints.toReversed()) {
@@ -40,8 +40,8 @@ async function originOf(work: Work, trial: TrialState): Promise<Origin> {
 }
 
 /**
- * Whether something that the last run has left may yet be complete, or is, and the trial's stream does not have it yet:
- * that reaction is still to come. What is read a moment late only makes it wait as long.
+ * Whether a checkpoint of the last run may still complete, or has completed while its event is not in the trial's
+ * stream yet. A slightly stale read only prolongs the wait.
  */
 async function isAwaiting(
   work: Work,
@@ -58,14 +58,14 @@ async function isAwaiting(
   return false;
 }
 
-/** Whether a run may start from it, proven by guards. */
+/** Whether a run may start from the checkpoint; guards refuse the commit if that changes. */
 export async function isUsable(work: Work, checkpoint: string): Promise<boolean> {
   const { complete } = await work.guard(checkpoints, checkpoint);
   const { kept } = await work.guard(retentions, checkpoint);
   return complete && kept;
 }
 
-/** The rule and the reactions ask only for what the trial's state allows: a rejection is a bug. */
+/** Decides a command of the rule or of a reaction. The trial's state allows it, so a rejection is a bug. */
 export async function decideTrial(
   work: Work,
   id: string,

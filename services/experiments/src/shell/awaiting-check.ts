@@ -4,7 +4,7 @@ import type { EventLog } from "@trainyard/event-log";
 import { type Check, type Logger, runtimeLimits, shownBeside } from "@trainyard/runtime";
 import { AwaitingTrials, nothing, type Saved, savedAwaiting } from "./awaiting.ts";
 
-/** The saved times that the next holder would start from, beside the log folded from 0 up to where they were saved. */
+/** Compares the saved waits with a fold of the log from the beginning to the same position. */
 export function awaitingCheck(log: EventLog, logger: Logger): Check {
   return {
     name: "experiments.awaiting-trials",
@@ -13,7 +13,7 @@ export function awaitingCheck(log: EventLog, logger: Logger): Check {
       if (saved === null) return { position: await log.head(), finding: "" };
       const rebuilt = new AwaitingTrials(nothing);
       await rebuilt.readTo(log, saved.position);
-      // A holder lets go of a trial that has ended once its time has come.
+      // The leader drops the wait of a trial that has ended, once its time is reached.
       for (const trial of rebuilt.all.keys()) {
         if (!(trial in saved.untilMs) && (await hasEnded(log, trial))) rebuilt.drop(trial);
       }

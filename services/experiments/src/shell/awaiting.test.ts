@@ -1,4 +1,4 @@
-/** The times until which trials wait for checkpoints: folded, saved, and acted on by the holder of the lease then. */
+/** Tests of the waits of trials for checkpoints: folded from the log, saved, and ended by the leader. */
 import { createMemoryLog, newEventId } from "@trainyard/event-log";
 import type { Clock } from "@trainyard/kernel";
 import { emptyMeta } from "@trainyard/runtime";
@@ -58,7 +58,7 @@ async function fails(trial = "12.1"): Promise<void> {
   await stage.settle();
 }
 
-/** Lets the loop of a holder run until nothing is due any more. */
+/** Runs the leader's loop until nothing is due. */
 async function holding(ms: number, host: Clock = clock): Promise<void> {
   const stop = new AbortController();
   const awaiting = await open(host);
@@ -69,13 +69,13 @@ async function holding(ms: number, host: Clock = clock): Promise<void> {
   await running;
 }
 
-test("a run that nobody brings the checkpoint for is requested when its time has come, by the next holder too", async () => {
+test("a run whose missing checkpoint never arrives is requested when the wait is over, also by the next leader", async () => {
   await open();
   await fails();
   await holding(limits.checkpointsWaitMs - 1);
   expect(await requests()).toBe(1);
   stage.afresh();
-  // The newest event shows the next holder how much of the time is over.
+  // The time of the newest event shows the next leader which part of the wait is over.
   await stage.tell("experiment-13", experimentCreated());
   await holding(2);
   expect(await requests()).toBe(2);
@@ -84,7 +84,7 @@ test("a run that nobody brings the checkpoint for is requested when its time has
   });
 });
 
-test("a run waits for an upload for as long as it moves", async () => {
+test("a run waits for an upload for as long as it makes progress", async () => {
   await stage.tell(`checkpoint-${checkpointA}`, {
     type: "CheckpointDeclared",
     data: { trial: "12.1", run: 1, step: 10, format: "" },
@@ -105,7 +105,7 @@ test("a run waits for an upload for as long as it moves", async () => {
 });
 
 test.each([-26, -1, 1, 26])(
-  "a run waits as long on a host whose clock is %d hours beside the log's",
+  "a run waits equally long on a host whose clock is %d hours off the log's",
   async (hours) => {
     await open();
     await fails();
@@ -123,7 +123,7 @@ test.each([-26, -1, 1, 26])(
   },
 );
 
-test("a trial that has finished waits for nothing", async () => {
+test("a trial that has finished waits for no checkpoint", async () => {
   await open();
   const data = { ...finished.data, sealed };
   await stage.tell("allocation-12.1#1", { type: "AllocationEnded", data });
@@ -133,7 +133,7 @@ test("a trial that has finished waits for nothing", async () => {
   expect(await requests()).toBe(1);
 });
 
-test("the saved fold equals a fold of the log, and an altered one is found", async () => {
+test("the saved fold equals a fold of the log, and the check detects an altered one", async () => {
   await open();
   const before = await saved();
   await fails();
@@ -152,7 +152,7 @@ test("the saved fold equals a fold of the log, and an altered one is found", asy
   expect(finding).toContain("but a rebuild has");
 });
 
-test("a run waits for a checkpoint that is complete before the trial's stream has it", async () => {
+test("a run waits for a checkpoint that completed before the trial's stream records it", async () => {
   const data = { ...crashed.data, sealed };
   await stage.tell("allocation-12.1#1", { type: "AllocationEnded", data });
   const completed = { manifestDigest: "d", files: 1, bytes: 1, trial: "12.1", run: 1, step: 10 };
@@ -163,7 +163,7 @@ test("a run waits for a checkpoint that is complete before the trial's stream ha
   });
 });
 
-test("a trial that cannot be folded holds up no other trial that waits", async () => {
+test("a trial that cannot be folded delays no other trial that waits", async () => {
   await open();
   await stage.tell("search-12", trialProposed(2));
   await stage.settle();
@@ -183,11 +183,11 @@ test("a trial that cannot be folded holds up no other trial that waits", async (
   expect(await requests("12.2")).toBe(2);
 });
 
-test("a fold that was saved of another history is dropped, and the log is folded from its beginning", async () => {
+test("a saved fold of another history is dropped, and the log is folded from its beginning", async () => {
   await open();
   await fails();
   const { length } = await stage.log.readAll(0, 1_000);
-  // A process that had not seen yet that the log was restored has saved this into it.
+  // A process that has not noticed the restore of the log has saved this fold into it.
   const text = JSON.stringify({ event: newEventId(), position: length, untilMs: {} });
   await stage.log.saveSnapshot(stream, 0, schema, text);
   stage.afresh();
@@ -195,7 +195,7 @@ test("a fold that was saved of another history is dropped, and the log is folded
   expect(await requests()).toBe(2);
 });
 
-test("a fold of another history that had come further than this log is replaced", async () => {
+test("a saved fold of another history that is ahead of this log is replaced", async () => {
   const { length } = await stage.log.readAll(0, 1_000);
   const further = { event: newEventId(), position: length + 1_000, untilMs: { "9.1": 1 } };
   await saveLogFold(stage.log, awaitingPlace, further);
@@ -203,16 +203,16 @@ test("a fold of another history that had come further than this log is replaced"
   expect(await saved()).toMatchObject({ position: length, untilMs: {} });
 });
 
-test("a trial that waits since before anything was saved is requested too", async () => {
+test("a trial that has waited since before the first save is requested too", async () => {
   await fails();
-  // Its events are not the newest.
+  // The trial's events are not the newest of the log.
   await stage.tell("experiment-13", experimentCreated());
   expect(await saved()).toBeNull();
   await holding(limits.checkpointsWaitMs + 1);
   expect(await requests()).toBe(2);
 });
 
-test("an ended trial whose older record has a time to wait until is let go of, and the check says the same", async () => {
+test("an ended trial whose older record has a wait is dropped, and the check agrees", async () => {
   const data = { ...finished.data, sealed };
   await stage.tell("allocation-12.1#1", { type: "AllocationEnded", data });
   await stage.settle();
@@ -232,7 +232,7 @@ test("an ended trial whose older record has a time to wait until is let go of, a
   expect(finding).toBe("");
 });
 
-test("a log whose time is ahead makes no run wait for longer", async () => {
+test("a log whose clock is ahead makes no run wait longer", async () => {
   const ahead = new ManualClock(clock.nowMs() + 365 * 24 * 60 * 60 * 1_000);
   await begin(ahead);
   await open();

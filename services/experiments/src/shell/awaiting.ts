@@ -1,11 +1,11 @@
 /**
- * Trials whose next run waits for checkpoints that the run before has left, and until when. The times are folded from
- * the log as it passes by, and saved now and then, so that a new holder reads only the rest: nothing is on a timer that
- * a crash could take along. When a time has come the trial is advanced, and its next run starts from what is complete.
+ * The trials whose next run waits for checkpoints of the last run, and until when. The waits are folded from the log
+ * and saved now and then, so a new leader reads only the rest. No wait is lost in a crash, because none depends on a
+ * timer in memory. When a wait is over, the trial is advanced, and its next run starts from a complete checkpoint.
  *
- * These times are of the log's clock, which need not agree with this host's. So what is left of a wait when it is first
- * seen here, beside the time of the newest event, is counted on the monotonic clock. A new holder knows of no time that
- * has passed since that event: a wait that it finds under way ends at most a whole wait after it has taken over.
+ * The times are by the log's clock, which may differ from this host's. When this process first sees a wait, the rest of
+ * it is the difference to the newest event's time. That rest is counted on the monotonic clock. A new leader cannot
+ * know how much time has passed since the newest event, so a wait may last up to one whole wait after the takeover.
  */
 import { decodeEvent, shortNameOf } from "@trainyard/contracts";
 import { type EventLog, newEventId, type StoredEvent } from "@trainyard/event-log";
@@ -34,7 +34,7 @@ export type Saved = LogFold & { readonly untilMs: Readonly<Record<string, number
 
 export const nothing: Saved = { event: "", position: 0, untilMs: {} };
 
-/** The fold: of each trial that waits, until when. */
+/** The fold of the waits: until when each trial waits. */
 export class AwaitingTrials {
   readonly #untilMs: Map<string, number>;
   #event: string;
@@ -79,10 +79,7 @@ export class AwaitingTrials {
     this.#timeMs = Math.max(this.#timeMs, timeMs);
   }
 
-  /**
-   * An event that passes by; one that has done so before changes nothing. True when somebody waits now who did not
-   * before.
-   */
+  /** Folds an event; a repeated one changes nothing. Returns whether a trial waits that did not before. */
   observe(stored: StoredEvent): boolean {
     if (stored.position <= this.#position) return false;
     this.#position = stored.position;
@@ -104,7 +101,7 @@ export class AwaitingTrials {
     }
   }
 
-  /** The trial has ended: events of it that name a time all the same, as older ones do, are let go of. */
+  /** Drops an ended trial, also if older events name a wait of it. */
   drop(trial: string): void {
     this.#untilMs.delete(trial);
   }
@@ -123,10 +120,7 @@ async function timeOf(log: EventLog, position: number): Promise<number> {
   return (await log.readAll(position - 1, 1))[0]?.timeMs ?? 0;
 }
 
-/**
- * The state that the next holder would start from; null where nothing was ever saved. One of another history is none of
- * the log.
- */
+/** Returns the saved state; null if none was saved. A state of another history is discarded. */
 export async function savedAwaiting(
   deps: Pick<AwaitingDeps, "log" | "logger">,
 ): Promise<Saved | null> {
@@ -142,18 +136,18 @@ export type AwaitingDeps = {
   readonly logger: Logger;
 };
 
-/** `untilMs` by the log's clock, `dueMs` by the monotonic one. */
+/** A wait: `untilMs` is by the log's clock, `dueMs` by the monotonic clock. */
 type Wait = { readonly untilMs: number; readonly dueMs: number };
 
 export class Awaiting implements Waits {
   readonly #deps: AwaitingDeps;
   readonly #trials: AwaitingTrials;
   /**
-   * Trials that were advanced when their time had come, and that time: what keeps them since, a pause perhaps, has
-   * none.
+   * The waits that ended and advanced their trial. If the trial still has no run, for example during a pause, it is not
+   * retried by time.
    */
   readonly #over = new Map<string, number>();
-  /** The rest of each wait, as it was first seen in this term. */
+  /** The rest of each wait, as this process first saw it. */
   readonly #waits = new Map<string, Wait>();
   #savedPosition: number;
   readonly loop: EffectLoop;
@@ -165,7 +159,7 @@ export class Awaiting implements Waits {
     this.loop = new EffectLoop("awaiting", deps, () => this.#step());
   }
 
-  /** Level with the head of the log. */
+  /** Opens the fold at the head of the log. */
   static async open(deps: AwaitingDeps): Promise<Awaiting> {
     const { log } = deps;
     const head = await log.head();
@@ -191,14 +185,14 @@ export class Awaiting implements Waits {
     });
   }
 
-  /** The state that the next holder starts from. A failure costs a longer start. */
+  /** Saves the state that the next leader starts from. A failure only makes that start slower. */
   async save(): Promise<void> {
     const { saved } = this.#trials;
     this.#savedPosition = saved.position;
     await saveLogFold(this.#deps.log, awaitingPlace, saved);
   }
 
-  /** Returns the milliseconds until the next time comes. */
+  /** Advances the trials that are due. Returns the milliseconds until the next one. */
   async #step(): Promise<number | null> {
     const { clock } = this.#deps;
     this.#look();
@@ -211,7 +205,7 @@ export class Awaiting implements Waits {
     return Number.isFinite(nextMs) ? Math.max(nextMs - clock.monotonicMs(), 0) : null;
   }
 
-  /** Takes up what waits now, and lets go of what does not. */
+  /** Adds new waits, and drops those that have ended. */
   #look(): void {
     const { all, timeMs } = this.#trials;
     const nowMs = this.#deps.clock.monotonicMs();
@@ -242,7 +236,7 @@ export class Awaiting implements Waits {
       if (state.status === "ended") this.#trials.drop(trial);
     } catch (error) {
       if (!isOfOneDecision(error)) throw error;
-      // Its run is not requested; the others' are.
+      // Only this trial's run is not requested; the others continue.
       logger.error({ err: error, trial }, "awaiting_trial_left_out");
     }
     this.#over.set(trial, untilMs);

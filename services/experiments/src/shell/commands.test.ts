@@ -72,7 +72,7 @@ function acceptedStream(reply: CommandReply): string {
 }
 
 describe("CreateExperiment", () => {
-  test("creates and activates under the next number, with what the configuration says", async () => {
+  test("creates and activates an experiment under the next number, with the settings of its configuration", async () => {
     expect(acceptedStream(await create())).toBe("experiment-1");
     expect(acceptedStream(await create())).toBe("experiment-2");
     expect(await stage.stream("experiment-1")).toMatchObject([
@@ -86,12 +86,12 @@ describe("CreateExperiment", () => {
     expect(event?.meta).toMatchObject({ workspace: "lab", authid: "u1" });
   });
 
-  test("creates a paused one", async () => {
+  test("creates a paused experiment", async () => {
     await create(undefined, { paused: true });
     expect(await stage.names("experiment-1")).toEqual(["ExperimentCreated"]);
   });
 
-  test("a repeat answers with the first one's number and writes nothing", async () => {
+  test("answers a repeat with the first number and writes nothing", async () => {
     const commitId = newEventId();
     expect(acceptedStream(await create(commitId))).toBe("experiment-1");
     expect(acceptedStream(await create(commitId))).toBe("experiment-1");
@@ -100,13 +100,13 @@ describe("CreateExperiment", () => {
     expect(await stage.log.head()).toBe(2);
   });
 
-  test("a number that could not be drawn is worth another try", async () => {
+  test("throws a retryable fault if no number can be drawn", async () => {
     const fault = new Fault("ids_unavailable", "away", { retry: "later" });
     ids = { next: () => Promise.reject(fault) };
     expect((await create()).kind).toBe("unavailable");
   });
 
-  test("a fork records the experiment that it was forked from, which has to be there", async () => {
+  test("records the experiment that a fork comes from, and refuses an unknown one", async () => {
     await create();
     const parent = { experiment: "1", position: "2" };
     expect(acceptedStream(await create(undefined, { parent }))).toBe("experiment-2");
@@ -119,7 +119,7 @@ describe("CreateExperiment", () => {
     expect(await stage.names("experiment-3")).toEqual([]);
   });
 
-  test("needs a configuration", async () => {
+  test("refuses a request without a configuration", async () => {
     const { config: _, ...without } = creation;
     const reply = await send("CreateExperiment", encodeRequest(CreateExperimentSchema, without));
     expect(rejection(reply)).toBe("invalid_request");
@@ -147,7 +147,7 @@ describe("ActOnExperiments", () => {
   const stopped = async (id: string) =>
     (await stage.names(`experiment-${id}`)).includes("ExperimentStopRequested");
 
-  test("a verb reaches exactly the experiments that are named, and says what happened to each", async () => {
+  test("applies a verb to exactly the named experiments, and reports the outcome for each", async () => {
     for (let n = 0; n < 4; n += 1) await create();
     await send(
       "StopExperiment",
@@ -170,7 +170,7 @@ describe("ActOnExperiments", () => {
     ]);
   });
 
-  test("a repeat changes nothing more, and says what the first attempt has changed", async () => {
+  test("changes nothing on a repeat, and reports the changes of the first attempt", async () => {
     await create();
     await create(undefined, { paused: true });
     const commitId = newEventId();
@@ -185,7 +185,7 @@ describe("ActOnExperiments", () => {
     expect((await stage.names("experiment-2")).at(-1)).toBe("ExperimentActivated");
   });
 
-  test("an unknown verb, an id twice and too many ids are refused", async () => {
+  test("refuses an unknown verb, a repeated id and too many ids", async () => {
     await create();
     const many = Array.from({ length: 257 }, (_, n) => `${n + 1}`);
     for (const asked of [
@@ -200,7 +200,7 @@ describe("ActOnExperiments", () => {
   });
 });
 
-describe("the other commands", () => {
+describe("a command to one experiment", () => {
   const pause = (experiment: string) =>
     send("PauseExperiment", encodeRequest(PauseExperimentSchema, { experiment }));
   const activate = (experiment: string) =>
@@ -208,7 +208,7 @@ describe("the other commands", () => {
   const stop = (experiment: string, kind: StopKind) =>
     send("StopExperiment", encodeRequest(StopExperimentSchema, { experiment, kind, reason: "" }));
 
-  test("pause, activate and stop", async () => {
+  test("pauses, activates or stops it", async () => {
     await create();
     expect(acceptedStream(await pause("1"))).toBe("experiment-1");
     await activate("1");
@@ -220,7 +220,7 @@ describe("the other commands", () => {
     ]);
   });
 
-  test("a command without an effect is accepted and writes nothing", async () => {
+  test("without an effect is accepted and writes nothing", async () => {
     await create();
     const reply = await activate("1");
     expect(reply.kind === "ok" && decodeReply(AcceptedSchema, reply.body)).toEqual({
@@ -229,13 +229,13 @@ describe("the other commands", () => {
     });
   });
 
-  test("an experiment that does not exist is not found", async () => {
+  test("that does not exist is answered with experiment_not_found", async () => {
     expect(rejection(await pause("1"))).toBe("experiment_not_found");
     expect(rejection(await pause("not a number"))).toBe("experiment_not_found");
     expect(rejection(await stop("7", StopKind.CANCEL))).toBe("experiment_not_found");
   });
 
-  test("a stop without a kind is refused", async () => {
+  test("that is a stop without a kind is refused", async () => {
     await create();
     expect(rejection(await stop("1", StopKind.UNSPECIFIED))).toBe("invalid_request");
   });

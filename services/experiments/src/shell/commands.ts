@@ -1,4 +1,4 @@
-/** The commands of people, carried here by the gateway. Each is one commit of one experiment's stream. */
+/** The commands of people, sent by the gateway. Each is one commit to the stream of one experiment. */
 import { type EventData, type Plain } from "@trainyard/contracts";
 import {
   ActOnExperimentsSchema,
@@ -97,8 +97,8 @@ export function commandTable(
 }
 
 /**
- * A repeat of a command draws a number again, and the log answers with what the first one wrote: the number in the
- * answer comes from there.
+ * Creates an experiment. A repeated command draws a number again, but the log returns the writes of the first attempt,
+ * whose number is in the answer.
  */
 async function create(
   executor: Executor,
@@ -123,7 +123,7 @@ async function create(
   return accepted(result);
 }
 
-/** The contents that the experiment names and the gateway has stored. */
+/** Returns the contents that the experiment names and that the gateway has stored. */
 function filesOf(request: Plain<CreateExperiment>): readonly ContentFile[] {
   const { contextDigest, contextDeletions = 0 } = request;
   const { submissionDigest = "", submissionDeletions = 0 } = request;

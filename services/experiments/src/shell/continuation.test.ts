@@ -1,4 +1,4 @@
-/** Experiments and trials that are taken up again, as their events reach this service. */
+/** Tests of continued experiments and restarted trials, by the events that reach this service. */
 import {
   ExperimentOutcome,
   SearchCompletion,
@@ -97,7 +97,7 @@ const searchContinued = (continuation: number, trials: number[]) =>
     data: { continuation, trials, searcher: random.searcher, trialsMax: 2 },
   }) as const;
 
-/** Two trials run; the first one fails, the second one finishes. */
+/** Runs two trials; the first one fails, the second one finishes. */
 async function endedExperiment(): Promise<void> {
   await happens(experiment, experimentCreated(random), activated);
   await happens(search, trialProposed(1), trialProposed(2));
@@ -114,7 +114,7 @@ async function endOf(stream: string, count: number): Promise<string> {
 }
 
 describe("an experiment that has ended", () => {
-  test("trains its failed trial again, and ends once more with it", async () => {
+  test("trains its failed trial again when it is continued, and ends again after it", async () => {
     await endedExperiment();
     expect(await continueIt()).toBe(experiment);
     expect(await endOf(experiment, 1)).toBe("ExperimentContinued");
@@ -130,15 +130,15 @@ describe("an experiment that has ended", () => {
     expect(last).toMatchObject({ data: { outcome: ExperimentOutcome.COMPLETED } });
   });
 
-  test("does not end by the completion from before its search has heard of the continuation", async () => {
+  test("does not end on a completion of its search from before the continuation", async () => {
     await endedExperiment();
     await continueIt();
-    // Any reader of the end now sees the completion that is known, the old one.
+    // The known completion of the search is still the old one.
     await happens(search, completed(SearchCompletion.EXHAUSTED));
     expect(await endOf(experiment, 1)).toBe("ExperimentContinued");
   });
 
-  test("starts the trial's restarts again, and its run from the latest checkpoint", async () => {
+  test("resets the trial's restarts when it is continued, and starts its run from the latest checkpoint", async () => {
     await happens(experiment, experimentCreated(random), activated);
     await happens(search, trialProposed(1));
     await happens("allocation-12.1#1", allocationStarted);
@@ -158,7 +158,7 @@ describe("an experiment that has ended", () => {
     expect(end).toMatchObject({ type: "TrialEnded", data: { restarts: 0 } });
   });
 
-  test("that was killed creates the trial that its search had proposed at that moment", async () => {
+  test("creates, when continued after a kill, the trial that its search had proposed during the kill", async () => {
     await happens(experiment, experimentCreated(random), activated, stopRequested(StopKind.KILL));
     await happens(search, trialProposed(1), completed(SearchCompletion.CANCELED));
     expect(await endOf(experiment, 1)).toBe("ExperimentEnded");
@@ -168,7 +168,7 @@ describe("an experiment that has ended", () => {
     expect(await stage.names("trial-12.1")).toEqual(["TrialCreated", "RunRequested"]);
   });
 
-  test("reports to its search again a trial that had completed before the cancel reached it", async () => {
+  test("reports a trial to its search again if it had completed before the cancel reached it", async () => {
     await happens(experiment, experimentCreated(random), activated);
     await happens(search, trialProposed(1));
     await happens("allocation-12.1#1", allocationStarted);
@@ -182,20 +182,20 @@ describe("an experiment that has ended", () => {
     expect(end).toMatchObject({ data: { outcome: TrialOutcome.COMPLETED } });
   });
 
-  test("that is killed before its search has answered takes nothing up", async () => {
+  test("continues no trial if it is killed before its search has answered", async () => {
     await endedExperiment();
     await continueIt();
     await happens(experiment, stopRequested(StopKind.KILL));
     expect(await endOf(experiment, 1)).toBe("ExperimentEnded");
     await happens(search, searchContinued(1, [1]), completed(SearchCompletion.CANCELED));
     expect(await stage.names("trial-12.1")).not.toContain("TrialContinued");
-    // The next continuation takes it up.
+    // The next continuation includes the trial.
     expect(await continueIt()).toBe(experiment);
     await happens(search, searchContinued(2, [1]));
     expect(await endOf("trial-12.1", 2)).toBe("TrialContinued RunRequested");
   });
 
-  test("is refused a continuation while it has none to make", async () => {
+  test("is refused a continuation if it has nothing to continue", async () => {
     expect(await continueIt()).toBe("experiment_not_found");
     await happens(experiment, experimentCreated(random), activated);
     expect(await continueIt()).toBe("experiment_not_ended");
@@ -209,7 +209,7 @@ describe("an experiment that has ended", () => {
   });
 });
 
-describe("one trial", () => {
+describe("one trial of an experiment", () => {
   test("is killed, and the others continue", async () => {
     await happens(experiment, experimentCreated(random), activated);
     await happens(search, trialProposed(1), trialProposed(2));
@@ -226,7 +226,7 @@ describe("one trial", () => {
     expect(await kill("x")).toBe("trial_not_found");
   });
 
-  test("is taken up again while its experiment runs", async () => {
+  test("is restarted while its experiment runs", async () => {
     await happens(experiment, experimentCreated(random), activated);
     await happens(search, trialProposed(1), trialProposed(2));
     expect(await restart("12.1")).toBe("trial_not_ended");
@@ -238,7 +238,7 @@ describe("one trial", () => {
     expect(await restart("12.7")).toBe("trial_not_found");
   });
 
-  test("that was killed is no longer killed once it is taken up", async () => {
+  test("that was killed is not killed again once it is restarted", async () => {
     await happens(experiment, experimentCreated(random), activated);
     await happens(search, trialProposed(1), trialProposed(2));
     await kill("12.1");
@@ -296,7 +296,7 @@ describe("an experiment whose trials begin from another experiment's checkpoint"
     expect((await stage.names(experiment)).at(-1)).toBe("ExperimentEnded");
   });
 
-  test("does not continue once that is deleted, and nothing is recorded", async () => {
+  test("does not continue once that checkpoint is deleted, and nothing is recorded", async () => {
     await happens(`retention-${checkpointB}`, condemned);
     expect(await continueIt()).toBe("checkpoint_deleted");
     expect(await continueIt({ maxTrials: 4 })).toBe("checkpoint_deleted");
@@ -304,17 +304,17 @@ describe("an experiment whose trials begin from another experiment's checkpoint"
     expect((await stage.names(experiment)).at(-1)).toBe("ExperimentEnded");
   });
 
-  test("takes up a trial that has a checkpoint of its own", async () => {
+  test("restarts a trial that has a checkpoint of its own", async () => {
     await happens(`retention-${checkpointB}`, condemned);
     expect(await restart("12.1")).toBe(experiment);
     expect((await stage.names(experiment)).at(-1)).toBe("ExperimentContinued");
   });
 
-  test("continues while it is there", async () => {
+  test("continues while that checkpoint exists", async () => {
     expect(await continueIt()).toBe(experiment);
   });
 
-  test("continues in a bulk act, which says of each what happens", async () => {
+  test("continues in a bulk act, which reports the outcome for each", async () => {
     const outcomes = [
       ["12", true, ""],
       ["13", false, "experiment_not_found"],

@@ -1,4 +1,4 @@
-/** Brings trials that their search has taken up again on their way: those of `SearchContinued`, in parts. */
+/** Advances the trials that a continued search includes: those of `SearchContinued`, in parts. */
 import type { EventData } from "@trainyard/contracts";
 import { decodeEvent, shortNameOf } from "@trainyard/contracts";
 import type { EventLog } from "@trainyard/event-log";
@@ -12,12 +12,12 @@ import { advance, decideTrial, type Waits } from "./advance.ts";
 
 export type Proposal = EventData<"TrialProposed">;
 
-/** The search's proposal with a number; null for none. */
+/** Reads the search's proposal with a number; null for none. */
 export type Proposals = (experiment: string, number: number) => Promise<Proposal | null>;
 
 /**
- * Reads the proposal of a trial that was never created because its experiment was stopped at that moment: few, and
- * rarely.
+ * Reads the proposal of a trial that was never created because its experiment was stopped at that moment. Such trials
+ * are few and rare.
  */
 export function proposalsOf(log: EventLog): Proposals {
   return async (experiment, number) => {
@@ -59,7 +59,7 @@ async function takeUp(
   { waits, proposals, create }: TakingUp,
 ): Promise<void> {
   const state = await work.guard(foldOf(experiments), experiment);
-  // It was stopped again meanwhile: the search hears of that, and the next continuation takes the trial up.
+  // The experiment was stopped again meanwhile. Its search is informed, and the next continuation includes the trial.
   if (isStopping(state)) return;
   const id = trialId(experiment, number);
   const { status, end } = await work.load(foldOf(trials), id);
@@ -70,7 +70,7 @@ async function takeUp(
   }
   if (status === "ended") {
     await decideTrial(work, id, { kind: "continue", continuation });
-    // It had completed before the stop of its experiment reached it, which its search never heard.
+    // The trial had completed before its experiment's stop reached it, which the search does not know.
     if (end !== null && wasTrained(end.outcome) && state.size.algorithm !== "single") {
       await decideTrial(work, id, { kind: "end", ...end });
       return;

@@ -1,4 +1,4 @@
-/** Checks of a continuation: its search, and the checkpoint of another experiment that its trials begin from. */
+/** Checks a continuation: its search, and the checkpoint of another experiment that its trials begin from. */
 import { SearchCompletion } from "@trainyard/contracts/events";
 import type { Continuation } from "@trainyard/experiment-config/recorded";
 import { isRejection, type Rejection, reject, trialId } from "@trainyard/kernel";
@@ -19,16 +19,15 @@ export async function continueCommand(
   return { kind: "continue", request, change, isUnfinished: isUnfinished(search) };
 }
 
-/** Whether trials failed or were canceled, or the search was stopped before it had proposed all of them. */
+/** Whether trials failed or were canceled, or the search was stopped before it had proposed all trials. */
 function isUnfinished({ completed, lost, proposed, over }: SearchState): boolean {
   const isCut = completed === null || completed === SearchCompletion.CANCELED;
   return isCut || lost > 0 || proposed > over;
 }
 
 /**
- * After its end nothing holds a checkpoint of another experiment that trials begin from (ADR 48). A continuation is
- * refused if it is gone and a trial would need it; from the continuation on it is held again. `number`: the only trial
- * that is taken up, absent for all.
+ * Rejects a continuation that needs a deleted source checkpoint. An ended experiment does not hold the checkpoint that
+ * its trials begin from (ADR 48); a continued one holds it again. `number`: the only trial to restart; absent for all.
  */
 export async function unlessSourceIsGone<Decided extends readonly unknown[]>(
   work: Work,
@@ -45,7 +44,7 @@ export async function unlessSourceIsGone<Decided extends readonly unknown[]>(
   return reject("checkpoint_deleted", detail);
 }
 
-/** A trial may have no checkpoint of its own: it failed early, or it is new. */
+/** Whether the trial has its own checkpoint to start from. A new trial, or one that failed early, has none. */
 async function hasOwnCheckpoint(
   work: Work,
   id: string,

@@ -1,4 +1,4 @@
-/** The graces of deletions, and what comes between a deletion and its end. */
+/** Tests of the graces of deletions, and of undos before their end. */
 import { ExperimentOutcome } from "@trainyard/contracts/events";
 import { newEventId } from "@trainyard/event-log";
 import { Stage } from "@trainyard/runtime/stage";
@@ -44,7 +44,7 @@ async function passes(deletions: Deletions): Promise<void> {
 
 const last = async (): Promise<string | undefined> => (await stage.names("experiment-12")).at(-1);
 
-test("an experiment is deleted for good when its grace is over, and not before", async () => {
+test("an experiment is deleted for good when its grace is over, not before", async () => {
   const deletions = await begun();
   await stage.tell("experiment-12", requested(clock.nowMs() + 10_000));
   await passes(deletions);
@@ -54,7 +54,7 @@ test("an experiment is deleted for good when its grace is over, and not before",
   await expect.poll(last).toBe("ExperimentDeleted");
 });
 
-test("an experiment that is brought back is not deleted, and has a new grace the next time", async () => {
+test("an undone deletion is not completed, and the next deletion has a new grace", async () => {
   const deletions = await begun();
   await stage.tell("experiment-12", requested(clock.nowMs() + 10_000), undone);
   await passes(deletions);
@@ -66,7 +66,7 @@ test("an experiment that is brought back is not deleted, and has a new grace the
   expect(await last()).toBe("ExperimentDeletionRequested");
 });
 
-test("a new holder finds the graces in the log, or in what was saved", async () => {
+test("a new leader finds the graces in the log or in the saved state", async () => {
   await stage.tell("experiment-12", requested(clock.nowMs() + 10_000));
   const many = Array.from({ length: limits.deletionsSavedEveryEvents }, () => undone);
   for (let at = 0; at < many.length; at += 5_000) {
@@ -81,7 +81,7 @@ test("a new holder finds the graces in the log, or in what was saved", async () 
   await expect.poll(last).toBe("ExperimentDeleted");
 });
 
-test("an undo that comes before the end of the grace wins", async () => {
+test("an undo before the end of the grace wins", async () => {
   await stage.tell("experiment-12", requested(clock.nowMs() + 10_000));
   const deletions = await begun();
   await clock.advance(9_999);

@@ -1,7 +1,7 @@
 /**
- * Ends the graces of deletions: when the time of one is over the experiment is deleted for good. The times are folded
- * from the log as it passes by, and saved now and then, so that a new holder reads only the rest. An undo that comes
- * first wins: both are decided on the experiment's stream.
+ * Completes the deletions of experiments whose grace is over. The ends of the graces are folded from the log and saved
+ * now and then, so a new leader reads only the rest. An undo and the completion are both decided on the experiment's
+ * stream, so the first one wins.
  */
 import { decodeEvent } from "@trainyard/contracts";
 import { type EventLog, newEventId, type StoredEvent } from "@trainyard/event-log";
@@ -49,7 +49,7 @@ export class Deletions {
     this.loop = new EffectLoop("deletions", deps, () => this.#step());
   }
 
-  /** Level with the head of the log. */
+  /** Opens the fold at the head of the log. */
   static async open(deps: DeletionsDeps): Promise<Deletions> {
     const saved = await loadLogFold<Saved>(deps, place);
     const nothing = { event: "", position: 0, graceEndMs: {} };
@@ -68,7 +68,7 @@ export class Deletions {
     this.#saveWhenDue();
   }
 
-  /** An event that passes by; one that has done so before changes nothing. */
+  /** Folds an event; a repeated one changes nothing. */
   observe(stored: StoredEvent): void {
     this.#pass(stored);
     this.#saveWhenDue();
@@ -89,7 +89,7 @@ export class Deletions {
     if (isOver) this.#graceEndMs.delete(id);
   }
 
-  /** A save that fails costs a longer start. */
+  /** Saves the fold now and then. A failed save only makes the next start slower. */
   #saveWhenDue(): void {
     if (this.#position - this.#savedPosition < limits.deletionsSavedEveryEvents) return;
     this.#savedPosition = this.#position;
@@ -100,7 +100,7 @@ export class Deletions {
     });
   }
 
-  /** Returns the milliseconds until the next grace ends; null for none. */
+  /** Completes the deletions that are due. Returns the milliseconds until the next grace ends; null for none. */
   async #step(): Promise<number | null> {
     const { clock } = this.#deps;
     for (const [id, graceEndMs] of [...this.#graceEndMs]) {
@@ -108,7 +108,7 @@ export class Deletions {
     }
     const next = Math.min(...this.#graceEndMs.values());
     if (!Number.isFinite(next)) return null;
-    // This host's clock may be set meanwhile.
+    // The sleep is limited, because this host's clock may be set meanwhile.
     return Math.min(Math.max(next - clock.nowMs(), 0), limits.deletionsLookMs);
   }
 
@@ -118,7 +118,7 @@ export class Deletions {
     await executor.execute(identity, async (work) => {
       await work.decide(experiments, id, { kind: "delete_for_good", atMs: clock.nowMs() });
     });
-    // An undo, and a new deletion after it, may have passed by meanwhile.
+    // The deletion may have been undone and requested again meanwhile.
     if (this.#graceEndMs.get(id) === graceEndMs) this.#graceEndMs.delete(id);
   }
 }

@@ -1,4 +1,4 @@
-/** Ends an experiment of which nothing more can come: no trial is open, and none will be. */
+/** Ends an experiment that has no open trial and will have none. */
 import { TrialOutcome } from "@trainyard/contracts/events";
 import { assert, isRejection, trialId } from "@trainyard/kernel";
 import { foldOf, type Work } from "@trainyard/runtime";
@@ -6,7 +6,7 @@ import { type SearchState, trialsNotOver } from "../core/foreign/search.ts";
 import { experimentEnd, isClosed, mayEnd } from "../core/policy/experiment-end.ts";
 import { experiments, searches, trials } from "../streams.ts";
 
-/** Looks at each trial that the search does not know as over: where there are many, `FanOuts` does so. */
+/** Checks each trial that is not over for the search. For many trials, `FanOuts` does so instead. */
 export async function endExperiment(work: Work, id: string): Promise<void> {
   const experiment = await work.load(foldOf(experiments), id);
   const search = await work.load(searches, id);
@@ -18,7 +18,7 @@ export async function endExperiment(work: Work, id: string): Promise<void> {
   await decideEnd(work, id);
 }
 
-/** None of its trials is open, and none will be. */
+/** Decides the end of an experiment that has no open trial. */
 export async function decideEnd(work: Work, id: string): Promise<void> {
   const experiment = await work.load(foldOf(experiments), id);
   const search = await work.load(searches, id);
@@ -28,7 +28,7 @@ export async function decideEnd(work: Work, id: string): Promise<void> {
   assert(!isRejection(decided), `experiment ${id} can end`);
 }
 
-/** The reason beside "failed" for people: of the last trial, which in a single training is the only one. */
+/** Returns the reason of the last failed trial, to show beside "failed"; a single search has only one trial. */
 async function lastFailure(work: Work, id: string, search: SearchState): Promise<string> {
   if (search.proposed === 0) return "";
   const last = trialId(id, search.proposed);

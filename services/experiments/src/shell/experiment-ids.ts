@@ -1,12 +1,12 @@
 /**
- * Where the numbers of experiments come from: each is drawn once, and they are consecutive, also after a crash of
- * PostgreSQL. A create that is refused or repeated leaves a gap, because it draws a number before it is decided.
+ * Draws the numbers of experiments. Each is drawn once, and they are consecutive, also after a crash of PostgreSQL. A
+ * create that is refused or repeated leaves a gap, because its number is drawn before the decision.
  */
 import { type ExperimentId, experimentId, Fault } from "@trainyard/kernel";
 import type { Pool } from "pg";
 
 export interface ExperimentIds {
-  /** Throws a Fault, to be retried later, when the database is away. */
+  /** Draws the next number. Throws a retryable Fault if the database is unavailable. */
   next(): Promise<ExperimentId>;
 }
 

@@ -1,4 +1,4 @@
-/** Trials whose reports the search can make nothing of. */
+/** Tests of trials whose reports the search cannot use. */
 import type { EventOf } from "@trainyard/contracts";
 import { TrialOutcome } from "@trainyard/contracts/events";
 import { systemClock } from "@trainyard/kernel/system-clock";
@@ -42,7 +42,7 @@ beforeEach(async () => {
   await happens(allocation, allocationStarted);
 });
 
-test("a trial that the search fails ends as failed with the search's reason, also when its run finishes", async () => {
+test("a trial that the search fails ends as failed with the search's reason, even if its run finishes", async () => {
   await happens(search, failing);
   await happens(allocation, finished);
   expect((await stage.stream(trial)).at(-1)).toMatchObject({
@@ -51,7 +51,7 @@ test("a trial that the search fails ends as failed with the search's reason, als
   });
 });
 
-test("a trial that had finished before the search fails it is recorded as failed, once", async () => {
+test("a finished trial that the search fails is recorded as failed, once", async () => {
   await happens(allocation, finished);
   await happens(search, failing);
   await happens(search, failing);

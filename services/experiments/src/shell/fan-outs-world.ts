@@ -1,7 +1,7 @@
 /**
- * Large experiments over a log in memory, for the tests of fan-outs at any size: the reactions and the fan-outs of this
- * service run as in a term, the test appends everybody else's events. It notes what was committed in which order, and
- * can die.
+ * Large experiments over a log in memory, for tests of fan-outs. The reactions and fan-outs of this service run as
+ * under a lease, and the test appends the events of all other services. The world records the order of commits, and can
+ * simulate a crash.
  */
 import { createMemoryBus } from "@trainyard/bus";
 import { type AnyEvent, decodeEvent, encodeEvent, type EventName } from "@trainyard/contracts";
@@ -34,13 +34,12 @@ import { reactionHandlers } from "./reactions.ts";
 import { waitsBy } from "./test-fan-outs.ts";
 import { experiments } from "../streams.ts";
 
-/** The log takes as many streams in one commit; larger sets of events are appended in such pieces. */
+/** The most streams that the log accepts in one commit; larger sets are appended in several commits. */
 const streamsPerTelling = 250;
 const consumer = "experiments";
 
 /**
- * A commit of this service: a part of a fan-out, or what a reaction has decided; of which experiment, on how many
- * streams.
+ * A commit of this service: a part of a fan-out or a reaction's decision, its experiment, and its number of streams.
  */
 export type Noted = {
   readonly kind: "part" | "reaction";
@@ -55,7 +54,7 @@ export const configOf = (maxRestarts = 5) => ({
   resources: { slots_per_trial: 1, priority: 42, resource_pool: "default" },
 });
 
-/** Counts what is looked at. */
+/** A cache that counts its reads. */
 class CountingCache extends FoldCache {
   looks = 0;
   override load<State>(fold: StreamFold<State>, id: string) {
@@ -69,19 +68,19 @@ export class FanOutsWorld {
   readonly commits: Noted[] = [];
   readonly #hub = createMemoryBus();
   readonly #others: EventLog;
-  /** The number of the process that uses the log: an answer to a process that has died is dropped. */
+  /** The number of the process that uses the log; answers to a dead process are dropped. */
   #life = 0;
   #stop = new AbortController();
   #cache: CountingCache | null = null;
   #executor: Executor | null = null;
   #fanOuts: FanOuts | null = null;
-  /** The process dies at this part, before it is written or after. */
+  /** The part at which the process dies, before or after its commit. */
   #death: { readonly part: number; readonly written: boolean } | null = null;
   #died: PromiseWithResolvers<void> = Promise.withResolvers();
   readonly #versions = new Map<string, number>();
-  /** No reaction begins before it resolves. */
+  /** A promise that every reaction waits for. */
   #gate: Promise<void> = Promise.resolve();
-  /** How far the reactions have come. */
+  /** The position up to which events have been reacted to. */
   #done = 0;
 
   constructor() {
@@ -99,7 +98,7 @@ export class FanOutsWorld {
     return this.commits.filter(({ kind }) => kind === "part").length;
   }
 
-  /** How often this process has looked at the fold of a trial. */
+  /** The number of times that this process has read the fold of a trial. */
   get looks(): number {
     return this.#cache?.looks ?? 0;
   }
@@ -129,14 +128,14 @@ export class FanOutsWorld {
     await never();
   }
 
-  /** Resolves when the process has died at that part of its fan-outs, counted from the first of all. */
+  /** Resolves when the process has died at that part of its fan-outs, counted from the first one. */
   diesAt(part: number, written: boolean): Promise<void> {
     this.#death = { part, written };
     this.#died = Promise.withResolvers();
     return this.#died.promise;
   }
 
-  /** A process of this service begins. */
+  /** Starts a process of this service. */
   async start(): Promise<void> {
     this.#stop = new AbortController();
     const { signal } = this.#stop;
@@ -182,14 +181,14 @@ export class FanOutsWorld {
     return Object.fromEntries(gated);
   }
 
-  /** Reactions wait until what is returned is called. */
+  /** Blocks all reactions until the returned function is called. */
   hold(): () => void {
     const { promise, resolve } = Promise.withResolvers<void>();
     this.#gate = promise;
     return resolve;
   }
 
-  /** A wish whose reaction was parked is driven again; resolves when the fan-out has done what it can do now. */
+  /** Retries a parked reaction. Resolves when the fan-out can do nothing more. */
   async drivenAgain(stream: string, version: number): Promise<void> {
     const [event] = await this.#others.read(stream, version - 1, 1);
     assert(event !== undefined && this.#fanOuts !== null, `${stream} has event ${version}`);
@@ -197,7 +196,7 @@ export class FanOutsWorld {
     while (!this.#fanOuts.isIdle) await new Promise((resolve) => setTimeout(resolve, 2));
   }
 
-  /** The process dies between two commits. */
+  /** Kills the process between two commits. */
   dies(): void {
     this.#life += 1;
     this.#stop.abort();
@@ -207,7 +206,7 @@ export class FanOutsWorld {
     this.#stop.abort();
   }
 
-  /** All events have been reacted to, and no fan-out is left. */
+  /** Resolves when all events have been reacted to and no fan-out is left. */
   async settled(): Promise<void> {
     for (let still = 0; still < 3; ) {
       const head = await this.#others.head();
@@ -217,7 +216,7 @@ export class FanOutsWorld {
     }
   }
 
-  /** Resolves once this service has made so many commits of that kind for an experiment. */
+  /** Resolves once this service has made `count` commits of that kind for an experiment. */
   async committed(kind: Noted["kind"], experiment: string, count: number): Promise<void> {
     const isOf = (noted: Noted) => noted.kind === kind && noted.experiment === experiment;
     while (this.commits.filter(isOf).length < count) {
@@ -237,7 +236,7 @@ export class FanOutsWorld {
     assert(!isRejection(done), `the command is taken: ${JSON.stringify(done)}`);
   }
 
-  /** Tells events of many streams, each at the end of its stream. */
+  /** Appends events of many streams, each at the end of its stream. */
   async tell(events: readonly (readonly [stream: string, ...AnyEvent[]])[]): Promise<void> {
     for (let at = 0; at < events.length; at += streamsPerTelling) {
       const writes: StreamWrite[] = [];
@@ -257,7 +256,7 @@ export class FanOutsWorld {
     }
   }
 
-  /** An active experiment with so many trials that run, all of it reacted to. */
+  /** Makes an active experiment with `count` running trials, and waits for the reactions. */
   async begin(id: string, count: number): Promise<void> {
     const created = { config: configOf(), configSourceDigest: "", contextDigest: "" };
     const rest = { contextBytes: 0, seed: 7, name: "", description: "", labels: [], owner: "" };
@@ -286,7 +285,7 @@ export class FanOutsWorld {
     await this.#others.moveCursor({ consumer, partition: 0, position: this.#done, part: 0 });
   }
 
-  /** The newest events of a trial, decoded. */
+  /** Returns the newest events of a trial. */
   async trial(id: string): Promise<readonly AnyEvent[]> {
     return (await this.#others.read(`trial-${id}`, 0, 1_000)).map(decodeEvent);
   }
@@ -330,7 +329,7 @@ export const allocationEnded = (cause: AllocationEndCause): AnyEvent => ({
   data: { cause, exits: [], message: "" },
 });
 
-/** A part moves no cursor, and writes to trials. */
+/** A part of a fan-out moves no cursor, and writes to trials. */
 function isPart({ cursor, writes }: AppendRequest): boolean {
   return cursor === undefined && writes.some(({ stream }) => stream.startsWith("trial-"));
 }

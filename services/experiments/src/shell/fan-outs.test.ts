@@ -1,4 +1,4 @@
-/** The fan-out to very many trials, beside everybody else's events. */
+/** Tests of fan-outs to thousands of trials beside other events. */
 import type { AnyEvent } from "@trainyard/contracts";
 import {
   AllocationEndCause,
@@ -15,7 +15,7 @@ import { fanOutsPlace } from "./fan-outs.ts";
 import { allocationEnded, FanOutsWorld } from "./fan-outs-world.ts";
 
 const large = 5_000;
-/** The number of trials where a test has several lives or several experiments. */
+/** The number of trials in tests with several processes or several experiments. */
 const less = 2_000;
 const kill = { kind: "stop", stop: StopKind.KILL, reason: "enough" } as const;
 
@@ -29,7 +29,9 @@ afterEach(() => {
   world.stop();
 });
 
-/** Why each trial of an experiment was asked to stop, one after the other, and how many trials say so. */
+/**
+ * Returns the reasons for which the trials were asked to stop, and the number of trials for each sequence of reasons.
+ */
 async function stopsOf(id: string, count: number): Promise<Readonly<Record<string, number>>> {
   const counts: Record<string, number> = {};
   for (let number = 1; number <= count; number += 1) {
@@ -43,8 +45,8 @@ async function stopsOf(id: string, count: number): Promise<Readonly<Record<strin
   return counts;
 }
 
-describe("a large experiment that is paused", () => {
-  test("keeps nobody's events waiting for more than a few parts", async () => {
+describe("the fan-out of a large experiment's pause", () => {
+  test("delays no other event by more than a few parts", async () => {
     await world.begin("12", large);
     await world.begin("13", 1);
     await world.start();
@@ -54,7 +56,7 @@ describe("a large experiment that is paused", () => {
     const waited: number[] = [];
     for (let run = 1; run <= 10; run += 1) {
       const parts = world.parts;
-      // The platform has lost a run: its end is noted, and the next one is requested.
+      // The platform has lost a run: its end is recorded, and the next one is requested.
       await world.tell([
         [`allocation-13.1#${run}`, allocationEnded(AllocationEndCause.AGENT_LOST)],
       ]);
@@ -64,7 +66,7 @@ describe("a large experiment that is paused", () => {
       await world.tell([[`allocation-13.1#${run + 1}`, started]]);
       await world.committed("reaction", "13", 2 * run);
     }
-    // All of this came while most of the trials were still to be reached.
+    // The events above were handled while most of the trials were not reached yet.
     expect(world.parts).toBeLessThan(large / limits.trialsPerPart / 2);
     expect(Math.max(...waited)).toBeLessThanOrEqual(3);
     await world.settled();
@@ -73,7 +75,7 @@ describe("a large experiment that is paused", () => {
     expect(Math.max(...world.commits.map(({ streams }) => streams))).toBe(limits.trialsPerPart);
   });
 
-  test("has only those trials stopped that were reached, when it is activated again meanwhile", async () => {
+  test("stops only the trials that it had reached when the experiment is activated again", async () => {
     await world.begin("12", large);
     await world.start();
     await world.settled();
@@ -87,7 +89,7 @@ describe("a large experiment that is paused", () => {
     expect(stopped).toBeLessThanOrEqual(6 * limits.trialsPerPart);
   });
 
-  test("has every trial killed, whether it was reached or not, when it is killed meanwhile", async () => {
+  test("is followed by a kill of every trial, reached or not, when the experiment is killed meanwhile", async () => {
     await world.begin("12", large);
     await world.start();
     await world.settled();
@@ -100,7 +102,7 @@ describe("a large experiment that is paused", () => {
     expect(harsher + killed).toBe(large);
   });
 
-  test("takes turns with another one, part by part", async () => {
+  test("takes turns with another experiment's fan-out, part by part", async () => {
     await world.begin("12", less);
     await world.begin("14", less);
     await world.start();
@@ -119,7 +121,7 @@ describe("a large experiment that is paused", () => {
   });
 });
 
-describe("a process that dies while it brings a wish to very many trials", () => {
+describe("a process that dies during a fan-out", () => {
   for (const part of [1, 2, 20]) {
     for (const written of [false, true]) {
       const at = `its part ${part} ${written ? "is written" : "is not written"}`;
@@ -133,7 +135,7 @@ describe("a process that dies while it brings a wish to very many trials", () =>
         await world.start();
         await world.settled();
         expect(await stopsOf("12", less)).toEqual({ pause: less });
-        // Work done before the last save is not looked at again.
+        // The trials before the last save are not read again.
         const saved = part < limits.fanOutsSavedEveryParts ? 0 : limits.fanOutsSavedEveryParts - 1;
         const looks = less - saved * limits.trialsPerPart;
         expect(world.looks).toBeLessThanOrEqual(looks + 2 * limits.trialsPerPart);
@@ -141,7 +143,7 @@ describe("a process that dies while it brings a wish to very many trials", () =>
     }
   }
 
-  test("is followed by one that finds the wish in the log when nothing was saved", async () => {
+  test("is followed by one that finds the fan-out in the log if nothing was saved", async () => {
     await world.begin("12", less);
     await world.start();
     await world.settled();
@@ -155,7 +157,7 @@ describe("a process that dies while it brings a wish to very many trials", () =>
   });
 });
 
-test("a process begins each wish again where what was saved is of another history of the log", async () => {
+test("a process starts each fan-out again if the saved progress is of another history of the log", async () => {
   await world.begin("12", less);
   await world.start();
   await world.settled();
@@ -169,7 +171,7 @@ test("a process begins each wish again where what was saved is of another histor
   const { position } = JSON.parse(body) as { position: number };
   const [event] = await world.memory.as("others").readAll(position - 1, 1);
   expect(body).toContain(`"event":"${event?.id}"`);
-  // A process that had not seen yet that the log was restored has saved this into it.
+  // A process that has not noticed the restore of the log has saved this progress into it.
   const others = body.replace(event?.id ?? "", newEventId());
   world.memory.store.snapshots.set(key, { version: saved?.version ?? 0, body: others });
   await world.start();
@@ -178,7 +180,7 @@ test("a process begins each wish again where what was saved is of another histor
   expect(world.looks).toBeGreaterThanOrEqual(less);
 });
 
-test("a fan-out waits for the reactions where a newer wish is in the log: the next run starts from what is before it", async () => {
+test("a fan-out waits for the reactions if the log has a newer change: the next run starts from the state before it", async () => {
   await world.begin("12", less);
   await world.start();
   await world.settled();
@@ -204,7 +206,7 @@ test("a fan-out waits for the reactions where a newer wish is in the log: the ne
 });
 
 describe("a large experiment that is stopped", () => {
-  test("ends once, after its last trial, and looks at each trial a few times at most", async () => {
+  test("ends once, after its last trial, and reads each trial a few times at most", async () => {
     await world.begin("12", less);
     await world.start();
     await world.settled();
@@ -214,7 +216,7 @@ describe("a large experiment that is stopped", () => {
     ]);
     await world.settled();
     const looks = world.looks;
-    // From the last one to the first but one: no order of the ends makes it dear.
+    // The first trial stays open until the other trials have ended, so the check waits for it alone.
     const ends = Array.from({ length: less - 1 }, (_, n) => less - n);
     const end = allocationEnded(AllocationEndCause.KILLED);
     await world.tell(ends.map((number) => [`allocation-12.${number}#1`, end]));
@@ -229,7 +231,7 @@ describe("a large experiment that is stopped", () => {
     expect(world.looks - looks).toBeLessThan(8 * less);
   });
 
-  test("ends also when the process dies between the ends of its trials", async () => {
+  test("ends once even if the process dies between the ends of its trials", async () => {
     await world.begin("12", less);
     await world.start();
     await world.settled();

@@ -1,17 +1,17 @@
 /**
- * The fan-out of an experiment's commands to very many trials: pausing, activating and stopping them,
- * and seeing that the last has ended. It is done beside the reactions, in bounded parts, one experiment's after the
- * other's, so that nobody's event waits for more than a part.
+ * Brings an experiment's command (pause, activate or stop) to thousands of trials, and ends the experiment after its
+ * last trial. Fan-outs run beside the reactions in bounded parts, and the experiments take turns, so no other event
+ * waits for more than one part.
  *
- * The wish is the experiment's own event. A fan-out is how far it has been brought: the trials before `next` were
- * decided on after the wish. Each part decides by the newest state, guarded, by the same rule as every reaction; so it
- * does not matter which wish began it, how often a trial is reached, or what else happens to it meanwhile. A newer wish
- * begins again at the first trial. A wish that the reactions have not reached yet waits for them: an event before it
- * in the log may decide where the next run starts.
+ * A command is an event of the experiment. A fan-out is its progress: the trials before `next` were decided on after
+ * the command. Each part decides by the newest guarded state and by the rule of the reactions. So it does not matter
+ * which command began the fan-out, how often a trial is reached, or what else happens to the trial meanwhile. A newer
+ * command begins again at the first trial. The fan-out of a command waits until the reactions have reached it, since an
+ * earlier event may decide where the next run starts.
  *
- * Fan-outs are folded from the log (each wish, until the experiment has ended), minus those that are known to be done.
- * They are saved when one begins and now and then; a new holder reads the rest of the log up to where the reactions
- * have come, and continues. One that is done already is found to be so. Where nothing is saved the whole log is read.
+ * Fan-outs are folded from the log: each command, until its experiment has ended. They are saved when one begins and
+ * now and then. A new leader reads the rest of the log, up to the cursor of the reactions, and continues. A fan-out
+ * that is done already finds nothing to change. Without a saved state the whole log is read.
  */
 import { shortNameOf } from "@trainyard/contracts";
 import { type EventLog, newEventId, type StoredEvent } from "@trainyard/event-log";
@@ -58,13 +58,13 @@ const wishes: ReadonlySet<string> = new Set([
 
 type FanOut = {
   readonly experiment: string;
-  /** The position of the event that began it: whose story its decisions belong to. */
+  /** The position of the event that began the fan-out, which is the cause of its decisions. */
   readonly cause: number;
-  /** The trials before this one were brought along after the wish. */
+  /** The first trial that was not yet decided on after the command. */
   readonly next: number;
-  /** The number below which no trial decides anything more; it counts once the experiment may end. */
+  /** All trials below this number have ended for good. It is used once the experiment may end. */
   readonly closedBelow: number;
-  /** The version of the experiment's stream that the reactions have reached; 0 for not known. */
+  /** The version of the experiment's stream that the reactions have reached; 0 if unknown. */
   readonly seen: number;
 };
 
@@ -83,15 +83,15 @@ export class FanOuts {
   readonly proposals: Proposals;
   readonly #deps: FanOutDeps;
   readonly #all = new Map<string, FanOut>();
-  /** Experiments with something to do, in the order of their turns. */
+  /** The experiments with work left, in the order of their turns. */
   readonly #ready = new Set<string>();
-  /** The trial whose end each experiment waits for. */
+  /** The open trial that each experiment waits for before it can end. */
   readonly #waiting = new Map<string, number>();
   #event: string;
   #position: number;
   #savedPosition: number;
   #parts = 0;
-  /** Saves follow each other, so that the last one is the newest. */
+  /** Saves run one after the other, so that the last one is the newest. */
   #saving: Promise<void> = Promise.resolve();
 
   private constructor(deps: FanOutDeps, { event, position, fanOuts }: Saved) {
@@ -104,7 +104,7 @@ export class FanOuts {
     this.loop = new EffectLoop("fan-outs", deps, (signal) => this.#step(signal));
   }
 
-  /** Level with the reactions. */
+  /** Opens the fan-outs at the cursor of the reactions. */
   static async open(deps: FanOutDeps, consumer: string): Promise<FanOuts> {
     const { log } = deps;
     const saved = await loadLogFold<Saved>(deps, fanOutsPlace);
@@ -112,7 +112,7 @@ export class FanOuts {
     const fanOuts = new FanOuts(deps, typeof saved === "string" ? nothing : saved);
     const { position } = await log.cursor(consumer, 0);
     await fanOuts.#readTo(position);
-    // A page is not read again, should the term be a short one.
+    // The save spares the next leader the pages that were read, if this leader's lease ends soon.
     if (fanOuts.#isSaveDue) await fanOuts.#save();
     return fanOuts;
   }
@@ -130,15 +130,14 @@ export class FanOuts {
     }
   }
 
-  /** Nothing is to be done until somebody's event says otherwise. */
+  /** Whether no fan-out has work until another event arrives. */
   get isIdle(): boolean {
     return this.#ready.size === 0;
   }
 
   /**
-   * In the reaction to a wish, or to what may end an experiment, that concerns more trials than a reaction may look at.
-   * Saved before the reaction counts as done, so that it holds also for an event that is driven again after it was
-   * parked.
+   * Begins a fan-out, in the reaction to an event that concerns more trials than a reaction may read. It is saved
+   * before the reaction counts as done, so it is not lost for a retried parked event either.
    */
   async begin(event: StoredEvent): Promise<void> {
     this.#start(event);
@@ -146,7 +145,7 @@ export class FanOuts {
     this.loop.wake();
   }
 
-  /** The same for what may be the end of an experiment. A trial that ends is waited for already, where one is known. */
+  /** Begins a fan-out that may end the experiment. If one exists, it already waits for the next open trial. */
   async lookForEnd(event: StoredEvent): Promise<void> {
     const isKnown = this.#all.has(experimentOf(event));
     if (isKnown && shortNameOf(event.type) === "TrialEnded") return;
@@ -160,7 +159,7 @@ export class FanOuts {
     const experiment = experimentOf(event);
     const known = this.#all.get(experiment);
     const isWish = wishes.has(shortNameOf(type));
-    // A command that only ends it leaves the trials as they are.
+    // An event that can only end the experiment does not restart the walk over its trials.
     const next = isWish ? 1 : (known?.next ?? Number.MAX_SAFE_INTEGER);
     const cause = isWish ? position : (known?.cause ?? position);
     const seen = isWish ? event.version : (known?.seen ?? 0);
@@ -174,7 +173,7 @@ export class FanOuts {
     this.#ready.add(experiment);
   }
 
-  /** An event whose reaction is done. */
+  /** Notes an event whose reaction is done. */
   observe(stored: StoredEvent): void {
     this.#pass(stored);
     if (!this.#isSaveDue) return;
@@ -215,7 +214,7 @@ export class FanOuts {
     this.loop.wake();
   }
 
-  /** Whether the experiment's stream holds more than the reactions have reached. */
+  /** Whether the experiment's stream has events that the reactions have not reached. */
   async #isAhead({ experiment, seen }: FanOut): Promise<boolean> {
     const { version } = await this.#deps.executor.cache.load(foldOf(experiments), experiment);
     return version > seen;
@@ -240,7 +239,7 @@ export class FanOuts {
     return saved;
   }
 
-  /** One part of the experiment whose turn it is. */
+  /** Runs one part for the experiment whose turn it is. */
   async #step(signal: AbortSignal): Promise<number | null> {
     const [experiment] = this.#ready;
     const fanOut = experiment === undefined ? undefined : this.#all.get(experiment);
@@ -252,19 +251,19 @@ export class FanOuts {
       this.#deps.logger.error({ err: error, ...fanOut }, "fan_out_given_up");
       return null;
     });
-    // Unless a newer wish has begun again meanwhile, or the experiment has ended.
+    // A newer command may have restarted the fan-out meanwhile, or the experiment may have ended.
     if (this.#all.get(fanOut.experiment) === fanOut) {
       if (after === null) this.#remove(fanOut.experiment);
       else this.#all.set(fanOut.experiment, after);
     }
     this.#parts += 1;
     if (after === null || this.#parts % limits.fanOutsSavedEveryParts === 0) await this.#save();
-    // Others that wait for the event loop get their turn, however fast the log answers.
+    // The pause lets other work of the event loop run, however fast the log answers.
     await pause(this.#deps.clock, 0, signal);
     return this.#ready.size > 0 ? 0 : null;
   }
 
-  /** How far it is after a part; null when it is done. */
+  /** Runs a part. Returns the progress after it; null if the fan-out is done. */
   async #part(fanOut: FanOut): Promise<FanOut | null> {
     const { cache } = this.#deps.executor;
     const { state: search } = await cache.load(searches, fanOut.experiment);
@@ -281,7 +280,7 @@ export class FanOuts {
     const identity = await this.#identityOf(fanOut);
     try {
       await this.#decide(identity, async (work) => {
-        // Asked at each try: a try that fails because the experiment has moved is the one that is ahead.
+        // Checked in each attempt: a retry after a conflict means that the experiment's stream has changed.
         if (await this.#isAhead(fanOut)) return;
         for (const number of numbers) {
           await advance(work, trialId(fanOut.experiment, number), this.#deps.waits);
@@ -290,7 +289,7 @@ export class FanOuts {
     } catch (error) {
       if (!isOfOneDecision(error)) throw error;
       if (numbers.length > 1) {
-        // One by one shows which of them it is.
+        // Deciding one trial at a time finds the one that fails.
         for (const number of numbers) await this.#bringAlong(fanOut, [number]);
         return;
       }
@@ -299,7 +298,7 @@ export class FanOuts {
     }
   }
 
-  /** Walks over the trials until one that is not closed; ends the experiment after the last. */
+  /** Walks over the trials up to the first open one; ends the experiment after the last one. */
   async #lookForEnd(fanOut: FanOut): Promise<FanOut | null> {
     const { cache } = this.#deps.executor;
     const { experiment: id } = fanOut;
@@ -309,7 +308,7 @@ export class FanOuts {
     const numbers = trialsNotOver(search, fanOut.closedBelow, limits.trialsPerPart);
     let { closedBelow } = fanOut;
     for (const number of numbers) {
-      // Before the look: its end may pass by meanwhile.
+      // Noted before the read, because the trial may end meanwhile.
       this.#waiting.set(id, number);
       const { state: trial } = await cache.load(foldOf(trials), trialId(id, number));
       if (!isClosed(experiment, trial)) {
@@ -344,7 +343,7 @@ export class FanOuts {
     );
   }
 
-  /** A part is a commit of the wish's story. */
+  /** The parts of a fan-out have its first event as their cause. */
   async #identityOf({ cause }: FanOut): Promise<CommitIdentity> {
     const [event] = await this.#deps.log.readAll(cause - 1, 1);
     if (event?.position !== cause) {

@@ -1,4 +1,4 @@
-/** The hazards of the conversations, each by name: what others' events, in awkward orders, make of a trial. */
+/** Tests of a trial under events of other services in awkward orders; each order is a named hazard. */
 import {
   ExperimentOutcome,
   SearchCompletion,
@@ -35,7 +35,7 @@ import { reactionHandlers } from "./reactions.ts";
 import { noFanOuts, waitsBy } from "./test-fan-outs.ts";
 
 let stage: Stage;
-/** How far the clock of the service is ahead of the events. */
+/** The difference by which the service's clock is ahead of the events. */
 let aheadMs = 0;
 
 beforeEach(() => {
@@ -64,7 +64,7 @@ async function runningTrial(): Promise<void> {
   await happens(allocation(1), allocationStarted);
 }
 
-/** The end of the trial's stream, as names. */
+/** Returns the types of the last events in the trial's stream. */
 async function last(count: number): Promise<readonly string[]> {
   return (await stage.names(trial)).slice(-count);
 }
@@ -84,8 +84,8 @@ async function endOf(): Promise<ExperimentOutcome | null> {
   return event?.type === "ExperimentEnded" ? event.data.outcome : null;
 }
 
-describe("the main line", () => {
-  test("a proposed trial is created, queued, started, finished, and ends the experiment", async () => {
+describe("a trial without hazards", () => {
+  test("is created, queued, started and finished, and then its experiment ends", async () => {
     await runningTrial();
     await happens(allocation(1), finished);
     expect(await stage.names(trial)).toEqual([
@@ -102,7 +102,7 @@ describe("the main line", () => {
     expect(await endOf()).toBe(ExperimentOutcome.COMPLETED);
   });
 
-  test("an experiment created paused creates its trials, and runs them when it is activated", async () => {
+  test("is created in a paused experiment, and runs when it is activated", async () => {
     await happens(experiment, experimentCreated());
     await happens(search, trialProposed());
     expect(await stage.names(trial)).toEqual(["TrialCreated"]);
@@ -110,7 +110,7 @@ describe("the main line", () => {
     expect(await last(1)).toEqual(["RunRequested"]);
   });
 
-  test("a failed run restarts from the latest checkpoint, until its restarts are used up", async () => {
+  test("restarts from its latest checkpoint after a failure, until its restarts are used up", async () => {
     await happens(experiment, experimentCreated({ ...exampleConfig, max_restarts: 1 }), activated);
     await happens(search, trialProposed());
     await happens(`checkpoint-${checkpointA}`, checkpointCompleted(1, 100));
@@ -129,7 +129,7 @@ describe("the main line", () => {
     });
   });
 
-  test("a restart right after a checkpoint completed sees it", async () => {
+  test("restarts from a checkpoint that completed just before", async () => {
     await runningTrial();
     await stage.tell(`checkpoint-${checkpointA}`, checkpointCompleted(1, 100));
     await stage.tell(allocation(1), crashed);
@@ -137,7 +137,7 @@ describe("the main line", () => {
     expect(await lastRequest()).toMatchObject({ run: 2, fromCheckpoint: checkpointA });
   });
 
-  test("a trial that starts from another's checkpoint names it in its first run, and what spoke for it", async () => {
+  test("that starts from another trial's checkpoint names it in its first run, with the evidence", async () => {
     await runningTrial();
     await happens(`checkpoint-${checkpointA}`, checkpointCompleted(1, 100));
     const { origin, evidence } = trialProposed().data;
@@ -152,8 +152,8 @@ describe("the main line", () => {
   });
 });
 
-describe("hazards", () => {
-  test("a stop decided while the run is queued", async () => {
+describe("a trial under hazards", () => {
+  test("ends as stopped early if its run is still queued at the stop", async () => {
     await queuedTrial();
     await happens(search, trialStopDecided);
     expect(await last(1)).toEqual(["RunStopRequested"]);
@@ -162,19 +162,19 @@ describe("hazards", () => {
     expect(await lastOutcome()).toBe(TrialOutcome.STOPPED_EARLY);
   });
 
-  test("a suspend that crosses a preemption: the run had ended", async () => {
+  test("stays suspended if its preempted run ended just before the suspension", async () => {
     await runningTrial();
     await stage.tell(allocation(1), acknowledged);
     await stage.tell(search, trialSuspended);
     await stage.settle();
-    // Whether the suspension was seen with the end or after it, the trial holds no slots and is not ended.
+    // Whether the suspension was read before the end or after it: the trial has no slots and has not ended.
     if ((await last(1))[0] !== "RunEnded") await happens(allocation(2), withdrawn);
     expect(await last(1)).toEqual(["RunEnded"]);
     await happens(search, trialResumed);
     expect(await last(1)).toEqual(["RunRequested"]);
   });
 
-  test("a suspend that crosses a preemption: the next run was queued already", async () => {
+  test("stays suspended if the next run after a preemption was queued already", async () => {
     await runningTrial();
     await happens(allocation(1), acknowledged);
     await happens(search, trialSuspended);
@@ -183,7 +183,7 @@ describe("hazards", () => {
     expect(await last(1)).toEqual(["RunEnded"]);
   });
 
-  test("a resume while the old run winds down", async () => {
+  test("gets a new run if it is resumed while the old run stops", async () => {
     await runningTrial();
     await happens(search, trialSuspended);
     await happens(search, trialResumed);
@@ -192,7 +192,7 @@ describe("hazards", () => {
     expect(await last(2)).toEqual(["RunEnded", "RunRequested"]);
   });
 
-  test("a non-zero exit during a suspend is a failure, and waits for the resume", async () => {
+  test("counts a non-zero exit during a suspension as a failure, and waits for the resume", async () => {
     await runningTrial();
     await happens(search, trialSuspended);
     await happens(allocation(1), allocationEnded({ exits: [exit(1)] }));
@@ -204,14 +204,14 @@ describe("hazards", () => {
     expect(await last(1)).toEqual(["RunRequested"]);
   });
 
-  test("a trial that finishes while its stop is on the way has completed", async () => {
+  test("completes if it finishes while a stop is on its way", async () => {
     await runningTrial();
     await happens(search, trialStopDecided);
     await happens(allocation(1), finished);
     expect(await lastOutcome()).toBe(TrialOutcome.COMPLETED);
   });
 
-  test("a stop that finds the trial finished changes nothing", async () => {
+  test("does not change at a stop after its end", async () => {
     await runningTrial();
     await stage.tell(allocation(1), finished);
     await stage.tell(search, trialStopDecided);
@@ -219,7 +219,7 @@ describe("hazards", () => {
     expect((await stage.names(trial)).filter((name) => name === "TrialEnded")).toHaveLength(1);
   });
 
-  test("pause and activate in quick turn: the run that was asked to stop ends, and another follows", async () => {
+  test("gets one new run after a quick series of pauses and activations", async () => {
     await runningTrial();
     await stage.tell(experiment, paused, activated, paused, activated);
     await stage.settle();
@@ -229,7 +229,7 @@ describe("hazards", () => {
     expect(await last(2)).toEqual(["RunEnded", "RunRequested"]);
   });
 
-  test("pause and activate, each seen by itself", async () => {
+  test("follows each pause and each activation when they are read one by one", async () => {
     await runningTrial();
     await happens(experiment, paused);
     await happens(experiment, activated);
@@ -241,7 +241,7 @@ describe("hazards", () => {
     expect(await last(1)).toEqual(["RunRequested"]);
   });
 
-  test("an agent that returns with a run that was given up changes nothing of the trial", async () => {
+  test("ignores the events of a run that was declared lost", async () => {
     await runningTrial();
     await happens(allocation(1), agentLost);
     expect(await last(2)).toEqual(["RunEnded", "RunRequested"]);
@@ -251,7 +251,7 @@ describe("hazards", () => {
     expect(await stage.names(trial)).toEqual(before);
   });
 
-  test("a search that completes while a trial restarts", async () => {
+  test("delays the end of its experiment while it restarts, although the search is complete", async () => {
     await runningTrial();
     await happens(allocation(1), crashed);
     await happens(search, {
@@ -263,7 +263,7 @@ describe("hazards", () => {
     expect(await endOf()).toBe(ExperimentOutcome.COMPLETED);
   });
 
-  test("a search that completes before its last proposal was reached", async () => {
+  test("is created although its search completed before the proposal was reached", async () => {
     await happens(experiment, experimentCreated(), activated);
     await stage.tell(search, trialProposed(), {
       type: "SearchCompleted",
@@ -274,7 +274,7 @@ describe("hazards", () => {
     expect(await endOf()).toBeNull();
   });
 
-  test("an experiment killed before its first trial exists", async () => {
+  test("is not created if its experiment was killed before the proposal", async () => {
     await stage.tell(experiment, experimentCreated(), activated, stopRequested(StopKind.KILL));
     await stage.settle();
     expect(await endOf()).toBe(ExperimentOutcome.CANCELED);
@@ -282,7 +282,7 @@ describe("hazards", () => {
     expect(await stage.names(trial)).toEqual([]);
   });
 
-  test("an experiment killed while its first trial is proposed", async () => {
+  test("is not created if its experiment was killed during the proposal", async () => {
     await stage.tell(experiment, experimentCreated(), activated);
     await stage.tell(search, trialProposed());
     await stage.tell(experiment, stopRequested(StopKind.KILL));
@@ -291,10 +291,10 @@ describe("hazards", () => {
     expect(await endOf()).toBe(ExperimentOutcome.CANCELED);
   });
 
-  test("a kill between TrialProposed and its RunRequested", async () => {
+  test("is created once, with one run, if the leader dies before and after the commit", async () => {
     await happens(experiment, experimentCreated(), activated);
     await stage.tell(search, trialProposed());
-    // The holder dies before its commit, and again after it, before its cursor was seen to move.
+    // The leader dies before its commit, and again after it, before it knows that its cursor has moved.
     stage.afresh();
     await stage.settle();
     stage.afresh();
@@ -302,7 +302,7 @@ describe("hazards", () => {
     expect(await stage.names(trial)).toEqual(["TrialCreated", "RunRequested"]);
   });
 
-  test("a kill of a canceled experiment is the more severe stop", async () => {
+  test("is killed by a kill after a cancel", async () => {
     await runningTrial();
     await happens(experiment, stopRequested(StopKind.CANCEL));
     await happens(experiment, stopRequested(StopKind.KILL));
@@ -312,7 +312,7 @@ describe("hazards", () => {
     expect(await endOf()).toBe(ExperimentOutcome.CANCELED);
   });
 
-  test("an experiment ends with its last trial only", async () => {
+  test("ends its experiment only if it is the last one", async () => {
     await runningTrial();
     await happens(search, trialProposed(2));
     await happens(experiment, stopRequested());
@@ -322,7 +322,7 @@ describe("hazards", () => {
     expect(await endOf()).toBe(ExperimentOutcome.CANCELED);
   });
 
-  test("a trial that the search stopped and that does not exit is killed, and counts as stopped early", async () => {
+  test("counts as stopped early if it is killed because it did not react to the search's stop", async () => {
     await runningTrial();
     await happens(search, trialStopDecided);
     await happens(allocation(1), killed);
@@ -330,7 +330,7 @@ describe("hazards", () => {
   });
 });
 
-describe("a checkpoint that is condemned", () => {
+describe("a condemned checkpoint", () => {
   const condemned = {
     type: "CheckpointCondemned",
     data: {
@@ -350,7 +350,7 @@ describe("a checkpoint that is condemned", () => {
     await happens(`checkpoint-${checkpointB}`, checkpointCompleted(1, 200));
   });
 
-  test("is not restored from: the one before is", async () => {
+  test("is not restored from: the run starts from the one before", async () => {
     await happens(`retention-${checkpointB}`, condemned);
     await happens(allocation(1), crashed);
     expect(await lastRequest()).toMatchObject({ fromCheckpoint: checkpointA, fromStep: 100 });
@@ -362,10 +362,10 @@ describe("a checkpoint that is condemned", () => {
     expect(await lastRequest()).toMatchObject({ fromCheckpoint: checkpointB, fromStep: 200 });
   });
 
-  test("while its run is queued: the request refers to it, and was proven against its stream", async () => {
+  test("is not restored from if it is condemned while the run is requested", async () => {
     await happens(allocation(1), crashed);
     expect(await lastRequest()).toMatchObject({ fromCheckpoint: checkpointB });
-    // Condemned behind this service's back, before it has seen so: the guard finds out at the commit.
+    // The service has not read the condemnation when it decides; the guard refuses the commit.
     await happens(allocation(2), allocationStarted);
     await stage.tell(allocation(2), crashed);
     await stage.tell(`retention-${checkpointB}`, condemned);
@@ -373,14 +373,14 @@ describe("a checkpoint that is condemned", () => {
     expect(await lastRequest()).toMatchObject({ run: 3, fromCheckpoint: checkpointA });
   });
 
-  test("with no other left, the run starts from nothing", async () => {
+  test("that was the last one left makes the run start without a checkpoint", async () => {
     await happens(`retention-${checkpointB}`, condemned);
     await happens(`retention-${checkpointA}`, condemned);
     await happens(allocation(1), crashed);
     expect(await lastRequest()).toMatchObject({ fromCheckpoint: "", fromStep: 0 });
   });
 
-  test("before the trial that has to start from it: that trial fails", async () => {
+  test("fails the trial that must start from it", async () => {
     await happens(experiment, paused);
     await happens(search, trialProposed(2, 1));
     await happens(`retention-${checkpointB}`, condemned);

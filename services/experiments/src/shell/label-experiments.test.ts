@@ -1,4 +1,4 @@
-/** Labels of several experiments, on a log in memory. */
+/** Tests of labelling several experiments, on a log in memory. */
 import { newEventId } from "@trainyard/event-log";
 import { systemClock } from "@trainyard/kernel/system-clock";
 import { Stage } from "@trainyard/runtime/stage";
@@ -51,7 +51,7 @@ const labelsOf = async (id: string): Promise<unknown> =>
     .flatMap(({ type, data }) => (type === "ExperimentDescribed" ? [data] : []))
     .at(-1)?.labels;
 
-test("labels are added and removed exactly where they are named, and a preview writes nothing", async () => {
+test("labels are added to and removed from the named experiments only, and a preview writes nothing", async () => {
   const asked = { add: ["prod"], remove: ["demo"] };
   const outcomes = [{ changed: true }, { code: "experiment_not_found" }, { changed: true }];
   expect(await label(["1", "9", "3"], { ...asked, dryRun: true })).toMatchObject({
@@ -65,7 +65,7 @@ test("labels are added and removed exactly where they are named, and a preview w
   expect(await label(["1"], asked)).toMatchObject({ items: [{ changed: false, code: "" }] });
 });
 
-test("an experiment that would have too many labels is refused, and the others get theirs", async () => {
+test("an experiment with too many labels is refused, and the others are labelled", async () => {
   const most = Array.from({ length: limits.labelsMax }, (_, n) => `label-${n}`);
   await label(["1"], { add: most, remove: ["demo"] });
   expect(await label(["1", "2"], { add: ["prod"] })).toMatchObject({
@@ -74,7 +74,7 @@ test("an experiment that would have too many labels is refused, and the others g
   expect(await labelsOf("2")).toEqual(["demo", "prod"]);
 });
 
-test("a repeat says what the first attempt has changed", async () => {
+test("a repeated labelling reports the changes of the first attempt", async () => {
   const commitId = newEventId();
   const first = await label(["1", "2"], { add: ["prod"], commitId });
   await label(["2"], { remove: ["prod"] });
@@ -82,6 +82,6 @@ test("a repeat says what the first attempt has changed", async () => {
   expect(await labelsOf("2")).toEqual(["demo"]);
 });
 
-test("a request without a label is refused", async () => {
+test("a labelling request without a label is refused", async () => {
   expect(await label(["1"], {})).toMatchObject({ rejected: "invalid_request" });
 });

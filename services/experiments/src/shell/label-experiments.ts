@@ -1,6 +1,4 @@
-/**
- * Labels of several experiments, added and removed in one commit; a refusal of one does not keep the others from it.
- */
+/** Adds and removes labels of several experiments in one commit. A refusal for one does not stop the others. */
 import type { Plain } from "@trainyard/contracts";
 import type { ExperimentsActedOn, LabelExperiments } from "@trainyard/contracts/commands";
 import { type Rejection, reject } from "@trainyard/kernel";

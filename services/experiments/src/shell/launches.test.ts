@@ -1,4 +1,4 @@
-/** Runs that the platform cannot launch: how often it is tried, where, and what becomes of the trial. */
+/** Tests of runs that the platform cannot launch: the retries, their agents, and the end of the trial. */
 import { AllocationEndCause, TrialOutcome } from "@trainyard/contracts/events";
 import { systemClock } from "@trainyard/kernel/system-clock";
 import { Stage } from "@trainyard/runtime/stage";
@@ -48,7 +48,7 @@ test("a launch that fails on three agents ends the trial, which names them, and 
   });
 });
 
-test("a launch that always fails where there is one agent ends the trial after some attempts", async () => {
+test("a launch that always fails on the only agent ends the trial after some attempts", async () => {
   for (let run = 1; (await lastEnd()) === null; run += 1) {
     expect(run).toBeLessThan(100);
     await happens(allocation(run), failsOn("a1"));
@@ -60,7 +60,7 @@ test("a launch that always fails where there is one agent ends the trial after s
   });
 });
 
-test("a launch that fails before it reaches an agent, as an older scheduler records it, ends the trial too", async () => {
+test("a launch failure without an agent, as an earlier scheduler records it, also ends the trial", async () => {
   for (let run = 1; (await lastEnd()) === null; run += 1) {
     expect(run).toBeLessThan(100);
     await happens(
@@ -71,7 +71,7 @@ test("a launch that fails before it reaches an agent, as an older scheduler reco
   expect((await lastEnd())?.outcome).toBe(TrialOutcome.FAILED);
 });
 
-test("launches that wait for a service of the platform, and agents that are lost, end no trial", async () => {
+test("launches that wait for a service of the platform, and lost agents, do not end a trial", async () => {
   const away = allocationEnded({
     cause: AllocationEndCause.LAUNCH_FAILED,
     exits: [],

@@ -1,4 +1,4 @@
-/** The commands that take experiments and trials up again, and that end one trial. */
+/** The commands that continue experiments, restart trials and kill one trial. */
 import { type Plain } from "@trainyard/contracts";
 import {
   type ContinueExperiment,
@@ -30,7 +30,7 @@ import { refusedAsDeleted } from "../core/experiment/delete.ts";
 import { experiments, trials } from "../streams.ts";
 import { continueCommand, unlessSourceIsGone } from "./continuing.ts";
 
-/** How long a deletion may be taken back, and the clock that says since when. */
+/** The time in which a deletion can be undone, and the clock that measures it. */
 export type Grace = { readonly clock: Pick<Clock, "nowMs">; readonly deletionGraceMs: number };
 
 export function lifeCommands(
@@ -82,7 +82,7 @@ async function change(
   wanted: ExperimentCommand,
 ): Promise<Rejection | undefined> {
   if (!isExperimentId(id))
-    return reject("experiment_not_found", `${shown(id)} is not an experiment`);
+    return reject("experiment_not_found", `${shown(id)} is not the number of an experiment`);
   return named(`experiment ${id}`, await work.decide(experiments, id, wanted));
 }
 
@@ -101,8 +101,8 @@ async function continueOne(
 
 async function restart(work: Work, id: string, request: string): Promise<Rejection | undefined> {
   const parts = parseTrialId(id);
-  if (parts === null) return reject("trial_not_found", `${shown(id)} is not a trial`);
-  // It may end, or begin again, at this moment.
+  if (parts === null) return reject("trial_not_found", `${shown(id)} is not the number of a trial`);
+  // The guard refuses the commit if the trial ends or restarts meanwhile.
   const trial = await work.guard(foldOf(trials), id);
   if (trial.status === "none") return reject("trial_not_found", `there is no trial ${id}`);
   const outcome = trial.status === "ended" ? (trial.end?.outcome ?? null) : null;
@@ -117,7 +117,7 @@ async function kill(
   { trial: id, reason }: { readonly trial: string; readonly reason: string },
 ): Promise<Rejection | undefined> {
   const parts = parseTrialId(id);
-  if (parts === null) return reject("trial_not_found", `${shown(id)} is not a trial`);
+  if (parts === null) return reject("trial_not_found", `${shown(id)} is not the number of a trial`);
   const { deletion } = await work.load(foldOf(experiments), parts.experiment);
   if (deletion !== null) return refusedAsDeleted(deletion);
   return named(`trial ${id}`, await work.decide(trials, id, { kind: "kill", reason }));

@@ -1,18 +1,18 @@
 /**
- * Folds of the whole log that are saved now and then, so that a new holder reads only the rest. A saved fold names the
- * event that it has reached: one of another history (the log was restored from a backup, or failed over with loss,
- * before the process that saved it had seen so) is not gone on from.
+ * Folds of the whole log that are saved now and then, so that a new leader reads only the rest. A saved fold names the
+ * last event that it has folded. If the log has another event at that position, the fold is of another history and is
+ * ignored. That happens when the log was restored from a backup, or lost events in a failover.
  */
 import type { EventLog } from "@trainyard/event-log";
 import { isOfThisLog, type Logger, ofAnotherHistory } from "@trainyard/runtime";
 
 /**
- * The part of the log that a text is folded from: the event is its first key, its position the exact one. The event is
- * empty where it was not seen.
+ * The part of the log that a saved text was folded from: its last event and that event's position. The event is empty
+ * in texts of earlier versions.
  */
 export type LogFold = { readonly event: string; readonly position: number };
 
-/** The fold is of no single stream; it is beside those of a category that this service owns. */
+/** The snapshot's place: a stream name in a category of this service. The fold is of no single stream. */
 export type LogFoldPlace = {
   readonly stream: string;
   readonly schema: string;
@@ -21,22 +21,21 @@ export type LogFoldPlace = {
 };
 
 /**
- * The log refuses a save whose version is lower than the saved one's, and after a restore the positions of the history
- * before are the higher ones. So every save has the same version, and the latest replaces what is there, of whatever
- * history: only the holder of the lease saves, and the text says how far it has come. A late save of a former holder
- * costs its successor some reading. The schemas with a position as their version were others: "fan-outs/2",
- * "awaiting-trials/1".
+ * The version of every save. The log refuses a lower version than the saved one, and after a restore the positions of
+ * the old history may be higher. With equal versions the latest save replaces any other. Only the leader saves, and the
+ * text has its position. A late save of a former leader only makes its successor read more. Earlier schemas used the
+ * position as version: "fan-outs/2", "awaiting-trials/1".
  */
 const version = 0;
 
-/** `another_history`: there is one that must not be gone on from. */
+/** Loads a saved fold. `another_history`: the saved fold must not be continued. */
 export async function loadLogFold<Fold extends LogFold>(
   { log, logger }: { readonly log: EventLog; readonly logger: Logger },
   { stream, schema, what }: LogFoldPlace,
 ): Promise<Fold | "none" | "another_history"> {
   const found = await log.loadSnapshot(stream, schema);
   if (found === null) return "none";
-  // Texts of before have no event.
+  // Texts of earlier versions have no event.
   const fold = { event: "", ...(JSON.parse(found.body) as Omit<Fold, "event">) } as Fold;
   const { position } = fold;
   if (position === 0) return fold;

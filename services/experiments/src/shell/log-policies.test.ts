@@ -1,4 +1,4 @@
-/** The effect on a trial of a line that matched a log policy, in the orders in which it may come. */
+/** Tests of the effect of log policies on a trial, with the match before and after other events. */
 import type { EventData } from "@trainyard/contracts";
 import { TrialOutcome } from "@trainyard/contracts/events";
 import { systemClock } from "@trainyard/kernel/system-clock";
@@ -48,7 +48,7 @@ const matched = (action: string, data: Partial<EventData<"LogPolicyMatched">> = 
 
 const lastOf = async () => (await stage.stream(trial)).at(-1);
 
-test("cancel_retries before the run ends: its failure is the trial's", async () => {
+test("cancel_retries before the run's end makes its failure the trial's", async () => {
   await matched("cancel_retries");
   expect(await lastOf()).toMatchObject({ type: "RunStarted" });
   await happens(allocation(1), crashed);
@@ -62,7 +62,7 @@ test("cancel_retries before the run ends: its failure is the trial's", async () 
   });
 });
 
-test("cancel_retries after the retry has begun: the retry is stopped, and the trial has failed", async () => {
+test("cancel_retries after the start of the retry stops it, and the trial fails", async () => {
   await happens(allocation(1), crashed);
   await happens(allocation(2), allocationStarted);
   await matched("cancel_retries");
@@ -74,7 +74,7 @@ test("cancel_retries after the retry has begun: the retry is stopped, and the tr
   });
 });
 
-test("exclude_node: the run continues, and the trial's next ones are asked for elsewhere", async () => {
+test("exclude_node lets the run continue, and excludes its agent from the trial's next runs", async () => {
   await matched("exclude_node");
   expect(await lastOf()).toMatchObject({ type: "RunStarted" });
   await happens(allocation(1), crashed);
@@ -84,7 +84,7 @@ test("exclude_node: the run continues, and the trial's next ones are asked for e
   });
 });
 
-test("a policy that only records matches, or of a trial that is not there, changes nothing", async () => {
+test("a policy that only records matches, or that matched for an unknown trial, changes nothing", async () => {
   await matched("");
   await happens("logsignal-99.1", {
     type: "LogPolicyMatched",

@@ -1,4 +1,4 @@
-/** Where experiments are created and moved to, on a log in memory. */
+/** Tests of the workspace and project that experiments are created in and moved to, on a log in memory. */
 import type { AnyEvent, Plain } from "@trainyard/contracts";
 import type { Place } from "@trainyard/contracts/commands";
 import { newEventId } from "@trainyard/event-log";
@@ -61,7 +61,7 @@ const move = (experiments: readonly string[], where: Plain<Place> = place, dryRu
   ask("MoveExperiments", { experiments, place: where, dryRun });
 const typesOf = async (stream: string) => (await stage.stream(stream)).map(({ type }) => type);
 
-test("an experiment is created where its place says, and in the configuration's words without one", async () => {
+test("an experiment is created in the place of the request, or without one in the place of its configuration", async () => {
   await create(place);
   await create(undefined);
   expect(await stage.stream("experiment-1")).toMatchObject([
@@ -70,7 +70,7 @@ test("an experiment is created where its place says, and in the configuration's 
   expect(await stage.stream("experiment-2")).toMatchObject([{ data: { workspace: "lab" } }]);
 });
 
-test("a move changes exactly the experiments that are named, once", async () => {
+test("a move changes exactly the named experiments, once", async () => {
   for (let n = 0; n < 3; n += 1) await create(always);
   expect(await move(["2", "9"], place, true)).toMatchObject({
     position: 0,
@@ -105,7 +105,7 @@ test.each<readonly [string, string, AnyEvent, string]>([
     { type: "ProjectArchived", data: archived },
     "project_archived",
   ],
-])("nothing comes into %s, and what is there stays", async (_, stream, event, code) => {
+])("%s accepts no experiment, and those in it stay", async (_, stream, event, code) => {
   await create(place);
   await create(always);
   await stage.tell(stream, event);
@@ -116,7 +116,7 @@ test.each<readonly [string, string, AnyEvent, string]>([
   expect(await move(["1"], always)).toMatchObject({ items: [{ changed: true }] });
 });
 
-test("a place that does not exist refuses all of a move", async () => {
+test("an unknown workspace or project refuses the whole move", async () => {
   await create(always);
   expect(await move(["1"], { ...place, projectId: "none" })).toMatchObject({
     rejected: "project_not_found",
@@ -129,7 +129,7 @@ test("a place that does not exist refuses all of a move", async () => {
 test("a project that is archived while an experiment is moved into it refuses the move", async () => {
   await create(always);
   await move([], place);
-  // The state of the project is known from before; the commit finds that its stream has moved.
+  // The cached state of the project is stale; the guard refuses the commit.
   await stage.tell("project-p", { type: "ProjectArchived", data: archived });
   expect(await move(["1"])).toMatchObject({ rejected: "project_archived" });
   expect(await typesOf("experiment-1")).toEqual(["ExperimentCreated"]);

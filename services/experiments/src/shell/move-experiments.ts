@@ -1,4 +1,4 @@
-/** Several experiments moved into a project, in one commit, which holds only if the project is still open. */
+/** Moves several experiments into a project in one commit, which is refused if the project is archived meanwhile. */
 import type { Plain } from "@trainyard/contracts";
 import type { ExperimentsActedOn, MoveExperiments } from "@trainyard/contracts/commands";
 import { type Rejection, reject } from "@trainyard/kernel";

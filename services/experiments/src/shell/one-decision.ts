@@ -1,6 +1,6 @@
 import { isFault } from "@trainyard/kernel";
 
-/** Whether an error is of one decision, and not of the world, which a later try may find otherwise. */
+/** Whether an error concerns one decision only, so that a retry would fail again. */
 export function isOfOneDecision(error: unknown): boolean {
   return !isFault(error) || error.retry === "never";
 }

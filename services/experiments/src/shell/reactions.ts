@@ -1,4 +1,4 @@
-/** Others' events, and this service's own, to decisions about experiments and trials. */
+/** Reactions to events of this and other services: decisions about experiments and trials. */
 import type { EventData } from "@trainyard/contracts";
 import type { StoredEvent } from "@trainyard/event-log";
 import type { WarmStartSource } from "@trainyard/experiment-config/recorded";
@@ -16,7 +16,9 @@ import { endExperiment } from "./end-experiment.ts";
 import type { FanOuts } from "./fan-outs.ts";
 import { allocations, checkpoints, experiments, logSignals, searches, trials } from "../streams.ts";
 
-/** To whom a reaction leaves what concerns more trials than it may look at. A repeated call harms nothing. */
+/**
+ * The fan-outs that take over when an event concerns more trials than a reaction may read. Repeated calls are harmless.
+ */
 export type LargeFanOuts = Pick<FanOuts, "begin" | "lookForEnd" | "proposals">;
 
 type OfExperiment = { readonly id: string; readonly stored: StoredEvent };
@@ -109,7 +111,7 @@ async function createTrial(
       ...(proposed.evidence === undefined ? {} : { evidence: proposed.evidence }),
     },
   });
-  // No run of a new trial has written a line yet.
+  // A new trial has no log yet, so its log stream need not be read.
   if (created.length > 0) work.begin(logSignals, id);
   await advance(work, id, waits);
 }
@@ -120,8 +122,8 @@ type WarmStart = Pick<
 >;
 
 /**
- * Where the first run begins: the checkpoint that the search names, else the latest of the trial that it names, else
- * the one that the configuration names.
+ * Returns the checkpoint of the first run: the one that the search names, or else the latest of the trial that the
+ * search names, or else the one of the configuration.
  */
 async function warmStartOf(
   work: Work,
@@ -143,7 +145,7 @@ async function warmStartOf(
   };
 }
 
-/** A run can finish before the search says that its reports are bad: the trial's end is recorded once more then. */
+/** Records a finished trial as failed. Its run may end before the search reports that its measurements are invalid. */
 async function failFinished({ id, data }: Reaction<"TrialStopDecided">, work: Work): Promise<void> {
   if (data.fails !== true) return;
   const reason = stopSentence(data.rule, data.evidence);
@@ -155,7 +157,7 @@ async function latestCheckpoint(work: Work, trial: string): Promise<string> {
   return checkpoints.at(-1)?.checkpoint ?? "";
 }
 
-/** All that are not over: where there are many, `FanOuts` does so. */
+/** Advances all trials that are not over. For many trials, `FanOuts` does so instead. */
 async function advanceTrials(work: Work, experiment: string, waits: Waits): Promise<void> {
   const search = await work.load(searches, experiment);
   for (const number of trialsNotOver(search)) {
@@ -183,7 +185,7 @@ async function endRun(
   await advance(work, parts.trial, waits);
 }
 
-/** An agent that came back brings what runs that were given up have stored there. */
+/** Names the checkpoints of lost runs that a reconnected agent still has. */
 async function nameCheckpoints(
   { data, stored }: Reaction<"AgentReturned">,
   work: Work,
@@ -197,10 +199,7 @@ async function nameCheckpoints(
   }
 }
 
-/**
- * The checkpoints of a run go to an object store, which takes as long as their bytes: its next run waits while they
- * move.
- */
+/** Extends a run's wait while the upload of its checkpoint makes progress: a large one may take long. */
 async function awaitUpload(
   { id, data, stored }: Reaction<"CheckpointUploadProgressed">,
   work: Work,
@@ -210,13 +209,13 @@ async function awaitUpload(
   await decideTrial(work, data.trial, { kind: "await_upload", ...moved });
 }
 
-/** One that will never be complete: nobody waits for it any longer. */
+/** Ends the wait for a checkpoint that will never be complete. */
 async function settled(work: Work, checkpoint: string, waits: Waits): Promise<void> {
   const { trial } = await work.load(checkpoints, checkpoint);
   await advanceWaiting(work, trial, waits);
 }
 
-/** Where a trial's next run waited for checkpoints, it may not any more. */
+/** Advances a trial whose next run may have waited for the checkpoint. */
 async function advanceWaiting(work: Work, id: string, waits: Waits): Promise<void> {
   if (parseTrialId(id) === null) return;
   const { status, unended, awaitedUntilMs } = await work.load(foldOf(trials), id);

@@ -15,19 +15,19 @@ export type TermDeps = {
   readonly clock: Clock;
   readonly logger: Logger;
   readonly ids: ExperimentIds;
-  /** How long a deleted experiment can be brought back. */
+  /** The time in which a deletion can be undone. */
   readonly deletionGraceMs: number;
   readonly count: (event: StoredEvent) => void;
-  /** Left out: as many as the limits say. */
+  /** Default: the value in the limits. */
   readonly trialsPerReactionMax?: number;
 };
 
 const consumer = "experiments";
 
 /**
- * The work of the partition's holder. Decisions about trials are reactions, one after the other in log order; what is
- * wanted of very many trials at once is brought to them beside the reactions, and a run that has waited long enough is
- * requested when its time comes. Commands only write what people want of an experiment.
+ * The work of the partition's leader. Decisions about trials are reactions, one after the other in log order. Commands
+ * to thousands of trials are fan-outs beside the reactions, and a loop requests runs whose wait is over. A command of a
+ * person only writes to the experiment's stream.
  */
 export function beginTerm(deps: TermDeps): (context: TermContext) => Promise<Term> {
   const { logger, ids, count, trialsPerReactionMax } = deps;

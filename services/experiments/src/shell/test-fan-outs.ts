@@ -6,12 +6,12 @@ const none = async (): Promise<void> => {
   throw new Bug("nothing here is that large");
 };
 
-/** Where one clock is the log's and everybody's. */
+/** Makes the waits of a test in which all hosts and the log have one clock. */
 export const waitsBy = (clock: Pick<Clock, "nowMs">): Waits => ({
   isOver: (_, untilMs) => clock.nowMs() >= untilMs,
 });
 
-/** Never fans out: for experiments that are so small that their reactions look at all of their trials. */
+/** Fan-outs that are never used: for small experiments, whose reactions read all of their trials. */
 export const noFanOuts: LargeFanOuts = {
   begin: none,
   lookForEnd: none,

@@ -1,4 +1,4 @@
-/** Trials that begin where another one was. */
+/** Tests of trials that start from a checkpoint of another trial. */
 import { TrialOutcome } from "@trainyard/contracts/events";
 import { systemClock } from "@trainyard/kernel/system-clock";
 import { Stage } from "@trainyard/runtime/stage";
@@ -24,7 +24,7 @@ async function happens(stream: string, ...events: Parameters<Stage["tell"]>[1][]
   await stage.settle();
 }
 
-describe("a trial that continues from another's checkpoint, as its search says", () => {
+describe("a trial that its search starts from another trial's checkpoint", () => {
   const copy = () => {
     const { type, data } = trialProposed(2, 1);
     const from = { startFromCheckpoint: checkpointA, startFromStep: 100, startFromTime: 100 };
@@ -40,7 +40,7 @@ describe("a trial that continues from another's checkpoint, as its search says",
     await happens(`checkpoint-${checkpointB}`, checkpointCompleted(1, 200));
   });
 
-  test("starts from that one, at its steps, and so does its restart", async () => {
+  test("starts from that checkpoint, at its step, and so does its restart", async () => {
     await happens("search-12", copy());
     await happens("allocation-12.2#1", allocationStarted, crashed);
     expect(await stage.stream("trial-12.2")).toMatchObject([
@@ -52,7 +52,7 @@ describe("a trial that continues from another's checkpoint, as its search says",
     ]);
   });
 
-  test("fails when it is gone, so that the search can choose another", async () => {
+  test("fails when the checkpoint is gone, so that the search can choose another", async () => {
     await stage.tell(`retention-${checkpointA}`, {
       type: "CheckpointCondemned",
       data: {
@@ -97,7 +97,7 @@ describe("an experiment that names a checkpoint to start from", () => {
     ]);
   });
 
-  test("starts from scratch when it was recorded before the keys took effect", async () => {
+  test("starts without a checkpoint if it was recorded before the keys had an effect", async () => {
     await happens("experiment-12", naming({ source_checkpoint_uuid: checkpointA }), activated);
     expect(await first()).toMatchObject([
       { type: "TrialCreated", data: { warmStartCheckpoint: "" } },

@@ -1,4 +1,4 @@
-/** One verb on each of the experiments that a request names: never on all that match something. */
+/** Applies one verb to each experiment that a request names; a filter is not accepted. */
 import type { Plain, ReplyOf, RequestOf } from "@trainyard/contracts";
 import {
   ActOnExperimentsSchema,
@@ -28,8 +28,8 @@ export async function actOnExperiments(
 }
 
 /**
- * Large requests are several commits, each with an id of its own: a repeat with the same key finds those that were
- * written.
+ * Splits a large request into several commits, each with its derived id. A repeat with the same key finds the commits
+ * that were written.
  */
 export async function inCommits(
   backend: Backend,
@@ -58,13 +58,13 @@ export async function inCommits(
   return { position: String(last || backend.position), items };
 }
 
-/** Before anything is changed. */
+/** Refuses an invalid list before anything is changed. */
 function refuseList(experiments: readonly string[]): void {
   const { actedOnMax } = gatewayLimits;
   const invalid = (detail: string) => new Problem(400, "invalid_request", detail);
   if (experiments.length === 0) throw invalid("name at least one experiment");
   if (experiments.length > actedOnMax) {
-    const detail = `${experiments.length} experiments are named, and a call takes at most ${actedOnMax}`;
+    const detail = `${experiments.length} experiments are named; one call may name ${actedOnMax}`;
     throw invalid(detail);
   }
   const seen = new Set<string>();

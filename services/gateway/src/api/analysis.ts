@@ -1,4 +1,4 @@
-/** Analyses of an experiment's search, computed from its record. */
+/** Analyses of an experiment's search, computed from its events. */
 import type { Plain } from "@trainyard/contracts";
 import type {
   GetBestSoFarResponse,

@@ -86,15 +86,15 @@ async function getCheckpoint(backend: Backend, id: string, context: RequestConte
   return { ...checkpoint, manifest, ...(storageId && { storageId }) };
 }
 
-/** States in which the registry names the files of a checkpoint. */
+/** The states in which the registry returns the manifest of a checkpoint. */
 const hasFiles: ReadonlySet<string> = new Set(["COMPLETED", "PARTIALLY_DELETED"]);
 
-/** The origin of a checkpoint and its measurements. */
+/** Returns the code, hyperparameters and metrics of the trial that made a checkpoint. */
 async function originOf(
   backend: Backend,
   { trial, experiment, stepsCompleted }: CheckpointDocument,
 ) {
-  // A checkpoint that others need is used also while its experiment is hidden.
+  // Hidden documents are read too: a checkpoint that others need is shown while its experiment is deleted.
   const { documents, pool } = backend.parts;
   const [ofTrial, ofExperiment] = await Promise.all([
     documents.get(pool, "trial", trial),
@@ -205,11 +205,11 @@ function readAhead(
   return backend.command("registry", ReadAheadSchema, message, ReadAheadBegunSchema, context);
 }
 
-/** The run that stores a checkpoint; none for a person, who uploads a folder. */
+/** Returns the run that stores a checkpoint; trial "" for a person, who uploads a folder. */
 function writer(run: string, context: RequestContext) {
   if (run !== "") return ownRun(run, context);
   if (context.caller.kind === "user") return { trial: "", run: 0 };
-  const detail = "a run's token stores checkpoints of its run only: a person uploads a folder";
+  const detail = "a run's token stores checkpoints of its run only; a user uploads a folder";
   throw new Problem(403, "not_for_runs", detail);
 }
 
@@ -237,7 +237,7 @@ function plan(backend: Backend, checkpoint: string, context: RequestContext) {
   );
 }
 
-/** The manifest's files and no others, as they are in the folder that the registry named. */
+/** Streams the files of the manifest, and no others, from the folder that the registry returned. */
 async function download(
   backend: Backend,
   { checkpoint, globs }: RequestOf<"downloadCheckpoint">,
@@ -266,7 +266,7 @@ async function download(
   return { contentType: "application/gzip", fileName: `${checkpoint}.tar.gz`, body };
 }
 
-/** The files of an object store, each read when its turn comes by an address that is planned then. */
+/** Streams the files from an object store. Each URL is planned just before its file is read. */
 function downloadObjects(
   backend: Backend,
   checkpoint: string,
@@ -289,7 +289,7 @@ function downloadObjects(
   return { contentType: "application/gzip", fileName: `${checkpoint}.tar.gz`, body };
 }
 
-/** That a file is not there says nothing of a checkpoint whose storage this host does not see. */
+/** Throws 503 if this host does not see the checkpoint's storage: a missing file would prove nothing then. */
 async function requireStorage(path: string, storageId: string | undefined): Promise<void> {
   if (storageId === undefined) return;
   const root = dirname(path);
@@ -297,7 +297,7 @@ async function requireStorage(path: string, storageId: string | undefined): Prom
   if (problem !== null) throw unavailable(problem);
 }
 
-/** The file's size; null if it is not a file or cannot be opened. */
+/** Returns the file's size; null if it is not a file or cannot be opened. */
 async function bytesOf(folder: FolderOfOthers, path: string): Promise<number | null> {
   try {
     const { handle, stats } = await folder.file(path);

@@ -14,7 +14,7 @@ import { listEvents } from "./list-events.ts";
 import { tokenHandlers } from "./tokens.ts";
 import { listViews, rebuildView } from "./views.ts";
 
-/** Events read at once for a watcher. */
+/** The events that a watch reads from the log at once. */
 const watchPage = 500;
 
 export function clusterHandlers(backend: Backend, moved: PositionSignal) {
@@ -25,8 +25,7 @@ export function clusterHandlers(backend: Backend, moved: PositionSignal) {
       listParked: (_request, context) => listParked(backend, context),
       retryParked: async (request, context) => {
         const { consumer, key } = request;
-        // Events that a view has set aside are applied again when it is built again, in their place among all other
-        // events.
+        // Only a rebuild of a view applies the events that it has set aside, in their order among all other events.
         const [service = "", view] = consumer.split(".");
         if (view !== undefined)
           return { position: await rebuildView(backend, service, view, context) };
@@ -100,7 +99,10 @@ async function* watchEvents(
   }
 }
 
-/** Those of an experiment are chosen in the database: it looks at more positions than it sends events. */
+/**
+ * Reads the next events. Those of one experiment are selected in the database, which scans more positions than it
+ * returns.
+ */
 async function eventsAfter(log: EventLog, experiment: string, after: number): Promise<SomeEvents> {
   if (experiment !== "") {
     return log.readSome(streamsOfExperiment(experiment), after, gatewayLimits.watchedPositions);

@@ -11,12 +11,12 @@ import { readContent } from "../shell/contents.ts";
 import { pageSize } from "./paging.ts";
 
 export function codeHandlers(backend: Backend) {
-  // The files of each context by the digest of the code, which names its content forever.
+  // The file list of each context, by the digest of the code. A digest names one content forever, so no entry expires.
   const lists = new LRUCache<string, readonly CodeFile[]>({
     maxSize: gatewayLimits.codeFilesKept,
     sizeCalculation: (files) => files.length + 1,
   });
-  // One code is unpacked at a time: it can have 2 GiB, and its bytes pass through this process.
+  // Contexts are unpacked one at a time: each can have 2 GiB, which passes through this process.
   let last: Promise<unknown> = Promise.resolve();
   const inTurn = <Result>(unpack: () => Promise<Result>): Promise<Result> => {
     const own = last.then(unpack);
@@ -83,7 +83,7 @@ async function packedCode(backend: Backend, { experiment, digest }: Code): Promi
   return Readable.from(found.stream);
 }
 
-/** How many files come before the page. */
+/** Returns the number of files before the page. */
 function readToken(token: string): number {
   if (/^\d{0,9}$/.test(token)) return Number(token);
   throw new Problem(400, "invalid_request", "invalid page_token");

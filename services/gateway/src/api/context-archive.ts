@@ -17,13 +17,13 @@ export async function checkContext(packed: Uint8Array): Promise<CheckedContext> 
     );
   }
   const hash = createHash("sha256");
-  // Hashed on the way, so that no turn of the event loop takes all of it.
+  // Hashes the bytes while they are checked, so that no single step blocks the event loop for all of them.
   const refusal = await refusalOfModelCode(Readable.from(inPieces(packed, hash)));
   if (refusal !== null) throw invalid(refusal);
   return { digest: hash.digest("hex"), bytes: packed.length };
 }
 
-/** A context's bytes in pieces that are quickly checked, hashed and written. */
+/** Splits a context into pieces that are quickly checked, hashed and written. */
 export function* inPieces(packed: Uint8Array, hash?: Hash): Generator<Uint8Array> {
   const { contextPieceBytes: size } = gatewayLimits;
   for (let at = 0; at < packed.length; at += size) {

@@ -45,14 +45,17 @@ type AcceptedConfig = {
 
 type Submission = AcceptedConfig & {
   readonly submitted: Submitted;
-  /** Null for none. The bytes are absent where an experiment has them stored. */
+  /** The code of the experiment; null for none. `packed` is absent if it is stored already. */
   readonly code: (CheckedContext & { readonly packed?: Uint8Array }) | null;
   readonly paused: boolean;
-  /** The experiment that it is a fork of. */
+  /** The parent, if the experiment is a fork. */
   readonly parent?: Plain<ExperimentParent>;
 };
 
-/** Validates, stores the code under its digest, then asks for the experiment. Nothing is stored of what is refused. */
+/**
+ * Validates the request, stores the code under its digest, and creates the experiment. A refused request stores
+ * nothing.
+ */
 export async function createExperiment(
   backend: Backend,
   checkpointStorage: GatewayConfig["checkpointStorage"],
@@ -68,7 +71,7 @@ export async function createExperiment(
   return submit(backend, { ...accepted, submitted, code, paused }, context);
 }
 
-/** The configuration with its defaults, if the cluster can run it. */
+/** Returns the configuration with its defaults. Throws a Problem if the cluster cannot run it. */
 export async function acceptConfig(
   backend: Backend,
   checkpointStorage: GatewayConfig["checkpointStorage"],
@@ -87,7 +90,7 @@ export async function acceptConfig(
   return { config, place, warnings };
 }
 
-/** Finds the place as `findPlace` does, and names it in its errors as a configuration does. */
+/** Finds the workspace and project like `findPlace`, with errors that have the paths of the configuration. */
 async function placeOf(
   backend: Backend,
   { workspace, project }: NormalisedConfig,
@@ -103,7 +106,7 @@ async function placeOf(
   }
 }
 
-/** Stores what the experiment names, and asks for it. */
+/** Stores the code and the submission, and creates the experiment. */
 export async function submit(
   backend: Backend,
   submission: Submission,
@@ -163,16 +166,19 @@ function readConfig(
   return { config, warnings };
 }
 
-/** A repeat under one idempotency key draws the same seed; without one the commit id is chance itself. */
+/**
+ * Derives the seed from the commit id: a repeat with the same idempotency key gets the same seed. Without a key the
+ * commit id is random.
+ */
 function seedFor(commitId: string): number {
   return createHash("sha256").update(`experiment seed ${commitId}`).digest().readUInt32BE(0);
 }
 
 /**
- * A run that no agent which ever joined could hold would wait forever. The read model says at once that there are slots
- * enough for a run without constraints. It may lag behind an agent that has just joined and knows nothing of
- * constraints: then the scheduler decides. While that is away nothing is refused, and such a run waits and says for
- * what.
+ * Refuses resources that the cluster can never provide, since such a run would wait forever. The read model accepts a
+ * run without constraints if it knows enough slots. Otherwise the scheduler decides, since it knows constraints and
+ * agents that have just joined. While the scheduler is unavailable, no request is refused, and the waiting run shows
+ * its reason.
  */
 async function refuseImpossible(
   backend: Backend,
@@ -196,8 +202,8 @@ async function refuseImpossible(
 }
 
 /**
- * An object store is tried by the registry, which has its credentials. While either is away the call answers that it
- * may be retried.
+ * Refuses an unusable object store. The registry, which has the credentials, probes it. Throws a 503 if the registry or
+ * the store is unavailable.
  */
 export async function refuseStorage(
   backend: Backend,
@@ -242,6 +248,6 @@ async function storeCode(
   const bytes = packed === undefined ? undefined : () => Readable.from(inPieces(packed));
   const file = await storeContent(parts, { folder: "contexts", digest }, bytes);
   if (file !== null) return file;
-  const detail = "the code of the experiment is not stored any more: create one with your code";
+  const detail = "the code of the experiment is no longer stored: create one with your code";
   throw new Problem(409, "context_not_found", detail);
 }

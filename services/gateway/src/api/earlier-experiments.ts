@@ -1,6 +1,5 @@
 /**
- * The experiments that a configuration starts from have to be there, and to have searched by the same metric in the
- * same direction.
+ * Checks the earlier experiments that a configuration names: they must exist, and have the same metric and direction.
  */
 import type { NormalisedConfig, SearcherConfig } from "@trainyard/experiment-config";
 import { recordedConfig } from "@trainyard/experiment-config/recorded";
@@ -33,7 +32,7 @@ async function searcherOf(backend: Backend, experiment: string): Promise<Searche
   return recordedConfig(await backend.configOf(experiment)).searcher;
 }
 
-/** Null where its trials say something about this search's. */
+/** Returns why the trials of the other search cannot be compared with this search's; null if they can. */
 function whyOther(theirs: SearcherConfig, mine: SearcherConfig, experiment: number): string | null {
   if (theirs.metric !== mine.metric) {
     return `is ${experiment}, which searches by ${theirs.metric} and not by ${mine.metric}`;
@@ -46,7 +45,7 @@ function whyOther(theirs: SearcherConfig, mine: SearcherConfig, experiment: numb
   return `is ${experiment}, for which a ${better} ${mine.metric} is better`;
 }
 
-/** All that a search compares its trials by. */
+/** Returns all metrics by which a search compares its trials. */
 function metricsOf(searcher: SearcherConfig): readonly string[] {
   const objectives = "objectives" in searcher ? (searcher.objectives ?? []) : [];
   return [searcher.metric, ...objectives.map(({ metric }) => metric)];

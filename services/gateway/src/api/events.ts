@@ -4,7 +4,9 @@ import type { Event } from "@trainyard/contracts/api";
 import type { StoredEvent } from "@trainyard/event-log";
 import { maskedDocument } from "@trainyard/experiment-config";
 
-/** A stored event as the API shows it: with the secrets of a configuration masked, which the log has. */
+/**
+ * Returns a stored event in the form of the API, with the secrets of a configuration masked. The log has them unmasked.
+ */
 export function shownEvent(event: StoredEvent): Plain<Event> {
   const { source, correlationid, causationid, authid, workspace, traceparent } = event.meta;
   return {

@@ -1,4 +1,4 @@
-/** Experiments and trials that are taken up again, and one trial that is killed. */
+/** The calls that continue experiments, restart or kill one trial, and delete or undelete experiments. */
 import type { ReplyOf, RequestOf } from "@trainyard/contracts";
 import {
   AcceptedSchema,
@@ -80,7 +80,7 @@ export function experimentLifeHandlers(backend: Backend) {
   } satisfies Partial<UnaryHandlers>;
 }
 
-/** The preview comes first: without checkpoint-gc nothing is deleted. */
+/** Asks for the preview first, so that no experiment is deleted while checkpoint-gc is unavailable. */
 async function deleteExperiment(
   backend: Backend,
   { experiment, reason, dryRun }: RequestOf<"deleteExperiment">,

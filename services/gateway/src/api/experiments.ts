@@ -145,7 +145,7 @@ async function listExperiments(
   const unknown = states.find((state) => !experimentStates.includes(state));
   if (unknown !== undefined) {
     const known = experimentStates.join(", ");
-    const detail = `states has ${JSON.stringify(unknown)}; the states are ${known}`;
+    const detail = `${JSON.stringify(unknown)} is not a state; the states are ${known}`;
     throw new Problem(400, "invalid_request", detail);
   }
   const inStates: Filter = {

@@ -1,6 +1,7 @@
 /**
- * A fork: a new experiment with the code of another one and its configuration, changed. It begins as the configuration
- * says, or from a checkpoint of the other one; its `source_checkpoint_uuid` is what keeps that checkpoint.
+ * Forks an experiment: creates a new one with the code of another, and with its configuration and changes. The fork
+ * starts as its configuration says, or from a checkpoint of the other experiment. Then its `source_checkpoint_uuid`
+ * keeps that checkpoint.
  */
 import { decodeEvent, type EventData, type ReplyOf, type RequestOf } from "@trainyard/contracts";
 import { resubmitted } from "@trainyard/experiment-config";
@@ -36,7 +37,7 @@ export async function forkExperiment(
   return submit(backend, { ...accepted, submitted, code, paused, parent }, context);
 }
 
-/** How an experiment began, from the log: the read model shows the words about it as they are now. */
+/** Reads from the log how an experiment was created: the read model has only its latest name and notes. */
 export async function creationOf(
   backend: Backend,
   experiment: string,
@@ -51,7 +52,7 @@ export async function creationOf(
   return event.data;
 }
 
-/** The checkpoint to start from, as overrides of the configuration. */
+/** Returns the checkpoint to start from as overrides of the configuration. */
 async function sourceOf(
   backend: Backend,
   { experiment, checkpoint }: Fork,

@@ -27,7 +27,7 @@ import { viewHandlers } from "./views.ts";
 import { watchHandlers } from "./watch.ts";
 import { workspaceHandlers } from "./workspaces.ts";
 
-/** Every call of the public API. */
+/** Returns the handlers of all calls of the public API. */
 export function apiHandlers(
   backend: Backend,
   moved: PositionSignal,

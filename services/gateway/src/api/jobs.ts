@@ -1,6 +1,6 @@
 /**
- * Experiments as the queues of the pools see them. The list is of rows that are folded from the scheduler's events; the
- * reasons of a waiting run, and changes, are the scheduler's.
+ * Jobs: experiments in the queues of the pools. Their list is folded from the scheduler's events; the scheduler itself
+ * explains waiting runs and decides changes.
  */
 import {
   AcceptedSchema,
@@ -87,7 +87,7 @@ async function listJobs(
   return { ...page, items: items.map((doc) => shownJob(doc, ahead.get(doc.job) ?? 0)) };
 }
 
-/** The reasons that the scheduler recorded last for waiting runs; null if there are none. */
+/** Returns the reasons that the scheduler recorded last for waiting runs; null if none are waiting. */
 async function lastExplained(
   backend: Backend,
   experiment: string,
@@ -121,7 +121,7 @@ function positionOf(backend: Backend, { position }: { readonly position: number 
   return { position: String(position || backend.position) };
 }
 
-/** If the scheduler has no waiting run of an experiment, the answer says why: the read model knows its state. */
+/** Replaces the scheduler's answer about an experiment without waiting runs by one with the experiment's state. */
 async function explaining<Reply extends object>(
   backend: Backend,
   jobs: readonly string[],
@@ -147,7 +147,7 @@ const absent: ReadonlySet<string> = new Set([
   "experiment_not_found",
 ]);
 
-/** Null for an experiment that could have runs in the queue. */
+/** Returns why the experiment cannot have runs in the queue; null if it can. */
 function absence({ state, endedAtMs }: ExperimentDocument): string | null {
   if (endedAtMs !== undefined) return `has ended: it is ${state}`;
   return state === "PAUSED" ? "is paused, so none of its runs is in the queue" : null;

@@ -1,4 +1,4 @@
-/** Labels of experiments, each named: as with verbs, a refusal of one does not keep the others from it. */
+/** Adds and removes labels of the experiments that a request names. A refusal for one does not stop the others. */
 import type { ReplyOf, RequestOf } from "@trainyard/contracts";
 import { ExperimentsActedOnSchema, LabelExperimentsSchema } from "@trainyard/contracts/commands";
 import type { RequestContext } from "../http/request-context.ts";

@@ -1,7 +1,7 @@
 /**
- * Events newest first. Versions and positions have no gaps, so a stream, or the whole log, is read backwards by number
- * through the log's own indexes; where an object has several streams they are merged by position. Times never decrease
- * along a stream: the end of a range of times is found by halving.
+ * Lists events, newest first. Versions and positions have no gaps. So a stream, or the whole log, is read backwards by
+ * number through the indexes of the log; the streams of one object are merged by position. Times never decrease along a
+ * stream, so the end of a time range is found by binary search.
  */
 import { shortNameOf, type ReplyOf, type RequestOf } from "@trainyard/contracts";
 import type { EventLog, StoredEvent } from "@trainyard/event-log";
@@ -12,7 +12,7 @@ import type { Backend } from "../shell/backend.ts";
 import { shownEvent } from "./events.ts";
 import { pageSize } from "./paging.ts";
 
-/** Events numbered 1, 2, 3, … up to the last. */
+/** A sequence of events, numbered from 1 to `last`. */
 type Source = {
   readonly name: string;
   readonly last: number;
@@ -20,16 +20,19 @@ type Source = {
   readonly numberOf: (event: StoredEvent) => number;
 };
 
-/** A source, and what is next of it: the events before a number, some of them read already, the newest last. */
+/**
+ * The state of reading a source backwards: `before` is the number of the last returned event, `read` has older events
+ * that are read already, newest last.
+ */
 type Backwards = { readonly source: Source; before: number; read: StoredEvent[] };
 
-/** Objects whose streams are not one of their own name. */
+/** The categories of an object's streams, if they differ from the object's kind. */
 const streamsOf: Readonly<Record<string, readonly string[]>> = {
   trial: ["trial", "measurement", "logsignal"],
   run: ["allocation"],
 };
 
-/** In its turn among all lists. */
+/** Lists events, in the common queue of all lists. */
 export function listEvents(
   backend: Backend,
   request: RequestOf<"listEvents">,
@@ -115,13 +118,13 @@ async function streamSource(log: EventLog, stream: string): Promise<Source> {
   };
 }
 
-/** A deleted object does not exist for readers, even while the deletion may be taken back. */
+/** Whether the object's experiment is deleted. Readers do not see it, even while the deletion can be undone. */
 async function isDeleted(backend: Backend, [stream = ""]: readonly string[]): Promise<boolean> {
   const experiment = experimentKey({ stream });
   return experiment !== stream && (await backend.find("experiment", experiment)) === undefined;
 }
 
-/** The number of the first event at a time or later; beyond the last where there is none. */
+/** Returns the number of the first event at `timeMs` or later; last + 1 if none is. */
 async function firstFrom({ last, read }: Source, timeMs: number | undefined): Promise<number> {
   if (timeMs === undefined) return last + 1;
   let [earlier, later] = [0, last + 1];
@@ -134,7 +137,7 @@ async function firstFrom({ last, read }: Source, timeMs: number | undefined): Pr
   return later;
 }
 
-/** The newest event that is left of all sources. */
+/** Returns the newest event that is left in all sources. */
 async function next(all: readonly Backwards[]): Promise<StoredEvent | undefined> {
   let newest: Backwards | undefined;
   for (const one of all) {
@@ -155,7 +158,7 @@ const tokenOf = (all: readonly Backwards[]): string =>
     "base64url",
   );
 
-/** Null without a token. */
+/** Returns the positions in the token; null without a token. */
 function readToken(token: string, sources: readonly Source[]): ReadonlyMap<string, number> | null {
   if (token === "") return null;
   const befores = new Map<string, number>();
@@ -166,7 +169,7 @@ function readToken(token: string, sources: readonly Source[]): ReadonlyMap<strin
         befores.set(name, Number(before));
     }
   } catch {
-    // Falls through to the same answer as a token of another list.
+    // An unreadable token is refused like the token of another list, below.
   }
   const isOfThese = sources.some(({ name }) => befores.has(name));
   const fits = sources.every(({ name, last }) => {
@@ -174,6 +177,6 @@ function readToken(token: string, sources: readonly Source[]): ReadonlyMap<strin
     return before >= 1 && before <= last + 1;
   });
   if (!isOfThese || !fits) throw new Problem(400, "invalid_request", "invalid page_token");
-  // A stream that began since then has nothing that is older.
+  // A stream that is not in the token began after the first page, so it has no older events.
   return new Map(sources.map(({ name }) => [name, befores.get(name) ?? 1]));
 }

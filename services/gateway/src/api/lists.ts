@@ -1,4 +1,4 @@
-/** Pages of lists: what is filtered, sorted and counted by rows, and answered from documents. */
+/** Pages of lists: rows are filtered, sorted and counted, and the answer is made from documents. */
 import { createHash } from "node:crypto";
 import { comparison, type Filter, FilterError, readFilter, termsOf } from "../core/lists/filter.ts";
 import { isAttribute } from "../core/lists/attributes.ts";
@@ -30,7 +30,7 @@ export type AskedList = {
   readonly count: boolean;
 };
 
-/** Everything, in the list's own order. */
+/** The whole list, in its default order. */
 export const wholeList: Omit<AskedList, "pageToken"> = {
   pageSize: gatewayLimits.pageSizeMax,
   minPosition: "",
@@ -41,19 +41,19 @@ export const wholeList: Omit<AskedList, "pageToken"> = {
 };
 
 export type ListScope = {
-  /** The experiment or workspace whose list it is; empty where there is one list for all. */
+  /** The experiment or workspace that the list belongs to; empty for a list without a parent. */
   readonly scope?: string;
-  /** Conditions of parameters of their own; all hold. */
+  /** Conditions from other parameters of the request, all of which must be true. */
   readonly conditions?: readonly Filter[];
   /** Columns whose value depends on more than the row, as SQL. */
   readonly columns?: Readonly<Record<string, string>>;
-  /** Those whose deletion may be taken back, in the place of those that are there. */
+  /** Whether the list has the deleted rows that can be restored, instead of the existing ones. */
   readonly deleted?: boolean;
 };
 
 export type ListPage<Kind extends DocumentKind> = {
   readonly items: readonly Documents[Kind][];
-  /** The hyperparameters and metrics that `fields` names, by the id of their document. */
+  /** The hyperparameters and metrics that `fields` names, by document id. */
   readonly values: ReadonlyMap<string, Readonly<Record<string, string | number>>>;
   readonly nextPageToken: string;
   readonly position: string;
@@ -61,7 +61,7 @@ export type ListPage<Kind extends DocumentKind> = {
   readonly totalIsEstimate?: boolean;
 };
 
-/** A page of a list. Refuses what the list does not know with a Problem of 400. */
+/** Returns a page of a list. Throws a Problem of 400 for an unknown field or an invalid filter. */
 export async function rowsPage<Kind extends DocumentKind>(
   backend: Backend,
   list: ListSpec<Kind>,
@@ -70,7 +70,7 @@ export async function rowsPage<Kind extends DocumentKind>(
 ): Promise<ListPage<Kind>> {
   await backend.reachText(asked.minPosition);
   const { pool, documents, clock } = backend.parts;
-  const spec = list as unknown as ListSpec; // — a list of one kind is read like every other
+  const spec: ListSpec = list;
   const filter = inWords(() => allOf(readFilter(asked.filter), conditions));
   const order = readOrder(spec, asked.orderBy);
   if (typeof order === "string") throw refusal(`order_by: ${order}`);
@@ -81,7 +81,7 @@ export async function rowsPage<Kind extends DocumentKind>(
   const query: ListQuery = { list: spec, scope, filter, order, nowMs, columns, deleted };
   const size = pageSize(asked.pageSize);
   const position = backend.position;
-  // One more than the page holds shows whether there is a next page.
+  // The query fetches one row more than a page, to see whether another page follows.
   const { places, total } = await inTurn(backend, async () => ({
     places: await listPlaces(pool, query, start?.place ?? null, size + 1),
     total: asked.count ? await countRows(pool, query) : null,
@@ -105,8 +105,8 @@ export async function rowsPage<Kind extends DocumentKind>(
 }
 
 /**
- * Columns that depend on a parent: trials of a paused experiment are shown as paused, projects of an archived workspace
- * as archived.
+ * Returns the columns that depend on a parent: trials of a paused experiment are paused, projects of an archived
+ * workspace are archived.
  */
 export async function shownColumns(
   backend: Backend,
@@ -124,7 +124,7 @@ export async function shownColumns(
 
 const pausedState = "(case r.state when 'ACTIVE' then 'PAUSED' else r.state end)";
 
-/** Leaves out what is archived, unless it is asked for or the filter speaks of it. */
+/** Returns the condition that leaves out archived rows, unless they are requested or the filter mentions them. */
 export function withoutArchived(asked: { readonly filter: string; readonly archived: boolean }) {
   const filter = inWords(() => readFilter(asked.filter));
   const terms = filter === null ? [] : termsOf(filter);
@@ -132,12 +132,12 @@ export function withoutArchived(asked: { readonly filter: string; readonly archi
   return asked.archived || named ? [] : [comparison("archived", "!=", "true")];
 }
 
-/** Throws a FilterError for what the list does not know or cannot compare. */
+/** Throws a FilterError if the filter has an unknown field or an impossible comparison. */
 export function requireKnown(filter: Filter, list: ListSpec): void {
   conditionOf(filter, { list, attributes: "", values: new SqlValues(), nowMs: 0, columns: {} });
 }
 
-/** Null for no condition at all. */
+/** Combines a filter and conditions; null if both are empty. */
 export function allOf(filter: Filter | null, conditions: readonly Filter[]): Filter | null {
   const of = filter === null ? conditions : [...conditions, filter];
   return of.length === 0 ? null : { kind: "and", of };
@@ -154,7 +154,7 @@ function inWords<Result>(read: () => Result): Result {
 const inTurn = <Result>(backend: Backend, read: () => Promise<Result>): Promise<Result> =>
   backend.parts.listQueries.ask(() => readable(read));
 
-/** Reads a list's rows: what the filter cannot have, or costs too much, is a Problem of 400. */
+/** Runs a query of a list. Throws a Problem of 400 for an invalid filter, or for a query that takes too long. */
 export async function readable<Result>(read: () => Promise<Result>): Promise<Result> {
   try {
     return await read();
@@ -162,7 +162,7 @@ export async function readable<Result>(read: () => Promise<Result>): Promise<Res
     if (error instanceof FilterError) throw refusal(error.message);
     if (!(error instanceof ListTooSlow)) throw error;
     const cost = error.term === null ? "its order" : `the condition ${JSON.stringify(error.term)}`;
-    const detail = `the query took longer than it may; ${cost} costs most: narrow it down`;
+    const detail = `the query took too long; ${cost} is its slowest part: narrow it down`;
     throw new Problem(400, "query_too_slow", detail);
   }
 }
@@ -174,7 +174,7 @@ const digestOf = (what: unknown): string =>
 
 type Start = { readonly digest: string; readonly nowMs: number; readonly place: ListPlace };
 
-/** An opaque token of where the next page begins, and of the list that it belongs to. */
+/** Makes an opaque page token: where the next page begins, and in which list. */
 function tokenOf({ digest, nowMs, place: { part, key, ordinal, id } }: Start): string {
   const typed = typeof key === "number" ? { number: String(key) } : { value: key };
   return Buffer.from(JSON.stringify([digest, nowMs, part, typed, ordinal, id])).toString(
@@ -214,7 +214,7 @@ function parseToken(token: string): Start | null {
   }
 }
 
-/** Undefined for what no token of ours has. */
+/** Returns the sort key in a token; undefined for a value that no token has. */
 function keyOf(typed: unknown): ListPlace["key"] | undefined {
   if (typeof typed !== "object" || typed === null) return undefined;
   const { number, value } = typed as { readonly number?: unknown; readonly value?: unknown };
@@ -223,5 +223,5 @@ function keyOf(typed: unknown): ListPlace["key"] | undefined {
   return typeof value === "string" && isStorable(value) ? value : undefined;
 }
 
-/** Whether PostgreSQL takes the text. */
+/** Whether PostgreSQL can store the text. */
 const isStorable = (text: string): boolean => text.isWellFormed() && !text.includes("\0");

@@ -1,4 +1,4 @@
-/** The filter of a request for lines, as the logs service takes it. */
+/** Converts the filter of a request for log lines into that of the logs service. */
 import type { Plain } from "@trainyard/contracts";
 import { LogLevel, LogSource, type QueryLines } from "@trainyard/contracts/commands";
 import { Problem } from "../http/problem.ts";
@@ -18,7 +18,7 @@ export const levelNames: ReadonlyMap<LogLevel, string> = new Map([
   [LogLevel.CRITICAL, "critical"],
 ]);
 
-/** The fields that all requests for lines have. Texts are empty for no condition. */
+/** The filter fields of all requests for log lines. An empty text is no condition. */
 export type LogFilter = {
   readonly run?: number | undefined;
   readonly nodeRank?: number | undefined;
@@ -34,7 +34,7 @@ export type LogFilter = {
 
 type Conditions = Omit<Plain<QueryLines>, "task" | "after" | "before" | "limit" | "tail">;
 
-/** Throws a Problem of 400 for a level or a source that does not exist. */
+/** Converts the filter. Throws a Problem of 400 for an unknown level or source. */
 export function conditionsOf(asked: LogFilter): Conditions {
   const { run, nodeRank, rank, fromMs, untilMs, contains, matches, search } = asked;
   const source = numberOf(sourceNames, "source", asked.source);

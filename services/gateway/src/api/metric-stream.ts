@@ -1,6 +1,6 @@
 /**
- * The points of an experiment as they are stored. What is read is the stream in the metrics service's tables, after the
- * position of the last message; announcements on the bus only shorten the wait for the next look.
+ * Streams the points of an experiment as they are stored. The stream is read from the tables of the metrics service,
+ * after the position of the last message. Announcements on the bus only shorten the wait for the next query.
  */
 import { allMetricSubjects } from "@trainyard/bus";
 import type { Plain } from "@trainyard/contracts";
@@ -41,13 +41,13 @@ export function metricStreamHandlers(backend: Backend) {
 
 type Followed = {
   readonly experiment: string;
-  /** Empty for all. */
+  /** The trial to follow; empty for all. */
   readonly trial: string;
   readonly group: string;
   readonly after: string;
 };
 
-/** A request for at most `limit` items, or as many as the service likes. */
+/** A query for at most `limit` items; 0 leaves the number to the service. */
 type Looked = Omit<Followed, "after"> & { readonly limit?: number };
 
 type Page = Plain<StreamedPointPage>;
@@ -60,7 +60,9 @@ export class StreamReader {
     this.backend = backend;
   }
 
-  /** The points after a position; without one none, and the latest position as the next. */
+  /**
+   * Returns the points after a position. Without a position it returns no points, and the latest position as `next`.
+   */
   look(
     { experiment, trial, group, limit = 0 }: Looked,
     after: number | undefined,
@@ -77,7 +79,7 @@ export class StreamReader {
   }
 }
 
-/** Follows a stream until it is over and a last look after that found nothing. */
+/** Follows a stream until its experiment or trial is over, and then reads it one last time. */
 async function* follow(
   reader: StreamReader,
   { after: from, ...filter }: Followed,
@@ -95,13 +97,12 @@ async function* follow(
   await using _tail = await bus.tailLive(allMetricSubjects(experiment, trial || undefined), wake);
   const look = (position?: number) => reader.look(filter, position, context);
   let after = start ?? (await look()).next;
-  // The position is sent at once, so that a follower that loses its connection before the first point knows where to
-  // continue.
+  // The position is sent at once: a follower that disconnects before the first point then knows where to continue.
   if (start === undefined) yield positionItem(after);
   let toldAtMs = clock.monotonicMs();
   for (let silence = true; ; ) {
     announced = new AbortController();
-    // A trial that reports has not ended: its state is read only when no points come.
+    // The state is read only when no points arrive: a trial that reports has not ended.
     const last = silence && (await over());
     for (let more = true; more && !signal.aborted; ) {
       const page = await look(after);
@@ -114,7 +115,7 @@ async function* follow(
       toldAtMs = clock.monotonicMs();
     }
     if (last || signal.aborted) return;
-    // All followers look at the same moments, so that those who are equally far ask once.
+    // All followers query at the same times, so that followers at equal positions share a query.
     await pause(clock, pointLookMs - (clock.monotonicMs() % pointLookMs), signal);
     await pause(clock, pointPollMs, announced.signal);
     silence = !announced.signal.aborted;

@@ -47,7 +47,7 @@ export async function listAliasMoves(
   await backend.reachText(request.minPosition);
   const { name: parent } = await backend.get("model", request.model);
   const { alias } = request;
-  // The searched text has no character that JSON escapes: an alias has letters, digits, dashes and underscores.
+  // The query compares JSON text, so the alias must have no character that JSON escapes. Valid aliases have none.
   if (!/^[\w-]*$/.test(alias)) throw noAlias(parent, alias);
   return listPage(backend, "aliasMove", request, {
     parent,
@@ -61,7 +61,9 @@ function noAlias(model: string, alias: string): Problem {
   return new Problem(404, "alias_not_found", detail);
 }
 
-/** The version by its number, semantic version or alias, or the latest. Also a removed one, by its number. */
+/**
+ * Returns the version with a number, semantic version or alias, or the latest. A number also finds a removed version.
+ */
 export async function findVersion(
   backend: Backend,
   name: string,
@@ -99,7 +101,7 @@ export async function listVersions(
   const size = pageSize(request.pageSize);
   const below = readBelow(request.pageToken);
   const { pool } = backend.parts;
-  // One more than the page holds shows whether there is a next page.
+  // The query fetches one version more than a page, to see whether another page follows.
   const numbers = await facts.matching(pool, { model, where, below, limit: size + 1 });
   if (numbers.length === 0) await requireKnown(backend, model, where);
   const page = numbers.slice(0, size);
@@ -137,7 +139,7 @@ export async function bestVersions(
   return { items, order: direction, position: backend.position };
 }
 
-/** Returns the direction that is asked for, else that of the search of the newest version that has the metric. */
+/** Returns the requested direction, or else that of the search of the newest version that has the metric. */
 async function directionOf(
   backend: Backend,
   model: string,
@@ -155,7 +157,7 @@ async function directionOf(
   }
   const version = await backend.find("version", versionKey(model, newest));
   if (version?.searcherMetric === metric) return version.smallerIsBetter ? "min" : "max";
-  const detail = `${JSON.stringify(metric)} is not the metric of a search: say with order whether min or max is the best`;
+  const detail = `${JSON.stringify(metric)} is not the metric of a search: set order to min or max`;
   throw new Problem(400, "order_missing", detail);
 }
 
@@ -171,7 +173,7 @@ function readConditions(texts: readonly string[]): readonly Condition[] {
   });
 }
 
-/** Nothing was found: it may be that a condition names what no version has. */
+/** Throws a Problem if no version was found because a condition names a fact that none has. */
 async function requireKnown(
   backend: Backend,
   model: string,
@@ -184,7 +186,7 @@ async function requireKnown(
   }
 }
 
-/** Names the ones that the newest versions have. */
+/** Makes a Problem with the names of the facts that the newest versions have. */
 async function noSuchName(backend: Backend, model: string, fact: string): Promise<Problem> {
   const kind = fact.split(".", 1)[0] ?? "";
   const known = await facts.namesOf(backend.parts.pool, model, `${kind}.`);

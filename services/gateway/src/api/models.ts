@@ -1,4 +1,4 @@
-/** The model registry: the registry service decides, the read model answers. */
+/** The calls of the model registry. The registry service decides changes; the read model answers queries. */
 import { Readable } from "node:stream";
 import type { Plain, ReplyOf, RequestOf } from "@trainyard/contracts";
 import {
@@ -106,7 +106,7 @@ function changeHandlers(backend: Backend) {
   } satisfies Partial<UnaryHandlers>;
 }
 
-/** A run registers checkpoints of its own trial. */
+/** Registers a version; a run may register only checkpoints of its trial. */
 async function register(
   backend: Backend,
   request: RequestOf<"registerModelVersion">,
@@ -127,7 +127,7 @@ async function register(
 
 type Given = Pick<RequestOf<"createModel">, "description" | "notes" | "labels" | "metadata">;
 
-/** An empty text is one that is not given: a repeated registration changes nothing. */
+/** Empty texts are left out, so that a repeated registration changes nothing. */
 function newWords({ description, notes, labels, metadata }: Given): Plain<ModelWords> {
   return {
     addLabels: labels,

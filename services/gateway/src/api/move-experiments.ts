@@ -1,4 +1,4 @@
-/** Experiments moved into a project, each named: as with verbs, a refusal of one does not keep the others from it. */
+/** Moves the experiments that a request names into a project. A refusal for one does not stop the others. */
 import type { ReplyOf, RequestOf } from "@trainyard/contracts";
 import { ExperimentsActedOnSchema, MoveExperimentsSchema } from "@trainyard/contracts/commands";
 import type { RequestContext } from "../http/request-context.ts";

@@ -12,7 +12,7 @@ type Page<Kind extends DocumentKind> = {
   readonly position: string;
 };
 
-/** An opaque token of where the next page begins. */
+/** Makes an opaque page token: where the next page begins. */
 function pageToken(row: PageStart | undefined): string {
   if (row === undefined) return "";
   return Buffer.from(JSON.stringify([row.ordinal, row.id])).toString("base64url");
@@ -25,7 +25,7 @@ function readPageToken(token: string): PageStart | undefined {
     const isId = typeof id === "string" && !id.includes("\0");
     if (Number.isSafeInteger(ordinal) && isId) return { ordinal: ordinal as number, id };
   } catch {
-    // Falls through to the same answer as a token of another shape.
+    // An unreadable token is refused below, like one of another shape.
   }
   throw new Problem(400, "invalid_request", "invalid page_token");
 }
@@ -35,8 +35,7 @@ export function pageSize(asked: number): number {
 }
 
 /**
- * A page of the documents of a kind, the token of the page after it (empty for none), and the position that it
- * reflects.
+ * Returns a page of the documents of a kind, the token of the next page (empty for none), and the position of the read.
  */
 export async function listPage<Kind extends DocumentKind>(
   { parts, position }: Backend,
@@ -46,7 +45,7 @@ export async function listPage<Kind extends DocumentKind>(
 ): Promise<Page<Kind>> {
   const size = pageSize(asked.pageSize);
   const after = readPageToken(asked.pageToken);
-  // One more than the page holds shows whether there is a next page.
+  // The query fetches one row more than a page, to see whether another page follows.
   const rows = await parts.documents.list(parts.pool, kind, {
     ...options,
     limit: size + 1,

@@ -1,13 +1,13 @@
-/** The experiments that forks were made from, which may be deleted since. */
+/** The parents of forked experiments, which may have been deleted. */
 import type { Plain } from "@trainyard/contracts";
 import type { Experiment } from "@trainyard/contracts/api";
 import type { ExperimentDocument } from "../core/views/documents.ts";
 import { type Backend, isDeleted } from "../shell/backend.ts";
 
-/** In the place of the id of a parent that is deleted. */
+/** Shown instead of the id of a deleted parent. */
 const deletedParent = "deleted";
 
-/** The same experiments; one read for all of their parents. */
+/** Adds the parents to the experiments, with one read for all. */
 export async function withParents(
   { parts }: Backend,
   experiments: readonly Plain<Experiment>[],

@@ -1,4 +1,4 @@
-/** Pools: the scheduler answers, so that a list has what its last pass saw. */
+/** The calls about pools. The scheduler answers them, so a list has the state of its last pass. */
 import type { Plain, ReplyOf, RequestOf } from "@trainyard/contracts";
 import type { Pool } from "@trainyard/contracts/api";
 import {

@@ -1,4 +1,7 @@
-/** The load of a trial's machines: the metrics service's answers, with facts from the trial's documents. */
+/**
+ * The calls about the system metrics of a trial: figures from the metrics service, with facts from the trial's
+ * documents.
+ */
 import { join } from "node:path";
 import {
   checkpointRoot,
@@ -48,11 +51,11 @@ export function profileHandlers(backend: Backend, checkpointDir: string) {
 }
 
 function absentFiles(trial: string, why: string): Problem {
-  const detail = `the gateway sees no TensorBoard files of trial ${trial}: ${why}`;
+  const detail = `the gateway has found no TensorBoard files of trial ${trial}: ${why}`;
   return new Problem(404, "tensorboard_not_found", detail);
 }
 
-/** The files of an object store, each as it is when its turn comes. */
+/** Streams the files from an object store; each is opened only when its turn comes. */
 async function downloadObjects(backend: Backend, trial: string, context: RequestContext) {
   const page = async (after: string) => {
     const request = [PlanTensorBoardDownloadSchema, { trial, after }] as const;
@@ -74,7 +77,7 @@ async function downloadObjects(backend: Backend, trial: string, context: Request
   return { contentType: "application/gzip", fileName: `tensorboard-${trial}.tar.gz`, body };
 }
 
-/** The files as they are now, also while the trial keeps writing to them. */
+/** Streams the present files from a folder, even while the trial still writes to them. */
 async function download(backend: Backend, trial: string, root: string | null, below: string) {
   const absent = (why: string): Problem => absentFiles(trial, why);
   if (root === null) throw absent("its storage is of a kind that this version does not read");
@@ -129,20 +132,20 @@ function unaryHandlers(backend: Backend, checkpointDir: string) {
           agent: agentOf(trial, total.run, total.node),
         })),
         paces,
-        // Empty for a storage that is no directory.
+        // The path is empty if the storage is not a folder.
         tensorboardPath: root === null ? "" : join(root, below),
       };
     },
   } satisfies Partial<UnaryHandlers>;
 }
 
-/** Empty while the placement is not known. */
+/** Returns the agent of a node of a run; empty if the placement is unknown. */
 function agentOf(trial: TrialDocument, run: number, node: number): string {
   const placements = trial.runs.find(({ number }) => number === run)?.placements ?? [];
   return placements.find(({ nodeRank }) => nodeRank === node)?.agent ?? "";
 }
 
-/** The SDK writes to the same place (trainyard.tensorboard). All below the root is training code's to write. */
+/** The folder to which the SDK writes (trainyard.tensorboard). Training code may write anything below the root. */
 function tensorboardPlace(
   config: NormalisedConfig,
   experiment: string,

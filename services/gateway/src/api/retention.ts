@@ -1,4 +1,4 @@
-/** Acts of people on checkpoints and their retention: the registry pins, checkpoint-gc deletes and explains. */
+/** The calls of people about checkpoints and their retention. The registry pins; checkpoint-gc deletes and explains. */
 import type { Plain, RequestOf } from "@trainyard/contracts";
 import {
   AcceptedSchema,
@@ -39,7 +39,7 @@ export function retentionHandlers(backend: Backend) {
   };
   return {
     pinCheckpoint: ({ checkpoint, reason }, context) => pin(checkpoint, reason, false, context),
-    // checkpoint-gc spares what is pinned: the pin is what takes the deletion back.
+    // The pin undoes the deletion: checkpoint-gc spares a pinned checkpoint.
     undeleteCheckpoint: ({ checkpoint, reason }, context) => pin(checkpoint, reason, true, context),
     unpinCheckpoint: async (request, context) => {
       const schemas = [UnpinCheckpointSchema, request, AcceptedSchema] as const;

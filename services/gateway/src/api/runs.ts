@@ -10,7 +10,7 @@ import type { Backend } from "../shell/backend.ts";
 import { recordEnvironment } from "../shell/environments.ts";
 import type { PositionSignal } from "../shell/position-signal.ts";
 
-/** The stops that the trial's owner requested of its runs, and the number of its latest run. */
+/** The stops of a trial's runs that the experiments service requested, and the number of the trial's latest run. */
 type Stops = { readonly lastRun: number; readonly whyOfRun: Readonly<Record<number, StopWhy>> };
 
 const stops: StreamFold<Stops> = {
@@ -24,10 +24,7 @@ const stops: StreamFold<Stops> = {
   },
 };
 
-/**
- * The stop that the scheduler requested of a run, to make room, to drain its agent, or at its time limit; null for
- * none.
- */
+/** The stop of a run that the scheduler requested, for a preemption, a drain or a time limit; null for none. */
 const stopOfAllocation: StreamFold<StopWhy | null> = {
   name: "allocation-stop",
   category: "allocation",
@@ -40,7 +37,7 @@ const whyNames: Readonly<Record<number, string>> = Object.fromEntries(
   Object.entries(StopWhy).map(([name, number]) => [number, name.toLowerCase()]),
 );
 
-/** A run speaks for itself alone. */
+/** Throws a Problem if a run's token is used for another run. */
 export function requireOwnRun(caller: Caller, run: string): void {
   if (caller.kind !== "run" || caller.allocation === run) return;
   throw new Problem(
@@ -56,7 +53,8 @@ export function runHandlers(backend: Backend, moved: PositionSignal) {
       requireOwnRun(context.caller, request.run);
       const run = parseRunId(request.run);
       if (run === null) throw new Problem(404, "run_not_found", `there is no run ${request.run}`);
-      // Not of the read model: a run hears that it shall stop also while that is behind, or folded again.
+      // The signals are folded from the log, not from the read model: a run receives a stop even while the read model
+      // is behind or is rebuilt.
       if (context.caller.kind === "run") await backend.hear(context.caller.grantPosition);
       return waitForSignal(backend, moved, { ...run, id: request.run }, request.waitMs, context);
     },

@@ -1,4 +1,4 @@
-/** The picture of an experiment's search: what the views of a search draw. */
+/** The picture of a search: the data that the graphical views of a search draw. */
 import type { Plain } from "@trainyard/contracts";
 import type {
   GetSearchPictureResponse,
@@ -44,7 +44,7 @@ export function searchPictureHandlers(backend: Backend) {
   } satisfies Partial<UnaryHandlers>;
 }
 
-/** The version of the first page, so that the pages of one picture fit together, and the first trial. */
+/** Returns the first trial of a page, and the version of the picture: all pages have the version of the first one. */
 function pageStart(version: number, token: string): { version: number; from: number } {
   if (token === "") return { version, from: 1 };
   const text = Buffer.from(token, "base64url").toString("utf8");
@@ -56,7 +56,7 @@ function pageStart(version: number, token: string): { version: number; from: num
   return { version: Number(tokenVersion), from: Number(from) };
 }
 
-/** Without what is null. */
+/** Returns the fields that are not null. */
 function known<Fields extends Readonly<Record<string, unknown>>>(
   fields: Fields,
 ): { readonly [Name in keyof Fields]?: NonNullable<Fields[Name]> } {

@@ -1,4 +1,4 @@
-/** A search's own events, and what the client of a custom search answers them with. */
+/** The calls about a search's events, and the operations that the client of a custom search posts. */
 import { type ReplyOf, type RequestOf, shortNameOf } from "@trainyard/contracts";
 import {
   PostSearchOperationsSchema,
@@ -46,7 +46,7 @@ async function post(
   }
 }
 
-/** Each event that the client had not heard of, by its version. */
+/** Returns each event that the client did not know, by its version. */
 async function whatIsNew(
   backend: Backend,
   experiment: string,
@@ -80,7 +80,7 @@ async function* watch(
       yield { id: String(version), message: shownEvent(event) };
     }
     if (events.length > 0) continue;
-    // A client that returns after the end hears that it is over, and does not wait for what never comes.
+    // The stream also ends for a client that reconnects after the last event; it would otherwise wait forever.
     if (noFollow || (await isCompleted(backend, stream, version))) return;
     await pause(clock, gatewayLimits.searchPollMs, AbortSignal.any([change, context.signal]));
   }

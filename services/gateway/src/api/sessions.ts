@@ -19,7 +19,7 @@ export type Door = {
 type Opened = Secret & { readonly caller: UserCaller };
 type SignIn = { readonly token: string; readonly code: string };
 
-/** Signing in, asking who is signed in, and signing out. */
+/** Returns the handlers that sign in, show the present session, and sign out. */
 export function sessionHandlers(backend: Backend, { sessions, openCalls, authenticate }: Door) {
   const wrongCodes = new WrongCodes();
   const shown = async (caller: UserCaller): Promise<Plain<Session>> => {
@@ -39,7 +39,7 @@ export function sessionHandlers(backend: Backend, { sessions, openCalls, authent
     if (token === undefined) throw invalidCode(wrongCodes, address);
     const caller = callerOfToken(await backend.find("token", token), backend.parts.clock.nowMs());
     const opened = await sessions.redeem(code);
-    // Another request was sooner.
+    // Another request has redeemed the code meanwhile.
     if (opened === undefined) throw invalidCode(wrongCodes, address);
     return { ...opened, caller };
   };

@@ -1,4 +1,4 @@
-/** Documents of a list by their ids, as the API shows them. */
+/** Reads documents of a list by their ids, in the form of the API. */
 import type { Plain } from "@trainyard/contracts";
 import type { WatchChange } from "@trainyard/contracts/api";
 import type { ListSpec } from "../core/lists/list-spec.ts";
@@ -20,7 +20,7 @@ type ShownDocument = {
   readonly document: Plain<WatchChange>["document"];
 };
 
-/** Those that are there, in no order. `scope` is their experiment, or workspace. */
+/** Returns the existing documents, in no particular order. `scope` is their experiment or workspace. */
 export async function shownDocuments(
   backend: Backend,
   { kind }: ListSpec,
@@ -41,8 +41,8 @@ export async function shownDocuments(
 }
 
 /**
- * The ids by which clients know documents: workspaces and projects go by their names, which never change. Projects of
- * another workspace are left out.
+ * Returns the ids that clients use: the names of workspaces and projects, which never change, or else the document ids.
+ * Projects of another workspace are left out.
  */
 export async function clientIds(
   backend: Backend,
@@ -66,7 +66,7 @@ export async function clientIds(
 
 type Shower = (row: DocumentRow) => ShownDocument["document"] | null;
 
-/** A document that no list has is null. */
+/** Returns the function that shows a document; its result is null for a document that no list has. */
 async function showerOf(backend: Backend, kind: ListSpec["kind"], scope: string): Promise<Shower> {
   if (kind === "trial") {
     const experiment = await backend.find("experiment", scope);

@@ -13,7 +13,7 @@ function offer(slots: readonly string[], labels: Readonly<Record<string, string>
   return { type: "AgentJoined", data };
 }
 
-/** The agent after the events, each one second after the one before. */
+/** Returns the agent after the events, which are one second apart. */
 function agentAfter(...events: readonly (AnyEvent | readonly [string, AnyEvent])[]) {
   const documents = new DocumentSet();
   events.forEach((given, index) => {
@@ -41,12 +41,12 @@ test("an agent has the labels of its last join", () => {
   expect(agentAfter(offer(["0"], labels), offer(["0"])).labels).toEqual({});
 });
 
-test("a document of an earlier version of the view has no labels", () => {
+test("an agent's document of an earlier version of the view is shown without labels", () => {
   const doc = { name: "rack", pool: "default", state: "CONNECTED", slots: [], version: "1" };
   expect(shownAgent(doc)).toEqual({ ...doc, labels: {} });
 });
 
-test("an agent that is disabled stays so until it is enabled", () => {
+test("a disabled agent stays disabled until it is enabled", () => {
   const disabled: AnyEvent = { type: "AgentDisabled", data: { reason: "loud fan" } };
   const lost: AnyEvent = { type: "AgentLost", data: { reason: "" } };
   const expected = { state: "DISABLED", reason: "loud fan", sinceMs: 1_000 };
@@ -76,7 +76,7 @@ test("an agent that drains has a deadline until it is drained", () => {
   expect(agentAfter(offer(["0"]), endless).disabled).toEqual(draining);
 });
 
-test("a second drain does not move the deadline of the first one to a later time", () => {
+test("a second drain does not extend the deadline of the first one", () => {
   const drain = (deadlineMs: number): AnyEvent => ({
     type: "AgentDrainRequested",
     data: { reason: "", deadlineMs },
@@ -88,7 +88,7 @@ test("a second drain does not move the deadline of the first one to a later time
   expect(later.disabled?.deadlineAtMs).toBe(5_000);
 });
 
-test("a drained slot is draining while a run holds it, and drained after that", () => {
+test("a drained slot is shown as draining while a run uses it, and then as drained", () => {
   const drain: AnyEvent = { type: "SlotDisabled", data: { slot: "0", reason: "x", drain: true } };
   const held = agentAfter(offer(["0", "1"]), granted("5.1#1", "0", "1"), drain);
   expect(held.slots).toMatchObject([{ disabled: { state: "DRAINING", reason: "x" } }, {}]);
@@ -102,7 +102,7 @@ test("a drained slot is draining while a run holds it, and drained after that", 
   expect(free.slots).toMatchObject([{ run: "", disabled: { state: "DRAINED" } }, { run: "" }]);
 });
 
-test("a disabled slot is still disabled when it returns, until it is enabled", () => {
+test("a disabled slot that was withdrawn is still disabled when it returns, until it is enabled", () => {
   const disabled: AnyEvent = { type: "SlotDisabled", data: { slot: "0" } };
   const returned = agentAfter(offer(["0", "1"]), disabled, offer(["1"]), offer(["0", "1"]));
   expect(returned.slots[0]?.disabled).toEqual({
@@ -124,7 +124,7 @@ test("a disabled slot is still disabled when it returns, until it is enabled", (
 test.each([
   ["10.0.0.7", ["http://10.0.0.7:6006", "tcp://10.0.0.7:6379"]],
   ["fd00::7", ["http://[fd00::7]:6006", "tcp://[fd00::7]:6379"]],
-])("a run on the host %s shows where its ports are, until it ends", (address, addresses) => {
+])("a run on the host %s shows the addresses of its ports until it ends", (address, addresses) => {
   const documents = new DocumentSet();
   project({ stream: "trial-1.1", timeMs: 1, position: 1 }, trialCreated(1), documents);
   project({ stream: "trial-1.1", timeMs: 2, position: 2 }, requested(1, 0), documents);

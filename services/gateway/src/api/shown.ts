@@ -1,4 +1,4 @@
-/** Documents as the API shows them: without what only the fold needs. */
+/** Shows documents in the form of the API, without the fields that only the fold needs. */
 import type { Plain } from "@trainyard/contracts";
 import { protocolProblem } from "@trainyard/contracts/agent";
 import type {
@@ -33,7 +33,8 @@ import type {
 } from "../core/views/documents.ts";
 
 /**
- * In lists without its configuration. Its secrets are masked: runs have them from their launch, which is not read here.
+ * Shows an experiment, in lists without its configuration. The configuration's secrets are masked; runs get them when
+ * they are launched, by another path.
  */
 export function shownExperiment(
   {
@@ -55,12 +56,12 @@ export function shownExperiment(
   return { ...own, ...(config === undefined ? {} : { config: maskedDocument(config) }) };
 }
 
-/** An experiment that was created without a workspace or a project, at any time, is in the default ones. */
+/** Returns the workspace and project of an experiment. One that was created without them is in the default ones. */
 export function placeOf({ workspace, project }: Pick<ExperimentDocument, "workspace" | "project">) {
   return { workspace: workspace || defaultSpace, project: project || defaultSpace };
 }
 
-/** A trial of a paused experiment that nobody stops otherwise is paused itself. */
+/** Shows a trial. An active trial of a paused experiment is shown as paused. */
 export function shownTrial(
   { records: _records, recent: _recent, versions: _versions, ...shown }: TrialDocument,
   experiment: Pick<ExperimentDocument, "state"> | undefined,
@@ -69,7 +70,7 @@ export function shownTrial(
   const paused = shown.state === "ACTIVE" && experiment?.state === "PAUSED";
   const ports = proxyPortsOf(config);
   const runs = shown.runs.map((run) => withAddresses(run, ports));
-  // A document of an earlier version has no list of log policies.
+  // A trial's document of an earlier version of the view has no list of log policies.
   return { ...shown, logPoliciesMatched: [], runs, ...(paused ? { state: "PAUSED" } : {}) };
 }
 
@@ -90,7 +91,7 @@ export function shownModel({ moves: _moves, ...shown }: ModelDocument): Plain<Mo
   return { ...shown, workspace: shown.workspace || defaultSpace };
 }
 
-/** The section `data` of its configuration masked, as in the experiment. */
+/** Shows a version, with the secrets in its `data` section masked as in the experiment. */
 export function shownVersion({ data, ...shown }: VersionDocument): Plain<ModelVersion> {
   return { ...shown, ...(data === undefined ? {} : { data: maskedData(data) }) };
 }
@@ -110,7 +111,7 @@ export function shownWorkspace({ revision, ...shown }: WorkspaceDocument): Plain
   return { ...shown, etag: etagOfRevision(revision) };
 }
 
-/** A project of an archived workspace is archived, too. */
+/** Shows a project; one in an archived workspace is archived too. */
 export function shownProject(
   { revision, archived, ...shown }: ProjectDocument,
   within: Pick<WorkspaceDocument, "name" | "archived">,
@@ -123,7 +124,7 @@ export function shownToken({ secretDigest: _secretDigest, ...shown }: TokenDocum
   return shown;
 }
 
-/** Slots with what keeps runs from them. A slot is drained as soon as no run holds it. */
+/** Shows an agent, with the disabled state of its slots. A draining slot is drained when no run uses it. */
 export function shownAgent({
   labels = {},
   disabledSlots = [],
@@ -136,7 +137,7 @@ export function shownAgent({
     const drained = disabled.state === "DRAINING" && slot.run === "";
     return { ...slot, disabled: drained ? { ...disabled, state: "DRAINED" } : disabled };
   });
-  // Compared on read: it changes with the version of this service, too.
+  // Compared on read, because the result also depends on the version of this service.
   const notPlaced = protocolProblem(shown) ?? shown.notPlaced;
   return { ...shown, labels, slots, ...(notPlaced === undefined ? {} : { notPlaced }) };
 }

@@ -7,7 +7,7 @@ import {
 import type { UnaryHandlers } from "../http/request-context.ts";
 import type { Backend } from "../shell/backend.ts";
 
-/** Lists the storages that have checkpoints: the registry knows them. */
+/** Lists the storages that have checkpoints, from the registry. */
 export function storageHandlers(backend: Backend) {
   return {
     listStorages: async (_request, context) => {

@@ -1,4 +1,6 @@
-/** The parts that make an experiment reproducible: its submission, its model code, and how two experiments differ. */
+/**
+ * The calls that reproduce an experiment: its submission, its model code, and its differences to another experiment.
+ */
 import { Readable } from "node:stream";
 import type { Plain, ReplyOf, RequestOf } from "@trainyard/contracts";
 import { type CodeFile, codeFiles } from "@trainyard/blob";
@@ -18,7 +20,7 @@ import { loadSubmission } from "../shell/submissions.ts";
 import { creationOf } from "./fork-experiment.ts";
 
 export function submissionHandlers(backend: Backend) {
-  // Reading two archives takes processor time.
+  // Diffs are limited in number, because reading two archives costs processor time.
   const diffs = new AtOnce({
     max: gatewayLimits.diffsAtOnce,
     waitingMax: gatewayLimits.diffsWaitingMax,
@@ -98,7 +100,7 @@ type Code = { readonly experiment: string; readonly digest: string };
 
 type ReadFiles = (code: Code, keeps?: (path: string) => boolean) => Promise<CodeFiles>;
 
-/** Two passes: which files differ, then the contents of those that are compared as text. */
+/** Compares the code in two passes: first which files differ, then the contents of those that are compared as text. */
 async function codeDifferences(
   { before, after }: { readonly before: Code; readonly after: Code },
   read: ReadFiles,
@@ -117,7 +119,7 @@ async function codeDifferences(
   const [mine, theirs] = [await read(before, keeps), await read(after, keeps)];
   const files: Plain<FileDifference>[] = [];
   for (const path of changed) {
-    // Between two files others get their turn.
+    // Lets other work of the event loop run between two files.
     await new Promise((resolve) => setImmediate(resolve));
     files.push(differenceOf(path, mine, theirs, keeps(path)));
   }
@@ -143,13 +145,13 @@ async function filesOf(
   const files = await codeFiles(
     Readable.from(packed.stream),
     signal,
-    // An archive may have a path twice, and only the last one's size is known.
+    // An archive may have a path twice; the size that was checked is that of the last entry.
     (path, bytes) => keeps?.(path) === true && bytes <= diffFileBytesMax,
   );
   return new Map(files.map((file) => [file.path, file]));
 }
 
-/** Equal for equal contents, and for links that lead to the same place. */
+/** Returns a text that is equal for files with equal contents, and for links to the same place. */
 const identityOf = (file: CodeFile | undefined): string | undefined =>
   file === undefined ? undefined : `${file.sha256} ${file.link}`;
 
@@ -172,7 +174,7 @@ function differenceOf(
   };
 }
 
-/** Null for a file that is not there, undefined for what is no text. */
+/** Returns the text of a file; null if the file is missing, undefined if it is not text. */
 function textOf(file: CodeFile | undefined): string | null | undefined {
   if (file === undefined) return null;
   return file.content === undefined ? undefined : (textOfBytes(file.content) ?? undefined);

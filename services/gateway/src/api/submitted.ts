@@ -1,4 +1,4 @@
-/** The record of a submission besides its configuration, and the refusal of one that has masked values. */
+/** The record of a submission beside its configuration, and the refusal of masked values. */
 import type { Plain } from "@trainyard/contracts";
 import type { SourceRepository, SubmissionRecord } from "@trainyard/contracts/api";
 import {
@@ -16,18 +16,18 @@ import { Problem } from "../http/problem.ts";
 import { gatewayLimits } from "../limits.ts";
 
 export type Submitted = {
-  /** The YAML text and the overrides, with their secrets. */
+  /** The YAML text of the configuration, with its secrets; the overrides have their secrets too. */
   readonly text: string;
   readonly overrides: readonly string[];
   readonly client: string;
   readonly repository?: Plain<SourceRepository> | undefined;
 };
 
-/** A configuration that was downloaded has its secrets masked: without them its runs would only fail later. */
+/** Refuses masked values, which a downloaded configuration has: its runs would fail later without the secrets. */
 export function refuseMasked(text: string, overrides: readonly string[]): void {
   const found = maskedPaths(submittedDocument(text, overrides) ?? {});
   if (found.length === 0) return;
-  const detail = `is ${maskedValue}: give the value that was masked`;
+  const detail = `is ${maskedValue}: replace it with the secret value`;
   const problems = found
     .slice(0, gatewayLimits.namesTold)
     .map(({ path, name }) => ({ path, detail: name === path ? detail : `(${name}) ${detail}` }));
@@ -66,6 +66,6 @@ function checkedRepository(repository: Plain<SourceRepository>): Plain<SourceRep
   if (diff.length > sourceDiffCharactersMax) {
     throw refuse(`diff has ${diff.length} characters and may have ${sourceDiffCharactersMax}`);
   }
-  // A token in the address of a remote is a user name, a password, or both.
+  // The user part of a remote's address may be a user name, a password or a token, so it is removed.
   return { ...repository, remote: remote.replace(/:\/\/[^/]*@/, "://") };
 }

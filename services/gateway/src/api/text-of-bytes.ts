@@ -1,5 +1,5 @@
 /**
- * The bytes as UTF-8; null for what is no text. A text that is cut off may end within a character, which is left out.
+ * Decodes UTF-8; null if the bytes are not text. A character that the cut of a truncated text has split is left out.
  */
 export function textOfBytes(content: Buffer, truncated = false): string | null {
   if (content.includes(0)) return null;

@@ -18,11 +18,11 @@ export function tokenHandlers(backend: Backend) {
       }
       const { tokenLabelCharactersMax: most } = gatewayLimits;
       if (label.length > most) {
-        const detail = `the label has ${label.length} characters; give one of at most ${most}`;
+        const detail = `the label has ${label.length} characters; the maximum is ${most}`;
         throw new Problem(400, "invalid_request", detail);
       }
       const expiresAtMs = ttlSeconds === 0 ? 0 : backend.parts.clock.nowMs() + ttlSeconds * 1_000;
-      // A repeat under one idempotency key names the same token.
+      // A repeat with the same idempotency key has the same token id.
       const token = newToken(tokenIdFor(context.commitId));
       const { authid: owner } = context.caller;
       const drawn = { ...token, label, owner, expiresAtMs };
@@ -62,7 +62,7 @@ function tokenIdFor(commitId: string): string {
 const isTaken = (error: unknown): boolean =>
   error instanceof Problem && error.code === "token_exists";
 
-/** Secrets are shown once, and kept nowhere. */
+/** Makes the Problem for a repeated creation: the secret was in the first answer only, and is not stored. */
 function unseen(id: string): Problem {
   const detail = `the token was issued, but the answer with its secret was lost: revoke ${id} and create another`;
   return new Problem(409, "token_exists", detail);

@@ -15,7 +15,7 @@ import type { Asker, Backend } from "../shell/backend.ts";
 import { conditionsOf, levelNames, type LogFilter, sourceNames } from "./log-filter.ts";
 import { pageSize } from "./paging.ts";
 
-/** The states after which a trial or an experiment says no more. */
+/** The states in which a trial or an experiment writes no more lines. */
 const ended: ReadonlySet<string> = new Set(["COMPLETED", "CANCELED", "ERROR"]);
 
 export const hasEnded = ({ state }: { readonly state: string }): boolean => ended.has(state);
@@ -36,7 +36,9 @@ async function query(backend: Backend, asked: Query, context: Asker) {
   return backend.command("logs", QueryLinesSchema, message, LinePageSchema, context);
 }
 
-/** Where a reader continues after a page; the cursor of its last line where the service is of an earlier version. */
+/**
+ * Returns the cursor after a page. A logs service of an earlier version sends none; then it is that of the last line.
+ */
 function continuation({ next, lines }: Plain<LinePage>, after: string): string {
   return next || (lines.at(-1)?.cursor ?? after);
 }
@@ -58,7 +60,7 @@ function shownLine(stored: Plain<StoredLine>): Plain<TrialLogLine> {
   };
 }
 
-/** A page of lines, and how they are shown. */
+/** Returns a page of lines, also in the form of the API. */
 export async function linesAfter(backend: Backend, asked: Query, context: Asker) {
   const page = await query(backend, asked, context);
   return { page, lines: page.lines.map(shownLine) };
@@ -128,8 +130,8 @@ async function list(backend: Backend, task: string, asked: Listed, context: Requ
 type Followed = LogFilter & { readonly task: string; readonly after: string };
 
 /**
- * Lines as they come, until the task is over and a last look after that found nothing. Announcements on the bus only
- * shorten the wait; the store is what is read.
+ * Streams lines until the task is over, and then reads once more. Lines are read from the store; announcements on the
+ * bus only shorten the wait.
  */
 async function* follow(
   backend: Backend,
@@ -163,7 +165,7 @@ async function* follow(
   }
 }
 
-/** Says when lines of a trial, or of any trial of an experiment, were stored; other lines wake nobody. */
+/** Calls `announce` when lines of a trial, or of any trial of an experiment, were stored. */
 export function tailOwnLines(
   bus: Bus,
   task: string,

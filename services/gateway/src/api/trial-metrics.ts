@@ -19,7 +19,7 @@ import { gatewayLimits } from "../limits.ts";
 import type { Backend } from "../shell/backend.ts";
 import { pageSize } from "./paging.ts";
 
-/** The trial's last progress; 0 when it has reported none, or while the metrics service does not answer. */
+/** Returns the trial's last reported progress; 0 without a report, or if the metrics service does not answer. */
 export async function reportedProgress(
   backend: Backend,
   trial: string,
@@ -40,7 +40,10 @@ type SeriesAnswer = {
   readonly streamPosition?: number | undefined;
 };
 
-/** One question for each trial and some metrics, as an answer is one message; several are under way at once. */
+/**
+ * Queries series in parts, by trial and by some metrics, because an answer must fit into one message. Several queries
+ * run at once.
+ */
 async function askForSeries(
   backend: Backend,
   request: RequestOf<"queryMetrics">,
@@ -80,7 +83,7 @@ async function askForSeries(
   };
 }
 
-/** Cuts items into pieces; there is at least one. */
+/** Splits items into pieces; the result has at least one piece, perhaps an empty one. */
 function inPieces<Item>(items: readonly Item[], size: number): readonly (readonly Item[])[] {
   const pieces: (readonly Item[])[] = [];
   for (let start = 0; start === 0 || start < items.length; start += size) {

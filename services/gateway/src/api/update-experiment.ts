@@ -1,7 +1,7 @@
 /**
- * PATCH of an experiment. What it may change has three owners: experiments has the words, the scheduler the place in
- * the queue, checkpoint-gc the retention. A request changes one of the three, so that it is done as a whole or refused
- * as a whole.
+ * PATCH of an experiment. Three services decide its fields: experiments has name and notes, the scheduler has the place
+ * in the queue, checkpoint-gc has the retention. A request may change fields of one service only, so that it is done or
+ * refused as a whole.
  */
 import type { ReplyOf, RequestOf } from "@trainyard/contracts";
 import { AcceptedSchema, DescribeExperimentSchema } from "@trainyard/contracts/commands";
@@ -32,13 +32,13 @@ export async function updateExperiment(
   };
 }
 
-/** The position of the change; 0 where nothing had to change. */
+/** Returns the position of the change; 0 if nothing had to change. */
 async function changed(backend: Backend, update: Update, context: RequestContext): Promise<number> {
   const { experiment, gcPolicy } = update;
   const part = onlyPartOf(update);
   if (part === "words") return describe(backend, update, context);
   if (context.ifMatch !== undefined) {
-    const detail = "If-Match is about name, description, notes and labels: leave it out here";
+    const detail = "If-Match is only for name, description, notes and labels: leave it out";
     throw new Problem(400, "invalid_request", detail);
   }
   if (part === "queue") {

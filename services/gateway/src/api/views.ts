@@ -1,4 +1,4 @@
-/** The read models of all services: the gateway's own, and those that services answer for over the bus. */
+/** The calls about read models: the gateway's views, and those of other services, which answer over the bus. */
 import type { Plain } from "@trainyard/contracts";
 import type { View } from "@trainyard/contracts/api";
 import {
@@ -13,7 +13,7 @@ import { notFound, Problem } from "../http/problem.ts";
 import type { RequestContext, UnaryHandlers } from "../http/request-context.ts";
 import type { Backend } from "../shell/backend.ts";
 
-/** The services that keep read models in tables. */
+/** The services besides the gateway that have views in tables. */
 const keepers = ["checkpoint-gc", "registry"] as const;
 const own = "gateway";
 
@@ -30,7 +30,7 @@ export function viewHandlers(backend: Backend) {
   } satisfies Partial<UnaryHandlers>;
 }
 
-/** A service that does not answer is listed with that. */
+/** Lists all views; a service that does not answer is listed with that problem. */
 export async function listViews(
   backend: Backend,
   context: RequestContext,
@@ -49,7 +49,7 @@ export async function listViews(
   return [mine, ...(await Promise.all(others)).flat()];
 }
 
-/** Returns the position of the one that is in use meanwhile. */
+/** Rebuilds a view. Returns the position of the view that is used meanwhile. */
 export async function rebuildView(
   backend: Backend,
   service: string,

@@ -1,6 +1,6 @@
 /**
- * The checkpoint that an experiment's trials start from has to be there: its trial's latest, where only a trial is
- * named.
+ * Finds the checkpoint that an experiment's trials start from. If the configuration names only a trial, it is the
+ * trial's latest.
  */
 import { type NormalisedConfig, namedSource, withSource } from "@trainyard/experiment-config";
 import { isCheckpointId, parseTrialId } from "@trainyard/kernel";
@@ -11,7 +11,7 @@ import { Problem } from "../http/problem.ts";
 import type { Backend } from "../shell/backend.ts";
 import { rowsPage, wholeList } from "./lists.ts";
 
-/** The configuration with the checkpoint and its trial, as it is recorded; unchanged where it names neither. */
+/** Returns the configuration with the checkpoint and its trial, as it is recorded; unchanged if it names neither. */
 export async function resolveSource(
   backend: Backend,
   config: NormalisedConfig,
@@ -39,7 +39,7 @@ async function theOne(
   if (found.state !== "COMPLETED") {
     throw refusal(path, `is ${checkpoint}, which cannot be started from: it is ${found.state}`);
   }
-  // A folder that a person uploaded is of no experiment.
+  // A folder that a person uploaded belongs to no experiment.
   const { experiment } = found;
   if (experiment !== "" && (await backend.find("experiment", experiment)) === undefined) {
     throw refusal(path, `is ${checkpoint}, whose experiment ${found.experiment} is deleted`);
@@ -49,7 +49,7 @@ async function theOne(
   throw refusal("searcher.source_trial_id", detail);
 }
 
-/** Where a checkpoint comes from, in a sentence. */
+/** Returns the origin of a checkpoint as the end of a sentence. */
 export function originText({ trial, uploadedBy }: CheckpointDocument): string {
   return uploadedBy === undefined ? `trial ${trial}` : `a folder that ${uploadedBy} uploaded`;
 }

@@ -5,6 +5,6 @@ export type FrameContent = Exclude<Plain<WatchFrame>["frame"], { case: undefined
 
 const codec = codecOf<Plain<WatchFrame>>(WatchFrameSchema);
 
-/** A frame as JSON. */
+/** Encodes a frame as JSON. */
 export const frameText = (frame: FrameContent): string =>
   JSON.stringify(codec.toFullJson({ frame }));

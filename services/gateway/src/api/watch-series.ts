@@ -1,4 +1,4 @@
-/** Points and lines as topics of Watch: how they are asked for, looked up, and encoded. */
+/** Points and lines as topics of Watch: how topics are checked, read and encoded. */
 import { randomUUID } from "node:crypto";
 import { allMetricSubjects } from "@trainyard/bus";
 import type { Plain } from "@trainyard/contracts";
@@ -17,7 +17,7 @@ import { type FrameContent, frameText } from "./watch-frames.ts";
 
 export const seriesKinds: readonly string[] = ["points", "lines"];
 
-/** Throws a Problem for what is no such topic, or names what does not exist. */
+/** Parses a topic. Throws a Problem if it is invalid, or names something that does not exist. */
 export async function seriesTopic(
   backend: Backend,
   asked: Plain<WatchTopic>,
@@ -53,7 +53,8 @@ export async function seriesTopic(
 }
 
 /**
- * The logs service says what is wrong with it, where it answers: a question for lines before the first one reads none.
+ * Checks a line filter by a query to the logs service, for lines before the first one. If the service is unavailable,
+ * the filter is accepted unchecked.
  */
 async function lineFilterOf(
   backend: Backend,
@@ -108,20 +109,20 @@ async function lookAtLines(
   const limit = gatewayLimits.seriesPage;
   const asked = {
     task: trial || experiment,
-    // The end of the log is its last line, whether or not it is wanted.
+    // The query for the end has no filter: the log ends with its last line, whether it matches or not.
     ...(filter === undefined || after === null ? {} : { filter }),
     ...(after === null ? { tail: 1 } : { after: after.position, limit }),
   };
   const { page, lines } = await linesAfter(backend, asked, asGateway());
   const last = lines.at(-1)?.cursor ?? "";
-  // The page before the last line is what `next` of a tail is for.
+  // For a tail query, `next` is the page before the last line, so the last line's cursor is used instead.
   const position = after === null ? last || "0" : page.next || last || after.position;
   const next = { position, epoch: page.epoch ?? "" };
   const items = after === null ? [] : lines;
   return { text: textOf({ case: "lines", value: { topic: key, items } }), next, more: page.more };
 }
 
-/** Only these metrics of a point; none of a point that has none of them. */
+/** Returns the point with only the named metrics; nothing if it has none of them. */
 function named(item: Plain<StreamedMetric>, names: readonly string[]): Plain<StreamedMetric>[] {
   const { point } = item;
   if (names.length === 0 || point === undefined) return [item];
@@ -138,7 +139,7 @@ type ItemsContent = Extract<FrameContent, { case: "points" | "lines" }>;
 const textOf = (content: ItemsContent): string =>
   content.value.items.length === 0 ? "" : frameText(content);
 
-/** Watchers share a query, so it is asked in the gateway's own name. */
+/** The identity of the queries: watchers share them, so they are made in the gateway's name. */
 const asGateway = (): Asker => ({
   caller: { kind: "user", authid: "", token: "", session: null, tokenExpiresAtMs: undefined },
   commitId: randomUUID(),

@@ -1,4 +1,4 @@
-/** One stream for many interests: what changes of lists and documents, resumed by a cursor. */
+/** Watch: one stream of changes for many topics (lists and documents), resumed by a cursor. */
 import type { Plain, ReplyOf, RequestOf } from "@trainyard/contracts";
 import type { WatchTopic } from "@trainyard/contracts/api";
 import { type Filter, FilterError, readFilter } from "../core/lists/filter.ts";
@@ -34,16 +34,16 @@ import { clientIds, shownDocuments } from "./shown-documents.ts";
 import { frameText } from "./watch-frames.ts";
 import { seriesKinds, seriesReader, seriesTopic } from "./watch-series.ts";
 
-/** The lists by the name of their topic's kind. */
+/** The lists by the kind of their topics. */
 const lists: Readonly<Record<string, ListSpec>> = {
-  experiments: experimentList as unknown as ListSpec, // — a list of one kind is watched like every other
-  trials: trialList as unknown as ListSpec, // — the same
-  checkpoints: checkpointList as unknown as ListSpec, // — the same
-  models: modelList as unknown as ListSpec, // — the same
-  agents: agentList as unknown as ListSpec, // — the same
-  jobs: jobList as unknown as ListSpec, // — the same
-  workspaces: workspaceList as unknown as ListSpec, // — the same
-  projects: projectList as unknown as ListSpec, // — the same
+  experiments: experimentList,
+  trials: trialList,
+  checkpoints: checkpointList,
+  models: modelList,
+  agents: agentList,
+  jobs: jobList,
+  workspaces: workspaceList,
+  projects: projectList,
 };
 
 export function watchHandlers(backend: Backend) {
@@ -72,7 +72,8 @@ export function watchHandlers(backend: Backend) {
 }
 
 /**
- * Counts by the token, not by its owner: all tokens of a cluster may have one owner, since a token hands its own on.
+ * Streams are counted per token, because all tokens of a cluster may have one owner: a new token gets its creator's
+ * owner.
  */
 const countedAs = (caller: Caller): string =>
   caller.kind === "user" ? `token-${caller.token}` : caller.authid;
@@ -90,9 +91,9 @@ async function* watch(
   const cursor = lastEventId ?? request.after;
   const given = cursorOf(cursor);
   const nowMs = given?.nowMs ?? backend.parts.clock.nowMs();
-  // Waits until this replica has applied the events that the list of another replica had.
+  // Waits until this replica has applied the events that the client's lists, perhaps read from another replica, had.
   const now = await hubs.documents.now(Math.max(given?.log.position ?? 0, ...positionsOf(request)));
-  // One after the other: a request for 64 topics leaves connections to others.
+  // Topics are checked one after the other, so that a request for 64 topics leaves database connections to others.
   const asked: Asked[] = [];
   for (const [index, topic] of request.topics.entries()) {
     asked.push(await askedOf(backend, topic, index, nowMs));
@@ -105,9 +106,9 @@ async function* watch(
   const stream = new WatchStream(hubs, { caller: countedAs(caller), topics, series }, from);
   await stream.begin();
   const opened = frameText({ case: "opened", value: { topics: keys } });
-  // A client that comes back before it has the reset gets it then.
+  // The id of the first frame is the old cursor: a client that reconnects before the reset then gets the reset.
   yield itemOf({ id: isStale ? cursor : stream.cursor, text: opened });
-  // Points and lines are reset by themselves.
+  // Points and lines are reset by their own frames.
   if (isStale && topics.length > 0) {
     yield itemOf({ id: "", text: resetOf("", "the cursor is of another history of the log").text });
   }
@@ -118,14 +119,14 @@ const resetOf = (topic: string, reason: string): Frame => ({
   text: frameText({ case: "reset", value: { topic, reason } }),
 });
 
-/** The message is not looked at where its text is there. */
+/** The message is not used if the frame has its text. */
 const itemOf = ({ id, text }: Sent): StreamItem<ReplyOf<"watch">> => ({
   id,
   text,
   message: { frame: { case: undefined } },
 });
 
-/** Either a list or a series, and the position at which it begins; empty for the present. */
+/** A requested topic: a list or a series, and its first position; an empty position means the present. */
 type Asked = {
   readonly topic?: Topic;
   readonly series?: SeriesTopic;
@@ -199,7 +200,7 @@ async function scopeOf(
   return workspace === "" ? experiment : (await findWorkspace(backend, workspace)).id;
 }
 
-/** Returns the id of the document that is watched alone; empty for all. */
+/** Returns the id of the only document to watch; empty for all. */
 async function idOf(
   backend: Backend,
   { id, workspace }: Plain<WatchTopic>,
@@ -230,7 +231,10 @@ function filterOf(asked: Plain<WatchTopic>, list: ListSpec, index: number): Filt
 
 type Start = { readonly from: WatchCursor; readonly isStale: boolean };
 
-/** Where the stream begins: at the cursor, at the positions of topics that are new to it, or now. */
+/**
+ * Returns where the stream begins: at the cursor, or at the position of a new topic if that is earlier, or at the
+ * present.
+ */
 async function startOf(
   hub: WatchHub,
   asked: readonly Asked[],
@@ -273,7 +277,7 @@ function placesOf(asked: readonly Asked[], given: WatchCursor | null, isStale: b
   return places;
 }
 
-/** In the log. */
+/** Returns the log positions of the lists among the topics. */
 const positionsOf = ({ topics }: RequestOf<"watch">): readonly number[] =>
   topics.flatMap(({ kind, position }) =>
     position === "" || seriesKinds.includes(kind) ? [] : [readPosition(position)],
@@ -293,7 +297,7 @@ function cursorOf(text: string): WatchCursor | null {
 
 const invalid = (detail: string): Problem => new Problem(400, "invalid_request", detail);
 
-/** Frames for the documents of a topic that events touched. */
+/** Makes the frames for the documents of a topic that events have touched. */
 async function changesOf(
   backend: Backend,
   topic: Topic,
@@ -331,7 +335,7 @@ async function changesOf(
   ];
 }
 
-/** Documents that events of their experiment or workspace show differently. */
+/** Returns the documents that are shown in another state after events of their experiment or workspace. */
 async function idsShownElse(
   { parts }: Backend,
   { list, scope }: Topic,
@@ -345,7 +349,7 @@ async function idsShownElse(
   return isClosed ? idsInState(parts.pool, list, scope, null, limit) : [];
 }
 
-/** A trial's id names its experiment; a checkpoint's does not. */
+/** Whether a document may belong to the topic. A trial's id names its experiment; a checkpoint's does not. */
 function mayBelong({ id: only, list, scope }: Topic, id: string): boolean {
   if (only !== "") return id === only;
   return list.kind !== "trial" || id.startsWith(`${scope}.`);

@@ -1,4 +1,4 @@
-/** Workspaces and projects: the gateway decides about them itself, and the read model lists them. */
+/** The calls about workspaces and projects: the gateway decides changes itself, and the read model lists them. */
 import type { ReplyOf, RequestOf } from "@trainyard/contracts";
 import { isRejection, type Rejection } from "@trainyard/kernel";
 import { foldOf, type Work } from "@trainyard/runtime";
@@ -105,7 +105,8 @@ function ofProjects(backend: Backend) {
 }
 
 /**
- * The name is reserved in the same commit. A repeat under one idempotency key has the same id, and finds its own name.
+ * Creates a workspace and reserves its name in the same commit. A repeat with the same idempotency key derives the same
+ * id, and so finds its own reservation.
  */
 async function createWorkspace(
   backend: Backend,
@@ -165,7 +166,7 @@ async function commit(
 ): Promise<number> {
   const result = await backend.parts.executor.execute(ownCommit(context, workspace), decide);
   if (isRejection(result)) throw problemOf(result);
-  // Where nothing had to change, what is there may be newer than the read model.
+  // Without a change the state may still be newer than the read model, so the read waits for the head of the log.
   await backend.reach(result.position || (await backend.parts.log.head()));
   return result.position;
 }

@@ -11,12 +11,12 @@ const started = "ContentDeletionStarted";
 const typesOf = (decided: ReturnType<typeof decide>) =>
   "rejected" in decided ? decided.rejected : decided.map(({ type }) => type);
 
-test("one deletion of content is under way at a time", () => {
+test("a deletion of content starts only if none is under way", () => {
   expect(typesOf(decide(initial, { kind: "start" }))).toEqual([started]);
   expect(decide(after(started), { kind: "start" })).toEqual([]);
 });
 
-test("content is spared or deleted by the attempt that is under way, and by no earlier one", () => {
+test("only the latest attempt can spare or delete content", () => {
   const first = after(started);
   expect(typesOf(decide(first, { kind: "spare", attempt: 1 }))).toEqual(["ContentSpared"]);
   expect(typesOf(decide(first, { kind: "delete", attempt: 1 }))).toEqual(["ContentDeleted"]);
@@ -25,7 +25,7 @@ test("content is spared or deleted by the attempt that is under way, and by no e
   expect(typesOf(decide(second, { kind: "delete", attempt: 2 }))).toEqual(["ContentDeleted"]);
 });
 
-test("a decided deletion is not decided again, and each deletion counts", () => {
+test("a deletion is recorded once, and is counted", () => {
   const deleted = after(started, "ContentDeleted");
   expect(decide(deleted, { kind: "delete", attempt: 1 })).toEqual([]);
   expect(deleted).toEqual({ deletions: 1, attempts: 1, deleting: false });

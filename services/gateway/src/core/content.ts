@@ -1,17 +1,17 @@
-/** The deletion of stored content: kept → deleting → kept, spared or with one deletion more. */
+/** The deletion of stored content: kept → deleting → kept. The content was either spared, or deleted and counted. */
 import type { EventOf } from "@trainyard/contracts";
 import type { Decider } from "@trainyard/kernel";
 
 export type ContentState = {
   readonly deletions: number;
-  /** How often a deletion was begun: the number of the latest. */
+  /** The number of started deletions, which is the number of the latest attempt. */
   readonly attempts: number;
   readonly deleting: boolean;
 };
 
 export type ContentEvent = EventOf<"ContentDeletionStarted" | "ContentSpared" | "ContentDeleted">;
 
-/** A finding about one attempt does not decide a later one: an experiment may have named the content in between. */
+/** A command names its attempt, because since an earlier attempt an experiment may have named the content. */
 export type ContentCommand =
   | { readonly kind: "start" }
   | { readonly kind: "spare" | "delete"; readonly attempt: number };

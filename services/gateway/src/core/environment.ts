@@ -1,11 +1,11 @@
-/** The distinct environments of an experiment's runs, only the first few. */
+/** The distinct environments of an experiment's runs, up to a limit. */
 import type { EventOf } from "@trainyard/contracts";
 import type { Decider } from "@trainyard/kernel";
 
 export type EnvironmentEvent = EventOf<"EnvironmentRecorded">;
 export type Environments = readonly EnvironmentEvent["data"][];
 
-/** Runs of one experiment have one environment, or a few while its image or its agents change. */
+/** The limit of environments: runs of one experiment have one, or a few while its image or its agents change. */
 const recordedMax = 16;
 
 export function isNewEnvironment(known: Environments, digest: string): boolean {

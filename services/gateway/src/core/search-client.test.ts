@@ -30,13 +30,13 @@ const waits = (...events: readonly Event[]): string =>
   searchWaitsFor(fold(evolveSearchClient, initialSearchClient, events));
 
 describe("a custom search waits for its client", () => {
-  test("when it has no trial that is not over", () => {
+  test("when it has no unended trial", () => {
     expect(waits(started)).toContain("no trial runs)");
     expect(waits(started, proposed(1))).toBe("");
     expect(waits(started, proposed(1), ended(1))).not.toBe("");
   });
 
-  test("when all of them are suspended, but not for want of a place", () => {
+  test("when all unended trials are suspended, unless one waits for a place", () => {
     const one = [started, proposed(1), suspended(1, "target_reached")];
     expect(waits(...one)).toContain("1 suspended");
     expect(waits(...one, resumed)).toBe("");
@@ -45,7 +45,7 @@ describe("a custom search waits for its client", () => {
     expect(waits(...one, suspended(1, "no_place"))).toBe("");
   });
 
-  test("no more when it is finished or over, and other searches never do", () => {
+  test("only until it is finished or over, and other searches never wait", () => {
     const finished: Event = { type: "SearchStopDecided", data: { rule: "budget" } };
     expect(waits(started, finished)).toBe("");
     expect(waits(started, proposed(1), suspended(1, "target_reached"), finished)).not.toBe("");

@@ -1,13 +1,13 @@
-/** Whether a custom search waits for its client: none of its trials continues by itself. */
+/** Decides whether a custom search waits for its client, because none of its trials continues without it. */
 import type { AnyEvent } from "@trainyard/contracts";
 
 export type SearchClient = {
-  /** A custom search that still accepts operations. */
+  /** Whether the search is a custom one and accepts operations. */
   readonly open: boolean;
-  /** It takes no more trials. */
+  /** Whether the search proposes no more trials. */
   readonly finishing: boolean;
   readonly unended: number;
-  /** The unended trials that are suspended until the client says something. */
+  /** The unended trials that stay suspended until the client resumes or stops them. */
   readonly resting: readonly number[];
 };
 
@@ -18,7 +18,7 @@ export const initialSearchClient: SearchClient = {
   resting: [],
 };
 
-/** Suspended for want of a place, as one that is proposed without one: it continues when another trial ends. */
+/** The rule of a suspension for lack of a place. The trial continues by itself when another trial ends. */
 const waitsForPlace = "no_place";
 
 export function evolveSearchClient(state: SearchClient, event: AnyEvent): SearchClient {
@@ -52,7 +52,7 @@ function without(trials: readonly number[], trial: number): readonly number[] {
   return trials.includes(trial) ? trials.filter((one) => one !== trial) : trials;
 }
 
-/** The reason that the search waits, in words; empty while a trial continues. */
+/** Returns why the search waits, as a phrase; empty while a trial continues. */
 export function searchWaitsFor({ open, finishing, unended, resting }: SearchClient): string {
   if (!open || resting.length < unended || (finishing && unended === 0)) return "";
   const suspended = resting.length === 0 ? "" : `, ${resting.length} suspended`;

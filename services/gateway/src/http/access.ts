@@ -1,6 +1,6 @@
 /**
- * The decision about a request by its headers, before any of its body is read: who asks, whether that one may, whether
- * the read model can answer, and whether there is room for the body.
+ * Decides about a request by its headers, before its body is read: who the caller is, whether the call is allowed,
+ * whether the read model can answer, and whether memory is left for the body.
  */
 import type { CallName, Route } from "@trainyard/contracts";
 import { BodyBudget, type HeldBody } from "@trainyard/runtime";
@@ -13,13 +13,13 @@ import { sessionOfRequest } from "./session-cookie.ts";
 
 export type AccessDeps = {
   readonly authenticate: (credentials: Credentials) => Promise<Caller>;
-  /** Names the cluster to browsers. */
+  /** Returns the id of the cluster, which names its session cookies. */
   readonly clusterId: () => string;
-  /** Null where the read model may be read, else why not. */
+  /** Returns why the read model cannot be read; null if it can. */
   readonly unreadable: () => string | null;
 };
 
-/** Routes that a run may call with its own token; all others are for people. */
+/** The calls that a run may make with its token; all others are for users. */
 const runRoutes: ReadonlySet<CallName> = new Set<CallName>([
   "getSignals",
   "recordEnvironment",
@@ -35,10 +35,10 @@ const runRoutes: ReadonlySet<CallName> = new Set<CallName>([
   "registerModelVersion",
 ]);
 
-/** Open to all that can reach the port: says nothing of stored data. */
+/** The calls without a token: they return no stored data. */
 const openRoutes: ReadonlySet<CallName> = new Set<CallName>(["getVersion"]);
 
-/** Reads that are answered by the log, or by other services. */
+/** The reads that the log or other services answer, without the read model. */
 const readsWithoutReadModel: ReadonlySet<CallName> = new Set<CallName>([
   "getVersion",
   "listParked",
@@ -52,10 +52,13 @@ const readsWithoutReadModel: ReadonlySet<CallName> = new Set<CallName>([
   "getCurrentSession",
 ]);
 
-/** Reads whose question is too large for a query. */
+/** The reads with a request body, because their request is too large for a query. */
 const postedReads: ReadonlySet<CallName> = new Set<CallName>(["watch"]);
 
-/** Opened by a token or a code in the body, where the headers have none; never by the cookie of another session. */
+/**
+ * The calls that accept a token or a code in the body if no header has one. The cookie of another session is not
+ * accepted.
+ */
 const signsIn: ReadonlySet<CallName> = new Set<CallName>(["createSession"]);
 
 const nobody: UserCaller = {
@@ -68,7 +71,7 @@ const nobody: UserCaller = {
 
 export type Admitted = { readonly caller: Caller; readonly body: HeldBody };
 
-/** Throws the Problem of somebody who may not call, or cannot be answered now. */
+/** Returns the caller. Throws a Problem if the call is not allowed or cannot be answered at present. */
 export async function callerOf(
   deps: AccessDeps,
   { call: name, method }: Pick<Route, "call" | "method">,

@@ -2,7 +2,7 @@ import { Bug, isFault } from "@trainyard/kernel";
 import { isDatabaseAway, type Logger } from "@trainyard/runtime";
 import { Problem } from "./problem.ts";
 
-/** A failure as its caller sees it. Details for operators are logged under the request's id. */
+/** Converts an error to the Problem that the caller gets. Details for operators are logged under the request's id. */
 export function asProblem(error: unknown, logger: Logger, requestId: string): Problem {
   if (error instanceof Problem) return error;
   if (isFault(error) && error.retry !== "never") {

@@ -1,6 +1,6 @@
 /**
- * Bodies of requests: JSON, or none. A large one is read in a thread: in this one it would hold up everything else for
- * seconds.
+ * Parses request bodies: JSON, or none. A large body is parsed in a worker thread, because it would block the event
+ * loop for seconds.
  */
 import type { Route } from "@trainyard/contracts";
 import { ScalarType } from "@bufbuild/protobuf";
@@ -10,9 +10,9 @@ import { digestOfRequest, parseBody } from "./body-text.ts";
 import { BodyThread } from "./body-thread.ts";
 import { Problem } from "./problem.ts";
 
-/** The parser's form of the request's body. */
+/** A parsed request body. */
 export class ParsedBody {
-  /** Null for none. */
+  /** The JSON value; null without a body. */
   readonly json: unknown;
   readonly bytes: Readonly<Record<string, Uint8Array>>;
   readonly #digest: string | null;
@@ -23,13 +23,15 @@ export class ParsedBody {
     this.#digest = digest;
   }
 
-  /** Returns a digest of the whole request: another request under the same idempotency key has another. */
+  /**
+   * Returns a digest of the whole request, by which a repeat under an idempotency key is compared with the first one.
+   */
   digest(request: FastifyRequest): string {
     return this.#digest ?? digestOfRequest(prefixOf(request), this.json);
   }
 }
 
-/** The options of a route for the parser. */
+/** The options of a route that the parser needs. */
 export type BodyConfig = { readonly byteFields: readonly string[] };
 
 export function bodyConfigOf(route: Route): BodyConfig {
@@ -39,7 +41,7 @@ export function bodyConfigOf(route: Route): BodyConfig {
 
 const prefixOf = ({ method, url }: FastifyRequest): string => `${method}\n${url}\n`;
 
-/** A command without fields may come without a body, whatever its content type says. */
+/** Registers the parser for JSON. An empty body is allowed for commands without fields. */
 export function acceptJson(server: FastifyInstance): void {
   const thread = new BodyThread();
   server.addHook("onClose", () => thread[Symbol.asyncDispose]());

@@ -1,12 +1,12 @@
-/** Reads the text of a body: JSON of a depth that can be written again, and the bytes in it. */
+/** Parses the text of a body. JSON is limited in depth, and its base64 fields are decoded. */
 import { createHash } from "node:crypto";
 import { gatewayLimits } from "../limits.ts";
 
 export type BodyText = {
   readonly body: Uint8Array;
-  /** Other parts of the request's identity, before the body's JSON, in its digest. */
+  /** The method and URL of the request, which are hashed before the body. */
   readonly prefix: string;
-  /** Fields of the message itself that are bytes, and come as base64. */
+  /** The top-level fields that are bytes, sent as base64. */
   readonly byteFields: readonly string[];
 };
 
@@ -19,10 +19,10 @@ export type ReadBody =
     }
   | { readonly kind: "refused"; readonly detail: string };
 
-/** RFC 4648's alphabets, with or without what fills up the last group. */
+/** Base64 in the two alphabets of RFC 4648, with or without padding. */
 const base64 = /^[A-Za-z0-9+/_-]*={0,2}$/;
 
-/** Parses as `parseBody` does, and returns also its digest, with its bytes apart from it. */
+/** Parses a body like `parseBody`. Returns also the digest, and decoded byte fields apart from the JSON. */
 export function readBodyText({ body, prefix, byteFields }: BodyText): ReadBody {
   const parsed = parseBody(body);
   if (parsed.kind === "refused") return parsed;
@@ -54,15 +54,15 @@ export function parseBody(
     json = JSON.parse(Buffer.from(body.buffer, body.byteOffset, body.byteLength).toString("utf8"));
   } catch (error) {
     const detail = error instanceof Error ? error.message : String(error);
-    return { kind: "refused", detail: `the body is not JSON: ${detail}` };
+    return { kind: "refused", detail: `the body is not valid JSON: ${detail}` };
   }
   const most = gatewayLimits.bodyDepthMax;
   if (!isDeeper(json, most)) return { kind: "parsed", json };
-  const detail = `the body is nested more than ${most} levels deep; make it flatter`;
+  const detail = `the body is nested more than ${most} levels deep`;
   return { kind: "refused", detail };
 }
 
-/** Level by level, since a call for each level could exhaust the stack. */
+/** Walks level by level, since recursion could exhaust the stack. */
 function isDeeper(value: unknown, most: number): boolean {
   let level = [value];
   for (let depth = 0; depth <= most; depth += 1) {

@@ -9,7 +9,7 @@ const textOf = (json: unknown): BodyText => ({
   byteFields: ["context"],
 });
 
-test("a body is read in the thread as it is read here, with its bytes apart", async () => {
+test("a body that is parsed in the thread has the same JSON, bytes and digest as one parsed directly", async () => {
   await using thread = new BodyThread();
   for (const json of [
     { config: "a: ü", context: Buffer.from("packed").toString("base64"), paused: true },
@@ -27,11 +27,11 @@ test("a body is read in the thread as it is read here, with its bytes apart", as
   };
   expect(Buffer.from(bytes["context"] ?? []).toString()).toBe("packed");
   expect(json).toEqual({ a: 1 });
-  // Every version of the gateway has computed this digest of the method, the path and the whole body.
+  // Every version of the gateway must compute this digest of the method, the path and the whole body.
   expect(digest).toBe("018d8224c5a1c639ff7a001f6aaa5260bd277e6243f1f8888a8ed85782f63f58");
 });
 
-test("a body that is not JSON, not base64 or nested too deep is refused in the thread too", async () => {
+test("the thread refuses a body that is not JSON, not base64 or nested too deep", async () => {
   await using thread = new BodyThread();
   const raw = (text: string): BodyText => ({ ...textOf(null), body: Buffer.from(text) });
   expect(await thread.read(raw("{"))).toMatchObject({ kind: "refused" });
@@ -44,7 +44,7 @@ test("a body that is not JSON, not base64 or nested too deep is refused in the t
   expect(await thread.read(raw("{}"))).toMatchObject({ kind: "read" });
 });
 
-test("this process does something else while a large body is read", async () => {
+test("the event loop stays free while the thread parses a large body", async () => {
   await using thread = new BodyThread();
   await thread.read(textOf({}));
   const text = textOf({ context: Buffer.alloc(48 * 1024 * 1024, 7).toString("base64") });

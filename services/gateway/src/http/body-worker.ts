@@ -1,4 +1,4 @@
-/** The thread that reads large bodies, so that everything else is answered meanwhile. */
+/** The worker thread that parses large bodies, so that the event loop stays free. */
 import { answerCalls } from "@trainyard/runtime/answer-calls";
 import { readBodyText } from "./body-text.ts";
 

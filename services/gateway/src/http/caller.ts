@@ -10,11 +10,11 @@ import { Problem } from "./problem.ts";
 export type UserCaller = {
   readonly kind: "user";
   readonly authid: string;
-  /** The id of the token; empty for a caller without one. */
+  /** The id of the token; empty for a call without a token. */
   readonly token: string;
-  /** Null for a caller that sent the token itself. */
+  /** The caller's session; null for a caller that sent the token itself. */
   readonly session: OpenSession | null;
-  /** The end of the token; undefined for never. */
+  /** The time at which the token expires; undefined for never. */
   readonly tokenExpiresAtMs: number | undefined;
 };
 
@@ -26,13 +26,13 @@ export type Caller =
       readonly allocation: string;
       readonly trial: string;
       readonly run: number;
-      /** The caller knows of everything up to here. */
+      /** The log position at which the run was granted. Its signals are read from that position or later. */
       readonly grantPosition: number;
     };
 
-/** The credentials in a request. With both, the token counts. */
+/** The credentials in a request. A token takes precedence over a session. */
 export type Credentials = {
-  /** The header Authorization. */
+  /** The value of the header Authorization. */
   readonly authorization: string | undefined;
   /** The secret of a session, from its cookie. */
   readonly session: string | undefined;
@@ -46,14 +46,14 @@ export type CallerLookups = {
 
 export type TokenLookup = (id: string) => Promise<TokenDocument | undefined>;
 
-/** ty_<token id>_<secret> */
+/** The form of a user's token: ty_<token id>_<secret>. */
 const userTokenPattern = /^ty_([0-9a-f]{16})_([A-Za-z0-9_-]{43})$/;
 
 export function digestOfSecret(secret: string): string {
   return createHash("sha256").update(secret).digest("hex");
 }
 
-/** Throws a Problem of 401 for a caller that is not known, or not any more. */
+/** Returns the caller. Throws a Problem of 401 for unknown or expired credentials. */
 export async function authenticate(
   { authorization, session }: Credentials,
   lookups: CallerLookups,
@@ -107,7 +107,7 @@ async function userCaller(token: string, lookUp: TokenLookup, nowMs: number): Pr
   return callerOfToken(known, nowMs);
 }
 
-/** Throws the Problem of a token that is revoked or expired. */
+/** Returns the caller of a token. Throws a Problem of 401 if the token is unknown, revoked or expired. */
 export function callerOfToken(known: TokenDocument | undefined, nowMs: number): UserCaller {
   if (known === undefined) throw invalidToken();
   if (known.revoked) throw new Problem(401, "token_revoked", "this token was revoked");

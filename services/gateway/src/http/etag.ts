@@ -1,15 +1,12 @@
 /**
- * ETag and If-Match (RFC 9110, sections 8.8.3 and 13.1.1). An entity tag here is the revision of what a PATCH changes,
- * not of the whole answer: nothing answers If-None-Match.
+ * ETag and If-Match (RFC 9110, sections 8.8.3 and 13.1.1). The entity tag is the revision of the fields that a PATCH
+ * changes, not of the whole answer, so If-None-Match is not supported.
  */
 import type { DescMessage } from "@bufbuild/protobuf";
 import { isMapping } from "@trainyard/kernel";
 import { Problem } from "./problem.ts";
 
-/**
- * Returns the tag of the entity that an answer is, or has as its only part with a tag; empty for none. `body` is the
- * answer as JSON.
- */
+/** Returns the tag of an answer, or of its only part with a tag; empty for none. `body` is the answer as JSON. */
 export function etagOf(reply: DescMessage, body: string): string {
   const hasTag = (message: DescMessage | undefined): boolean =>
     message?.fields.some(({ name }) => name === "etag") === true;
@@ -23,7 +20,7 @@ export function etagOf(reply: DescMessage, body: string): string {
 
 export const etagOfRevision = (revision: number): string => `"${revision}"`;
 
-/** The revision that the caller has read; undefined where any will do. Another entity's tag is stale. */
+/** Returns the revision in If-Match; undefined for any. Throws a Problem of 412 for a tag of another entity. */
 export function revisionOf(ifMatch: string | undefined): number | undefined {
   const given = ifMatch?.trim();
   if (given === undefined || given === "*") return undefined;

@@ -1,4 +1,4 @@
-/** The gRPC face: metrics, by the handlers, the tokens and the limits of the HTTP calls of the same names. */
+/** The gRPC interface to metrics. It uses the handlers, tokens and limits of the HTTP calls with the same names. */
 import { randomUUID } from "node:crypto";
 import type { CallName } from "@trainyard/contracts";
 import { ExperimentService, MetricStreamService } from "@trainyard/contracts/api";
@@ -64,7 +64,9 @@ type Messages = ReturnType<Handlers["streams"]["followMetrics"]>;
 type MessageOf<Items> =
   Items extends AsyncIterable<{ readonly message: infer Message }> ? Message : never;
 
-/** A stream that ends with its caller's token. The position, an event's id over HTTP, is in the message. */
+/**
+ * Streams messages until the caller's token ends. The position, which is the event's id over HTTP, is in the message.
+ */
 async function* whileAdmitted(
   { openCalls }: GrpcFace,
   context: GrpcContext<Caller>,

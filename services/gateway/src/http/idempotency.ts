@@ -1,6 +1,6 @@
 /**
- * Idempotency-Key: the first answer to a key is every answer to it, for a day. The key belongs to its caller; another
- * request under the same key is refused.
+ * Idempotency-Key: for a day, the first answer to a key is returned to every repeat. A key belongs to its caller.
+ * Another request with the same key is refused.
  *
  *   (none) ──claim──► under way ──answer──► answered ──a day──► (none)
  *                       │   ▲
@@ -8,10 +8,10 @@
  *      or the process   ▼   │
  *      died           given up
  *
- * The row holds a number, drawn when the key was first used, from which the commit id of the effect derives: an attempt
- * that died between its effect and its answer, or whose outcome is not known, is made again under the same id, and the
- * log recognises the effect. So a row goes only with its day, or when its one attempt was refused and changed nothing.
- * After that the key draws another number and names another effect, although the log never forgets the first.
+ * The row has a number that is drawn at the first use of the key; the commit id of the effect derives from it. If an
+ * attempt died between its effect and its answer, or its outcome is unknown, the next attempt has the same commit id,
+ * and the log recognises the effect. So a row is deleted only after its day, or when its only attempt was refused
+ * without an effect. After that the key draws another number, and a request with it has a new effect.
  */
 import { randomUUID } from "node:crypto";
 import { deriveCommitId } from "@trainyard/event-log";
@@ -32,7 +32,7 @@ type KeyedRequest = {
 
 type Owner = { readonly authid: string; readonly key: string };
 
-/** An attempt that holds its row. */
+/** An attempt that has claimed its row. */
 type Claim = Owner & { readonly number: string | null; readonly attempts: number };
 
 export class IdempotencyStore {
@@ -43,8 +43,8 @@ export class IdempotencyStore {
   }
 
   /**
-   * The first answer, or that of `attempt` when there is none; the attempt gets the commit id of its effect. An answer
-   * that has a secret is not kept: a repeat is another attempt at the same effect, which says that it is there already.
+   * Returns the first answer to the key. Without one it runs `attempt`, with the commit id of the key. An answer with a
+   * secret is not stored: a repeat runs another attempt with the same commit id, which reports that the effect exists.
    */
   async once(
     owner: Owner,
@@ -120,7 +120,7 @@ export class IdempotencyStore {
     return { status: row.status, body: row.answer };
   }
 
-  /** Whichever attempt it is of: all of a number have one effect. */
+  /** Stores the answer of an attempt. All attempts with one number have one effect, so it may be of any of them. */
   async #keep({ authid, key, number }: Claim, { status, body }: Answer): Promise<void> {
     await this.#pool.query(
       `update gateway.idempotency set status = $4, answer = $5
@@ -130,7 +130,8 @@ export class IdempotencyStore {
   }
 
   /**
-   * A refusal frees the key, unless an attempt before may have had an effect; else the next attempt may come at once.
+   * Ends an attempt without an answer. A refusal releases the key, unless an earlier attempt may have had an effect.
+   * Otherwise the next attempt may follow at once.
    */
   async #giveUp({ authid, key, number, attempts }: Claim, refused: boolean): Promise<void> {
     const mine = `authid = $1 and key = $2 and number is not distinct from $3
@@ -142,7 +143,7 @@ export class IdempotencyStore {
     await this.#pool.query(text, [authid, key, number, attempts]);
   }
 
-  /** Forgets what is older than a day, attempts under way excepted; called now and then. */
+  /** Deletes rows that are older than a day, except those of running attempts. */
   async sweep(): Promise<void> {
     await this.#pool.query(
       `delete from gateway.idempotency where created_at < now() - make_interval(hours => $1)
@@ -154,11 +155,11 @@ export class IdempotencyStore {
 
 function commitIdOf({ authid, key, number }: Claim, { method, url }: KeyedRequest): string {
   if (number !== null) return deriveCommitId("idempotency", number);
-  // A row of a version that drew no number, whose attempt may have had its effect.
+  // A row of an earlier version has no number; its attempt used this commit id and may have had its effect.
   return deriveCommitId("idempotency", authid, `${method} ${url}`, key);
 }
 
-/** The outcome is known: nothing happened. Anything else may have happened. */
+/** Whether the request certainly had no effect. After any other error it may have had one. */
 function isRefusal(error: unknown): boolean {
   return error instanceof Problem && error.status < 500 && error.status !== 429;
 }

@@ -1,4 +1,4 @@
-/** OpenAPI 3.1 of the public API, made from the descriptors that the gateway serves from. */
+/** Makes the OpenAPI 3.1 document of the public API from the descriptors that the gateway serves. */
 import { type DescField, type DescMessage, ScalarType } from "@bufbuild/protobuf";
 import { gatewayRoutes, type Route } from "@trainyard/contracts";
 import { ProblemSchema } from "@trainyard/contracts/api";

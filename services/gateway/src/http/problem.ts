@@ -1,7 +1,9 @@
 import type { FieldProblem, Rejection } from "@trainyard/kernel";
 import { gatewayLimits } from "../limits.ts";
 
-/** An answer of 400 or above, thrown where the reason is found and rendered once (RFC 9457). */
+/**
+ * An error answer, with a status of 400 or above (RFC 9457). It is thrown where the reason is known, and rendered once.
+ */
 export class Problem extends Error {
   override readonly name = "Problem";
   readonly status: number;
@@ -27,7 +29,7 @@ export class Problem extends Error {
   }
 }
 
-/** The one table from rejection codes to HTTP. What is not here is a conflict with the state of the thing. */
+/** The HTTP statuses of rejection codes. A code without a status is a conflict, 409. */
 const statusOfCode: Readonly<Record<string, number>> = {
   invalid_config: 400,
   invalid_request: 400,
@@ -99,7 +101,7 @@ const titles: Readonly<Record<number, string>> = {
   503: "Service Unavailable",
 };
 
-/** The body of the answer: the message trainyard.api.v1.Problem. */
+/** Returns the body of an error answer: the message trainyard.api.v1.Problem. */
 export function problemBody(problem: Problem, instance: string) {
   return {
     type: "about:blank",

@@ -10,7 +10,7 @@ import { describe, expect, test } from "vitest";
 import { Problem } from "./problem.ts";
 import { readQuery } from "./query.ts";
 
-// Messages of protobuf itself, which have a field of every kind.
+// A message of protobuf itself, which has fields of every kind.
 const field = FieldDescriptorProtoSchema;
 const file = FileDescriptorProtoSchema;
 const option = UninterpretedOptionSchema;
@@ -26,14 +26,14 @@ function refusal(...args: Parameters<typeof readQuery>): Problem {
 }
 
 describe("a query value is read by the type of its field", () => {
-  test.each(["true", "false", "7", "null", ""])("text that spells %j stays text", (spelled) => {
+  test.each(["true", "false", "7", "null", ""])("text that looks like %j stays text", (spelled) => {
     expect(readQuery(WatchEventsRequestSchema, { experiment: spelled, noFollow: "true" })).toEqual({
       experiment: spelled,
       noFollow: true,
     });
   });
 
-  test("a boolean is true or false", () => {
+  test("a boolean is the word true or false", () => {
     expect(readQuery(field, { proto3Optional: "false" })).toEqual({ proto3Optional: false });
   });
 
@@ -56,12 +56,12 @@ describe("a query value is read by the type of its field", () => {
     expect(readQuery(option, { doubleValue: "-Infinity" })).toEqual({ doubleValue: "-Infinity" });
   });
 
-  test("an enum goes by name and by number", () => {
+  test("an enum has a name or a number", () => {
     expect(readQuery(field, { label: "LABEL_REPEATED" })).toEqual({ label: "LABEL_REPEATED" });
     expect(readQuery(field, { label: "3" })).toEqual({ label: "LABEL_REPEATED" });
   });
 
-  test("a list is given once for each value", () => {
+  test("a list has one parameter per value", () => {
     expect(readQuery(file, { dependency: ["a", "true"], publicDependency: "4" })).toEqual({
       dependency: ["a", "true"],
       publicDependency: [4],
@@ -72,17 +72,17 @@ describe("a query value is read by the type of its field", () => {
     });
   });
 
-  test("a field goes by either of its names", () => {
+  test("a field has two names, of proto and of JSON", () => {
     expect(readQuery(WatchEventsRequestSchema, { no_follow: "true" })).toEqual({ noFollow: true });
   });
 
-  test("a parameter that names no field is ignored, as is one that the path gives", () => {
+  test("a parameter without a field is ignored, and so is one whose field is in the path", () => {
     const query = { later: "x", experiment: "2", pageSize: "5" };
     expect(readQuery(ListTrialsRequestSchema, query, ["experiment"])).toEqual({ pageSize: 5 });
   });
 });
 
-describe("a query value that cannot be read is refused with its name and what it should be", () => {
+describe("an invalid query value is refused with its name and the expected form", () => {
   const refused: readonly [Parameters<typeof readQuery>, string][] = [
     [[WatchEventsRequestSchema, { noFollow: "1" }], 'noFollow is "1" and should be true or false'],
     [
@@ -130,7 +130,7 @@ describe("a query value that cannot be read is refused with its name and what it
     });
   });
 
-  test("all of them are named", () => {
+  test("a query with several invalid values names all of them", () => {
     const query: Partial<Record<keyof FieldDescriptorProto, string>> = {
       number: "x",
       proto3Optional: "x",

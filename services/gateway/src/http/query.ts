@@ -1,8 +1,7 @@
 /**
- * A request's fields from the query of its URL, each read as its descriptor says: text is text whatever it spells,
- * `true` is a boolean only where the field is one. A parameter goes by the field's name or its JSON name, and is given
- * once, or once for each value of a list. The rules for values are those of proto JSON; a parameter that names no field
- * is ignored, so that an older gateway takes a newer client's request.
+ * Reads the fields of a request from the query of its URL, by their descriptors: a text field is text even if its value
+ * is `true`. A parameter has the field's name or its JSON name; a list has one parameter per value. Values follow the
+ * rules of proto JSON. Unknown parameters are ignored, so that an older gateway accepts requests of newer clients.
  */
 import {
   type DescEnum,
@@ -18,8 +17,8 @@ import { Problem } from "./problem.ts";
 export type Query = Readonly<Record<string, string | readonly string[]>>;
 
 /**
- * The fields as proto JSON. Throws a Problem of 400 that names each parameter that cannot be read, with what it should
- * have been. `except` are the fields that the path gives.
+ * Returns the fields as proto JSON. Throws a Problem of 400 that names each invalid parameter and its expected form.
+ * `except` are the fields in the path.
  */
 export function readQuery(
   message: DescMessage,
@@ -46,7 +45,7 @@ type Element = {
   readonly read: (text: string) => JsonValue | undefined;
 };
 
-/** The value, or why there is none. */
+/** Returns the value of a field, or a phrase that says what is wrong. */
 function readField(
   field: DescField,
   texts: readonly string[],
@@ -67,7 +66,7 @@ function readField(
   return { value: isList ? values : first };
 }
 
-/** Null for what has no text: messages and maps. */
+/** Returns how to read a value of the field; null for messages and maps, which have no text form. */
 function elementOf(field: DescField): Element | null {
   if (field.enum !== undefined) return enumElement(field.enum);
   if (field.fieldKind === "map" || field.scalar === undefined) return null;
@@ -84,7 +83,7 @@ function enumElement({ values }: DescEnum): Element {
 
 const int32 = integers(-(2n ** 31n), 2n ** 31n - 1n, Number);
 const uint32 = integers(0n, 2n ** 32n - 1n, Number);
-// A number of JavaScript does not hold 64 bits: proto JSON has them as text.
+// A JavaScript number cannot hold 64 bits, so proto JSON has 64-bit integers as text.
 const int64 = integers(-(2n ** 63n), 2n ** 63n - 1n, String);
 const uint64 = integers(0n, 2n ** 64n - 1n, String);
 const float: Element = {

@@ -2,33 +2,33 @@ import type { RawName, ReplyOf, RequestOf, StreamName, UnaryName } from "@trainy
 import type { Caller } from "./caller.ts";
 import type { SessionCookie } from "./session-cookie.ts";
 
-/** The handler's view of the request besides its message. */
+/** The facts of a request that its handler gets beside the message. */
 export type RequestContext = {
   readonly caller: Caller;
-  /** Names the effect of this request: the one of its idempotency key, else drawn. */
+  /** The commit id of the request's effect, from its idempotency key; random without a key. */
   readonly commitId: string;
   readonly traceparent: string;
-  /** Aborts when the caller has gone or the gateway drains. */
+  /** Aborts when the caller disconnects or the gateway drains. */
   readonly signal: AbortSignal;
   readonly lastEventId: string | undefined;
-  /** The header If-Match as it came. */
+  /** The value of the header If-Match. */
   readonly ifMatch: string | undefined;
-  /** The network address that the request came from: a proxy's, where there is one. */
+  /** The network address that the request came from, perhaps a proxy's. */
   readonly address: string;
-  /** Null over gRPC. */
+  /** The session cookie of the answer; null over gRPC. */
   readonly cookie: SessionCookie | null;
 };
 
-/** One message of a stream; a caller that comes back continues after the id. */
+/** A message of a stream. A caller that reconnects continues after its id. */
 export type StreamItem<Message extends object> = {
-  /** Empty for a message that nobody continues after. */
+  /** The id; empty if a stream cannot be resumed after the message. */
   readonly id: string;
   readonly message: Message;
-  /** The message as JSON, where it was encoded for several streams at once. */
+  /** The message as JSON, if it was encoded once for several streams. */
   readonly text?: string;
 };
 
-/** Bytes with a content type of their own. */
+/** An answer of bytes with a content type. */
 export type RawAnswer = {
   readonly contentType: string;
   readonly fileName: string;
@@ -56,7 +56,7 @@ export type RawHandlers = {
   ) => Promise<RawAnswer>;
 };
 
-/** A handler for each call that the descriptors declare: without one of them this does not compile. */
+/** A handler for each call in the descriptors; the compiler reports a missing one. */
 export type Handlers = {
   readonly unary: UnaryHandlers;
   readonly streams: StreamHandlers;

@@ -1,4 +1,7 @@
-/** Serves the routes of the descriptors: request message from path, query and body; answer as proto JSON. */
+/**
+ * Serves the routes of the descriptors. The request message is read from path, query and body; the answer is proto
+ * JSON.
+ */
 import { randomUUID } from "node:crypto";
 import type { DescMessage, JsonObject } from "@bufbuild/protobuf";
 import {
@@ -30,8 +33,8 @@ import { sessionCookie } from "./session-cookie.ts";
 import { sendStream } from "./server-sent-events.ts";
 
 /**
- * Calls that take no idempotency key: what they give out is kept nowhere, and a caller without a token shares no
- * answers.
+ * The calls that ignore an idempotency key: their answers have secrets that must not be stored, and callers without a
+ * token must not share answers.
  */
 const unkept: ReadonlySet<CallName> = new Set<CallName>([
   "createSession",
@@ -39,7 +42,7 @@ const unkept: ReadonlySet<CallName> = new Set<CallName>([
   "deleteCurrentSession",
 ]);
 
-/** Calls that have one effect under a key, and whose answers, which have a secret, are not kept. */
+/** The calls that have one effect per idempotency key, but whose answers are not stored because they have a secret. */
 const secret: ReadonlySet<CallName> = new Set<CallName>(["createToken"]);
 
 export type RouterDeps = AccessDeps & {
@@ -50,7 +53,7 @@ export type RouterDeps = AccessDeps & {
 };
 
 export type Routing = RouterDeps & {
-  /** A failure as the body of a problem (RFC 9457), for answers that are under way. */
+  /** Returns an error as the text of a problem (RFC 9457), for an answer that has begun. */
   readonly problemText: (error: unknown, request: FastifyRequest) => string;
 };
 
@@ -77,7 +80,7 @@ function bodyLimitOf({ call }: Route): number {
   return call === "createSession" ? gatewayLimits.signInBodyBytesMax : gatewayLimits.bodyBytesMax;
 }
 
-/** {experiment} → :experiment; a colon of the path's own is doubled. */
+/** Converts {experiment} to :experiment; a colon in the path is doubled. */
 function fastifyPath(route: Route): string {
   return route.path.replaceAll(":", "::").replace(/\{(\w+)\}/g, ":$1");
 }
@@ -106,7 +109,7 @@ async function serve(
   }
 }
 
-/** A request on its way to its handler. */
+/** A request with what its handler needs. */
 type Asked = {
   /** The fields of the path and of the query or the body, as proto JSON. */
   readonly fields: JsonObject;
@@ -139,12 +142,12 @@ async function serveUnary<Name extends UnaryName>(
   await reply.status(status).type("application/json; charset=utf-8").send(body);
 }
 
-/** Returns the list of fields of a request that has one. */
+/** Returns the value of the request's `fields`; empty if it has none. */
 function fieldsAsked(message: object): readonly string[] {
   return "fields" in message && Array.isArray(message.fields) ? (message.fields as string[]) : [];
 }
 
-/** The first answer under the request's idempotency key, where it has one. */
+/** Returns the first answer to the request's idempotency key, if it has one. */
 function once(
   idempotency: IdempotencyStore,
   request: FastifyRequest,
@@ -205,7 +208,7 @@ function messageOf<Name extends CallName>({ fields, route, request }: Asked): Re
   }
 }
 
-/** Without a content type there is no body. */
+/** Returns the parsed body; without a content type it is empty. */
 function bodyOf({ body }: FastifyRequest): ParsedBody {
   return body instanceof ParsedBody ? body : new ParsedBody(null, {}, null);
 }

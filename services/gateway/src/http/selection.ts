@@ -1,4 +1,4 @@
-/** Keeps, in each item of a list, the fields that the request asked for. */
+/** Reduces each item of a list to the fields that the request asked for. */
 import type { DescMessage } from "@bufbuild/protobuf";
 import type { JsonObject } from "@trainyard/kernel";
 import { isMapping } from "@trainyard/kernel";
@@ -6,9 +6,9 @@ import { isAttribute } from "../core/lists/attributes.ts";
 import { Problem } from "./problem.ts";
 
 /**
- * The answer with items that have these fields only; as it is without fields. A field goes by its name or its JSON
- * name. A hyperparameter or metric comes in the field `values`, beside all fields where no other is named. Throws a
- * Problem of 400 for a field that items do not have.
+ * Returns the answer with only the requested fields in its items; unchanged without a request for fields. A field has
+ * its name or its JSON name. Hyperparameters and metrics are in the field `values`; if nothing else is requested, all
+ * other fields stay. Throws a Problem of 400 for an unknown field.
  */
 export function selectFields(
   reply: DescMessage,

@@ -10,14 +10,14 @@ import type { StreamItem } from "./request-context.ts";
 export type StreamOptions = {
   readonly signal: AbortSignal;
   readonly problemText: (error: unknown) => string;
-  /** A client that leaves unread for so long what was written is cut off. Default: the limit of that name. */
+  /** The time after which a client with unread messages is disconnected. Default: the limit of that name. */
   readonly slowMs?: number;
 };
 
 /**
- * A stream of messages as server-sent events (WHATWG HTML §9.2): `id` and `data` each, a comment now and then. What
- * fails before the first message is an ordinary problem; later the stream ends with an event called `problem`. A client
- * that reads nothing for long is cut off: nothing is kept for it, and it continues after its last id.
+ * Sends messages as server-sent events (WHATWG HTML §9.2) with `id` and `data`, and a comment now and then. An error
+ * before the first message is an ordinary problem; a later one ends the stream with an event `problem`. A client that
+ * does not read for long is disconnected. The server keeps nothing for it, and it continues after its last id.
  */
 export async function sendStream<Message extends object>(
   reply: FastifyReply,
@@ -27,7 +27,7 @@ export async function sendStream<Message extends object>(
 ): Promise<void> {
   const iterator = items[Symbol.asyncIterator]();
   const first = iterator.next();
-  // Throws what fails at once; a stream that is quiet begins all the same.
+  // The await throws an early error. A stream without a message begins after a short wait.
   await Promise.race([first, setTimeout(gatewayLimits.sseFirstMs)]);
   reply.hijack();
   const { raw } = reply;
@@ -37,7 +37,7 @@ export async function sendStream<Message extends object>(
     "x-accel-buffering": "no",
   });
   raw.write(": trainyard\n\n");
-  // Not to a client that does not read: it would pile up.
+  // A client that does not read gets no comments, since they would fill its buffer.
   const keepAlive = setInterval(() => {
     if (!raw.writableNeedDrain) raw.write(": still here\n\n");
   }, gatewayLimits.sseKeepAliveMs);
@@ -47,7 +47,7 @@ export async function sendStream<Message extends object>(
     while (next.done !== true && !signal.aborted) {
       if (next.value.id !== "") lastId = next.value.id;
       const { id, message, text = JSON.stringify(codec.toFullJson(message)) } = next.value;
-      // An empty id would make the client forget the last one.
+      // An empty id is left out, because it would make the client forget the last one.
       raw.write(`${id === "" ? "" : `id: ${id}\n`}data: ${text}\n\n`);
       if (!(await untilDrained(raw, signal, slowMs))) throw tooSlow(lastId, slowMs);
       next = await iterator.next();
@@ -60,7 +60,7 @@ export async function sendStream<Message extends object>(
     await iterator.return?.(undefined);
     const isUnread = raw.writableNeedDrain;
     raw.end();
-    // Unread bytes are kept for as long again, and then go with the connection.
+    // Unread bytes are kept for the same time again, and then the connection is destroyed.
     if (isUnread) void hangUp(raw, slowMs);
   }
 }
@@ -70,7 +70,7 @@ async function hangUp(raw: ServerResponse, afterMs: number): Promise<void> {
   raw.destroy();
 }
 
-/** The client comes back after the last message that it has read. */
+/** The client may reconnect, and continues after the last message that it has read. */
 function tooSlow(id: string, slowMs: number): Problem {
   const detail = `the client left messages unread for ${slowMs} ms; continue after the last one that it has (${id} was sent)`;
   return new Problem(503, "reader_too_slow", detail);

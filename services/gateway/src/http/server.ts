@@ -27,7 +27,7 @@ export type ServerDeps = RouterDeps & {
   readonly webPages: WebPages;
 };
 
-/** The gateway's HTTP server with all its routes. */
+/** Starts the gateway's HTTP server with all its routes. */
 export async function startHttpServer(deps: ServerDeps, address: HttpAddress): Promise<Listening> {
   const server = createHttpServer(deps);
   return {
@@ -40,18 +40,18 @@ function createHttpServer(deps: ServerDeps): FastifyInstance {
   const server = fastify({
     logger: false,
     routerOptions: { maxParamLength: 200 },
-    // A stream may stay open; everything else is answered quickly.
+    // Limits the time in which a request arrives, not the duration of a stream.
     requestTimeout: 120_000,
     forceCloseConnections: true,
   });
   server.addHook("onRequest", async (request, reply) => {
-    // A proxy may cache answers to a cookie unless this header forbids it; files of the pages allow it.
+    // Without this header a proxy could cache answers to a cookie. Files of the Web UI replace it.
     reply.header("cache-control", "no-store").header("x-content-type-options", "nosniff");
-    // A page may be opened by a link from anywhere; it shows nothing before it has called.
+    // A link on any site may open a page, since the page has no data before it makes calls.
     if (request.is404) await deps.webPages.look();
     if (request.is404 && deps.webPages.serve(request, reply)) return reply;
     refuseCrossOrigin(request.headers);
-    // Before its body is read.
+    // An unknown path is refused before the body is read.
     if (request.is404) throw nothingAt(request);
   });
   server.addHook("onResponse", async (request, reply) => {

@@ -1,15 +1,15 @@
-/** The cookie of a browser's session: its name, who may read it, and where it is sent. */
+/** The cookie of a browser's session: its name, its scope and its attributes. */
 import type { FastifyReply, FastifyRequest } from "fastify";
 
 /**
- * The session's secret in a request, or undefined; the name has the cluster's id, as cookies of one host share its
- * ports.
+ * Returns the session's secret from a request's cookie. The cookie's name has the cluster's id, because all ports of a
+ * host share cookies.
  */
 export function sessionOfRequest(request: FastifyRequest, clusterId: string): string | undefined {
   return request.cookies[nameFor(clusterId)];
 }
 
-/** How a handler gives the browser its session. */
+/** Sets and clears the session cookie in an answer. */
 export type SessionCookie = {
   readonly set: (secret: string) => void;
   readonly clear: () => void;
@@ -21,7 +21,7 @@ export function sessionCookie(
   clusterId: string,
 ): SessionCookie {
   const name = nameFor(clusterId);
-  // Without Max-Age: it ends with the browser, and the server ends it earlier.
+  // The cookie has no Max-Age: it ends with the browser, or earlier when the server ends the session.
   const options = {
     path: "/",
     httpOnly: true,
@@ -36,7 +36,10 @@ export function sessionCookie(
 
 const nameFor = (clusterId: string): string => `trainyard_${clusterId}`;
 
-/** The gateway speaks plain HTTP: a proxy before it says so, or the browser, by the origin of its page. */
+/**
+ * Whether the browser uses HTTPS. The gateway speaks plain HTTP, so this is known from the proxy's header or from the
+ * page's origin.
+ */
 function cameByHttps({ headers }: FastifyRequest): boolean {
   const [proxied] = String(headers["x-forwarded-proto"] ?? "").split(",");
   return proxied?.trim() === "https" || headers.origin?.startsWith("https://") === true;

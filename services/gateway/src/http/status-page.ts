@@ -1,6 +1,6 @@
 import { version } from "@trainyard/runtime";
 
-/** The plain page at /: that the platform is there, and where to go. It shows nothing that is stored. */
+/** The plain page at /, which shows that the platform runs and where to continue. It shows no stored data. */
 export function statusPage(state: {
   readonly position: number;
   readonly reason: string | null;

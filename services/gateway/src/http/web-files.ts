@@ -1,6 +1,6 @@
 /**
- * The built pages, read into memory once: a request can name only what was read, so no path leads out of the folder.
- * Links are not followed, and texts are compressed here where the build has not done it.
+ * The built Web UI, read into memory once. A request can only name a file that was read, so no path leads out of the
+ * folder. Symbolic links are skipped, and texts are compressed here if the build has not done it.
  */
 import { createHash } from "node:crypto";
 import { readdir, readFile } from "node:fs/promises";
@@ -15,14 +15,14 @@ export type WebFile = {
   readonly contentType: string;
   readonly etag: string;
   readonly bytes: Buffer;
-  /** The same, compressed; empty where that saves nothing. */
+  /** The content in compressed forms, if they are smaller. */
   readonly compressed: Readonly<Partial<Record<Encoding, Buffer>>>;
 };
 
 export type WebFiles = {
   /** The text of index.html, with placeholders for the nonce. */
   readonly index: string;
-  /** The files by path from the root: /assets/index-3f9a.js. */
+  /** The files by path from the root, such as /assets/index-3f9a.js. */
   readonly files: ReadonlyMap<string, WebFile>;
 };
 
@@ -51,8 +51,7 @@ const compressors: Readonly<Record<Encoding, (bytes: Buffer) => Promise<Buffer>>
 };
 
 /**
- * All files of a folder. Null if it has no index.html, or does not exist. Throws if there is more than memory should
- * hold.
+ * Reads all files of a folder. Null if it does not exist or has no index.html. Throws if it is too large for memory.
  */
 export async function readWebFiles(folder: string): Promise<WebFiles | null> {
   const read = await readAll(folder);

@@ -1,26 +1,26 @@
-/** Serves the pages of the Web UI, each with a policy that lets nothing run or load that did not come from here. */
+/** Serves the Web UI. Each page has a policy by which the browser loads and runs nothing from elsewhere. */
 import { randomBytes } from "node:crypto";
 import type { Logger } from "@trainyard/runtime";
 import type { FastifyReply, FastifyRequest } from "fastify";
 import { type Encoding, readWebFiles, type WebFile, type WebFiles } from "./web-files.ts";
 
-/** Vite writes it where a nonce belongs. */
+/** Vite writes this placeholder where a nonce belongs. */
 const noncePlaceholder = "__CSP_NONCE__";
 
 export class WebPages {
-  /** Null also once it could not be read: reading it again at each request would cost more than it helps. */
+  /** The folder of the Web UI. It becomes null after a failed read, so that not every request reads it again. */
   #folder: string | null;
   readonly #logger: Logger;
   #pages: WebFiles | null = null;
   #reading: Promise<void> | null = null;
 
-  /** Null for a gateway without pages. */
+  /** A null `folder` is a gateway without the Web UI. */
   constructor(folder: string | null, logger: Logger) {
     this.#folder = folder;
     this.#logger = logger;
   }
 
-  /** Looks for the folder unless it was read: it may be built after this gateway started. Never throws. */
+  /** Reads the folder unless that was done: it may be built after the gateway's start. Never throws. */
   async look(): Promise<void> {
     if (this.#folder === null || this.#pages !== null) return;
     this.#reading ??= this.#read(this.#folder).finally(() => {
@@ -39,7 +39,7 @@ export class WebPages {
     }
   }
 
-  /** Answers with a file, or with the page itself for an address within it; false where nothing is served there. */
+  /** Answers with a file, or with index.html for a page's address. Returns false if nothing is served at the path. */
   serve(request: FastifyRequest, reply: FastifyReply): boolean {
     const pages = this.#pages;
     const path = pathOf(request.url);
@@ -47,19 +47,19 @@ export class WebPages {
     if (pages === null || path === null || !isRead || isOfApi(path)) return false;
     const file = pages.files.get(path);
     if (file !== undefined) sendFile(request, reply, path, file);
-    // An asset of an earlier build is missing, and not a page.
+    // A missing asset, perhaps of an earlier build, is not a page.
     else if (path.startsWith("/assets/")) return false;
     else sendIndex(reply, pages.index);
     return true;
   }
 }
 
-/** Decoded; null for one that is no path. */
+/** Returns the decoded path; null if it is invalid. */
 function pathOf(url: string): string | null {
   try {
     return decodeURIComponent(url.split("?")[0] ?? "");
   } catch {
-    // A percent sign that encodes nothing.
+    // The path has an invalid percent encoding.
     return null;
   }
 }
@@ -80,7 +80,7 @@ function sendFile(
   path: string,
   { contentType, etag, bytes, compressed }: WebFile,
 ): void {
-  // A file of assets/ has its digest in its name.
+  // The name of a file in assets/ has a digest, so its content never changes.
   const isHashed = path.startsWith("/assets/");
   const caching = isHashed ? "public, max-age=31536000, immutable" : "no-cache";
   withPolicy(reply, "").header("cache-control", caching).header("vary", "accept-encoding");
@@ -96,7 +96,7 @@ function sendFile(
   reply.type(contentType).send(encoding === null ? bytes : compressed[encoding]);
 }
 
-/** The best compression that there is and that the client takes. */
+/** Returns the best compression that exists and that the client accepts. */
 function encodingOf(accepted: string, compressed: WebFile["compressed"]): Encoding | null {
   const taken = accepted
     .split(",")
@@ -108,7 +108,10 @@ function encodingOf(accepted: string, compressed: WebFile["compressed"]): Encodi
   return best ?? null;
 }
 
-/** An empty nonce for what is no page: a file that is opened by itself runs nothing but files from here. */
+/**
+ * Sets the content security policy. A file that is not a page has no nonce: opened by itself, it can run only files of
+ * this server.
+ */
 function withPolicy(reply: FastifyReply, nonce: string): FastifyReply {
   const own = nonce === "" ? "'self'" : `'self' 'nonce-${nonce}'`;
   const policy = [

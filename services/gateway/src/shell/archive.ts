@@ -1,7 +1,7 @@
 /**
- * A gzip-compressed tar of files in a folder that others write to, as a stream that holds one file open at a time.
- * However it ends (read to its end, a file that fails, a reader that goes away) the file is closed; a file that cannot
- * be read as it was promised breaks the stream, so that nobody takes half an archive for a whole one.
+ * Streams a gzip-compressed tar of files in a folder that training code may write to, with one file open at a time. The
+ * file is closed however the stream ends: at its end, on an error, or when the reader disconnects. A file that cannot
+ * be read as announced breaks the stream, so that a partial archive cannot be mistaken for a complete one.
  */
 import type { FileHandle } from "node:fs/promises";
 import { pipeline, Readable } from "node:stream";
@@ -14,11 +14,11 @@ const blockBytes = 512;
 
 export type ArchiveFile = {
   readonly path: string;
-  /** The digest that it must have; left out for a file that is taken as it is when its turn comes. */
+  /** The expected size; absent if the file may have any size. */
   readonly bytes?: number;
 };
 
-/** `onFailed` hears of what broke it, a reader that went away not included. */
+/** Makes the archive. `onFailed` is called with an error, but not when the reader disconnects. */
 export function archiveOf(
   folder: FolderOfOthers,
   files: readonly ArchiveFile[],
@@ -27,7 +27,7 @@ export function archiveOf(
   return compressed(tarOf(folder, files), onFailed);
 }
 
-/** A file whose bytes come from elsewhere; when it is opened, somebody knows how many. */
+/** A file whose bytes come from elsewhere; its size is known once it is opened. */
 export type ArchivedStream = {
   readonly path: string;
   readonly open: () => Promise<{
@@ -36,7 +36,7 @@ export type ArchivedStream = {
   }>;
 };
 
-/** The same of files that are opened one after the other. */
+/** Makes an archive of files that are opened one after the other. */
 export function archiveOfStreams(
   files: Iterable<ArchivedStream> | AsyncIterable<ArchivedStream>,
   onFailed: (error: Error) => void,
@@ -86,7 +86,7 @@ function headerOf(
   path: string,
   stats: { readonly size: number; readonly mode: number; readonly mtime: Date },
 ): Buffer {
-  // The mode is that of tar's portable archives: readable by their owner, writable by nobody else.
+  // The mode is as in tar's portable archives: readable by the owner, and writable by no other user.
   const mode = (stats.mode | 0o600) & 0o755;
   const fields = { path, type: "File", size: stats.size, mode, mtime: stats.mtime } as const;
   const block = Buffer.alloc(blockBytes);
@@ -94,7 +94,7 @@ function headerOf(
   return needsMore ? Buffer.concat([new Pax({ path, size: stats.size }).encode(), block]) : block;
 }
 
-/** Reads as many bytes as the entry's header says, also of a file that is being written to. */
+/** Reads exactly the number of bytes in the entry's header, even if the file is being written to. */
 async function* contentOf(handle: FileHandle, path: string, size: number): AsyncGenerator<Buffer> {
   let left = size;
   while (left > 0) {
@@ -107,11 +107,11 @@ async function* contentOf(handle: FileHandle, path: string, size: number): Async
   yield paddingOf(size);
 }
 
-/** To the end of a block. */
+/** Returns the padding to the end of a tar block. */
 function paddingOf(size: number): Buffer {
   return Buffer.alloc((blockBytes - (size % blockBytes)) % blockBytes);
 }
 
 function shrunk(path: string, found: number, expected: number): Error {
-  return new Error(`${path} has ${found} bytes and should have ${expected}: download it again`);
+  return new Error(`${path} has ${found} bytes instead of ${expected}: download it again`);
 }

@@ -3,7 +3,7 @@ import { AtOnce } from "./at-once.ts";
 
 const bounds = { max: 2, waitingMax: 3, busy: "many are asked" };
 
-test("no more tasks run at once than may, those that wait run in turn, and a failure makes room", async () => {
+test("at most the maximum of tasks runs at once, waiting ones follow in order, and a failure makes room", async () => {
   const queries = new AtOnce(bounds);
   const begun: number[] = [];
   const held = Array.from({ length: 5 }, () => Promise.withResolvers<void>());
@@ -25,7 +25,7 @@ test("no more tasks run at once than may, those that wait run in turn, and a fai
   expect(begun).toEqual([0, 1, 2, 3, 4]);
 });
 
-test("a request beyond those that may wait is refused as busy, and the gateway's own task waits", async () => {
+test("a request beyond the queue's limit is refused as busy, and a task of the gateway itself waits", async () => {
   const queries = new AtOnce(bounds);
   const held = Promise.withResolvers<void>();
   const asked = Array.from({ length: 5 }, () => queries.ask(() => held.promise));

@@ -1,15 +1,15 @@
 import { Problem } from "../http/problem.ts";
 
 export type AtOnceBounds = {
-  /** Tasks that run at once. */
+  /** The most tasks that run at once. */
   readonly max: number;
-  /** Requests that wait for their turn; beyond it they are refused. */
+  /** The most requests that wait; further ones are refused. */
   readonly waitingMax: number;
   /** The reason in a refusal: "many lists are being read". */
   readonly busy: string;
 };
 
-/** Runs a few tasks at once; the others wait in the order in which they came. */
+/** Runs a limited number of tasks at once; others wait in order. */
 export class AtOnce {
   readonly #bounds: AtOnceBounds;
   readonly #waiting: (() => void)[] = [];
@@ -26,7 +26,7 @@ export class AtOnce {
     return this.run(task);
   }
 
-  /** Runs a task of the gateway itself, which has only a few: it waits however many others do. */
+  /** Runs a task of the gateway itself, which may exceed the queue's limit: such tasks are few. */
   async run<Result>(task: () => Promise<Result>): Promise<Result> {
     if (this.#running < this.#bounds.max) this.#running += 1;
     else await new Promise<void>((resolve) => this.#waiting.push(resolve));

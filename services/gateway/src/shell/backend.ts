@@ -1,4 +1,4 @@
-/** The common parts of the API's handlers: the read model, the log, and the other services by their commands. */
+/** The parts that all handlers of the API share: the read model, the log, and the commands of other services. */
 
 import type { DescMessage, MessageShape } from "@bufbuild/protobuf";
 import type { BlobStore } from "@trainyard/blob";
@@ -31,16 +31,16 @@ export type BackendParts = {
   readonly logger: Logger;
   readonly documents: DocumentStore;
   readonly view: View;
-  /** Queries of lists take turns here, so that slow ones leave connections to everything else. */
+  /** The queue of list queries, which leaves database connections to other queries. */
   readonly listQueries: AtOnce;
   readonly blobs: BlobStore;
-  /** The executor of the streams that the gateway owns itself. */
+  /** The executor for the streams that the gateway owns. */
   readonly executor: Executor;
-  /** Keeps what is folded of single streams level with the log, however far the read model is. */
+  /** Keeps the folds of single streams current, independently of the read model. */
   readonly follower: LogFollower;
 };
 
-/** In whose name a service is asked, and under which ids. */
+/** The caller and the ids that a command to a service carries. */
 export type Asker = Pick<RequestContext, "caller" | "commitId" | "traceparent">;
 
 export class Backend {
@@ -50,7 +50,7 @@ export class Backend {
     this.parts = parts;
   }
 
-  /** Asks a service; its rejection becomes the answer, its absence a 503. */
+  /** Sends a command to a service. A rejection becomes a Problem, and an unavailable service a 503. */
   async command<Request extends DescMessage, Reply extends DescMessage>(
     service: string,
     request: Request,
@@ -83,12 +83,12 @@ export class Backend {
     throw unavailable(`the ${service} service is busy: ${answer.detail}`);
   }
 
-  /** Waits until everything that an answer is made of has a position; 503 when it does not come in time. */
+  /** Waits until the read model and the cached folds have reached a position; throws a 503 if that takes too long. */
   async reach(position: number): Promise<void> {
     await Promise.all([inTime(this.parts.view.reach(position)), this.hear(position)]);
   }
 
-  /** The same of what is folded of single streams, without the read model. */
+  /** Waits until the cached folds of single streams have reached a position; the read model may be behind. */
   hear(position: number): Promise<void> {
     return inTime(this.parts.follower.reach(position, limits.readYourWritesMs));
   }
@@ -105,14 +105,14 @@ export class Backend {
     kind: Kind,
     id: string,
   ): Promise<Documents[Kind] | undefined> {
-    // PostgreSQL takes no NUL in a text, so nothing has such an id.
+    // No id has a NUL, since PostgreSQL cannot store it in a text.
     if (id.includes("\0")) return undefined;
     const { documents, pool } = this.parts;
     const found = await documents.get(pool, kind, id);
     return found !== undefined && (await this.#isHidden(kind, found)) ? undefined : found;
   }
 
-  /** A deleted object that may be brought back does not exist for readers: an experiment, and its trials. */
+  /** Whether a document is hidden because its experiment is deleted: the experiment itself, or its trial. */
   async #isHidden<Kind extends DocumentKind>(kind: Kind, doc: Documents[Kind]): Promise<boolean> {
     if (kind === "experiment") return isDeleted(doc as ExperimentDocument);
     if (kind !== "trial") return false;
@@ -128,10 +128,10 @@ export class Backend {
     return found;
   }
 
-  /** In one query. */
+  /** Returns an experiment and its configuration with one query. */
   async experimentWithConfig(id: string) {
     const { documents, pool } = this.parts;
-    // PostgreSQL takes no NUL in a text, so nothing has such an id.
+    // No id has a NUL, since PostgreSQL cannot store it in a text.
     const keys = id.includes("\0")
       ? []
       : (["experiment", "config"] as const).map((kind) => ({ kind, id }));
@@ -142,7 +142,7 @@ export class Backend {
     return { doc: found.doc, config };
   }
 
-  /** The configuration of an experiment; absent where none was recorded. */
+  /** Returns the configuration of an experiment; undefined if none was recorded. */
   async configOf(experiment: string): Promise<JsonObject | undefined> {
     return (await this.find("config", experiment))?.config;
   }

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { judgeRemovals } from "../testing/judge-removals.ts";
 
-test("code of an experiment that is not deleted is stored, however creates, deletions and deaths pass each other", async () => {
+test("the code of an existing experiment is stored, in whatever order creates, deletions and crashes happen", async () => {
   expect(await judgeRemovals(200)).toBeNull();
 });

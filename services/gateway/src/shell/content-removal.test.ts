@@ -14,7 +14,7 @@ async function* oneChunk(chunk: Uint8Array) {
   yield chunk;
 }
 
-test("content whose uses become unknown during its deletion is kept, so that creates do not wait, and deleted later", async () => {
+test("content whose users become unknown during its deletion is kept, so that creates do not wait, and is deleted later", async () => {
   const log = createMemoryLog().as("gateway");
   const blobs = createMemoryBlobStore();
   await blobs.put(contentKey({ ...code, deletions: 0 }), oneChunk(bytes), digest);

@@ -1,7 +1,7 @@
 /**
- * Deletes stored content that nothing names any more. The deletion is announced first (`ContentDeletionStarted`), and
- * then the uses are looked at as the log has them at that position. A create that guards the content commits before the
- * announcement, and is found, or after it, and is refused. Several replicas may do this at once: one decides, and each
+ * Deletes stored content that nothing names. The deletion is announced first (`ContentDeletionStarted`); then the users
+ * of the content are read as of that position. A create that guards the content commits either before the announcement,
+ * and is found as a user, or after it, and is refused. Several replicas may do this at once: only one decides, and each
  * may remove the file, whose name is never used again.
  */
 import { shortNameOf } from "@trainyard/contracts";
@@ -26,7 +26,7 @@ import type { ContentParts } from "./contents.ts";
 
 export type RemovalDeps = Pick<ContentParts, "executor" | "blobs"> & {
   readonly log: Pick<EventLog, "read">;
-  /** Whether anything names the content, as the log had it at the position or later. Throws where that is not known. */
+  /** Whether anything names the content at the position or later. Throws if that is unknown. */
   readonly isUsed: (content: Content, position: number) => Promise<boolean>;
 };
 
@@ -38,7 +38,7 @@ const owned: Aggregate<ContentState, ContentCommand, ContentEvent> = {
   decider: contentDecider,
 };
 
-/** Reads the state from the log, whatever this process knew. */
+/** Reads the state from the log, ignoring the cache. */
 export async function contentState(
   { executor }: Pick<RemovalDeps, "executor">,
   content: Content,
@@ -48,7 +48,7 @@ export async function contentState(
   return (await cache.load(foldOf(owned), contentId(content))).state;
 }
 
-/** Deletes content unless something names it; the log was read up to the position. */
+/** Deletes content unless something names it. `position` is the position up to which the log was read. */
 export async function deleteUnused(
   deps: RemovalDeps,
   content: Content,
@@ -56,7 +56,7 @@ export async function deleteUnused(
 ): Promise<void> {
   const { blobs, isUsed } = deps;
   const known = await contentState(deps, content);
-  // Decided before a crash, perhaps, and not removed.
+  // A crash after an earlier deletion may have left its file.
   if (known.deletions > 0) {
     await blobs.delete(contentKey({ ...content, deletions: known.deletions - 1 }));
   }
@@ -68,7 +68,7 @@ export async function deleteUnused(
   await finishDeletion(deps, content);
 }
 
-/** Decides about the attempt that is open; another replica may have, and then there is none. */
+/** Decides the open attempt. If another replica has decided it, nothing is left to do. */
 async function finishDeletion(deps: RemovalDeps, content: Content): Promise<void> {
   const { attempts: attempt, deletions, deleting } = await contentState(deps, content);
   if (!deleting) return;
@@ -77,19 +77,19 @@ async function finishDeletion(deps: RemovalDeps, content: Content): Promise<void
   try {
     isUsed = await deps.isUsed(content, startedAt);
   } catch (error) {
-    // Creates wait while an attempt is open: a later one is begun when the uses are known.
+    // Creates wait while an attempt is open, so it ends here; a later attempt follows when the users are known.
     await decide(deps, content, { kind: "spare", attempt });
     throw error;
   }
   const kind = isUsed ? "spare" : "delete";
   const isDecided = await decide(deps, content, { kind, attempt });
-  // Else another replica decided, and removes the file.
+  // If the decision was made by another replica, that replica removes the file.
   if (isDecided && kind === "delete") {
     await deps.blobs.delete(contentKey({ ...content, deletions }));
   }
 }
 
-/** The position at which an attempt began. */
+/** Returns the position at which an attempt began. */
 async function startOf({ log }: RemovalDeps, content: Content, attempt: number): Promise<number> {
   let found = 0;
   for await (const { type, position } of streamEvents(log, `content-${contentId(content)}`)) {
@@ -99,7 +99,7 @@ async function startOf({ log }: RemovalDeps, content: Content, attempt: number):
   throw new Bug(`attempt ${attempt} to delete ${contentId(content)} is in the log`);
 }
 
-/** Whether there was something to decide. */
+/** Decides a command. Returns whether an event was appended. */
 async function decide(
   { executor }: RemovalDeps,
   content: Content,

@@ -1,4 +1,4 @@
-/** The users of stored content: experiments that are not deleted for good, and versions of models with code. */
+/** The users of stored content: experiments that are not deleted for good, and model versions with code. */
 import { type AnyEvent, shortNameOf } from "@trainyard/contracts";
 import type { StoredEvent } from "@trainyard/event-log";
 import { idOf, parseTrialId } from "@trainyard/kernel";
@@ -16,14 +16,14 @@ const concerned: ReadonlySet<string> = new Set([
   "EnvironmentRecorded",
   "VersionRegistered",
   "VersionRemoved",
-  // Changes no row: the cursor passes it, which `isContentUsed` waits for.
+  // The event changes no row, but moves the cursor of the view, for which `isContentUsed` waits.
   "ContentDeletionStarted",
 ]);
 
 export const concernsContents = ({ type }: StoredEvent): boolean =>
   concerned.has(shortNameOf(type));
 
-/** Something that named stored contents is gone. */
+/** Whether an event may end the last use of stored contents. */
 export function mayFreeContents({ type }: StoredEvent): boolean {
   const name = shortNameOf(type);
   return name === "ExperimentDeleted" || name === "VersionRemoved";
@@ -33,7 +33,7 @@ const experimentUser = (experiment: string): string => `experiment-${experiment}
 const versionUser = (model: string, number: number): string =>
   `version-${versionKey(model, number)}`;
 
-/** Changes the rows of a table of uses for an event. */
+/** Updates the rows of a table of uses for an event. */
 export async function applyToContentUses(
   client: Queryable,
   table: string,
@@ -73,7 +73,7 @@ export async function applyToContentUses(
   }
 }
 
-/** The contents that an experiment names when it is created. */
+/** Returns the contents that the creation of an experiment names. */
 export function contentsOf(created: {
   readonly contextDigest: string;
   readonly submissionDigest?: string | undefined;
@@ -87,9 +87,9 @@ export function contentsOf(created: {
 export const environmentOf = (digest: string): Content => ({ folder: "environments", digest });
 
 /**
- * Whether anything names the content, as the log had it at the position; null while the rows may not say so: they are
- * behind, folded again, or an event of some stream could not be applied. Rows and cursor are read in one statement,
- * since another process may empty the tables at any time.
+ * Whether anything names the content at the position or later. Null if the rows may be incomplete: they are behind, are
+ * being rebuilt, or lack an event of a set-aside stream. Rows and cursor are read in one statement, because another
+ * process may empty the tables at any time.
  */
 export async function isContentUsed(
   client: Queryable,

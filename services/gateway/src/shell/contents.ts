@@ -1,4 +1,4 @@
-/** Stored contents: written before the commit that names them, and read by their digest. */
+/** Stored contents, which are written before the commit that names them, and read by their digest. */
 import type { BlobContent } from "@trainyard/blob";
 import { pause, streamName } from "@trainyard/kernel";
 import {
@@ -15,7 +15,7 @@ import type { BackendParts } from "./backend.ts";
 
 export type ContentParts = Pick<BackendParts, "executor" | "clock" | "blobs">;
 
-/** Reads the state from the log, whatever this process knew. */
+/** Reads the state from the log, ignoring the cache. */
 async function contentState(
   { executor }: Pick<ContentParts, "executor">,
   content: Content,
@@ -26,8 +26,8 @@ async function contentState(
 }
 
 /**
- * Stores content unless it is there, and gives the file that a commit may name. Null where it is not there and no bytes
- * are given.
+ * Stores content unless it exists, and returns the file that a commit may name. Null if it does not exist and `bytes`
+ * is absent.
  */
 export async function storeContent(
   parts: ContentParts,
@@ -36,14 +36,14 @@ export async function storeContent(
 ): Promise<ContentFile | null> {
   const file = await contentFile(parts, content);
   const key = contentKey(file);
-  // A stored blob is complete and has these bytes.
+  // An existing blob is complete and has these bytes.
   if ((await parts.blobs.stat(key)) !== null) return file;
   if (bytes === undefined) return null;
   await parts.blobs.put(key, bytes(), content.digest);
   return file;
 }
 
-/** The file that a new experiment may name. Waits while it is being decided whether the content goes. */
+/** Returns the file that a new experiment may name. Waits while a deletion of the content is being decided. */
 async function contentFile(parts: ContentParts, content: Content): Promise<ContentFile> {
   const { clock } = parts;
   const untilMs = clock.monotonicMs() + gatewayLimits.contentWaitMs;
@@ -57,7 +57,7 @@ async function contentFile(parts: ContentParts, content: Content): Promise<Conte
   }
 }
 
-/** Null where none is stored. */
+/** Reads content; null if it is not stored. */
 export async function readContent(
   parts: ContentParts,
   content: Content,
@@ -67,7 +67,7 @@ export async function readContent(
   return parts.blobs.get(contentKey({ ...content, deletions }));
 }
 
-/** Stores and commits again if what was stored is deleted before the commit that names it. */
+/** Repeats an attempt that stores content and commits, if the content was deleted before the commit. */
 export async function namingContents<Result>(attempt: () => Promise<Result>): Promise<Result> {
   for (let tries = 1; ; tries += 1) {
     try {

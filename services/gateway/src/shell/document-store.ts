@@ -33,7 +33,10 @@ function rowOf({ kind, id, parent, ordinal, doc }: Stored): DocumentRow {
   return { kind, id, parent, ordinal: Number(ordinal), doc: documentOfText(doc) } as DocumentRow;
 }
 
-/** The gateway's read model: every event folded into the table of documents. Calls back when stored contents may go. */
+/**
+ * The gateway's read model, which folds events into the table of documents. `onFreed` is called when stored contents
+ * may have become unused.
+ */
 export function documentsView(
   pool: Pool,
   clock: Clock,
@@ -43,20 +46,20 @@ export function documentsView(
   const spec: ViewSpec = {
     schema: "gateway",
     view: "documents",
-    // 2: documents are written in an encoding that nobody's value can forge.
-    // 3: slots have a name and their memory, and a slot that is withdrawn stays while a run holds it.
-    // 4: agents have labels and what disables them or their slots; a waiting run has the code of its reason.
-    // 5: models, their versions and the moves of aliases; experiments know the digest of their code.
-    // 6: an infinite value is never the best; experiments have notes, a revision of their words, and an archive.
-    // 7: rows of lists beside the documents; configurations are documents of their own.
-    // 8: a trial that failed is never an experiment's best.
-    // 9: uses of stored contents; the best trials of a deleted experiment go with it.
-    // 10: jobs; the default workspace and projects are documents; workspaces, projects and jobs have rows.
+    // Changes by version. 2: an encoding of documents that no user's value can forge.
+    // 3: name and memory of slots; a withdrawn slot stays in the document while a run uses it.
+    // 4: labels and disabled states of agents and slots; the code of a wait reason.
+    // 5: models, their versions and moves of aliases; the digest of an experiment's code.
+    // 6: an infinite value is never the best; notes, revisions and archiving of experiments.
+    // 7: rows of lists beside the documents; configurations as separate documents.
+    // 8: a failed trial is never an experiment's best.
+    // 9: users of stored contents; the best trials of a deleted experiment are removed with it.
+    // 10: jobs; documents of the default workspace and projects; rows of workspaces, projects and jobs.
     version: 10,
     tables: ["documents", "version_facts", contentUsesTable, attributesTable, ...listTables].map(
       (name) => ({ name }),
     ),
-    // The documents that are there from the beginning are written with the first event.
+    // The default workspace and project are written with the first event.
     concerns: (event) =>
       event.position === 1 || isProjected(shortNameOf(event.type)) || concernsContents(event),
     apply: (client, events, table) => new DocumentStore(table).apply(client, events),
@@ -69,15 +72,15 @@ export function documentsView(
 
 export type ListOptions = {
   readonly parent?: string;
-  /** The (ordinal, id) of the last row of the page before. */
+  /** The ordinal and id of the last row of the previous page. */
   readonly after?: { readonly ordinal: number; readonly id: string };
   readonly limit: number;
   readonly newestFirst?: boolean;
-  /** Only documents whose field has this value, which has no character that JSON escapes. */
+  /** Selects only documents whose field has this value. The value must have no character that JSON escapes. */
   readonly field?: { readonly name: string; readonly value: string };
 };
 
-/** A table of documents: the live one, or another that the log is folded into beside it. */
+/** A table of documents: the live one, or one into which the log is folded for a rebuild. */
 export class DocumentStore {
   readonly #names: (table: string) => string;
   readonly #table: string;
@@ -175,8 +178,8 @@ export class DocumentStore {
   }
 
   /**
-   * A page of a list, in order. PostgreSQL reads no JSON with \u0000 or half a surrogate pair in any string, so it is
-   * shown each document without its escapes.
+   * Returns a page of a list, in order. PostgreSQL cannot parse JSON with \u0000 or half a surrogate pair in a string,
+   * so the query replaces all escapes.
    */
   async list<Kind extends DocumentKind>(
     client: Queryable,
@@ -204,7 +207,7 @@ export class DocumentStore {
     return rows.map((row) => rowOf(row) as DocumentRow<Kind>);
   }
 
-  /** All documents of a list, in order, fetched in pages. */
+  /** Yields all documents of a list, in order; they are fetched in pages. */
   async *each<Kind extends DocumentKind>(
     client: Queryable,
     kind: Kind,

@@ -1,4 +1,4 @@
-/** The environments of runs: stored by their digest, and named in a stream of the experiment. */
+/** The environments of runs. They are stored by digest, and named in a stream of the experiment. */
 import { createHash } from "node:crypto";
 import type { Plain } from "@trainyard/contracts";
 import { codecOf } from "@trainyard/contracts";
@@ -24,7 +24,7 @@ const environments: Aggregate<Environments, EnvironmentEvent["data"], Environmen
   decider: environmentDecider,
 };
 
-/** Whether an experiment was deleted for good: a late report of a run does not bring anything back. */
+/** Whether an experiment was deleted for good; a late report of a run must not store anything again. */
 const deleted: StreamFold<boolean> = {
   name: "deleted",
   category: "experiment",
@@ -35,7 +35,7 @@ const deleted: StreamFold<boolean> = {
 const folder = "environments";
 const codec = codecOf<Plain<RunEnvironment>>(RunEnvironmentSchema);
 
-/** The position of its event; 0 where an earlier run had the same. */
+/** Records an environment. Returns the position of its event; 0 if an earlier run had the same environment. */
 export async function recordEnvironment(
   backend: Backend,
   experiment: string,
@@ -50,7 +50,7 @@ export async function recordEnvironment(
   const { executor } = backend.parts;
   const { state } = await executor.cache.load(foldOf(environments), experiment);
   const gone = reject("experiment_not_found", `the experiment of run ${run} was deleted`);
-  // Nothing is stored that no event would name: a script could fill the disk.
+  // An environment that no event would name is not stored: otherwise a script could fill the disk.
   if (!isNewEnvironment(state, digest)) return 0;
   if ((await executor.cache.load(deleted, experiment)).state) throw problemOf(gone);
   return namingContents(async () => {

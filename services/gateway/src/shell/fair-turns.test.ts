@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { FairTurns } from "./fair-turns.ts";
 
-/** Tasks that end when the test ends them. */
+/** Makes turns with tasks that the test ends. */
 function stage(bounds: { readonly max: number; readonly ofOneMax: number }) {
   const turns = new FairTurns(bounds);
   const started: string[] = [];
@@ -18,7 +18,7 @@ function stage(bounds: { readonly max: number; readonly ofOneMax: number }) {
   return { turns, started, ask, endOne };
 }
 
-test("callers have their turns one after the other, however many tasks one of them has", async () => {
+test("callers take turns, however many tasks one of them has", async () => {
   const { started, ask, endOne } = stage({ max: 1, ofOneMax: 1 });
   const tasks = ["a1", "a2", "a3"].map((name) => ask("ada", name));
   tasks.push(ask("grace", "g1"), ask("alan", "t1"), ask("grace", "g2"));
@@ -30,7 +30,7 @@ test("callers have their turns one after the other, however many tasks one of th
   expect(started).toEqual(["a1", "a2", "g1", "t1", "a3", "g2"]);
 });
 
-test("one caller leaves room for others, and who has the fewest tasks is known", async () => {
+test("one caller leaves room for others, and leastBusy returns the caller with the fewest tasks", async () => {
   const { turns, started, ask, endOne } = stage({ max: 2, ofOneMax: 1 });
   const tasks = [ask("ada", "a1"), ask("ada", "a2"), ask("grace", "g1")];
   await new Promise(setImmediate);
@@ -43,7 +43,7 @@ test("one caller leaves room for others, and who has the fewest tasks is known",
   await Promise.all(tasks);
 });
 
-test("a task that fails gives its place to the next", async () => {
+test("a failed task makes room for the next one", async () => {
   const turns = new FairTurns({ max: 1, ofOneMax: 1 });
   const failed = turns.run("ada", async () => Promise.reject(new Error("away")));
   const next = turns.run("ada", async () => "read");

@@ -1,17 +1,17 @@
 export type TurnBounds = {
-  /** Tasks that run at once. */
+  /** The most tasks that run at once. */
   readonly max: number;
-  /** The maximum of tasks of one caller. */
+  /** The most tasks of one caller that run at once. */
   readonly ofOneMax: number;
 };
 
 /**
- * Runs a few tasks at once, the callers in turn: one with many tasks waits behind its own, and no other waits behind
- * them.
+ * Runs a limited number of tasks at once; the callers take turns. Many tasks of one caller do not delay the other
+ * callers.
  */
 export class FairTurns {
   readonly #bounds: TurnBounds;
-  /** The waiting tasks by caller; the caller whose turn was the longest ago is first. */
+  /** The waiting tasks by caller; the caller whose last turn is longest ago comes first. */
   readonly #waiting = new Map<string, (() => void)[]>();
   readonly #runningOf = new Map<string, number>();
   #running = 0;
@@ -35,7 +35,7 @@ export class FairTurns {
     }
   }
 
-  /** The one of them who has the fewest tasks here. */
+  /** Returns the caller with the fewest tasks. */
   leastBusy(callers: readonly string[]): string {
     const tasksOf = (caller: string): number =>
       (this.#waiting.get(caller)?.length ?? 0) + (this.#runningOf.get(caller) ?? 0);

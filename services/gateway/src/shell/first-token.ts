@@ -6,8 +6,8 @@ import type { Backend } from "./backend.ts";
 import { issueToken } from "./tokens.ts";
 
 /**
- * Issues the token whose text is in a file that the starter of the cluster wrote (0600), unless the log has it: so
- * the secret is never an event, and a cluster whose log is new takes the token that people hold already.
+ * Issues the token whose text is in a file (0600) that the starter of the cluster wrote, unless the log has it. So the
+ * secret is never in an event, and a cluster with a new log accepts the token that people already have.
  */
 export async function issueFirstToken(backend: Backend, file: string): Promise<void> {
   const text = (await readFile(file, "utf8")).trim();
@@ -24,7 +24,7 @@ export async function issueFirstToken(backend: Backend, file: string): Promise<v
   try {
     await issueToken(backend, identity, token);
   } catch (error) {
-    // From the second start on the log has it, be it valid or revoked.
+    // From the second start on the log has the token, valid or revoked.
     if (!(error instanceof Problem && error.code === "token_exists")) throw error;
   }
 }

@@ -4,7 +4,7 @@ import { expect, test } from "vitest";
 import { gatewayLimits } from "../limits.ts";
 import { Freshness } from "./freshness.ts";
 
-test("a log that went back leaves the read model not behind: it answers as soon as it has what the log has now", async () => {
+test("after a rewind of the log the read model answers as soon as it has all events that the log has", async () => {
   const clock = new ManualClock();
   let head = 5_000;
   const view = {
@@ -17,13 +17,13 @@ test("a log that went back leaves the read model not behind: it answers as soon 
   const running = freshness.run(stop.signal);
   await clock.advance(gatewayLimits.lagCheckMs);
   expect(freshness.unreadable()).toBeNull();
-  // It is restored from a backup, and so is the read model that is beside it.
+  // The log and its read model are restored from a backup.
   head = 1_000;
   view.position = 1_000;
   await clock.advance(2 * gatewayLimits.readLagMsMax);
   expect(freshness.behindMs).toBe(0);
   expect(freshness.unreadable()).toBeNull();
-  // And what it lacks of that counts, as before.
+  // Events that the read model lacks after the restore count as lag again.
   head = 1_100;
   await clock.advance(2 * gatewayLimits.readLagMsMax);
   expect(freshness.unreadable()).toContain("1000 of 1100 events");

@@ -1,7 +1,7 @@
 /**
- * How far the read model is behind the log, as time. Until it has caught up once, after a start or while it is folded
- * again from the beginning, nothing is answered from it and the gateway is not ready: lists would be empty, and every
- * token unknown. Later it may fall behind: then reads are refused beyond a limit, and everything else continues.
+ * The lag of the read model behind the log, as time. Until the read model has caught up once, after a start or during a
+ * rebuild, it answers no reads and the gateway is not ready: lists would be empty, and every token unknown. Later,
+ * reads are refused while the lag is above a limit, and all other calls continue.
  */
 import { type Clock, pause } from "@trainyard/kernel";
 import { type Logger, type View } from "@trainyard/runtime";
@@ -11,7 +11,7 @@ export class Freshness {
   readonly #view: Pick<View, "position" | "caughtUpOnce" | "lag">;
   readonly #clock: Clock;
   readonly #logger: Logger;
-  /** Where the log ended at some time; the next end is looked at when the read model has reached this one. */
+  /** The end of the log at some time. The next end is read when the read model has reached this one. */
   #goal = { position: 0, atMs: 0 };
   #head = 0;
   #told = false;
@@ -22,19 +22,19 @@ export class Freshness {
     this.#logger = logger;
   }
 
-  /** Age of the log position that the read model has not reached yet; 0 when it keeps up. */
+  /** The age of the log's end that the read model has not reached; 0 without a lag. */
   get behindMs(): number {
     const { position, atMs } = this.#goal;
     return this.#view.position >= position ? 0 : this.#clock.monotonicMs() - atMs;
   }
 
-  /** Null once the read model has caught up, else why the gateway is not ready. */
+  /** Returns why the gateway is not ready; null once the read model has caught up. */
   unready(): string | null {
     if (this.#view.caughtUpOnce) return null;
     return `the read model is being built from the log (${this.#progress()}); runs continue in the meantime: try again later`;
   }
 
-  /** Null where the read model may be read, else why not. */
+  /** Returns why the read model must not be read; null if it may be. */
   unreadable(): string | null {
     const unready = this.unready();
     if (unready !== null) return unready;
@@ -50,11 +50,11 @@ export class Freshness {
     return `${position} of ${head} events, ${percent} %`;
   }
 
-  /** Looks at the log's end now and then, until the signal aborts; says so when reads begin and end to be refused. */
+  /** Measures the lag at intervals until the signal aborts, and logs when reads start and stop to be refused. */
   async run(signal: AbortSignal): Promise<void> {
     while (!signal.aborted) {
       await this.#look().catch((error: unknown) => {
-        // The read itself fails when the database is away.
+        // While the database is unavailable, the reads themselves fail and report it.
         this.#logger.debug({ err: error }, "lag_unknown");
       });
       await pause(this.#clock, gatewayLimits.lagCheckMs, signal);
@@ -67,7 +67,7 @@ export class Freshness {
     if (lag === null) return;
     this.#head = this.#view.position + lag;
     const goal = this.#goal.position;
-    // After a rewind of the log its earlier end is no goal any more.
+    // After a rewind the log's former end can never be reached.
     const isGone = this.#head < goal;
     if (this.#view.position >= goal || isGone) this.#goal = { position: this.#head, atMs };
     const lags = this.behindMs > gatewayLimits.readLagMsMax;

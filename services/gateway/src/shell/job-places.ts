@@ -1,8 +1,8 @@
 import type { Pool } from "pg";
 
 /**
- * Returns, by experiment, how many others with a waiting run are ahead of it in its pool. An experiment without a
- * waiting run is in no queue.
+ * Returns, by experiment, the number of other experiments with a waiting run that are ahead of it in its pool. An
+ * experiment without a waiting run is left out.
  */
 export async function jobsAhead(
   pool: Pool,

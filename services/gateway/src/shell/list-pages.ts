@@ -14,17 +14,17 @@ export type ListQuery = {
   readonly scope: string;
   readonly filter: Filter | null;
   readonly order: ListOrder;
-  /** The time that relative times of the filter count from. */
+  /** The time that relative times in the filter count from. */
   readonly nowMs: number;
   /** Columns whose value depends on more than the row, as SQL. */
   readonly columns: Readonly<Record<string, string>>;
-  /** Those whose deletion may be taken back, in the place of those that are there. */
+  /** Whether the list has the deleted rows that can be restored, instead of the existing ones. */
   readonly deleted?: boolean;
 };
 
 export type ListTotal = { readonly rows: number; readonly isEstimate: boolean };
 
-/** The query took longer than it may. The term is what cost it, as it was written; null where there is no filter. */
+/** A list query exceeded its time limit. `term` is the filter's slowest condition; null without a filter. */
 export class ListTooSlow extends Error {
   override readonly name = "ListTooSlow";
   readonly term: string | null;
@@ -39,8 +39,8 @@ const attributes = "gateway.attributes";
 const tableOf = ({ table }: ListSpec): string => `gateway.${table}`;
 
 /**
- * Places of rows behind another, at most `limit`. Throws ListTooSlow, and a FilterError where the filter does not fit
- * the list.
+ * Returns the places of at most `limit` rows after another place. Throws ListTooSlow, or a FilterError if the filter
+ * does not fit the list.
  */
 export async function listPlaces(
   pool: Pool,
@@ -94,7 +94,7 @@ function whereOf(
   return { scope, sql: `r.scope = ${scope} and ${there}${condition}` };
 }
 
-/** Those of the ids that are in the list. */
+/** Returns those of the ids that are in the list. */
 export async function rowsAmong(
   pool: Pool,
   query: Omit<ListQuery, "order">,
@@ -113,7 +113,7 @@ export async function rowsAmong(
   });
 }
 
-/** Ids of a scope's rows, at most `limit`; without a state those in any. */
+/** Returns the ids of at most `limit` rows in a scope; a null state means any state. */
 export async function idsInState(
   pool: Pool,
   list: ListSpec,
@@ -128,7 +128,7 @@ export async function idsInState(
   return rows.map(({ id }) => id);
 }
 
-/** How many rows the whole list has: counted up to a limit, beyond it what PostgreSQL expects. */
+/** Counts the rows of the whole list up to a limit; beyond it returns PostgreSQL's estimate. */
 export async function countRows(pool: Pool, query: ListQuery): Promise<ListTotal> {
   return inTime(pool, query, async (client) => {
     const values = new SqlValues();
@@ -181,7 +181,7 @@ async function inTime<Result>(
 const isCanceled = (error: unknown): boolean =>
   error instanceof Error && "code" in error && error.code === "57014";
 
-/** The term that PostgreSQL expects to cost most when it is looked for alone. */
+/** Returns the term that PostgreSQL estimates as the most expensive one. */
 async function costliestTerm(pool: Pool, query: ListQuery): Promise<string | null> {
   if (query.filter === null) return null;
   return inTransaction(pool, async (client) => {
@@ -197,7 +197,7 @@ async function costliestTerm(pool: Pool, query: ListQuery): Promise<string | nul
   });
 }
 
-/** Attributes of rows by id, as values of JSON. */
+/** Returns the attributes of rows by id, as JSON values. */
 export async function attributeValues(
   pool: Pool,
   { kind }: ListSpec,
@@ -214,7 +214,7 @@ export async function attributeValues(
   );
   for (const { id, name, number, text } of rows) {
     const values = found.get(id) ?? {};
-    // A Struct has no infinities.
+    // A protobuf Struct cannot hold infinities, so they are texts.
     values[name] =
       number === null || Number.isFinite(number) ? (number ?? text ?? "") : String(number);
     found.set(id, values);

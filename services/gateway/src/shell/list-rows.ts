@@ -1,4 +1,4 @@
-/** Writes the tables of lists: a row for each document that is in a list, and its attributes. */
+/** Writes the tables of lists: a row for each document that is in a list, and the rows of its attributes. */
 import type { Pool, PoolClient } from "pg";
 import type { Attribute } from "../core/lists/attributes.ts";
 import type { ListField, ListSpec } from "../core/lists/list-spec.ts";
@@ -9,7 +9,7 @@ import type { DocumentRow, DocumentSet } from "../core/views/documents.ts";
 type Queryable = Pick<Pool | PoolClient, "query">;
 type Names = (table: string) => string;
 
-/** Tables of lists, besides that of attributes. */
+/** The tables of lists, without the table of attributes. */
 export const listTables: readonly string[] = Object.values(lists).map(({ table }) => table);
 export const attributesTable = "attributes";
 
@@ -87,7 +87,7 @@ async function writeRows(
 const columnsOf = (list: ListSpec): readonly ListField<never>[] =>
   list.fields.filter(({ column }) => column !== "ordinal");
 
-/** The columns from which PostgreSQL makes a row. */
+/** Returns the columns of a row. */
 function valuesOf(
   list: ListSpec,
   { id, parent, ordinal, doc }: DocumentRow,
@@ -102,7 +102,7 @@ function valuesOf(
   for (const { column, value, anyCase = false } of columnsOf(list)) {
     const found = value(doc as never);
     const text = typeof found === "string" ? indexedText(found) : null;
-    // JSON writes null for a number that is not finite.
+    // A number that is not finite would become null in JSON, so it is passed as text.
     values[column] = text === null ? (found ?? null) : anyCase ? text.toLowerCase() : text;
   }
   return values;
@@ -144,7 +144,7 @@ async function writeAttributes(
   );
 }
 
-/** Each name once: metrics and hyperparameters come from two lists. */
+/** Keeps each name once, because metrics and hyperparameters come from two lists. */
 function attributesOf({ attributes }: ListSpec, { doc }: DocumentRow): readonly Attribute[] {
   const all = attributes === null ? [] : attributes(doc as never);
   return [...new Map(all.map((one) => [one.name, one])).values()];

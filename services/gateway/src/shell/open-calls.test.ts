@@ -12,7 +12,7 @@ const caller = (token: string, more: Partial<UserCaller> = {}): UserCaller => ({
 const inSession = (digest: string) =>
   caller("t", { session: { digest, token: "t", expiresAtMs: 0 } });
 
-/** Tokens that are not revoked, and sessions that are open. */
+/** Simulated tokens and sessions, by which calls are admitted. */
 class Door {
   readonly clock = new ManualClock();
   readonly revoked = new Set<string>();
@@ -28,7 +28,7 @@ class Door {
   touch = (digests: readonly string[]): ReadonlySet<string> =>
     new Set(digests.filter((digest) => !this.endedSessions.has(digest)));
 
-  /** Waits until one look is over. */
+  /** Waits until one check of all streams is done. */
   async look(): Promise<void> {
     const stop = new AbortController();
     const running = this.calls.run(createLogger("gateway", "silent"), stop.signal);
@@ -40,7 +40,7 @@ class Door {
   }
 }
 
-test("a revoked token ends its own streams, and no stream of the same user's other token", async () => {
+test("a revoked token ends its streams, and no stream of another token of the same user", async () => {
   const { calls } = new Door();
   const [one, two] = [await calls.open(caller("t1")), await calls.open(caller("t2"))];
   calls.observed({ type: "trainyard.token.issued.v1", stream: "token-t2" });
@@ -48,7 +48,7 @@ test("a revoked token ends its own streams, and no stream of the same user's oth
   expect([one.signal.aborted, two.signal.aborted]).toEqual([true, false]);
 });
 
-test("a stream that is closed is forgotten", async () => {
+test("a closed stream is forgotten", async () => {
   const { calls } = new Door();
   const one = await calls.open(caller("t1"));
   one[Symbol.dispose]();
@@ -56,7 +56,7 @@ test("a stream that is closed is forgotten", async () => {
   expect(one.signal.aborted).toBe(false);
 });
 
-test("no stream opens for a token or a session that ended while the request's body came", async () => {
+test("no stream opens for a token or a session that ended while the request's body arrived", async () => {
   const door = new Door();
   door.revoked.add("t1");
   door.endedSessions.add("ended");
@@ -67,7 +67,7 @@ test("no stream opens for a token or a session that ended while the request's bo
   await door.calls.open(inSession("open"));
 });
 
-test("a revocation that was not heard ends the token's streams, those of sessions as well, within the time of a look", async () => {
+test("a missed revocation ends the streams of the token and its sessions at the next check", async () => {
   const door = new Door();
   const one = await door.calls.open(caller("t1"));
   const [two, three] = [
@@ -79,7 +79,7 @@ test("a revocation that was not heard ends the token's streams, those of session
   expect([one, two, three].map(({ signal }) => signal.aborted)).toEqual([true, false, true]);
 });
 
-test("a token that expires and a session that another replica ended end their streams within the time of a look", async () => {
+test("an expired token, and a session that another replica ended, end their streams at the next check", async () => {
   const door = new Door();
   const { calls, clock } = door;
   const expires = await calls.open(caller("t1", { tokenExpiresAtMs: clock.nowMs() + 1 }));
@@ -91,7 +91,7 @@ test("a token that expires and a session that another replica ended end their st
   door.touch = (digests) => {
     if (digests.includes("new")) return new Set(digests);
     expect(digests.toSorted()).toEqual(["ended", "lives"]);
-    // Opened while the database was asked: nothing is known of it.
+    // The stream opens during the database query, whose result does not include it.
     later.push(calls.open(inSession("new")));
     return new Set(["lives"]);
   };

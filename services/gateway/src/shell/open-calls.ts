@@ -1,8 +1,8 @@
 /**
- * The streams that are open, each with its caller: a stream ends with the token or the session that opened it. A
- * revocation is heard from the log, in every replica; that a token has expired, or that another replica ended a
- * session, is looked for. A request is authenticated by its headers, and its body may come much later: so its caller is
- * checked again as the stream opens, and a token that was revoked unheard is looked for, too.
+ * The open streams with their callers: a stream ends with the token or session that opened it. Every replica sees
+ * revocations in the log. Expired tokens, and sessions that another replica ended, are found by a check at intervals. A
+ * request is authenticated by its headers, but its body may arrive much later. So the caller is checked again when the
+ * stream opens, and the interval check also finds missed revocations.
  */
 import { shortNameOf } from "@trainyard/contracts";
 import type { StoredEvent } from "@trainyard/event-log";
@@ -14,7 +14,7 @@ import { gatewayLimits } from "../limits.ts";
 import type { Sessions } from "./sessions.ts";
 
 export type OpenCall = Disposable & {
-  /** Aborts when the caller is not admitted any more. */
+  /** Aborts when the caller's token or session has ended. */
   readonly signal: AbortSignal;
 };
 
@@ -34,10 +34,10 @@ export class OpenCalls {
     this.#deps = deps;
   }
 
-  /** Knows of a stream until it is disposed. Throws a Problem of 401 for a caller that is not admitted any more. */
+  /** Registers a stream until it is disposed. Throws a Problem of 401 if the caller's token or session has ended. */
   async open(caller: Caller): Promise<OpenCall> {
     const one = { caller, ended: new AbortController() };
-    // First known, then checked: a revocation in between is heard.
+    // The stream is registered before the check, so that a revocation in between ends it.
     this.#open.add(one);
     try {
       await this.#check(caller);
@@ -60,7 +60,7 @@ export class OpenCalls {
     this.#end((one) => sessionOf(one) === digest);
   }
 
-  /** Now and then until the signal aborts. A session with an open stream counts as used. */
+  /** Checks all streams at intervals until the signal aborts. A session with an open stream counts as used. */
   async run(logger: Logger, signal: AbortSignal): Promise<void> {
     const { clock } = this.#deps;
     while (!signal.aborted) {
@@ -90,7 +90,7 @@ export class OpenCalls {
       const digest = sessionOf(one);
       return digest !== undefined && held.has(digest) && !alive.has(digest);
     });
-    // Last: the read model may be unable to say.
+    // The tokens are checked last, because the read model may be unavailable.
     for (const id of known([...this.#open].map(tokenOf))) {
       const token = await this.#deps.token(id);
       if (token === undefined || token.revoked) this.#end((one) => tokenOf(one) === id);

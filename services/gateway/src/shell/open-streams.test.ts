@@ -3,7 +3,7 @@ import { OpenStreams } from "./open-streams.ts";
 
 const topics = { topicsOfOneMax: 2, topicsOfAllMax: 3 };
 
-test("streams are bounded for each caller and for all, and one that closes makes room", () => {
+test("streams are limited per caller and in total, and a closed stream makes room", () => {
   const streams = new OpenStreams({ ofOneMax: 2, ofAllMax: 3, ...topics });
   const first = streams.open("ada");
   streams.open("ada");
@@ -15,7 +15,7 @@ test("streams are bounded for each caller and for all, and one that closes makes
   expect(() => streams.open("ada")).toThrow("a gateway has at most 3 such streams");
 });
 
-test("topics are bounded for each caller and for all, each counted once for a caller", () => {
+test("topics are limited per caller and in total, and a caller's repeated topic counts once", () => {
   const streams = new OpenStreams({ ofOneMax: 9, ofAllMax: 9, ...topics });
   for (const caller of ["ada", "ada", "grace"]) streams.open(caller);
   const first = streams.openTopics("ada", ["a", "b"]);
@@ -28,7 +28,7 @@ test("topics are bounded for each caller and for all, each counted once for a ca
     "a gateway has at most 3 topics that are watched",
   );
   first[Symbol.dispose]();
-  // The other stream has b still.
+  // The other stream of the caller still has topic b.
   streams.openTopics("ada", ["c"]);
   expect(() => streams.openTopics("ada", ["d"])).toThrow(
     "one caller watches at most 2 distinct topics",

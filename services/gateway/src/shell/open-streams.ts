@@ -1,18 +1,18 @@
-/** Counts streams that are open and their topics, and bounds both for each caller and for all together. */
+/** Counts open streams and their topics, and limits both per caller and in total. */
 import { Problem } from "../http/problem.ts";
 
 export type StreamBounds = {
   readonly ofOneMax: number;
   readonly ofAllMax: number;
-  /** Distinct topics of all streams of a caller. */
+  /** The most distinct topics of one caller's streams. */
   readonly topicsOfOneMax: number;
-  /** The same, of all callers together. */
+  /** The most topics of all callers; a topic counts once per caller. */
   readonly topicsOfAllMax: number;
 };
 
 type Caller = {
   streams: number;
-  /** The number of streams by the key of their topic. */
+  /** The number of the caller's streams by the key of their topic. */
   readonly topics: Map<string, number>;
 };
 
@@ -26,10 +26,7 @@ export class OpenStreams {
     this.#bounds = bounds;
   }
 
-  /**
-   * Counts one until it is disposed. Throws a Problem of 429 where the caller, or all together, have as many as they
-   * may.
-   */
+  /** Counts a stream until it is disposed. Throws a Problem of 429 at the limit of the caller or of the gateway. */
   open(caller: string): Disposable {
     const { ofOneMax, ofAllMax } = this.#bounds;
     const own = this.#callers.get(caller) ?? { streams: 0, topics: new Map() };
@@ -49,7 +46,10 @@ export class OpenStreams {
     };
   }
 
-  /** The same for the topics of an open stream of the caller. A topic that several of its streams have counts once. */
+  /**
+   * Counts the topics of a caller's stream until they are disposed. A topic of several streams of the caller counts
+   * once.
+   */
   openTopics(caller: string, keys: readonly string[]): Disposable {
     const { topicsOfOneMax, topicsOfAllMax } = this.#bounds;
     const { topics } = this.#callers.get(caller) ?? { topics: new Map<string, number>() };

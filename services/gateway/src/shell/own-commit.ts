@@ -1,7 +1,7 @@
 import type { CommitIdentity } from "@trainyard/runtime";
 import type { RequestContext } from "../http/request-context.ts";
 
-/** Returns the identity of a commit to the gateway's own streams. */
+/** Returns the identity of a commit to a stream of the gateway. */
 export function ownCommit(context: RequestContext, workspace = ""): CommitIdentity {
   return {
     commitId: context.commitId,

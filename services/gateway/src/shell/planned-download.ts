@@ -6,7 +6,7 @@ export type OpenedDownload = {
   readonly content: AsyncIterable<Uint8Array>;
 };
 
-/** Begins to read a file of an object store. Throws where the store does not answer with it. */
+/** Opens a file of an object store by its planned URL. Throws if the store does not return the file. */
 export async function openPlanned(
   path: string,
   { url, method, headers }: Plain<PlannedRequest>,

@@ -1,10 +1,12 @@
 import type { StoredEvent } from "@trainyard/event-log";
 
-/** Wakes those who wait for something new on a stream, or anywhere. */
+/** Wakes those who wait for the next event of a stream, or of the log. */
 export class PositionSignal {
   readonly #waiting = new Map<string, AbortController>();
 
-  /** Aborts at the next event of the stream (or of any, for "*"). Ask before looking at the state. */
+  /**
+   * Returns a signal that aborts at the next event of the stream, or of any for "*". Call it before reading the state.
+   */
   next(stream: string): AbortSignal {
     const known = this.#waiting.get(stream);
     if (known !== undefined) return known.signal;

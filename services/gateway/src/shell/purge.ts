@@ -1,8 +1,7 @@
 /**
- * Deletes stored contents that nothing names any more: code, submission and packages of experiments that were deleted
- * for good, and code of versions that were removed. The position up to which the log was read moves after their files
- * are gone, so that after a crash the same is done again. Every replica looks: whatever two of them do at once, only
- * one decides.
+ * Deletes stored contents that nothing names: code, submission and packages of experiments that were deleted for good,
+ * and code of removed versions. The cursor moves after their files are deleted, so a crash repeats the work. Every
+ * replica does this; of two concurrent decisions only one is made.
  */
 import { decodeEvent } from "@trainyard/contracts";
 import type { StoredEvent } from "@trainyard/event-log";
@@ -25,13 +24,13 @@ const read = { names: [], beginnings: ["experiment-", "model-"] };
 export function purgeLoop(backend: Backend, isReady: () => boolean): EffectLoop {
   return new EffectLoop("purge", backend.parts, async (signal) => {
     while (!signal.aborted && isReady() && (await purge(backend))) {
-      // There is more to read.
+      // Each call of purge reads one page.
     }
     return gatewayLimits.purgePauseMs;
   });
 }
 
-/** One page of the log. Gives whether there is more to read. */
+/** Processes one page of the log. Returns whether more is left. */
 export async function purge(backend: Backend): Promise<boolean> {
   const { log } = backend.parts;
   const from = await positionOf(backend, await log.head());
@@ -47,7 +46,7 @@ export async function purge(backend: Backend): Promise<boolean> {
   return scannedTo >= from + window;
 }
 
-/** The contents that an event may have left unused. */
+/** Returns the contents that an event may have left unused. */
 async function freedBy(backend: Backend, stored: StoredEvent): Promise<readonly Content[]> {
   const event = decodeEvent(stored);
   if (event.type === "ExperimentDeleted") return namedBy(backend, idOf(stored.stream));
@@ -59,7 +58,7 @@ async function freedBy(backend: Backend, stored: StoredEvent): Promise<readonly 
   return codeDigest === "" ? [] : [{ folder: "contexts", digest: codeDigest }];
 }
 
-/** All that the streams of an experiment name. */
+/** Returns all contents that the streams of an experiment name. */
 async function namedBy({ parts }: Backend, experiment: string): Promise<readonly Content[]> {
   const found = new Map<string, Content>();
   const add = (content: Content) => found.set(contentId(content), content);
@@ -87,7 +86,7 @@ async function isUsed(backend: Backend, content: Content, position: number): Pro
   });
 }
 
-/** From the beginning where the log has been restored to before that: deleting again harms nothing. */
+/** Returns the cursor. After a restore of the log to an earlier position it is 0: repeated deletions are harmless. */
 async function positionOf({ parts }: Backend, head: number): Promise<number> {
   const text = "select position::float8 as position from gateway.purged";
   const { rows } = await parts.pool.query<{ readonly position: number }>(text);

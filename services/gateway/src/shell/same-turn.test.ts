@@ -2,7 +2,7 @@ import { setImmediate } from "node:timers/promises";
 import { expect, test } from "vitest";
 import { SameTurn } from "./same-turn.ts";
 
-test("the same question of one turn is asked once, and again in a later turn while it is under way", async () => {
+test("equal questions of one turn of the event loop are asked once, and again in a later turn", async () => {
   const same = new SameTurn<number>();
   const ends: (() => void)[] = [];
   const ask = async (): Promise<number> => {

@@ -1,6 +1,6 @@
 /**
- * One answer for all who ask the same in one turn of the event loop, such as followers that one announcement wakes. Not
- * for longer: who asks later may know of something that the question under way does not.
+ * Shares one answer among equal questions of one turn of the event loop, such as those of followers that one
+ * announcement wakes. A question of a later turn is asked again, because its caller may know of newer data.
  */
 export class SameTurn<Answer> {
   readonly #asked = new Map<string, Promise<Answer>>();

@@ -7,16 +7,16 @@ import { gatewayLimits } from "../limits.ts";
 
 export type PictureAsked = {
   readonly experiment: string;
-  /** 0 for the latest. */
+  /** The version of the search; 0 for the latest. */
   readonly version: number;
-  /** The number of the first trial, and how many from it. */
+  /** The number of the first trial; `trials` is the number of trials. */
   readonly from: number;
   readonly trials: number;
 };
 
 /**
- * Pictures of searches, made from the log when one is asked for. The last pages are kept: the next version of the same
- * page costs its new events only, an earlier version is read from the first event.
+ * Draws pictures of searches from the log on request. The last pages are kept: the next version of a page reads only
+ * its new events, while an earlier version is read from the first event.
  */
 export class SearchPictures {
   readonly #log: EventLog;
@@ -36,12 +36,12 @@ export class SearchPictures {
     const { experiment, from, trials } = asked;
     const key = `${experiment} ${from} ${trials}`;
     const before = this.#known.get(key)?.record ?? Promise.resolve(null);
-    // The picture is drawn before the next caller moves the record on.
+    // The picture is drawn before the next caller advances the record.
     const drawn = before.then(async (known) => {
       const record = await this.#recordAt(asked, known);
       return { record, picture: record.picture() };
     });
-    // A record that could not be read to its end is made again.
+    // A record whose read failed is not kept.
     const kept = drawn.then(
       ({ record }) => record,
       () => null,
@@ -62,7 +62,7 @@ export class SearchPictures {
       const size = Math.min(gatewayLimits.searchEventsPage, left);
       if (size === 0) return record;
       const page = await this.#log.read(stream, record.version, size);
-      // Every event of a search's stream is one of a search.
+      // The cast is safe: a search's stream has only search events.
       for (const event of page) record.add(decodeEvent(event) as SearchEvent, event.timeMs);
       if (page.length < size) return record;
     }

@@ -5,9 +5,7 @@ import { type SearchEvent, SearchRecord } from "@trainyard/search";
 import { LRUCache } from "lru-cache";
 import { gatewayLimits } from "../limits.ts";
 
-/**
- * The records of searches that analyses are made from: read from the log when one is asked for, and brought up to date.
- */
+/** The records of searches for analyses. They are read from the log on request, and kept for later versions. */
 export class SearchRecords {
   readonly #log: EventLog;
   readonly #known = new LRUCache<string, { record: Promise<SearchRecord> }>({
@@ -19,7 +17,8 @@ export class SearchRecords {
   }
 
   /**
-   * Returns the record at the log's head. Two callers at once wait for one another, so that no event is applied twice.
+   * Returns the record at the log's head. Concurrent callers run one after the other, so that no event is applied
+   * twice.
    */
   async of(experiment: string): Promise<SearchRecord> {
     const known = this.#known.get(experiment);
@@ -34,7 +33,7 @@ export class SearchRecords {
     const stream = streamName("search", experiment);
     for (;;) {
       const page = await this.#log.read(stream, record.version, gatewayLimits.searchEventsPage);
-      // Every event of a search's stream is one of a search.
+      // The cast is safe: a search's stream has only search events.
       for (const event of page) record.add(decodeEvent(event) as SearchEvent, event.timeMs);
       if (page.length < gatewayLimits.searchEventsPage) return record;
     }

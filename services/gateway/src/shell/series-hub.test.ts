@@ -16,7 +16,7 @@ const topic: SeriesTopic = {
   names: [],
 };
 
-/** A store of texts, one a page. */
+/** A simulated store with one text per page. */
 function stage(texts: readonly (string | Error)[]) {
   let tails = 0;
   const hub = new SeriesHub(
@@ -41,7 +41,7 @@ function stage(texts: readonly (string | Error)[]) {
 
 const first = { position: "0", epoch: "e" };
 
-test("a watcher that reads too slowly is cut off, and one beside it gets everything", async () => {
+test("a watcher that reads too slowly is disconnected, and another one gets everything", async () => {
   const half = "x".repeat(gatewayLimits.watchQueuedCharactersMax / 2);
   const { hub, tails } = stage([half, half, half, "end"]);
   const stop = new AbortController();
@@ -57,11 +57,11 @@ test("a watcher that reads too slowly is cut off, and one beside it gets everyth
   expect(texts).toEqual([half, half, half, "end"]);
   await expect(slow.frames(stop.signal).next()).rejects.toMatchObject({ code: "unavailable" });
   joined[Symbol.dispose]();
-  // The loop ends with its last watcher.
+  // The loop of the topic ends with its last watcher.
   while (tails() > 0) await new Promise(setImmediate);
 });
 
-test("a page that cannot be read holds up no watcher at another place, and no other source", async () => {
+test("a page that cannot be read delays no watcher at another place, and no other topic", async () => {
   const { hub } = stage(["begun", new Error("too large"), "later", "end"]);
   const stop = new AbortController();
   const max = gatewayLimits.watchQueuedCharactersMax;

@@ -1,7 +1,7 @@
 /**
- * Follows points and lines for all watchers of this gateway: one loop for each distinct topic, for as long as somebody
- * watches it. Each watcher has its own place; the loop reads the page after each distinct place, and encodes it once
- * for all who are there. Announcements on the bus only shorten the wait for the next look: what is read is the store.
+ * Follows points and lines for all watchers of this gateway, with one loop per distinct topic. Each watcher has its
+ * place in the series. The loop reads the page after each distinct place, and encodes it once for all watchers there.
+ * Pages are read from the store; announcements on the bus only shorten the wait.
  */
 import { type Clock, pause } from "@trainyard/kernel";
 import type { Logger } from "@trainyard/runtime";
@@ -19,12 +19,13 @@ import { type Frame, readsTooSlowly, type WatchQueue } from "./watch-queue.ts";
 
 export interface SeriesReader {
   /**
-   * The text of a frame with everything after a place, empty for nothing. Without a place: no text, the latest place.
+   * Returns the frame with all items after a place, and the next place; an empty text means no items. Without a place
+   * it returns the latest place.
    */
   look(topic: SeriesTopic, after: Place | null): Promise<SeriesLook>;
-  /** Wakes when something of the topic was stored; at most once each, and lost while the bus is away. */
+  /** Calls `wake` when an item of the topic was stored. A call may be missed while the bus is unavailable. */
   tail(topic: SeriesTopic, wake: () => void): Promise<AsyncDisposable>;
-  /** The text of a frame that makes a client read the series again. */
+  /** Returns the frame that makes a client read the series again. */
   reset(topic: SeriesTopic, reason: string): string;
 }
 
@@ -55,7 +56,7 @@ export class SeriesHub {
     this.#reader = reader;
   }
 
-  /** The latest place; null while the store does not answer. */
+  /** Returns the latest place; null while the store does not answer. */
   async now(caller: string, topic: SeriesTopic): Promise<Place | null> {
     return this.#turns
       .run(caller, () => this.#reader.look(topic, null))
@@ -65,7 +66,9 @@ export class SeriesHub {
       );
   }
 
-  /** The next page after a place. A place that the store does not have any more is reset, to the latest one. */
+  /**
+   * Returns the next page after a place. If the store does not have the place, it returns a reset to the latest place.
+   */
   async page(caller: string, topic: SeriesTopic, after: Place | null): Promise<SeriesPage> {
     return this.#turns.run(caller, () => this.#readPage(topic, after));
   }
@@ -78,19 +81,19 @@ export class SeriesHub {
         : [{ text, mark: { of: "series", name: topic.name, place } }];
     const found = await this.#following(topic, after);
     if (typeof found !== "string") return { ...found, frames: frames(found.text, found.place) };
-    // First the place, then the frame: what the client lists afterwards has everything up to it.
+    // The place is read before the frame is made: what the client lists afterwards then includes everything up to it.
     const { next } = await reader.look(topic, null);
     return { frames: frames(reader.reset(topic, found), next), place: next, more: false };
   }
 
-  /** The frame after a place, or a sentence that says why there can be none. */
+  /** Returns the frame after a place, or a sentence that says why the topic must be reset. */
   async #following(topic: SeriesTopic, after: Place | null) {
     const another = "the store has another history";
     if (after !== null && isLost(after)) return another;
     try {
       const { text, next, more } = await this.#reader.look(topic, after);
       if (after !== null && !isSameHistory(after, next)) return another;
-      // An experiment of which nothing is stored does not know the history.
+      // A store without items of the experiment returns no epoch.
       const place = next.epoch === "" ? { ...next, epoch: after?.epoch ?? "" } : next;
       return { text, place, more };
     } catch (error) {
@@ -99,7 +102,9 @@ export class SeriesHub {
     }
   }
 
-  /** Puts what comes after a place into a queue, until it is disposed of. Without a place: what comes from now on. */
+  /**
+   * Puts all frames after a place into a queue until it is disposed; without a place, all frames from the present on.
+   */
   join(caller: string, topic: SeriesTopic, place: Place | null, queue: WatchQueue): Disposable {
     const feed = this.#feeds.get(topic.key) ?? this.#begin(topic);
     const follower: Follower = { caller, queue, place };
@@ -127,7 +132,7 @@ export class SeriesHub {
     const { seriesPollMs, seriesQuietMs, pointLookMs, watchRetryMs } = gatewayLimits;
     let waitMs: number = seriesPollMs;
     let tail: AsyncDisposable | null = null;
-    // The first watcher joins in this turn.
+    // The first watcher is added in this turn of the event loop.
     await Promise.resolve();
     while (feed.followers.size > 0) {
       const woken = new AbortController();
@@ -136,7 +141,7 @@ export class SeriesHub {
         tail ??= await this.#reader.tail(feed.topic, () => feed.wake());
         const { isNews, isBehind } = await this.#tell(feed);
         if (isBehind) continue;
-        // Reports that come one by one are read together.
+        // The pause lets single reports be read together.
         await pause(clock, pointLookMs);
         await pause(clock, waitMs, woken.signal);
         waitMs =
@@ -154,8 +159,8 @@ export class SeriesHub {
   }
 
   /**
-   * To the watchers of each place the page after it. Those who are at the end share a place, and so one look. A page
-   * that does not come is asked for again, and holds up nobody at another place.
+   * Sends the next page to the watchers of each place. Watchers at the end share a place, and so one query. A failed
+   * page is queried again, and delays no watcher at another place.
    */
   async #tell({ topic, followers }: Feed) {
     const byPlace = Map.groupBy(followers, ({ place }) => JSON.stringify(place));
@@ -178,7 +183,7 @@ export class SeriesHub {
         failures.push(error);
       }
     }
-    // Those who are behind read on first; the failure comes again with their last page.
+    // Watchers that are behind continue first; the failure repeats with their last page.
     if (failures.length > 0 && !isBehind) throw failures[0];
     return { isNews, isBehind };
   }

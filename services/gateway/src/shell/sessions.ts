@@ -1,10 +1,10 @@
 /**
- * Sessions of browsers and the codes that open one. A secret is 32 random bytes, given out once; its row has the
- * SHA-256.
+ * Sessions of browsers, and the codes that open a session. Both are secrets of 32 random bytes. A secret is returned
+ * once, and its row has only the SHA-256.
  *
  *   code ──redeemed once, within 10 minutes──► session ──12 h unused, or signed out──► (none)
  *
- * A session names its token; each request checks again whether that token is valid.
+ * A session refers to its token, and each request checks again whether that token is valid.
  */
 import { randomBytes } from "node:crypto";
 import { assert } from "@trainyard/kernel";
@@ -13,9 +13,9 @@ import { digestOfSecret } from "../http/caller.ts";
 import { gatewayLimits } from "../limits.ts";
 
 export type OpenSession = {
-  /** Names the row. */
+  /** The key of the session's row: the SHA-256 of its secret. */
   readonly digest: string;
-  /** The id of a token. */
+  /** The id of the session's token. */
   readonly token: string;
   readonly expiresAtMs: number;
 };
@@ -24,7 +24,7 @@ export type Secret = { readonly secret: string; readonly expiresAtMs: number };
 
 const { sessionIdleHours: idleHours } = gatewayLimits;
 
-/** The end of a session that is used now and not again, in milliseconds since 1970. */
+/** SQL for the end of a session without further use, in milliseconds since 1970. */
 const endMs = "(extract(epoch from now() + make_interval(hours => $2)) * 1000)::float8";
 
 export class Sessions {
@@ -35,25 +35,25 @@ export class Sessions {
     this.#pool = pool;
   }
 
-  /** Reads the cluster's id; once, after the migrations. */
+  /** Reads the cluster's id once, after the migrations. */
   async prepare(): Promise<void> {
     const { rows } = await this.#pool.query<{ id: string }>("select id from gateway.cluster");
     this.#cluster = rows[0]?.id ?? "";
   }
 
-  /** Twelve hexadecimal digits. */
+  /** The cluster's id: twelve hexadecimal digits. */
   get clusterId(): string {
     return this.#cluster;
   }
 
-  /** Opens a session of a token; the oldest one of the token goes where there are too many. */
+  /** Opens a session of a token. If the token has too many, the one with the oldest use ends. */
   async open(token: string): Promise<Secret> {
     const opened = await this.#open("select $3::text as token", token);
     assert(opened !== undefined, "a session of a token is opened");
     return opened;
   }
 
-  /** Opens a session for the token that a statement names, if it does; the statement has one parameter, $3. */
+  /** Opens a session for the token that a statement returns, if it returns one; its only parameter is $3. */
   async #open(tokenOf: string, parameter: string): Promise<Secret | undefined> {
     const secret = newSecret();
     const { rows } = await this.#pool.query<{ ends: number }>(
@@ -68,7 +68,7 @@ export class Sessions {
     return rows[0] === undefined ? undefined : { secret, expiresAtMs: rows[0].ends };
   }
 
-  /** The open session with this secret, which counts as used now. */
+  /** Returns the open session with this secret, and marks it as used. */
   async find(secret: string): Promise<OpenSession | undefined> {
     if (!secretPattern.test(secret)) return undefined;
     const digest = digestOfSecret(secret);
@@ -84,7 +84,7 @@ export class Sessions {
     return { digest, token: row.token, expiresAtMs: row.ends };
   }
 
-  /** Those of these sessions that are open; they count as used now. */
+  /** Returns those of the sessions that are open, and marks them as used. */
   async touch(digests: readonly string[]): Promise<ReadonlySet<string>> {
     if (digests.length === 0) return new Set();
     const { rows } = await this.#pool.query<{ digest: string }>(
@@ -99,7 +99,7 @@ export class Sessions {
     await this.#pool.query("delete from gateway.sessions where digest = $1", [digest]);
   }
 
-  /** A code that opens one session of a token. */
+  /** Makes a code that opens one session of a token. */
   async newCode(token: string): Promise<Secret> {
     const secret = newSecret();
     const { rows } = await this.#pool.query<{ ends: number }>(
@@ -111,7 +111,7 @@ export class Sessions {
     return { secret, expiresAtMs: rows[0]?.ends ?? 0 };
   }
 
-  /** The token of a code; undefined for one that is unknown, used or too old. */
+  /** Returns the token of a code; undefined if the code is unknown, used or expired. */
   async tokenOfCode(code: string): Promise<string | undefined> {
     if (!secretPattern.test(code)) return undefined;
     const { rows } = await this.#pool.query<{ token: string }>(
@@ -121,7 +121,7 @@ export class Sessions {
     return rows[0]?.token;
   }
 
-  /** Opens the session of a code, which uses the code up, in one statement; undefined for one that opens none. */
+  /** Opens the session of a code and deletes the code, in one statement. Returns undefined if the code is invalid. */
   redeem(code: string): Promise<Secret | undefined> {
     return this.#open(
       "delete from gateway.session_codes where digest = $3 and expires_at > now() returning token",
@@ -129,7 +129,7 @@ export class Sessions {
     );
   }
 
-  /** Forgets what is over; called now and then. */
+  /** Deletes ended sessions and codes; it is called at intervals. */
   async sweep(): Promise<void> {
     await this.#pool.query(
       "delete from gateway.sessions where used_at < now() - make_interval(hours => $1)",
@@ -139,7 +139,7 @@ export class Sessions {
   }
 }
 
-/** The form of a secret of `newSecret`: a text of another form is in no row, and is not looked for. */
+/** The form of a secret. A text of another form is not looked up. */
 const secretPattern = /^[A-Za-z0-9_-]{43}$/;
 
 function newSecret(): string {

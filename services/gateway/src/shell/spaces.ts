@@ -1,4 +1,7 @@
-/** Workspaces and projects: their streams, and how they are found by their names, as far as the log is known here. */
+/**
+ * The streams of workspaces and projects, and how they are found by name. Reads use the cached folds, which may be
+ * behind the log.
+ */
 import { createHash } from "node:crypto";
 import type { Plain } from "@trainyard/contracts";
 import type { Place } from "@trainyard/contracts/commands";
@@ -46,7 +49,7 @@ export type Space = { readonly id: string; readonly name: string };
 
 export const defaults: Space = { id: defaultSpace, name: defaultSpace };
 
-/** The id of the stream that reserves a name. */
+/** Returns the id of the stream that reserves a name. */
 export function nameId(kind: "workspace" | "project", name: string, workspace = ""): string {
   return createHash("sha256")
     .update(nameKey(kind, name, workspace))
@@ -73,7 +76,7 @@ export async function findProject(
   throw new Problem(404, "project_not_found", detail);
 }
 
-/** Where something new is to come. Refused where that does not exist or is archived. */
+/** Returns the place for something new. Throws a Problem if the workspace or project does not exist or is archived. */
 export async function findPlace(
   backend: Backend,
   workspaceName: string,
@@ -91,7 +94,7 @@ export async function findPlace(
   };
 }
 
-/** The services that decide ask once more, on the stream as it is in their commit. */
+/** Throws a Problem if the space is archived. The service that decides checks this again, with a guard. */
 async function refuseArchived(
   { parts }: Backend,
   kind: "workspace" | "project",

@@ -1,4 +1,4 @@
-/** Submissions as they were made, stored by their digest. */
+/** Stores submissions unchanged, by their digest. */
 import { codecOf, type Plain } from "@trainyard/contracts";
 import { type SubmissionRecord, SubmissionRecordSchema } from "@trainyard/contracts/api";
 import type { Backend } from "./backend.ts";
@@ -15,7 +15,7 @@ export function storeSubmission(
   return storeText(backend, folder, codec.encode(record));
 }
 
-/** Undefined where none is stored. */
+/** Loads a submission; undefined if it is not stored. */
 export async function loadSubmission(
   backend: Backend,
   digest: string | undefined,

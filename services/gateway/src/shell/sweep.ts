@@ -2,10 +2,10 @@ import { type Clock, pause } from "@trainyard/kernel";
 import { type Logger } from "@trainyard/runtime";
 import { gatewayLimits } from "../limits.ts";
 
-/** A table whose rows are kept for a time. */
+/** A table whose old rows are deleted. */
 export type Swept = { readonly sweep: () => Promise<void> };
 
-/** Forgets old rows now and then, until the signal aborts. */
+/** Deletes old rows at intervals, until the signal aborts. */
 export async function sweep(
   tables: readonly Swept[],
   clock: Clock,

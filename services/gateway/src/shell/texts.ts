@@ -1,4 +1,4 @@
-/** Texts that an event names by their digest, stored beside the model code. */
+/** Texts that an event names by digest. They are stored like model code. */
 import { createHash } from "node:crypto";
 import { assert } from "@trainyard/kernel";
 import type { Content, ContentFile } from "@trainyard/runtime";
@@ -7,7 +7,7 @@ import { readContent, storeContent } from "./contents.ts";
 
 type Folder = Content["folder"];
 
-/** The file that it is stored in. The same text has the same one. */
+/** Stores a text and returns its file. Equal texts have the same file. */
 export async function storeText(
   { parts }: Backend,
   folder: Folder,
@@ -20,7 +20,7 @@ export async function storeText(
   return file;
 }
 
-/** Null where none is stored. */
+/** Loads a text; null if it is not stored. */
 export async function loadText(
   backend: Backend,
   folder: Folder,

@@ -17,7 +17,7 @@ export const tokens: Aggregate<TokenState, TokenCommand, TokenEvent> = {
   decider: tokenDecider,
 };
 
-/** Issues a token under an id and a secret that the caller drew; the position of its event. */
+/** Issues a token with the given id and secret. Returns the position of its event. */
 export async function issueToken(
   backend: Backend,
   identity: CommitIdentity,

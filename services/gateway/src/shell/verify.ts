@@ -1,8 +1,8 @@
 /**
- * `yard log verify`: walks the hash chain, compares the log with an anchor that was kept elsewhere (the chain alone
- * does not show that its end is missing), says how far its time is ahead of the clock, then has everything that is kept
- * folded from the log folded again beside it: the gateway's own read model here, that of each other service by that
- * service. A service that does not answer leaves its part unverified, and the whole does not hold.
+ * `yard log verify`. It walks the hash chain, and compares the log with an anchor that was kept elsewhere, because the
+ * chain alone does not show that its end is missing. It reports how far the log's time is ahead of the clock. Then
+ * everything that is folded from the log is rebuilt and compared: the gateway's read model here, and that of each other
+ * service by that service. If a service does not answer, its part is unverified and the verification fails.
  */
 import { randomUUID } from "node:crypto";
 import type { Plain, ReplyOf, RequestOf } from "@trainyard/contracts";
@@ -20,7 +20,7 @@ import type { RequestContext, StreamItem } from "../http/request-context.ts";
 import { gatewayLimits } from "../limits.ts";
 import type { Backend } from "./backend.ts";
 
-/** The services that keep something folded from the log, in tables or in saved states. */
+/** The services that keep folds of the log, in tables or in saved states. */
 export const foldingServices = [
   "checkpoint-gc",
   "experiments",
@@ -29,7 +29,7 @@ export const foldingServices = [
   "searcher",
 ] as const;
 
-/** Findings are listed up to this many: the first is what matters. */
+/** The most findings in the hash chain that are listed; the first one matters most. */
 const findingsMax = 20;
 
 type Progress = StreamItem<ReplyOf<"verifyLog">>;
@@ -95,7 +95,7 @@ function readAnchor({ position, hash }: { position: string; hash: string }): Log
   throw new Problem(400, "invalid_request", detail);
 }
 
-/** A stored log holds, whatever its time; but readers of times must know. */
+/** Reports a log whose time is ahead of the clock. It is not a failure of the log, but affects readers of times. */
 async function* timeAhead(backend: Backend): AsyncGenerator<Progress> {
   const { log } = backend.parts;
   const aheadMs = await log.timeAheadMs();
@@ -110,13 +110,13 @@ async function* verifyViews(
   context: RequestContext,
 ): AsyncGenerator<Plain<ViewVerdict>> {
   const { view, log, logger } = backend.parts;
-  // All at once, so that one that is slow or away keeps no other waiting; reported in their order.
+  // All services are asked at once, so that a slow one does not delay the others. The results are reported in order.
   const asked = foldingServices.map((service) => verifyService(backend, service, context));
   yield* runChecks([viewCheck("gateway", view, log)], context.signal, logger);
   for (const verdicts of asked) yield* await verdicts;
 }
 
-/** Asks a service again and again until it is done: a verification takes as long as folding the log does. */
+/** Repeats the request until the service is done: a verification takes as long as folding the log. */
 async function verifyService(
   backend: Backend,
   service: string,
@@ -139,7 +139,7 @@ async function verifyService(
   }
 }
 
-/** The answer of a service, which may be just starting or handing over. */
+/** Returns the answer of a service; repeats the request while the service starts or hands over. */
 async function ask(
   backend: Backend,
   service: string,

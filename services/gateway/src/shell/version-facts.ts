@@ -1,4 +1,4 @@
-/** The table by which versions of models are looked for. */
+/** The table of facts by which model versions are found. */
 import type { Pool, PoolClient } from "pg";
 import { type Condition, type Operator } from "../core/models/where.ts";
 import { factsOf, metricFact, semanticFact, stepFact } from "../core/models/facts.ts";
@@ -16,7 +16,7 @@ export class VersionFacts {
     this.#table = table;
   }
 
-  /** The facts of these versions are what their documents say, and no others. */
+  /** Replaces the facts of these versions by those of their documents. */
   async replace(client: Queryable, versions: readonly VersionDocument[]): Promise<void> {
     if (versions.length === 0) return;
     await client.query(
@@ -40,17 +40,17 @@ export class VersionFacts {
     );
   }
 
-  /** The version with this semantic version; null for none. */
+  /** Returns the number of the version with this semantic version; null for none. */
   async semantic(client: Queryable, model: string, version: string): Promise<number | null> {
     return this.#newestWith(client, model, semanticFact(version));
   }
 
-  /** The newest version; null for none. */
+  /** Returns the number of the newest version; null for none. */
   async latest(client: Queryable, model: string): Promise<number | null> {
     return this.#newestWith(client, model, stepFact);
   }
 
-  /** The newest version that has the metric; null for none. */
+  /** Returns the number of the newest version that has the metric; null for none. */
   async measured(client: Queryable, model: string, metric: string): Promise<number | null> {
     return this.#newestWith(client, model, metricFact(metric));
   }
@@ -60,7 +60,7 @@ export class VersionFacts {
     return (await this.#newestWith(client, model, fact)) !== null;
   }
 
-  /** Facts that begin so, of the newest versions: without their beginning, in alphabetical order. */
+  /** Returns the facts of the newest versions that begin with a prefix, without the prefix, in alphabetical order. */
   async namesOf(client: Queryable, model: string, prefix: string): Promise<readonly string[]> {
     const { rows } = await client.query<{ name: string }>(
       `select distinct substr(fact, length($2) + 1) as name from ${this.#table} f
@@ -82,7 +82,7 @@ export class VersionFacts {
     return rows[0]?.number ?? null;
   }
 
-  /** The numbers of the best versions, the best first; among equal ones the oldest. */
+  /** Returns the numbers of the best versions, best first; of equal ones the oldest first. */
   async best(
     client: Queryable,
     asked: {
@@ -105,7 +105,7 @@ export class VersionFacts {
     return rows.map(({ number }) => number);
   }
 
-  /** The numbers of versions that are not removed, the newest first, below one if it is given. */
+  /** Returns the numbers of versions that are not removed, newest first, and below a number if one is given. */
   async matching(
     client: Queryable,
     asked: {
@@ -127,8 +127,8 @@ export class VersionFacts {
   }
 
   /**
-   * Each condition is looked up by the primary key for each version that the query reads. As a join PostgreSQL might
-   * read the facts of all versions for the first few.
+   * Makes conditions that are each looked up by primary key, for each version that the query reads. With a join
+   * PostgreSQL might read the facts of all versions to find the first few.
    */
   #conditions(where: readonly Condition[], number: string, values: unknown[]): string {
     const of = (fact: string, column: string): string => {
@@ -149,7 +149,7 @@ export class VersionFacts {
       if (compared === null) return `${of(fact, "value_text")} ${sign} ${value(text, "text")}`;
       const byNumber = `${of(fact, "value_num")} ${sign} ${value(compared, "float8")}`;
       if (operator !== "=") return byNumber;
-      // A text of digits in metadata is found by what was typed, too.
+      // Metadata that is a text of digits is compared as text too.
       return `(${byNumber} or ${of(fact, "value_text")} = ${value(text, "text")})`;
     });
     return texts.map((one) => `and ${one}`).join("\n");

@@ -1,26 +1,26 @@
-/** The cursor of a stream of Watch, which clients keep and send back: opaque to them. */
+/** The cursor of a Watch stream: clients keep it and send it back, and it is opaque to them. */
 import { createHash } from "node:crypto";
 import { isPosition, type Place } from "../core/watch/series.ts";
 
-/** A place in the log: its position, and the commit that is there, which identifies the history. */
+/** A position in the log, with the commit there, which identifies the log's history. */
 export type LogPlace = { readonly position: number; readonly commitId: string };
 
 export type WatchCursor = {
   readonly log: LogPlace;
-  /** The time that relative times of its filters count from; null where none has any. */
+  /** The time that relative times in filters count from; null without such times. */
   readonly nowMs: number | null;
-  /** Names of the topics that began at a position of their own: the cursor is beyond it. */
+  /** The names of the topics that began at their positions: the cursor is beyond those. */
   readonly begun: readonly string[];
-  /** The places by the names of topics: points and lines. */
+  /** The places of points and lines, by the names of their topics. */
   readonly places: ReadonlyMap<string, Place>;
 };
 
 export const beginning: LogPlace = { position: 0, commitId: "" };
 
-/** Names and epochs are short digests, so that 64 topics fit a header. */
+/** The form of names and epochs: short digests, so that a cursor of 64 topics fits into a header. */
 const short = /^[\w-]{0,16}$/;
 
-/** The name of a topic in cursors. */
+/** Returns the name of a topic in cursors. */
 export const digestOf = (key: string): string =>
   createHash("sha256").update(key).digest("base64url").slice(0, 10);
 
@@ -36,10 +36,10 @@ export function textOfCursor({ log, nowMs, begun, places }: WatchCursor): string
   return Buffer.from(JSON.stringify(parts)).toString("base64url");
 }
 
-/** The maximum of characters of a cursor: 64 topics take some 4,000. */
+/** The most characters of a cursor; 64 topics need about 4,000. */
 const cursorCharactersMax = 16_000;
 
-/** Null for what is no cursor. */
+/** Parses a cursor; null if it is invalid. */
 export function readCursor(text: string): WatchCursor | null {
   if (text.length > cursorCharactersMax) return null;
   const [position, commitId, rest = {}] = arrayOf(

@@ -4,7 +4,6 @@ import { createLogger } from "@trainyard/runtime";
 import { ManualClock } from "@trainyard/testing";
 import { expect, test } from "vitest";
 import { experimentList } from "../core/lists/lists.ts";
-import type { ListSpec } from "../core/lists/list-spec.ts";
 import type { SeriesTopic } from "../core/watch/series.ts";
 import type { Topic } from "../core/watch/topics.ts";
 import { Problem, unavailable } from "../http/problem.ts";
@@ -17,7 +16,7 @@ import { type Sent, type WatchHubs, WatchStream } from "./watch-stream.ts";
 
 const topic = (key: string): Topic => ({
   key,
-  list: experimentList as unknown as ListSpec, // — a list of one kind is watched like every other
+  list: experimentList,
   scope: "",
   filter: null,
   id: "",
@@ -27,7 +26,7 @@ const topic = (key: string): Topic => ({
 
 const frame = (text: string): Frame => ({ text });
 
-/** A hub over a log in memory whose topic `slow` always takes too long. */
+/** Makes a hub over a log in memory. Its topic `slow` always exceeds the time limit. */
 function stage() {
   const log = createMemoryLog().as("experiments");
   const moved = new Set<() => void>();
@@ -102,7 +101,7 @@ const meta = {
   traceparent: "",
 };
 
-/** Frames until one is as wanted. */
+/** Reads frames until one matches. */
 async function until(
   frames: AsyncGenerator<Sent>,
   wanted: (text: string) => boolean,
@@ -116,7 +115,7 @@ async function until(
   }
 }
 
-test("a topic that takes too long ends the streams that have it, and no other", async () => {
+test("a topic that takes too long ends the streams that have it, and no other stream", async () => {
   const { hub, watch, happen } = stage();
   const stop = new AbortController();
   const from = await hub.now();
@@ -131,7 +130,7 @@ test("a topic that takes too long ends the streams that have it, and no other", 
   await quick.return(undefined);
 });
 
-test("a stream far behind is reset once, with the cursor that it continues at", async () => {
+test("a stream far behind is reset once, with the cursor at which it continues", async () => {
   const { hub, watch, happen } = stage();
   const stop = new AbortController();
   const from = await hub.now();
@@ -146,7 +145,7 @@ test("a stream far behind is reset once, with the cursor that it continues at", 
   await frames.return(undefined);
 });
 
-test("a store that is away is waited for once, and documents come", async () => {
+test("an unavailable store is waited for once, and documents arrive meanwhile", async () => {
   const { hub, watch, happen, looks } = stage();
   const stop = new AbortController();
   const from = await hub.now();
@@ -162,7 +161,7 @@ test("a store that is away is waited for once, and documents come", async () => 
   await until(frames, (text) => text === "at 1");
   const more = until(frames, (text) => text === "quick changed");
   await new Promise(setImmediate);
-  // Two rounds of catching up, and then each topic's own loop.
+  // The stream queried twice while it caught up, and then the loop of each topic queried once.
   expect(looks()).toBe(2 + names.length);
   await happen();
   await more;
@@ -170,7 +169,7 @@ test("a store that is away is waited for once, and documents come", async () => 
   await frames.return(undefined);
 });
 
-test("a caller with as many topics as it may have holds up no other, and topics that two have are asked for once", async () => {
+test("a caller with the maximum of topics delays no other caller, and a topic of two callers is queried once", async () => {
   const { hub, watch, happen, asked } = stage();
   const stop = new AbortController();
   const from = await hub.now();
@@ -194,7 +193,7 @@ test("a caller with as many topics as it may have holds up no other, and topics 
   await one.return(undefined);
 });
 
-test("clients that come back together at one place are asked for once", async () => {
+test("clients that reconnect together at one place share one query", async () => {
   const { hub, watch, happen, asked } = stage();
   const stop = new AbortController();
   const from = await hub.now();

@@ -1,8 +1,8 @@
 /**
- * Follows the log as far as the read model has it, for all watchers of this gateway. For each page of events it looks
- * up which of the documents that they touched belong to each distinct topic, by the list's own SQL, and encodes each
- * frame once. Each caller has a loop of its own, which asks for one topic after the other: a caller with many topics
- * waits for its own. Those who are at the same place within a second share the page and its answers.
+ * Follows the log up to the read model's position, for all watchers of this gateway. For each page of events it finds
+ * the touched documents of each distinct topic, by the list's SQL, and encodes each frame once. Each caller has a loop
+ * that queries its topics one after the other, so a caller with many topics delays only itself. Watchers at the same
+ * place within a second share the page and its frames.
  */
 import type { EventLog } from "@trainyard/event-log";
 import { pause } from "@trainyard/kernel";
@@ -20,8 +20,8 @@ const farBehind = `more than ${gatewayLimits.watchResumedMax} events since`;
 
 export type WatchEncoder = {
   /**
-   * The changes of a page of events to a topic. A Problem below 500 is the topic's own: it ends the streams that have
-   * it.
+   * Returns the frames for the changes of a page to a topic. A Problem below 500 concerns the topic alone, and ends the
+   * streams that have it.
    */
   readonly changes: (topic: Topic, touched: Touched) => Promise<readonly Frame[]>;
   readonly reset: (topic: string, reason: string) => Frame;
@@ -30,14 +30,14 @@ export type WatchEncoder = {
 type Watcher = {
   readonly topics: readonly Topic[];
   readonly queue: WatchQueue;
-  /** The position up to which it has the changes already. */
+  /** The position up to which the watcher has received the changes. */
   from: LogPlace;
 };
 
 /** The watchers of one caller. */
 type Lane = { readonly caller: string; readonly watchers: Set<Watcher>; bookmarkedMs: number };
 
-/** A page of events, and what it changes of topics, as far as somebody has asked. */
+/** A page of events, with the frames of the topics that were queried for it. */
 type Page = {
   readonly touched: Touched;
   readonly last: LogPlace;
@@ -54,12 +54,15 @@ export class WatchHub {
   readonly #encoder: WatchEncoder;
   readonly #turns = new FairTurns(gatewayLimits.watchQueries);
   readonly #lanes = new Map<string, Lane>();
-  /** The pages that were read a moment ago, by their beginning: clients that reconnect together begin at one place. */
+  /**
+   * The pages that were read within the last second, by their start: clients that reconnect together start at one
+   * place.
+   */
   readonly #pages = new Map<
     number,
     { readonly page: Promise<Page | null>; readonly atMs: number }
   >();
-  /** Reads that are under way. */
+  /** The running reads of commits at positions, by position. */
   readonly #places = new Map<number, Promise<LogPlace>>();
 
   constructor(parts: Parts, encoder: WatchEncoder) {
@@ -68,7 +71,7 @@ export class WatchHub {
   }
 
   /**
-   * The end of what the read model shows now, after a short wait for a position that another replica may have reached.
+   * Returns the read model's position. It first waits shortly for `atLeast`, which another replica may have reached.
    */
   async now(atLeast = 0): Promise<LogPlace> {
     await this.#parts.view.reach(atLeast, gatewayLimits.watchLookMs).catch(() => {});
@@ -85,7 +88,7 @@ export class WatchHub {
     return { position, commitId: event?.position === position ? event.commitId : "" };
   }
 
-  /** Frames of the next page of events after a place, for one who is behind. Returns false at the end. */
+  /** Yields the frames of the next page after a place, for a watcher that is behind. Returns false at the end. */
   async *page(
     caller: string,
     topics: readonly Topic[],
@@ -99,7 +102,7 @@ export class WatchHub {
     }
     const page = await this.#pageAfter(after.position);
     if (page === null) return false;
-    // One topic at a time: its frames are read before those of the next one are made.
+    // One topic at a time: its frames are consumed before those of the next topic are made.
     for (const topic of distinct(topics)) {
       const answer = await this.#answerOf(caller, topic, page);
       if (answer instanceof Problem) throw answer;
@@ -109,7 +112,7 @@ export class WatchHub {
     return true;
   }
 
-  /** Puts what happens after a place into a queue, until it is disposed of. */
+  /** Puts all frames after a place into a queue until it is disposed. */
   join(caller: string, topics: readonly Topic[], from: LogPlace, queue: WatchQueue): Disposable {
     const watcher: Watcher = { topics: distinct(topics), queue, from };
     const lane = this.#lanes.get(caller) ?? this.#begin(caller);
@@ -128,7 +131,7 @@ export class WatchHub {
     return this.#parts.view.position - position > gatewayLimits.watchResumedMax;
   }
 
-  /** The next events that the read model has, too; null for none. */
+  /** Returns the next events, up to the read model's position; null for none. */
   async #pageAfter(position: number): Promise<Page | null> {
     const upTo = this.#parts.view.position;
     if (upTo <= position) return null;
@@ -137,7 +140,7 @@ export class WatchHub {
       if (nowMs - atMs >= gatewayLimits.watchPageMs) this.#pages.delete(begin);
     }
     const known = this.#pages.get(position);
-    // A known page may end early: the rest is read next. A page that could not be read is read again.
+    // A known page may end early; its rest is read as the next page. A failed page is read again.
     const found = known === undefined ? null : await known.page.catch(() => null);
     if (found !== null) return found;
     const page = this.#readPage(position, upTo);
@@ -161,7 +164,7 @@ export class WatchHub {
   async #run(lane: Lane): Promise<void> {
     const { clock, logger, view } = this.#parts;
     const { caller, watchers } = lane;
-    // The first watcher joins in this turn.
+    // The first watcher is added in this turn of the event loop.
     await Promise.resolve();
     while (watchers.size > 0) {
       try {
@@ -181,8 +184,8 @@ export class WatchHub {
   }
 
   /**
-   * Passes the next page of events to all watchers that have not seen it. A watcher that joins meanwhile gets it in its
-   * turn.
+   * Passes the next page of events to all watchers that have not received it. A watcher that joins meanwhile gets it in
+   * its turn.
    */
   async #tell(lane: Lane, after: number): Promise<void> {
     const page = await this.#pageAfter(after);
@@ -211,7 +214,9 @@ export class WatchHub {
     }
   }
 
-  /** Throws what every topic could meet, such as a database that is away. */
+  /**
+   * Returns the frames of a topic for a page. Throws errors that any topic could have, such as an unavailable database.
+   */
   async #answerOf(caller: string, topic: Topic, page: Page): Promise<readonly Frame[] | Problem> {
     const known = page.answers.get(topic.key);
     if (known !== undefined) return known;
@@ -220,7 +225,7 @@ export class WatchHub {
       throw error;
     });
     page.answers.set(topic.key, asked);
-    // A failure is asked for again, and an answer that takes much memory is not kept.
+    // A failure is not kept, so it is retried; nor is a large answer, which would use much memory.
     const forget = (): void => void page.answers.delete(topic.key);
     asked.then((answer) => isLarge(answer) && forget(), forget);
     return asked;
@@ -230,7 +235,7 @@ export class WatchHub {
     return this.#turns.run(caller, () => this.#encoder.changes(topic, touched));
   }
 
-  /** A watcher whose place has another event, or is beyond the read model, has seen another history. */
+  /** Resets watchers of another history: their place has another event, or is beyond the read model. */
   async #resetRewound(lane: Lane): Promise<void> {
     const byPlace = Map.groupBy(lane.watchers, ({ from }) => `${from.position} ${from.commitId}`);
     for (const watchers of byPlace.values()) {
@@ -272,7 +277,7 @@ const isLarge = (answer: readonly Frame[] | Problem): boolean =>
   !(answer instanceof Problem) &&
   answer.reduce((sum, { text }) => sum + text.length, 0) > gatewayLimits.watchSharedCharacters;
 
-/** Joins a read of the key that is under way, else begins one. */
+/** Shares a running read of the key, or starts one. */
 function shared<Key, Value>(
   underWay: Map<Key, Promise<Value>>,
   key: Key,

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { WatchQueue } from "./watch-queue.ts";
 
-test("a queue that fails drops the frames of a client that does not read, and then throws", async () => {
+test("a failed queue drops the frames that its client has not read, and then throws", async () => {
   const queue = new WatchQueue(130);
   const reading = queue.frames(new AbortController().signal);
   expect(queue.push([{ text: "a" }])).toBe(true);

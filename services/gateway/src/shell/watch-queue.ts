@@ -2,19 +2,19 @@ import type { Place } from "../core/watch/series.ts";
 import { type Problem, unavailable } from "../http/problem.ts";
 import type { LogPlace } from "./watch-cursor.ts";
 
-/** How far a stream is after a frame. */
+/** The place of a stream after a frame. */
 export type Mark =
   | { readonly of: "log"; readonly at: LogPlace }
   | { readonly of: "series"; readonly name: string; readonly place: Place };
 
-/** A frame on its way to one watcher; its text is shared by all watchers of a topic. */
+/** A frame for one watcher; all watchers of a topic share its text. */
 export type Frame = {
-  /** Empty for a mark alone. */
+  /** The text of the frame; empty for a mark alone. */
   readonly text: string;
   readonly mark?: Mark;
 };
 
-/** Characters of a frame besides its text. */
+/** The characters that a frame needs besides its text. */
 const frameCharacters = 64;
 
 export const readsTooSlowly = (): Problem =>
@@ -31,7 +31,7 @@ export class WatchQueue {
     this.#charactersMax = charactersMax;
   }
 
-  /** False when the watcher reads so slowly that nothing more fits. */
+  /** Adds a frame; returns false if the watcher reads so slowly that the queue is full. */
   push(frames: readonly Frame[]): boolean {
     for (const frame of frames) {
       this.#characters += frame.text.length + frameCharacters;
@@ -41,16 +41,14 @@ export class WatchQueue {
     return this.#characters <= this.#charactersMax;
   }
 
-  /**
-   * Ends the queue, and drops what is in it: a client that does not read holds none of it, and resumes at its cursor.
-   */
+  /** Ends the queue and drops its frames: a slow client uses no memory, and resumes at its cursor. */
   fail(error: Error): void {
     this.#failure ??= error;
     this.#frames = [];
     this.#wake();
   }
 
-  /** Yields frames until the signal aborts. Throws the failure of the queue. */
+  /** Yields frames until the signal aborts. Throws the error with which the queue was ended. */
   async *frames(signal: AbortSignal): AsyncGenerator<Frame> {
     const stop = (): void => this.#wake();
     signal.addEventListener("abort", stop);

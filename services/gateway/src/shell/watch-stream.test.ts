@@ -10,7 +10,7 @@ const topicOf = (kind: SeriesTopic["kind"]): SeriesTopic => ({
   ...{ key: kind, name: kind, kind, experiment: "1", trial: "", group: "", names: [] },
 });
 
-test("a page of points that cannot be read does not end the stream, and lines come", async () => {
+test("a page of points that cannot be read does not end the stream, and lines still arrive", async () => {
   const series = new SeriesHub(
     { clock: systemClock, logger: createLogger("gateway", "silent") },
     {

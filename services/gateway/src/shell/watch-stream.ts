@@ -1,7 +1,7 @@
 /**
- * One stream of Watch. It reads on from its places, a page of each source in turn and as fast as its client reads,
- * until all are at their ends; then it follows what the hubs put into its queue. Its cursor has what was handed out, no
- * more.
+ * A stream of Watch. It first catches up: it reads a page of each source in turn, as fast as its client reads, until it
+ * is at the end of all sources. Then it follows the frames that the hubs put into its queue. Its cursor covers exactly
+ * the frames that were sent.
  */
 import type { Place, SeriesTopic } from "../core/watch/series.ts";
 import type { Topic } from "../core/watch/topics.ts";
@@ -13,7 +13,7 @@ import type { WatchHub } from "./watch-hub.ts";
 import { type Frame, type Mark, WatchQueue } from "./watch-queue.ts";
 
 export type Watched = {
-  /** The stream's caller: callers have their turns one after the other. */
+  /** The caller of the stream; callers take turns. */
   readonly caller: string;
   readonly topics: readonly Topic[];
   readonly series: readonly SeriesTopic[];
@@ -22,7 +22,7 @@ export type Watched = {
 export type WatchHubs = {
   readonly documents: WatchHub;
   readonly series: SeriesHub;
-  /** The text of a frame. */
+  /** Makes the text of a bookmark frame. */
   readonly bookmark: (cursor: string) => string;
 };
 
@@ -54,7 +54,10 @@ export class WatchStream {
     return textOfCursor({ ...this.#fixed, log: this.#log, places: this.#places });
   }
 
-  /** Points and lines without a place begin now; those of a store that does not answer, when it does. */
+  /**
+   * Sets the start of points and lines without a place to the present. If a store does not answer, they start when it
+   * does.
+   */
   async begin(): Promise<void> {
     const { caller } = this.#watched;
     const without = this.#watched.series.filter(({ name }) => !this.#places.has(name));
@@ -89,7 +92,7 @@ export class WatchStream {
     const { caller, topics } = this.#watched;
     for (let isBehind = true; isBehind && !signal.aborted; ) {
       isBehind = yield* documents.page(caller, topics, this.#log);
-      // A store that does not answer is waited for once, and not for each of its topics.
+      // A store that does not answer is queried once per round, not for each of its topics.
       const away = new Set<SeriesTopic["kind"]>();
       for (const topic of this.#watched.series) {
         if (away.has(topic.kind)) continue;
@@ -107,7 +110,7 @@ export class WatchStream {
     yield* queue.frames(signal);
   }
 
-  /** A page that does not come is waited for by the hub, and holds up no other source. */
+  /** Yields a page of a topic. If the store does not answer, the hub waits for it, and the other sources continue. */
   async *#pageOf(topic: SeriesTopic): AsyncGenerator<Frame, "more" | "end" | "away"> {
     const after = this.#places.get(topic.name);
     if (after === undefined) return "end";

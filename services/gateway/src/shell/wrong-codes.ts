@@ -3,8 +3,8 @@ import { Problem } from "../http/problem.ts";
 import { gatewayLimits } from "../limits.ts";
 
 /**
- * Counts the wrong codes of each address, and refuses an address that sent too many within a minute. A code has 256
- * random bits: this bounds the work that guesses make, in each replica by itself. Behind a proxy all clients have one
+ * Counts the wrong codes of each address, and refuses an address with too many in a minute. A code has 256 random bits,
+ * so this only limits the work that guesses cause; each replica counts separately. Behind a proxy all clients share one
  * address.
  */
 export class WrongCodes {
@@ -13,7 +13,7 @@ export class WrongCodes {
     ttl: 60_000,
   });
 
-  /** Throws a Problem of 429 for an address that has to wait. */
+  /** Throws a Problem of 429 if the address has to wait. */
   admit(address: string): void {
     if ((this.#of.get(address) ?? 0) < gatewayLimits.wrongCodesMax) return;
     const retryAfterSeconds = Math.max(1, Math.ceil(this.#of.getRemainingTTL(address) / 1_000));

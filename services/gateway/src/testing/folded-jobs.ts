@@ -1,4 +1,4 @@
-/** The jobs that the read model makes of events, in the order of the queue. */
+/** Returns the jobs that the read model folds from events, in queue order. */
 import type { AnyEvent, Plain } from "@trainyard/contracts";
 import type { Job } from "@trainyard/contracts/api";
 import { shownJob } from "../api/shown.ts";

@@ -1,6 +1,6 @@
 /**
- * Creates and deletions of experiments with the same code, in any order of their steps: reads, appends and files take
- * turns as fast-check draws them, deletions are done by two replicas, and some of them stop forever between two steps.
+ * Creates and deletes experiments with the same code, with their steps in random order. fast-check draws the order of
+ * reads, appends and file operations. Two replicas delete, and some of them die between two steps.
  */
 import { createHash } from "node:crypto";
 import { type BlobStore, createMemoryBlobStore } from "@trainyard/blob";
@@ -41,15 +41,15 @@ const experiments: Aggregate<boolean, Event, Event> = {
   decider,
 };
 
-/** A process: what it does takes turns with all others, until it dies. */
+/** A process whose steps take turns with those of all others, until it dies. */
 class Process {
   readonly #turn: () => Promise<void>;
   readonly executor: Executor;
   readonly blobs: BlobStore;
   readonly log: EventLog;
-  /** Waits are short: what is waited for are the steps of others. */
+  /** Timers fire at once, because a process waits only for the steps of others. */
   readonly clock: Clock = { ...systemClock, timer: (_ms, done) => systemClock.timer(0, done) };
-  /** Steps until it dies. */
+  /** The number of steps until the process dies. */
   #stepsLeft: number;
 
   constructor(
@@ -108,7 +108,7 @@ async function usersIn(log: EventLog): Promise<ReadonlySet<string>> {
   return users;
 }
 
-/** Removes as the gateway does when it reads the event. */
+/** Deletes an experiment, and then its content as the gateway does when it reads the event. */
 async function remove(process: Process, number: number): Promise<void> {
   const stream = streamName("experiment", String(number));
   const event: Event = { type: "ExperimentDeleted", data: {} };
@@ -125,15 +125,15 @@ function purge(process: Process, position: number): Promise<void> {
 }
 
 /**
- * The smallest history in which an experiment has lost its code, or code is left that nothing names; null where none
- * did.
+ * Returns the smallest history that broke a promise: an experiment lost its code, or unused code was left. Null for
+ * none.
  */
 export async function judgeRemovals(count: number, seed?: number): Promise<string | null> {
   const property = fc.asyncProperty(
     fc.scheduler(),
     fc.array(
       fc.record({
-        // Turns of others before it begins: so that a create meets a deletion.
+        // The steps of others before this one starts, so that a create meets a deletion.
         after: fc.nat(40),
         deaths: fc.array(fc.nat(14), { maxLength: 2 }),
         stays: fc.boolean(),
@@ -172,7 +172,7 @@ export async function judgeRemovals(count: number, seed?: number): Promise<strin
         await create(start(), number + 1);
         if (stays) return;
         await remove(start(deaths[0]), number + 1).catch(ignoreDeath);
-        // Another replica, at any time.
+        // Another replica deletes the same content at any time.
         for (const stepsLeft of [deaths[1], undefined]) {
           await purge(start(stepsLeft), 0).catch(ignoreDeath);
         }

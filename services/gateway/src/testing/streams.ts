@@ -1,9 +1,9 @@
-/** A client that reads a stream as slowly as it likes, and the files that this process holds open. */
+/** A client that reads a stream at a chosen speed, and the files that this process has open. */
 import { readdir, readlink } from "node:fs/promises";
 import { type IncomingMessage, request } from "node:http";
 import type { TestGateway } from "./test-gateway.ts";
 
-/** The answer's head has come; nothing of its body is read yet. */
+/** Opens a stream. It resolves at the head of the answer, before any of its body is read. */
 export function openStream(
   gateway: TestGateway,
   path: string,
@@ -17,7 +17,7 @@ export function openStream(
   });
 }
 
-/** Sends the head of a request whose body never comes; the answer, and the way to hang up. */
+/** Sends the head of a request whose body never arrives. Returns the answer, and a function that disconnects. */
 export function sendHead(
   url: string,
   headers: Readonly<Record<string, string | number>>,
@@ -31,14 +31,14 @@ export function sendHead(
   return { answer, hangUp: () => sent.destroy() };
 }
 
-/** Everything that still comes; throws when the connection breaks off. */
+/** Reads the rest of a stream; throws if the connection breaks. */
 export async function restOf(stream: IncomingMessage): Promise<Buffer> {
   const chunks: Buffer[] = [];
   for await (const chunk of stream as AsyncIterable<Buffer>) chunks.push(chunk);
   return Buffer.concat(chunks);
 }
 
-/** The files of a folder that this process has open. */
+/** Returns the files below a folder that this process has open. */
 export async function openBelow(folder: string): Promise<readonly string[]> {
   const places = await Promise.all(
     (await readdir("/proc/self/fd")).map((fd) => readlink(`/proc/self/fd/${fd}`).catch(() => "")),
@@ -46,7 +46,7 @@ export async function openBelow(folder: string): Promise<readonly string[]> {
   return places.filter((place) => place.startsWith(folder));
 }
 
-/** The text of a stream as it comes. */
+/** The text of a stream so far, kept up to date. */
 export class StreamText {
   text = "";
   readonly ended: Promise<void>;

@@ -1,4 +1,4 @@
-/** A gateway over a real PostgreSQL and an in-memory bus, and the hands that write into its log. */
+/** A gateway over a real PostgreSQL and a bus in memory, with access to its log. */
 import { randomUUID } from "node:crypto";
 import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -29,30 +29,28 @@ export type TestGateway = AsyncDisposable & {
   readonly url: string;
   readonly grpcUrl: string;
   readonly token: string;
-  /** A second gateway over the same database, as a replica or a later start is. Gives its address. */
+  /** Starts a second gateway over the same database, as a replica or a later start. Returns its address. */
   readonly startAnother: (overrides?: { readonly clock?: Clock }) => Promise<string>;
   readonly bus: Bus;
-  /** The log, as a service that may append to every stream. */
+  /** The log with the rights of all services. */
   readonly log: EventLog;
-  /**
-   * Stands in for the services that verify what they keep folded; each answers in steps, with what the test sets here.
-   */
+  /** Simulates the services that verify their folds; each answers in steps, with the given verdicts. */
   readonly verifying: (
     answers: Readonly<Record<string, readonly Plain<ViewsVerified>[]>>,
   ) => Promise<AsyncDisposable>;
-  /** Stands in for a service with some of its commands. */
+  /** Simulates a service with some of its commands. */
   readonly serving: (
     service: string,
     commands: Readonly<Record<string, CommandSpec>>,
   ) => Promise<AsyncDisposable>;
-  /** Where checkpoints and TensorBoard files are that a configuration gives no storage. */
+  /** The default folder of checkpoints and TensorBoard files. */
   readonly checkpointDir: string;
-  /** Where model code and submissions are. */
+  /** The folder of model code and submissions. */
   readonly blobDir: string;
   readonly sql: (text: string, values?: readonly unknown[]) => Promise<pg.QueryResult>;
-  /** The token of a run that was granted at a position. */
+  /** Makes the token of a run that was granted at a position. */
   readonly runToken: (run: string, grantPosition: number) => string;
-  /** Appends events to a stream as its owner would. Gives the position. */
+  /** Appends events to a stream as its owner would. Returns the position. */
   readonly append: (stream: string, ...events: readonly AnyEvent[]) => Promise<number>;
   readonly call: (method: string, path: string, options?: CallOptions) => Promise<CallAnswer>;
 };
@@ -60,7 +58,7 @@ export type TestGateway = AsyncDisposable & {
 export type CallOptions = {
   readonly body?: unknown;
   readonly headers?: Readonly<Record<string, string>>;
-  /** Null for none. */
+  /** The token to send; null for none. */
   readonly token?: string | null;
 };
 
@@ -72,7 +70,7 @@ export type CallAnswer = {
 
 export const runTokenKey = "07".repeat(32);
 
-/** `environment` adds to its configuration. */
+/** Starts a gateway; `environment` adds to its configuration. */
 export async function startTestGateway(
   environment: Readonly<Record<string, string>> = {},
 ): Promise<TestGateway> {
@@ -163,7 +161,7 @@ async function prepare(adminUrl: string, databaseUrl: string): Promise<void> {
   await admin.end();
   const client = new pg.Client({ connectionString: databaseUrl });
   await client.connect();
-  // The grants are those of the embedded cluster, and no others.
+  // The grants are the same as those of the embedded cluster.
   await client.query("revoke all on database trainyard from public");
   await client.query("grant connect, create, temporary on database trainyard to ty_gateway");
   await client.query("create schema gateway authorization ty_gateway");

@@ -1,15 +1,17 @@
-/** A client of Watch that can hang up after any frame. */
+/** A client of Watch that can disconnect after any frame. */
 import type { JsonObject } from "@bufbuild/protobuf";
 import type { TestGateway } from "./test-gateway.ts";
 
 export type ReceivedFrame = {
-  /** The cursor after it; empty for none. */
+  /** The cursor after the frame; empty for none. */
   readonly id: string;
-  /** The document by the name of its kind. */
+  /** The content of the frame, under the name of its kind. */
   readonly frame: Readonly<Record<string, JsonObject | undefined>>;
 };
 
-/** Frames until the stream ends; a reader that returns hangs up. Throws the problem of a stream that is refused. */
+/**
+ * Yields frames until the stream ends. A reader that returns early disconnects. Throws the problem of a refused stream.
+ */
 export async function* watching(
   { url, token }: Pick<TestGateway, "url" | "token">,
   body: JsonObject,

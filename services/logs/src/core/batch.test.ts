@@ -8,7 +8,7 @@ import { parseBatch } from "./batch.ts";
 const parse = (...lines: readonly ReturnType<typeof line>[]) =>
   parseBatch({ agent: "agent-1", lines, tokens: [] }, logsLimits);
 
-test("a line knows its experiment, trial and run, its process's rank and the level that its text says", () => {
+test("a line has its experiment, trial and run, its process's rank, and the level that its text states", () => {
   expect(parse(line("12.3#2", 7, "ERROR hello", { nodeRank: 1, rank: 5 }))).toEqual([
     {
       experiment: "12",
@@ -26,13 +26,13 @@ test("a line knows its experiment, trial and run, its process's rank and the lev
   ]);
 });
 
-test("a line of a process without a rank has none", () => {
+test("a line of a process without a rank has no rank", () => {
   expect(parse(line("12.3#2", 7, "hello"))).toMatchObject([
     { rank: null, level: LogLevel.UNSPECIFIED },
   ]);
 });
 
-test("an empty batch is no problem", () => {
+test("an empty batch is valid", () => {
   expect(parse()).toEqual([]);
 });
 
@@ -53,7 +53,7 @@ describe("an error names the path of the wrong value", () => {
     expect(isRejection(parsed) ? parsed.problems : []).toMatchObject([{ path }]);
   });
 
-  test("a batch that is too large as a whole", () => {
+  test("for a batch that is too large as a whole", () => {
     const text = "x".repeat(logsLimits.lineBytesMax);
     const lines = Array.from({ length: 13 }, (_, n) => line("12.3#2", n, text));
     expect(parse(...lines)).toMatchObject({ rejected: "batch_too_large" });

@@ -1,4 +1,4 @@
-/** An agent's batch: whose lines they are, or what is wrong where. */
+/** Validates an agent's batch: parses its lines' runs, or returns the problems with their paths. */
 import type { Plain } from "@trainyard/contracts";
 import {
   type LogLevel,
@@ -15,7 +15,7 @@ import {
 } from "@trainyard/kernel";
 import { levelOf } from "./level.ts";
 
-/** One line as it is stored. */
+/** One stored line. */
 export type LineRow = {
   readonly experiment: string;
   readonly trial: string;
@@ -26,7 +26,7 @@ export type LineRow = {
   readonly source: LogSource;
   readonly continued: boolean;
   readonly text: string;
-  /** The rank of the process; null if no launcher said it. */
+  /** The rank of the process; null when no launcher set it. */
   readonly rank: number | null;
   readonly level: LogLevel;
 };
@@ -59,13 +59,13 @@ export function parseBatch(
     return reject("invalid_request", `${first.path} ${first.detail}`, problems);
   }
   if (bytes > limits.batchBytesMax) {
-    const detail = `holds ${bytes} bytes of text; a batch takes ${limits.batchBytesMax}`;
+    const detail = `has ${bytes} bytes of text; a batch may have at most ${limits.batchBytesMax}`;
     return reject("batch_too_large", `lines ${detail}`, [{ path: "lines", detail }]);
   }
   return rows;
 }
 
-/** The first run of a batch that is not among those whose tokens came with it; null when there is none. */
+/** The first run in a batch that no token of the batch covers; null when all are covered. */
 export function unprovenRun(
   { lines }: Plain<WriteLines>,
   proven: ReadonlySet<string>,
@@ -98,12 +98,12 @@ function problemsOf(
   return problems;
 }
 
-/** Bytes of a text in UTF-8; the core has neither Buffer nor TextEncoder. */
+/** The size of a text in UTF-8 bytes; the core has neither Buffer nor TextEncoder. */
 function utf8Length(text: string): number {
   let bytes = 0;
   for (let i = 0; i < text.length; i += 1) {
     const unit = text.charCodeAt(i);
-    // Each half of a surrogate pair counts two, the pair four.
+    // Each half of a surrogate pair counts two bytes, so the pair counts four.
     bytes += unit < 0x80 ? 1 : unit < 0x800 || (unit >= 0xd800 && unit <= 0xdfff) ? 2 : 3;
   }
   return bytes;

@@ -28,11 +28,11 @@ const cases: readonly (readonly [string, LogLevel])[] = [
   [`${"x".repeat(65)} ERROR`, LogLevel.UNSPECIFIED],
 ];
 
-test.each(cases)("a line's level is read from its beginning: %j", (text, level) => {
+test.each(cases)("the level of a line is read from its beginning: %j", (text, level) => {
   expect(levelOf(text)).toBe(level);
 });
 
-test("a line of any length and content costs as much as a short one", () => {
+test("reading a level takes the same time for a line of any length and content", () => {
   const hostile = [
     "a".repeat(65_536),
     ".".repeat(65_536),

@@ -1,19 +1,19 @@
 /**
- * How severe a line says that it is. Only its beginning is looked at, without the launcher's prefix and terminal
- * colours. The first rule that holds decides:
+ * Reads the severity of a line from its text. Only its beginning counts, without the launcher's prefix and terminal
+ * colours. The first matching rule decides:
  *
  * 1. `Traceback (most recent call last):`, or a line that begins with the name of an exception (`ValueError: …`):
- *    error.
+ * error.
  * 2. `"level": "warn"` of a JSON object, `level=warn` of key-value pairs; also `levelname`, `severity` and `lvl`.
  * 3. The first word in capitals that names a level, within 64 characters: `2026-11-22 10:00:00 WARNING …`, `[INFO] …`.
  * 4. glog's and absl's letter before the date: `E1122 10:00:00 …`.
  * 5. `UserWarning: …` and other names that end in `Warning: `, anywhere in the beginning: warning.
  *
- * A line that continues another one is judged by its own text.
+ * A line that continues another line is judged by its own text.
  */
 import { LogLevel } from "@trainyard/contracts/commands";
 
-/** Longer prefixes are messages: a line of 64 KiB costs no more than a short one. */
+/** Text after 200 characters is message, not prefix: a line of 64 KiB takes no longer than a short one. */
 const beginningCharacters = 200;
 const wordWithinCharacters = 64;
 

@@ -16,17 +16,17 @@ const matched = (fields: Partial<typeof data> = {}) =>
 const match = (fields: Partial<typeof data> = {}) =>
   ({ kind: "match", matched: { ...data, ...fields } }) as const;
 
-test("the first line of a node of a run that matches a policy is recorded", () => {
+test("the first line of a run's node that matches a policy is recorded", () => {
   given(logSignal).when(match()).then(matched());
 });
 
-test("a later line of the same node, run and policy is not", () => {
+test("a later match of the same node, run and policy is not recorded", () => {
   given(logSignal, matched())
     .when(match({ cursor: "18", line: "again" }))
     .thenNothing();
 });
 
-test("one of another run, node, policy or action is", () => {
+test("a match of another run, node, policy or action is recorded", () => {
   for (const other of [{ run: 3 }, { nodeRank: 1 }, { policy: "ECC" }, { action: "" }]) {
     given(logSignal, matched()).when(match(other)).then(matched(other));
   }

@@ -1,6 +1,7 @@
 /**
- * The stream logsignal-<trial>: which log policies lines of the trial have matched. One event for a policy and a node
- * of a run, for the first line: a process that prints the same error ten thousand times says it once.
+ * The stream logsignal-<trial> records which log policies the trial's lines have matched. It has one event per policy
+ * and node of a run, for the first matching line: a process that prints the same error ten thousand times adds one
+ * event.
  */
 import type { EventData, EventOf } from "@trainyard/contracts";
 import type { Decider } from "@trainyard/kernel";
@@ -9,7 +10,7 @@ type Matched = EventData<"LogPolicyMatched">;
 
 export type LogSignalCommand = { readonly kind: "match"; readonly matched: Matched };
 
-/** The keys of what was recorded. */
+/** The keys of the recorded matches. */
 export type LogSignal = { readonly known: ReadonlySet<string> };
 
 export const signalKey = ({

@@ -1,9 +1,9 @@
 /**
- * How much of what was found fits one answer: its size as JSON is known only here (a control character takes six
- * bytes).
+ * Cuts a list of lines to the size of one answer. The size as JSON is known only here, since a control character takes
+ * six bytes.
  */
 
-/** The first items that fit, one at least, so that a reader always comes further. */
+/** Returns the first items that fit, at least one, so that a reader always advances. */
 export function fittingFirst<Item>(
   items: readonly Item[],
   bytesOf: (item: Item) => number,

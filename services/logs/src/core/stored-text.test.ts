@@ -4,7 +4,7 @@ import { fromStored, toStored } from "./stored-text.ts";
 
 const texts = fc.string({ unit: fc.constantFrom("\0", "\u0001", "0", "1", "a", "é") });
 
-test("any text comes back as it was, and nothing is stored with U+0000", () => {
+test("any text is read back as it was stored, and no stored text contains U+0000", () => {
   fc.assert(
     fc.property(texts, (text) => {
       expect(toStored(text)).not.toContain("\0");
@@ -13,6 +13,6 @@ test("any text comes back as it was, and nothing is stored with U+0000", () => {
   );
 });
 
-test("a text without the two characters is stored as it is", () => {
+test("a text without U+0000 and U+0001 is stored unchanged", () => {
   expect(toStored("epoch 1\u001b[0m")).toBe("epoch 1\u001b[0m");
 });

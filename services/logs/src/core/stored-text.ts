@@ -1,6 +1,6 @@
 /**
- * Output may contain U+0000 and PostgreSQL's text may not. It is written with an escape, one-to-one, so that a line
- * comes back as the process wrote it: U+0000 as U+0001 "0", and U+0001 itself as U+0001 "1".
+ * Output may contain U+0000, PostgreSQL's text may not. An escape encodes it one-to-one, so that a line is read back as
+ * the process wrote it: U+0000 as U+0001 "0", and U+0001 as U+0001 "1".
  */
 const escape = "\u0001";
 

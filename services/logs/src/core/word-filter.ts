@@ -1,17 +1,20 @@
 /**
- * The words of many lines as a Bloom filter (Bloom, CACM 1970): bits at places that each word's hashes give. A word
- * whose bits are not all there is in none of the lines; of words that are in none, about one in a hundred has its bits
- * at random. Numbers, of which each line has some of its own, make up nearly all words, so an index of words and places
- * would be as large as the lines.
+ * A Bloom filter of the words of many lines (Bloom, CACM 1970): each word's hashes set bits. A word with an unset bit
+ * is in none of the lines. About one in a hundred absent words has all its bits set by chance.
+ *
+ * Most words are numbers that occur in one line only, so an index of words and positions would be as large as the
+ * lines.
  */
 const bitsPerWord = 10;
 const hashesPerWord = 4;
 
 /**
- * Whole numbers from 0 to 2^34; a bit's place is one of them modulo the filter's bits. Stored filters depend on them.
+ * Hashes are whole numbers from 0 to 2^34; a bit's place is a hash modulo the number of bits. Stored filters depend on
+ * the hashes.
  */
 export function hashesOf(word: string): readonly number[] {
-  // FNV-1a over the units of the text, from two starting points; the others are sums (Kirsch and Mitzenmacher, 2006).
+  // FNV-1a over the units of the text, from two starting values; the other hashes are sums (Kirsch and Mitzenmacher,
+  // 2006).
   let [first, second] = [0x811c9dc5, 0x9747b28c];
   for (let i = 0; i < word.length; i += 1) {
     const unit = word.charCodeAt(i);
@@ -22,7 +25,7 @@ export function hashesOf(word: string): readonly number[] {
   return Array.from({ length: hashesPerWord }, (_, n) => start + n * stride);
 }
 
-/** Murmur3's last step: words that differ in their last letter differ everywhere. */
+/** The last step of Murmur3: words that differ in their last letter get unrelated hashes. */
 function mixed(hash: number): number {
   let value = hash ^ (hash >>> 16);
   value = Math.imul(value, 0x85ebca6b);

@@ -13,7 +13,7 @@ test("words are runs of letters, digits and underscores in lower case", () => {
   expect([...wordsOf(" -- ")]).toEqual([]);
 });
 
-test("a text has words in any order and either case, and whole ones only", () => {
+test("a text contains words in any order and in either case, and only as whole words", () => {
   const asked = wordsOf("gpu lost");
   expect(hasWords("LOST the gpu:7", asked)).toBe(true);
   expect(hasWords("lost the gpus", asked)).toBe(false);

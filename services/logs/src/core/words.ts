@@ -14,10 +14,10 @@ export function addWords(words: Set<string>, text: string): void {
   for (const one of text.toLowerCase().match(word) ?? []) words.add(one);
 }
 
-/** Whether a text has all these words, in any order. */
+/** Reports whether a text contains all these words, in any order. */
 export function hasWords(text: string, words: ReadonlySet<string>): boolean {
   const lower = text.toLowerCase();
-  // Most lines lack a word in any form; only the others are divided.
+  // Most lines lack one of the words even as a substring; only the other lines are split into words.
   for (const one of words) if (!lower.includes(one)) return false;
   const own = wordsOf(lower);
   for (const one of words) if (!own.has(one)) return false;

@@ -1,8 +1,9 @@
 /**
- * From an agent's batch to stored lines: all of them in one commit, in the order in which they came, each once.
- * Followers hear of them after the commit, and the log of those that match a log policy, before the answer. A batch
- * comes with the tokens of its runs: agents share the bus, and a line that another could write would also keep the true
- * one of its number out.
+ * Stores an agent's batch: all lines in one commit, in order, each once. After the commit, followers are notified and
+ * matches of log policies are recorded; then the agent gets its answer.
+ *
+ * A batch contains the tokens of its runs. All agents share the bus, and a forged line would take the sequence number
+ * of the true one.
  */
 import type { KeyObject } from "node:crypto";
 import { type Bus, logSubject } from "@trainyard/bus";
@@ -62,27 +63,27 @@ export function writeCommands({
         });
         events.taken(stored.length, rows.length - stored.length);
         publish(bus, stored);
-        // All of them: a batch that comes again may have died here.
+        // Compares all lines, also those stored earlier: a resent batch may have died before its comparison.
         await policies.apply(batch.agent, rows);
       }
-      // Lines are no part of the log.
+      // Lines are not in the log, so the answer has no position.
       return { position: 0, stream: "" };
     }),
   };
 }
 
-/** The agent drops what will never be taken, instead of sending it forever. */
+/** The agent drops a rejected batch; it would resend a failed one forever. */
 function rejectedAsUnstorable(error: unknown): Rejection {
   if (!isFault(error) || error.code !== "unstorable") throw error;
   return reject("unstorable", error.message);
 }
 
-/** Roughly what a line weighs on its way: its text, and a little for whose it is. */
+/** The approximate size of a line in memory: its text and 128 bytes for the other fields. */
 const lineBytes = ({ text }: LineRow): number => 128 + Buffer.byteLength(text);
 
 /**
- * Why a batch is not its sender's to write; null when it is. One whose tokens say nothing (none, or of a key that is
- * not in force) is the world's fault: an agent of an earlier version keeps its lines until a newer one sends them.
+ * Checks that the batch's tokens cover its runs; null when they do. Missing or unreadable tokens are a fault to retry:
+ * an agent of an earlier version keeps its lines until a newer agent sends them.
  */
 function strangerIn(
   batch: Plain<WriteLines>,
@@ -92,13 +93,13 @@ function strangerIn(
   const run = unprovenRun(batch, new Set(read.filter((allocation) => allocation !== undefined)));
   if (run === null) return null;
   if (read.length === 0 || read.includes(undefined)) {
-    const detail = `agent ${batch.agent} sent no valid token of run ${run}: its lines wait there until it is updated`;
+    const detail = `agent ${batch.agent} sent no valid token of run ${run}: it keeps the lines until it is updated`;
     return new Fault("unproven_lines", detail, { retry: "later" });
   }
-  return reject("not_your_run", `lines of run ${run} came without its token`);
+  return reject("not_your_run", `run ${run} has no token in this batch, so its lines are refused`);
 }
 
-/** The last of a trial's new lines announces them: followers read the table, and a flood is not sent twice. */
+/** The last new line of each trial notifies followers, who then read the table: a flood of lines is not sent twice. */
 function publish(bus: Bus, stored: readonly StoredRow[]): void {
   const latest = new Map(stored.map((row) => [row.trial, row]));
   for (const [trial, row] of latest) {

@@ -1,4 +1,4 @@
-/** The kept lines of each experiment, and the removals by retention. */
+/** Bytes of stored lines of each experiment, and the lines that retention removed. */
 import { databaseEpoch, inTransaction, tableFault } from "@trainyard/runtime";
 import type { Pool, QueryConfig, QueryResultRow } from "pg";
 import { logsLimits } from "../limits.ts";
@@ -9,7 +9,7 @@ export type RemovedLines = { readonly lines: number; readonly untilMs: number };
 
 export type AboutLines = { readonly epoch: string; readonly removed: RemovedLines | null };
 
-// A table that was restored from a dump is another one, also in the same server.
+// A table that was restored from a dump gets another epoch, even in the same server.
 const tableEpoch = `left(md5(${databaseEpoch} || 'logs.lines'::regclass::oid::text), 8)`;
 
 const about = `
@@ -17,11 +17,11 @@ select history.epoch, kept.removed_lines, kept.removed_until_ms
 from (select ${tableEpoch} as epoch) as history
 left join logs.experiments as kept on kept.experiment = $1 and kept.removed_lines > 0`;
 
-// First, as the next statement sees what was committed before it begins: neither lines that are being stored nor what
-// another replica removes meanwhile are missed.
+// The lock comes first. The next statement then sees all earlier commits, so it misses neither lines of concurrent
+// writers nor removals of another replica.
 const lock = "select bytes from logs.experiments where experiment = $1 for update";
 
-// The oldest lines, as many as one statement takes, until as many bytes are gone.
+// Removes the oldest lines, at most `$2`, until `$3` bytes are gone.
 const removal = `
 with oldest as (
   select position, sum(octet_length(line)) over (order by position) - octet_length(line) as bytes_before
@@ -43,7 +43,7 @@ set bytes = greatest(0, kept.bytes - summed.bytes),
 from summed where kept.experiment = $1
 returning summed.lines, kept.bytes`;
 
-// A chunk goes with the last of its lines.
+// A chunk is removed with the last of its lines.
 const removeChunks = `
 delete from logs.word_chunks where experiment = $1 and last_position <
   coalesce((select min(position) from logs.lines where experiment = $1), 9223372036854775807)`;
@@ -52,13 +52,13 @@ export class KeptTable {
   readonly #pool: Pool;
   readonly #linesMax: number;
 
-  /** `linesMax`: of one removal. */
+  /** `linesMax` limits one removal. */
   constructor(pool: Pool, linesMax: number = logsLimits.linesPerRemovalMax) {
     this.#pool = pool;
     this.#linesMax = linesMax;
   }
 
-  /** Those that may have lines. */
+  /** The experiments that may have lines. */
   async all(): Promise<readonly KeptLines[]> {
     type Row = { readonly experiment: string; readonly bytes: string };
     const text =
@@ -68,8 +68,8 @@ export class KeptTable {
   }
 
   /**
-   * Removes the oldest lines until at most `bytesKept` are left, or all where that is null; no more than one statement
-   * takes. Gives how many were removed.
+   * Removes the oldest lines until at most `bytesKept` bytes are left, or all lines for null, in one bounded statement.
+   * Returns the number of removed lines.
    */
   async removeOldest(experiment: string, bytesKept: number | null): Promise<number> {
     type Locked = { readonly bytes: string };
@@ -92,7 +92,7 @@ export class KeptTable {
     );
   }
 
-  /** The removals of an experiment's lines, null for none, and the history of the table (`databaseEpoch`). */
+  /** The removed lines of an experiment, null for none, and the epoch of the table (`databaseEpoch`). */
   async about(experiment: string): Promise<AboutLines> {
     type Row = {
       readonly epoch: string;

@@ -1,7 +1,7 @@
 /**
- * The lines that a query asks for, step by step: the table gives what its own conditions take, and here the text is
- * compared. One answer looks at a bounded number of lines and bytes, for a bounded time, and says where it stopped, so
- * that a query for what is rare is many short answers instead of one that holds up others.
+ * Finds the lines of a query, step by step: the table checks the conditions in SQL, this module the text. One answer
+ * reads a bounded number of lines and bytes, for a bounded time, and says where it stopped. A query for rare lines is
+ * thus many short answers and does not block other queries.
  */
 import { hasWords } from "../core/words.ts";
 import { logsLimits } from "../limits.ts";
@@ -15,25 +15,25 @@ export type LineSearch = {
   readonly before: string | null;
   readonly backwards: boolean;
   readonly limit: number;
-  /** An expression that is found in the line; null for none. */
+  /** A regular expression that the line must match; null for none. */
   readonly matches: string | null;
-  /** All of them are in the line; none for any line. */
+  /** Words that the line must all contain; empty for no condition. */
   readonly words: ReadonlySet<string>;
 };
 
 export type FoundLines = {
-  /** In the order of the search. */
+  /** The lines in the order of the search. */
   readonly rows: readonly StoredRow[];
-  /** The position up to which lines after the last of them were searched; null when none were. */
+  /** The position up to which the search has read; null when it read nothing. */
   readonly scannedTo: string | null;
-  /** There is nothing more that was not looked at, or was found and left out. */
+  /** Reports whether the search has returned every matching line. */
   readonly exhausted: boolean;
 };
 
 type Compared = {
-  /** Those in which everything is found. */
+  /** The lines that match. */
   readonly taken: readonly StoredRow[];
-  /** Where the time was over; null when all rows were compared. */
+  /** The cursor of the last compared line when the time ran out; null when all rows were compared. */
   readonly endedAt: string | null;
   readonly ms: number;
 };
@@ -94,7 +94,7 @@ export class LineFinder {
     }
   }
 
-  /** Where a search for words may begin; the last lines first are read without the index. */
+  /** Skips chunks without the words, by the word index. A backwards search does not use the index. */
   async #passedOver(
     { filter, words, backwards }: LineSearch,
     after: string | null,
@@ -118,14 +118,14 @@ export class LineFinder {
   }
 }
 
-/** Whether the filter may leave out lines of its trial or experiment. */
+/** Reports whether the filter may leave out lines of its trial or experiment. */
 function isNarrow(filter: LineFilter): boolean {
   const { run, nodeRank, rank, source, level, fromMs, untilMs, contains } = filter;
   const conditions = [run, nodeRank, rank, source, level, fromMs, untilMs, contains];
   return conditions.some((condition) => condition !== null);
 }
 
-/** Omitted lines are found again after the last returned one. */
+/** Lines beyond the limit are left to the next answer, which continues after the last returned line. */
 function cutAt(rows: readonly StoredRow[], limit: number, scannedTo: string | null): FoundLines {
   const given = rows.slice(0, limit);
   const isCut = rows.length > limit;

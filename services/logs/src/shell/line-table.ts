@@ -1,4 +1,4 @@
-/** The table of lines. */
+/** Reads and writes the table of stored lines. */
 import type { LogLevel, LogSource } from "@trainyard/contracts/commands";
 import { tableFault } from "@trainyard/runtime";
 import type { Pool, QueryConfig, QueryResultRow } from "pg";
@@ -6,16 +6,16 @@ import type { LineRow } from "../core/batch.ts";
 import { fromStored, toStored } from "../core/stored-text.ts";
 import { logsLimits } from "../limits.ts";
 
-/** Where and when a line was stored. */
+/** The position and the time of a stored line. */
 type Place = {
   readonly cursor: string;
-  /** The database's clock; null for a line of an earlier version. */
+  /** The database's time of receipt; null for a line that an earlier version stored. */
   readonly receivedAtMs: number | null;
 };
 
 export type StoredRow = LineRow & Place;
 
-/** The condition; null for none. */
+/** Conditions on lines; null for none. */
 export type LineFilter = {
   readonly experiment: string;
   readonly trial: string | null;
@@ -23,7 +23,7 @@ export type LineFilter = {
   readonly nodeRank: number | null;
   readonly rank: number | null;
   readonly source: LogSource | null;
-  /** This one or a more severe one. */
+  /** The lowest level that matches. */
   readonly level: LogLevel | null;
   readonly fromMs: number | null;
   readonly untilMs: number | null;
@@ -32,28 +32,28 @@ export type LineFilter = {
 
 export type LineStep = {
   readonly filter: LineFilter;
-  /** Lines after the one cursor and before the other; null for no bound. */
+  /** Only lines after the first cursor and before the second; null for no bound. */
   readonly after: string | null;
   readonly before: string | null;
-  /** The last ones first. */
+  /** Newest lines first. */
   readonly backwards: boolean;
-  /** How many lines are looked at, and how many are given. */
+  /** The most lines to read, and the most lines to return. */
   readonly scan: number;
   readonly limit: number;
 };
 
 export type LineRows = {
-  /** In the order in which they were asked for. */
+  /** The lines in the requested order. */
   readonly rows: readonly StoredRow[];
-  /** The last line that was looked at, past which no line was given; null when there was none. */
+  /** The last line read, after which no line was returned; null for none. */
   readonly scannedTo: string | null;
   readonly scanned: number;
-  /** Nothing is beyond it. */
+  /** Reports whether the step has read the last line. */
   readonly exhausted: boolean;
 };
 
-// Positions are drawn and committed under one lock: a reader of a position sees all before it, so a reader that
-// continues after a cursor misses nothing. The rows are sorted before their defaults are drawn.
+// Positions are assigned and committed under one lock: a reader that sees a position sees all lower ones, so continuing
+// from a cursor misses no line. The rows are sorted before their positions are assigned.
 const insert = `
 with turn as materialized (select pg_advisory_xact_lock(hashtext('logs'), hashtext('lines'))),
 inserted as (
@@ -99,7 +99,7 @@ type SelectedRow = InsertedRow & {
   readonly level: LogLevel | null;
 };
 
-/** A row of no line has the numbers only. */
+/** A row without a line contains only the numbers. */
 type StepRow = { readonly scanned: string; readonly scanned_to: string | null } & (
   | (SelectedRow & { readonly kept: string })
   | { readonly kept: null }
@@ -115,7 +115,7 @@ export class LineTable {
     this.#pool = pool;
   }
 
-  /** Stores what is not there yet, in the given order, in one commit. Gives the places of what was new, by name. */
+  /** Stores the new lines of a batch, in order, in one commit. Returns their positions and times by name. */
   async insert(rows: readonly LineRow[]): Promise<ReadonlyMap<string, Place>> {
     const inserted = await this.#query<InsertedRow>({
       name: "insert-lines",
@@ -142,7 +142,7 @@ export class LineTable {
     );
   }
 
-  /** Returns the cursor of a stored line; empty for one that is not stored, or no longer. */
+  /** Returns the cursor of a stored line, or an empty text for a missing or removed line. */
   async cursorOf({ experiment, trial, run, nodeRank, sequence }: LineRow): Promise<string> {
     const [row] = await this.#query<Pick<InsertedRow, "position">>({
       name: "position-of-line",
@@ -153,7 +153,7 @@ export class LineTable {
     return row?.position ?? "";
   }
 
-  /** Looks at some lines, and gives those of them that the filter takes, as many as were asked for and fit. */
+  /** Reads some lines and returns those that match the filter, up to the limits of lines and bytes. */
   async step(step: LineStep): Promise<LineRows> {
     const found = await this.#query<StepRow>(stepQuery(step));
     const lines = found.filter((row) => row.kept !== null);
@@ -183,7 +183,7 @@ type Conditions = {
   add(value: unknown, test: (parameter: string) => string): void;
 };
 
-/** Only the conditions that are asked for are written, so that each index serves its question. */
+/** The query contains only the conditions that are set, so that PostgreSQL can use the matching index. */
 function stepQuery({ filter, after, before, backwards, scan, limit }: LineStep): QueryConfig {
   const values: unknown[] = [];
   const parameter = (value: unknown): string => `$${values.push(value)}`;
@@ -211,7 +211,7 @@ function stepQuery({ filter, after, before, backwards, scan, limit }: LineStep):
   const contains = filter.contains === null ? null : toStored(filter.contains);
   wanted.add(contains, (text) => `strpos(line, ${text}) > 0`);
   const order = backwards ? "position desc" : "position";
-  // The page is cut where its bytes run out, but never before its first row.
+  // The page ends at its limit of bytes, but never before its first row.
   const text = `
 with looked as materialized (
   select experiment, trial, run, node_rank, sequence, position, at_ms, source, continued, line, rank, level, received_ms

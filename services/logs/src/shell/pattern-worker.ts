@@ -1,10 +1,10 @@
-/** The thread of `patterns.ts`. Expressions are compiled once, and the least recently used is forgotten. */
+/** The worker thread of `patterns.ts`. It caches compiled expressions and evicts the least recently used. */
 import { answerCalls } from "@trainyard/runtime/answer-calls";
 import { RE2JS, RE2JSException } from "re2js";
 import { logsLimits } from "../limits.ts";
 import type { MatchAnswer, MatchQuestion } from "./patterns.ts";
 
-/** An expression, or why a text is none. */
+/** A compiled expression, or the reason why a text is not one. */
 type Compiled = RE2JS | string;
 
 class Expressions {

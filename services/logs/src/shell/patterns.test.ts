@@ -12,14 +12,14 @@ afterAll(() => patterns[Symbol.asyncDispose]());
 
 const texts = slowTexts(8);
 
-test("the time that a comparison waits for others does not count against its limit", async () => {
+test("waiting for other comparisons does not count against a comparison's time limit", async () => {
   const others = Array.from({ length: 3 }, () => patterns.match(slowPattern, texts, 60_000));
   const cheap = await patterns.matchFirst(["x$"], [...texts, "x"], 150);
   expect(cheap).toMatchObject({ found: [8], unmatched: 0 });
   await Promise.all(others);
 }, 60_000);
 
-test("a comparison that has used its time ends, and says how far it came", async () => {
+test("a comparison that has used up its time stops, and reports its progress", async () => {
   const { compared, found } = await patterns.match(slowPattern, texts, 100);
   expect(compared).toBeGreaterThan(0);
   expect(compared).toBeLessThan(8);
@@ -28,7 +28,7 @@ test("a comparison that has used its time ends, and says how far it came", async
   expect(unmatched).toBeGreaterThan(0);
 });
 
-test("an expression that is none, or too large, has a problem and matches nothing", async () => {
+test("an invalid or too large expression has a problem and matches nothing", async () => {
   expect(await patterns.problem("(")).toMatch(/missing closing/);
   expect(await patterns.problem("(\\pL{30}){30}(\\pL{30}){30}")).toMatch(/simpler/);
   expect(await patterns.problem("(a+)+$")).toBeNull();

@@ -1,8 +1,9 @@
 /**
- * Regular expressions in RE2's syntax, compiled and compared in a thread of their own: the time is linear in the text
- * for any of them, and a slow one holds up neither the writers nor the bus. Texts are handed over a turn at a time, so
- * that of several that ask none waits longer than a turn of each other. A budget is of the thread's own processor time:
- * what others take of it does not count.
+ * Regular expressions in RE2's syntax, compiled and compared in a worker thread. The time is linear in the text for any
+ * expression, and a slow one delays neither writers nor the bus.
+ *
+ * Texts are sent in turns, so concurrent callers wait at most one turn of each other. A budget counts the thread's
+ * processor time for one caller only.
  */
 import { WorkerCall } from "@trainyard/runtime";
 import { logsLimits } from "../limits.ts";
@@ -12,31 +13,31 @@ export type MatchQuestion = {
   readonly texts: readonly string[];
 };
 export type MatchAnswer = {
-  /** Has for each pattern the numbers of the texts that match it. */
+  /** The numbers of the matching texts, for each pattern. */
   readonly found: readonly (readonly number[])[];
   /**
-   * Has for each pattern the reason why it is no expression or too large, so that no text matches it; null for a valid
-   * one.
+   * The reason why a pattern is invalid or too large, for each pattern; null for a valid one. An invalid pattern
+   * matches no text.
    */
   readonly problems: readonly (string | null)[];
-  /** The processor time that this took. */
+  /** The processor time used. */
   readonly ms: number;
 };
 
 export type Matched = {
-  /** The numbers of the texts in which the pattern is found, in ascending order. */
+  /** The numbers of the matching texts, in ascending order. */
   readonly found: readonly number[];
-  /** How many texts were compared, from the first; at least one. */
+  /** The number of compared texts, from the first; at least one. */
   readonly compared: number;
   readonly ms: number;
 };
 
 export type FirstMatches = {
-  /** Has for each pattern the number of the first text that matches it; undefined for none. */
+  /** The number of the first matching text, for each pattern; undefined for none. */
   readonly found: readonly (number | undefined)[];
-  /** Has for each pattern the reason why it was not compared; null for one that was. */
+  /** The reason why a pattern was not compared, for each pattern; null for a compared one. */
   readonly problems: readonly (string | null)[];
-  /** How many texts were left when the time was over. */
+  /** The number of texts left when the time ran out. */
   readonly unmatched: number;
 };
 
@@ -48,13 +49,13 @@ export class Patterns implements AsyncDisposable {
     this.#thread = new WorkerCall(new URL("./pattern-worker.ts", import.meta.url), task);
   }
 
-  /** Why a text is no expression, or too large a one; null when it is one. */
+  /** Returns the reason why a text is an invalid or too large expression; null for a valid one. */
   async problem(pattern: string): Promise<string | null> {
     const { problems } = await this.#thread.ask({ patterns: [pattern], texts: [] });
     return problems[0] ?? null;
   }
 
-  /** Ends after the turn in which the budget is used up. */
+  /** Stops after the turn in which the budget is used up. */
   async match(pattern: string, texts: readonly string[], budgetMs: number): Promise<Matched> {
     const found: number[] = [];
     let [compared, ms] = [0, 0];
@@ -71,7 +72,7 @@ export class Patterns implements AsyncDisposable {
     return { found, compared, ms };
   }
 
-  /** Ends after the turn in which the budget is used up, or as soon as all patterns are found. */
+  /** Stops after the turn in which the budget is used up, or as soon as every pattern has a match. */
   async matchFirst(
     patterns: readonly string[],
     texts: readonly string[],
@@ -105,7 +106,7 @@ export class Patterns implements AsyncDisposable {
   }
 }
 
-/** The first text that is of the next turn; a turn has one at least. */
+/** The end index of the turn that begins at `from`; a turn has at least one text. */
 function turnEnd(texts: readonly string[], from: number): number {
   let characters = 0;
   for (let index = from; index < texts.length; index += 1) {

@@ -1,14 +1,14 @@
 /**
  * Compares stored lines with the log policies of their experiment, and records the first match of each policy, node and
- * run in `logsignal-<trial>`. A batch is acknowledged after that: lines whose matching was cut off by a death come
- * again, as their agent repeats the batch, and what was recorded before is recognised. So a line that matches is
- * reported once, and never missed.
+ * run in `logsignal-<trial>`.
  *
- * Texts are compared in a thread, in turns that are shared by all runs; a run whose lines take long is itself what
- * waits, as its agent sends the next batch after the answer. What a batch may take of the thread's time is bounded:
- * beyond it the rest of its lines is not compared, and counted, since a batch that is never acknowledged would be sent
- * forever. An agent that has not waited for the answer repeats the batch, from the same line on: what was compared is
- * not compared again.
+ * A batch is acknowledged after its matches are recorded. If the service dies in between, the agent resends the batch,
+ * and recorded matches are recognised: a match is recorded once and never missed.
+ *
+ * Texts are compared in a worker thread, in turns that all runs share. A run with slow lines delays only itself, as its
+ * agent sends the next batch after the answer. The thread's time per batch is bounded: the remaining lines are not
+ * compared, but counted, since a batch that is never acknowledged would be resent forever. An agent that times out
+ * resends the batch from the same line, and compared lines are not compared again.
  */
 import type { EventData } from "@trainyard/contracts";
 import { decodeEvent } from "@trainyard/contracts";
@@ -37,14 +37,14 @@ type Matched = EventData<"LogPolicyMatched">;
 
 export class LogPolicies {
   readonly #deps: PolicyDeps;
-  /** A configuration does not change. */
+  /** The log policies by experiment; an experiment's configuration never changes. */
   readonly #policies = new LRUCache<string, readonly LogPolicy[]>({
     max: logsLimits.experimentsKnownMax,
   });
-  /** The recorded matches, by run: nothing is looked for twice. */
+  /** The recorded matches by run and node, so that no match is recorded twice. */
   readonly #told = new LRUCache<string, Set<string>>({ max: logsLimits.runsToldMax });
 
-  /** The span of the latest batch of lines by node. */
+  /** The sequence numbers of the latest compared batch, by run and node. */
   readonly #compared = new LRUCache<string, Span>({ max: logsLimits.runsToldMax });
   readonly #queue = new KeyedQueue();
 
@@ -52,10 +52,10 @@ export class LogPolicies {
     this.#deps = deps;
   }
 
-  /** Resolves once all matches of these lines, which are stored, are in the log. */
+  /** Resolves once all matches of these stored lines are in the log. */
   async apply(agent: string, rows: readonly LineRow[]): Promise<void> {
     for (const [node, own] of Map.groupBy(rows, nodeOf)) {
-      // A batch that its agent repeats waits for the first one, and finds it compared.
+      // A resent batch waits for the first one, and then finds its lines compared.
       await this.#queue.run(node, async () => {
         await this.#applyTo(agent, own.filter(outside(this.#compared.get(node) ?? none)));
         this.#compared.set(node, spanOf(own));
@@ -63,7 +63,7 @@ export class LogPolicies {
     }
   }
 
-  /** Lines of one node of one run. */
+  /** Compares the lines of one node of one run. */
   async #applyTo(agent: string, rows: readonly LineRow[]): Promise<void> {
     const [first] = rows;
     if (first === undefined) return;
@@ -117,7 +117,10 @@ export class LogPolicies {
     return known;
   }
 
-  /** None of an experiment that the log does not have; a later one may have it, so that is not remembered. */
+  /**
+   * Returns no policies for an experiment that is not in the log. This result is not cached: the experiment may be
+   * appended later.
+   */
   async #policiesOf(experiment: string): Promise<readonly LogPolicy[]> {
     const known = this.#policies.get(experiment);
     if (known !== undefined) return known;
@@ -150,12 +153,12 @@ export class LogPolicies {
 
 const nodeOf = ({ trial, run, nodeRank }: LineRow): string => `${runId(trial, run)} ${nodeRank}`;
 
-/** The first and last sequence of lines in a row. */
+/** The first and last sequence number of consecutive lines. */
 type Span = { readonly first: number; readonly last: number };
 
 const none: Span = { first: 0, last: -1 };
 
-/** Returns the span of lines without a gap; none if there is a gap. */
+/** Returns the span of consecutive lines; `none` if a line is missing. */
 function spanOf(rows: readonly LineRow[]): Span {
   const [first, last] = [rows[0]?.sequence ?? 0, rows.at(-1)?.sequence ?? -1];
   return last - first + 1 === rows.length ? { first, last } : none;

@@ -29,7 +29,7 @@ export function queryCommands(
       const search = await searchOf(asked, patterns);
       if (isRejection(search)) return search;
       const page = await answer(finder, search);
-      // After the lines: a reader that knows this history has lines of it, or learns of another one.
+      // The epoch is read after the lines, so that lines of a restored table never come with the old epoch.
       const { epoch, removed } = await kept.about(search.filter.experiment);
       return { ...page, epoch, ...(removed === null ? {} : { removed }) };
     }),
@@ -50,7 +50,7 @@ async function searchOf(
   const backwards = tail > 0;
   return {
     filter: { ...task, ...conditionsOf(asked) },
-    // The last lines are the last ones wherever a reader is.
+    // The last lines do not depend on the cursor `after`.
     after: after === "" || backwards ? null : after,
     before: before === "" ? null : before,
     backwards,
@@ -84,7 +84,7 @@ async function problemsOf(
   const { contains = "", matches = "", search = "" } = asked;
   for (const [path, cursor] of Object.entries({ after: asked.after, before: asked.before })) {
     if (cursor !== "" && !isCursor(cursor)) {
-      problems.push({ path, detail: `is ${cursor}, which is not a cursor of a line` });
+      problems.push({ path, detail: `is ${cursor}, which is not a line's cursor` });
     }
   }
   for (const [path, text] of Object.entries({ contains, matches, search })) {
@@ -96,11 +96,11 @@ async function problemsOf(
   if (search !== "" && wordsOf(search).size === 0) {
     problems.push({ path: "search", detail: "has no word: write letters, digits or underscores" });
   }
-  // One that is too long is not read.
+  // An expression that is too long is not compiled.
   const isRead = problems.length === 0 && matches !== "";
   const wrong = isRead ? await patterns.problem(matches) : null;
   if (wrong !== null) {
-    problems.push({ path: "matches", detail: `is not a regular expression of RE2: ${wrong}` });
+    problems.push({ path: "matches", detail: `is not a valid RE2 expression: ${wrong}` });
   }
   return problems;
 }
@@ -112,7 +112,7 @@ function taskOf(task: string): Task | Rejection {
   const trial = parseTrialId(task);
   if (trial !== null) return { experiment: trial.experiment, trial: task };
   return reject("invalid_request", `${task} is neither a trial nor an experiment`, [
-    { path: "task", detail: "is a trial's id, as 12.3, or an experiment's, as 12" },
+    { path: "task", detail: "must be the id of a trial, as 12.3, or of an experiment, as 12" },
   ]);
 }
 
@@ -124,7 +124,7 @@ async function answer(finder: LineFinder, search: LineSearch) {
   const end = isCut ? (fitting.at(-1)?.cursor ?? null) : scannedTo;
   const isMore = isCut || !exhausted;
   if (search.backwards) {
-    // No lines follow the last ones, whatever precedes them.
+    // No lines follow the last ones, so a backwards answer has no more.
     return { lines: fitting.toReversed(), more: false, next: isMore ? (end ?? "") : "" };
   }
   return { lines: fitting, more: isMore, next: end ?? search.after ?? "" };

@@ -1,8 +1,9 @@
 /**
- * Removes lines in bounded statements: all of an experiment that was deleted for good, or once it has ended for as many
- * days as its configuration says, or the cluster where it says nothing; and the oldest of one that has more bytes than
- * the cluster keeps, while it runs too. Each replica looks, and removing twice changes nothing. What was removed is
- * counted, so that reads can say so.
+ * Removes stored lines in bounded statements. All lines go once an experiment is deleted for good, or has ended and its
+ * retention days are over (its configuration's days, or else the cluster's). The oldest lines go when an experiment has
+ * more bytes than the cluster keeps, even while it runs.
+ *
+ * Every replica sweeps; removing lines twice changes nothing. Removed lines are counted, and answers report the count.
  */
 import type { EventLog } from "@trainyard/event-log";
 import { recordedConfig } from "@trainyard/experiment-config/recorded";
@@ -12,9 +13,9 @@ import { logsLimits } from "../limits.ts";
 import type { KeptLines, KeptTable } from "./kept-table.ts";
 
 export type RetentionSettings = {
-  /** After the experiment's end; -1 forever. */
+  /** Days that lines are kept after their experiment's end; -1 keeps them forever. */
   readonly retentionDays: number;
-  /** The maximum of text of an experiment's lines; null for no limit. */
+  /** The most bytes of text that an experiment keeps; null for no limit. */
   readonly retentionBytes: number | null;
 };
 
@@ -50,7 +51,7 @@ export class Retention {
         if (removed > 0) logger.info({ experiment, removed }, "lines_removed");
       } catch (error) {
         if (isDatabaseAway(error)) throw error;
-        // The next look tries again; the other experiments do not wait for it.
+        // The next sweep retries; the sweep continues with the other experiments.
         logger.error({ err: error, experiment }, "lines_not_removed");
       }
     }
@@ -59,7 +60,7 @@ export class Retention {
   async #sweepOne({ experiment, bytes }: KeptLines, signal: AbortSignal): Promise<number> {
     const { retentionBytes } = this.#deps.settings;
     const life = await this.#lifeOf(experiment);
-    // It may be brought back as it was.
+    // A deletion in its grace may be undone, which restores all lines.
     if (life === "resting") return 0;
     if (life === "over") return this.#removeOldest(experiment, null, signal);
     if (retentionBytes === null || bytes <= retentionBytes) return 0;
@@ -80,7 +81,10 @@ export class Retention {
     return removed;
   }
 
-  /** over: it has ended and its days are over, or it is deleted. resting: its deletion may be taken back. */
+  /**
+   * Returns `over` for an experiment past its retention days or deleted for good, `resting` for one whose deletion may
+   * be undone.
+   */
   async #lifeOf(experiment: string): Promise<"kept" | "resting" | "over"> {
     const { log, clock, settings } = this.#deps;
     const { config, endedMs, deletion } = await experimentLife(log, experiment);

@@ -19,7 +19,7 @@ export function storedLine(row: StoredRow): Plain<StoredLine> {
   };
 }
 
-/** The bytes that a line takes in an answer. */
+/** The size of a line in an answer, in bytes. */
 export function encodedBytes(line: Plain<StoredLine>): number {
   return Buffer.byteLength(codec.encode(line));
 }

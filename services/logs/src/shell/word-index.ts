@@ -1,7 +1,7 @@
 /**
- * Finds the chunks of an experiment's lines that may have some words. Chunks are made in the background of lines that
- * are stored; they follow each other, so every line up to the last chunk's end is in one. Two replicas that make the
- * same chunk do no harm: one of them stores it.
+ * Finds the chunks of an experiment's lines that may contain some words. A background task makes chunks of stored
+ * lines. Chunks are consecutive, so every line up to the last chunk's end is in one. When two replicas make the same
+ * chunk, only one of them stores it.
  */
 import { isDatabaseAway, type Logger, tableFault } from "@trainyard/runtime";
 import type { Pool, QueryResultRow } from "pg";
@@ -38,12 +38,12 @@ with kept as (
 update logs.experiments set unindexed_bytes = greatest(0, unindexed_bytes - $5::bigint)
 from kept where experiments.experiment = kept.experiment`;
 
-// There are fewer lines than was counted: what was removed counts no more.
+// Removed lines are not subtracted from unindexed_bytes, so the count is reset to 0 when no line is left to index.
 const settle = "update logs.experiments set unindexed_bytes = 0 where experiment = $1";
 
 const bitOf =
   "get_byte(substring(words from ((hash % (8 * octet_length(words))) / 8 + 1)::integer for 1), 0)";
-// A chunk is compared only until one is found, so not all of them beforehand.
+// The CTE is not materialized, so that PostgreSQL compares chunks only up to the first match.
 const skip = `
 with looked as not materialized (
   select first_position, last_position,
@@ -65,7 +65,7 @@ export class WordIndex {
     this.#pool = pool;
   }
 
-  /** Up to this position no line after the cursor has all the words; null where nothing can be passed over. */
+  /** Returns a position up to which no line after the cursor contains all words; null when no line can be skipped. */
   async skip(
     experiment: string,
     words: ReadonlySet<string>,
@@ -80,7 +80,7 @@ export class WordIndex {
     return position !== null && BigInt(position) > BigInt(start) ? position : null;
   }
 
-  /** Makes a chunk for each of some experiments that have enough lines. Gives how many were made. */
+  /** Makes a chunk for each of a few experiments that have enough lines. Returns the number of experiments. */
   async index(logger: Logger): Promise<number> {
     const { chunkBytesMin, chunkExperimentsMax } = logsLimits;
     const values = [chunkBytesMin, chunkExperimentsMax];
@@ -90,7 +90,7 @@ export class WordIndex {
         await this.#indexOne(experiment);
       } catch (error) {
         if (isDatabaseAway(error)) throw error;
-        // It is read without an index; the others do not wait for it.
+        // Searches read this experiment without the index; the other experiments are still indexed.
         logger.error({ err: error, experiment }, "words_not_indexed");
       }
     }
@@ -114,7 +114,7 @@ export class WordIndex {
     for (const [n, { line }] of lines.entries()) {
       addWords(words, fromStored(line));
       bytes += Buffer.byteLength(line);
-      // Writers and readers of lines go first.
+      // Yields to requests that read and write lines.
       if (n % logsLimits.chunkLinesPerTurn === 0) await new Promise(setImmediate);
     }
     const filter = Buffer.from(filterOf(words));

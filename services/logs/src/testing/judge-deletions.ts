@@ -1,7 +1,7 @@
 /**
- * The deletion of an experiment in the service, with a death at each of its commits: it removes the lines in batches,
- * and counts each once. Nothing goes during the grace; an experiment that was brought back, and one whose name begins
- * alike, keep their lines; a late spool goes with the next look.
+ * Judges the deletion of an experiment, with a crash at each of the service's commits. The lines are removed in
+ * batches, and each is counted once. No line is removed during the grace. A restored experiment, and one whose id has
+ * the same prefix, keep their lines. Lines that arrive late are removed by the next sweep.
  */
 import { join } from "node:path";
 import { LogLevel, LogSource } from "@trainyard/contracts/commands";
@@ -18,7 +18,7 @@ import { Retention } from "../shell/retention.ts";
 const migrations = join(import.meta.dirname, "../../migrations");
 const lines = 7;
 const late = 2;
-/** So that the lines take several batches. */
+/** Small, so that removing the lines takes several batches. */
 const linesMax = 3;
 
 class Lives {
@@ -66,7 +66,7 @@ class Lives {
     if (Number(row?.removed_lines) !== lines + late || Number(row?.bytes) !== 0) {
       violations.push(`${row?.removed_lines} lines are counted, and ${row?.bytes} bytes are left`);
     }
-    // Later lives look at their own experiments only.
+    // Later lives must sweep only their experiments.
     await this.#stage.sql("update logs.experiments set gone = true");
     return violations;
   }

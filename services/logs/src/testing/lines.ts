@@ -1,4 +1,4 @@
-/** Examples of lines as agents send them. */
+/** Example lines in the form that agents send. */
 import type { Plain } from "@trainyard/contracts";
 import { type LogLine, LogSource } from "@trainyard/contracts/commands";
 
@@ -20,10 +20,10 @@ export function line(
   };
 }
 
-/** On texts of `slowTexts` some 0.1 MB/s: too many states to remember any. */
+/** On `slowTexts` this pattern is compared at about 0.1 MB/s: it has too many states to cache. */
 export const slowPattern = "a.{400}[cd]";
 
-/** Texts of 16,000 letters a and b, the same each time. */
+/** Fixed pseudo-random texts of 16,000 letters a and b. */
 export function slowTexts(count: number): readonly string[] {
   let seed = 1;
   const next = (): string => {

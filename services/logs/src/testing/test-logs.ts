@@ -1,4 +1,4 @@
-/** The service over a real PostgreSQL, as agents and the gateway meet it. */
+/** The service over a real PostgreSQL, called through the bus like agents and the gateway do. */
 import { inspect } from "node:util";
 import type { Plain } from "@trainyard/contracts";
 import {
@@ -25,10 +25,10 @@ function tokensOf(lines: readonly Plain<LogLine>[]): readonly string[] {
 export class TestLogs implements AsyncDisposable {
   readonly stage: DatabaseStage;
   readonly #replicas = new AsyncDisposableStack();
-  /** The errors that the replicas have logged, for a test that fails. */
+  /** Errors that the replicas have logged, shown when a test fails. */
   readonly #errors: unknown[] = [];
 
-  /** The warnings that the replicas have logged. */
+  /** Warnings that the replicas have logged. */
   readonly warnings: (readonly unknown[])[] = [];
 
   private constructor(stage: DatabaseStage) {
@@ -39,7 +39,7 @@ export class TestLogs implements AsyncDisposable {
     return new TestLogs(await DatabaseStage.start("logs"));
   }
 
-  /** A replica that serves until it is disposed of, at the latest with everything else. */
+  /** Starts a replica, which stops when it is disposed of or with the whole stage. */
   async replica(overrides: TableOverrides = {}): Promise<Service> {
     const bus = this.stage.hub.connect("logs");
     const config = parseConfig({
@@ -55,7 +55,7 @@ export class TestLogs implements AsyncDisposable {
     return service;
   }
 
-  /** Uses the tokens of all its runs, unless others are given. */
+  /** Sends a batch, by default with the tokens of all its runs. */
   write(lines: readonly Plain<LogLine>[], tokens = tokensOf(lines)) {
     return this.stage.ask([WriteLinesSchema, { agent: "agent-1", lines, tokens }], AcceptedSchema);
   }

@@ -28,7 +28,7 @@ function problems(body: unknown): readonly { readonly path: string }[] {
   return isRejection(parsed) ? (parsed.problems ?? []) : [];
 }
 
-test("a report is taken as it is", () => {
+test("a report is parsed with all its fields", () => {
   expect(parse({ reports: [report] })).toEqual([
     {
       key: "0-1",
@@ -51,19 +51,19 @@ test("a report may use all of proto JSON: original names, numbers as text, no me
   ]);
 });
 
-test("a report says which rank measured it, and how ranks are combined", () => {
+test("a report has the rank that measured it, and the way to combine ranks", () => {
   expect(parse({ reports: [{ ...report, rank: 3, aggregation: "sum" }] })).toMatchObject([
     { rank: 3, aggregation: "sum" },
   ]);
 });
 
-test("text about escapes is text, and names are counted in characters", () => {
+test("a backslash escape inside text is plain text, and names are limited in characters", () => {
   const metrics = { "\\u0000": 1, "\\\\ud800": "\\u0000" };
   const group = "😀".repeat(metricsLimits.nameCharactersMax);
   expect(parse({ reports: [{ ...report, group, metrics }] })).toMatchObject([{ metrics, group }]);
 });
 
-test("no reports are no problem", () => {
+test("an empty list of reports is valid", () => {
   expect(parse({ reports: [] })).toEqual([]);
 });
 
@@ -98,13 +98,13 @@ describe("an error names the path of the wrong value", () => {
     expect(problems(body)).toMatchObject([{ path }]);
   });
 
-  test("several at once, but not without end", () => {
+  test("for several values at once, up to 16 errors", () => {
     const bad = Array.from({ length: 100 }, () => ({ ...report, key: "", group: "" }));
     expect(problems({ reports: bad }).length).toBe(16);
   });
 });
 
-describe("a request that asks to refuse reports alone", () => {
+describe("the option to refuse reports alone", () => {
   const large = { text: "x".repeat(metricsLimits.metricsBytesMax) };
   const bad = [
     { ...report, key: "0-2", metrics: large },
@@ -112,29 +112,29 @@ describe("a request that asks to refuse reports alone", () => {
     { ...report, key: "0-4", atMs: {} },
   ];
 
-  test("has the good ones, and the keys of the others with the reasons", () => {
+  test("returns the valid reports, and the keys of the others with the reasons", () => {
     const parsed = parseReports({ reports: [...bad, report], refuseAlone: true }, metricsLimits);
     expect(parsed).toMatchObject({
       reports: [{ key: "0-1" }],
       refused: [
         { key: "0-2", reason: "metrics is more than 196608 bytes" },
         { key: "0-3", reason: expect.stringMatching(/^group is .*; stepsCompleted is a number/) },
-        { key: "0-4", reason: expect.stringContaining("is no report") },
+        { key: "0-4", reason: expect.stringContaining("cannot be parsed") },
       ],
     });
   });
 
-  test("is refused whole where its report cannot be identified", () => {
+  test("does not cover a report without a valid key: the request is refused", () => {
     const body = { reports: [{ ...report, key: "" }, report], refuseAlone: true };
     expect(problems(body)).toMatchObject([{ path: "reports[0].key" }]);
   });
 
-  test("fails whole when it does not ask for that", () => {
+  test("is off by default: one invalid report refuses the whole request", () => {
     expect(problems({ reports: [bad[0], report] })).toMatchObject([{ path: "reports[0].metrics" }]);
   });
 });
 
-test("a report of more names than one takes is refused alone", () => {
+test("a report with too many names is refused alone", () => {
   const { namesPerReportMax } = metricsLimits;
   const named = (count: number) =>
     Object.fromEntries(Array.from({ length: count }, (_, n) => [`metric ${n}`, 1]));
@@ -146,7 +146,7 @@ test("a report of more names than one takes is refused alone", () => {
   });
 });
 
-test("more reports than a request takes are refused as such", () => {
+test("a request with too many reports is refused", () => {
   const reports = Array.from({ length: metricsLimits.reportsPerRequestMax + 1 }, () => report);
   expect(parse({ reports })).toMatchObject({ rejected: "too_many_reports" });
 });
@@ -156,13 +156,13 @@ describe("a report of system metrics", () => {
   const system = { node: 1, device: "0", samples: 10, values: [value] };
   const { metrics: _metrics, ...moment } = { ...report, group: "gpu" };
 
-  test("is taken instead of metrics", () => {
+  test("is accepted instead of metrics", () => {
     expect(parse({ reports: [{ ...moment, system }] })).toMatchObject([
       { group: "gpu", metrics: {}, system },
     ]);
   });
 
-  test("without a device, and from the first node, is the same", () => {
+  test("is parsed without a device, and from the first node", () => {
     const { node: _node, device: _device, ...rest } = system;
     expect(parse({ reports: [{ ...moment, system: rest }] })).toMatchObject([
       { system: { ...rest, node: 0, device: "" } },
@@ -171,16 +171,19 @@ describe("a report of system metrics", () => {
 
   test.each([
     ["with metrics", { ...report, system }],
-    ["of no samples", { ...moment, system: { ...system, samples: 0 } }],
-    ["of nothing", { ...moment, system: { ...system, values: [] } }],
-    ["of one thing twice", { ...moment, system: { ...system, values: [value, value] } }],
-    ["without a name", { ...moment, system: { ...system, values: [{ ...value, name: "" }] } }],
+    ["with 0 samples", { ...moment, system: { ...system, samples: 0 } }],
+    ["without values", { ...moment, system: { ...system, values: [] } }],
+    ["with two values of one name", { ...moment, system: { ...system, values: [value, value] } }],
     [
-      "that is not finite",
+      "with an unnamed value",
+      { ...moment, system: { ...system, values: [{ ...value, name: "" }] } },
+    ],
+    [
+      "with a value that is not finite",
       { ...moment, system: { ...system, values: [{ ...value, max: "NaN" }] } },
     ],
     [
-      "beyond all machines",
+      "with a value beyond all machines",
       { ...moment, system: { ...system, values: [{ ...value, max: 1e19 }] } },
     ],
     ["of a device that is no name", { ...moment, system: { ...system, device: "a\u0000b" } }],

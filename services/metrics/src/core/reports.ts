@@ -23,21 +23,21 @@ const codec = codecOf<Plain<RunReport>>(RunReportSchema);
 
 export type ParsedReports = {
   readonly reports: readonly NewReport[];
-  /** Those that are wrong, where the request asks to refuse them alone. */
+  /** The invalid reports, if the request asks to refuse them alone. */
   readonly refused: readonly Refused[];
 };
 
 export type Refused = { readonly key: string; readonly reason: string };
 
-/** `body` is the request's parsed JSON. */
+/** Parses a request; `body` is its JSON. */
 export function parseReports(body: unknown, limits: ReportLimits): ParsedReports | Rejection {
   const reports = listOf(body);
   const alone = isAlone(body);
   if (reports === null) {
-    return invalid([{ path: "reports", detail: "is a list of reports" }]);
+    return invalid([{ path: "reports", detail: "must be a list of reports" }]);
   }
   if (reports.length > limits.reportsPerRequestMax) {
-    const detail = `holds ${reports.length} reports; a request takes ${limits.reportsPerRequestMax}`;
+    const detail = `holds ${reports.length} reports; a request may have at most ${limits.reportsPerRequestMax}`;
     return reject("too_many_reports", `reports ${detail}`, [{ path: "reports", detail }]);
   }
   const problems: FieldProblem[] = [];
@@ -57,14 +57,14 @@ export function parseReports(body: unknown, limits: ReportLimits): ParsedReports
     : { reports: parsed, refused };
 }
 
-/** Null without a valid one: the report cannot be identified. */
+/** Returns the report's key, or null for a missing or invalid one: the report cannot be identified then. */
 function keyOf(json: unknown, { nameCharactersMax }: ReportLimits): string | null {
   if (typeof json !== "object" || json === null) return null;
   const { key } = json as { readonly key?: unknown };
   return typeof key === "string" && isName(key, nameCharactersMax) ? key : null;
 }
 
-/** The mistake, by the names of its fields. */
+/** Describes the mistakes by their fields. */
 const reasonText = (problems: readonly FieldProblem[]): string =>
   problems
     .map(({ path, detail }) => `${path.replace(/^reports\[\d+\]\.?/, "")} ${detail}`.trim())
@@ -76,7 +76,7 @@ function listOf(body: unknown): readonly unknown[] | null {
   return Array.isArray(reports) ? reports : null;
 }
 
-/** Checks both names that proto JSON allows. */
+/** Reads the option under both names that proto JSON allows. */
 function isAlone(body: unknown): boolean {
   if (typeof body !== "object" || body === null) return false;
   const { refuseAlone, refuse_alone: original } = body as Readonly<Record<string, unknown>>;
@@ -106,8 +106,8 @@ function parseReport(
     bytes = text === null ? (most ?? 0) : utf8Length(text);
     if (text !== null) metrics = asStored(metrics);
   } catch (error) {
-    // Also what is nested so deeply that writing it overflows the stack.
-    problems.push({ path, detail: `is no report: ${reasonOf(error)}` });
+    // A report that is nested too deeply also fails here: writing it overflows the stack.
+    problems.push({ path, detail: `cannot be parsed: ${reasonOf(error)}` });
     return null;
   }
   const found = [
@@ -129,12 +129,12 @@ function parseReport(
   };
 }
 
-/** Undefined for a name that is none. */
+/** Returns undefined for an unknown name. */
 function aggregationOf(name: string): Aggregation | undefined {
   return name === "" ? "mean" : aggregations.find((known) => known === name);
 }
 
-/** The decoder's message is in the innermost cause. */
+/** The innermost cause has the decoder's message. */
 function reasonOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   return error.cause instanceof Error ? `${error.message}: ${error.cause.message}` : error.message;
@@ -180,7 +180,7 @@ function problemsOf(report: Plain<RunReport>, limits: ReportLimits): readonly Fi
   return problems;
 }
 
-/** Finds the problems of metrics that are JSON text. */
+/** Finds the problems of a report's metrics, which are JSON text. */
 function textProblemsOf(
   text: string,
   bytes: number,
@@ -220,33 +220,33 @@ function systemProblemsOf(
   return wrong.filter((detail) => detail !== "").map((detail) => ({ path: "system", detail }));
 }
 
-/** A quantity with its unit. */
+/** A system metric's name is a quantity with its unit. */
 const systemNameCharactersMax = 64;
 
 /**
- * In JSON text: the escape of U+0000, or of a surrogate, which is written as an escape only when it is alone. Read
- * models keep names as jsonb, which takes neither. An even run of backslashes before the u is text about an escape.
+ * Matches JSON text that jsonb rejects: the escape of U+0000, or of a lone surrogate (only lone ones are escaped). Read
+ * models store names as jsonb. An even run of backslashes before the u is an escaped backslash, followed by plain text.
  */
 const unstorable = /(?<!\\)(?:\\\\)*\\u(?:0000|d[89a-f])/;
 
 function isName(name: string, charactersMax: number): boolean {
   if (name.length === 0 || !name.isWellFormed()) return false;
-  // A character is one or two units of the text.
+  // A character takes one or two UTF-16 units.
   if (name.length > charactersMax && [...name].length > charactersMax) return false;
-  // oxlint-disable-next-line no-control-regex -- control characters are what is looked for
+  // oxlint-disable-next-line no-control-regex -- the expression searches for control characters
   return !/[\u0000-\u001f\u007f]/.test(name);
 }
 
-/** Says whether the text has at most `most` bytes in UTF-8. One UTF-16 unit takes at most three. */
+/** Reports whether the text has at most `most` bytes in UTF-8. One UTF-16 unit takes at most three. */
 const hasBytes = (text: string, most: number): boolean =>
   text.length * 3 <= most || utf8Length(text) <= most;
 
-/** Bytes of a text in UTF-8; the core has neither Buffer nor TextEncoder. */
+/** The size of a text in UTF-8 bytes; the core has neither Buffer nor TextEncoder. */
 function utf8Length(text: string): number {
   let bytes = 0;
   for (let i = 0; i < text.length; i += 1) {
     const unit = text.charCodeAt(i);
-    // Each half of a surrogate pair counts two, the pair four.
+    // Each half of a surrogate pair counts two bytes, so the pair counts four.
     bytes += unit < 0x80 ? 1 : unit < 0x800 || (unit >= 0xd800 && unit <= 0xdfff) ? 2 : 3;
   }
   return bytes;

@@ -1,22 +1,22 @@
 /** Decides which groups of an experiment's points and system samples have been kept for long enough. */
 
 export type MetricRetention = {
-  /** After the experiment's end; -1 forever. */
+  /** Days after the experiment's end; -1 for forever. */
   readonly days: number;
-  /** The days of groups that have their own. */
+  /** Days of the groups with a setting of their own. */
   readonly byGroup: Readonly<Record<string, number>>;
 };
 
 export type DueGroups = {
   readonly named: readonly string[];
-  /** All others are due, but for those that have days of their own. */
+  /** Reports whether all groups are due that have no days of their own. */
   readonly others: boolean;
   readonly except: readonly string[];
 };
 
 const dayMs = 24 * 60 * 60 * 1_000;
 
-/** Null when nothing is due. */
+/** Returns the due groups; null when no group is due. */
 export function dueGroups(
   { days, byGroup }: MetricRetention,
   endedMs: number,

@@ -21,7 +21,7 @@ describe("a run's reports count", () => {
     expect(lastStepThatCounts(history(0, 40), 1)).toBe(40);
   });
 
-  test("not at all, at step 0 neither, when the next run starts from scratch", () => {
+  test("at no step, not even step 0, when the next run starts from scratch", () => {
     expect(lastStepThatCounts(history(0, 0), 1)).toBe(-1);
   });
 
@@ -33,7 +33,7 @@ describe("a run's reports count", () => {
   });
 });
 
-test("a later run never makes more of an earlier one count, and leaves itself without a limit", () => {
+test("a later run never raises the limit of an earlier run, and has no limit itself", () => {
   fc.assert(
     fc.property(fc.array(fc.nat(100), { minLength: 1, maxLength: 8 }), (fromSteps) => {
       const before = history(0, ...fromSteps.slice(0, -1));
@@ -49,7 +49,7 @@ test("a later run never makes more of an earlier one count, and leaves itself wi
   );
 });
 
-test("a run that was never requested is not known", () => {
+test("a run that was never requested is unknown", () => {
   expect(isKnownRun(history(0), 1)).toBe(true);
   expect(isKnownRun(history(0), 2)).toBe(false);
 });

@@ -1,17 +1,15 @@
 /**
- * The runs of a trial, as far as reports depend on them: folded from the trial's stream.
+ * The runs of a trial, as far as reports depend on them, folded from the trial's stream.
  *
- * A run that starts at step s builds on what earlier runs did up to s and does the rest again. So a report of an
- * earlier run counts up to the smallest step that any later run started from, and not beyond: neither when it came in
- * time (the point is superseded) nor when it comes late (it is refused). What comes late and still counts, the last
- * reports before a crash for example, is taken: no later run will measure it again.
+ * A run that starts at step s builds on earlier runs up to s and repeats the work after s. A report of an earlier run
+ * therefore counts up to the smallest step that any later run started from. A stored report beyond that step is
+ * superseded, and a late one is refused. A late report up to that step is accepted, for example the last reports before
+ * a crash: no later run will measure them again.
  */
 import type { AnyEvent, EventOf } from "@trainyard/contracts";
 import { isSuperseded } from "@trainyard/kernel";
 
-/**
- * A run from scratch keeps nothing of what was before it, a report of step 0 included: `keepsUpTo` is negative then.
- */
+/** A run from scratch keeps nothing of earlier runs, not even a report of step 0: `keepsUpTo` is negative then. */
 export type RequestedRun = { readonly run: number; readonly keepsUpTo: number };
 
 export type RunHistory = { readonly runs: readonly RequestedRun[] };
@@ -32,7 +30,7 @@ export function isKnownRun(history: RunHistory, run: number): boolean {
   return history.runs.some((requested) => requested.run === run);
 }
 
-/** The last step at which reports of a run count: without a limit unless a later run was requested. */
+/** The last step at which a run's reports count: Infinity unless a later run was requested. */
 export function lastStepThatCounts(history: RunHistory, run: number): number {
   let last = Number.POSITIVE_INFINITY;
   for (const later of history.runs) {

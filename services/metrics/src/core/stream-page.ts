@@ -1,4 +1,4 @@
-/** Some entries of a stream as the reports in them, each with its position: as many as one answer takes. */
+/** Reads stream entries as reports with positions, as many as fit one answer. */
 import { decodeReports, type Encoded } from "./columns/block.ts";
 import type { StoredReport } from "./columns/table.ts";
 import { answeredBytes, textBytes } from "./values.ts";
@@ -25,7 +25,7 @@ export type StreamItem = Origin &
 export type StreamPage = { readonly items: readonly StreamItem[]; readonly isCut: boolean };
 
 export type PageBounds = {
-  /** Items after this position. */
+  /** Only items after this position. */
   readonly after: number;
   readonly itemsMax: number;
   /** The maximum size of the items in the answer, which has at least one item. */

@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest";
 import { type JsonObject, metricsText, valuesOf } from "./values.ts";
 
-describe("the values of a report", () => {
-  test("numbers and their spelled-out exceptions are scalars, all else is kept as it is", () => {
+describe("values of a report", () => {
+  test("are scalars if they are numbers, NaN or an infinity, and are stored unchanged otherwise", () => {
     const metrics = {
       loss: 0.25,
       diverged: "NaN",
@@ -19,7 +19,7 @@ describe("the values of a report", () => {
     });
   });
 
-  test("names that an object has by nature are names like others", () => {
+  test("may have names of built-in object properties", () => {
     const metrics = JSON.parse('{"__proto__": 1, "constructor": 2, "toString": "x"}') as JsonObject;
     const { scalars, others } = valuesOf(metrics);
     expect(Object.entries(scalars)).toEqual([
@@ -29,7 +29,7 @@ describe("the values of a report", () => {
     expect(others).toEqual({ toString: "x" });
   });
 
-  test("stored values read back as sent, also numbers beyond a double's range", () => {
+  test("are read back as sent, also numbers beyond a double's range", () => {
     const sent = JSON.parse('{"a": 1e400, "b": [-1e400], "c": 0.1, "d": "\\u0000"}') as JsonObject;
     const back = JSON.parse(metricsText(sent)) as JsonObject;
     expect(back).toEqual({ a: "Infinity", b: ["-Infinity"], c: 0.1, d: "\0" });

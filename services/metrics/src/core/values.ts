@@ -1,6 +1,6 @@
 /**
- * The values of a report. A number is a scalar; so are the strings NaN, Infinity and -Infinity, which stand for what
- * JSON cannot say. Everything else is kept as the JSON that it is, and not charted.
+ * The values of a report. Numbers are scalars, and so are the strings NaN, Infinity and -Infinity, which JSON has no
+ * numbers for. Other values are stored as JSON and not charted.
  */
 import type { Plain } from "@trainyard/contracts";
 import type { RunReport } from "@trainyard/contracts/api";
@@ -14,7 +14,7 @@ const spelled: Readonly<Record<string, number>> = {
   "-Infinity": Number.NEGATIVE_INFINITY,
 };
 
-/** Undefined for what is no scalar. */
+/** Returns undefined for a value that is not a scalar. */
 export function scalarOf(value: Json): number | undefined {
   if (typeof value === "number") return value;
   if (typeof value !== "string" || !Object.hasOwn(spelled, value)) return undefined;
@@ -40,8 +40,8 @@ export function valuesOf(metrics: JsonObject): Values {
 }
 
 /**
- * Bytes that metrics take as JSON at most, where all are numbers and all names can be stored: nearly every report, for
- * which nothing has to be written. Null for others.
+ * An upper bound of the metrics' size as JSON if all are numbers and all names can be stored, which holds for nearly
+ * every report and saves writing the JSON. Null for other metrics.
  */
 export function numbersBytes(metrics: JsonObject): number | null {
   let bytes = 2;
@@ -49,33 +49,33 @@ export function numbersBytes(metrics: JsonObject): number | null {
     const value = metrics[name];
     const isNumber = typeof value === "number" && Number.isFinite(value);
     if (!isNumber || !name.isWellFormed() || name.includes("\0")) return null;
-    // A unit of text takes six at most, as an escape; a number 24.
+    // A UTF-16 unit takes at most six bytes, as an escape; a number at most 24.
     bytes += 6 * name.length + 28;
   }
   return bytes;
 }
 
-/** JSON has no word for what overflowed while it was read (1e400), and would turn it into null. */
+/** A number that overflowed when it was parsed (1e400) is written as a string, since JSON would turn it into null. */
 export function metricsText(metrics: JsonObject): string {
-  // Calling a function for each value takes most of the time of writing it.
+  // The fast path: a replacer call for each value takes most of the writing time.
   if (Object.values(metrics).every(isPlainScalar)) return JSON.stringify(metrics);
   return JSON.stringify(metrics, (_, value: unknown) =>
     typeof value === "number" && !Number.isFinite(value) ? String(value) : value,
   );
 }
 
-/** The size of the metrics as JSON text, never less than they take. */
+/** An upper bound of the size of the metrics as JSON text. */
 export const textBytes = (metrics: JsonObject): number =>
   numbersBytes(metrics) ?? 3 * metricsText(metrics).length;
 
 /**
- * The most bytes that a report takes in an answer: a unit of a name takes three, as it is no control character; the
- * rest is numbers.
+ * An upper bound of a report's size in an answer: a unit of a name takes at most three bytes, as names have no control
+ * characters; the rest is numbers.
  */
 export const answeredBytes = (names: readonly string[], metricsBytes: number): number =>
   names.reduce((bytes, name) => bytes + 3 * name.length, metricsBytes + 300);
 
-/** The same as it is read back from its text. */
+/** Returns the metrics as they are read back from their text. */
 export const asStored = (metrics: JsonObject): JsonObject =>
   Object.values(metrics).every(isPlainScalar)
     ? metrics

@@ -1,4 +1,4 @@
-/** The result of a write of new reports of one run: tails by group, and the facts about the run from then on. */
+/** The result of writing new reports of one run: tails by group, and the run's new state. */
 import type { Plain } from "@trainyard/contracts";
 import type { SystemSample } from "@trainyard/contracts/commands";
 import type { Aggregation } from "./columns/table.ts";
@@ -10,7 +10,7 @@ export type NewReport = {
   readonly group: string;
   readonly step: number;
   readonly atMs: number;
-  /** The process that measured it, and how its values and those of other ranks at the same step become one. */
+  /** The rank that measured the values, and the way to combine the values of several ranks at one step. */
   readonly rank: number;
   readonly aggregation: Aggregation;
   /** The metrics as they are read back: a value that JSON does not have is a string. */
@@ -29,7 +29,7 @@ export type Tail = Extent & {
 
 const { POSITIVE_INFINITY: up, NEGATIVE_INFINITY: down } = Number;
 
-/** One for each group, in the order of the groups' first reports. */
+/** Returns one tail for each group, in the order of the groups' first reports. */
 export function tailsOf(reports: readonly NewReport[]): readonly Tail[] {
   return [...Map.groupBy(reports, ({ group }) => group)].map(([group, own]) => ({
     group,
@@ -39,7 +39,7 @@ export function tailsOf(reports: readonly NewReport[]): readonly Tail[] {
   }));
 }
 
-/** First and last step and time of some reports. */
+/** The first and last step and time of some reports. */
 export type Extent = {
   readonly firstStep: number;
   readonly lastStep: number;
@@ -57,7 +57,7 @@ export function joined<Known extends Extent>(a: Known, b: Extent): Known {
   };
 }
 
-/** The list has at least one report. */
+/** Returns the extent of at least one report. */
 export function extentOf(reports: readonly Pick<NewReport, "step" | "atMs">[]): Extent {
   let [firstStep, lastStep, firstAtMs, lastAtMs] = [up, down, up, down];
   for (const { step, atMs } of reports) {
@@ -71,7 +71,7 @@ export function extentOf(reports: readonly Pick<NewReport, "step" | "atMs">[]): 
 
 export type Progress = { readonly fraction: number; readonly atMs: number };
 
-/** The last report, by the reporting clock. */
+/** Returns the run's progress after some reports: the last one by the reporting clock counts. */
 export function progressAfter(
   before: Progress | null,
   reports: readonly NewReport[],

@@ -1,8 +1,10 @@
 /**
- * Makes blocks of tails, in the background and one step of bounded size after the other. The tails of a group, and the
- * latest block while it is no larger than what is merged with it, become one block: so a report is rewritten a number
- * of times that grows with the logarithm of the block's size. The tails and blocks that a step read go in the commit
- * that brings the new ones; a step that finds one of them gone changes nothing. So two compactors at once do no harm.
+ * Compacts tails into blocks, in the background, in steps of bounded size.
+ *
+ * The tails of a group are merged into one block, together with the latest block while that is no larger than the rest.
+ * A report is therefore rewritten a number of times that grows with the logarithm of the block's size. One commit adds
+ * the new blocks and deletes the tails and blocks that the step read. A step that finds one of them gone changes
+ * nothing, so two concurrent compactors do no harm.
  */
 import { Fault, isFault } from "@trainyard/kernel";
 import { inTransaction, isDatabaseAway, type Logger } from "@trainyard/runtime";
@@ -23,7 +25,7 @@ type NewBlock = SizedBlock & { readonly group: string };
 const due = `
 select trial, run from metrics.runs where due_at <= now() order by due_at limit $1`;
 
-// In the order of their arrival, so that a run's reports are compacted in the order of their steps.
+// Selects tails in the order of arrival, so that a run's reports are compacted in the order of their steps.
 const someTails = `
 select id::text as id, group_name as "group", body from (
   select *, sum(octet_length(body)) over (order by id) - octet_length(body) as bytes_before
@@ -49,7 +51,7 @@ from unnest($2::text[], $3::text[], $4::integer[], $5::float8[], $6::float8[], $
 
 const lock = "select from metrics.runs where trial = $1 and run = $2 for update";
 
-// The weight of what is left is not known exactly; a remainder is compacted at the next opportunity.
+// The remaining weight is an estimate; a remainder is compacted at the next opportunity.
 const settle = `
 update metrics.runs set
   tail_weight = case when left_over then greatest(tail_weight - $3, 0) else 0 end,
@@ -61,8 +63,8 @@ const postpone = `
 update metrics.runs set due_at = now() + $3::integer * interval '1 ms' where trial = $1 and run = $2`;
 
 /**
- * One step for each of some runs that are due; gives how many there were. A run that cannot be compacted (its bytes
- * cannot be read, a statement takes too long) stays as it is, and keeps no other waiting.
+ * Takes one step for each of a few due runs. Returns their number. A run that cannot be compacted (unreadable bytes, a
+ * slow statement) stays as it is and does not block other runs.
  */
 export async function compactDue(pool: Pool, logger: Logger): Promise<number> {
   const { rows } = await pool.query<RunName>(due, [metricsLimits.compactionRunsMax]);
@@ -71,7 +73,7 @@ export async function compactDue(pool: Pool, logger: Logger): Promise<number> {
       await compactRun(pool, run);
     } catch (error) {
       if (isDatabaseAway(error)) throw error;
-      // It is due again as the other one left it.
+      // Another process compacted the run and has set its due time.
       if (isFault(error)) continue;
       logger.error({ err: error, ...run }, "run_not_compacted");
       await pool.query(postpone, [run.trial, run.run, metricsLimits.compactionPostponedMs]);
@@ -103,7 +105,7 @@ async function compactRun(pool: Pool, name: RunName): Promise<void> {
   }
   const ids = tails.map(({ id }) => id);
   await inTransaction(pool, async (client) => {
-    // Before what is left is counted: a writer adds to the tails and changes the run in one commit.
+    // The lock comes before the remaining weight is counted: a writer adds tails and changes the run in one commit.
     await client.query(lock, [name.trial, name.run]);
     await keepForStream(client, ids);
     await removeAll(client, "tails", ids);
@@ -115,10 +117,7 @@ async function compactRun(pool: Pool, name: RunName): Promise<void> {
 
 type OpenedTail = Part & { readonly id: string; readonly group: string; readonly stored: number };
 
-/**
- * The first ones, until their reports are as many as one step takes: equal values take much room only once they are
- * decoded.
- */
+/** Decodes tails up to the limit of one step: equal values are small when stored and large when decoded. */
 function openedTails(rows: readonly TailRow[]): readonly OpenedTail[] {
   const opened: OpenedTail[] = [];
   let left: number = metricsLimits.compactionBytesMax;
@@ -132,7 +131,7 @@ function openedTails(rows: readonly TailRow[]): readonly OpenedTail[] {
   return opened;
 }
 
-/** The latest blocks, as long as each is no larger than what it is merged with. */
+/** Selects the latest blocks while each is no larger than the reports to merge it with. */
 async function mergeable(
   pool: Pool,
   { trial, run }: RunName,
@@ -165,7 +164,7 @@ async function removeAll(
   const text = `delete from metrics.${table} where id = any($1::bigint[])`;
   const { rowCount } = await client.query(text, [ids]);
   if (rowCount !== ids.length) {
-    const detail = "another process has compacted the same reports meanwhile";
+    const detail = "another process has compacted these reports: this step changes nothing";
     throw new Fault("compacted_already", detail, { retry: "now" });
   }
 }

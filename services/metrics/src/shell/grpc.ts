@@ -1,4 +1,4 @@
-/** The gRPC face: reports of runs, in batches of one call each or in a stream with acknowledgements. */
+/** The gRPC interface: reports of runs, as one call for each batch or as a stream with acknowledgements. */
 import { codecOf, type Plain } from "@trainyard/contracts";
 import {
   ReportService,
@@ -63,7 +63,8 @@ const asJson = (run: string, reports: readonly Plain<RunReport>[]) =>
   codec.toJson({ run, reports, refuseAlone: true });
 
 /**
- * For so many at once: a message is in memory before its call is seen, so what bounds memory is the number of calls.
+ * Limits the number of concurrent calls. A message is in memory before its call is handled, so the number of calls is
+ * what bounds the memory.
  */
 class Room {
   readonly #most: number;
@@ -73,7 +74,7 @@ class Room {
     this.#most = most;
   }
 
-  /** Throws HttpProblem `busy` where there is no place. */
+  /** Takes a place. Throws HttpProblem `busy` when all are taken. */
   enter(): Disposable {
     if (this.#taken >= this.#most) {
       throw new HttpProblem(503, "busy", "too many requests are in progress; try again");

@@ -1,4 +1,4 @@
-/** Answers of 400 and above, as RFC 9457 says. */
+/** Error answers, with a status of 400 and above, in the form of RFC 9457. */
 import { codecOf, type Plain } from "@trainyard/contracts";
 import { type Problem as ProblemMessage, ProblemSchema } from "@trainyard/contracts/api";
 import type { FieldProblem } from "@trainyard/kernel";
@@ -19,7 +19,7 @@ const titles: Readonly<Record<number, string>> = {
   503: "Service Unavailable",
 };
 
-/** Thrown where the reason is found, rendered once. */
+/** An error answer; throw it where the reason is known, and it is rendered once. */
 export class HttpProblem extends Error {
   override readonly name = "HttpProblem";
   readonly status: number;

@@ -1,4 +1,4 @@
-/** The HTTP face: report batches of runs, and the health of this process. */
+/** The HTTP interface: report batches of runs, and the health of this process. */
 import { codecOf, type Plain } from "@trainyard/contracts";
 import { type WriteReportsResponse, WriteReportsResponseSchema } from "@trainyard/contracts/api";
 import { assert, isFault } from "@trainyard/kernel";
@@ -41,13 +41,13 @@ export async function startHttpServer(deps: HttpDeps, address: HttpAddress): Pro
 function createHttpServer(deps: HttpDeps): FastifyInstance {
   const server = fastify({
     bodyLimit: metricsLimits.requestBytesMax,
-    // A run's id has a dot and an encoded #; nothing longer is one.
+    // A run's id has a dot and an encoded #, and is at most 64 characters long.
     routerOptions: { maxParamLength: 64 },
     forceCloseConnections: "idle",
   });
   server.addHook("onRequest", async (request) => {
     refuseBrowsers(request);
-    // Before its body is read.
+    // Unknown paths are refused before their body is read.
     if (request.is404) throw new HttpProblem(404, "not_found", nothingAt(request.url));
   });
   server.removeAllContentTypeParsers();
@@ -79,7 +79,7 @@ function registerReports(server: FastifyInstance, deps: HttpDeps): void {
   server.post<ReportsRoute>(
     "/api/v1/runs/:run/reports",
     {
-      // A caller that may not report, or comes when too much is under way, is refused before the body is read.
+      // A caller without rights, or with one large body too many, is refused before its body is read.
       onRequest: async (request, reply) => {
         const reporter = authorized(deps, request);
         const body = budget.take(request.headers, metricsLimits.requestBytesMax);
@@ -103,7 +103,7 @@ function registerReports(server: FastifyInstance, deps: HttpDeps): void {
 
 const nothingAt = (url: string): string => `nothing is served at ${url}`;
 
-/** Training processes send reports, never a page in a browser: it would say where it comes from. */
+/** Only browsers send an Origin header, and no page in a browser may send reports. */
 function refuseBrowsers({ headers }: FastifyRequest): void {
   if (headers.origin === undefined) return;
   throw new HttpProblem(403, "cross_origin", "calls from pages in a browser are refused");
@@ -119,12 +119,12 @@ function parseJson(body: string): unknown {
   try {
     return JSON.parse(body);
   } catch (error) {
-    const detail = `the body is not JSON: ${error instanceof Error ? error.message : String(error)}`;
+    const detail = `the body is not valid JSON: ${error instanceof Error ? error.message : String(error)}`;
     throw new HttpProblem(400, "invalid_request", detail, [{ path: "", detail: "is not JSON" }]);
   }
 }
 
-/** The refusals of fastify itself before a handler runs. */
+/** The answers to errors that fastify raises before a handler runs. */
 const refusals: Readonly<Record<string, readonly [status: number, code: string, detail: string]>> =
   {
     FST_ERR_CTP_BODY_TOO_LARGE: [

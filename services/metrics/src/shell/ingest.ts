@@ -1,14 +1,14 @@
 /**
- * From a request's reports to stored points.
+ * Stores the reports of a request:
  *
  *   reports ─► which of them count? ─► validations: an event each ─► all: rows, in a shared insert ─► answer, live
  *   copies
- *                    └► the others are refused
+ *                               └► the others are refused
  *
  * An acknowledged report is in the table and, if it is a validation, in the log. The event comes first: its commit
- * guards the trial's stream, so the log's order alone decides whether a validation still counted when a later run was
- * requested. A death between the two leaves an event whose report was not acknowledged; it is sent again, the event is
- * recognised by its commit's id and the row by its key.
+ * guards the trial's stream, so the log's order alone decides whether a validation still counts when a later run is
+ * requested. A crash between event and row leaves an event of an unacknowledged report. The report is sent again; its
+ * event is recognised by its commit id, and its row by its key.
  */
 import type { Bus } from "@trainyard/bus";
 import { metricSubject } from "@trainyard/bus";
@@ -38,7 +38,7 @@ export type Taken =
   | {
       readonly kind: "taken";
       readonly stored: number;
-      /** Beyond the step from which a later run does them again. */
+      /** The number of reports beyond the step from which a later run repeats the work. */
       readonly refused: number;
     };
 
@@ -47,14 +47,11 @@ type RunContext = RunParts & { readonly id: string };
 const pointCodec = codecOf<Plain<Point>>(PointSchema);
 const encoder = new TextEncoder();
 
-/** Only the chief's report counts where several ranks report at one step: a search uses one value. */
+/** Several ranks may report at one step. Only the chief's report is a validation, since a search uses one value. */
 const isValidation = ({ group, rank, system }: NewReport): boolean =>
   group === validationGroup && rank === 0 && system === null;
 
-/**
- * Roughly what a row weighs on its way: its values, a little for whose they are, and for each name, as a new one is a
- * row.
- */
+/** The approximate size of a row in memory: its values, its fixed fields, and its names, as each new name is a row. */
 const rowBytes = ({ metrics, bytes, system }: PointRow): number =>
   system === null
     ? 256 + bytes + 64 * Object.keys(metrics).length
@@ -81,13 +78,13 @@ export class Ingest {
     this.#batches = new Batches(metricsLimits, rowBytes, (rows) => deps.store.insert(rows));
   }
 
-  /** Resolves after the commit. */
+  /** Stores reports. Resolves after the commit. */
   async take(parts: RunParts, reports: readonly NewReport[]): Promise<Taken> {
     const run = { ...parts, id: runId(parts.trial, parts.run) };
     const history = await this.#historyOf(run);
     if (history === null) return { kind: "unknown_run" };
     const lastStep = lastStepThatCounts(history, run.run);
-    // Samples of machines count whatever later runs do again.
+    // System samples count even at steps that a later run repeats.
     const counting = reports.filter(({ system, step }) => system !== null || step <= lastStep);
     const kept = counting.some(isValidation)
       ? // One request of a trial after the other, so that a repeat finds what the first one stored.
@@ -98,10 +95,10 @@ export class Ingest {
     return { kind: "taken", stored: kept, refused };
   }
 
-  /** The runs of the trial; null when the log has none of this number, or their experiment is deleted. */
+  /** Returns the runs of the trial; null if the log does not have the run, or if the experiment is deleted. */
   async #historyOf(run: RunContext): Promise<RunHistory | null> {
     const { cache } = this.#executor;
-    // Reports of a spool may come weeks after their experiment was deleted.
+    // A spool may send reports weeks after the deletion of their experiment.
     if ((await cache.load(deletionFold, run.experiment)).state.isDeleted) return null;
     const { state } = await cache.load(runHistoryFold, run.trial);
     if (isKnownRun(state, run.run)) return state;
@@ -110,13 +107,14 @@ export class Ingest {
     return isKnownRun(again.state, run.run) ? again.state : null;
   }
 
-  /** Stores all but the validations that a later run superseded meanwhile. */
+  /** Stores all reports except validations that a later run superseded in the meantime. */
   async #announceAndStore(run: RunContext, reports: readonly NewReport[]): Promise<number> {
     const validations = reports.filter(isValidation).map(({ key }) => key);
     const stored = await this.#points.stored(run, validations);
     const kept: NewReport[] = [];
     for (const report of reports) {
-      // A stored report has its event: repeating a large request costs one look instead of a commit each.
+      // A stored report has its event already, so repeating a large request costs one query instead of one commit per
+      // validation.
       const counts =
         !isValidation(report) || stored.has(report.key) || (await this.#announce(run, report));
       if (counts) kept.push(report);
@@ -156,12 +154,12 @@ export class Ingest {
     return !isRejection(result);
   }
 
-  /** Returns how many. */
+  /** Stores reports. Returns the number of new ones. */
   async #store(run: RunContext, reports: readonly NewReport[]): Promise<number> {
     if (reports.length === 0) return 0;
     const rows = reports.map((report) => ({ ...report, trial: run.trial, run: run.run }));
     const inserted = await this.#batches.add(rows);
-    // The last of each group announces them all.
+    // The last report of each group announces all of them.
     const latest = new Map<string, PointRow>();
     for (const row of rows) {
       if (row.system === null && inserted.has(row)) latest.set(row.group, row);

@@ -1,4 +1,4 @@
-/** The common part of HTTP and gRPC for a run's reports: who reports, what is wrong, and what was stored. */
+/** Handles a run's reports for both HTTP and gRPC: authorizes, validates and stores them. */
 import type { KeyObject } from "node:crypto";
 import type { Plain } from "@trainyard/contracts";
 import type { WriteReportsResponse } from "@trainyard/contracts/api";
@@ -9,7 +9,7 @@ import { metricsLimits } from "../limits.ts";
 import { HttpProblem } from "./http-problem.ts";
 import type { Ingest } from "./ingest.ts";
 
-/** A run, by its token. */
+/** The run that a token authorizes. */
 export type Reporter = {
   readonly run: RunParts;
   readonly id: string;
@@ -37,7 +37,7 @@ export class Intake {
     this.#keys = deps.runTokenKeys;
   }
 
-  /** Throws HttpProblem for what is no run's token. */
+  /** Throws HttpProblem for anything but a valid run token. */
   authorize(authorization: string | undefined): Reporter {
     const token = /^Bearer +(\S+)$/i.exec(authorization ?? "")?.[1];
     if (token === undefined) {
@@ -53,7 +53,8 @@ export class Intake {
   }
 
   /**
-   * Resolves after the commit. `body` is a request as proto JSON. Throws HttpProblem for one that is wrong as a whole.
+   * Stores the reports of a request in proto JSON. Resolves after the commit. Throws HttpProblem for a request that is
+   * invalid as a whole.
    */
   async take({ run, id, grantPosition }: Reporter, body: unknown): Promise<Outcome> {
     const parsed = parseReports(body, metricsLimits);
@@ -70,13 +71,13 @@ export class Intake {
   }
 }
 
-/** A token is good for its own run. */
+/** Throws HttpProblem unless the token belongs to the requested run. */
 export function requireRun({ id }: Reporter, asked: string): void {
   if (id === asked) return;
   throw new HttpProblem(403, "not_your_run", `this token is run ${id}'s, not run ${asked}'s`);
 }
 
-/** Takes all reports as one request: 409 when a later run supersedes some of it. */
+/** Takes all reports as one request; throws 409 if a later run supersedes some of them. */
 export async function takeAll(
   intake: Intake,
   reporter: Reporter,

@@ -1,4 +1,4 @@
-/** The names that this process has recorded already, so that a report with known ones writes none. */
+/** Caches the metric names that this process has recorded, so that a report with known names writes none. */
 import type { ColumnKind } from "../core/columns/block.ts";
 import type { NewReport } from "../core/writes.ts";
 import { isScalar } from "../core/values.ts";
@@ -11,7 +11,7 @@ export type MetricName = {
   readonly kind: ColumnKind;
 };
 
-/** The names of each group. Looked up for each value of each report, so nothing is put together for it. */
+/** The names of each group. They are looked up for every value of every report, so the keys are not concatenated. */
 type KindNames = { readonly [Kind in ColumnKind]: Map<string, Set<string>> };
 
 const noNames = (): KindNames => ({ scalar: new Map(), json: new Map() });
@@ -36,10 +36,10 @@ export class KnownNames {
     return found;
   }
 
-  /** They are in the database. */
+  /** Caches names that are in the database. */
   keep(names: readonly MetricName[]): void {
     for (const name of names) {
-      // A group of more names records the others again; the database takes them once.
+      // A group with more names records the rest again; the database ignores repeats.
       const size = this.#known.get(name.trial)?.[name.kind].get(name.group)?.size ?? 0;
       if (size < metricsLimits.namesKnownPerGroupMax) addTo(this.#known, name);
     }
@@ -54,7 +54,7 @@ export class KnownNames {
   }
 }
 
-/** False when it is there already. */
+/** Adds a name; returns false for a known one. */
 function addTo(trials: Map<string, KindNames>, { trial, group, name, kind }: MetricName): boolean {
   const kinds = trials.get(trial) ?? noNames();
   const names = kinds[kind].get(group) ?? new Set();

@@ -1,7 +1,7 @@
 /**
- * Moves the rows of earlier versions to the tails, run by run, in steps of one commit each. A process that dies between
- * two steps leaves nothing half moved. A step that the database does not take is divided until the rows to blame are
- * alone: they stay where they are, readable, and are tried again in a later pass.
+ * Moves the rows of earlier versions to tails, run by run, in steps of one commit each. A crash between two steps
+ * leaves no half-moved row. A step that the database rejects is divided until the faulty rows are alone: they stay
+ * readable where they are and are retried in a later pass.
  */
 import { Fault, isFault } from "@trainyard/kernel";
 import { inTransaction, isDatabaseAway, type Logger } from "@trainyard/runtime";
@@ -17,7 +17,7 @@ type Place = RunName & { readonly key: string };
 
 const start: Place = { trial: "", run: 0, key: "" };
 
-// Selects the rows of one run, the first that has any after the place.
+// Selects rows of one run: the first run that has any after the current place.
 const nextRows = `
 select trial, run, key, group_name, step, at_ms, metrics from (
   select *, sum(octet_length(metrics)) over (order by key) - octet_length(metrics) as bytes_before
@@ -46,7 +46,7 @@ export class OldRowsMove {
     this.#logger = logger;
   }
 
-  /** Moves one step's rows. Gives the milliseconds until the next step. */
+  /** Moves one step's rows. Returns the milliseconds until the next step. */
   async step(): Promise<number> {
     const { oldRowsPerStep, blockBytesMax, oldRowsPauseMs, oldRowsLeftPauseMs } = metricsLimits;
     const { trial, run, key } = this.#place;
@@ -82,13 +82,13 @@ export class OldRowsMove {
   }
 }
 
-/** Rows of one run. One that has been moved meanwhile is among the run's keys, and only removed. */
+/** Moves rows of one run. Rows whose keys the run already has are only deleted. */
 async function moveRows(client: PoolClient, rows: readonly OldRow[]): Promise<void> {
   const points = rows.map(pointOf);
   const keys = rows.map(({ key }) => key);
   const [head] = await new RunHeads(client).of(points.slice(0, 1));
   if (head === undefined) return;
-  // Also what a replica of the earlier version stored again after the report had come here.
+  // A replica of the earlier version may have stored a report again after this version stored it.
   const known = new Set(keys.filter((key) => hasKey(head.keys, key)));
   for (const key of await keysIn(client, "loose_keys", head, keys)) known.add(key);
   const change = changeOf(head, points, known);

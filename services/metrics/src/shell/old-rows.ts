@@ -1,5 +1,6 @@
 /**
- * The rows of earlier versions, one for each report: read beside the new form until they have moved (old-rows-move.ts).
+ * Rows of earlier versions, one per report. They are read together with tails and blocks until old-rows-move.ts has
+ * moved them.
  */
 import type { Pool, PoolClient } from "pg";
 import type { StoredReport } from "../core/columns/table.ts";
@@ -36,7 +37,7 @@ from (
 where bytes_before < $7
 order by run, step, key`;
 
-/** Reads at most the given number after a cursor, in the order (run, step, key); fewer where their bytes are many. */
+/** Reads at most the given number of reports after a cursor, in the order (run, step, key); fewer if they are large. */
 export async function oldReports(
   client: PoolClient,
   trial: string,
@@ -64,9 +65,7 @@ export function reportOf(row: OldRow): StoredReport {
   };
 }
 
-/**
- * Returns the progress that the newest run of a trial reported last, where not all of the trial's rows have been moved.
- */
+/** Returns the last progress of the trial's newest run, or null if all of the trial's rows have been moved. */
 export async function oldProgress(pool: Pool, trial: string): Promise<string | null> {
   const { rows } = await pool.query<Pick<OldRow, "metrics">>({
     name: "old-progress",

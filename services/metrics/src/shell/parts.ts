@@ -1,4 +1,4 @@
-/** Reading what is stored of a trial: its parts (tails and blocks), and what is in them, within one snapshot. */
+/** Reads the stored parts (tails and blocks) of a trial and their reports, within one snapshot. */
 import { inTransaction, tableFault } from "@trainyard/runtime";
 import type { Pool, PoolClient } from "pg";
 import { decodeReports, type Encoded, type EncodedColumn } from "../core/columns/block.ts";
@@ -20,7 +20,9 @@ export type Part = {
 
 export type PartReport = StoredReport & { readonly run: number; readonly group: string };
 
-/** Everything that `read` asks is of one moment, also while compaction moves reports from tails to blocks. */
+/**
+ * Runs all queries of `read` in one snapshot, so that compaction cannot move reports from tails to blocks in between.
+ */
 export async function inSnapshot<Result>(
   pool: Pool,
   read: (client: PoolClient) => Promise<Result>,
@@ -36,7 +38,7 @@ export async function inSnapshot<Result>(
   }
 }
 
-/** The error of a decoder for bytes that it does not know: not a fault of the database. */
+/** Reports whether an error is a decoder's RangeError for unknown bytes, rather than a database fault. */
 export const isUnreadable = (error: unknown): boolean =>
   error instanceof RangeError || error instanceof SyntaxError;
 
@@ -49,7 +51,7 @@ union all
 select 'tail' as kind, ${columns} from metrics.tails where trial = $1 and ($2::text is null or group_name = $2)
 order by run, "firstStep", kind, id`;
 
-/** In the order (run, first step). `group` null: of all groups. */
+/** Reads parts in the order (run, first step); `group` null means all groups. */
 export async function partsOf(
   client: PoolClient,
   trial: string,
@@ -76,7 +78,7 @@ export async function tailsById(
   return new Map(rows.map(({ id, body }) => [id, tailOf(body)]));
 }
 
-/** All reports of these parts, in no particular order. */
+/** Reads all reports of these parts, in no particular order. */
 export async function reportsOf(
   client: PoolClient,
   parts: readonly Part[],
@@ -90,7 +92,7 @@ export async function reportsOf(
   });
 }
 
-/** With all their columns. */
+/** Reads blocks with all their columns. */
 export async function blocksById(
   client: Pool | PoolClient,
   ids: readonly string[],

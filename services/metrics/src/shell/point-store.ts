@@ -1,6 +1,6 @@
 /**
- * The points and system samples of all runs, where they are written. A write that another replica forestalled is
- * repeated with what is there then. After any failure of the database this process forgets what it knew of it.
+ * Writes the points and system samples of all runs. A write that conflicts with another replica's is retried on the new
+ * state. After any database error the cached state is dropped.
  */
 import { Fault } from "@trainyard/kernel";
 import { inTransaction, tableFault } from "@trainyard/runtime";
@@ -23,7 +23,7 @@ export class PointStore {
     this.#heads = new RunHeads(pool);
   }
 
-  /** Stores what is not there yet, in one commit for each run. Gives those of the rows that were new. */
+  /** Stores new rows, in one commit for each run. Returns the rows that were new. */
   async insert(rows: readonly PointRow[]): Promise<ReadonlySet<PointRow>> {
     const added = new Set<PointRow>();
     let left = Map.groupBy(rows.toSorted(byRun), runName);
@@ -38,13 +38,13 @@ export class PointStore {
     return added;
   }
 
-  /** Returns the keys of the run's reports that are stored. */
+  /** Returns those of the keys that are stored. */
   async stored(name: RunName, keys: readonly string[]): Promise<ReadonlySet<string>> {
     const [head] = await this.#guarded(() => this.#heads.of([name]));
     return head === undefined ? new Set() : this.#knownOf(head, keys);
   }
 
-  /** The last report of the newest run that has reported progress; null when there is none. */
+  /** The last progress report of the newest run that has one; null if there is none. */
   async progress(trial: string): Promise<Progress | null> {
     const rows = await this.#query<{ progress: number; progress_at_ms: number }>({
       name: "progress",
@@ -67,7 +67,7 @@ export class PointStore {
     });
   }
 
-  /** Returns what is left to do, by run. */
+  /** Returns the rows that are left to write, by run. */
   async #attempt(
     left: ReadonlyMap<string, readonly PointRow[]>,
     added: Set<PointRow>,
@@ -104,7 +104,7 @@ export class PointStore {
         ? inTransaction(this.#pool, (client) => writeWithSamples(client, changes, names))
         : writeChanges(this.#pool, changes, names, { isNew: true }),
     );
-    // The names of a run that did not move stay: its writer stores them or has stored them.
+    // Names are kept even if their run's write conflicted: the other writer stores the same names.
     this.#names.keep(names);
     return moved;
   }

@@ -1,8 +1,8 @@
 /**
- * Deletes what experiments have reported that were deleted for good, in bounded statements. The position up to which
- * the log was read for them moves after their rows are gone, so that after a crash the same is done again. An
- * experiment is looked at some time after its deletion: a report that was being stored at that moment is stored by
- * then, and later ones are refused.
+ * Deletes the reports of experiments that are deleted for good, in bounded statements.
+ *
+ * The position in the log advances after the rows are deleted, so a crash repeats the deletion. An experiment is purged
+ * some time after its deletion: reports in progress are stored by then, and later ones are refused.
  */
 import { shortNameOf } from "@trainyard/contracts";
 import type { EventLog } from "@trainyard/event-log";
@@ -19,7 +19,7 @@ export type PurgeDeps = {
   readonly rowsMax?: number;
 };
 
-/** The last one is what a report needs first. */
+/** The tables to purge. `runs` is last, since a report needs its row first. */
 const tables = [
   "tails",
   "past_tails",
@@ -33,7 +33,7 @@ const tables = [
   "runs",
 ] as const;
 
-/** One page of the log. Gives whether there is more to read. */
+/** Purges the experiments in one page of the log. Returns whether more pages follow. */
 export async function purgeDeleted(deps: PurgeDeps): Promise<boolean> {
   const { pool, log, clock, rowsMax = metricsLimits.rowsPerPurge } = deps;
   const from = await positionOf(pool, await log.head());
@@ -50,7 +50,7 @@ export async function purgeDeleted(deps: PurgeDeps): Promise<boolean> {
   return position > from && page.length === runtimeLimits.pageEvents;
 }
 
-/** From the beginning where the log has been restored to before that: deleting again harms nothing. */
+/** Restarts from the beginning if the log was restored to an earlier position: deleting again is harmless. */
 async function positionOf(pool: Pool, head: number): Promise<number> {
   const text = "select position::float8 as position from metrics.purged";
   const { rows } = await query<{ readonly position: number }>(pool, text, []);

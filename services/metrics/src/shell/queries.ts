@@ -32,7 +32,7 @@ export function queryCommands(deps: QueryDeps): Readonly<Record<string, CommandS
         if (!isTrialId(trial)) return reject("trial_not_found", `there is no trial ${trial}`);
         const cursor = after === "" ? null : decodeCursor(after);
         if (after !== "" && cursor === null) {
-          return reject("invalid_request", `${after} is not a page token of points`);
+          return reject("invalid_request", `invalid page token ${after} for points`);
         }
         const { position } = deps.follower;
         const { state: history } = await deps.cache.load(runHistoryFold, trial);
@@ -84,7 +84,7 @@ export function encodeCursor({ run, step, key }: Cursor): string {
   return Buffer.from(JSON.stringify([run, step, key])).toString("base64url");
 }
 
-/** Null for what this service never gave out. */
+/** Returns null for a text that is not a cursor of this service. */
 export function decodeCursor(text: string): Cursor | null {
   try {
     const value: unknown = JSON.parse(Buffer.from(text, "base64url").toString("utf8"));
@@ -96,7 +96,7 @@ export function decodeCursor(text: string): Cursor | null {
     }
     return { run, step, key };
   } catch {
-    // Not base64url of JSON.
+    // The text is not base64url of JSON.
     return null;
   }
 }

@@ -11,7 +11,7 @@ export function reactions(pool: Pool): ReactionHandlers {
       const { run, fromStep } = data;
       if (run === 1) return;
       const experiment = parseTrialId(trial)?.experiment ?? "";
-      // Before the commit that ends this reaction: one that is cut short finds the entry there.
+      // The entry is written before the reaction's commit: a repeated reaction finds it.
       await addSupersession(pool, { experiment, trial, run, afterStep: keepsUpTo(data) });
       await work.decide(measurements, trial, { kind: "supersede", run, afterStep: fromStep });
     },

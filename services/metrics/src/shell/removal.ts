@@ -6,8 +6,7 @@ import type { Pool } from "pg";
 import type { DueGroups } from "../core/retention.ts";
 import { metricsLimits } from "../limits.ts";
 
-// Trials of experiment 12 are between "12." and "12/", the next character. Nothing of the experiment is named by
-// another.
+// Trials of experiment 12 sort between "12." and "12/", the next character. No other experiment's trials do.
 const isDue = `
   trial > $1 || '.' and trial < $1 || '/'
   and (group_name = any($2::text[]) or ($3 and group_name <> all($4::text[])))`;
@@ -18,7 +17,7 @@ delete from metrics.${table} where (${key}) in (
 
 const { rowsPerRemovalMax, blocksPerRemovalMax } = metricsLimits;
 
-/** Blocks go with their columns. Names go too, so that nothing offers a chart of what is gone. */
+/** Blocks are removed with their columns, and names too, so that no removed metric is offered for a chart. */
 const removals = [
   { text: removal("tails", "id"), most: rowsPerRemovalMax },
   { text: removal("blocks", "id"), most: blocksPerRemovalMax },
@@ -27,7 +26,7 @@ const removals = [
   { text: removal("names", "trial, group_name, name, kind"), most: rowsPerRemovalMax },
 ];
 
-/** Returns how many rows were removed. */
+/** Returns the number of removed rows. */
 export async function removeGroups(
   pool: Pool,
   experiment: string,
@@ -39,14 +38,14 @@ export async function removeGroups(
     for (let more = true; more && !signal.aborted; ) {
       const { rowCount } = await pool.query(text, [experiment, named, others, except, most]);
       removed += rowCount ?? 0;
-      // A tail may become a block meanwhile: what comes later goes with the next look.
+      // A tail may become a block during the sweep: the next sweep removes it.
       more = (rowCount ?? 0) === most;
     }
   }
   return removed;
 }
 
-/** The first experiment with reports whose id comes after this one, as text; null when there is none. */
+/** The first experiment with reports whose id follows this one in text order; null for none. */
 export async function experimentAfter(pool: Pool, experiment: string): Promise<string | null> {
   const { rows } = await pool.query<{ experiment: string }>(
     `select split_part(trial, '.', 1) as experiment from metrics.runs

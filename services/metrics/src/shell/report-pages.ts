@@ -1,5 +1,6 @@
 /**
- * Stored reports, whole, page by page in the order (run, step, key), from tails, blocks and rows of earlier versions.
+ * Reads whole stored reports, page by page in the order (run, step, key), from tails, blocks and rows of earlier
+ * versions.
  */
 import { parseTrialId } from "@trainyard/kernel";
 import type { Pool, PoolClient } from "pg";
@@ -12,11 +13,11 @@ import { streamPosition } from "./stream-table.ts";
 
 export type ReportQuery = {
   readonly trial: string;
-  /** Null for all. */
+  /** The group to read; null for all groups. */
   readonly group: string | null;
   readonly after: Cursor | null;
   readonly limit: number;
-  /** The last step at which reports of a run count; infinite for those that all count. */
+  /** The last step at which reports of a run count; Infinity if all of them count. */
   readonly lastStep: (run: number) => number;
 };
 
@@ -29,7 +30,7 @@ export type ReportPage = {
 
 export const byPosition = (a: PartReport, b: PartReport): number => a.run - b.run || inOrder(a, b);
 
-/** Cut where its bytes run out, but never before its first report. */
+/** Reads a page. It ends at its limit of bytes, but never before its first report. */
 export async function readReports(pool: Pool, query: ReportQuery): Promise<ReportPage> {
   const { trial, group, after, limit, lastStep } = query;
   const experiment = parseTrialId(trial)?.experiment ?? "";
@@ -62,7 +63,7 @@ function comparePosition(a: Cursor, b: Cursor): number {
   return a.run - b.run || inOrder(a, b);
 }
 
-/** Reads parts, which are in the order (run, first step), until so many more reports are at hand. */
+/** Reads parts, which are in the order (run, first step), in batches of at least `atOnce` reports. */
 async function* inPosition(
   client: PoolClient,
   parts: readonly Part[],

@@ -1,7 +1,6 @@
 /**
- * Removes what an experiment measured once it has ended for as many days as its configuration says for the group, or
- * the cluster where it says nothing. Removing twice changes nothing. A report that is repeated afterwards is known by
- * its key.
+ * Removes an experiment's measurements after its end and the group's retention days: those of its configuration, or
+ * else of the cluster. Removing twice changes nothing. A repeated report is still recognised by its key.
  */
 import type { EventLog } from "@trainyard/event-log";
 import { recordedConfig } from "@trainyard/experiment-config/recorded";
@@ -17,7 +16,7 @@ export type RetentionDeps = {
   readonly pool: Pool;
   readonly clock: Clock;
   readonly logger: Logger;
-  /** The cluster's days after an experiment's end; -1 forever. */
+  /** The cluster's days after an experiment's end; -1 keeps measurements forever. */
   readonly retentionDays: number;
 };
 
@@ -42,7 +41,7 @@ export class Retention {
         if (removed > 0) logger.info({ experiment, removed }, "points_removed");
       } catch (error) {
         if (isDatabaseAway(error)) throw error;
-        // The next look tries again; the other experiments do not wait for it.
+        // The next sweep retries; the sweep continues with the other experiments.
         logger.error({ err: error, experiment }, "points_not_removed");
       }
       experiment = await experimentAfter(pool, experiment);
@@ -52,7 +51,7 @@ export class Retention {
   async #sweepOne(experiment: string, signal: AbortSignal): Promise<number> {
     const { log, pool, clock, retentionDays } = this.#deps;
     const { config, endedMs, deletion } = await experimentLife(log, experiment);
-    // A deletion may be taken back, and `purge` removes what is deleted for good.
+    // A deletion may be undone, and `purge` removes experiments that are deleted for good.
     if (endedMs === null || deletion !== "none") return 0;
     const due = dueGroups(policyOf(config, retentionDays), endedMs, clock.nowMs());
     return due === null ? 0 : removeGroups(pool, experiment, due, signal);

@@ -1,7 +1,7 @@
 /**
- * The facts about each run, as last read or written by this process. An entry may be stale: a commit that builds on an
- * old version changes nothing, and its writer reads again. After any failure of the database everything is forgotten,
- * because what it has now may be older (a restored backup, a failover).
+ * Caches the state of each run, as last read or written by this process. An entry may be stale: a commit on an old
+ * version changes nothing, and its writer reads again. After any database error the cache is cleared, because the
+ * database may have older state (a restored backup, a failover).
  */
 import { assert } from "@trainyard/kernel";
 import type { Pool, PoolClient } from "pg";
@@ -14,12 +14,12 @@ export type RunName = { readonly trial: string; readonly run: number };
 export type RunHead = RunName & {
   readonly version: number;
   readonly keys: KeyLedger;
-  /** Some of its keys are not in the ledger, but rows of their own. */
+  /** Reports whether some keys are stored as rows outside the ledger. */
   readonly hasLooseKeys: boolean;
   readonly progress: { readonly fraction: number; readonly atMs: number } | null;
-  /** The extent of the group training. */
+  /** The extent of the group `training`. */
   readonly training: Extent | null;
-  /** Rows of an earlier version of Trainyard have not been moved yet. */
+  /** Reports whether rows of an earlier version have not been moved yet. */
   readonly hasOldRows: boolean;
 };
 
@@ -63,9 +63,9 @@ export class RunHeads {
     this.#bytesMax = bytesMax;
   }
 
-  /** In the order of the names. A run that the database does not know yet is new in it. */
+  /** Returns the heads in the order of the names. An unknown run is inserted into the database. */
   async of(names: readonly RunName[]): Promise<readonly RunHead[]> {
-    // Held here: what is remembered is forgotten again where it is too much.
+    // This map keeps the heads: the cache may evict some of them at once.
     const heads = new Map(names.map((name) => [runName(name), this.#known.get(runName(name))]));
     const missing = names.filter((name) => heads.get(runName(name)) === undefined);
     if (missing.length > 0) {
@@ -110,7 +110,7 @@ export class RunHeads {
   }
 }
 
-/** In this process's memory, roughly: two numbers for each range. */
+/** The approximate size in memory: two numbers for each range. */
 const bytesOf = ({ keys }: RunHead): number => 512 + 16 * rangesOf(keys);
 
 function headOf(row: Row): RunHead {

@@ -37,7 +37,7 @@ export function seriesQueryCommands(deps: SeriesDeps): Readonly<Record<string, C
         if (prefix.includes("\0") || group.includes("\0")) return { names: [], next: "" };
         const cursor = after === "" ? null : decodeCursor(after);
         if (after !== "" && cursor === null) {
-          return reject("invalid_request", `${after} is not a page token of metric names`);
+          return reject("invalid_request", `invalid page token ${after} for metric names`);
         }
         const most = Math.min(
           limit || metricsLimits.namesPerPageMax,
@@ -76,7 +76,7 @@ async function answer(deps: SeriesDeps, query: Plain<QuerySeries>): Promise<Answ
       query.superseded ? Number.POSITIVE_INFINITY : lastStepThatCounts(history, run);
     const request = { trial, group, names, x: query.x || "step", from, to, lastStep };
     const chunks = await inSnapshot(deps.pool, async (client) => {
-      // The position belongs to the first trial's snapshot: the later snapshots have all points up to it, too.
+      // The position is from the first trial's snapshot; the later snapshots contain all points up to it.
       if (experiment !== null) streamPosition ??= await readStreamPosition(client, experiment);
       return readChunks(client, request);
     });
@@ -95,7 +95,7 @@ async function answer(deps: SeriesDeps, query: Plain<QuerySeries>): Promise<Answ
   return { series: answered, ...(streamPosition === null ? {} : { streamPosition }) };
 }
 
-/** Null for trials of several. */
+/** Returns the trials' experiment; null for trials of several. */
 function experimentOf(trials: readonly string[]): string | null {
   const [experiment = null, ...others] = new Set(trials.map((id) => parseTrialId(id)?.experiment));
   return others.length > 0 ? null : experiment;
@@ -162,7 +162,7 @@ async function namesOf(
 const encodeCursor = (cursor: NameCursor): string =>
   Buffer.from(JSON.stringify(cursor)).toString("base64url");
 
-/** Null for what this service never gave out. */
+/** Returns null for a text that is not a cursor of this service. */
 function decodeCursor(text: string): NameCursor | null {
   try {
     const value: unknown = JSON.parse(Buffer.from(text, "base64url").toString("utf8"));
@@ -172,7 +172,7 @@ function decodeCursor(text: string): NameCursor | null {
       value.every((part) => typeof part === "string" && !part.includes("\0"));
     return isCursor ? (value as unknown as NameCursor) : null;
   } catch {
-    // Not base64url of JSON.
+    // The text is not base64url of JSON.
     return null;
   }
 }

@@ -1,5 +1,6 @@
 /**
- * The points of some metrics of one trial's group, from the frames and columns of blocks, from tails and from old rows.
+ * Reads the points of some metrics of one trial's group, from the frames and columns of blocks, from tails and from old
+ * rows.
  */
 import type { PoolClient } from "pg";
 import {
@@ -19,15 +20,15 @@ export type SeriesRequest = {
   readonly trial: string;
   readonly group: string;
   readonly names: readonly string[];
-  /** step, time, or a metric's name. */
+  /** `step`, `time`, or the name of a metric. */
   readonly x: string;
-  /** Points outside need not be read. */
+  /** Points before this x may be left out. */
   readonly from: number | null;
   readonly to: number | null;
   readonly lastStep: (run: number) => number;
 };
 
-/** Returns the chunks by name; null when there are more than one answer may have. */
+/** Returns the chunks by name; null when they have more points than one answer may have. */
 export async function readChunks(
   client: PoolClient,
   request: SeriesRequest,
@@ -57,7 +58,7 @@ export async function readChunks(
   return chunks;
 }
 
-/** Supersession and the range leave something of it. */
+/** Reports whether a part has steps that count and are in the range. */
 function isWanted(part: Part, { x, from, to, lastStep }: SeriesRequest): boolean {
   if (part.firstStep > lastStep(part.run)) return false;
   if (x !== "step" && x !== "time") return true;
@@ -66,7 +67,7 @@ function isWanted(part: Part, { x, from, to, lastStep }: SeriesRequest): boolean
   return (from === null || last >= from) && (to === null || first <= to);
 }
 
-// Bytes are read as base64: the driver reads bytes as hexadecimal text, which is longer and takes four times as long to
+// Bytes are read as base64: the driver reads bytea as hexadecimal text, which is longer and takes four times as long to
 // decode.
 const framesAndColumns = `
 select blocks.id::text as id, run, encode(frame, 'base64') as frame, columns.name, encode(columns.body, 'base64') as body
@@ -128,7 +129,7 @@ function addChunks(
 
 type Lists = {
   readonly steps: Float64Array;
-  /** Decoded once, when it is asked for. */
+  /** Decodes the frame on the first call only. */
   readonly frame: () => ReturnType<typeof decodeFrame>;
 };
 

@@ -1,4 +1,4 @@
-/** QueryStreamedPoints: what subscribers read of the stream of an experiment's points. */
+/** QueryStreamedPoints: subscribers read the stream of an experiment's points. */
 import { QueryStreamedPointsSchema, StreamedPointPageSchema } from "@trainyard/contracts/commands";
 import { isTrialId, reject } from "@trainyard/kernel";
 import { type CommandSpec, command, type FoldCache } from "@trainyard/runtime";
@@ -24,10 +24,10 @@ export function streamQueryCommands(deps: StreamQueryDeps): Readonly<Record<stri
           return reject("trial_not_found", `there is no trial ${trial}`);
         }
         if (after !== undefined && !(Number.isSafeInteger(after) && after >= 0)) {
-          return reject("invalid_request", `${after} is not a position of a stream`);
+          return reject("invalid_request", `invalid stream position ${after}`);
         }
         const query = { experiment, trial: trial || null, group: group || null };
-        // Nothing is after the head, which is all that is asked for.
+        // Without a position the query returns only the stream's head.
         const from = after ?? Number.MAX_SAFE_INTEGER;
         const stream = await readStream(pool, { ...query, after: from });
         const { head, removed } = stream ?? { head: 0, removed: 0 };
@@ -51,7 +51,7 @@ export function streamQueryCommands(deps: StreamQueryDeps): Readonly<Record<stri
 function gone(experiment: string, after: number) {
   return reject(
     "position_gone",
-    `the points of experiment ${experiment} after position ${after} are not kept in their order any more; list them`,
+    `experiment ${experiment} does not keep its points in order after position ${after} any more: list all points`,
   );
 }
 

@@ -1,8 +1,7 @@
 /**
- * The stream of an experiment's points, as the tables have it: tails in the order of their positions, those that have
- * become blocks among them for an hour, and the runs that supersede steps of earlier ones. A writer that adds to a
- * stream changes its row of metrics.streams in the same commit, so positions are committed in their order and none is
- * left out.
+ * The stream of an experiment's points: tails in the order of their positions, compacted tails for one more hour, and
+ * the runs that supersede steps of earlier runs. A writer updates the stream's row of metrics.streams in its commit, so
+ * positions are committed in order, and a reader misses none.
  */
 import { isFault } from "@trainyard/kernel";
 import { tableFault } from "@trainyard/runtime";
@@ -11,13 +10,13 @@ import { metricsLimits } from "../limits.ts";
 
 export type StreamQuery = {
   readonly experiment: string;
-  /** Null for those of all trials, of all groups. */
+  /** The trial and group to read; null for all. */
   readonly trial: string | null;
   readonly group: string | null;
   readonly after: number;
 };
 
-/** Positions `position - reports + 1` to `position`. */
+/** An entry with the positions `position - reports + 1` to `position`. */
 export type StreamEntry = {
   readonly position: number;
   readonly reports: number;
@@ -29,13 +28,13 @@ export type StreamEntry = {
 );
 
 export type StreamRows = {
-  /** The position of the last entry of the stream. */
+  /** The position of the stream's last entry. */
   readonly head: number;
-  /** Entries up to here may be gone. */
+  /** Entries up to this position may be removed. */
   readonly removed: number;
-  /** False for a position that this stream never gave a reader: it is of a time before the store was restored. */
+  /** False for a position from before the store was restored: this stream has never returned it. */
   readonly isKnown: boolean;
-  /** In their order. Not all up to the head if there are as many as one look takes. */
+  /** Entries in order. If they are as many as one read returns, more may follow before the head. */
   readonly entries: readonly StreamEntry[];
   readonly more: boolean;
 };
@@ -46,7 +45,8 @@ const tails = (table: "tails" | "past_tails"): string => `
   where experiment = $1 and position > $2 and ($3::text is null or trial = $3) and ($4::text is null or group_name = $4)
   order by position limit $5)`;
 
-// A reader is at the end of an entry, at its beginning, or within a tail: nowhere else, unless the store was restored.
+// A valid reader position is at the beginning or end of an entry, or inside a tail; any other position is from before a
+// restore.
 const covers = (table: string, reports: string): string => `
   exists (select from (
     select position, ${reports} as reports from metrics.${table}
@@ -56,7 +56,7 @@ const isOfThisStore = `(
   $2::bigint in (0, stream.removed) or $2 >= stream.position
   or ${covers("tails", "reports")} or ${covers("past_tails", "reports")} or ${covers("supersessions", "1")})`;
 
-// One statement, so that what compaction moves meanwhile is seen once.
+// A single statement, so that an entry that compaction moves is read exactly once.
 const read = `
 select stream.position::float8 as head, stream.removed::float8 as removed,
   ${isOfThisStore} as "isKnown", entry.*
@@ -83,7 +83,7 @@ insert into metrics.past_tails (experiment, position, trial, run, group_name, re
 select experiment, position, trial, run, group_name, reports, body from metrics.tails
 where id = any($1::bigint[]) and position is not null`;
 
-// Positions are left out where the store may have been restored since the last entry: see migration 0007.
+// Positions are skipped if the store may have been restored since the last entry: see migration 0007.
 export const gapOfNewStream = "(select metrics.position_gap(mark) from metrics.birth)";
 export const movedBy = (entries: string): string =>
   `position = stream.position + metrics.position_gap(stream.mark) + ${entries}, mark = excluded.mark`;
@@ -98,7 +98,7 @@ with stream as (
 insert into metrics.supersessions (trial, run, experiment, position, after_step)
 select $1, $2, $3, position, $4 from stream`;
 
-// The oldest first. What a reader might miss is written beside it in the same commit.
+// Removes the oldest compacted tails. The same commit records the removed position, so that readers notice a gap.
 const sweep = `
 with gone as (
   delete from metrics.past_tails where (experiment, position) in (
@@ -118,7 +118,7 @@ select count(*)::float8 as gone from gone`;
 type Row = Pick<StreamRows, "head" | "removed" | "isKnown"> &
   ((StreamEntry & { readonly bytesBefore: string }) | { readonly position: null });
 
-/** Null for an experiment without a stream: nothing of it has been stored since there are streams. */
+/** Returns null for an experiment without a stream: it has stored no points since streams were introduced. */
 export async function readStream(
   pool: Pool,
   { experiment, trial, group, after }: StreamQuery,
@@ -143,7 +143,7 @@ export async function readStream(
   return { head, removed, isKnown, entries, more };
 }
 
-/** 0 for an experiment without a stream. */
+/** Returns 0 for an experiment without a stream. */
 export async function streamPosition(
   database: Pool | PoolClient,
   experiment: string,
@@ -153,12 +153,12 @@ export async function streamPosition(
   return rows[0]?.position ?? 0;
 }
 
-/** Before tails go because blocks of them come, in the same transaction. */
+/** Copies tails for the stream; call it before compaction deletes them, in the same transaction. */
 export async function keepForStream(client: PoolClient, ids: readonly string[]): Promise<void> {
   await client.query(keep, [ids]);
 }
 
-/** Adds to the stream that a run supersedes what earlier runs of its trial did after a step; once for each run. */
+/** Adds an entry that a run supersedes earlier runs of its trial after a step; once for each run. */
 export async function addSupersession(
   pool: Pool,
   { experiment, trial, run, afterStep }: Supersession & { readonly experiment: string },
@@ -169,7 +169,7 @@ export async function addSupersession(
     try {
       await pool.query(supersede, [trial, run, experiment, afterStep]);
     } catch (error) {
-      // Another process has added it meanwhile.
+      // Another process has added the entry already.
       if ((error as { readonly code?: unknown }).code !== "23505") throw error;
     }
   });
@@ -181,7 +181,7 @@ export type Supersession = {
   readonly afterStep: number;
 };
 
-/** Removes some of what has been kept long enough, and gives how much that was. */
+/** Removes some expired entries. Returns their number. */
 export async function sweepStreams(pool: Pool): Promise<number> {
   const { streamKeptMs, streamSweptTails } = metricsLimits;
   const { rows } = await pool.query<{ gone: number }>(sweep, [streamKeptMs, streamSweptTails]);

@@ -43,7 +43,7 @@ export function systemQueryCommands({
         if (!isTrialId(trial)) return reject("trial_not_found", `there is no trial ${trial}`);
         const cursor = after === "" ? null : decodeSystemCursor(after);
         if (after !== "" && cursor === null) {
-          return reject("invalid_request", `${after} is not a page token of system points`);
+          return reject("invalid_request", `invalid page token ${after} for system points`);
         }
         const { systemPointsPerPageMax } = metricsLimits;
         const most = Math.min(limit || systemPointsPerPageMax, systemPointsPerPageMax);
@@ -81,14 +81,14 @@ const paceOf = ({ run, firstStep, lastStep, firstAtMs, lastAtMs }: RunExtent): P
   seconds: (lastAtMs - firstAtMs) / 1_000,
 });
 
-/** One report, or several of one step or moment, give no pace. */
+/** A single report, or reports of one step or time, have no pace. */
 const isPace = ({ steps, seconds }: Plain<Pace>): boolean => steps > 0 && seconds > 0;
 
 export function encodeSystemCursor({ atMs, run, key }: SystemCursor): string {
   return Buffer.from(JSON.stringify([atMs, run, key])).toString("base64url");
 }
 
-/** Null for what this service never gave out. */
+/** Returns null for a text that is not a cursor of this service. */
 export function decodeSystemCursor(text: string): SystemCursor | null {
   try {
     const value: unknown = JSON.parse(Buffer.from(text, "base64url").toString("utf8"));
@@ -100,7 +100,7 @@ export function decodeSystemCursor(text: string): SystemCursor | null {
     }
     return { atMs, run, key };
   } catch {
-    // Not base64url of JSON.
+    // The text is not base64url of JSON.
     return null;
   }
 }

@@ -1,4 +1,4 @@
-/** The tables of what machines did: every point, and the totals of each run. */
+/** Reads and writes the tables of system samples: every point, and the totals of each run. */
 import type { Plain } from "@trainyard/contracts";
 import type { SystemSample, SystemTotal } from "@trainyard/contracts/commands";
 import { tableFault } from "@trainyard/runtime";
@@ -17,14 +17,14 @@ export type SystemCursor = { readonly atMs: number; readonly run: number; readon
 
 export type SystemQuery = {
   readonly trial: string;
-  /** Null for all. */
+  /** The group to read; null for all groups. */
   readonly group: string | null;
   readonly after: SystemCursor | null;
   readonly limit: number;
 };
 
-// A report that an earlier version stored is not among the run's keys: it is here already, and adds nothing to the
-// totals.
+// The keys of samples from an earlier version are not in the run's keys: such a sample exists already, and adds nothing
+// to the totals.
 const insert = `
 with inserted as (
   insert into metrics.system_points (trial, run, key, group_name, node, device, at_ms, step, samples, measured)
@@ -86,7 +86,7 @@ type SelectedTotal = {
   readonly max: number;
 };
 
-/** Stores samples and adds them to the totals. Their runs are changed, and so locked, in the same transaction. */
+/** Stores samples and adds them to the totals. The same transaction changes, and so locks, their runs. */
 export async function insertSamples(client: PoolClient, rows: readonly SystemRow[]): Promise<void> {
   await client.query({
     name: "insert-system-points",
@@ -113,7 +113,7 @@ export class SystemTable {
     this.#pool = pool;
   }
 
-  /** In the order (time, run, key). */
+  /** Selects samples in the order (time, run, key). */
   async select({ trial, group, after, limit }: SystemQuery): Promise<readonly SystemRow[]> {
     const selected = await this.#query<SelectedPoint>({
       name: "select-system-points",
@@ -136,7 +136,7 @@ export class SystemTable {
     }));
   }
 
-  /** In the order (run, node, group, device, name). */
+  /** Selects totals in the order (run, node, group, device, name). */
   async totals(trial: string): Promise<readonly Plain<SystemTotal>[]> {
     const selected = await this.#query<SelectedTotal>({
       name: "select-system-totals",

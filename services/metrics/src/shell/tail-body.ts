@@ -1,4 +1,6 @@
-/** The bytes of metrics.tails and metrics.past_tails, in the form of today and in that of earlier versions. */
+/**
+ * Decodes the bytes of metrics.tails and metrics.past_tails, in the current form and in the form of earlier versions.
+ */
 import type { Encoded } from "../core/columns/block.ts";
 import { isJsonTail, readJsonTail, readTail } from "../core/columns/tail.ts";
 

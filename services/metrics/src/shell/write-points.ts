@@ -1,8 +1,7 @@
 /**
- * How new reports of several runs become one statement. It changes what is known of each run (the keys of its stored
- * reports, in ranges) and adds its reports to the tails, in one commit. It changes only runs that are still at the
- * version that the writer read. So a key is stored once, whichever replicas it is sent to, and also long after the
- * report has become part of a block.
+ * Writes new reports of several runs in one statement: it updates each run's state (the keys of its stored reports, as
+ * ranges) and adds the reports to the tails, in one commit. It changes only runs that are still at the version that the
+ * writer read. Each key is therefore stored once, whichever replicas receive it, even long after compaction.
  */
 import type { Pool, PoolClient } from "pg";
 import { addKeys, encodeLedger } from "../core/columns/key-ledger.ts";
@@ -103,9 +102,9 @@ export type Change = {
 };
 
 /**
- * Returns the names of the runs that changed; the others have moved on since they were read. Of the changes' system
- * samples only the keys are written here. `isNew`: subscribers of the experiments have not seen these reports, so they
- * get the next positions of the streams.
+ * Returns the names of the runs that changed; the others were changed by another writer. Of system samples only the
+ * keys are written here. `isNew`: subscribers have not seen these reports, so the reports get the next stream
+ * positions.
  */
 export async function writeChanges(
   database: Pool | PoolClient,
@@ -137,7 +136,7 @@ export async function keysIn(
   return rows.map(({ key }) => key);
 }
 
-/** Null when nothing is new. */
+/** Returns null when no row is new. */
 export function changeOf(
   before: RunHead,
   rows: readonly PointRow[],
@@ -170,7 +169,9 @@ function trainingAfter(before: Extent | null, reports: readonly PointRow[]): Ext
   return before === null ? extentOf(reports) : joined(before, extentOf(reports));
 }
 
-/** Reports, and one more for each so many bytes: large ones are worth compacting sooner. */
+/**
+ * The weight of a tail: its reports, plus one for each `tailBytesPerReport`, so that large tails are compacted sooner.
+ */
 const weightOf = ({ reports, body }: Tail): number =>
   reports + Math.floor(body.length / metricsLimits.tailBytesPerReport);
 

@@ -1,4 +1,4 @@
-/** Examples of events that this service reads or writes. */
+/** Example events that this service reads or writes. */
 import type { EventOf } from "@trainyard/contracts";
 
 export function requested(run: number, fromStep: number): EventOf<"RunRequested"> {

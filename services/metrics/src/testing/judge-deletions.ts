@@ -1,7 +1,7 @@
 /**
- * The life of an experiment in the service, with a death at each of its commits: it supersedes what a continued trial
- * trains again, and deletes the rows of an experiment that is deleted for good, in batches. An experiment that was
- * brought back, and one whose name begins alike, keep theirs; a late spool resurrects nothing.
+ * Judges the life of an experiment in the service, with a crash at each commit: points are superseded when a trial
+ * continues, and rows of an experiment that is deleted for good are deleted in batches. A restored experiment, and one
+ * whose id has the same prefix, keep their rows. A late spool stores nothing.
  */
 import { join } from "node:path";
 import { createMemoryBus } from "@trainyard/bus";
@@ -32,7 +32,7 @@ const tables = [
   "names",
   "runs",
 ] as const;
-/** So that each table takes several batches. */
+/** Small, so that each table takes several batches. */
 const rowsMax = 2;
 
 class Lives {
@@ -79,7 +79,7 @@ class Lives {
     return violations;
   }
 
-  /** Two runs, of which the first is in blocks and the second in tails. */
+  /** Trains two runs; the first ends up in blocks, the second in tails. */
   async #train(experiment: string, mortal: Mortal): Promise<void> {
     const trial = `${experiment}.1`;
     await this.#stage.tell(`trial-${trial}`, requested(1, 0));
@@ -90,7 +90,7 @@ class Lives {
     for (const step of [3, 4, 5]) await this.#report(trial, 2, step);
   }
 
-  /** The reaction to a second run; the same again where the process died in it. */
+  /** Handles the request of a second run; repeats the reaction if the process crashed in it. */
   async #continue(trial: string, mortal: Mortal): Promise<void> {
     await this.#stage.tell(`trial-${trial}`, requested(2, 2));
     const [stored] = (await this.#log.read(`trial-${trial}`, 1, 1)).slice(-1);
@@ -121,7 +121,7 @@ class Lives {
     return told === 1 && rows === 1 ? [] : [`superseded ${told} times, with ${rows} rows`];
   }
 
-  /** False where the run is not known any more. */
+  /** Reports a step. Returns false if the run is unknown. */
   async #report(trial: string, run: number, step: number): Promise<boolean> {
     const about = { stepsCompleted: step, atMs: 1_700_000_000_000 + step };
     const system = { node: 0, samples: 1, values: [{ name: "u", min: 1, mean: 2, max: 3 }] };
@@ -147,7 +147,7 @@ class Lives {
     const ahead = metricsLimits.purgeAfterMs + 1_000;
     const clock = { ...systemClock, nowMs: () => systemClock.nowMs() + ahead };
     while (await purgeDeleted({ pool, log: this.#log, clock, rowsMax })) {
-      // There is more to read.
+      // purgeDeleted returns false after the last page of the log.
     }
   }
 

@@ -1,4 +1,4 @@
-/** The service over a real PostgreSQL, as a training process and the gateway meet it. */
+/** The service over a real PostgreSQL, called like a training process and the gateway do. */
 
 import type { Plain } from "@trainyard/contracts";
 import {
@@ -41,13 +41,13 @@ export class TestMetrics implements AsyncDisposable {
     this.stage = stage;
   }
 
-  /** `copyOf`: over a copy of another one's data folder, as from a backup. */
+  /** Starts a server; with `copyOf`, on a copy of another server's data folder, as from a backup. */
   static async start(copyOf?: string): Promise<TestMetrics> {
     const options = copyOf === undefined ? {} : { copyOf };
     return new TestMetrics(await DatabaseStage.start("metrics", options));
   }
 
-  /** A replica that serves until it is disposed of, at the latest with everything else. */
+  /** Starts a replica, which stops when it is disposed of or with the whole stage. */
   async replica(
     overrides: TableOverrides = {},
     variables: Readonly<Record<string, string>> = {},
@@ -63,7 +63,7 @@ export class TestMetrics implements AsyncDisposable {
     return service;
   }
 
-  /** The experiments service asks for a run, the scheduler grants it. */
+  /** Requests a run as the experiments service does, and grants it as the scheduler does. */
   async request(trial: string, run: number, fromStep = 0, fromCheckpoint = ""): Promise<void> {
     const event = requested(run, fromStep);
     this.#granted = await this.stage.tell(`trial-${trial}`, {
@@ -106,7 +106,7 @@ export class TestMetrics implements AsyncDisposable {
     return answer.reply;
   }
 
-  /** Every report of a trial, as (run, group, step, values, superseded). */
+  /** Returns every report of a trial, as (run, group, step, values, superseded). */
   async reports(trial: string, superseded = false, limit = 100): Promise<readonly unknown[]> {
     const found: unknown[] = [];
     let after = "";
@@ -120,7 +120,7 @@ export class TestMetrics implements AsyncDisposable {
     return found;
   }
 
-  /** Holds what a statement locks until the returned function is called. */
+  /** Holds the locks of a statement until the returned function is called. */
   async hold(statement: string): Promise<() => Promise<void>> {
     const { TRAINYARD_POSTGRES_URL: connectionString } = this.stage.variables;
     const holder = new pg.Client({ connectionString });
@@ -160,7 +160,7 @@ export class TestMetrics implements AsyncDisposable {
     return answer.reply;
   }
 
-  /** The reports of a trial that count, as "run group step", as soon as the answer reflects all events so far. */
+  /** Returns the trial's reports that count, as "run group step", once the answer reflects all events so far. */
   async points(trial: string, superseded = false): Promise<readonly string[]> {
     const told = await this.stage.head();
     await this.stage.relay();
@@ -184,7 +184,7 @@ export class TestMetrics implements AsyncDisposable {
   }
 }
 
-/** A report as the SDK sends it. */
+/** Builds a report as the SDK sends it. */
 export function report(
   n: number,
   group: string,
@@ -194,7 +194,7 @@ export function report(
   return { key: `0-${n}`, group, stepsCompleted, atMs: 1_700_000_000_000 + n, metrics };
 }
 
-/** The samples of a machine, as the SDK sends them: `mean` percent, give or take one. */
+/** Builds system samples as the SDK sends them: `mean` percent, plus or minus one. */
 export function systemReport(n: number, stepsCompleted: number, mean: number, node = 0) {
   const value = { name: "utilization_percent", min: mean - 1, mean, max: mean + 1 };
   return {

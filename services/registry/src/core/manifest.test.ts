@@ -8,7 +8,7 @@ const sha256 = "0".repeat(64);
 const file = (path: string, bytes = 1) => ({ path, bytes, sha256 });
 
 describe("a manifest", () => {
-  test("is the same in any order", () => {
+  test("is the same for any order of files", () => {
     const one = readManifest([file("b"), file("a/c"), file("a.b")]);
     const other = readManifest([file("a.b"), file("b"), file("a/c")]);
     expect(one).toEqual(other);
@@ -33,9 +33,9 @@ describe("a manifest", () => {
     ["a NUL", [file("a\0b")]],
     ["a file twice", [file("a"), file("a")]],
     ["half a byte", [file("a", 0.5)]],
-    ["less than nothing", [file("a", -1)]],
+    ["a size below 0", [file("a", -1)]],
     ["no size", [file("a", Number.NaN)]],
-    ["a digest that is none", [{ path: "a", bytes: 1, sha256: "xyz" }]],
+    ["an invalid digest", [{ path: "a", bytes: 1, sha256: "xyz" }]],
     ["a digest in capitals", [{ path: "a", bytes: 1, sha256: "A".repeat(64) }]],
     ["too many files", Array.from({ length: registryLimits.filesMax + 1 }, (_, n) => file(`${n}`))],
     [
@@ -46,19 +46,19 @@ describe("a manifest", () => {
     expect(readManifest(files)).toMatchObject({ rejected: "invalid_manifest" });
   });
 
-  test("says which file is wrong", () => {
+  test("with a wrong file is refused, naming the file", () => {
     const refused = readManifest([file("good"), file("../bad")]);
     expect(refused).toMatchObject({ problems: [{ path: "../bad" }] });
     expect(isRejection(refused) && refused.detail).toContain('"../bad"');
   });
 
-  test("says the beginning of a path that is too long to read", () => {
+  test("with a too long path is refused, quoting the beginning of the path", () => {
     const refused = readManifest([file("x".repeat(5_000))]);
     const detail = isRejection(refused) ? refused.detail : "";
     expect(detail).toBe(`the file "${"x".repeat(200)}"… has too long a path`);
   });
 
-  test("takes odd names as they are", () => {
+  test("accepts odd names unchanged", () => {
     expect(isRejection(readManifest([file("a\nb"), file("ü\\é"), file(" "), file("...")]))).toBe(
       false,
     );

@@ -1,13 +1,11 @@
-/**
- * A manifest as it is stored: every file of a checkpoint by its path, with size and SHA-256, in the order of the paths.
- */
+/** A stored manifest: every file of a checkpoint by its path, with size and SHA-256, sorted by path. */
 import { type FieldProblem, type Rejection, reject } from "@trainyard/kernel";
 import { registryLimits } from "../limits.ts";
 
 export type ManifestFile = {
   readonly path: string;
   readonly bytes: number;
-  /** Hex. */
+  /** The SHA-256 in hexadecimal. */
   readonly sha256: string;
 };
 
@@ -15,10 +13,13 @@ export type Manifest = readonly ManifestFile[];
 
 const sha256Pattern = /^[0-9a-f]{64}$/;
 
-/** The files in order, or what is wrong with them: paths that lead out of the folder, doubles, sizes that are none. */
+/**
+ * Returns the files sorted by path, or a rejection: for a path outside the folder, a duplicate path, or an invalid
+ * size.
+ */
 export function readManifest(files: readonly ManifestFile[]): Manifest | Rejection {
   const { filesMax, manifestCharactersMax } = registryLimits;
-  if (files.length === 0) return reject("invalid_manifest", "the manifest names no file");
+  if (files.length === 0) return reject("invalid_manifest", "the manifest contains no file");
   if (files.length > filesMax) {
     const detail = `the manifest names ${files.length} files, and a checkpoint holds at most ${filesMax}: pack them`;
     return reject("invalid_manifest", detail);
@@ -45,7 +46,7 @@ export function readManifest(files: readonly ManifestFile[]): Manifest | Rejecti
     .sort((a, b) => (a.path < b.path ? -1 : 1));
 }
 
-/** Returns a path as text in quotes that a person can read. */
+/** Quotes a path, shortened for a person to read. */
 function shownPath(path: string): string {
   const { pathCharactersShownMax: most } = registryLimits;
   return path.length <= most ? JSON.stringify(path) : `${JSON.stringify(path.slice(0, most))}…`;
@@ -60,13 +61,13 @@ function problemOf({ path, bytes, sha256 }: ManifestFile, seen: ReadonlySet<stri
   return null;
 }
 
-/** A relative path of plain names; also the NUL that ends a path for the operating system is refused. */
+/** Accepts relative paths of plain names. A NUL is refused, since it would end the path for the operating system. */
 export function staysInside(path: string): boolean {
   if (path.includes("\0")) return false;
   return path.split("/").every((part) => part !== "" && part !== "." && part !== "..");
 }
 
-/** The content of the manifest's digest. */
+/** The text whose digest is the manifest's digest. */
 export function canonicalText(manifest: Manifest): string {
   return JSON.stringify(manifest.map(({ path, bytes, sha256 }) => [path, bytes, sha256]));
 }

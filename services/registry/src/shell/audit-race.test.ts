@@ -9,7 +9,7 @@ const late = "aaaaaaaa-0000-4000-8000-000000000001";
 const gone = "aaaaaaaa-0000-4000-8000-000000000002";
 const listed = "aaaaaaaa-0000-4000-8000-000000000003";
 
-test("a checkpoint that was completed after the storage was listed is not missing", async () => {
+test("a checkpoint that completed after the storage was listed is not missing", async () => {
   const root = await mkdtemp(join(tmpdir(), "trainyard-audit-"));
   try {
     await mkdir(join(root, late));

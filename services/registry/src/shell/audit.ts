@@ -1,7 +1,9 @@
 /**
- * Compares what is in storages with what the log has there, both ways. A storage is listed before the log is read, so
- * that a checkpoint that was declared in between is known. Deletes what a person asks for: what is named as
- * checkpoints are, that the log does not have (or says it deleted), and whose files have not changed for a given time.
+ * Compares the content of storages with the log, in both directions.
+ *
+ * A storage is listed before the log is read, so a checkpoint that was declared in between is known. On request the
+ * audit deletes unknown folders: their names have the form of checkpoint ids, the log does not have them (or says that
+ * they were deleted), and their files have not changed for a given time.
  */
 import { storageStreamId } from "@trainyard/blob";
 import type { Plain } from "@trainyard/contracts";
@@ -28,7 +30,7 @@ export async function auditStorage(
   const { auditAgeLeastMs, findingsToldMax } = registryLimits;
   if (ageMs !== undefined && !(ageMs >= auditAgeLeastMs)) {
     const detail =
-      "unknown files younger than a day may be of a run that has not declared them yet";
+      "unknown files younger than a day may belong to a run that has not declared them yet";
     return reject("invalid_request", detail);
   }
   const groups = (await listStorages(deps)).storages;
@@ -49,7 +51,7 @@ export async function auditStorage(
   return { roots, findings: findings.slice(0, findingsToldMax), count: findings.length };
 }
 
-/** A storage that is away, or refuses, is reported and delays no other. */
+/** Reports a storage that is unavailable or denies access; it does not delay the others. */
 async function auditRoot(
   deps: CommandDeps,
   root: string,
@@ -84,7 +86,7 @@ async function auditRoot(
   }
 }
 
-/** The storage section that checkpoints were declared with at a root; all of one root name the same place. */
+/** The storage section of a root's checkpoints; all sections of one root name the same place. */
 async function sectionOf({ executor, placed }: CommandDeps, root: string) {
   const [checkpoint] = (await placed.statesAt(root)).keys();
   assert(checkpoint !== undefined, `a checkpoint was declared under ${root}`);
@@ -94,8 +96,9 @@ async function sectionOf({ executor, placed }: CommandDeps, root: string) {
 }
 
 /**
- * A checkpoint that was declared under another root is none of this one's findings: the two may name the same place, by
- * a link, another spelling or another address of the same server. Neither is a name below which another root is.
+ * Compares one root with the log. Checkpoints that were declared under another root are no findings: both roots may
+ * name the same place, by a link, another spelling or another address of one server. A folder that contains another
+ * root is no finding either.
  */
 async function compare({ executor, placed }: CommandDeps, root: string, place: AuditedPlace) {
   const roots = namesOfRoots(root, await placed.roots());
@@ -114,7 +117,7 @@ async function compare({ executor, placed }: CommandDeps, root: string, place: A
   return { checkpoints: known.size, found };
 }
 
-/** The names right below a root that lead to other roots. */
+/** The names directly below a root that lead to other roots. */
 export function namesOfRoots(root: string, roots: readonly string[]): ReadonlySet<string> {
   const below = `${placeOf(root).replace(/\/$/, "")}/`;
   const inside = roots.map(placeOf).filter((one) => one !== below && one.startsWith(below));
@@ -126,7 +129,10 @@ function placeOf(root: string): string {
   return root.replace(/^((?:s3|gs):.*) at https?:\S+$/, "$1");
 }
 
-/** Complete in the log, and in neither listing: what was completed after the first one is in the second. */
+/**
+ * Checkpoints that are complete in the log and in neither listing. A checkpoint that completed after the first listing
+ * is in the second.
+ */
 export async function missingOf(
   known: ReadonlyMap<string, string>,
   listed: readonly string[],
@@ -150,7 +156,10 @@ function olderThan({ clock }: CommandDeps, found: readonly Finding[], ageMs: num
 
 type Deleted = { readonly names: ReadonlySet<string>; readonly problem: string };
 
-/** The event comes first: what is gone is then always explained. A crash leaves what the next audit finds again. */
+/**
+ * The event comes before the deletion, so that every deletion is explained. After a crash the next audit finds the
+ * remaining files again.
+ */
 async function deleteAll(
   { executor }: CommandDeps,
   root: string,

@@ -1,7 +1,4 @@
-/**
- * The places that an audit looks at and deletes in a storage: folders of a directory, or the keys below one name in a
- * bucket.
- */
+/** The storages that an audit lists and deletes from: folders in a directory, or keys below a name in a bucket. */
 import { lstat, readdir } from "node:fs/promises";
 import { join } from "node:path";
 import {
@@ -17,20 +14,17 @@ import { isCheckpointId } from "@trainyard/kernel";
 import type { CommandDeps } from "./commands.ts";
 
 export interface AuditedPlace {
-  /** Why nothing may be said of it now; null where this is the storage that checkpoints were declared in. */
+  /** The reason why the content proves nothing; null where this is the storage in which checkpoints were declared. */
   problem(): Promise<string | null>;
-  /** Those that are named as checkpoints are. */
+  /** The names that have the form of checkpoint ids. */
   names(): Promise<readonly string[]>;
-  /**
-   * The last change of anything below a name that `names` gave, in milliseconds since 1970; infinite if it is not
-   * known.
-   */
+  /** The time of the last change below a listed name, in milliseconds since 1970; Infinity if unknown. */
   changedAtMs(name: string): Promise<number>;
-  /** Throws a Fault, or an error of the disk, for what cannot be removed now. */
+  /** Removes everything below a name. Throws a Fault, or an error of the disk, if that is impossible for the moment. */
   remove(name: string): Promise<void>;
 }
 
-/** A place that is neither a directory nor an object store is a Fault of `stores`. */
+/** Opens a storage. `stores` throws a Fault for one that is neither a directory nor an object store. */
 export async function auditedPlace(
   { stores }: Pick<CommandDeps, "stores">,
   section: CheckpointStorageSection,
@@ -67,7 +61,7 @@ class AuditedDirectory implements AuditedPlace {
   }
 }
 
-/** The last change of anything in a folder, or of a file. */
+/** The time of the last change of a file, or of anything in a folder. */
 async function lastChange(path: string): Promise<number> {
   const stats = await lstat(path).catch(() => null);
   if (stats === null) return Number.POSITIVE_INFINITY;
@@ -94,8 +88,8 @@ class AuditedBucket implements AuditedPlace {
   }
 
   /**
-   * One pass over all keys of the prefix. An object right at a checkpoint's name, without a slash, is none of a
-   * checkpoint.
+   * Lists all keys of the prefix in one pass. An object named like a checkpoint, without a slash, does not belong to
+   * one.
    */
   async names(): Promise<readonly string[]> {
     this.#changes.clear();

@@ -1,4 +1,4 @@
-/** The commands of the registry: checkpoints of runs, carried here by the gateway, and model code for agents. */
+/** The commands of the registry: checkpoints of runs, sent by the gateway, and model code for agents. */
 import type { BlobStore, StoreBrake, Stores } from "@trainyard/blob";
 import {
   AdoptStorageSchema,
@@ -76,7 +76,7 @@ export type CommandDeps = ModelDeps & {
   readonly uploads: UploadProgress;
   readonly blobs: BlobStore;
   readonly clock: Clock;
-  /** Where checkpoints go whose experiment names no place, and relative places begin. */
+  /** The folder for checkpoints of experiments without a storage, and the base of relative paths. */
   readonly checkpointDir: string;
   readonly urlKey: Buffer;
   /** The address at which agents reach the HTTP server. */

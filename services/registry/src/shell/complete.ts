@@ -1,6 +1,7 @@
 /**
- * Completes a checkpoint: looks whether it may be, compares every file with the manifest, stores the manifest, and only
- * then decides, guarded by the trial's stream: a run that was superseded meanwhile completes nothing.
+ * Completes a checkpoint: checks that it may complete, compares every file with the manifest, stores the manifest, and
+ * then decides. The decision is guarded by the trial's stream, so a run that was superseded in the meantime completes
+ * nothing.
  */
 import { createHash } from "node:crypto";
 import { checkpointFolder } from "@trainyard/blob";
@@ -61,7 +62,7 @@ function summaryOf(manifest: Manifest): ManifestSummary {
   return { digest, files: manifest.length, bytes: bytesOf(manifest) };
 }
 
-/** Whether it may be completed at all, before anything is read from the storage. */
+/** Checks whether the checkpoint may complete at all, before the storage is read. */
 async function look(
   deps: CommandDeps,
   request: Plain<CompleteCheckpoint>,

@@ -1,6 +1,6 @@
 /**
- * Announces a folder that a person uploads: a checkpoint of no trial. It waits for its files as long as what an ended
- * run has left, and no policy of an experiment judges it.
+ * Declares a folder that a person uploads: a checkpoint without a trial. It waits for its files as long as the
+ * checkpoints of an ended run do, and no experiment's policy applies to it.
  */
 import { checkpointFolder, checkpointStorage } from "@trainyard/blob";
 import type { Plain } from "@trainyard/contracts";
@@ -19,7 +19,7 @@ export async function declareFolder(
   const store = await deps.stores.of(storage);
   const path = checkpointFolder(storage, checkpoint);
   if (path === null && store === null) {
-    const detail = "folders are uploaded to a directory, to S3 or to Google Cloud Storage";
+    const detail = "folders can be uploaded only to a directory, to S3 or to Google Cloud Storage";
     return reject("storage_unsupported", detail);
   }
   const storageId =
@@ -27,7 +27,10 @@ export async function declareFolder(
   deps.executor.cache.forget(streamName("retention", checkpoint));
   const result = await deps.executor.execute(identity, async (work) => {
     if ((await work.guard(holdables, checkpoint)) !== "kept") {
-      return reject("checkpoint_deleted", `checkpoint ${checkpoint} was deleted: draw another id`);
+      return reject(
+        "checkpoint_deleted",
+        `checkpoint ${checkpoint} was deleted: choose another id`,
+      );
     }
     const more = { ...(metadata && { metadata }), ...(storageId && { storageId }) };
     const about = { trial: "", run: 0, step: 0, storage, format };

@@ -25,9 +25,9 @@ import { checkpoints, experimentStorage, trialRuns } from "../streams.ts";
 type Storage = NonNullable<Declared["storage"]>;
 
 /**
- * Announces a checkpoint of a trial's newest run, and names the folder for its files. A repeat answers the same. One of
- * a run that is over is refused, and recorded as abandoned: its files may be there, and are cleared as those of any
- * other.
+ * Declares a checkpoint of a trial's newest run, and returns the folder for its files. A repeat gets the same answer. A
+ * checkpoint of a run that is over is refused and recorded as abandoned: its files may exist and are cleared like those
+ * of any abandoned checkpoint.
  */
 export async function declareCheckpoint(
   deps: CommandDeps,
@@ -42,10 +42,10 @@ export async function declareCheckpoint(
   const parts = parseTrialId(trial);
   if (parts === null) return reject("trial_not_found", `there is no trial ${trial}`);
   const { executor } = deps;
-  // A refusal is not checked by a guard, so it must not depend on what was read a while ago.
+  // No guard protects a refusal, so it must not depend on a stale cache.
   executor.cache.forget(streamName("trial", trial));
   const store = await storeOf(deps, parts.experiment);
-  // The host that sees a directory sends its id; of an object store only the platform knows it.
+  // The host of a directory sends its storage id; the id of an object store is known only to the platform.
   const storageId =
     store === null ? request.storageId : await deps.brake.ask(store, () => deps.stores.idOf(store));
   let path: string | null = null;
@@ -57,7 +57,7 @@ export async function declareCheckpoint(
     const storage = await storageSection(work, parts.experiment, deps.checkpointDir);
     path = checkpointFolder(storage, checkpoint);
     if (path === null && store === null) {
-      const detail = `checkpoints of experiment ${parts.experiment} are stored neither in a directory nor in S3 or Google Cloud Storage`;
+      const detail = `the checkpoint storage of experiment ${parts.experiment} is neither a directory nor S3 nor Google Cloud Storage`;
       return reject("storage_unsupported", detail);
     }
     const more = { ...(metadata && { metadata }), ...(storageId && { storageId }) };
@@ -84,7 +84,7 @@ export async function storeOf(
   return await stores.of(checkpointStorage(storage, checkpointDir));
 }
 
-/** Where new checkpoints of an experiment go. */
+/** The storage section of new checkpoints of an experiment. */
 export async function storageSection(
   work: Work,
   experiment: string,

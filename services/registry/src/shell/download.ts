@@ -15,7 +15,7 @@ import type { CommandDeps } from "./commands.ts";
 import { storageOf } from "./storages.ts";
 import { checkpoints, retentions } from "../streams.ts";
 
-/** Where a complete checkpoint is, and what it holds. */
+/** Returns the place and the manifest of a complete checkpoint. */
 export async function planDownload(
   deps: CommandDeps,
   checkpoint: string,
@@ -40,11 +40,11 @@ export async function planDownload(
 type Complete = {
   readonly state: CheckpointState;
   readonly declared: Declared;
-  /** Whether a person had the file deleted. */
+  /** Reports whether a person had the file deleted. */
   readonly isGone: (path: string) => boolean;
 };
 
-/** A checkpoint that can be read, or why it cannot. */
+/** Returns a readable checkpoint, or the rejection. */
 export async function completeCheckpointOf(
   { executor }: Pick<CommandDeps, "executor">,
   checkpoint: string,

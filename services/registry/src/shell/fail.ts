@@ -1,6 +1,6 @@
 /**
- * Fails a checkpoint of which a host says that it can never send the rest: a sealed file is gone or has changed. The
- * other hosts, which wait for its files, learn it from their next request. A complete checkpoint stays complete.
+ * Fails a checkpoint whose host can never send the rest: a sealed file is gone or has changed. The other hosts, which
+ * wait for its files, get the failure with their next request. A complete checkpoint stays complete.
  */
 import type { Plain } from "@trainyard/contracts";
 import type { Accepted, FailCheckpoint } from "@trainyard/contracts/commands";
@@ -19,7 +19,7 @@ export async function failCheckpoint(
   const { checkpoint, reason } = request;
   const { reasonCharactersMax } = registryLimits;
   if (reason === "" || reason.length > reasonCharactersMax) {
-    return reject("invalid_request", `a reason has 1 to ${reasonCharactersMax} characters`);
+    return reject("invalid_request", `the reason must have 1 to ${reasonCharactersMax} characters`);
   }
   const own = await ownCheckpoint(deps, request, identity.meta.authid);
   if (isRejection(own)) return own;

@@ -12,7 +12,7 @@ import { startHttpServer } from "./http.ts";
 import { signedContextPath } from "./signed-urls.ts";
 
 const urlKey = Buffer.alloc(32, 7);
-/** More than all buffers between a file and a client that does not read. */
+/** Larger than all buffers between a file and a client that does not read. */
 const code = randomBytes(24 * 1024 * 1024);
 const digest = createHash("sha256").update(code).digest("hex");
 const key = `contexts/${digest}.tar.gz`;
@@ -70,7 +70,7 @@ async function withCode(): Promise<BlobStore> {
   return blobs;
 }
 
-test("a download of model code whose client goes away closes its file, and ends nothing else", async () => {
+test("a model code download whose client disconnects closes its file, and does not affect other requests", async () => {
   const address = await serve(await withCode());
   const stream = await open(address);
   expect(await openFiles()).toHaveLength(1);
@@ -81,7 +81,7 @@ test("a download of model code whose client goes away closes its file, and ends 
   await vi.waitFor(async () => expect(await openFiles()).toEqual([]), 90_000);
 });
 
-test("a download of model code that cannot be read to its end breaks off, and ends nothing else", async () => {
+test("a model code download whose file cannot be read to its end is cut off, and does not affect other requests", async () => {
   const blobs = await withCode();
   let closed = 0;
   async function* halfOf(stream: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {

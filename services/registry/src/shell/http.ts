@@ -1,4 +1,4 @@
-/** The HTTP face: model code for agents at signed addresses, and the health of this process. */
+/** The HTTP interface: model code for agents at signed addresses, and the health of this process. */
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import { pipeline } from "node:stream/promises";
 import type { BlobStore } from "@trainyard/blob";

@@ -1,4 +1,4 @@
-/** The results in order, with at most so many at work. The first failure ends it. */
+/** Runs `work` on all items, at most `lanes` at a time. Returns the results in order, or throws the first failure. */
 export async function inLanes<Item, Result>(
   items: readonly Item[],
   lanes: number,

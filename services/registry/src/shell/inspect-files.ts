@@ -1,7 +1,6 @@
 /**
- * Reads every byte of a checkpoint again and names all that differs from its manifest: flipped, resized and missing
- * files, and files that it does not name. Nothing is said of a storage that this host does not see, before and after
- * the look.
+ * Reads every byte of a checkpoint again and lists all differences from its manifest: changed, resized, missing and
+ * extra files. The storage must be visible to this host before and after reading; otherwise the result proves nothing.
  */
 import { type Dirent } from "node:fs";
 import { readdir } from "node:fs/promises";
@@ -55,14 +54,14 @@ async function problemOf({ folder, storageId }: FolderPlace): Promise<string | n
   return problemOfStorage(root, storageId, await directoryDisk.seen(root));
 }
 
-/** From the sentence of `verifyFile`, which names one of these. */
+/** Reads the kind from the message of `verifyFile`, which contains one of these words. */
 function kindOf(detail: string): string {
   if (detail.startsWith("is missing")) return "missing";
   if (detail.startsWith("has SHA-256")) return "flipped";
   return detail.startsWith("has ") ? "resized" : "not_a_file";
 }
 
-/** Everything below a folder but the folders; no link is followed. */
+/** All names below a folder except folders; links are not followed. */
 async function namesBelow(folder: string, below = ""): Promise<readonly string[]> {
   const entries = await readdir(join(folder, below), { withFileTypes: true }).catch(
     (error: unknown): Dirent[] => {

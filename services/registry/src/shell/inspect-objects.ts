@@ -1,6 +1,6 @@
 /**
- * Reads every byte of a checkpoint in an object store again, and names all that differs from its manifest. It runs in a
- * thread, which opens the store itself.
+ * Reads every byte of a checkpoint in an object store again and lists all differences from its manifest. It runs in a
+ * worker thread, which opens the store itself.
  */
 import { createHash } from "node:crypto";
 import { checkpointKey, type ObjectStore, problemOfStore } from "@trainyard/blob";
@@ -16,7 +16,7 @@ export type OpenBucket = {
   readonly storageId: string;
 };
 
-/** With `extras` it also names the objects that the manifest does not have. */
+/** With `extras` it also lists objects that are not in the manifest. */
 export async function inspectObjects(
   place: OpenBucket,
   manifest: Manifest,

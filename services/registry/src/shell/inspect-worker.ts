@@ -1,4 +1,4 @@
-/** The thread that reads checkpoints again, so that commands and completions are not kept waiting. */
+/** The worker thread that reads checkpoints again, so that commands and completions do not wait. */
 import { type CheckpointStorageSection, Stores, type StoresSettings } from "@trainyard/blob";
 import { isFault } from "@trainyard/kernel";
 import { systemClock } from "@trainyard/kernel/system-clock";
@@ -18,9 +18,9 @@ export type BucketPlace = {
 export type InspectQuestion = {
   readonly place: FolderPlace | BucketPlace;
   readonly manifest: Manifest;
-  /** Whether objects count that the manifest does not name; of a folder they always do. */
+  /** Reports whether objects count that are not in the manifest; extra files in a folder always count. */
   readonly extras: boolean;
-  /** How the stores of a bucket are reached. */
+  /** The settings to open the bucket's store. */
   readonly stores: Omit<StoresSettings, "clock">;
 };
 
@@ -30,10 +30,11 @@ answerCalls(async (question: InspectQuestion): Promise<Inspection> => {
   await using stores = new Stores({ clock: systemClock, ...settings });
   try {
     const store = await stores.of(place.section);
-    if (store === null) return { kind: "unreadable", detail: "its storage is no object store" };
+    if (store === null)
+      return { kind: "unreadable", detail: "the checkpoint's storage is not an object store" };
     return await inspectObjects({ store, ...place }, manifest, extras);
   } catch (error) {
-    // Credentials that cannot be read, or an address that is not allowed any more.
+    // The credentials cannot be read, or the address is no longer allowed.
     if (!isFault(error)) throw error;
     return { kind: "unreadable", detail: error.message };
   }

@@ -1,4 +1,4 @@
-/** Verifies a checkpoint again at a person's request, and records on its stream what was found. */
+/** Verifies a checkpoint again at a person's request, and records the result on its stream. */
 import { checkpointFolder, globMatcher } from "@trainyard/blob";
 import type { Plain } from "@trainyard/contracts";
 import type { Verification } from "@trainyard/contracts/commands";
@@ -22,7 +22,7 @@ import { storageOf } from "./storages.ts";
 import { checkpoints, retentions } from "../streams.ts";
 import type { Place } from "./verify.ts";
 
-/** Inspections that run, each once however often it is asked for. */
+/** The running inspections. Concurrent requests for one checkpoint share an inspection. */
 export class Inspector {
   readonly #read: (place: Place, manifest: Manifest) => Promise<Inspection>;
   readonly #clock: Clock;
@@ -33,7 +33,7 @@ export class Inspector {
     this.#clock = clock;
   }
 
-  /** The finding; null while it is being read, for a caller that asks again. */
+  /** Returns the finding; null while the inspection is running, for a caller that retries. */
   async inspect(checkpoint: string, place: Place, manifest: Manifest): Promise<Inspection | null> {
     const running = this.#running.get(checkpoint) ?? this.#read(place, manifest);
     running.catch(() => this.#running.delete(checkpoint));

@@ -1,4 +1,4 @@
-/** Manifests by their digest. Rows are never changed, so a repeated insert is a look. */
+/** Manifests by digest. Rows never change, so a repeated insert is only a lookup. */
 import type { Pool } from "pg";
 import { Fault } from "@trainyard/kernel";
 import type { Manifest } from "../core/manifest.ts";
@@ -13,7 +13,10 @@ export class ManifestTable {
     this.#pool = pool;
   }
 
-  /** Durable once it resolves. A part of it that a crash left is completed by the next call. */
+  /**
+   * Stores a manifest; it is durable once the promise resolves. The next call completes an insert that a crash
+   * interrupted.
+   */
   async put(digest: string, manifest: Manifest): Promise<void> {
     const { manifestRowsPerInsert } = registryLimits;
     for (let at = 0; at < manifest.length; at += manifestRowsPerInsert) {

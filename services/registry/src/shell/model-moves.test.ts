@@ -11,7 +11,7 @@ const events = { versionRegistered: () => {} } as unknown as Telemetry;
 const place = { workspace: "Lab", workspaceId: "w", project: "default", projectId: "default" };
 const words = { addLabels: [], removeLabels: [] };
 
-test("a model is created in a workspace and moved, but not into one that is archived", async () => {
+test("a model is created in a workspace and moved, but not to an archived workspace", async () => {
   const stage = new Stage("registry", () => ({}));
   const executor = new Executor(stage.log, new FoldCache(stage.log));
   const commands = modelCommands({ executor, log: stage.log, events });

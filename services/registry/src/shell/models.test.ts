@@ -1,4 +1,4 @@
-/** Registrations beside deletions, on a log in memory that a second process writes to. */
+/** Registrations concurrent with deletions, on a log in memory that a second process writes to. */
 import type { AnyEvent } from "@trainyard/contracts";
 import { newEventId } from "@trainyard/event-log";
 import { Executor, FoldCache } from "@trainyard/runtime";
@@ -49,9 +49,9 @@ async function begin() {
   return { stage, register, remove, names };
 }
 
-test("of a registration and a deletion that are decided at the same moment, one is refused", async () => {
+test("a registration and a deletion at the same moment conflict: one is refused", async () => {
   const { stage, register, remove, names } = await begin();
-  // Afterwards the process remembers the retention as it is now.
+  // From then on the process caches the current retention.
   expect(await register()).toMatchObject({ number: 1 });
   await remove();
   await stage.tell(`retention-${checkpoint}`, { type: "CheckpointDeletionStarted", data: {} });
@@ -60,7 +60,7 @@ test("of a registration and a deletion that are decided at the same moment, one 
   expect((await names(`checkpoint-${checkpoint}`)).at(-1)).toBe("CheckpointUnpinned");
 });
 
-test("a checkpoint that was pinned by hand meanwhile is pinned by the version, too", async () => {
+test("a version pins its checkpoint even if a person pinned it at the same time", async () => {
   const { stage, register, remove, names } = await begin();
   await register();
   await remove();

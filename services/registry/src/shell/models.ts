@@ -1,5 +1,6 @@
 /**
- * The commands of the model registry. A version and its pin are one commit, as are a removal and the end of the pin.
+ * The commands of the model registry. A version and its pin are one commit, and so are a removal and the end of the
+ * pin.
  */
 import type { Plain } from "@trainyard/contracts";
 import {
@@ -45,7 +46,7 @@ export type ModelDeps = {
   readonly events: Telemetry;
 };
 
-/** A command without the parts that every one has. */
+/** A command without the fields that all commands share. */
 type Asked<All = ModelCommand> = All extends ModelCommand ? Omit<All, "model" | "by"> : never;
 
 const reply = ModelChangeSchema;
@@ -87,7 +88,7 @@ export function modelCommands(deps: ModelDeps): Readonly<Record<string, CommandS
   };
 }
 
-/** The holder of a version's checkpoint. */
+/** The holder that pins a version's checkpoint. */
 function holderOf(model: string, number: number): string {
   return `model-version:${model}/${number}`;
 }
@@ -97,12 +98,12 @@ async function changeModel(
   model: string,
   asked: Asked,
   { identity }: CommandContext,
-  /** The workspace that it comes into. */
+  /** The workspace of a new model. */
   place?: Plain<Place>,
 ): Promise<Plain<ModelChange> | Rejection> {
   const { authid: by } = identity.meta;
   let number = 0;
-  // A name that is none names no stream.
+  // An empty name cannot name a stream, so "?" replaces it; the decision refuses the name.
   const id = model === "" ? "?" : model;
   const result = await executor.execute(identity, async (work) => {
     const closed = place === undefined ? null : await refusalOfWorkspace(work, place);
@@ -116,7 +117,7 @@ async function changeModel(
   return isRejection(result) ? result : { position: result.position, number };
 }
 
-/** 0 for a name that names none, which the decision refuses. */
+/** Returns the version's number, or 0 for an unknown name, which the decision refuses. */
 async function numberOf(work: Work, model: string, name: string): Promise<number> {
   const version = resolve(model, await work.load(foldOf(models), model), name);
   return isRejection(version) ? 0 : version.number;
@@ -168,14 +169,14 @@ async function registerVersion(
     return isRejection(pinned) ? pinned : undefined;
   });
   if (isRejection(result)) return result;
-  // Only the log knows the number of a repeated commit.
+  // For a repeated commit, only the log knows the number.
   const { versions } = (await executor.cache.load(foldOf(models), model)).state;
   const version = findVersion(versions, (one) => one.checkpoint === checkpoint && !one.removed);
   if (result.position > 0) deps.events.versionRegistered(model, version?.number ?? 0, checkpoint);
   return { position: result.position, number: version?.number ?? 0 };
 }
 
-/** Why a checkpoint becomes no version; null if it may. */
+/** Returns the reason why a checkpoint cannot become a version; null if it can. */
 function refusalOf(
   checkpoint: string,
   { declared, status, reason, damage }: CheckpointState,
@@ -184,7 +185,7 @@ function refusalOf(
 ): Rejection | null {
   if (onlyTrial !== "" && declared?.trial !== onlyTrial) {
     const owner = declared?.uploadedBy ?? `trial ${declared?.trial}`;
-    const detail = `a run of trial ${onlyTrial} registers checkpoints of its own trial, and ${checkpoint} is ${owner}'s`;
+    const detail = `a run of trial ${onlyTrial} can register only checkpoints of its trial, and ${checkpoint} belongs to ${owner}`;
     return reject("not_your_run", detail);
   }
   if (status !== "completed") {
@@ -203,7 +204,7 @@ function refusalOf(
     return reject("checkpoint_damaged", detail);
   }
   if (hold === "kept") return null;
-  const detail = `checkpoint ${checkpoint} is condemned and will be deleted: take that back first, with yard checkpoint undelete`;
+  const detail = `checkpoint ${checkpoint} is condemned and will be deleted: undo that first with yard checkpoint undelete`;
   return reject("checkpoint_condemned", detail);
 }
 

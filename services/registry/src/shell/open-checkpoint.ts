@@ -1,4 +1,4 @@
-/** The checks of a checkpoint before its own run, or the person who uploads it, writes to it. */
+/** Checks that a checkpoint belongs to the run, or the person, that writes to it. */
 import { isCheckpointId, type Rejection, reject, streamName } from "@trainyard/kernel";
 import { foldOf } from "@trainyard/runtime";
 import type { CheckpointState, Declared } from "../core/checkpoint/state.ts";
@@ -6,12 +6,12 @@ import { refusalOf } from "../core/foreign/trial.ts";
 import { checkpoints, trialRuns } from "../streams.ts";
 import type { CommandDeps } from "./commands.ts";
 
-/** The run that writes; without a trial the person who uploads a folder. */
+/** The run that writes, or, without a trial, the person who uploads a folder. */
 type Owner = { readonly checkpoint: string; readonly trial: string; readonly run: number };
 
 type Deps = Pick<CommandDeps, "executor">;
 
-/** The checkpoint of a run or of a person, or why it is not theirs. */
+/** Returns the checkpoint of the run or person, or the rejection. */
 export async function ownCheckpoint(
   { executor }: Deps,
   { checkpoint, trial, run }: Owner,
@@ -26,7 +26,7 @@ export async function ownCheckpoint(
     trial === "" ? declared.uploadedBy === by : declared.trial === trial && declared.run === run;
   if (isOwn) return { state, declared };
   const owner = declared.uploadedBy ?? `run ${declared.trial}#${declared.run}`;
-  return reject("not_your_run", `checkpoint ${checkpoint} is ${owner}'s`);
+  return reject("not_your_run", `checkpoint ${checkpoint} belongs to ${owner}`);
 }
 
 /** The reason that the run may no longer write the checkpoint; null while it may, and for a person. */
@@ -35,7 +35,7 @@ export async function refusalOfRun(
   { checkpoint, trial, run }: Owner,
 ): Promise<Rejection | null> {
   if (trial === "") return null;
-  // The cached state of another service's stream may be a moment old, and nothing guards a refusal.
+  // The cached state of another service's stream may be stale, and no guard protects a refusal.
   executor.cache.forget(streamName("trial", trial));
   const runs = (await executor.cache.load(trialRuns, trial)).state;
   return refusalOf(runs, trial, run, checkpoint);

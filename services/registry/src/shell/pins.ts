@@ -1,5 +1,6 @@
 /**
- * Pins of persons: a checkpoint with one is not deleted. Each guards the deletion, so that one of the two is refused.
+ * Pins of people: a pinned checkpoint is not deleted. A pin guards against a concurrent deletion, so one of the two is
+ * refused.
  */
 import type { Plain } from "@trainyard/contracts";
 import type { Accepted, PinCheckpoint, UnpinCheckpoint } from "@trainyard/contracts/commands";
@@ -9,7 +10,7 @@ import { registryLimits } from "../limits.ts";
 import type { CommandDeps } from "./commands.ts";
 import { checkpoints, retentions } from "../streams.ts";
 
-/** Holders of pins that are not persons, and let go of them by themselves. */
+/** Model versions are holders as well; they release their pins themselves. */
 const versionHolder = "model-version:";
 
 export async function pinCheckpoint(
@@ -20,7 +21,7 @@ export async function pinCheckpoint(
   const { pinReasonCharactersMax: most } = registryLimits;
   if (!isCheckpointId(checkpoint)) return unknown(checkpoint);
   if (reason.length > most) {
-    return reject("invalid_request", `a reason has at most ${most} characters`);
+    return reject("invalid_request", `the reason may have at most ${most} characters`);
   }
   executor.cache.forget(streamName("retention", checkpoint));
   return accepted(
@@ -47,7 +48,7 @@ export async function unpinCheckpoint(
 ): Promise<Plain<Accepted> | Rejection> {
   if (!isCheckpointId(checkpoint)) return unknown(checkpoint);
   if (holder.startsWith(versionHolder)) {
-    const detail = `${holder} holds checkpoint ${checkpoint} as long as the version exists`;
+    const detail = `${holder} pins checkpoint ${checkpoint} as long as the version exists`;
     return reject("held_by_version", detail);
   }
   return accepted(

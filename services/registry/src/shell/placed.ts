@@ -1,6 +1,6 @@
 /**
- * Lists the storages in which checkpoints were declared, by root: a fold of the log for adoptions and audits. The root
- * of an object store is its address.
+ * Lists the storages in which checkpoints were declared, by root, for adoptions and audits. The list is folded from the
+ * log. The root of an object store is its address.
  */
 import { type CheckpointStorageSection, checkpointRoot, storeAddress } from "@trainyard/blob";
 import { type AnyEvent, decodeEvent } from "@trainyard/contracts";
@@ -17,7 +17,7 @@ export type PlacedGroup = {
   readonly checkpoints: number;
   readonly condemned: number;
   readonly leftOver: number;
-  /** Complete ones. */
+  /** Ids of some complete checkpoints. */
   readonly examples: readonly string[];
 };
 
@@ -50,7 +50,7 @@ export class Placed {
     this.view = new View(spec, deps.pool, deps.clock, deps.logger);
   }
 
-  /** The checkpoints that the log has under a root by now, with their states; deleted ones are not among them. */
+  /** The checkpoints in the log under a root, with their states; deleted ones are left out. */
   async statesAt(root: string): Promise<ReadonlyMap<string, string>> {
     const { log, pool } = this.#deps;
     await this.view.reach(await log.head());
@@ -65,7 +65,7 @@ export class Placed {
     }
   }
 
-  /** Every root that the log has a checkpoint under by now. */
+  /** Every root with a checkpoint in the log. */
   async roots(): Promise<readonly string[]> {
     const { log, pool } = this.#deps;
     await this.view.reach(await log.head());
@@ -77,7 +77,7 @@ export class Placed {
     }
   }
 
-  /** All that is on the log by now, root by root. */
+  /** All groups in the log, root by root. */
   async groups(): Promise<readonly PlacedGroup[]> {
     const { log, pool } = this.#deps;
     await this.view.reach(await log.head());
@@ -113,14 +113,14 @@ function databaseAway(cause: unknown): Fault {
   return new Fault("database_away", told, { retry: "later", cause });
 }
 
-/** The root under which a checkpoint is known that was declared in this storage; null for none. */
+/** Returns the root of checkpoints in this storage; null for other kinds of storage. */
 export function placedRoot(storage: CheckpointStorageSection): string | null {
   return checkpointRoot(storage) ?? storeAddress(storage);
 }
 
 type Change = { readonly text: string; readonly values: unknown[] };
 
-/** Applied again in the same order, the events end in the same rows. */
+/** Applying the events again in the same order yields the same rows. */
 function changeOf(event: AnyEvent, id: string, table: string): Change | null {
   switch (event.type) {
     case "CheckpointDeclared": {

@@ -1,4 +1,4 @@
-/** Tries an object store before an experiment that would keep its checkpoints there is created. */
+/** Probes an object store before an experiment that stores its checkpoints there is created. */
 import type { Plain } from "@trainyard/contracts";
 import type { ProbeStorage, StorageProbe } from "@trainyard/contracts/commands";
 import { isFault, type Rejection, reject } from "@trainyard/kernel";
@@ -11,11 +11,11 @@ export async function probeStorage(
 ): Promise<Plain<StorageProbe> | Rejection> {
   try {
     const store = await stores.of(storage ?? {});
-    if (store === null) return reject("storage_unsupported", "the storage is no object store");
+    if (store === null) return reject("storage_unsupported", "the storage is not an object store");
     const { problems } = await brake.ask(store, () => probeObjectStore(store));
     return { problems: problems.map(({ detail }) => detail) };
   } catch (error) {
-    // A bucket that does not exist, or no credentials: nothing that waiting changes.
+    // A missing bucket or missing credentials: retrying does not help.
     if (isFault(error) && error.retry === "never") return { problems: [error.message] };
     throw error;
   }

@@ -3,7 +3,7 @@ import { registryLimits } from "../limits.ts";
 import { ReadAheads } from "./read-ahead.ts";
 import type { KnownDigest } from "./verify-files.ts";
 
-/** Reads that end when the test says so. */
+/** Reads that end when the test releases them. */
 function stage() {
   const begun: string[] = [];
   const ends = new Map<string, (digests: readonly KnownDigest[]) => void>();
@@ -14,7 +14,7 @@ function stage() {
   return { readAheads, begun, end: (folder: string) => ends.get(folder)?.([]) };
 }
 
-test("no more folders are read at one time than may be, also while completions wait for them", async () => {
+test("no more folders are read at one time than allowed, even while completions wait for them", async () => {
   const { readAheads, begun, end } = stage();
   const folders = Array.from(
     { length: registryLimits.readAheadsAtOnceMax },
@@ -32,7 +32,7 @@ test("no more folders are read at one time than may be, also while completions w
   expect(begun).toEqual([...folders, "another"]);
 });
 
-test("a read that fails leaves room for the next, and is known of nothing", async () => {
+test("a failed read makes room for the next, and yields no digests", async () => {
   const readAheads = new ReadAheads(() => Promise.reject(new Error("the thread ended")));
   for (let n = 0; n < 2 * registryLimits.readAheadsAtOnceMax; n += 1) {
     expect(readAheads.begin(`folder ${n}`, ["f"])).toBe(true);

@@ -1,7 +1,7 @@
 /**
- * Files of a directory storage that a run has written are read here while the run makes them durable and hashes them
- * itself. A completion joins what is being read, and reads only files that have changed since, or that were not named.
- * Nothing depends on it: what a restart forgets, or nobody asked for, is read at the completion.
+ * Reads files of a directory storage ahead: a run names the files that it has written, and the registry hashes them
+ * while the run still makes them durable. A completion joins a running read, and reads only files that were not named
+ * or have changed since. Nothing depends on reading ahead: after a restart, all files are read at the completion.
  */
 import { checkpointFolder, checkpointStorage } from "@trainyard/blob";
 import type { Plain } from "@trainyard/contracts";
@@ -26,14 +26,14 @@ export class ReadAheads {
   readonly #read: Read;
   /** The running reads by folder. */
   readonly #reading = new Map<string, Promise<readonly KnownDigest[]>>();
-  /** Also those that a completion has joined. */
+  /** The number of running reads, including those that a completion has joined. */
   #atWork = 0;
 
   constructor(read: Read) {
     this.#read = read;
   }
 
-  /** Begins to read, once a folder. False where as many are read as may be at one time. */
+  /** Begins to read a folder, unless it is being read. Returns false if the maximum of concurrent reads is reached. */
   begin(folder: string, paths: readonly string[]): boolean {
     if (this.#reading.has(folder)) return true;
     if (this.#atWork >= registryLimits.readAheadsAtOnceMax) return false;
@@ -50,7 +50,7 @@ export class ReadAheads {
     try {
       return await this.#read(folder, paths);
     } catch {
-      // The completion reads what a lost thread has not.
+      // The completion reads the files if the thread was lost.
       return [];
     } finally {
       this.#atWork -= 1;
@@ -65,7 +65,7 @@ export class ReadAheads {
   }
 }
 
-/** Reads ahead the files of a checkpoint of the run that is not complete yet; it need not be declared. */
+/** Reads ahead files of the run's incomplete checkpoint, which need not be declared yet. */
 export async function readAhead(
   deps: Pick<CommandDeps, "executor" | "checkpointDir" | "readAheads">,
   { checkpoint, trial, run, paths }: Plain<ReadAhead>,
@@ -77,7 +77,7 @@ export async function readAhead(
   }
   const { filesReadAheadMax } = registryLimits;
   if (paths.length > filesReadAheadMax || !paths.every(staysInside)) {
-    const detail = `name at most ${filesReadAheadMax} files by relative paths`;
+    const detail = `paths must be relative, and at most ${filesReadAheadMax} per request`;
     return reject("invalid_request", detail);
   }
   const refusal = await refusalOfRun(deps, { checkpoint, trial, run });

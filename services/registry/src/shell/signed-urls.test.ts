@@ -8,7 +8,7 @@ const nowMs = 1_700_000_000_000;
 const path = signedContextPath(key, blob, nowMs);
 
 describe("a signed address", () => {
-  test("holds for its minutes, and no longer", () => {
+  test("is valid for its five minutes only", () => {
     const end = nowMs + registryLimits.contextUrlMs;
     expect(readContextPath(key, path, nowMs)).toEqual({ kind: "granted", key: blob });
     expect(readContextPath(key, path, end)).toEqual({ kind: "granted", key: blob });

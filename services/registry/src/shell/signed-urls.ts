@@ -1,4 +1,4 @@
-/** Addresses of model code that hold for a few minutes: its holder may fetch that one file, and nothing else. */
+/** Signed addresses of model code, valid for a few minutes: each gives access to one file only. */
 import { createHmac, timingSafeEqual } from "node:crypto";
 import { registryLimits } from "../limits.ts";
 
@@ -6,7 +6,7 @@ const digestPattern = /^[0-9a-f]{64}$/;
 
 export const isContextDigest = (text: string): boolean => digestPattern.test(text);
 
-/** A digest, and how often code of that digest was deleted before. */
+/** The key has the digest, and the number of earlier deletions of code with that digest. */
 const keyPattern = /^contexts\/[0-9a-f]{64}(\.[1-9][0-9]{0,8})?\.tar\.gz$/;
 
 function signature(secret: Buffer, key: string, expiresMs: string): string {
@@ -14,7 +14,7 @@ function signature(secret: Buffer, key: string, expiresMs: string): string {
   return createHmac("sha256", secret).update(text).digest("base64url");
 }
 
-/** The address of a blob with model code, by its key. */
+/** Returns the signed address of a model code blob, by its key. */
 export function signedContextPath(secret: Buffer, key: string, nowMs: number): string {
   const expires = String(nowMs + registryLimits.contextUrlMs);
   return `/${key}?expires=${expires}&signature=${signature(secret, key, expires)}`;
@@ -24,7 +24,7 @@ export type Fetch =
   | { readonly kind: "granted"; readonly key: string }
   | { readonly kind: "expired" | "forbidden" | "elsewhere" };
 
-/** The code that a request's address names, if its signature is right and has not expired. */
+/** Returns the key in a request's address if its signature is valid and has not expired. */
 export function readContextPath(secret: Buffer, url: string, nowMs: number): Fetch {
   const parsed = URL.parse(url, "http://registry");
   const key = parsed?.pathname.slice(1) ?? "";

@@ -20,11 +20,11 @@ const manifest = [
 const written = "00000000-0000-4000-8000-00000000000a";
 const another = "00000000-0000-4000-8000-00000000000b";
 
-/** The views that a host may have of the path of the storage; only the first is the one that was written to. */
+/** The markers that a host may see at the storage; only the first is the one that the writer saw. */
 const markers = [written, another, null, "", "garbage", "a folder"] as const;
 const files = ["whole", "truncated", "missing", "no folder"] as const;
 
-test("only the storage that was written to has missing, failed or deleted files, whatever a host sees at the path", async () => {
+test("only files of the storage that was written to count as missing, fail or are deleted, whatever a host sees at the path", async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.constantFrom(...markers),

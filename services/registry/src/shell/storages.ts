@@ -1,4 +1,4 @@
-/** The storage at a root: the id that writers saw there, and the id that a person adopted. */
+/** Determines the storage at a root: the id that writers saw there, and the id that a person adopted. */
 import { isAbsolute } from "node:path";
 import { checkpointRoot, isStorageId, storageOfCheckpoint, storageStreamId } from "@trainyard/blob";
 import type { Plain } from "@trainyard/contracts";
@@ -11,7 +11,7 @@ import type { CommandDeps } from "./commands.ts";
 import type { PlacedGroup } from "./placed.ts";
 import { storages } from "../streams.ts";
 
-/** The id of a checkpoint's storage; empty where it is unknown. */
+/** The id of a checkpoint's storage; empty if unknown. */
 export async function storageOf(executor: Executor, declared: Declared): Promise<string> {
   const root = checkpointRoot(declared.storage ?? {});
   if (root === null) return "";
@@ -35,23 +35,23 @@ export async function listStorages({ executor, placed }: CommandDeps): Promise<P
   };
 }
 
-/** Records which storage is at a root that checkpoints were declared under. */
+/** Records which storage is at a root of declared checkpoints. */
 export async function adoptStorage(
   { executor, placed }: CommandDeps,
   { root, storageId, replacedIds }: Plain<AdoptStorage>,
   { identity }: CommandContext,
 ): Promise<Plain<StorageAdoption> | Rejection> {
   if (![storageId, ...replacedIds].every(isStorageId)) {
-    return reject("invalid_request", "the id of a storage is a UUID in lower case");
+    return reject("invalid_request", "a storage id must be a UUID in lower case");
   }
   const groups = await placed.groups();
   const here = groups.filter((group) => group.root === root);
   if (here.length === 0) return unknownRoot(root, groups);
-  // Hosts may see different directories under one path; an object store has one marker, which the platform made.
+  // Hosts may see different directories under one path; an object store has a single marker, made by the platform.
   if (!isAbsolute(root))
     return reject(
       "storage_unsupported",
-      `${root} is an object store: only directories are adopted`,
+      `${root} is an object store: only a directory can be adopted`,
     );
   const result = await executor.execute(identity, async (work) => {
     const { authid: by } = identity.meta;

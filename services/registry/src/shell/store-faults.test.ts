@@ -8,7 +8,7 @@ const throwing = (code: string, retry: "never" | "later") => () =>
   });
 
 test.each(["storage_refused", "bucket_not_found", "credentials_missing", "endpoint_not_allowed"])(
-  "a fault that only an operator can mend is retried, in the store's words: %s",
+  "a fault that only an operator can fix is retried, with the store's message: %s",
   async (code) => {
     const message = expect.stringContaining("s3:ListBucket") as string;
     await expect(throwing(code, "never")()).rejects.toMatchObject({ retry: "later", message });
@@ -16,14 +16,14 @@ test.each(["storage_refused", "bucket_not_found", "credentials_missing", "endpoi
 );
 
 test.each(["invalid_key", "file_too_large", "wrong_digests"])(
-  "content that no store takes is refused: %s",
+  "content that the store can never accept is rejected: %s",
   async (code) => {
     const detail = expect.stringContaining("s3://b") as string;
     expect(await throwing(code, "never")()).toEqual({ rejected: "invalid_manifest", detail });
   },
 );
 
-test("results, outages and defects stay as they are", async () => {
+test("results, outages and bugs are passed on unchanged", async () => {
   expect(await tellingOfStores(async () => 7)).toBe(7);
   await expect(throwing("storage_away", "later")()).rejects.toMatchObject({ code: "storage_away" });
   await expect(throwing("something", "never")()).rejects.toMatchObject({ code: "something" });

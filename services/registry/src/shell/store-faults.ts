@@ -1,7 +1,7 @@
 /**
- * The refusals of an object store for good, as callers of commands get them. What only an operator can mend (a right,
- * the credentials, the bucket) is waited for, since a checkpoint that is sealed loses nothing; what no store takes is
- * refused.
+ * Translates an object store's permanent refusals for callers of commands. Problems that an operator can fix (a missing
+ * right, credentials, the bucket) are retried later, since a sealed checkpoint loses nothing by waiting. Content that
+ * the store can never accept is rejected.
  */
 import { Fault, isFault, type Rejection, reject } from "@trainyard/kernel";
 
@@ -13,7 +13,7 @@ const mendable = new Set([
 ]);
 const unstorable = new Set(["invalid_key", "file_too_large", "wrong_digests"]);
 
-/** The result of `work`; in place of a Fault that is retried never, a rejection or a Fault that is retried later. */
+/** Returns the result of `work`. A Fault that must never be retried becomes a rejection or a Fault to retry later. */
 export async function tellingOfStores<Result>(
   work: () => Promise<Result>,
 ): Promise<Result | Rejection> {

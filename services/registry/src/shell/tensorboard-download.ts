@@ -13,7 +13,7 @@ import type { CommandDeps } from "./commands.ts";
 import { folderOfTrial, storeOfTensorBoards } from "./tensorboard.ts";
 import { messageOf } from "./upload.ts";
 
-/** A page of what is there now, in the order of the paths. */
+/** Returns one page of the current files, sorted by path. */
 export async function planTensorBoardDownload(
   deps: CommandDeps,
   { trial, after }: Plain<PlanTensorBoardDownload>,
@@ -28,7 +28,7 @@ export async function planTensorBoardDownload(
     const files: Plain<FileDownload>[] = [];
     for await (const { key } of store.list(below)) {
       const path = key.slice(below.length);
-      // Others may write to the bucket.
+      // Other programs may have written to the bucket.
       if (!(key > below + after) || !staysInside(path)) continue;
       files.push({ path, request: messageOf(await store.planDownload(key), deps.clock) });
       if (files.length === registryLimits.filesPlannedMax) break;

@@ -1,8 +1,9 @@
 /**
- * TensorBoard files of a trial in the object store that its experiment names for them, or else for checkpoints:
- * `tensorboard/experiment/<e>/trial/<t>/<path>` below the prefix; no checkpoint has such a name. A file that has grown
- * takes the place of the shorter one. That of an earlier run takes only the place of what is its own beginning: any
- * other may be a newer run's.
+ * TensorBoard files of a trial, in the object store of the experiment's TensorBoard section, or else of its
+ * checkpoints: `tensorboard/experiment/<e>/trial/<t>/<path>` below the prefix; no checkpoint has such a name.
+ *
+ * A file that has grown replaces the shorter one. A file of an earlier run replaces only an object that equals its own
+ * beginning: any other object may be a newer run's.
  */
 import {
   checkpointStorage,
@@ -30,10 +31,10 @@ export async function planTensorBoard(
   const parts = parseTrialId(trial);
   const problem = problemOf(asked) ?? (beginnings.length > 0 ? problemOf(beginnings) : null);
   if (problem !== null) return problem;
-  // The cached state of another service's stream may be a moment old.
+  // The cached state of another service's stream may be stale.
   deps.executor.cache.forget(streamName("trial", trial));
   const { newest } = (await deps.executor.cache.load(trialRuns, trial)).state;
-  // An earlier run's last files may come after the next run has begun.
+  // An earlier run's last files may arrive after the next run has begun.
   if (parts === null || run > newest)
     return reject("run_not_found", `there is no run ${trial}#${run}`);
   const { state: experiment } = await deps.executor.cache.load(experimentStorage, parts.experiment);
@@ -73,18 +74,18 @@ export async function storeOfTensorBoards(
   return reject("storage_unsupported", detail);
 }
 
-/** The keys of a trial's files begin with it and a slash. */
+/** The prefix of the keys of a trial's files, without the slash that follows. */
 export function folderOfTrial(experiment: string, trial: string): string {
   return `tensorboard/experiment/${experiment}/trial/${trial}`;
 }
 
-/** Whether the object is what the file begins with, by the checksum that the store computed of it. */
+/** Reports whether the object equals the beginning of the file, by the store's checksum. */
 function isBeginning(there: ObjectHead, whole: Entry, beginning: Entry | undefined): boolean {
   if (beginning === undefined || whole.bytes <= there.bytes) return false;
   return compareWithFile(there, digestsOf(beginning)) === "same";
 }
 
-/** Nobody completes these files: one that was sent in parts becomes an object here. */
+/** TensorBoard files have no completion, so an upload in parts becomes an object here. */
 async function missing(store: ObjectStore, key: string, entry: Entry, claim: Claim) {
   const { missing, parts } = await store.planUpload(key, digestsOf(entry), { claim });
   if (missing.parts === 0 && entry.bytes > store.partBytes) {

@@ -1,8 +1,8 @@
 /**
- * Files of a new checkpoint that the trial's last complete one has already, by size and SHA-256: they are copied inside
- * the object store, so that each checkpoint stays complete by itself. A copy that is slow continues while its uploader
- * is asked to retry, and is joined then. It counts only after the store's checksum of it was compared, as an
- * upload's is.
+ * Finds files of a new checkpoint that the trial's last complete checkpoint already has, by size and SHA-256, and
+ * copies them inside the object store. Each checkpoint therefore stays complete by itself. A slow copy continues while
+ * its uploader is asked to retry, and the retry joins it. A copy counts only after its checksum in the store was
+ * compared, like an upload's.
  */
 import { checkpointKey, type CopyResult, type ObjectStore } from "@trainyard/blob";
 import { isFault, isRejection } from "@trainyard/kernel";
@@ -14,7 +14,7 @@ import { trialRuns } from "../streams.ts";
 
 type Content = { readonly bytes: number; readonly sha256: string };
 
-/** The object with this content, or null. */
+/** Returns the key of an object with this content, or null. */
 export type Source = (file: Content) => string | null;
 
 const none: Source = () => null;
@@ -24,18 +24,18 @@ type Deps = Pick<CommandDeps, "executor" | "manifests" | "stores">;
 export type Copied = CopyResult & { readonly kind: "copied" };
 
 export class Unchanged {
-  /** The files by the digest of their manifests: an uploader asks for its files page by page. */
+  /** The files by their manifest's digest: an uploader asks for its files page by page. */
   readonly #indexes = new Map<string, ReadonlyMap<string, string>>();
   readonly #running = new Map<string, Promise<CopyResult>>();
 
-  /** Where files of a trial's last complete checkpoint are, if that is in the same storage. */
+  /** Returns the files of a trial's last complete checkpoint, if that is in the same storage. */
   async sourceOf(
     deps: Deps,
     trial: string,
     store: ObjectStore,
     storageId: string,
   ): Promise<Source> {
-    // A folder that a person uploads has no checkpoint before it.
+    // An uploaded folder has no earlier checkpoint.
     if (trial === "") return none;
     const { latest } = (await deps.executor.cache.load(trialRuns, trial)).state;
     if (latest === "") return none;
@@ -64,7 +64,7 @@ export class Unchanged {
     return index;
   }
 
-  /** Copies inside the store; a copy that is under way is joined. Null where the file has to be sent. */
+  /** Copies inside the store, or joins a running copy. Returns null if the file has to be sent. */
   async copy(store: ObjectStore, from: string, to: string, bytes: number): Promise<Copied | null> {
     const name = `${store.address} ${to}`;
     const running = this.#running.get(name) ?? this.#begin(name, store, from, to, bytes);

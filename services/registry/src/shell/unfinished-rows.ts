@@ -1,18 +1,22 @@
 /**
- * The checkpoints that were never completed, as rows: a fold over the events of their own streams and of their
- * trials. declared → named → run_over → void. A declared one whose run ends is over, unless the run's end names it, or
- * the platform lost the run: its agent may yet come back and name it. What is named may have been declared or not. A
- * later run is the end of all before it. A folder that a person uploads has no trial: it is named from the beginning.
+ * The checkpoints that were never completed, as rows: folded from the checkpoints' own streams and their trials'
+ * streams.
+ *
+ *   declared → named → run_over → void
+ *
+ * A declared checkpoint whose run ends is over, unless the run's end names it, or the platform lost the run: the agent
+ * may still come back and name it. A named checkpoint may be undeclared. A later run ends all checkpoints of earlier
+ * runs. An uploaded folder has no trial: it is named from the beginning.
  */
 import type { AnyEvent, Plain } from "@trainyard/contracts";
 import { RunEndWhy, type SealedCheckpoint } from "@trainyard/contracts/events";
 
 export type Change = { readonly text: string; readonly values: unknown[] };
 
-/** An event of the stream with this id, as recorded at this time. */
+/** An event of the stream with this id, and the time at which it was recorded. */
 export type Told = { readonly event: AnyEvent; readonly id: string; readonly timeMs: number };
 
-/** Events that were applied already change nothing, save that a cleared checkpoint may be cleared again. */
+/** Applying an event twice changes nothing, except that a cleared checkpoint may be cleared again. */
 export function changesOf({ event, id, timeMs }: Told, table: string): readonly Change[] {
   switch (event.type) {
     case "CheckpointDeclared": {
@@ -49,7 +53,7 @@ export function changesOf({ event, id, timeMs }: Told, table: string): readonly 
       return checkpoints.map((one) => name(table, id, run, one, timeMs));
     }
     case "RunRequested":
-      // No run precedes the first one.
+      // The first run has no earlier runs.
       if (event.data.run === 1) return [];
       return [leave(table, id, event.data.run - 1, ["declared", "named"], "run_over", timeMs)];
     default:
@@ -73,7 +77,7 @@ function name(
   };
 }
 
-/** The checkpoints that the trial's runs up to this one have left in these states. */
+/** The checkpoints in these states that the trial's runs up to this one have left. */
 function leave(
   table: string,
   trial: string,

@@ -1,8 +1,10 @@
 /**
- * The remains of checkpoints that were never completed: those whose run is over are abandoned, and the files of the
- * failed and abandoned ones are cleared once their grace is over, so that a person can still save them. The registry
- * does both, since it alone knows of checkpoints that were never complete. The table is folded from the log; doing a
- * thing again does nothing. What cannot be done now has a time of its next try, and holds up nothing else.
+ * Clears up checkpoints that were never completed: it abandons those whose run is over, and deletes the files of failed
+ * and abandoned ones after a grace, in which a person can still save them. Only the registry knows of incomplete
+ * checkpoints, so it does both.
+ *
+ * The table is folded from the log, and repeating a step changes nothing. A step that fails gets a time for its retry
+ * and does not delay others.
  */
 import {
   removeCheckpointFolder,
@@ -37,7 +39,7 @@ type Row = {
   readonly trial: string;
   readonly run: number;
   readonly step: number;
-  /** Null until it is declared. */
+  /** The storage; null until the checkpoint is declared. */
   readonly storage: string | null;
   readonly state: "named" | "run_over" | "void";
 };
@@ -51,20 +53,20 @@ export type UnfinishedDeps = {
   readonly stores: Pick<Stores, "of" | "idOf">;
   readonly brake: StoreBrake;
   readonly checkpointDir: string;
-  /** How long the files of a failed or abandoned checkpoint are kept. */
+  /** Time that the files of a failed or abandoned checkpoint are kept. */
   readonly graceMs: number;
 };
 
 /**
- * Agents that bring one that is not declared have it refused, and so recorded with all that is known of it: they come
- * first.
+ * The time at which a row is due. An undeclared checkpoint waits: an agent that brings it in this time gets a refusal,
+ * which records the checkpoint with all details.
  */
 const dueMs = `case state
   when 'void' then since_ms + $1
   when 'run_over' then case when storage is null then since_ms + $2 else 0 end
   else since_ms + $2 end`;
 
-/** Further ahead than any wait only a clock has put it that was ahead: then it is tried now. */
+/** A retry time further ahead than the longest wait was set by a clock that ran ahead: the retry is due now. */
 const nextTryMs = `case when next_try_ms <= $3::float8 + ${registryLimits.tryAgainLastMs} then next_try_ms else 0 end`;
 
 const toDo = `from registry.unfinished left join registry.unfinished_tries using (checkpoint)
@@ -88,7 +90,7 @@ export class Unfinished {
       schema: "registry",
       view: "unfinished",
       version: 2,
-      // A cleared entry is removed, which no event records.
+      // A cleared row is removed without an event.
       tables: [{ name: "unfinished", mayBeGone: "state <> 'declared'" }],
       concerns: (stored) => changesOf(told(stored), "").length > 0,
       apply: async (client, events, table) => {
@@ -100,7 +102,7 @@ export class Unfinished {
     this.view = new View(spec, deps.pool, deps.clock, deps.logger);
   }
 
-  /** Deals with all that is due, a page at a time; gives the milliseconds until more is. */
+  /** Handles all due rows, page by page. Returns the milliseconds until the next one is due. */
   async #step(signal: AbortSignal): Promise<number | null> {
     for (let after: string | null = ""; after !== null; ) {
       const rows = await this.#due(after);
@@ -160,7 +162,7 @@ export class Unfinished {
     );
   }
 
-  /** The next step is in the table once it has been folded there; until then the row is not looked at again. */
+  /** Abandons a checkpoint. The row is due again once the event is folded into the table. */
   async #abandon(row: Row): Promise<void> {
     const { executor, events } = this.#deps;
     const { checkpoint, trial } = row;
@@ -187,7 +189,7 @@ export class Unfinished {
       return "open";
     }
     if (declared === null) {
-      // It was never declared; its place is known all the same, so it can be cleared.
+      // The checkpoint was never declared; its place follows from its experiment, so it can still be cleared.
       const experiment = parseTrialId(trial)?.experiment;
       assert(experiment !== undefined, `${trial} is a trial`);
       const storage = await storageSection(work, experiment, this.#deps.checkpointDir);
@@ -205,7 +207,7 @@ export class Unfinished {
   async #decideFolder(work: Work, checkpoint: string): Promise<"abandoned" | "settled" | "open"> {
     const { status, declared } = await work.load(foldOf(checkpoints), checkpoint);
     if (status === "completed") return "settled";
-    // Its row names the files to clear: it stays until the failure is folded into the table.
+    // The row names the files to clear, so it stays until the failure is folded into the table.
     if (status !== "declared") return "open";
     const reason = `${declared?.uploadedBy} did not complete the upload of the folder in time`;
     await work.decide(checkpoints, checkpoint, { kind: "abandon", reason });
@@ -223,7 +225,8 @@ export class Unfinished {
       await removeCheckpointFolder(storage, row.checkpoint, await storageOf(executor, declared));
     } else {
       await brake.ask(store, async () => {
-        // One that was declared for the run by the registry has no id: nothing else has written to its prefix.
+        // A checkpoint that the registry declared for the run has no storage id: no other program has written to its
+        // prefix.
         const id = declared.storageId ?? (await stores.idOf(store));
         await removeCheckpointObjects(store, row.checkpoint, id);
       });
@@ -232,7 +235,7 @@ export class Unfinished {
     this.#deps.events.cleared(row.checkpoint);
   }
 
-  /** Nothing is left to be done about it. */
+  /** Drops a row that needs no further work. */
   async #drop({ checkpoint, state }: Row): Promise<void> {
     const { pool } = this.#deps;
     const gone = "delete from registry.unfinished where checkpoint = $1 and state = $2";

@@ -11,13 +11,13 @@ beforeEach(() => {
   uploads = new UploadProgress(clock);
 });
 
-/** Asked for a plan of some files, when so much is missing of these and so much is there in all. */
+/** Asks for a plan of some files; `missingBytes` of these are missing, and the checkpoint has `listedBytes` in all. */
 const ask = (page: string, missingBytes: number, listedBytes: number): boolean =>
   uploads.isNews("checkpoint", { page: [page], missingBytes, listedBytes });
 
 const later = () => clock.skip(registryLimits.uploadToldMs);
 
-test("more objects, and more parts of the same files, are progress", () => {
+test("more objects, and more parts of the same files, count as progress", () => {
   expect(ask("a", 100, 0)).toBe(false);
   expect(ask("a", 100, 0)).toBe(false);
   expect(ask("a", 60, 0)).toBe(true);
@@ -34,7 +34,7 @@ test("progress is reported at intervals", () => {
   expect([ask("a", 80, 0), ask("a", 70, 0)]).toEqual([false, true]);
 });
 
-test("to ask for other files, in turn or for new ones, is no progress", () => {
+test("a request for other files, alternating or new, is not progress", () => {
   const asked = ["aaa", "b", "aaa", "b", "cc", "aaa", "d"].map((page) => {
     later();
     return ask(page, 100 * page.length, 40);
@@ -42,12 +42,12 @@ test("to ask for other files, in turn or for new ones, is no progress", () => {
   expect(asked.filter(Boolean)).toEqual([]);
 });
 
-test("a part that disappears and returns is no progress", () => {
+test("a part that disappears and returns is not progress", () => {
   ask("a", 100, 50);
   expect([ask("a", 150, 0), ask("a", 100, 50)]).toEqual([false, false]);
 });
 
-test("small files of page after page, each asked for once, are progress", () => {
+test("small files on page after page, each requested once, count as progress", () => {
   const asked = ["a", "b", "c"].map((page, index) => {
     later();
     return ask(page, 100, 100 * index);

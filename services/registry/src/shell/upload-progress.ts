@@ -1,14 +1,14 @@
 /**
- * Decides which uploads of ended runs move: an uploader asks for a plan every minute, and only what the store has
- * counts. An upload moves when the store has more of its checkpoint's objects, or more of the files that were asked for
- * than when the same ones were asked for before: to ask for others is no progress. What a restart forgets is seen again
- * with the next two plans.
+ * Decides which uploads of ended runs make progress. An uploader asks for a plan every minute, and only data in the
+ * store counts. An upload progresses when the store has more of the checkpoint's objects, or more of the requested
+ * files than at the last request for the same files: requesting other files is not progress. After a restart the next
+ * two plans restore the state.
  */
 import { createHash } from "node:crypto";
 import type { Clock } from "@trainyard/kernel";
 import { registryLimits } from "../limits.ts";
 
-/** The upload of one checkpoint. `missing`: bytes, by the files that were asked for. */
+/** The upload state of one checkpoint. `missing` has the missing bytes by requested files. */
 type Seen = {
   readonly listedBytes: number;
   readonly missing: Map<string, number>;
@@ -18,7 +18,7 @@ type Seen = {
 export type UploadSeen = {
   /** The bytes of all objects of the checkpoint. */
   readonly listedBytes: number;
-  /** The files that were asked for. */
+  /** The requested files. */
   readonly page: unknown;
   readonly missingBytes: number;
 };
@@ -31,7 +31,7 @@ export class UploadProgress {
     this.#clock = clock;
   }
 
-  /** Whether to record progress now. */
+  /** Reports whether to record progress. */
   isNews(checkpoint: string, { listedBytes, page, missingBytes }: UploadSeen): boolean {
     const nowMs = this.#clock.monotonicMs();
     const before = this.#seen.get(checkpoint);
@@ -56,7 +56,7 @@ export class UploadProgress {
   }
 }
 
-/** Keeps the newest. */
+/** Stores a value and evicts the oldest beyond the maximum. */
 function remember<Value>(all: Map<string, Value>, most: number, name: string, value: Value): void {
   all.delete(name);
   all.set(name, value);

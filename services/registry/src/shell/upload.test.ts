@@ -6,12 +6,12 @@ import { describe, expect, test } from "vitest";
 import { registryLimits } from "../limits.ts";
 import { claimOf, Planning } from "./upload.ts";
 
-test("an answer has as many parts as it holds, of all files together", () => {
+test("an answer has at most its maximum of parts, over all files", () => {
   const claim = claimOf(4);
   expect([claim(2), claim(3), claim(1)]).toEqual([2, 2, 0]);
 });
 
-test("an answer has no parts only where none is left to send", () => {
+test("an answer has no parts only if no part is left to send", () => {
   const claim = claimOf(3);
   expect([claim(0), claim(5)]).toEqual([0, 3]);
   expect(claimOf(3)(0)).toBe(0);
@@ -25,7 +25,7 @@ const fileOf = (path: string, parts: number) => {
 };
 
 describe("a plan", () => {
-  test("of many very large files signs no more than an answer holds, and counts all that is missing", async () => {
+  test("of many very large files signs at most one answer's parts, and counts all missing bytes", async () => {
     const clock = new ManualClock();
     await using store = openMemoryStore(new MemoryBucket(clock), { partBytes });
     const unchanged = { copy: async () => null };
@@ -37,7 +37,7 @@ describe("a plan", () => {
     expect(planned.missingBytes).toBe(20 * 9_000 * partBytes);
   });
 
-  /** The checkpoints whose plans wait until they are released. */
+  /** A store whose plans for these checkpoints wait until they are released. */
   function slowStore(clock: ManualClock) {
     const gate = Promise.withResolvers<void>();
     const store = openMemoryStore(new MemoryBucket(clock), { partBytes });
@@ -51,7 +51,7 @@ describe("a plan", () => {
     return { slow, go: () => gate.resolve() };
   }
 
-  test("that takes long is answered when it is there, and is no copy", async () => {
+  test("that takes long is returned when it is ready, and makes no copy", async () => {
     const clock = new ManualClock();
     const { slow, go } = slowStore(clock);
     const planning = new Planning(
@@ -65,7 +65,7 @@ describe("a plan", () => {
     expect((await planned).files[0]?.parts).toHaveLength(2);
   });
 
-  test("is given up for later where a copy takes long, one that begins late too", async () => {
+  test("is postponed if a copy takes long, even one that begins late", async () => {
     const clock = new ManualClock();
     const never = { copy: () => new Promise<never>(() => undefined) };
     await using store = openMemoryStore(new MemoryBucket(clock), { partBytes });

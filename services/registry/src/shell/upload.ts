@@ -1,6 +1,6 @@
 /**
- * Plans uploads to an object store: what it does not have yet of some of a checkpoint's files. Files that the trial's
- * last checkpoint has are copied there instead.
+ * Plans uploads to an object store: the missing parts of some of a checkpoint's files. Files that the trial's last
+ * checkpoint has are copied inside the store instead.
  */
 import {
   checkpointKey,
@@ -38,7 +38,7 @@ export async function planUpload(
   const own = await ownCheckpoint(deps, request, identity.meta.authid);
   if (isRejection(own)) return own;
   if (own.state.status === "completed") {
-    // Nothing may take the place of its files.
+    // A complete checkpoint's files must not be replaced.
     return { files: request.files.map(({ path }) => ({ path, parts: [], storedBytes: 0 })) };
   }
   const refusal = notUsable(own.state) ?? (await refusalOfRun(deps, request));
@@ -55,14 +55,14 @@ export async function planUpload(
   return { files: planned.files };
 }
 
-/** Notes the progress of an ended run's upload: the next run waits for as long as it moves. */
+/** Records the progress of an ended run's upload: the next run waits as long as the upload progresses. */
 async function noteProgress(
   { executor, uploads }: CommandDeps,
   { checkpoint, trial, files }: Plain<PlanUpload>,
   { listedBytes, missingBytes }: Planned,
   identity: CommandContext["identity"],
 ): Promise<void> {
-  // A folder that a person uploads is waited for by no run.
+  // No run waits for an uploaded folder.
   if (trial === "") return;
   if (!(await executor.cache.load(trialRuns, trial)).state.ended) return;
   const page = files.map(({ path, bytes, sha256 }) => [path, bytes, sha256]);
@@ -78,13 +78,13 @@ type PlanDeps = Pick<CommandDeps, "clock"> & {
 
 type Planned = {
   readonly files: Plain<FileUploads>["files"];
-  /** The bytes of all objects of the checkpoint, before this plan. */
+  /** The bytes of all objects of the checkpoint before this plan. */
   readonly listedBytes: number;
-  /** The missing bytes of the files that were asked for. */
+  /** The missing bytes of the requested files. */
   readonly missingBytes: number;
 };
 
-/** One answer to an uploader, which comes again where copies take longer than it waits. */
+/** Computes one answer to an uploader, which retries if copies take longer than it waits. */
 export class Planning {
   readonly #deps: PlanDeps;
   readonly #store: ObjectStore;
@@ -95,7 +95,7 @@ export class Planning {
   #isLate = false;
   #isGivenUp = false;
   #missingBytes = 0;
-  /** Without checksums a copy cannot be verified. */
+  /** A copy cannot be verified without checksums. */
   #keepsChecksums = true;
 
   constructor(deps: PlanDeps, store: ObjectStore, source: Source) {
@@ -111,7 +111,7 @@ export class Planning {
       const parts = await this.#missing(key, entry, there.has(key));
       return { path: entry.path, parts, storedBytes: 0 };
     });
-    // Where it is given up, nobody waits for it any more.
+    // The caller has stopped waiting, so a late rejection is ignored.
     planning.catch(() => undefined);
     using _timer = this.#deps.clock.timer(registryLimits.verifyWaitMs, () => {
       this.#isLate = true;
@@ -122,7 +122,7 @@ export class Planning {
     return { files, listedBytes, missingBytes: this.#missingBytes };
   }
 
-  /** One listing costs less than a look at each of a hundred keys. */
+  /** One listing costs less than a request for each of a hundred keys. */
   async #listed(checkpoint: string): Promise<ReadonlyMap<string, number>> {
     const listed = new Map<string, number>();
     const below = checkpointKey(checkpoint, "");
@@ -145,7 +145,7 @@ export class Planning {
     });
   }
 
-  /** A copy that runs when the time is over continues, and the uploader is asked to retry. */
+  /** A copy that runs at the deadline continues, and the uploader is asked to retry. */
   async #copy(from: string, key: string, bytes: number): Promise<Copied | null> {
     const copying = this.#deps.unchanged.copy(this.#store, from, key, bytes);
     this.#copying += 1;
@@ -159,12 +159,12 @@ export class Planning {
 
   #giveUp(): void {
     this.#isGivenUp = true;
-    const detail = "unchanged files are being copied inside the store";
+    const detail = "unchanged files are being copied inside the store: retry later";
     this.#tooLong.reject(new Fault("being_copied", detail, { retry: "later" }));
   }
 }
 
-/** Gives out the parts that one answer holds; it has none only where the store has all. */
+/** Hands out the parts of one answer; it is empty only if the store has all parts. */
 export function claimOf(most: number): Claim {
   let left = most;
   return (parts) => {
@@ -176,7 +176,7 @@ export function claimOf(most: number): Claim {
 
 type ManifestEntryOf = Plain<ManifestEntry>;
 
-/** Why such files cannot be planned; null where they can. */
+/** Returns the reason why these files cannot be planned; null if they can. */
 export function problemOf(files: readonly ManifestEntryOf[]): Rejection | null {
   if (files.length > registryLimits.filesPlannedMax) {
     const detail = `the request plans ${files.length} files, and one request may plan at most ${registryLimits.filesPlannedMax}`;
@@ -192,7 +192,7 @@ export function digestsOf({ bytes, sha256, partSha256, md5 }: ManifestEntryOf): 
   return { bytes, sha256, parts: parts.map((part) => ({ sha256: part })), md5, crc32c: "" };
 }
 
-/** Times travel as remaining ones: clocks differ between hosts. */
+/** Messages contain remaining times, not absolute ones, since clocks differ between hosts. */
 export function messageOf(
   { method, url, headers, expiresAtMs }: PlannedRequest,
   clock: Clock,

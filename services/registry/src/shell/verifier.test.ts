@@ -22,7 +22,7 @@ function stage() {
 }
 
 describe("a verification", () => {
-  test("that takes long is asked to retry, and the retry finds the result", async () => {
+  test("that takes long asks its caller to retry, and the retry gets the result", async () => {
     const { clock, reads, verify } = stage();
     const first = expect(verify()).rejects.toMatchObject({
       code: "being_verified",
@@ -35,7 +35,7 @@ describe("a verification", () => {
     expect(reads.length).toBe(1);
   });
 
-  test("that is asked for twice at a time runs once", async () => {
+  test("that two callers request at once runs once", async () => {
     const { reads, bytes, verify } = stage();
     const both = Promise.all([verify(), verify()]);
     reads[0]?.resolve(verified);
@@ -43,7 +43,7 @@ describe("a verification", () => {
     expect([reads.length, bytes]).toEqual([1, [7]]);
   });
 
-  test("is done again after its result was returned, when it is asked for again", async () => {
+  test("runs again if it is requested after its result was returned", async () => {
     const { reads, verify } = stage();
     const first = verify();
     reads[0]?.resolve({ kind: "differs", path: "f", detail: "is missing" });
@@ -53,7 +53,7 @@ describe("a verification", () => {
     expect(await second).toEqual(verified);
   });
 
-  test("is no verdict while the storage cannot be read, nor when the thread is lost", async () => {
+  test("has no verdict while the storage cannot be read, or if the thread is lost", async () => {
     const { reads, verify } = stage();
     const unreadable = expect(verify()).rejects.toMatchObject({ retry: "later" });
     reads[0]?.resolve({ kind: "unreadable", detail: "not there" });
@@ -66,7 +66,7 @@ describe("a verification", () => {
     expect(await third).toEqual(verified);
   });
 
-  test("of a folder that is not there says that it is missing only after some minutes", async () => {
+  test("of a missing folder reports it as missing only after some minutes", async () => {
     const { clock, reads, verify } = stage();
     const absent: Verdict = { kind: "absent", path: "f", detail: "is missing" };
     const asked = (read: number) => {
@@ -81,7 +81,7 @@ describe("a verification", () => {
     expect(await asked(2)).toEqual({ kind: "differs", path: "f", detail: "is missing" });
   });
 
-  test("begins to count again when the folder, or the storage, was seen otherwise meanwhile", async () => {
+  test("of a missing folder starts its time again after the folder was seen or the storage was unreadable", async () => {
     const { clock, reads, verify } = stage();
     const verdicts: Verdict[] = [
       { kind: "absent", path: "f", detail: "is missing" },

@@ -1,6 +1,6 @@
 /**
- * Verifications of checkpoints, each run once however often it is asked for: a caller that asks again while one is
- * running, or before its result was returned, joins it.
+ * Verifications of checkpoints. Callers for the same checkpoint share a verification while it runs and until its result
+ * is returned.
  */
 import { type Clock, Fault } from "@trainyard/kernel";
 import { bytesOf, type Manifest } from "../core/manifest.ts";
@@ -11,7 +11,7 @@ import type { Verdict } from "./verify-files.ts";
 
 type Read = (place: Place, manifest: Manifest) => Promise<Verdict>;
 
-/** The verdicts that count; everything else is asked for again. */
+/** Final verdicts; after any other the caller retries. */
 type Settled = Exclude<Verdict, { readonly kind: "unreadable" | "absent" }>;
 
 export class Verifier {
@@ -19,7 +19,7 @@ export class Verifier {
   readonly #clock: Clock;
   readonly #events: Pick<Telemetry, "verified">;
   readonly #running = new Map<string, Promise<Verdict>>();
-  /** Since when a folder was not there, of those that were asked for. */
+  /** The time since when a requested folder was missing. */
   readonly #absentSinceMs = new Map<string, number>();
 
   constructor(read: Read, clock: Clock, events: Pick<Telemetry, "verified">) {
@@ -28,13 +28,15 @@ export class Verifier {
     this.#events = events;
   }
 
-  /** Verifies the folder; a Fault after a while, when it takes longer: the same call will then find it further. */
+  /**
+   * Verifies the folder. Throws a Fault to retry if that takes too long; a later call joins the running verification.
+   */
   async verify(place: Place, manifest: Manifest, digest: string): Promise<Settled> {
     const name = nameOf(place);
     const key = `${digest} ${place.storageId} ${name}`;
     const running = this.#running.get(key) ?? this.#begin(key, place, manifest);
     const verdict = await this.#atMost(running, registryLimits.verifyWaitMs);
-    // Reported: later callers want the state of their own time.
+    // The result is returned, so later callers get a new verification.
     if (this.#running.get(key) === running) this.#running.delete(key);
     if (verdict.kind === "absent") return this.#absent(name, verdict);
     this.#absentSinceMs.delete(name);
@@ -42,7 +44,7 @@ export class Verifier {
     return verdict;
   }
 
-  /** A folder that is not there is missing once it has not been there for a while. */
+  /** A missing folder counts as missing only after some time. */
   #absent(folder: string, { path, detail }: Verdict & { readonly kind: "absent" }): Settled {
     const nowMs = this.#clock.monotonicMs();
     const sinceMs = this.#absentSinceMs.get(folder) ?? nowMs;
@@ -72,7 +74,7 @@ export class Verifier {
     const late = Promise.withResolvers<never>();
     using _timer = this.#clock.timer(ms, () =>
       late.reject(
-        new Fault("being_verified", "the checkpoint's files are being verified", {
+        new Fault("being_verified", "the checkpoint's files are being verified: retry later", {
           retry: "later",
         }),
       ),
@@ -86,7 +88,7 @@ function unreadable(detail: string): Fault {
   return new Fault("storage_unreadable", told, { retry: "later" });
 }
 
-/** A caller that never came again leaves its result behind: the oldest go first. */
+/** Some callers never return for their result: the oldest results are evicted. */
 function forgetOldest(remembered: Map<string, unknown>): void {
   const [oldest] = remembered.keys();
   if (remembered.size > registryLimits.verificationsRememberedMax && oldest !== undefined) {

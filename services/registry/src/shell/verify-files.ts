@@ -1,8 +1,9 @@
 /**
- * Compares the files of a checkpoint's folder with its manifest. A file counts only where it is itself: a link, also
- * one in the place of a folder on the way, could name other content tomorrow. That a file differs, or is missing,
- * counts only in the storage that the checkpoint was written to, before and after it was looked for: a share that is
- * not mounted here is an empty folder like any other.
+ * Compares the files of a checkpoint's folder with its manifest.
+ *
+ * Links do not count, nor do files below a linked folder: a link could name other content tomorrow. A missing or
+ * different file counts only in the storage that the checkpoint was written to, as seen before and after reading: an
+ * unmounted share looks like an empty folder.
  */
 import { createHash } from "node:crypto";
 import { type BigIntStats, constants } from "node:fs";
@@ -14,31 +15,28 @@ import type { Manifest, ManifestFile } from "../core/manifest.ts";
 import { registryLimits } from "../limits.ts";
 import { inLanes } from "./in-lanes.ts";
 
-/** A checkpoint's folder, and the id of the storage that it was written to; empty where nobody knows it. */
+/** A checkpoint's folder, and the id of its storage; empty if unknown. */
 export type FolderPlace = { readonly folder: string; readonly storageId: string };
 
 export type Verdict =
   | { readonly kind: "verified" }
   | { readonly kind: "differs"; readonly path: string; readonly detail: string }
-  /** The storage is there, and the folder as a whole is not: deleted, or not seen yet by a host that caches names. */
+  /** The storage is visible, but the whole folder is missing: deleted, or not seen yet by a host that caches names. */
   | { readonly kind: "absent"; readonly path: string; readonly detail: string }
-  /** The storage cannot be read now: nothing is known of the files. */
+  /** The storage cannot be read, so the files' state is unknown. */
   | { readonly kind: "unreadable"; readonly detail: string };
 
-/** A file's digest, and the file as it was before and after it was read. */
+/** A file's digest, and the file's identity before and after it was read. */
 export type KnownDigest = {
   readonly path: string;
   readonly identity: string;
   readonly sha256: string;
 };
 
-/** The placeholder of a name that no file has, or can have. */
+/** The error codes for a name that no file has, or can have. */
 const absentCodes = new Set(["ENOENT", "ENOTDIR", "ENAMETOOLONG", "ELOOP"]);
 
-/**
- * Verifies the files of a folder. The bytes of a file that did not change since its digest became known are not read
- * again.
- */
+/** Verifies the files of a folder. A file that has not changed since its digest became known is not read again. */
 export async function verifyFiles(
   place: FolderPlace,
   manifest: Manifest,
@@ -54,7 +52,10 @@ export async function verifyFiles(
   return { kind: "unreadable", detail: `${file}, and ${after}` };
 }
 
-/** Why nothing that differs counts now; null where this host sees the storage that the checkpoint was written to. */
+/**
+ * Returns the reason why differences do not count; null if this host sees the storage that the checkpoint was written
+ * to.
+ */
 async function problemOf({ folder, storageId }: FolderPlace): Promise<string | null> {
   const root = dirname(folder);
   return problemOfStorage(root, storageId, await directoryDisk.seen(root));
@@ -111,7 +112,7 @@ export async function verifyFile(
   }
 }
 
-/** Returns the digests of a folder's files, of as many as have together no more bytes than are read ahead. */
+/** Returns the digests of a folder's files, up to the byte limit for reading ahead. */
 export async function digestsAhead(
   folder: string,
   paths: readonly string[],
@@ -129,9 +130,9 @@ export async function digestsAhead(
 }
 
 /**
- * The digest of a file that did not change while it was read; null for any other, and for what cannot be read. A write
- * within one tick of the file system's clock leaves the times of the write before it: so a file is read only after it
- * has been the same for longer.
+ * Returns the digest of a file that did not change while it was read; null for any other file and for an unreadable
+ * one. Two writes within one tick of the file system's clock have the same times, so a file is read only after a longer
+ * time without a change.
  */
 async function digestAhead(
   folder: string,
@@ -150,27 +151,27 @@ async function digestAhead(
     const after = identityOf(await handle.stat({ bigint: true }));
     return after === identity ? { path, identity, sha256 } : null;
   } catch {
-    // The completion finds what is wrong with it.
+    // The completion finds the problem.
     return null;
   }
 }
 
-/** A file of the folder, open to be read; null where a link is on the way. */
+/** Opens a file of the folder for reading; null if a link is on the path. */
 async function openOwn(folder: string, below: string): Promise<FileHandle | null> {
   const path = join(folder, below);
   if ((await realpath(path)) !== join(await realpath(folder), below)) return null;
-  // A pipe in a file's place would hold up a thread until someone writes to it.
+  // O_NONBLOCK: opening a pipe would block a thread until someone writes to it.
   return await open(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
 }
 
-/** Every change of a file changes it: the kernel sets `ctime`, which no program can. */
+/** Every change of a file changes its identity: the kernel sets `ctime`, and no program can. */
 function identityOf({ dev, ino, size, mtimeNs, ctimeNs }: BigIntStats): string {
   return [dev, ino, size, mtimeNs, ctimeNs].join(" ");
 }
 
 /**
- * Reads the next piece while this one is hashed; of a file that grows meanwhile one piece beyond its size, which is
- * another digest.
+ * Reads the next piece while the current one is hashed. If the file grows, at most one piece beyond its size is read,
+ * which changes the digest.
  */
 async function digestOf(handle: FileHandle, size: bigint): Promise<string> {
   const hash = createHash("sha256");
@@ -182,7 +183,7 @@ async function digestOf(handle: FileHandle, size: bigint): Promise<string> {
     total += bytesRead;
     const isEnd = bytesRead === 0 || total > size;
     if (!isEnd) reading = handle.read(next, 0, bytes);
-    // An error of a read that is not awaited yet is found by the next turn.
+    // This handler prevents an unhandled rejection; the next turn awaits the read and gets its error.
     reading.catch(() => undefined);
     hash.update(piece.subarray(0, bytesRead));
     if (isEnd) return hash.digest("hex");

@@ -1,7 +1,6 @@
 /**
- * Compares the objects of a checkpoint with its manifest by what the store says of them, without reading their bytes;
- * of a store that keeps no checksum they are read. An upload in parts becomes an object here, once all its parts are
- * there.
+ * Compares the objects of a checkpoint with its manifest by the store's metadata, without reading their bytes; in a
+ * store without checksums they are read. An upload in parts becomes an object here, once all its parts are stored.
  */
 import { checkpointKey, compareWithFile, type ObjectStore, problemOfStore } from "@trainyard/blob";
 import type { Plain } from "@trainyard/contracts";
@@ -16,12 +15,12 @@ import type { ObjectsPlace } from "./verify.ts";
 import type { Verdict } from "./verify-files.ts";
 
 type Entry = Plain<ManifestEntry>;
-/** "unknown": the store has no checksum that says whether the content is that of the manifest. */
+/** "unknown": the store has no checksum to compare with the manifest. */
 type Compared = Verdict | "unknown";
 
 const verified: Verdict = { kind: "verified" };
 
-/** `readAgain` reads the bytes of those files that the store cannot compare. */
+/** Verifies objects; `readAgain` reads the bytes of files that the store cannot compare. */
 export async function verifyObjects(
   { store, checkpoint, storageId, entries }: Omit<ObjectsPlace, "section">,
   readAgain: (unknown: Manifest) => Promise<Inspection>,
@@ -30,7 +29,7 @@ export async function verifyObjects(
     const problem = await problemOfStore(store, storageId);
     if (problem !== null) return { kind: "unreadable", detail: problem };
     let absent: Verdict | null = null;
-    // Whether more is missing makes no difference: hosts that still send their files are looked at again and again.
+    // The first missing object settles the verdict: hosts that still send files ask again and again.
     const look = async (entry: Entry): Promise<Verdict | "unknown"> => {
       if (absent !== null) return absent;
       const verdict = await verifyObject(store, checkpoint, entry);
@@ -65,9 +64,9 @@ async function verifyObject(
   const file = digestsOf(entry);
   const inParts = entry.bytes > store.partBytes;
   const head = inParts ? await store.finishUpload(key, file) : await store.head(key);
-  // It may be on its way: whether anyone still sends it is known at the end of the run.
+  // The object may still arrive: the run's end decides whether anyone still sends it.
   if (head === null) {
-    return { kind: "unreadable", detail: `${JSON.stringify(entry.path)} was not sent yet` };
+    return { kind: "unreadable", detail: `${JSON.stringify(entry.path)} is not stored yet` };
   }
   const differs = (detail: string): Verdict => ({ kind: "differs", path: entry.path, detail });
   if (head.bytes !== entry.bytes) {

@@ -1,4 +1,4 @@
-/** The thread that hashes, so that commands are answered meanwhile. */
+/** The worker thread that hashes files, so that commands are answered in the meantime. */
 import { answerCalls } from "@trainyard/runtime/answer-calls";
 import type { Manifest } from "../core/manifest.ts";
 import {

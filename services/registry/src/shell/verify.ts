@@ -1,4 +1,4 @@
-/** Where the files of a checkpoint are, and how they are compared with its manifest. */
+/** Locates the files of a checkpoint and compares them with its manifest. */
 import type { CheckpointStorageSection, ObjectStore } from "@trainyard/blob";
 import type { Plain } from "@trainyard/contracts";
 import type { ManifestEntry } from "@trainyard/contracts/commands";
@@ -10,24 +10,27 @@ import { verifyObjects } from "./verify-objects.ts";
 
 export type ObjectsPlace = {
   readonly store: ObjectStore;
-  /** The source of the store: a thread opens it again. */
+  /** The section from which a worker thread opens the store again. */
   readonly section: CheckpointStorageSection;
   readonly checkpoint: string;
-  /** With the digests that the store compares. */
+  /** Manifest entries with the digests that the store compares. */
   readonly entries: readonly Plain<ManifestEntry>[];
   readonly storageId: string;
 };
 
 export type Place = FolderPlace | ObjectsPlace;
 
-/** The reader of bytes, in a thread. */
+/** Reads bytes in a worker thread. */
 export type Reading = {
   readonly hash: (place: FolderPlace, manifest: Manifest) => Promise<Verdict>;
-  /** `extras`: whether files count that the manifest does not name. */
+  /** `extras` reports whether files count that are not in the manifest. */
   readonly readAgain: (place: Place, manifest: Manifest, extras: boolean) => Promise<Inspection>;
 };
 
-/** Files are hashed; a store is asked for what it knows, and read only where it keeps no checksum. */
+/**
+ * Verifies a checkpoint: files in a folder are hashed; objects are compared by the store's metadata, and read only if
+ * the store keeps no checksums.
+ */
 export function verify(
   place: Place,
   manifest: Manifest,
@@ -37,12 +40,12 @@ export function verify(
   return verifyObjects(place, (unknown) => readAgain(place, unknown, false));
 }
 
-/** Names a place in messages, and distinguishes places. */
+/** Names a place in messages; different places have different names. */
 export function nameOf(place: Place): string {
   return "folder" in place ? place.folder : `${place.store.address}/${place.checkpoint}`;
 }
 
-/** The bucket for a thread: an open store stays where it was opened. */
+/** The bucket for a worker thread, which must open the store itself. */
 export function bucketOf({ section, checkpoint, storageId }: ObjectsPlace): BucketPlace {
   return { section, checkpoint, storageId };
 }

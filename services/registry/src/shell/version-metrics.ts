@@ -6,8 +6,8 @@ import { registryLimits } from "../limits.ts";
 type Step = { readonly trial: string; readonly run: number; readonly step: number };
 
 /**
- * The validation metrics that a run has reported at a step; of a metric that it reported again, the latest value. Names
- * beyond the limit are left out, in alphabetical order.
+ * The validation metrics that a run reported at a step, with the latest value of each. Names beyond the limit are left
+ * out, in alphabetical order.
  */
 export async function metricsAt(
   log: Pick<EventLog, "read">,

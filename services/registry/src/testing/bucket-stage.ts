@@ -1,5 +1,5 @@
 /**
- * The registry with an experiment whose checkpoints go to an S3 server, and the client without credentials that sends
+ * The registry with an experiment that stores checkpoints on an S3 server, and a client without credentials that sends
  * them.
  */
 import { randomUUID } from "node:crypto";
@@ -32,7 +32,7 @@ export type Stored = {
 export class BucketStage implements AsyncDisposable {
   readonly registry: TestRegistry;
   readonly server: S3Server;
-  /** With the platform's credentials: for what others do to the bucket. */
+  /** The store with the platform's credentials, for changes by other programs. */
   readonly store: ObjectStore;
   readonly #stack: AsyncDisposableStack;
   readonly #late: { ms: number };
@@ -75,7 +75,7 @@ export class BucketStage implements AsyncDisposable {
     return new BucketStage(registry, server, store, stack.move(), late);
   }
 
-  /** The root of the storage, as an audit names it. */
+  /** The storage's root, as an audit names it. */
   get root(): string {
     return `s3://${bucket}/${prefix} at ${this.server.url}`;
   }
@@ -84,13 +84,13 @@ export class BucketStage implements AsyncDisposable {
     return this.registry.newTrial(experiment);
   }
 
-  /** The files that the store does not have; of the first run unless said. */
+  /** Plans the upload of the missing files, by default for the first run. */
   planUpload({ checkpoint, trial, manifest }: Stored, { run = 1 }: { readonly run?: number } = {}) {
     const request = { checkpoint, trial, run, files: manifest };
     return this.registry.stage.ask([PlanUploadSchema, request], FileUploadsSchema);
   }
 
-  /** The plan of a client, which comes again where an answer takes long. */
+  /** Gets a plan; retries like a client while the answer takes long. */
   async planned(stored: Stored): Promise<Plain<FileUploads>["files"]> {
     let plan = await this.planUpload(stored);
     while (plan.kind === "unavailable") plan = await this.planUpload(stored);
@@ -107,7 +107,7 @@ export class BucketStage implements AsyncDisposable {
     return { checkpoint, trial, manifest };
   }
 
-  /** Sends what a plan asks for; gives the status of each part. */
+  /** Sends the parts of a plan. Returns the status of each. */
   async sendAll(
     files: Plain<FileUploads>["files"],
     contents: Readonly<Record<string, string>>,
@@ -119,7 +119,7 @@ export class BucketStage implements AsyncDisposable {
     return statuses;
   }
 
-  /** Declared and sent. */
+  /** Declares a checkpoint and sends its files. */
   async sent(files: Readonly<Record<string, string>>): Promise<Stored> {
     const stored = await this.declared(files);
     await this.sendAll(await this.planned(stored), files);
@@ -130,14 +130,14 @@ export class BucketStage implements AsyncDisposable {
     return this.registry.complete(checkpoint, trial, manifest, run);
   }
 
-  /** Completes as a client does, which asks again if the store takes longer than an answer waits. */
+  /** Completes like a client, which retries if the store takes longer than an answer waits. */
   async decided(stored: Stored) {
     let answer = await this.complete(stored);
     while (answer.kind === "unavailable") answer = await this.complete(stored);
     return answer;
   }
 
-  /** Declared, sent and complete. */
+  /** Declares, sends and completes a checkpoint. */
   async completed(files: Readonly<Record<string, string>>): Promise<Stored> {
     const stored = await this.sent(files);
     const answer = await this.decided(stored);
@@ -145,7 +145,7 @@ export class BucketStage implements AsyncDisposable {
     return stored;
   }
 
-  /** The store's clock runs ahead of everyone else's for as long as `during` takes. */
+  /** Sets the store's clock ahead of all others while `during` runs. */
   async ahead<Result>(ms: number, during: () => Promise<Result>): Promise<Result> {
     this.#late.ms = ms;
     try {
@@ -155,7 +155,7 @@ export class BucketStage implements AsyncDisposable {
     }
   }
 
-  /** Makes what is below a name as old as said. */
+  /** Sets the age of everything below a name. */
   age(name: string, ms: number): void {
     const objects = this.server.buckets.get(bucket)?.objects;
     for (const [key, object] of objects ?? []) {

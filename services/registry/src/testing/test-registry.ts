@@ -1,4 +1,4 @@
-/** The registry over a real PostgreSQL and real folders, and what others' events make of it. */
+/** The registry over a real PostgreSQL and real folders, with events of other services. */
 import { createHash, randomUUID } from "node:crypto";
 import { existsSync } from "node:fs";
 import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
@@ -51,7 +51,7 @@ export class TestRegistry implements AsyncDisposable {
     this.service = service;
   }
 
-  /** `variables` are added to the service's environment. */
+  /** Starts the registry; `variables` are added to the service's environment. */
   static async start(variables: Variables = {}): Promise<TestRegistry> {
     const stage = await DatabaseStage.start("registry");
     const folder = await mkdtemp(join(tmpdir(), "trainyard-registry-"));
@@ -67,14 +67,14 @@ export class TestRegistry implements AsyncDisposable {
     return join(this.folder, "checkpoints");
   }
 
-  /** The process dies and another begins; its clock may be ahead, and its grace longer than none. */
+  /** Kills the process and starts another. Its clock may be ahead, and its grace above 0. */
   async restart(start: Start = {}): Promise<void> {
     await this.service[Symbol.asyncDispose]();
     this.service = await startService(this.stage, this.folder, this.#variables, start);
     await vi.waitFor(() => this.plan(randomUUID()), { timeout: 90_000, interval: 20 });
   }
 
-  /** A trial with its first run requested. */
+  /** Creates a trial and requests its first run. */
   async newTrial(experiment = "1"): Promise<string> {
     this.#trials += 1;
     const trial = `${experiment}.${this.#trials}`;
@@ -93,7 +93,7 @@ export class TestRegistry implements AsyncDisposable {
     return this.declareIn({ trial, run, checkpoint, step, storageId: this.storageId, ...more });
   }
 
-  /** Declares as a host that sees another storage, or as an older SDK that names none. */
+  /** Declares like a host that sees another storage, or like an older SDK that sends no storage id. */
   async declareIn(given: {
     readonly trial: string;
     readonly run?: number;
@@ -139,7 +139,7 @@ export class TestRegistry implements AsyncDisposable {
     return this.stage.ask([PlanCheckpointDownloadSchema, { checkpoint }], DownloadPlanSchema);
   }
 
-  /** Writes files as the SDK does, and gives their manifest. */
+  /** Writes files like the SDK. Returns their manifest. */
   async write(checkpoint: string, files: Readonly<Record<string, string>>) {
     for (const [path, content] of Object.entries(files)) {
       const file = join(this.storage, checkpoint, path);
@@ -149,7 +149,7 @@ export class TestRegistry implements AsyncDisposable {
     return Object.entries(files).map(([path, content]) => entry(path, content));
   }
 
-  /** Declared, written and complete. */
+  /** Declares, writes and completes a checkpoint. */
   async stored(trial: string, files = { weights: "w", "metadata.json": "{}" }) {
     const { checkpoint } = await this.declare(trial);
     const manifest = await this.write(checkpoint, files);
@@ -176,7 +176,7 @@ type Variables = Readonly<Record<string, string>>;
 type Start = {
   readonly aheadMs?: number;
   readonly graceSeconds?: number;
-  /** Beside those of the registry's first start. */
+  /** Variables in addition to those of the registry's first start. */
   readonly more?: Variables;
 };
 
@@ -211,7 +211,7 @@ export function experimentCreated(root: string): AnyEvent {
   return experimentStoredIn({ type: "directory", container_path: root });
 }
 
-/** `more`: other sections of its configuration. */
+/** An experiment with this checkpoint storage; `more` has other sections of its configuration. */
 export function experimentStoredIn(checkpoint_storage: Variables, more: object = {}): AnyEvent {
   return {
     type: "ExperimentCreated",
@@ -252,7 +252,7 @@ export function runRequested(run: number, experiment = "1"): AnyEvent {
   };
 }
 
-/** `sealed`: what it has left. */
+/** The end of a run; `sealed` lists the checkpoints that it left. */
 export function runEnded(
   run: number,
   why: RunEndWhy = RunEndWhy.FINISHED,

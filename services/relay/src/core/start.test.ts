@@ -7,14 +7,14 @@ test("an empty stream is refilled", () => {
   expect(whereToStart(null, { first: null, atLast: null })).toEqual({ kind: "refill" });
 });
 
-test("a stream whose last event the log has is gone on with", () => {
+test("a stream whose last event is in the log is resumed after it", () => {
   expect(whereToStart(last, { first: "event-1", atLast: "event-7" })).toEqual({
     kind: "resume",
     after: 7,
   });
 });
 
-test("a log that ends before the stream's last event was rewound", () => {
+test("a log that ends before the stream's last event counts as rewound", () => {
   expect(whereToStart(last, { first: "event-1", atLast: null })).toMatchObject({
     kind: "rewound",
     detail:
@@ -22,13 +22,13 @@ test("a log that ends before the stream's last event was rewound", () => {
   });
 });
 
-test("a log with another event at that position was rewound and has gone on since", () => {
+test("a log with another event at that position counts as rewound", () => {
   expect(whereToStart(last, { first: "event-1", atLast: "event-7b" })).toMatchObject({
     kind: "rewound",
   });
 });
 
-test("a stream of another log is reported as that", () => {
+test("a stream of another log is reported as such", () => {
   expect(whereToStart(last, { first: "event-1b", atLast: "event-7b" })).toMatchObject({
     kind: "rewound",
     detail: expect.stringMatching(
@@ -37,14 +37,14 @@ test("a stream of another log is reported as that", () => {
   });
 });
 
-test("a stream that does not say whose it is counts by its last event", () => {
+test("a stream without the id of its log is judged by its last event", () => {
   const unnamed = { ...last, log: "" };
   expect(whereToStart(unnamed, { first: "event-1", atLast: "event-7" })).toMatchObject({
     kind: "resume",
   });
 });
 
-// Event n happened at n * 10.
+// Event n has the time n * 10.
 const timeAt = async (position: number): Promise<number> => position * 10;
 
 test.each([
@@ -55,6 +55,6 @@ test.each([
   { head: 100, eventsMax: 1000, oldestMs: 505, after: 50 },
   { head: 100, eventsMax: 1000, oldestMs: 500, after: 49 },
   { head: 100, eventsMax: 1000, oldestMs: 1001, after: 100 },
-])("a refill of %j begins behind $after", async ({ head, eventsMax, oldestMs, after }) => {
+])("a refill of %j starts after $after", async ({ head, eventsMax, oldestMs, after }) => {
   expect(await refillAfter(head, eventsMax, oldestMs, timeAt)).toBe(after);
 });

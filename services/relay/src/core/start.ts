@@ -1,19 +1,17 @@
 /**
- * Where the relay continues. Its only memory is the stream itself: the position and id of the last event there.
+ * Decides where the relay starts. Its only state is the stream itself: the position and id of the stream's last event.
  *
  *   the stream is empty                       → refill: it is new, or was wiped
- *   the log has that very event there         → resume behind it
+ *   the log has the same event there          → resume after it
  *   the log is shorter, or has another there  → rewound: the log was restored from a backup or failed over with loss,
  *                                               and the stream has events that the log does not have
- *   the stream is another log's               → rewound too, and logged as that
+ *   the stream belongs to another log         → rewound too, with that reason
  *
- * A refilled stream is a new epoch, which each of its messages names: a follower from outside sees by
- * it that the positions he knows are of another history.
+ * A refilled stream is a new epoch, which each of its messages names. By the epoch an external follower detects that
+ * the positions it knows are of another history.
  */
 
-/**
- * The stream's last message; `log` is the id of the first event of the log that it is of, empty where it does not say.
- */
+/** The last message of the stream. `log` is the id of the first event of its log; empty if the message has none. */
 export type Last = { readonly position: number; readonly id: string; readonly log: string };
 
 export type Start =
@@ -21,10 +19,7 @@ export type Start =
   | { readonly kind: "resume"; readonly after: number }
   | { readonly kind: "rewound"; readonly detail: string };
 
-/**
- * The log as far as it matters here: the id of its first event, and of that at the stream's last position; null for
- * none.
- */
+/** The ids of the log's first event, and of its event at the stream's last position; null for none. */
 export type InLog = { readonly first: string | null; readonly atLast: string | null };
 
 export function whereToStart(last: Last | null, { first, atLast: idInLog }: InLog): Start {
@@ -44,8 +39,9 @@ export function whereToStart(last: Last | null, { first, atLast: idInLog }: InLo
 }
 
 /**
- * The position behind which a refill begins: at most `eventsMax` events, none older than `oldestMs`. Times never go
- * back along positions, so the age is found by halving. `timeAt` gives an event's time by its position.
+ * Returns the position after which a refill starts, so that it has at most `eventsMax` events, none older than
+ * `oldestMs`. Times never decrease along positions, so the age limit is found by binary search. `timeAt` returns the
+ * time of the event at a position.
  */
 export async function refillAfter(
   head: number,

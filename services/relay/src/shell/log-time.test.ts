@@ -56,7 +56,7 @@ test("relay reports a log whose time is ahead of the clock until the clock has c
   const stop = new AbortController();
   const watching = watchLogTime({ log, clock, events: events as never }, stop.signal);
   await rest();
-  // A log that is away is asked again.
+  // The log is unavailable once, and is read again.
   away = true;
   await later();
   away = false;

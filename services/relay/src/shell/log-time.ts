@@ -3,7 +3,7 @@ import { relayLimits } from "../limits.ts";
 import type { RelayDeps } from "./relay.ts";
 
 /**
- * Tells again and again how far the log's time is ahead of the database's clock, until the signal aborts; never throws.
+ * Reports at intervals how far the log's time is ahead of the database's clock, until the signal aborts; never throws.
  */
 export async function watchLogTime(
   { log, clock, events }: Pick<RelayDeps, "log" | "clock" | "events">,
@@ -14,7 +14,7 @@ export async function watchLogTime(
       const aheadMs = await log.timeAheadMs();
       events.logAhead(aheadMs, aheadMs >= relayLimits.logAheadMs);
     } catch {
-      // The relay itself logs that the log is away.
+      // The relay itself logs that the log is unavailable.
     }
     await pause(clock, relayLimits.logTimeMs, signal);
   }

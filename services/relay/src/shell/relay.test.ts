@@ -34,7 +34,7 @@ beforeEach(async () => {
   await listen();
 });
 
-/** A listener of its own forgets what came before: one that continues takes no position twice. */
+/** Adds a consumer without a memory of earlier events; a continuing one would skip known positions. */
 async function listen(): Promise<void> {
   const since: StoredEvent[] = [];
   heard = since;
@@ -82,7 +82,7 @@ const upTo = (last: number, first = 1): readonly number[] =>
 const untilHeard = (count: number): Promise<void> =>
   vi.waitFor(() => expect(heard.length).toBeGreaterThanOrEqual(count), { timeout: 90_000 });
 
-test("events of the past and later ones arrive once and in order", async () => {
+test("past and later events arrive once and in order", async () => {
   await append(1_234);
   start();
   await untilHeard(1_234);
@@ -91,7 +91,7 @@ test("events of the past and later ones arrive once and in order", async () => {
   expect(positions()).toEqual(upTo(1_239));
 });
 
-test("a relay that starts again continues behind what the stream has", async () => {
+test("a restarted relay continues after the stream's last event", async () => {
   await append(10);
   const first = start();
   await untilHeard(10);
@@ -103,7 +103,7 @@ test("a relay that starts again continues behind what the stream has", async () 
   expect(positions()).toEqual(upTo(20));
 });
 
-test("two relays at once neither repeat nor reorder", async () => {
+test("two concurrent relays neither repeat nor reorder events", async () => {
   start(log.as("relay"), "relay-a");
   start(log.as("relay"), "relay-b");
   for (let round = 0; round < 30; round += 1) {
@@ -113,7 +113,7 @@ test("two relays at once neither repeat nor reorder", async () => {
   expect(positions()).toEqual(upTo(210));
 });
 
-test("a wiped stream is refilled before what is new", async () => {
+test("a wiped stream is refilled before new events are published", async () => {
   await append(3);
   const first = start();
   await untilHeard(3);
@@ -127,7 +127,7 @@ test("a wiped stream is refilled before what is new", async () => {
   expect(positions()).toEqual(upTo(5));
 });
 
-test("a stream that is wiped while the relay runs is refilled as well", async () => {
+test("a stream that is wiped while the relay runs is refilled", async () => {
   await append(3);
   start();
   await untilHeard(3);
@@ -138,7 +138,7 @@ test("a stream that is wiped while the relay runs is refilled as well", async ()
   expect(positions()).toEqual(upTo(4));
 });
 
-test("a server that comes back without its data is refilled although nothing new happens", async () => {
+test("a NATS server that returns without its data is refilled although no new event is appended", async () => {
   await append(3);
   start();
   await untilHeard(3);
@@ -150,7 +150,7 @@ test("a server that comes back without its data is refilled although nothing new
   expect(positions()).toEqual(upTo(3));
 });
 
-test("events older than the retention stay out of a refill", async () => {
+test("a refill leaves out events older than the retention", async () => {
   await append(3);
   let relaying = false;
   const reader = log.as("relay");
@@ -167,7 +167,7 @@ test("events older than the retention stay out of a refill", async () => {
   expect(positions()).toEqual([4]);
 });
 
-test("a log that went back is published again from its start", async () => {
+test("a rewound log is published again from its start", async () => {
   await append(9);
   const first = start();
   await untilHeard(9);
@@ -185,7 +185,7 @@ test("a log that went back is published again from its start", async () => {
   expect(hub.last?.position).toBe(12);
 });
 
-test("the relay logs that a log went back under it, and the stream has the new history, as a new epoch", async () => {
+test("the relay logs that a log went back while it runs, and fills the stream with the new history as a new epoch", async () => {
   const said: string[] = [];
   const epochs: string[] = [];
   await hub.connect("integrator").tailEvents(({ position }, { epoch, log: name }) => {
@@ -218,7 +218,7 @@ test("the relay logs that a log went back under it, and the stream has the new h
   ]);
 });
 
-test("a relay that starts again continues with the epoch of the stream", async () => {
+test("a restarted relay continues with the epoch of the stream", async () => {
   const epochs = new Set<string>();
   await hub.connect("integrator").tailEvents((_event, { epoch }) => epochs.add(epoch));
   await append(3);
@@ -232,7 +232,7 @@ test("a relay that starts again continues with the epoch of the stream", async (
   expect([...epochs]).toEqual([expect.stringMatching(/^[0-9a-f-]{36}$/)]);
 });
 
-test("a bus that goes away and comes back misses nothing", async () => {
+test("no event is lost when the bus is unavailable for a while", async () => {
   start();
   await append(5);
   await untilHeard(5);
@@ -243,7 +243,7 @@ test("a bus that goes away and comes back misses nothing", async () => {
   expect(positions()).toEqual(upTo(10));
 });
 
-test("a log that fails is asked again", async () => {
+test("a failed read of the log is retried", async () => {
   let failures = 0;
   log = createMemoryLog({
     beforeCall: (method) => {
@@ -259,7 +259,7 @@ test("a log that fails is asked again", async () => {
   expect(failures).toBe(5);
 });
 
-test("a failed relay no longer listens to its abort signal", async () => {
+test("a failed relay removes its listener from the abort signal", async () => {
   let failures = 0;
   const failing = log.as("relay");
   failing.onAppended = async () => {
@@ -273,7 +273,7 @@ test("a failed relay no longer listens to its abort signal", async () => {
   expect(getEventListeners(stop.signal, "abort").length).toBeLessThan(4);
 });
 
-test("a log whose hint never comes is polled", async () => {
+test("a log without notifications is polled", async () => {
   const deaf = log.as("relay");
   deaf.onAppended = async () => ({ [Symbol.asyncDispose]: async () => {} });
   start(deaf);
@@ -284,7 +284,7 @@ test("a log whose hint never comes is polled", async () => {
   expect(positions()).toEqual(upTo(4));
 });
 
-test("reading does not run away from a bus that confirms nothing", async () => {
+test("the relay reads only a limited number of events ahead of the bus", async () => {
   await append(5_000);
   const slow = hub.connect("relay");
   let read = 0;

@@ -3,13 +3,13 @@
  *
  *   starting ──where the stream ends──► tailing ──any failure──► waiting ──► starting
  *
- * Reading runs ahead of publishing: the next page is read while the bus works on those before it, up to a limit. Pages
- * are handed over in order and the bus chains them, so a failure of one fails all after it; then everything under way
- * is let go, and the stream's own end says where to continue. A second relay (a lease that was lost without being
- * noticed) can therefore neither reorder nor repeat: the bus refuses whichever comes second, and that one starts again.
+ * Reading runs ahead of publishing: the next page is read while the bus publishes the ones before it, up to a limit.
+ * Pages are published in order, and the bus chains them, so a failure of one page fails all later ones. Then all
+ * running publishes are dropped, and the end of the stream says where to continue. A second relay, after a lease that
+ * was lost unnoticed, can therefore neither reorder nor repeat events: the bus refuses the later of two publishes, and
+ * that relay starts again.
  *
- * A log that goes back while it is read ends the tailing as well: what the stream's end says about that is found at the
- * next start.
+ * A rewind of the log also ends the tailing; the next start detects it by the end of the stream.
  */
 import type { Bus } from "@trainyard/bus";
 import { type EventLog, newEventId, type StoredEvent } from "@trainyard/event-log";
@@ -26,10 +26,10 @@ export type RelayDeps = {
   readonly events: Telemetry;
 };
 
-/** Where tailing begins, and the epoch of the stream that it continues with. */
+/** The position after which tailing begins, and the epoch with which it continues. */
 type Begin = { readonly after: number; readonly epoch: string };
 
-/** Publishes until the signal aborts; never throws. */
+/** Publishes the log until the signal aborts; never throws. */
 export async function relay(deps: RelayDeps, signal: AbortSignal): Promise<void> {
   const { clock, events } = deps;
   const failed = (error: unknown, waitMs: number): void => events.failed(error, waitMs);
@@ -82,7 +82,7 @@ async function tail(
 ): Promise<void> {
   const { log, bus, clock, events } = deps;
   const stop = new AbortController();
-  // In the end nothing of this listens to the relay's signal any more.
+  // At the end the listeners on the relay's signal are removed.
   using _over = { [Symbol.dispose]: () => stop.abort() };
   const stopped = firstAbort(signal, stop.signal);
   const bell = new Bell(clock, stopped);
@@ -100,7 +100,7 @@ async function tail(
       stop.abort();
     }
   };
-  // A server that comes back may come back empty.
+  // After a reconnect the server may have lost its data, so the stream's end is read again.
   using _link = bus.onConnection(() => stop.abort());
   await using _hint = await log.onAppended(() => bell.ring());
   const publishing = new Set<Promise<void>>();
@@ -123,17 +123,17 @@ async function tail(
       });
       publishing.add(published);
       await ahead.room();
-      // A page that is not full ends where the log ended; each commit since then rings.
+      // A page that is not full reached the end of the log; each later commit rings the bell.
       if (page.length < relayLimits.pageEvents - 1) await bell.heard();
     }
   } finally {
-    // Work under way ends before the stream's end is looked at again.
+    // All running publishes end before the stream's end is read again.
     await Promise.all(publishing);
   }
   if (failures.length > 0) throw failures[0];
 }
 
-/** Waits for a ring; one that comes while nobody waits is not lost until it is silenced. */
+/** Waits for a ring. A ring without a waiter is kept until the bell is silenced. */
 class Bell {
   readonly #clock: Clock;
   readonly #signal: AbortSignal;
@@ -155,7 +155,7 @@ class Bell {
     this.#rang = false;
   }
 
-  /** Resolves at a ring, or after the time at which one counts as lost. */
+  /** Resolves at a ring, or after the polling interval. */
   async heard(): Promise<void> {
     if (this.#rang || this.#signal.aborted) return;
     await new Promise<void>((resolve) => {
@@ -169,7 +169,7 @@ class Bell {
   }
 }
 
-/** Counts what is on its way, and holds the reader back. */
+/** Counts the events that are being published, and blocks the reader at the limit. */
 class Ahead {
   readonly #signal: AbortSignal;
   #events = 0;

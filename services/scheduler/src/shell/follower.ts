@@ -27,7 +27,10 @@ const snapshotVersionMax = 0x7fffffff;
 
 const ownCategories = /^(?:allocation|agent|pool)-/;
 
-/** Of other services' events only the end of an experiment counts: changes by users to its runs are then forgotten. */
+/**
+ * Whether the fold reads the event: every event of the scheduler, and the end of an experiment, after which users'
+ * changes to its runs are forgotten.
+ */
 export function isOfFold({ stream, type }: Pick<StoredEvent, "stream" | "type">): boolean {
   if (ownCategories.test(stream)) return true;
   return stream.startsWith("experiment-") && shortNameOf(type) === "ExperimentEnded";

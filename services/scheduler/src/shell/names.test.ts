@@ -1,4 +1,4 @@
-/** Only one agent acts under a name, and a run never has two processes: agent.proto, "Who holds a name". */
+/** Only one agent acts under a name, and a run never has two processes: agent.proto, "The holder of a name". */
 import { AllocationEndCause } from "@trainyard/contracts/events";
 import { atRest } from "@trainyard/testing";
 import { describe, expect, test } from "vitest";

@@ -298,7 +298,7 @@ export class Reconciler {
     for (const agent of new Set([...this.#due, ...this.#changed])) {
       const addressee = addresseeOf(follower.cluster, this.#observed, agent);
       if (addressee === undefined) {
-        // Its first report adds the agent again.
+        // The holder of the agent's name has not reported yet. Its first report adds the agent again.
         this.#changed.delete(agent);
         this.#due.delete(agent);
         continue;

@@ -1,4 +1,4 @@
-/** Other services' events → commands of a search. The decisions themselves are in libs/search. */
+/** Translates events of other services into commands of a search. The decisions are made in libs/search. */
 import type { EventData } from "@trainyard/contracts";
 import { recordedConfig } from "@trainyard/experiment-config/recorded";
 import { parseTrialId } from "@trainyard/kernel";
@@ -16,7 +16,10 @@ export function startSearch(
   return { type: "StartSearch", config: recordedConfig(config), seed, atMs };
 }
 
-/** Null for a report of something else than a trial. `currentRun` is that of the moment of the report. */
+/**
+ * Makes the command for a report; null if the report is not of a trial. `currentRun` is the trial's newest run at the
+ * report's position.
+ */
 export function recordValidation(
   reported: EventData<"ValidationReported">,
   measurement: string,

@@ -6,11 +6,11 @@ const requests = [
   { run: 2, position: 20 },
 ];
 
-test("the order of the log says which run was the newest when a report came", () => {
+test("the order of the log decides which run was the newest at a report", () => {
   expect([9, 15, 20, 21].map((position) => currentRunAt(requests, position))).toEqual([0, 1, 1, 2]);
 });
 
-test("a request that is known changes nothing", () => {
+test("a repeated run request changes nothing", () => {
   expect(withRequest(requests, { run: 2, position: 20 })).toBe(requests);
   expect(withRequest(requests, { run: 3, position: 30 })).toEqual([
     ...requests,

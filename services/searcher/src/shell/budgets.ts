@@ -1,7 +1,6 @@
 /**
- * Watches the clock for searches with a budget of time, so that a budget is spent on time although nothing is reported.
- * Due times follow from the searches' states and are not stored; a new leader begins with the searches that may have
- * one.
+ * Watches the clock for searches with a budget of time, which may be spent without any report. Due times follow from
+ * the searches' states and are not stored; a new leader starts with all searches that may have such a budget.
  */
 import { shortNameOf } from "@trainyard/contracts";
 import { newEventId, type StoredEvent } from "@trainyard/event-log";
@@ -20,19 +19,19 @@ type BudgetDeps = {
 export class Budgets {
   readonly #deps: BudgetDeps;
   readonly #dueMs = new Map<string, number>();
-  /** Searches whose state has changed since their budget was read. */
+  /** The searches whose state has changed since their budget was read. */
   readonly #changed: Set<string>;
   readonly #without = new Set<string>();
   readonly loop: EffectLoop;
 
-  /** `open`: searches that are not complete, among them all with a budget of time. */
+  /** `open` are the searches that are not complete; they include all with a budget of time. */
   constructor(deps: BudgetDeps, open: readonly string[]) {
     this.#deps = deps;
     this.#changed = new Set(open);
     this.loop = new EffectLoop("budgets", deps, () => this.#step());
   }
 
-  /** An event that passes by. */
+  /** Notes an event of the log. */
   observe({ stream, type }: StoredEvent): void {
     if (categoryOf(stream) !== "search") return;
     const id = idOf(stream);
@@ -72,7 +71,7 @@ export class Budgets {
     }
   }
 
-  /** The search decides whether the budget is spent. */
+  /** Sends the time to the search, which decides whether its budget is spent. */
   async #note(id: string): Promise<void> {
     const { executor, clock, logger } = this.#deps;
     this.#dueMs.delete(id);

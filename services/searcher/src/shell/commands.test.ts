@@ -74,7 +74,7 @@ function rejection(reply: CommandReply) {
 }
 
 describe("PostSearchOperations", () => {
-  test("is one commit: what was posted, and what it decides", async () => {
+  test("commits the posted operations together with the resulting decisions", async () => {
     const reply = answer(await post({ operations: [propose("a"), propose("b", 0.1)] }));
     expect(await stage.names("search-12")).toEqual([
       "SearchStarted",
@@ -93,7 +93,7 @@ describe("PostSearchOperations", () => {
     expect(reply.position).toBeGreaterThan(0);
   });
 
-  test("posted again, under the same commit or another, by another holder too, changes nothing", async () => {
+  test("changes nothing on a repeat, whether under the same commit id, another one, or a new leader", async () => {
     const commitId = newEventId();
     const first = answer(await post({ operations: [propose("a")] }, commitId));
     const before = await stage.names("search-12");
@@ -104,7 +104,7 @@ describe("PostSearchOperations", () => {
     expect(await stage.names("search-12")).toEqual(before);
   });
 
-  test("is refused whole, with the place of what is wrong", async () => {
+  test("refuses the whole batch for one invalid operation, and names its place", async () => {
     const reply = rejection(await post({ operations: [propose("a"), propose("b", 2)] }));
     expect(reply).toMatchObject({
       rejected: "invalid_hyperparameters",
@@ -114,7 +114,7 @@ describe("PostSearchOperations", () => {
     expect(await stage.names("search-12")).toEqual(["SearchStarted"]);
   });
 
-  test("of no experiment, of no search, of another kind of search, of a search that has moved on", async () => {
+  test("is refused for an unknown experiment or search, another kind of search, or an outdated version", async () => {
     const code = async (request: Partial<Plain<PostSearchOperations>>) =>
       rejection(await post({ operations: [propose("a")], ...request })).rejected;
     expect(await code({ experiment: "none" })).toBe("experiment_not_found");
@@ -126,7 +126,7 @@ describe("PostSearchOperations", () => {
     expect(await code({ restsOn: 1 })).toBe("ok");
   });
 
-  test("lets the search complete once it was finished and its trials have ended", async () => {
+  test("completes the search after its client finished it and its trials have ended", async () => {
     answer(await post({ operations: [propose("a")] }));
     await stage.tell("trial-12.1", trialEnded(TrialOutcome.FAILED));
     await stage.settle();

@@ -1,6 +1,5 @@
 /**
- * Commands of the clients of custom searches, carried here by the gateway. A batch is one commit of the search's
- * stream.
+ * The commands of the clients of custom searches, sent by the gateway. A batch is one commit to the search's stream.
  */
 import type { Plain } from "@trainyard/contracts";
 import {
@@ -24,7 +23,10 @@ export function commandTable(executor: Executor): Readonly<Record<string, Comman
   };
 }
 
-/** The answer is read from the search with the operations applied, so a repeated request gets the same answer. */
+/**
+ * Posts operations. The answer is read from the search with the operations applied, so a repeated request gets the same
+ * answer.
+ */
 async function post(
   executor: Executor,
   { experiment, operations, restsOn }: Plain<PostSearchOperations>,

@@ -56,8 +56,8 @@ async function earlierOf12(): Promise<EventData<"SearchStarted">["earlier"]> {
   return first.data.earlier;
 }
 
-describe("a search that starts from earlier experiments", () => {
-  test("records what their trials found, and nothing of what is not there", async () => {
+describe("a search with a warm start", () => {
+  test("records the results of the earlier trials, and ignores unknown experiments", async () => {
     await stage.tell("experiment-12", startedFrom([3, 99, 3]));
     await stage.settle();
     const earlier = await earlierOf12();
@@ -70,13 +70,13 @@ describe("a search that starts from earlier experiments", () => {
     expect(earlier?.leftOut).toBe(0);
   });
 
-  test("takes nothing from a search for something else", async () => {
+  test("ignores an earlier search with another direction", async () => {
     await stage.tell("experiment-12", startedFrom([3], { smaller_is_better: false }));
     await stage.settle();
     expect((await earlierOf12())?.trials).toEqual([]);
   });
 
-  test("decides the same again from its own events, whatever becomes of the earlier one", async () => {
+  test("makes the same decisions again from its events, even if the earlier search changes", async () => {
     await stage.tell("experiment-12", startedFrom([3]));
     await stage.settle();
     const before = await stage.stream("search-12");

@@ -11,9 +11,9 @@ import {
 import { limits } from "../limits.ts";
 
 /**
- * The findings of the experiments that a configuration names, as far as their searches have come in the log. Read
- * once, at the start; the search records what it takes of it. A search that is gone, or that looks for something else,
- * gives nothing. Undefined where no experiment is named.
+ * Returns the results of the experiments that a configuration names, from their searches' events in the log. They are
+ * read once, at the start, and the search records those that it uses. A search that is missing, or has another
+ * objective, has no results. Undefined if no experiment is named.
  */
 export async function earlierTrials(
   log: EventLog,
@@ -31,7 +31,7 @@ export async function earlierTrials(
   return { trials, leftOut: 0 };
 }
 
-/** How many events may still be read after these. */
+/** Reads the events of one search. Returns how many events may still be read. */
 async function readInto(
   reader: EarlierReader,
   log: EventLog,

@@ -61,7 +61,7 @@ describe("a search", () => {
     ]);
   });
 
-  test("proposes another when a trial ends, and completes with the last", async () => {
+  test("proposes another trial when one ends, and completes with the last one", async () => {
     await happens("experiment-12", experimentCreated());
     await happens("trial-12.1", runRequested(1));
     await happens("measurement-12.1", validation(1, 10, 0.5));
@@ -74,7 +74,7 @@ describe("a search", () => {
     });
   });
 
-  test("proposes the same trials for the same seed, however often it died", async () => {
+  test("proposes the same trials for the same seed, however often the service crashed", async () => {
     const proposals = async () => {
       const events = await stage.stream("search-12");
       return events.filter(({ type }) => type === "TrialProposed");
@@ -91,7 +91,7 @@ describe("a search", () => {
     expect(await proposals()).toEqual(undisturbed);
   });
 
-  test("is canceled with its experiment and proposes nothing after that", async () => {
+  test("is canceled with its experiment and proposes no trial after that", async () => {
     await happens("experiment-12", experimentCreated(), stopRequested);
     await happens("trial-12.1", trialEnded(TrialOutcome.CANCELED));
     expect((await stage.stream("search-12")).at(-1)).toMatchObject({
@@ -100,7 +100,7 @@ describe("a search", () => {
     });
   });
 
-  test("a configuration that it has no algorithm for is parked with the reason", async () => {
+  test("with an unknown algorithm is parked with the reason", async () => {
     const strange = {
       ...experimentCreated().data,
       config: { ...exampleConfig, searcher: { name: "tarot" } },
@@ -139,15 +139,15 @@ describe("a population", () => {
     ]);
   });
 
-  test("no other search takes notice of checkpoints", async () => {
+  test("is the only kind of search that reads checkpoints", async () => {
     await happens("experiment-12", experimentCreated());
     await member(1, checkpointed("c-10", 10));
     expect(await stage.names("search-12")).not.toContain("CheckpointObserved");
   });
 });
 
-describe("hazards", () => {
-  test("a validation of run 1 after run 2 was requested is ignored by the search", async () => {
+describe("a search under hazards", () => {
+  test("ignores a validation of run 1 after run 2 was requested", async () => {
     await happens("experiment-12", experimentCreated());
     await happens("trial-12.1", runRequested(1));
     await happens("measurement-12.1", validation(1, 10, 0.5));
@@ -156,7 +156,7 @@ describe("hazards", () => {
     expect(await observations()).toMatchObject([{ run: 1, time: 10 }]);
   });
 
-  test("a validation of run 1 before run 2 was requested counts, however late it is read", async () => {
+  test("counts a validation of run 1 before run 2 was requested, however late it is read", async () => {
     await happens("experiment-12", experimentCreated());
     await stage.tell("trial-12.1", runRequested(1));
     await stage.tell("measurement-12.1", validation(1, 10, 0.5));
@@ -170,7 +170,7 @@ describe("hazards", () => {
     ]);
   });
 
-  test("run 2 repeating a step of run 1 is recorded as a repeat and changes nothing", async () => {
+  test("records a validation of run 2 at a step of run 1 as a repeat, which changes nothing", async () => {
     await happens("experiment-12", experimentCreated());
     await happens("trial-12.1", runRequested(1));
     await happens("measurement-12.1", validation(1, 10, 0.5));
@@ -182,15 +182,15 @@ describe("hazards", () => {
     expect(shared.committed().state.best?.value).toBe(0.5);
   });
 
-  test("an experiment killed before its first trial exists", async () => {
+  test("is completed if its experiment was killed before its first trial", async () => {
     await stage.tell("experiment-12", experimentCreated(), stopRequested);
     await stage.settle();
     expect((await stage.names("search-12")).at(-1)).toBe("SearchCompleted");
   });
 });
 
-describe("snapshots", () => {
-  test("are saved as the stream grows, and a new holder decides the same from one", async () => {
+describe("the snapshots of a search", () => {
+  test("are saved as its stream grows, and a new leader makes the same decisions from one", async () => {
     await happens("experiment-12", experimentCreated());
     await happens("trial-12.1", runRequested(1));
     const many = Array.from({ length: limits.snapshotEveryEvents }, (_, n) =>

@@ -1,4 +1,6 @@
-/** Events of experiments, runs, validations, checkpoints and trials → commands of the experiment's search. */
+/**
+ * Reactions to events of experiments, runs, validations, checkpoints and trials: commands of the experiment's search.
+ */
 import type { EventLog } from "@trainyard/event-log";
 import { continuedConfig, recordedConfig } from "@trainyard/experiment-config/recorded";
 import { Fault, isRejection, parseTrialId, streamName } from "@trainyard/kernel";
@@ -17,7 +19,7 @@ export function reactionHandlers(runs: RunIndex, log: EventLog): ReactionHandler
       await decide(work, id, earlier === undefined ? command : { ...command, earlier });
     },
     ExperimentContinued: (event, work) => continueSearch(event, work),
-    // Its events stay; nothing folds them any more but a verification.
+    // The search's events stay, but only a verification folds them, so the snapshots can be deleted.
     ExperimentDeleted: ({ id }) => log.dropSnapshots(streamName(searches.category, id)),
     ExperimentStopRequested: ({ id }, work) => decide(work, id, { type: "CancelSearch" }),
     RunRequested: async ({ id, data, stored }) => runs.note(id, data.run, stored.position),
@@ -43,7 +45,7 @@ export function reactionHandlers(runs: RunIndex, log: EventLog): ReactionHandler
   };
 }
 
-/** With what the continuation changes of the searcher that the search has. */
+/** Continues a search, with the searcher's settings that the continuation changes. */
 async function continueSearch(
   { id, data }: Reaction<"ExperimentContinued">,
   work: Work,
@@ -70,7 +72,7 @@ async function recordUsage(
   await decide(work, experiment, { type: "RecordUsage", trial, run: data.run, started, atMs });
 }
 
-/** An event that the search rejects is parked with the search's reason, for an operator. */
+/** Decides a command. If the search rejects it, the event is parked with the search's reason, for an operator. */
 async function decide(work: Work, experiment: string, command: SearchCommand): Promise<void> {
   const decided = await work.decide(searches, experiment, command);
   if (isRejection(decided)) throw new Fault(decided.rejected, decided.detail, { retry: "never" });

@@ -6,8 +6,8 @@ import { currentRunAt, type RunRequests, withRequest } from "../core/run-request
 import { limits } from "../limits.ts";
 
 /**
- * The run requests of trials, from their streams: read when a trial's first report comes, kept level by the requests
- * that pass by. Nothing is lost with it, and its answer is the same however far the log has come meanwhile.
+ * The run requests of trials. They are read from a trial's stream at its first report, and then kept current by the
+ * events of the log. The index is only a cache: its answers do not depend on how far the log was read.
  */
 export class RunIndex {
   readonly #log: EventLog;
@@ -19,15 +19,15 @@ export class RunIndex {
     this.#log = log;
   }
 
-  /** A RunRequested that passes by. */
+  /** Notes a RunRequested event. */
   note(trial: string, run: number, position: number): void {
     const known = this.#known.get(trial);
     if (known !== undefined) known.requests = withRequest(known.requests, { run, position });
-    // There is none before the first: nothing has to be read when its reports come.
+    // No request precedes run 1, so nothing needs to be read later.
     else if (run === 1) this.#known.set(trial, { requests: [{ run, position }] });
   }
 
-  /** The run of the trial that was requested last before the position; 0 for none. */
+  /** Returns the newest run of the trial before the position; 0 for none. */
   async currentRunAt(trial: string, position: number): Promise<number> {
     const known = this.#known.get(trial);
     if (known !== undefined) return currentRunAt(known.requests, position);

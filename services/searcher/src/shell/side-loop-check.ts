@@ -3,7 +3,7 @@ import type { EventLog } from "@trainyard/event-log";
 import { type Check, type Logger, shownBeside } from "@trainyard/runtime";
 import { SideLoopSearches, nothing, savedSearches } from "./side-loop-searches.ts";
 
-/** The saved list that the next holder would start from, beside the log folded from 0 up to where it was saved. */
+/** Compares the saved list with a fold of the log from the beginning to the same position. */
 export function sideLoopCheck(log: EventLog, logger: Logger): Check {
   return {
     name: "searcher.asking-searches",

@@ -1,6 +1,6 @@
 /**
- * The open searches that need a side loop: those with a suggestion model or a budget of time. Folded from the log as
- * its events pass by, and saved now and then, so that a new leader reads only the rest.
+ * The open searches that need a side loop: those with a suggestion model or a budget of time. They are folded from the
+ * log and saved now and then, so that a new leader reads only the rest.
  */
 import { decodeEvent } from "@trainyard/contracts";
 import type { EventLog, StoredEvent } from "@trainyard/event-log";
@@ -15,10 +15,10 @@ import {
 import { asksForSuggestions, hasBudgetOfTime } from "@trainyard/search";
 import { limits } from "../limits.ts";
 
-/** The saved fold is of no single stream; its name is in the category that this service owns. */
+/** The stream name of the snapshot, in this service's category. The fold is of no single stream. */
 export const savedStream = "search-asking";
 export const savedSchema = "asking-searches/1";
-/** The column that holds the version is a 32-bit integer; the text holds the position exactly. */
+/** The column of the version is a 32-bit integer, so the exact position is in the text. */
 const versionMax = 0x7fffffff;
 
 type Saved = { readonly position: number; readonly ids: readonly string[] };
@@ -31,7 +31,7 @@ export class SideLoopSearches {
   readonly #ids: Set<string>;
   readonly #everyEvents: number;
   #position: number;
-  /** The id of the event there; empty where it was not read. */
+  /** The id of the event at the position; empty if it was not read. */
   #eventId = "";
   #savedPosition: number;
 
@@ -49,7 +49,7 @@ export class SideLoopSearches {
     this.#savedPosition = position;
   }
 
-  /** Level with the head of the log; saved each time that it has grown by `everyEvents`. */
+  /** Opens the fold at the head of the log. It is saved each time that the log has grown by `everyEvents`. */
   static async open(
     log: EventLog,
     logger: Logger,
@@ -78,7 +78,7 @@ export class SideLoopSearches {
     }
   }
 
-  /** An event that passes by; a repeated one changes nothing. */
+  /** Folds an event; a repeated one changes nothing. */
   observe(stored: StoredEvent): void {
     if (stored.position <= this.#position) return;
     this.#position = stored.position;
@@ -87,7 +87,7 @@ export class SideLoopSearches {
     const event = decodeEvent(stored);
     const id = idOf(stored.stream);
     if (event.type === "SearchCompleted") this.#ids.delete(id);
-    // It is asked whether it needs one; most do not, and leave with their completion.
+    // A continued search may need a loop. Most do not; they are removed when they complete.
     if (event.type === "SearchContinued") this.#ids.add(id);
     if (event.type !== "SearchStarted") return;
     const { algorithm, algorithmVersion, earlyStopping } = event.data;
@@ -95,7 +95,7 @@ export class SideLoopSearches {
     if (asks || hasBudgetOfTime(earlyStopping)) this.#ids.add(id);
   }
 
-  /** Saves the list when the log has grown enough. A failed save makes the next leader's start longer. */
+  /** Saves the list when the log has grown enough. A failed save only makes the next leader's start slower. */
   saveWhenDue(): void {
     if (this.#position - this.#savedPosition < this.#everyEvents) return;
     this.#savedPosition = this.#position;
@@ -108,7 +108,7 @@ export class SideLoopSearches {
   }
 }
 
-/** Null for none, and for one of another history. */
+/** Returns the saved list; null if none is saved, or if it is of another history. */
 export async function savedSearches(log: EventLog, logger: Logger): Promise<Saved | null> {
   const found = await log.loadSnapshot(savedStream, savedSchema);
   if (found === null) return null;

@@ -1,4 +1,4 @@
-/** The work beside the reactions: preparing the suggestions of models, and watching budgets of time. */
+/** The work beside the reactions: preparing suggestions of models, and watching budgets of time. */
 import type { EventLog, StoredEvent } from "@trainyard/event-log";
 import type { Clock } from "@trainyard/kernel";
 import type { Executor, Logger } from "@trainyard/runtime";
@@ -28,12 +28,12 @@ export class SideLoops {
     this.#suggestions = new Suggestions({ ...deps, searches });
   }
 
-  /** Reads from the log which searches need a loop. */
+  /** Reads from the log which searches need a side loop. */
   static async open(deps: SideLoopsDeps): Promise<SideLoops> {
     return new SideLoops(deps, await SideLoopSearches.open(deps.log, deps.logger));
   }
 
-  /** An event that passes by. */
+  /** Notes an event of the log. */
   observe(event: StoredEvent): void {
     this.#searches.observe(event);
     this.#searches.saveWhenDue();

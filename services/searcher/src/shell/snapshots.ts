@@ -4,7 +4,10 @@ import type { FoldCache, Logger } from "@trainyard/runtime";
 import { limits } from "../limits.ts";
 import { searches } from "../streams.ts";
 
-/** Saves a search whenever its stream has grown enough. A failed save is made up for by the next. */
+/**
+ * Returns a function that saves a search whenever its stream has grown enough. After a failed save, the next one makes
+ * up for it.
+ */
 export function saveSnapshots(cache: FoldCache, logger: Logger): (event: StoredEvent) => void {
   return (event) => {
     if (categoryOf(event.stream) !== "search") return;
@@ -15,7 +18,10 @@ export function saveSnapshots(cache: FoldCache, logger: Logger): (event: StoredE
   };
 }
 
-/** Encoding a large state blocks deciding, so it is saved only after 25 % growth; a takeover replays at most half. */
+/**
+ * Returns the growth between two snapshots of a search. Encoding a large state blocks decisions, so the growth is at
+ * least 25 %; a takeover replays at most half of the stream.
+ */
 function everyEvents(version: number): number {
   let every: number = limits.snapshotEveryEvents;
   while (every * 4 <= version) every *= 2;

@@ -17,7 +17,7 @@ import { Suggestions } from "./suggestions.ts";
 
 const logger = pino({ enabled: false });
 
-/** A model that answers when the test says so. */
+/** A model whose answers the test releases. */
 class HeldModel implements SuggestingModel {
   readonly questions: Question[] = [];
   readonly #held: { answer: () => void; fail: () => void }[] = [];
@@ -52,7 +52,7 @@ beforeEach(async () => {
   await takeOver();
 });
 
-/** A new holder: what it knows is the log. */
+/** Starts a new leader, which knows only the log. */
 async function takeOver(): Promise<void> {
   stop?.abort();
   stop = new AbortController();
@@ -69,7 +69,7 @@ async function takeOver(): Promise<void> {
 
 let seen = 0;
 
-/** Reacts to all events, and waits until the effect is idle. */
+/** Reacts to all events, and waits until the loop is idle. */
 async function settle(): Promise<void> {
   for (;;) {
     await stage.settle();
@@ -104,7 +104,7 @@ async function proposals(experiment: number): Promise<readonly EventData<"TrialP
   return events.flatMap((event) => (event.type === "TrialProposed" ? [event.data] : []));
 }
 
-/** A search of which so many trials have ended, one after the other. */
+/** Makes a search of which `ended` trials have ended, one after the other. */
 async function sequential(ended: number, experiment = 12): Promise<void> {
   await stage.tell(
     `experiment-${experiment}`,
@@ -114,8 +114,8 @@ async function sequential(ended: number, experiment = 12): Promise<void> {
   for (let trial = 1; trial <= ended; trial += 1) await endTrial(experiment, trial);
 }
 
-describe("a free place", () => {
-  test("gets what the model suggests, and the proposal says so", async () => {
+describe("a free place of a search", () => {
+  test("gets the model's suggestion, and the proposal has the evidence", async () => {
     await sequential(8);
     expect(await proposals(12)).toHaveLength(8);
     model.answerNext();
@@ -124,7 +124,7 @@ describe("a free place", () => {
     expect((await proposals(12)).at(-1)).toMatchObject({ number: 9, origin: "model", evidence });
   });
 
-  test("that has waited for too long is filled without, and what comes then is nothing", async () => {
+  test("is filled without a suggestion after the longest wait, and a late suggestion is ignored", async () => {
     await sequential(8);
     await clock.advance(limits.suggestionWaitMs - 1);
     await settle();
@@ -139,7 +139,7 @@ describe("a free place", () => {
     expect(await stage.names("search-12")).toEqual(before);
   });
 
-  test("is not forgotten when the model fails: it is asked again", async () => {
+  test("causes a second question after a failure of the model", async () => {
     await sequential(8);
     model.failNext();
     await settle();
@@ -151,7 +151,7 @@ describe("a free place", () => {
 });
 
 describe("a model that does not answer", () => {
-  test("holds up neither its own search's reports nor any other search", async () => {
+  test("delays neither its search's reports nor any other search", async () => {
     await sequential(8);
     expect(model.questions).toHaveLength(1);
     await stage.tell("experiment-13", created({ max_trials: 60, max_concurrent_trials: 1 }));
@@ -161,7 +161,7 @@ describe("a model that does not answer", () => {
     expect(await proposals(12)).toHaveLength(8);
   });
 
-  test("is asked one question of a search at a time", async () => {
+  test("has only one open question per search", async () => {
     const searcher = { name: "gp", max_trials: 30, max_concurrent_trials: 8 };
     await stage.tell("experiment-12", created(searcher));
     await settle();
@@ -169,7 +169,7 @@ describe("a model that does not answer", () => {
     expect(model.questions.map(({ trial, results }) => [trial, results])).toEqual([[16, 8]]);
     model.answerNext();
     await settle();
-    // A suggestion that depends on 8 of 11 results is not taken while four trials run: the newest are asked for.
+    // A suggestion from 8 of 11 results is ignored while four trials run; a new question has all results.
     expect(model.questions.map(({ trial, results }) => [trial, results])).toEqual([
       [16, 8],
       [16, 11],
@@ -177,7 +177,7 @@ describe("a model that does not answer", () => {
   });
 });
 
-describe("a new leader that takes over while the model computes", () => {
+describe("a new leader that takes over during a computation", () => {
   test("asks the same question, and the same trial follows", async () => {
     await sequential(8);
     const [before] = model.questions;
@@ -189,7 +189,7 @@ describe("a new leader that takes over while the model computes", () => {
     expect((await proposals(12)).at(-1)?.hyperparameters).toEqual(offer.hyperparameters);
   });
 
-  test("waits again for a place that waits", async () => {
+  test("restarts the wait of a free place", async () => {
     await sequential(8);
     await clock.advance(limits.suggestionWaitMs - 1);
     await takeOver();
@@ -199,7 +199,7 @@ describe("a new leader that takes over while the model computes", () => {
   });
 });
 
-test("the list of searches with a model is saved, and proven against the log", async () => {
+test("the list of searches with a model is saved, and the check detects an altered one", async () => {
   await sequential(1);
   await stage.tell("experiment-13", created({}));
   await settle();
@@ -215,7 +215,7 @@ test("the list of searches with a model is saved, and proven against the log", a
   expect((await SideLoopSearches.open(stage.log, logger)).ids).toEqual([]);
   const elsewhere = JSON.stringify({ event: newEventId(), position: seen, ids: ["14"] });
   await stage.log.saveSnapshot(savedStream, seen, savedSchema, elsewhere);
-  // It is of a log that this one was before it went back.
+  // The saved list is of another history of the log.
   expect(await savedSearches(stage.log, logger)).toBeNull();
   const wrong = JSON.stringify({ position: seen, ids: ["13"] });
   await stage.log.saveSnapshot(savedStream, seen, savedSchema, wrong);

@@ -1,8 +1,8 @@
 /**
- * Prepares the suggestions of models ahead of need, level-triggered from the folded searches. When a search has moved,
- * its question (a function of its state) is sent to the model, one at a time for each search; the answer becomes a
- * command. A free place that waits too long is filled without a suggestion. Nothing is stored: after a crash the same
- * state asks the same question, and waiting starts again.
+ * Prepares the suggestions of models ahead of need, driven by the state of the searches. When a search has changed, its
+ * question (a function of its state) is sent to the model, one at a time per search, and the answer becomes a command.
+ * A free place that waits too long is filled without a suggestion. Nothing is stored: after a crash the same state asks
+ * the same question, and the wait restarts.
  */
 import { newEventId, type StoredEvent } from "@trainyard/event-log";
 import { assert, type Clock, categoryOf, idOf, isRejection } from "@trainyard/kernel";
@@ -35,13 +35,13 @@ type Offer = { readonly id: string; readonly offer: OfferSuggestion };
 export class Suggestions {
   readonly #deps: SuggestionsDeps;
   readonly loop: EffectLoop;
-  /** Searches that may have a new question. */
+  /** The searches that may have a new question. */
   readonly #moved: Set<string>;
-  /** Searches whose question the model has now. */
+  /** The searches whose question the model is answering. */
   readonly #asked = new Set<string>();
-  /** Answers that are not yet committed. */
+  /** The answers that are not yet committed. */
   readonly #offers: Offer[] = [];
-  /** Free places that wait. */
+  /** The free places that wait for a suggestion, by search. */
   readonly #waits = new Map<string, Wait>();
 
   constructor(deps: SuggestionsDeps) {
@@ -50,7 +50,7 @@ export class Suggestions {
     this.loop = new EffectLoop("suggestions", deps, () => this.#step());
   }
 
-  /** An event that passes by. */
+  /** Notes an event of the log. */
   observe({ stream }: StoredEvent): void {
     if (categoryOf(stream) !== "search") return;
     const id = idOf(stream);
@@ -59,15 +59,15 @@ export class Suggestions {
     this.loop.wake();
   }
 
-  /** Returns the milliseconds until a place has waited too long; null while none waits. */
+  /** Returns the milliseconds until a place has waited too long; null if none waits. */
   async #step(): Promise<number | null> {
     for (let next = this.#offers[0]; next !== undefined; next = this.#offers[0]) {
       await this.#send(next.id, next.offer);
       this.#offers.shift();
     }
-    // A copy: an answer that arrives meanwhile is committed before its search is read again.
+    // Iterates over a copy: an answer that arrives meanwhile is committed before its search is read again.
     for (const id of [...this.#moved]) {
-      // Before the look: it may move again meanwhile.
+      // Deleted before the read, because the search may change again meanwhile.
       this.#moved.delete(id);
       await this.#look(id).catch((error: unknown) => {
         this.#moved.add(id);
@@ -126,7 +126,7 @@ export class Suggestions {
     return next;
   }
 
-  /** The search ignores a late suggestion. */
+  /** Sends a command; the search ignores a late suggestion. */
   async #send(id: string, command: OfferSuggestion | GoWithoutSuggestion): Promise<void> {
     const identity = { commitId: newEventId(), meta: serviceMeta("searcher") };
     const done = await this.#deps.executor.execute(identity, async (work) => {

@@ -1,4 +1,4 @@
-/** The content of a budget of slot-hours: each run's start and end, and only where there is such a budget. */
+/** Tests of the usage that a budget of slot-hours needs: the start and end of each run. */
 import type { EventOf } from "@trainyard/contracts";
 import { RunEndWhy } from "@trainyard/contracts/events";
 import { Stage } from "@trainyard/runtime/stage";
@@ -40,7 +40,7 @@ const ended: EventOf<"RunEnded"> = {
   },
 };
 
-test("each run's start and end, with the times of the log", async () => {
+test("a search with a budget of slot-hours records each run's start and end, with the times of the log", async () => {
   await happens("experiment-12", created(5));
   await happens("trial-12.1", started);
   await happens("trial-12.1", ended);
@@ -53,7 +53,7 @@ test("each run's start and end, with the times of the log", async () => {
   ]);
 });
 
-test("nothing without a budget of slot-hours", async () => {
+test("a search without a budget of slot-hours records no usage", async () => {
   await happens("experiment-12", created(null));
   await happens("trial-12.1", started);
   await happens("trial-12.1", ended);

@@ -23,7 +23,7 @@ export const exampleConfig = {
   debug: false,
 };
 
-/** Two members, of which the worse copies the other every ten steps. */
+/** A population of two members; the worse one copies the better one every ten steps. */
 export const populationConfig = {
   ...exampleConfig,
   searcher: {

@@ -1,18 +1,18 @@
 /**
- * The idempotency keys of changes whose outcome is unknown: the connection broke, or the platform was away. The same
- * change again has the same key, so that it has one effect.
+ * The idempotency keys of changes whose outcome is unknown: the connection broke, or the platform was unavailable.
+ * Repeating the change reuses its key, so that it takes effect once.
  */
 import { ApiError } from "@trainyard/client";
 
 type Attempt = { readonly key: string; readonly atMs: number };
 
-/** After this time an equal change is meant as a new one. */
+/** After this time an equal change counts as a new one. */
 const keptMs = 10 * 60_000;
 
 export class Attempts {
   readonly #open = new Map<string, Attempt>();
 
-  /** The key of a change, which its text identifies: that of its last attempt if the outcome of that is unknown. */
+  /** Returns the key of a change, which its text identifies: the key of its last attempt if the outcome is unknown. */
   keyOf(text: string, nowMs: number): string {
     const last = this.#open.get(text);
     if (last !== undefined && nowMs - last.atMs < keptMs) return last.key;
@@ -21,7 +21,7 @@ export class Attempts {
     return key;
   }
 
-  /** Null for an answer. */
+  /** Ends an attempt; `error` is null for an answer. */
   ended(text: string, error: unknown): void {
     if (isKnown(error)) this.#open.delete(text);
   }

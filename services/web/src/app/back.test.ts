@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { backTo } from "./back.ts";
 
-test("the sign-in page leads back to a page of its own origin only", () => {
+test("the sign-in page redirects only to a page of its own origin", () => {
   expect(backTo("/experiments?filter=state%20%3D%20ERROR")).toBe(
     "/experiments?filter=state%20%3D%20ERROR",
   );

@@ -1,4 +1,4 @@
-/** The API's calls as hooks: what the server has said is in the query client under [name, request]. */
+/** The API's calls as hooks. The query client caches each answer under [name, request]. */
 import {
   type InfiniteData,
   infiniteQueryOptions,
@@ -27,22 +27,22 @@ export type CallOptions = {
   readonly enabled?: boolean;
   /** Frames of this topic keep the answer fresh while the component is mounted. */
   readonly watch?: Topic | undefined;
-  /** Rows that come into the list appear by themselves; otherwise useNews counts them. */
+  /** New rows of the list appear at once; otherwise useNews counts them. */
   readonly follow?: boolean;
-  /** The order of the list, where it is that of creation: rows that come are then inserted, without a read. */
+  /** The order of the list, if it is the order of creation: new rows are then inserted without another read. */
   readonly order?: RowOrder | undefined;
-  /** Rows of the first page of a list, where it is smaller than the others: it is there sooner. */
+  /** Rows on the first page of a list, if it is smaller than the others so that it arrives sooner. */
   readonly firstPageSize?: number;
-  /** Ask again whenever a component shows it, and keep nothing: for previews of changes. */
+  /** The call is repeated whenever a component shows it, and its answer is not cached: for previews of changes. */
   readonly fresh?: boolean;
-  /** Show the previous request's answer until this one's comes: for lists whose filter or page changes. */
+  /** The previous request's answer is shown until the new one arrives: for lists whose filter or page changes. */
   readonly keepPrevious?: boolean;
 };
 
-/** How a list is read and kept fresh. */
+/** Options for reading a list and keeping it fresh. */
 export type ListOptions = Pick<CallOptions, "watch" | "follow" | "order" | "firstPageSize">;
 
-/** One read. Equal reads of several components are one request. */
+/** Makes one read. Equal reads of several components are one request. */
 export function useCall<Name extends UnaryName>(
   name: Name,
   request: RequestInitOf<Name>,
@@ -61,7 +61,7 @@ export function useCall<Name extends UnaryName>(
   return read;
 }
 
-/** The same read of several things. */
+/** Makes the same read for several requests. */
 export function useCalls<Name extends UnaryName>(
   name: Name,
   requests: readonly RequestInitOf<Name>[],
@@ -75,7 +75,7 @@ export function useCalls<Name extends UnaryName>(
   return reads.map(({ data }) => data);
 }
 
-/** Calls that answer a page of a list. */
+/** Calls that return a page of a list. */
 export type ListName = {
   [Name in UnaryName]: ReplyOf<Name> extends {
     readonly items: readonly unknown[];
@@ -89,7 +89,7 @@ export type ListName = {
 
 type PageOf<Name extends ListName> = ReplyOf<Name> & { readonly nextPageToken: string };
 
-/** A list of any length, page by page: `fetchNextPage` reads the next one. */
+/** Reads a list of any length, page by page: `fetchNextPage` reads the next page. */
 export function useList<Name extends ListName>(
   name: Name,
   request: RequestInitOf<Name>,
@@ -105,7 +105,7 @@ export function useList<Name extends ListName>(
   return read;
 }
 
-/** Begins to read a list before its component does: an address is known sooner than the code of its page is there. */
+/** Starts reading a list before its component exists: the address is known before the page's code is loaded. */
 export function preloadList<Name extends ListName>(
   queries: QueryClient,
   name: Name,
@@ -140,8 +140,8 @@ function listOptions<Name extends ListName>(
 }
 
 /**
- * A followed read that has a position is brought up to date from there; one without is read again when a component
- * shows it.
+ * A followed read with a position is updated from there; a read without a position is repeated when a component shows
+ * it.
  */
 function freshness(
   { watch, follow = false, order }: ListOptions,
@@ -158,7 +158,7 @@ function freshness(
   } as const;
 }
 
-/** Undefined until there is an answer, empty for an answer without a position. */
+/** Returns undefined without an answer, and an empty text for an answer without a position. */
 function positionOf(answer: unknown): string | undefined {
   if (answer === undefined) return undefined;
   const { position } = answer as { readonly position?: unknown };
@@ -167,13 +167,13 @@ function positionOf(answer: unknown): string | undefined {
 
 export type Change<Name extends UnaryName> = {
   readonly request: RequestInitOf<Name>;
-  /** The ETag that the user has seen: a change that somebody made since is not overwritten. */
+  /** The ETag that the user has seen, so that a newer change by someone else is not overwritten. */
   readonly ifMatch?: string;
 };
 
 /**
- * One change. It may be repeated without a second effect while the platform is away, and by the user until its outcome
- * is known. Afterwards the reads named by `refresh` are read again.
+ * Makes one change. It is retried without a second effect while the platform is unavailable, and may be retried by the
+ * user until its outcome is known. Then the reads named by `refresh` are repeated.
  */
 export function useChange<Name extends UnaryName>(
   name: Name,

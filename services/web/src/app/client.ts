@@ -1,4 +1,4 @@
 import { Client } from "@trainyard/client";
 
-/** The gateway that served this page; the session cookie says who calls. */
+/** The API of the gateway that served this page; the session cookie identifies the caller. */
 export const client = new Client({ url: location.origin });

@@ -4,7 +4,7 @@ import { useEffect, useState } from "react";
 /** The browser's clock. */
 export const clock = systemClock;
 
-/** The time now, for ages: a component that uses it is drawn again after each interval. */
+/** The current time, for ages: a component that uses it is rendered again after each interval. */
 export function useNow(everyMs = 10_000): number {
   const [nowMs, setNowMs] = useState(() => clock.nowMs());
   useEffect(() => {

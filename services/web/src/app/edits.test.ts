@@ -7,7 +7,7 @@ test("only texts that the user has changed are sent", () => {
   expect(changedTexts(read, { name: "a", notes: "" })).toEqual({ notes: "" });
 });
 
-test("a text that is written while another is saved stays", () => {
+test("a text that is edited while another is saved is kept", () => {
   expect(editsSince({ name: "b", notes: "more" }, { name: "b", notes: "some" })).toEqual({
     notes: "more",
   });

@@ -1,4 +1,4 @@
-/** Texts of a form that the user has changed. The others follow what the server says. */
+/** The texts of a form that the user has changed. Unchanged texts follow the server's. */
 export type Edits<Texts> = { readonly [Name in keyof Texts]?: string };
 
 /** Returns the edits that differ from the text that was read. */
@@ -10,7 +10,7 @@ export function changedTexts<Texts extends Readonly<Record<string, string>>>(
   return Object.fromEntries(changed) as Edits<Texts>;
 }
 
-/** The edits that were made since `sent` was sent. */
+/** Returns the edits made since `sent` was sent. */
 export function editsSince<Texts>(edits: Edits<Texts>, sent: Edits<Texts>): Edits<Texts> {
   const since = Object.entries(edits).filter(([name, text]) => text !== sent[name as keyof Texts]);
   return Object.fromEntries(since) as Edits<Texts>;

@@ -28,7 +28,7 @@ test("keys in a field are text, but the palette opens from everywhere", () => {
   expect(meaningOf(press("K", { ctrlKey: true }), idle, jumps)).toEqual({ kind: "palette" });
 });
 
-test("keys of the browser stay the browser's", () => {
+test("shortcuts of the browser are not handled", () => {
   expect(meaningOf(press("g", { ctrlKey: true }), idle, jumps)).toBeNull();
   expect(meaningOf(press("/", { altKey: true }), idle, jumps)).toBeNull();
 });

@@ -1,6 +1,6 @@
 /**
- * Keys that work on every page: jumps, the search field, the list, help and the palette. Pure: from a key to what it
- * means.
+ * Keys that work on every page: jumps, the search field, the list, help and the palette. Pure: maps a key to its
+ * meaning.
  */
 export type KeyMeaning =
   | { readonly kind: "go"; readonly to: string }
@@ -13,10 +13,10 @@ export type Pressed = {
   readonly altKey: boolean;
 };
 
-/** Letters after `g`, and the page of each. */
+/** The page for each letter after `g`. */
 export type Jumps = Readonly<Record<string, string>>;
 
-/** `isTyping`: the focus is in a field; `afterG`: the key before was `g`. */
+/** Returns the meaning of a key. `isTyping`: the focus is in a field; `afterG`: the previous key was `g`. */
 export function meaningOf(
   pressed: Pressed,
   at: { readonly isTyping: boolean; readonly afterG: boolean },

@@ -5,7 +5,7 @@ import { useNow } from "./clock.ts";
 import { useLiveStatus } from "./live/topics.ts";
 import styles from "./live-note.module.css";
 
-/** Says that the link is lost, and how old what is shown is; nothing while all is well. */
+/** Shows a lost connection and the age of the data; nothing while the connection works. */
 export function LiveNote(): JSX.Element {
   const { state, heardMs, refused } = useLiveStatus();
   const isLost = state === "lost";

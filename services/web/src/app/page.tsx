@@ -14,16 +14,14 @@ type Props = {
   readonly above?: readonly { readonly title: string; readonly to: string }[];
   /** A StateBadge beside the title. */
   readonly state?: ReactNode;
-  /** The first two, or those that are primary, are buttons; the others are in a menu. All are in the palette. */
+  /** The first two verbs, or those that are primary, are buttons; the others are in a menu. All are in the palette. */
   readonly verbs?: readonly Verb[];
   readonly children: ReactNode;
 };
 
 const noVerbs: readonly Verb[] = [];
 
-/**
- * A page: its header with breadcrumb, state, verbs and the age of its data, and below it the content, which scrolls.
- */
+/** A page: a header with breadcrumb, state, verbs and the age of the data, and below it the content, which scrolls. */
 export function Page({ title, above = [], state, verbs = noVerbs, children }: Props): JSX.Element {
   useEffect(() => {
     document.title = `${title} · Trainyard`;
@@ -64,7 +62,7 @@ function VerbButtons({ verbs }: { readonly verbs: readonly Verb[] }): JSX.Elemen
     <>
       {buttons.map((verb, at) => (
         <Button
-          // The key is the button's place: a title that says what is under way does not take the focus away.
+          // The key is the button's position, so that a changing title does not take the focus away.
           key={at}
           onClick={verb.run}
           disabled={verb.disabled ?? false}

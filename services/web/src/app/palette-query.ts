@@ -1,6 +1,6 @@
-/** The query of the palette, from the typed text: pure. */
+/** Turns the text typed into the palette into a query: pure. */
 
-/** The number of an experiment, of a trial, or null. */
+/** The number of an experiment or of a trial; null for other texts. */
 export function idIn(
   text: string,
 ): { readonly kind: "experiment" | "trial"; readonly id: string } | null {
@@ -9,7 +9,7 @@ export function idIn(
   return { kind: found[2] === undefined ? "experiment" : "trial", id: found[0].replace("#", "") };
 }
 
-/** A filter for rows that have words beginning as those that were typed; empty for no words. */
+/** Returns a filter for rows with words that begin with the typed words; empty without words. */
 export function wordsFilter(text: string): string {
   const words = text.match(/[\p{L}\p{N}_.-]+/gu) ?? [];
   return words.map((word) => JSON.stringify(word)).join(" ");

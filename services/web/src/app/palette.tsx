@@ -12,7 +12,7 @@ import { usePageVerbs } from "./verbs.tsx";
 
 type Props = { readonly onClose: () => void };
 
-/** Ctrl-K: pages, experiments, trials and models by number or name, and what the open page can do. */
+/** Ctrl-K: pages, experiments, trials and models by number or name, and the actions of the open page. */
 export function Palette({ onClose }: Props): JSX.Element {
   const { history } = useRouter();
   const [text, setText] = useState("");
@@ -37,7 +37,7 @@ export function Palette({ onClose }: Props): JSX.Element {
               placeholder="A page, an experiment or trial by number or name, a model, an action"
             />
             <Command.List className={styles["list"]}>
-              <Command.Empty className={styles["empty"]}>Nothing is called that.</Command.Empty>
+              <Command.Empty className={styles["empty"]}>Nothing has this name.</Command.Empty>
               <Group heading="On this page">
                 {verbs
                   .filter(({ title }) => matches(title))
@@ -72,7 +72,7 @@ export function Palette({ onClose }: Props): JSX.Element {
   );
 }
 
-/** Experiments and models with words that begin as those typed, and the trial or experiment of a number. */
+/** Experiments and models with words that begin with the typed words, and the trial or experiment of a number. */
 function Found({
   text,
   go,

@@ -2,11 +2,11 @@ import { useRouter } from "@tanstack/react-router";
 import type { ComponentPropsWithRef, JSX } from "react";
 
 type Props = ComponentPropsWithRef<"a"> & {
-  /** A path of these pages, with its search. */
+  /** A path on this site, with its search. */
   readonly to: string;
 };
 
-/** A link to a path that is known as text only. */
+/** A link to a path that is known only as text. */
 export function PathLink({ to, onClick, ...rest }: Props): JSX.Element {
   const { history } = useRouter();
   return (

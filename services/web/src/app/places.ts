@@ -4,13 +4,13 @@ export type Place = {
   readonly to: string;
   readonly title: string;
   readonly icon: LucideIcon;
-  /** After `g`. */
+  /** The key after `g`. */
   readonly key: string;
-  /** In the rail among the pages, or below them. */
+  /** Shown below the pages of the rail, instead of among them. */
   readonly below?: boolean;
 };
 
-/** The pages of the rail, in its order. */
+/** The pages of the rail, in order. */
 export const places: readonly Place[] = [
   { to: "/", title: "Home", icon: House, key: "h" },
   { to: "/experiments", title: "Experiments", icon: FlaskConical, key: "e" },

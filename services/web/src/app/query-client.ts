@@ -2,8 +2,8 @@ import { ApiError, isAway } from "@trainyard/client";
 import { QueryClient } from "@tanstack/react-query";
 
 /**
- * Everything that the server has said. Frames of the live connection keep it fresh (live/patch.ts), so nothing is asked
- * again for its age; a platform that is away is asked again until it answers.
+ * Caches all answers of the server. Live frames keep them fresh (live/patch.ts), so an answer's age causes no read;
+ * calls to an unavailable platform are retried until it answers.
  */
 export const queryClient = new QueryClient({
   defaultOptions: {

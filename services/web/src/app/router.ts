@@ -9,7 +9,7 @@ import { modelsRoute } from "../pages/models/route.ts";
 import { trialRoute } from "../pages/trial/route.ts";
 import { PageError, PagePending, shellRoute } from "./shell-route.tsx";
 
-/** All pages: each is a folder of pages/ with its route, which loads the page itself when it is opened. */
+/** All pages. Each is a folder of pages/ with its route, which loads the page's code when it is opened. */
 const pages = [
   homeRoute,
   experimentsRoute,

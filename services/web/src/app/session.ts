@@ -1,4 +1,4 @@
-/** The session of this browser: how it begins, and that its end leads to the sign-in page and back. */
+/** The session of this browser: it begins with a sign-in, and its end leads to the sign-in page and back. */
 import { ApiError } from "@trainyard/client";
 import type { QueryClient } from "@tanstack/react-query";
 import { client } from "./client.ts";
@@ -19,9 +19,8 @@ export async function signOut(queries: QueryClient): Promise<void> {
 const codeInFragment = /^#code=([^&]+)$/;
 
 /**
- * Signs in with the code of a one-time link, `#code=…`, which leaves the address before anything else is done with it.
- * Returns the failure, for the sign-in page; null if there was no code, or it worked. What an earlier session has read
- * is forgotten.
+ * Signs in with the code of a one-time link, `#code=…`, and removes it from the address first. Returns the failure, for
+ * the sign-in page; null without a code and on success. The data of an earlier session is dropped.
  */
 export async function takeCode(queries: QueryClient): Promise<Error | null> {
   const code = codeInFragment.exec(location.hash)?.[1];
@@ -29,7 +28,7 @@ export async function takeCode(queries: QueryClient): Promise<Error | null> {
   history.replaceState(history.state, "", location.pathname + location.search);
   try {
     await signIn({ code: decodeURIComponent(code) });
-    // Open pages read again.
+    // Open pages read their data again.
     void queries.resetQueries();
     return null;
   } catch (error) {
@@ -40,7 +39,7 @@ export async function takeCode(queries: QueryClient): Promise<Error | null> {
 export const isSignedOut = (error: unknown): boolean =>
   error instanceof ApiError && error.problem.status === 401;
 
-/** Calls back whenever an answer, or the live stream, says that there is no session. */
+/** Calls back whenever an answer, or the live stream, reports that the session has ended. */
 export function onSignedOut(queries: QueryClient, signedOut: () => void): void {
   queries.getQueryCache().subscribe((event) => {
     if (event.type === "updated" && event.action.type === "error") {

@@ -1,6 +1,6 @@
 import { useEffect, useState } from "react";
 
-/** The value as it is once it has stayed the same for a while: for requests about what is being typed. */
+/** Returns the value once it has not changed for a while: for requests while a user types. */
 export function useSettled<Value>(value: Value, afterMs = 300): Value {
   const [settled, setSettled] = useState(value);
   useEffect(() => {

@@ -6,7 +6,7 @@ import { Page } from "./page.tsx";
 import { PathLink } from "./path-link.tsx";
 import { Shell } from "./shell.tsx";
 
-/** The frame around each page: rail, header, what is said when a page is missing or fails. */
+/** The frame around each page: rail, header, and messages for a missing or failed page. */
 export const shellRoute = createRootRoute({ component: Shell, notFoundComponent: NotFound });
 
 function NotFound(): JSX.Element {
@@ -20,7 +20,7 @@ function NotFound(): JSX.Element {
   );
 }
 
-/** Drawn in the place of a page that threw. */
+/** Rendered in the place of a page that threw. */
 export function PageError({ error, reset }: ErrorComponentProps): JSX.Element {
   return (
     <Page title="Error">
@@ -29,7 +29,7 @@ export function PageError({ error, reset }: ErrorComponentProps): JSX.Element {
   );
 }
 
-/** While the code of a page is loaded. */
+/** Rendered while the code of a page is loaded. */
 export function PagePending(): JSX.Element {
   return <div role="status" aria-label="The page is being loaded" />;
 }

@@ -129,7 +129,7 @@ function SignOutButton(): JSX.Element {
   const leave = (): void => {
     signOut(queries).then(() => history.push("/sign-in"), say.failed);
   };
-  // A link of somebody else signs in as that person: the page says whose session it is.
+  // A link made by someone else signs in as that person, so the page shows whose session it is.
   const { data } = useCall("getCurrentSession", {});
   const owner = data === undefined ? "" : ` ${data.owner}`;
   return <RailButton icon={LogOut} title={`Sign out${owner}`} onClick={leave} />;

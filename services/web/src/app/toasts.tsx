@@ -24,7 +24,7 @@ export type Say = {
 const shownMs = 6_000;
 const Context = createContext<Say>({ done: () => {}, failed: () => {} });
 
-/** Says the outcome of what the user has done. */
+/** Shows the outcome of a user's action. */
 export const useSay = (): Say => use(Context);
 
 export function Toasts({ children }: { readonly children: ReactNode }): JSX.Element {

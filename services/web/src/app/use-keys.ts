@@ -6,7 +6,7 @@ import { places } from "./places.ts";
 const jumps: Jumps = Object.fromEntries(places.map(({ key, to }) => [key, to]));
 const jumpMs = 1_200;
 
-/** Listens to the keys of the whole page. `open` is for what the frame itself shows. */
+/** Listens to the keys of the whole page. `open` is called for keys that open help or the palette. */
 export function useKeys(open: (what: "help" | "palette") => void): void {
   const { history } = useRouter();
   const jumpedAt = useRef(Number.NEGATIVE_INFINITY);
@@ -35,7 +35,7 @@ const isField = (target: EventTarget | null): boolean =>
   target instanceof HTMLElement &&
   (target.isContentEditable || target.matches("input, textarea, select, [role=menu] *"));
 
-/** `/` goes to the page's search field, j k and x to its list. */
+/** Moves the focus: `/` to the page's search field, j, k and x to its list. */
 function focusFor(
   kind: Extract<KeyMeaning["kind"], "search" | "list">,
   event: KeyboardEvent,

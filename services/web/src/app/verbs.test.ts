@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { latestOf, type Verb } from "./verbs.tsx";
 
-test("a line of the palette acts on the object that the page shows now", () => {
+test("a palette command acts on the object that the page currently shows", () => {
   const done: string[] = [];
   const verbsOf = (id: string): readonly Verb[] => [
     { title: "Pause", run: () => done.push(`pause ${id}`) },
@@ -14,7 +14,7 @@ test("a line of the palette acts on the object that the page shows now", () => {
   expect(done).toEqual(["pause 2", "kill 2"]);
 });
 
-test("a line of the palette does nothing once its verb is gone", () => {
+test("a palette command does nothing once its verb is gone", () => {
   const done: string[] = [];
   const [line] = latestOf([{ title: "Pause", run: () => done.push("pause") }], () => []);
   line?.run();

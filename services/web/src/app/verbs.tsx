@@ -11,7 +11,7 @@ import {
   useState,
 } from "react";
 
-/** Something that can be done on a page: a button of its header and a line of the palette. */
+/** An action on a page: a button of its header and a line of the palette. */
 export type Verb = {
   readonly title: string;
   readonly run: () => void;
@@ -41,7 +41,7 @@ export function VerbsProvider({ children }: { readonly children: ReactNode }): J
 
 export const usePageVerbs = (): readonly Verb[] => use(Context).verbs;
 
-/** The verbs as they are now, each of which does what the verb of its title does when it is run. */
+/** Returns the verbs such that running one runs the latest verb with its title. */
 export function latestOf(verbs: readonly Verb[], latest: () => readonly Verb[]): readonly Verb[] {
   return verbs.map((verb) => ({
     ...verb,
@@ -67,6 +67,6 @@ export function useOfferVerbs(verbs: readonly Verb[]): void {
       latestOf(verbs, () => latest.current),
     );
     return () => register(id, []);
-    // oxlint-disable-next-line react/exhaustive-deps — the lines are the titles; what they do is the latest drawing's
+    // oxlint-disable-next-line react/exhaustive-deps — the titles identify the lines, which run the verbs of the latest render
   }, [id, key]);
 }

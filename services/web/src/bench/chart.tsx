@@ -1,6 +1,6 @@
 /**
- * Our chart and a bare uPlot that draws the same buckets, lines and bands, of the same size on one page: for the
- * benchmark `chart_pan_vs_uplot`. `ours.show(x)` and `bare.show(x)` draw a range of x before they return.
+ * A Trainyard chart and a bare uPlot that draws the same buckets, lines and bands, of the same size on one page, for
+ * the benchmark `chart_pan_vs_uplot`. `ours.show(x)` and `bare.show(x)` draw a range of x before they return.
  */
 import { type JSX, useState } from "react";
 import { flushSync } from "react-dom";
@@ -28,7 +28,7 @@ declare global {
   }
 }
 
-/** A loss that falls, with ripples that differ by trial: every bucket has a band. */
+/** A falling loss, with ripples that differ by trial: every bucket has a band. */
 function seriesOf(trial: number): Series {
   const at = Array.from({ length: buckets }, (_, index) => index);
   const mean = at.map((index) => 1 / Math.sqrt(index + 1) + 0.05 * Math.sin(index * trial + trial));

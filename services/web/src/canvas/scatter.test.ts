@@ -4,7 +4,7 @@ import { scatterOf } from "./scatter.ts";
 
 const box = { width: 100, height: 50, margin: 10 };
 
-test("the least is at the left and the bottom, the greatest at the right and the top", () => {
+test("the smallest values are at the left and the bottom, the largest at the right and the top", () => {
   expect(
     scatterOf(
       [

@@ -1,4 +1,4 @@
-/** A small curve of one quantity over time: a line of means in a band from the least to the greatest. */
+/** The layout of a sparkline of one quantity over time: a line of means in a band from minimum to maximum. */
 
 export type SparkPoint = {
   readonly x: number;
@@ -8,19 +8,19 @@ export type SparkPoint = {
 };
 
 export type SparkLayout = {
-  /** Points of an SVG polyline. */
+  /** The points of an SVG polyline. */
   readonly line: string;
-  /** The d of an SVG path. */
+  /** The `d` attribute of an SVG path. */
   readonly band: string;
 };
 
-/** Points in the order of x; at most one column a pixel is drawn, and no extreme is lost. */
+/** Lays out points in the order of x. At most one column per pixel is drawn, and no extreme is lost. */
 export function sparkLayout(
   points: readonly SparkPoint[],
   size: { readonly width: number; readonly height: number },
 ): SparkLayout {
   const [only, second] = points;
-  // One moment is drawn from edge to edge: a point would not be seen.
+  // A single point is drawn as a line from edge to edge, since a dot would be invisible.
   const drawn =
     only !== undefined && second === undefined ? [only, { ...only, x: only.x + 1 }] : points;
   const columns = columnsOf(drawn, size.width);
@@ -29,7 +29,7 @@ export function sparkLayout(
   const low = columns.reduce((least, { min }) => Math.min(least, min), Number.POSITIVE_INFINITY);
   const high = columns.reduce((most, { max }) => Math.max(most, max), Number.NEGATIVE_INFINITY);
   const x = (at: number) => round(((at - first) / span) * size.width);
-  // A quantity that does not change is a line in the middle.
+  // A constant value is a line in the middle.
   const y = (value: number) =>
     round(high === low ? size.height / 2 : size.height * (1 - (value - low) / (high - low)));
   const upper = columns.map((column) => `${x(column.x)},${y(column.max)}`);

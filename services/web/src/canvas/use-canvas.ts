@@ -7,8 +7,8 @@ type Canvas = {
 };
 
 /**
- * A canvas that is sharp on every screen: `draw` gets a context whose unit is a CSS pixel, and is called after each
- * render. `onWidth` gets the width of the host, at first and when it changes.
+ * A canvas that is sharp on every screen. `draw` gets a context whose unit is a CSS pixel, after each render. `onWidth`
+ * gets the width of the host, at first and on each change.
  */
 export function useCanvas(
   { width, height }: { readonly width: number; readonly height: number },

@@ -16,7 +16,7 @@ export function BringBack({ experiment }: { readonly experiment: string }): JSX.
       aria-label={`Bring back experiment ${experiment}`}
       disabled={undelete.isPending}
       onClick={() =>
-        // A promise: callbacks of `mutate` are dropped once the row that this button is in has left the list.
+        // A promise is needed: callbacks of `mutate` are dropped once the row with this button has left the list.
         void undelete
           .mutateAsync({ request: { experiment } })
           .then(() => say.done(`Experiment ${experiment} is back.`), say.failed)

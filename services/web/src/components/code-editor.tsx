@@ -12,8 +12,8 @@ type Props = {
 };
 
 /**
- * An editor of YAML, which has the focus at first. It is large: load it with React's lazy. Tab leaves it, as it leaves
- * any field; Escape closes its own panels.
+ * A YAML editor, which is focused at first. It is large: load it with React's lazy. Tab leaves it like any field;
+ * Escape closes its own panels.
  */
 export function CodeEditor({ label, text, onChange }: Props): JSX.Element {
   const place = useRef<HTMLDivElement>(null);

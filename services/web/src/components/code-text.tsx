@@ -4,11 +4,11 @@ import styles from "./code-text.module.css";
 type CodeProps = {
   readonly label: string;
   readonly text: string;
-  /** Lines that step back, from 0. */
+  /** Numbers of faint lines, from 0. */
   readonly faint?: ReadonlySet<number>;
 };
 
-/** A text with numbered lines, which can be selected without the numbers. */
+/** A text with line numbers, which can be selected without the numbers. */
 export function CodeText(props: CodeProps): JSX.Element {
   const lines = props.text.replace(/\n$/, "").split("\n");
   return (
@@ -23,7 +23,7 @@ export function CodeText(props: CodeProps): JSX.Element {
 
 function withFaint(lines: readonly string[], faint: ReadonlySet<number>): readonly JSX.Element[] {
   return lines.map((line, at) => (
-    // The lines of a text have no other identity than their place.
+    // The lines of a text have no identity but their position.
     <span key={at} className={styles["line"]} data-kind={faint.has(at) ? "faint" : "same"}>
       {line}
       {"\n"}
@@ -31,14 +31,14 @@ function withFaint(lines: readonly string[], faint: ReadonlySet<number>): readon
   ));
 }
 
-/** A difference in unified form: what was removed and what was added has a sign and a colour. */
+/** A difference in unified form: removed and added lines have a sign and a colour. */
 export function DiffText(props: { readonly label: string; readonly text: string }): JSX.Element {
   const lines = props.text.replace(/\n$/, "").split("\n");
   return (
     <pre className={styles["text"]} aria-label={props.label} tabIndex={0}>
       <code>
         {lines.map((line, at) => (
-          // The lines of a text have no other identity than their place.
+          // The lines of a text have no identity but their position.
           <span key={at} className={styles["line"]} data-kind={kindOf(line)}>
             {line}
             {"\n"}

@@ -6,24 +6,24 @@ import styles from "./dialog.module.css";
 
 type Props = {
   readonly open: boolean;
-  /** Called when the user closes it: Esc, the cross, a click outside. */
+  /** Called when the user closes the dialog: by Esc, the cross, or a click outside. */
   readonly onClose: () => void;
   readonly title: string;
   /** A sentence under the title. */
   readonly description?: ReactNode;
   readonly children?: ReactNode;
-  /** Buttons at the bottom right, the one that does it last. */
+  /** Buttons at the bottom right, the main one last. */
   readonly actions?: ReactNode;
-  /** Called for Ctrl-Enter, or ⌘-Enter, anywhere in it. */
+  /** Called for Ctrl-Enter, or ⌘-Enter, anywhere in the dialog. */
   readonly onSubmit?: (() => void) | undefined;
   readonly wide?: boolean;
 };
 
-/** Parts of a dialog that use Escape themselves, as the editor does: the dialog stays open, with what was written. */
+/** Parts of a dialog that use Escape themselves, such as the editor: the dialog stays open, with its texts. */
 const hasOwnEscape = (target: EventTarget | null): boolean =>
   target instanceof Element && target.closest("[data-own-escape]") !== null;
 
-/** Says where the focus was before it came into the dialog; null where it came from a menu, which is gone by then. */
+/** Returns the element that was focused before the dialog; null if it was in a menu, which is gone by then. */
 const cameFrom = ({ currentTarget, target, relatedTarget }: FocusEvent): HTMLElement | null => {
   const isOutside = currentTarget.contains(target) && !currentTarget.contains(relatedTarget);
   const isPlace =
@@ -31,7 +31,7 @@ const cameFrom = ({ currentTarget, target, relatedTarget }: FocusEvent): HTMLEle
   return isOutside && isPlace ? relatedTarget : null;
 };
 
-/** A modal dialog: the focus stays in it and returns to where it was. */
+/** A modal dialog: the focus stays inside, and returns to its earlier place afterwards. */
 export function Dialog(props: Props): JSX.Element {
   const { open, onClose, title, description, children, actions, onSubmit, wide = false } = props;
   const before = useRef<HTMLElement>(null);

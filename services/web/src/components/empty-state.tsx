@@ -6,9 +6,9 @@ import styles from "./empty-state.module.css";
 type Props = {
   /** A sentence that names the missing objects. */
   readonly title: string;
-  /** Why, or what would be shown here. */
+  /** The reason, or what would be shown here. */
   readonly children?: ReactNode;
-  /** The command that fills it. */
+  /** The command that creates such an object. */
   readonly command?: string;
 };
 

@@ -5,9 +5,9 @@ import styles from "./error-note.module.css";
 import { shownError } from "./problem.ts";
 
 type Props = {
-  /** Anything that a call threw. */
+  /** The error that a call threw. */
   readonly error: unknown;
-  /** Offers to try again. */
+  /** Adds a button that retries. */
   readonly onRetry?: () => void;
 };
 

@@ -3,11 +3,11 @@ import styles from "./field.module.css";
 
 type Text = {
   readonly label: string;
-  /** Under the field: what it takes. */
+  /** Below the field: the expected input. */
   readonly hint?: ReactNode;
-  /** Under the field: what is wrong with it, and what to do. */
+  /** Below the field: the error and its remedy. */
   readonly error?: ReactNode;
-  /** The label is only read aloud: for fields in bars, whose placeholder says it. */
+  /** The label is only for screen readers: for fields in bars, which have a placeholder. */
   readonly labelHidden?: boolean;
 };
 
@@ -18,7 +18,7 @@ type Described = {
   readonly "aria-invalid": boolean;
 };
 
-/** A line of text with its label, its hint and its error. */
+/** A single-line text field with its label, hint and error. */
 export function Field(props: Text & ComponentPropsWithRef<"input">): JSX.Element {
   const { label, hint, error, labelHidden, ...rest } = props;
   return (
@@ -28,7 +28,7 @@ export function Field(props: Text & ComponentPropsWithRef<"input">): JSX.Element
   );
 }
 
-/** The same for text of several lines. */
+/** A multi-line text field with its label, hint and error. */
 export function TextArea(props: Text & ComponentPropsWithRef<"textarea">): JSX.Element {
   const { label, hint, error, labelHidden, ...rest } = props;
   return (
@@ -38,7 +38,7 @@ export function TextArea(props: Text & ComponentPropsWithRef<"textarea">): JSX.E
   );
 }
 
-/** The same for a choice of a few: children are `option` elements. */
+/** A selection with its label, hint and error; children are `option` elements. */
 export function Choice(props: Text & ComponentPropsWithRef<"select">): JSX.Element {
   const { label, hint, error, labelHidden, ...rest } = props;
   return (

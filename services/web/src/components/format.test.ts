@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { age, bytes, count, duration, number, percent, time } from "./format.ts";
 
-test("numbers have six significant digits, and a word for what is none", () => {
+test("numbers have six significant digits, and words for NaN and infinities", () => {
   expect([0.123456789, -1e-9, 1_234_567, 3].map(number)).toEqual([
     "0.123457",
     "-1e-9",
@@ -17,7 +17,7 @@ test("numbers have six significant digits, and a word for what is none", () => {
   expect(count(100_000)).toBe("100,000");
 });
 
-test("progress is 100 % only when all is done", () => {
+test("progress is 100 % only at the end", () => {
   expect([0, 0.29, 0.999, 1].map(percent)).toEqual(["0 %", "29 %", "99 %", "100 %"]);
 });
 
@@ -43,7 +43,7 @@ test("durations are in their two largest units", () => {
   expect(duration(3_601_000)).toBe("1h");
 });
 
-test("an age is in the largest unit, and a clock that is ahead says now", () => {
+test("an age is in the largest unit, and a time in the future is shown as now", () => {
   const nowMs = 1_000_000_000;
   const ages = [-5_000, 4_000, 59_000, 61_000, 7_200_000].map((ms) => age(nowMs - ms, nowMs));
   expect(ages).toEqual(["now", "now", "59s ago", "1m ago", "2h ago"]);

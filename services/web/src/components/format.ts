@@ -1,6 +1,6 @@
-/** Numbers, times and sizes as people read them: short, and the same everywhere. */
+/** Formats numbers, times and sizes for people: short, and the same everywhere. */
 
-/** Six significant digits: enough to compare, short enough for a table. Empty for nothing. */
+/** Formats a number with six significant digits: enough to compare, short enough for a table. Empty for undefined. */
 export function number(value: number | undefined): string {
   if (value === undefined) return "";
   if (Number.isNaN(value)) return "NaN";
@@ -8,12 +8,15 @@ export function number(value: number | undefined): string {
   return String(Number(value.toPrecision(6)));
 }
 
-/** 12,345. By hand: the first number that toLocaleString writes costs as much as the rows of a table. */
+/**
+ * Formats a whole number as 12,345. Written by hand: the first call of toLocaleString costs as much as the rows of a
+ * table.
+ */
 export function count(value: number): string {
   return String(Math.round(value)).replace(/\B(?=(?:\d{3})+$)/g, ",");
 }
 
-/** 0 to 1 as "37 %"; never 100 before all is done. */
+/** Formats a share from 0 to 1 as "37 %"; 100 % only for 1. */
 export function percent(share: number): string {
   const whole = Math.floor(share * 100 + 1e-9);
   return `${Math.min(100, Math.max(0, whole))} %`;
@@ -21,12 +24,12 @@ export function percent(share: number): string {
 
 const byteUnits = ["B", "KiB", "MiB", "GiB", "TiB", "PiB"] as const;
 
-/** 1536 is "1.5 KiB". */
+/** Formats 1536 as "1.5 KiB". */
 export function bytes(value: number | undefined): string {
   if (value === undefined) return "";
   let unit = 0;
   let rest = value;
-  // 1023.95 and more would be shown as 1024 of the smaller unit.
+  // A value of 1023.95 or more would be rounded to 1024 of the smaller unit.
   while (rest >= 1_023.95 && unit < byteUnits.length - 1) {
     rest /= 1_024;
     unit += 1;
@@ -42,7 +45,7 @@ const durationUnits = [
   ["s", 1],
 ] as const;
 
-/** Milliseconds as "1h 30m": the two largest units. Below ten seconds with a tenth. */
+/** Formats milliseconds as "1h 30m", in the two largest units; with tenths below ten seconds. */
 export function duration(ms: number): string {
   if (ms < 0) return "0s";
   if (ms < 9_950) return `${Number((ms / 1_000).toFixed(1))}s`;
@@ -58,7 +61,7 @@ export function duration(ms: number): string {
   return parts.join(" ");
 }
 
-/** How long ago, in the largest unit: "3m ago"; "now" below five seconds. */
+/** Formats an age in its largest unit, as "3m ago"; "now" below five seconds. */
 export function age(atMs: number, nowMs: number): string {
   const seconds = Math.floor((nowMs - atMs) / 1_000);
   if (seconds < 5) return "now";
@@ -66,7 +69,7 @@ export function age(atMs: number, nowMs: number): string {
   return `${Math.floor(seconds / size)}${unit} ago`;
 }
 
-/** "2026-11-23 14:05:59" in the reader's time zone. Empty for nothing. */
+/** Formats a time as "2026-11-23 14:05:59" in the reader's time zone. Empty for undefined. */
 export function time(ms: number | undefined): string {
   if (ms === undefined) return "";
   const at = new Date(ms);

@@ -9,7 +9,7 @@ type Props = {
   readonly children: ReactNode;
 };
 
-/** The details of the selected object, at the right of the page: a selection never leaves the page. */
+/** The details of the selected object, at the right of the page, so that a selection stays on the page. */
 export function Inspector({ title, onClose, children }: Props): JSX.Element {
   return (
     <aside className={styles["inspector"]} aria-label="Inspector">
@@ -26,7 +26,7 @@ export function Inspector({ title, onClose, children }: Props): JSX.Element {
   );
 }
 
-/** Long names of metrics and hyperparameters break after an underscore or a dot, not within a word. */
+/** Long names of metrics and hyperparameters break after an underscore or a dot, never within a word. */
 const breakable = (name: string): ReactNode =>
   name.split(/(?<=[_./])/).map((part, at) => (
     <Fragment key={at}>
@@ -37,7 +37,7 @@ const breakable = (name: string): ReactNode =>
 
 type Facts = readonly (readonly [name: string, value: ReactNode])[];
 
-/** Names and values, one a line; empty values are left out. */
+/** Names and values, one pair per line; empty values are left out. */
 export function FactList({ facts }: { readonly facts: Facts }): JSX.Element {
   const nothing: readonly ReactNode[] = ["", undefined, null, false];
   const shown = facts.filter(([, value]) => !nothing.includes(value));

@@ -1,11 +1,11 @@
 export type LabelChange = { readonly addLabels: string[]; readonly removeLabels: string[] };
 
-/** The labels of a text with commas between them, each once. */
+/** The labels of a text that separates them by commas, each once. */
 export function labelsOf(text: string): readonly string[] {
   return [...new Set(text.split(",").map((label) => label.trim()))].filter((label) => label !== "");
 }
 
-/** Labels can be edited as a text with commas between them unless one has a comma in it. */
+/** Labels can be edited as text, separated by commas, unless one contains a comma. */
 export const areText = (labels: readonly string[]): boolean =>
   !labels.some((label) => label.includes(","));
 

@@ -6,16 +6,16 @@ export type MenuItem = {
   readonly title: string;
   readonly onSelect: () => void;
   readonly icon?: ReactNode;
-  /** The key that does the same. */
+  /** The key with the same effect. */
   readonly keys?: string;
   readonly danger?: boolean;
   readonly disabled?: boolean;
-  /** An item that is a choice: whether it is the chosen one. */
+  /** For an item that is a choice: reports whether it is chosen. */
   readonly checked?: boolean;
 };
 
 type Props = {
-  /** The button that opens it. */
+  /** The button that opens the menu. */
   readonly trigger: ReactElement;
   /** Groups of items, with a line between them. */
   readonly groups: readonly (readonly MenuItem[])[];

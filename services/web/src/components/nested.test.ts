@@ -24,7 +24,7 @@ test("values are shown short: numbers with six digits, the rest as JSON", () => 
   ]);
 });
 
-test("pairs that are shown are flattened; there are none of no values", () => {
+test("shown pairs are flattened, and empty values have no pairs", () => {
   expect(shownPairs({ net: { dropout: 0.25 } })).toEqual([["net.dropout", "0.25"]]);
   expect(shownPairs(undefined)).toEqual([]);
 });

@@ -1,10 +1,13 @@
-/** Nested values, like hyperparameters, as pairs of a path and a value: { optimizer: { lr: 0.1 } } has optimizer.lr. */
+/**
+ * Flattens nested values, such as hyperparameters, to pairs of a path and a value: { optimizer: { lr: 0.1 } } has
+ * optimizer.lr.
+ */
 import { number } from "./format.ts";
 
-/** A list is one value. */
+/** A value of a pair; a list is one value. */
 export type NestedValue = string | number | boolean | null | readonly unknown[];
 
-/** The pairs in the order of the values. */
+/** Returns the pairs in the order of the values. */
 export function flattened(
   values: Readonly<Record<string, unknown>>,
   prefix = "",
@@ -18,14 +21,14 @@ export function flattened(
   });
 }
 
-/** The same with the values as people read them. */
+/** Returns the pairs with values formatted for people. */
 export function shownPairs(
   values: Readonly<Record<string, unknown>> | undefined,
 ): readonly (readonly [path: string, text: string])[] {
   return flattened(values ?? {}).map(([path, value]) => [path, shownValue(value)]);
 }
 
-/** A value as people read it; empty where there is none. */
+/** Formats a value for people; empty for undefined. */
 export function shownValue(value: NestedValue | undefined): string {
   if (typeof value === "number") return number(value);
   if (value === undefined || typeof value === "string") return value ?? "";

@@ -13,7 +13,7 @@ const Markdown = lazy(async () => ({
   default: (await import("./markdown/markdown.tsx")).Markdown,
 }));
 
-/** Notes in Markdown: drawn until they are edited, and drawn again for a preview. Empty ones are edited at once. */
+/** Notes in Markdown: rendered until they are edited, and for a preview. Empty notes are edited at once. */
 export function NotesField({ value, rows, onChange }: Props): JSX.Element {
   const [isWriting, setIsWriting] = useState(value.trim() === "");
   if (isWriting) {

@@ -1,6 +1,6 @@
 /**
- * The value of a name in a record from the server; undefined if it has none. Names are chosen by users:
- * `record.constructor` would be what every object inherits.
+ * Returns the value of a name in a record from the server, or undefined. Names are chosen by users:
+ * `record.constructor` would be an inherited property.
  */
 export function own<Value>(
   record: Readonly<Record<string, Value>> | undefined,

@@ -4,24 +4,24 @@ import styles from "./plain-table.module.css";
 export type PlainColumn<Row> = {
   readonly title: string;
   readonly cell: (row: Row) => ReactNode;
-  /** Numbers are at the right, in digits of one width. */
+  /** Numbers are right-aligned, in digits of equal width. */
   readonly numeric?: boolean;
 };
 
 type Props<Row> = {
-  /** Names the table; shown only where no heading does. */
+  /** The name of the table; visible only without a heading. */
   readonly caption: string;
   readonly captionShown?: boolean;
   readonly headHidden?: boolean;
-  /** The first heads each row. */
+  /** The columns; cells of the first are row headers. */
   readonly columns: readonly PlainColumn<Row>[];
   readonly rows: readonly Row[];
   readonly keyOf: (row: Row) => string | number;
-  /** The class of a region of its own that scrolls under the head. */
+  /** The class of a scrolling region below the table's head. */
   readonly scroll?: string | undefined;
 };
 
-/** A short table, all of it drawn; lists that grow are `Table`. */
+/** A short table that is rendered whole; long lists use `Table`. */
 export function PlainTable<Row>(props: Props<Row>): JSX.Element {
   const { caption, captionShown = false, headHidden = false, columns, rows, keyOf, scroll } = props;
   const table = (

@@ -3,13 +3,13 @@ import { ApiError, Unreachable } from "@trainyard/client";
 export type ShownError = {
   /** A sentence about the mistake. */
   readonly what: string;
-  /** The remedy; empty where the sentence has it. */
+  /** The remedy; empty if the sentence contains it. */
   readonly todo: string;
-  /** The place and the sentence of each fault, where a request has several. */
+  /** The place and the message of each error, for a request with several. */
   readonly parts: readonly { readonly path: string; readonly detail: string }[];
 };
 
-/** The advice for each code of a problem: the server's sentence says what is wrong, this what to do. */
+/** The advice for each code of a problem: the server's sentence has the problem, this table the remedy. */
 const todoOf: Readonly<Record<string, string>> = {
   unauthenticated: "Sign in again.",
   invalid_token: "Sign in again.",
@@ -18,7 +18,7 @@ const todoOf: Readonly<Record<string, string>> = {
   query_too_slow: "Add a condition that leaves fewer rows.",
 };
 
-/** Anything that was thrown, as a person should read it. */
+/** Formats anything that was thrown for a person. */
 export function shownError(error: unknown): ShownError {
   if (error instanceof ApiError) {
     const { detail, title, code, status, errors } = error.problem;
@@ -34,13 +34,13 @@ export function shownError(error: unknown): ShownError {
   return { what: sentence(said || "Something failed"), todo: "Load the page again.", parts: [] };
 }
 
-/** Begins with a capital and ends with a full stop. */
+/** Makes a sentence: a capital at the beginning and a full stop at the end. */
 function sentence(text: string): string {
   const begun = text.charAt(0).toUpperCase() + text.slice(1);
   return /[.!?:]$/.test(begun) ? begun : `${begun}.`;
 }
 
-/** Splits a text at a fault: the text before it, the word at its column, and the rest. */
+/** Splits a text at an error: the text before it, the word at its column, and the rest. */
 export function aroundFault(text: string, column: number): readonly [string, string, string] {
   const from = column - 1;
   const length = /^[^\s()]*/.exec(text.slice(from))?.[0].length ?? 0;
@@ -48,7 +48,7 @@ export function aroundFault(text: string, column: number): readonly [string, str
   return [text.slice(0, from), text.slice(from, until) || " ", text.slice(until)];
 }
 
-/** The column, from 1, and the sentence of a filter that the server refuses; null for any other error. */
+/** Returns the column, from 1, and the message of a refused filter; null for any other error. */
 export function filterFault(
   error: unknown,
 ): { readonly column: number; readonly detail: string } | null {

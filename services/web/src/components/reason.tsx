@@ -5,7 +5,7 @@ import { partsOf } from "./trial-links.ts";
 
 type Props = { readonly text: string; readonly experiment: string };
 
-/** Why an experiment is in its state; the trials that it names are links. */
+/** The reason for an experiment's state, with links to the trials it names. */
 export function Reason({ text, experiment }: Props): JSX.Element {
   return (
     <span className={styles["reason"]}>

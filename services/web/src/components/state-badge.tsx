@@ -29,11 +29,11 @@ const icons: Readonly<Record<Look, LucideIcon>> = {
 };
 
 type Props = {
-  /** From state.ts. */
+  /** A state of state.ts. */
   readonly state: ShownState;
   /** A trial's number of restarts, shown as ↻2 beside the word. */
   readonly restarts?: number;
-  /** Why it is so, for those who point at it. */
+  /** The reason for the state, as a tooltip. */
   readonly title?: string;
 };
 

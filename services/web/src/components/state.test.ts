@@ -15,7 +15,7 @@ const run = (state: string, whyEnded = "") => ({
 const trial = (state: string, reason: string, ...runs: ReturnType<typeof run>[]) =>
   trialState({ state, reason, runs });
 
-test("an experiment has the word of its state, and an unknown state its own name", () => {
+test("an experiment's state is shown as a word, and an unknown state by its name", () => {
   expect(experimentState({ state: "STOPPING_KILLED" })).toEqual({
     word: "killing",
     look: "stopping",
@@ -36,7 +36,7 @@ test("a trial that the search stopped is never shown as an error", () => {
   expect(trial("COMPLETED", "finished", run("ENDED", "finished")).look).toBe("completed");
 });
 
-test("a run that has ended says how, a checkpoint what may be done with it", () => {
+test("an ended run shows how it ended, and a checkpoint what may be done with it", () => {
   expect(runState(run("ENDED", "lost"))).toEqual({ word: "lost", look: "error" });
   expect(runState(run("QUEUED")).look).toBe("queued");
   expect(checkpointState({ state: "CONDEMNED" }).word).toBe("to be deleted");

@@ -57,7 +57,7 @@ const checkpointStates: Readonly<Record<string, ShownState>> = {
   DELETED: shown("deleted", "canceled"),
 };
 
-/** A state of a later version is shown by its own name. */
+/** A state of a later version is shown by its name. */
 const named = (table: Readonly<Record<string, ShownState>>, state: string): ShownState =>
   table[state] ?? shown(state.toLowerCase().replaceAll("_", " "), "queued");
 
@@ -72,9 +72,9 @@ export function runState({ state, whyEnded }: Pick<Plain<Run>, "state" | "whyEnd
 }
 
 /**
- * An active trial is as its latest run: without one it waits for its first, after one that failed for its next, and
- * after one that stopped the search has suspended it. A completed trial that did not finish was stopped early by the
- * search.
+ * An active trial has the state of its latest run. Without a run it waits for its first; after a failed run it waits
+ * for its next; after a run that the search stopped it is suspended. A completed trial that did not finish was stopped
+ * early by the search.
  */
 export function trialState({
   state,

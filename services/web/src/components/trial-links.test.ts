@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { partsOf } from "./trial-links.ts";
 
-test("a reason that names a trial of its experiment leads to it", () => {
+test("a trial of the experiment that a reason names is a link", () => {
   expect(partsOf("Trial 3.1: run 1: out of memory", "3")).toEqual([
     { text: "Trial 3.1", trial: "3.1" },
     { text: ": run 1: out of memory" },
@@ -13,7 +13,7 @@ test("a reason that names a trial of its experiment leads to it", () => {
   ]);
 });
 
-test("other numbers in a reason are no links", () => {
+test("other numbers in a reason are not links", () => {
   for (const text of ["", "trial 4.1 failed", "trial 3.1.2 of tensorflow", "loss 3.1", "trial 3"]) {
     expect(partsOf(text, "3").some(({ trial }) => trial !== undefined)).toBe(false);
   }

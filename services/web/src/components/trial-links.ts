@@ -1,7 +1,7 @@
-/** A sentence in which the numbers of trials of an experiment are links: "trial 3.1: run 1: out of memory". */
+/** A sentence in which the numbers of an experiment's trials are links: "trial 3.1: run 1: out of memory". */
 export type SentencePart = { readonly text: string; readonly trial?: string };
 
-/** The parts in their order; only trials of this experiment are named by `trial`. */
+/** Returns the parts in order; `trial` is set only for trials of this experiment. */
 export function partsOf(sentence: string, experiment: string): readonly SentencePart[] {
   const parts: SentencePart[] = [];
   let end = 0;

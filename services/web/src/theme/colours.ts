@@ -1,4 +1,4 @@
-/** The theme's colours for a canvas, which cannot read the tokens by itself. */
+/** The theme's colours for a canvas, which cannot read the CSS tokens. */
 import { useMemo, useSyncExternalStore } from "react";
 
 const tokens = [
@@ -17,7 +17,7 @@ const tokens = [
 ] as const;
 
 export type Colours = Readonly<Record<(typeof tokens)[number], string>> & {
-  /** The hues of trials by their number: the hue h is at h - 1. */
+  /** The hues of trials by their number: hue h is at h - 1. */
   readonly hues: readonly string[];
   readonly mono: string;
 };
@@ -39,7 +39,7 @@ function watchTheme(changed: () => void): () => void {
   return () => observer.disconnect();
 }
 
-/** The colours of the theme in use; others when it changes. */
+/** Returns the colours of the current theme; a change of the theme renders again. */
 export function useColours(): Colours {
   const theme = useSyncExternalStore(
     watchTheme,

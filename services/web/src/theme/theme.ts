@@ -1,4 +1,4 @@
-/** Dark, light or the system's: kept in the browser, applied to the document before the first paint. */
+/** The theme: dark, light or the system's. The choice is stored in the browser and applied before the first paint. */
 export type Theme = "light" | "dark" | "system";
 
 const key = "trainyard.theme";
@@ -14,7 +14,7 @@ export function chooseTheme(theme: Theme): void {
   apply();
 }
 
-/** Applies the choice, and applies it again whenever the system's changes. */
+/** Applies the choice, and again whenever the system's theme changes. */
 export function startTheme(): void {
   apply();
   dark.addEventListener("change", apply);

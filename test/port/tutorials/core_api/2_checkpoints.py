@@ -12,7 +12,7 @@ def save(x, done, trial_id, folder):
 
 def load(trial_id, folder):
     x, done, owner = (int(part) for part in (folder / "state").read_text().split(","))
-    # Of another trial's checkpoint only the weights count, not the number of steps.
+    # The weights of another trial's checkpoint count, but not its number of steps.
     return x, done if owner == trial_id else 0
 
 

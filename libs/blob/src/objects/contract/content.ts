@@ -71,7 +71,7 @@ export function contentContract(open: Open): void {
   });
 }
 
-/** These names are in the order of their UTF-8 bytes. */
+/** Names of objects, in the order of their UTF-8 bytes. */
 const names = [
   "#",
   "%41",

@@ -169,8 +169,8 @@ export class GcsSessions {
 }
 
 /**
- * Parses a stored session. A session with an unexpected address or form counts as over: whoever can write to the bucket
- * must not choose where the platform sends requests.
+ * Parses a stored session. A session with an unexpected address or form counts as over: a person who can write to the
+ * bucket must not choose where the platform sends requests.
  */
 function readSession(text: string, connection: GcsConnection): Omit<Session, "generation"> {
   const over = { address: "", bytes: -1, sha256: "" };

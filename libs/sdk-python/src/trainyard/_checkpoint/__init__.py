@@ -1,4 +1,4 @@
-"""``ctx.checkpoint``, and how what it stores reaches the platform: see _context.py."""
+"""``ctx.checkpoint``, and the delivery of its checkpoints to the platform: see _context.py."""
 
 from ._background import StoredCheckpoint
 from ._context import CheckpointContext, DownloadMode, background_of, stores_by_host

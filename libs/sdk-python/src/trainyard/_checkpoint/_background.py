@@ -1,8 +1,7 @@
-"""Stores checkpoints in a thread, one after the other in the order in which they were asked for, while
-the training continues.
+"""Stores checkpoints in a thread, in the order of the calls, while the training continues.
 
-An error is raised once: by ``wait`` of its handle, or by whatever the script does with checkpoints next,
-or at the end of the run, which waits for all of them.
+An error of a checkpoint is raised once: by ``wait`` of its handle, by the script's next checkpoint call, or at the
+end of the run. The end of the run waits for all checkpoints.
 """
 
 from __future__ import annotations
@@ -26,18 +25,18 @@ class _Job:
         self.error: BaseException | None = None
 
     def run(self) -> None:
-        """Does it, in the thread."""
+        """Stores the checkpoint, in the background thread, and keeps any error for ``check``."""
         work, self.work = self.work, None
         if work is None:
             return
         try:
             work()
-        # Any error is the script's to see.
+        # Any error, also KeyboardInterrupt, is raised later in the script's thread.
         except BaseException as error:
             self.error = error
 
     def check(self) -> None:
-        """Raises what storing raised, once."""
+        """Raises the error of the background work, the first time that it is called."""
         error, self.error = self.error, None
         if error is not None:
             raise error
@@ -48,16 +47,16 @@ class StoredCheckpoint:
 
     def __init__(self, job: _Job, changed: threading.Condition) -> None:
         self.uuid = job.uuid
-        """Its UUID. It can be restored once it is stored."""
+        """The checkpoint's UUID. The checkpoint can be restored once it is stored."""
         self._job = job
         self._changed = changed
 
     def done(self) -> bool:
-        """Whether it is stored, or has failed."""
+        """Whether the checkpoint is stored, or has failed."""
         return self._job.is_done
 
     def wait(self, timeout_s: float | None = None) -> bool:
-        """Waits until it is stored; False when that takes longer. Raises what storing raised."""
+        """Waits until the checkpoint is stored. Returns False on timeout. Raises the error of a failed store."""
         with self._changed:
             self._changed.wait_for(self.done, timeout_s)
             self._job.check()
@@ -65,27 +64,29 @@ class StoredCheckpoint:
 
 
 class Background:
-    """The thread and its queue."""
+    """The background thread and its queue of checkpoints."""
 
     def __init__(self) -> None:
         self._changed = threading.Condition()
         self._waiting: collections.deque[_Job] = collections.deque()
         self._failed: collections.deque[_Job] = collections.deque()
         self._thread: threading.Thread | None = None
-        # The ranks' threads agree on their own connections, at their own moments.
+        # The ranks' background threads use connections separate from those of the training threads.
         self._branch: Group | None = None
 
     def branch_of(self, distributed: DistributedContext) -> Group:
-        """The connections of the ranks' threads; every rank calls it at the same point."""
+        """Returns the connections between the ranks' background threads. Every rank must call this at the same
+        point.
+        """
         if self._branch is None:
             self._branch = group_of(distributed).branch()
         return self._branch
 
     def submit(self, uuid: str, work: Callable[[], None]) -> StoredCheckpoint:
-        """Does the work after all that was submitted before."""
+        """Queues the work behind all earlier work."""
         job = _Job(uuid, work)
         with self._changed:
-            # Each holds a copy of the model: two are enough to keep the storage busy.
+            # Each queued job holds a copy of the model: two are enough to keep the storage busy.
             self._changed.wait_for(lambda: len(self._waiting) < 2)
             self._waiting.append(job)
             if self._thread is None:
@@ -96,14 +97,14 @@ class Background:
         return StoredCheckpoint(job, self._changed)
 
     def check(self) -> None:
-        """Raises the first error that nobody has seen."""
+        """Raises the first background error that was not raised before."""
         with self._changed:
             while self._failed:
                 self._failed.popleft().check()
 
     def drain(self, timeout_s: float | None = None) -> bool:
-        """Waits for all; False when that takes longer. Raises the first error that nobody has seen."""
-        # The work itself uses checkpoints: it does not wait for itself.
+        """Waits for all queued work. Returns False on timeout. Raises the first error that was not raised before."""
+        # The work itself calls checkpoint methods: the background thread must not wait for itself.
         if threading.current_thread() is self._thread:
             return True
         with self._changed:
@@ -117,7 +118,7 @@ class Background:
                 while not self._waiting:
                     self._changed.wait()
                 job = self._waiting[0]
-            # It lets go of its work, which may hold a copy of the whole model.
+            # The job drops its reference to the work, which may hold a copy of the whole model.
             job.run()
             with self._changed:
                 job.is_done = True
@@ -127,6 +128,6 @@ class Background:
                 self._changed.notify_all()
 
     def close(self) -> None:
-        """Leaves the other ranks' threads."""
+        """Closes the connections to the other ranks' background threads."""
         if self._branch is not None:
             self._branch.close()

@@ -1,10 +1,9 @@
 """``ctx.checkpoint``: folders that the trial can continue from.
 
-Storing is declare, write, complete. The files are written straight into the checkpoint's folder, on
-the storage itself, so nothing has to be copied twice or moved; the folder counts as a checkpoint only
-once the platform has completed it, for which it compares every file with the manifest that is made
-here after the last write. An interruption before that leaves a folder that is never restored
-from, and that the platform or the agent clears.
+Storing has three steps: declare, write, complete. The files are written directly into the checkpoint's folder on
+the storage, so no file is copied or moved. The folder is a checkpoint only after the platform has completed it:
+the platform compares every file with the manifest that this process makes after the last write. An interruption
+leaves an incomplete folder, which is never restored and which the platform or the agent removes.
 """
 
 from __future__ import annotations
@@ -31,18 +30,16 @@ Method = TypeVar("Method", bound=Callable[..., Any])
 
 
 class DownloadMode(enum.Enum):
-    """The readers of a checkpoint, where several processes train together."""
+    """Selects the processes that read a checkpoint from its store in distributed training."""
 
     LocalWorkersShareDownload = "LOCAL_WORKERS_SHARE_DOWNLOAD"
-    """Every rank makes the call; the first process of each host reads for all of that host. The
-    default.
-    """
+    """The default: every rank makes the call, and the first process of each host reads for its host."""
     NoSharedDownload = "NO_SHARED_DOWNLOAD"
     """Each process that makes the call reads for itself."""
 
 
 def _takes_storage_id(method: Method) -> Method:
-    """Lets a method take its ``uuid`` as ``storage_id`` too, which Determined calls it."""
+    """Lets a method accept ``storage_id``, Determined's name for ``uuid``."""
 
     @functools.wraps(method)
     def named(*arguments: Any, **more: Any) -> Any:
@@ -58,14 +55,14 @@ def _takes_storage_id(method: Method) -> Method:
 class CheckpointContext:
     """Stores and restores checkpoints.
 
-    Storing waits at most two seconds for the platform, and not at all once that is known to be away:
-    a checkpoint that is on the storage and in the run's spool is completed later. Reading waits for
-    as long as it takes. The calls raise CheckpointError when it refuses for good (RunSupersededError
-    when a later run of the trial has begun), ValueError or TypeError for arguments that cannot be
-    stored, and OSError when the storage itself fails.
+    Storing waits at most two seconds for the platform, and not at all while the platform is known to be
+    unavailable: the checkpoint is in the run's spool and is completed later. Reading waits without a limit. The
+    calls raise CheckpointError when the platform refuses a checkpoint permanently, as RunSupersededError when a
+    later run of the trial has begun. They raise ValueError or TypeError for arguments that cannot be stored, and
+    OSError when the storage fails.
 
-    In distributed training the chief stores; or every rank makes the call with ``shard=True``, each with
-    files of its own, and one checkpoint holds them all. What fails on one rank is raised on all.
+    In distributed training only the chief stores, or every rank makes the call with ``shard=True`` and adds its
+    files to one checkpoint. An error on one rank is raised on all ranks.
     """
 
     def __init__(
@@ -85,9 +82,9 @@ class CheckpointContext:
     ) -> str:
         """Stores a copy of a folder's files and returns the checkpoint's UUID.
 
-        ``metadata`` needs ``steps_completed``. ``selector`` is asked with each relative path and
-        says whether to store it. Links are followed; empty folders and file modes are not kept.
-        With ``shard=True`` a rank that has no files gives None for its folder.
+        ``metadata`` needs ``steps_completed``. ``selector`` is called with each relative path and returns whether
+        to store the file. Links are followed; empty folders and file modes are not kept. With ``shard=True`` a
+        rank without files passes None as its folder.
         """
         source = None if ckpt_dir is None else Path(ckpt_dir)
         if (source is None and not shard) or (source is not None and not source.is_dir()):
@@ -104,13 +101,11 @@ class CheckpointContext:
         """Yields an empty folder to write the files to, and the UUID; leaving the block stores the
         checkpoint.
 
-        ``metadata`` needs ``steps_completed``. An exception in the block removes the folder again
-        and continues. Close the files before leaving the block: the checkpoint is what the disk holds
-        then.
+        ``metadata`` needs ``steps_completed``. An exception in the block removes the folder and propagates. Close
+        the files before leaving the block: the checkpoint contains only data that is on disk by then.
 
-        With ``shard=True`` every rank makes the call, in the same order, and gets a folder of its own;
-        the checkpoint has the files of all, and the metadata of all. A name that two ranks use is an
-        error.
+        With ``shard=True`` every rank makes the call, in the same order, and gets a separate folder; the
+        checkpoint has the files and the metadata of all ranks. Two ranks must not use the same file name.
         """
         self._check_may_store("store_path", shard)
         self._background.drain()
@@ -127,11 +122,11 @@ class CheckpointContext:
     ) -> StoredCheckpoint:
         """Stores a checkpoint in a thread, while the training continues, and returns its handle.
 
-        ``write`` is called there with an empty folder: give it what the training does not change
-        meanwhile, a copy of the model. Checkpoints are stored in the order of the calls; a call waits
-        while two others are under way. An error is raised by the handle's ``wait``, else by the next
-        call that concerns checkpoints, else at the end of the context, which waits for all of them.
-        ``shard=True`` is as with ``store_path``.
+        The thread calls ``write`` with an empty folder. The training must not change the data that ``write`` uses:
+        pass it a copy of the model. Checkpoints are stored in the order of the calls; a call waits while two
+        earlier checkpoints are being stored. An error is raised by the handle's ``wait``, by the next checkpoint
+        call, or at the end of the context, whichever comes first. The end of the context waits for all
+        checkpoints. ``shard=True`` is as with ``store_path``.
         """
         self._check_may_store("store_in_background", shard)
         self._background.check()
@@ -157,10 +152,10 @@ class CheckpointContext:
         *,
         selector: Selector | None = None,
     ) -> None:
-        """Copies a complete checkpoint's files into a folder, each compared with its SHA-256.
+        """Copies a complete checkpoint's files into a folder and verifies the SHA-256 of each.
 
-        In distributed training every rank makes the call, with the same folder on each host, which the
-        host's first process fills; or see DownloadMode.
+        In distributed training every rank makes the call, with the same folder on each host, and the host's first
+        process fills the folder. DownloadMode can change this.
         """
 
         def copy() -> None:
@@ -181,12 +176,11 @@ class CheckpointContext:
         compare: bool = False,
         selector: Selector | None = None,
     ) -> Iterator[Path]:
-        """Yields the folder of a complete checkpoint, to read from: it is the stored one, not a
-        copy.
+        """Yields the stored folder of a complete checkpoint, not a copy: only read from it.
 
-        Each file is there in its size; with ``compare`` its content is compared too, with its SHA-256.
-        In distributed training every rank makes the call; or see DownloadMode. ``selector``, which
-        scripts for Determined give, changes nothing: the folder has all files.
+        The existence and size of each file are checked, with ``compare`` also its SHA-256. In distributed training
+        every rank makes the call, unless DownloadMode says otherwise. ``selector`` exists for scripts of
+        Determined and is ignored: the folder has all files.
         """
 
         def look() -> Path:
@@ -200,7 +194,7 @@ class CheckpointContext:
 
     @_takes_storage_id
     def get_metadata(self, uuid: str) -> dict[str, Any]:
-        """The metadata that a complete checkpoint was stored with."""
+        """The metadata of a complete checkpoint."""
         self._background.drain()
         return self._store.plan(_check_uuid(uuid)).metadata
 
@@ -253,7 +247,9 @@ class CheckpointContext:
         return plan
 
     def _once_a_host(self, uuid: str, mode: DownloadMode, read: Callable[[], Any]) -> Any:
-        """The result of a read, on every process of a host, or its error."""
+        """Reads in one process of each host, and returns the result or raises the error in all processes of the
+        host.
+        """
         self._background.drain()
         _check_uuid(uuid)
         if not isinstance(mode, DownloadMode):
@@ -275,12 +271,12 @@ class CheckpointContext:
 
 
 def stores_by_host(checkpoints: CheckpointContext) -> bool:
-    """Whether the hosts of a run share no folder for a checkpoint: each stores its own files."""
+    """Whether each host stores the files of its ranks, because the hosts share no checkpoint folder."""
     return checkpoints._is_by_host()  # noqa: SLF001 — the only way to it
 
 
 def background_of(checkpoints: CheckpointContext) -> Background:
-    """Acts of the end of a run on the checkpoints that are being stored."""
+    """The queue of checkpoints that are being stored, for the end of the run."""
     return checkpoints._background  # noqa: SLF001 — the only way to it
 
 
@@ -292,7 +288,7 @@ def _fill(
 
 
 def _new_uuid() -> str:
-    # Loaded here, as in _storage.
+    # A local import: `import trainyard` must stay fast.
     from uuid import uuid4
 
     return str(uuid4())
@@ -300,12 +296,12 @@ def _new_uuid() -> str:
 
 def _check_uuid(uuid: object) -> str:
     if not isinstance(uuid, str) or not uuid:
-        raise TypeError(f"a checkpoint is named by its UUID as a string, not {uuid!r}")
+        raise TypeError(f"uuid must be the UUID of a checkpoint as a string, not {uuid!r}")
     return uuid
 
 
 def _make_folder(path: Path) -> bool:
-    """Makes the checkpoint's folder, and says whether all that will be in it is this call's."""
+    """Creates the checkpoint's folder. Returns whether it was empty, so that this call may remove it on failure."""
     try:
         os.makedirs(path)
         return True

@@ -1,7 +1,7 @@
 """Reads checkpoints from an object store into a folder of the run, once for all processes of a host.
 
-A file is compared with its manifest as it is written, and a folder counts as read only when it was renamed into its
-place, so that a crash leaves nothing that looks whole.
+Each file is compared with its manifest entry while it is written. The folder gets its final name only after all
+files are read, so that a crash leaves no incomplete checkpoint.
 """
 
 from __future__ import annotations
@@ -28,11 +28,11 @@ from ..errors import CheckpointError
 from ._transfer import Planned, StoreConnections, TransferError, WrongContentError
 
 PlanFiles = Callable[[list[str]], dict[str, Planned]]
-"""Returns the request for each of some paths of the checkpoint."""
+"""Returns the download request of each given path of the checkpoint."""
 
 
 def fetch(uuid: str, manifest: list[FileEntry], target: Path, plan: PlanFiles) -> Path:
-    """The checkpoint's files below ``target``, read from its store unless they are there. Raises CheckpointError."""
+    """Returns the folder of the checkpoint below ``target``, downloading it if missing. Raises CheckpointError."""
     folder = target / uuid
     if folder.is_dir():
         return folder
@@ -50,7 +50,7 @@ def fetch(uuid: str, manifest: list[FileEntry], target: Path, plan: PlanFiles) -
         raise
     finally:
         fetching.close()
-    # Another process of this host may have been faster; its files are the same.
+    # Another process of this host may have created the folder first; its files are the same.
     with contextlib.suppress(OSError):
         os.replace(beside, folder)
     if beside.exists():
@@ -76,7 +76,7 @@ class _Fetch:
         self._store.close()
 
     def page(self, entries: list[FileEntry], lanes: ThreadPoolExecutor) -> None:
-        """Reads these files, again and again until each is there."""
+        """Downloads these files, with retries until each is complete."""
         left = entries
         while left:
             requests = self._plan([entry.path for entry in left])
@@ -91,7 +91,7 @@ class _Fetch:
             time.sleep(self._backoff.next_s())
 
     def _one(self, entry: FileEntry, request: Planned | None) -> str | None:
-        """Why the file has to be read again; None when it was read."""
+        """Downloads one file. Returns the reason for a retry, or None on success."""
         if request is None:
             return f"the platform planned no download of {entry.path}"
         target = self._folder / inside(self._uuid, entry.path)

@@ -1,4 +1,6 @@
-"""SHA-256 in a thread of its own, for large files: hashing takes as long as moving, and both can be done at once."""
+"""Computes SHA-256 in a separate thread, for large files: hashing takes as long as moving the bytes, and the two
+overlap.
+"""
 
 from __future__ import annotations
 
@@ -10,13 +12,12 @@ from .._limits import HASH_LANE_BYTES_MIN, HASH_LANE_PIECES
 
 
 class HashLane:
-    """The SHA-256 of pieces that are given in order. A context manager, whose end ends the thread.
-
-    A file of which little is expected is hashed by the caller's own thread.
+    """Computes the SHA-256 of pieces in order. Leaving its ``with`` block ends the thread. Small files are hashed
+    in the caller's thread.
     """
 
     def __init__(self, expected_bytes: int) -> None:
-        # Loaded here, as in _storage.
+        # A local import: `import trainyard` must stay fast.
         import hashlib
 
         self._sha256 = hashlib.sha256()
@@ -40,14 +41,14 @@ class HashLane:
         self._end()
 
     def update(self, piece: bytes) -> None:
-        """Takes the next piece."""
+        """Adds the next piece to the digest."""
         if self._thread is None:
             self._sha256.update(piece)
         else:
             self._pieces.put(piece)
 
     def hexdigest(self) -> str:
-        """Ends the lane and returns the digest of all pieces."""
+        """Ends the thread and returns the digest of all pieces."""
         self._end()
         return self._sha256.hexdigest()
 

@@ -1,6 +1,6 @@
-"""How a file is cut into parts for an object store, and the digests that the store compares.
+"""Splits a file into parts for an object store, and computes the digests that the store verifies.
 
-The size of a part is the platform's too (libs/blob, ``partBytes``).
+The part size must equal the platform's (libs/blob, ``partBytes``).
 """
 
 from __future__ import annotations
@@ -14,16 +14,16 @@ from ._hash_lane import HashLane
 
 
 class Digested(NamedTuple):
-    """A file of a manifest with what an object store compares."""
+    """A file of a manifest with the digests that an object store verifies."""
 
     entry: FileEntry
-    # SHA-256, hex, of each part; empty for a file of one part, which has that of the entry.
+    # SHA-256 of each part in hex; empty for a file of one part, whose digest is the entry's.
     parts: list[str]
-    # Base64; empty where the store does not compare it.
+    # MD5 in Base64; empty for a store that does not verify it.
     md5: str
 
     def message(self) -> dict[str, Any]:
-        """The entry as proto JSON."""
+        """The manifest entry as proto JSON."""
         message: dict[str, Any] = self.entry.message()
         if self.md5:
             message["md5"] = self.md5
@@ -33,10 +33,11 @@ class Digested(NamedTuple):
 def digest(
     folder: Path, entry: FileEntry, moved: Callable[[int], None], wants_md5: bool = True
 ) -> Digested:
-    """Reads a sealed file once, and gives ``moved`` the bytes of each piece. Raises ChangedFileError where it is not
-    the file of the manifest. The MD5 takes longer than all else, and is for stores that compare it.
+    """Reads a sealed file once, and calls ``moved`` with the byte count of each piece. Raises ChangedFileError if
+    the file differs from its manifest entry. ``wants_md5``: computing the MD5 is slow and only needed for stores
+    that verify it.
     """
-    # One byte more than it should have, to see whether it has that.
+    # One byte more than the expected size is read, to detect a longer file.
     found = _read(folder, entry.path, entry.bytes, 1, moved, wants_md5)
     if found.entry != entry:
         raise ChangedFileError(f"{folder / entry.path} has changed since the checkpoint was stored")
@@ -46,7 +47,7 @@ def digest(
 def snapshot(
     folder: Path, path: str, moved: Callable[[int], None], wants_md5: bool = True
 ) -> Digested:
-    """Reads a file that may be growing, as long as it is now."""
+    """Reads a file that may be growing, up to its size at the time of the call."""
     return _read(folder, path, (folder / path).stat().st_size, 0, moved, wants_md5)
 
 
@@ -75,7 +76,7 @@ def _read(
     parts: list[str] = []
     with open(folder / path, "rb") as file, HashLane(expected) as whole:
         while True:
-            # A piece ends where its part does.
+            # A piece never crosses the end of its part.
             most = min(COPY_BYTES, part_bytes - size % part_bytes, expected + beyond - size)
             piece = file.read(most)
             if not piece:
@@ -96,4 +97,4 @@ def _read(
 
 
 class ChangedFileError(Exception):
-    """A sealed file is not what its manifest says."""
+    """A sealed file differs from its manifest entry."""

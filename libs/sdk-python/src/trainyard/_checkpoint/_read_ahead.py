@@ -1,7 +1,7 @@
-"""Has the platform read the large files of a checkpoint while this process hashes them and makes them durable.
+"""Has the platform read the large files of a checkpoint while this process hashes them and writes them to disk.
 
-Both sides hash every byte, and each takes as long as the other: so they do it at the same time. Nothing depends on it:
-without an answer the platform reads the files when the checkpoint is completed.
+The platform and this process each hash every byte in about the same time: doing it at once halves the wait. The
+request is optional: if it fails, the platform reads the files when the checkpoint is completed.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from .._storage import files_of
 
 
 def worth_reading(folder: Path) -> list[str]:
-    """The largest files of a folder, the largest first, as relative paths; none where reading them takes no time."""
+    """Returns the relative paths of the largest files of a folder, largest first; none if the folder is small."""
     sizes = {path: os.stat(folder / path).st_size for path in files_of(folder)}
     large = [path for path, size in sizes.items() if size >= HASH_LANE_BYTES_MIN]
     if sum(sizes[path] for path in large) < READ_AHEAD_BYTES_MIN:
@@ -32,7 +32,7 @@ def worth_reading(folder: Path) -> list[str]:
 
 
 def ask(url: str, token: str, path: str, files: list[str]) -> None:
-    """Posts the names of files in a thread of its own, which the caller does not wait for."""
+    """Posts file names in a separate thread, without waiting for it."""
 
     def post() -> None:
         connection = HttpConnection(url, token, READ_AHEAD_TIMEOUT_S)

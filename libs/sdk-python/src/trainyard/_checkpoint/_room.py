@@ -1,4 +1,4 @@
-"""Room on this host's disk for checkpoints that are sealed and not yet in their object store."""
+"""Tracks the disk space of checkpoints that are sealed and not yet in their object store."""
 
 from __future__ import annotations
 
@@ -13,30 +13,30 @@ def free_bytes(folder: Path) -> int:
 
 
 class Room:
-    """Counts the sealed bytes of one process. ``share`` is that of the free disk which they may take, 0 to 1."""
+    """Counts the sealed bytes of one process. They may use the part ``share``, 0 to 1, of the free disk."""
 
     def __init__(self, share: float) -> None:
         self.share = share
         self._sealed: dict[str, int] = {}
-        # The next checkpoint is as large as the largest so far: before it is written nobody knows better.
+        # The largest checkpoint so far is the estimate for the size of the next one.
         self._largest = 0
 
     @property
     def sealed(self) -> int:
-        """The bytes that are sealed."""
+        """The number of sealed bytes."""
         return sum(self._sealed.values())
 
     def add(self, uuid: str, count: int) -> None:
-        """A checkpoint of so many bytes was sealed."""
+        """Adds a sealed checkpoint of ``count`` bytes."""
         self._sealed[uuid] = count
         self._largest = max(self._largest, count)
 
     def remove(self, uuid: str) -> None:
-        """Its files are gone."""
+        """Subtracts a checkpoint whose files were deleted."""
         self._sealed.pop(uuid, None)
 
     def is_short(self, folder: Path) -> bool:
-        """Whether one more checkpoint would take more than the share of the disk."""
+        """Whether one more checkpoint would exceed the share of the disk."""
         if not self._sealed:
             return False
         room = self.share * (free_bytes(folder) + self.sealed)

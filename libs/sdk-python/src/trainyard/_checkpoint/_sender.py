@@ -1,11 +1,11 @@
 """Has the platform declare and complete checkpoints, in a background thread, in the order in which
 they were stored.
 
-States of the thread: not started (there was no checkpoint yet), idle, asking, waiting to try again. A
-checkpoint is pending until the platform has completed or refused it; the caller of the save waits for that
-a short time, and not at all once the platform is known to be away. One that stays undecided for a reason
-of its own, as a folder that cannot be read, lets the others pass after a while. What is pending when the
-process ends stays in the spool, and the agent continues with it.
+States of the thread: not started (no checkpoint yet), idle, asking, waiting to retry. A checkpoint is pending
+until the platform has completed or refused it. The caller waits for this decision up to two seconds, and not at
+all while the platform is known to be unavailable. A checkpoint that stays undecided for a reason of its own, like
+an unreadable folder, moves behind the others after a while. A checkpoint that is pending when the process ends
+stays in the spool, and the agent delivers it.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ from ._uploads import Uploads
 
 
 class Undecided(NamedTuple):
-    """The platform has not decided; ask again. ``own``: the next checkpoint may fare better."""
+    """The platform has not decided on a checkpoint; ask again. ``own``: the cause may affect this checkpoint only."""
 
     reply: Reply | None
     why: str
@@ -66,7 +66,7 @@ class CheckpointSender:
     ) -> None:
         self._spool = spool
         self.root = root
-        # Whether the root is a folder of this host, whose checkpoints go from there to an object store.
+        # Whether the root is a local folder, from which checkpoints are uploaded to an object store.
         self.uploads = uploads
         self._disk_share = disk_share
         self._run_id = run
@@ -80,9 +80,9 @@ class CheckpointSender:
         # Guards the fields below, and is notified whenever one of them changes.
         self._changed = threading.Condition()
         self._pending: dict[str, Record] = {}
-        # A caller waits for the decision on these; a refusal of any other is logged.
+        # A caller waits for the decision on these checkpoints; a refusal of any other is logged.
         self._awaited: set[str] = set()
-        # The sealed folders of these may have readers.
+        # The sealed folders of these checkpoints may have readers.
         self._read: set[str] = set()
         self._refusals: dict[str, CheckpointError] = {}
         self._away_since: float | None = None
@@ -106,11 +106,11 @@ class CheckpointSender:
             raise RuntimeError("the context is closed: store inside `with trainyard.init()`")
 
     def wait_for_room(self, uuid: str) -> None:
-        """Waits for earlier uploads while they and one more would take more than their share of the disk."""
+        """Waits for earlier uploads while all sealed checkpoints and one more would exceed their share of the disk."""
         self.check_open()
         notice_at = time.monotonic()
         with self._changed:
-            # A thread that has ended frees nothing: the agent delivers.
+            # If the thread has ended, waiting frees no space: the agent delivers its checkpoints.
             while (
                 self._pending
                 and self._thread is not None
@@ -127,13 +127,13 @@ class CheckpointSender:
                 self._changed.wait(DISK_LOOK_S)
 
     def submit(self, record: Record) -> None:
-        """Delivers a checkpoint whose folder is whole, as soon as that can be."""
+        """Queues a complete checkpoint for delivery."""
         self.check_open()
-        # Before it is pending: what is in the spool survives this process.
+        # The record is in the spool before it is pending, so that it survives this process.
         self._spool.seal(record)
         with self._changed:
             self._pending[record.uuid] = record
-            # An upload may take long: only a store that needs its disk space waits for it.
+            # An upload may take long: callers wait for it only if the disk is short of space.
             if self.uploads:
                 self._room.add(record.uuid, sum(entry.bytes for entry in record.manifest))
             else:
@@ -146,15 +146,16 @@ class CheckpointSender:
             self._changed.notify_all()
 
     def wait(self, uuid: str) -> None:
-        """Waits a short time for the platform's decision. Raises CheckpointError when that is a
-        refusal; without one the training continues.
+        """Waits up to two seconds for the platform's decision. Raises CheckpointError if the platform refused the
+        checkpoint; without a decision the training continues.
         """
         deadline = time.monotonic() + CHECKPOINT_WAIT_S
         with self._changed:
             while uuid in self._pending and not self._is_away():
                 left_s = deadline - time.monotonic()
                 if left_s <= 0:
-                    # Also when a request hangs: the next checkpoint does not wait for the same.
+                    # The platform is unavailable, even if a request merely hangs: the next checkpoint does not
+                    # wait for it.
                     self._away_since = deadline - CHECKPOINT_WAIT_S
                     break
                 self._changed.wait(min(left_s, self._until_away_s()))
@@ -166,7 +167,7 @@ class CheckpointSender:
             raise refusal
 
     def pending(self, uuid: str) -> Record | None:
-        """A checkpoint of this process that the platform has not decided on, to read: its folder stays."""
+        """The record of a checkpoint that the platform has not decided on, for reading: its folder is kept."""
         if self._pid != os.getpid():
             return None
         with self._changed:
@@ -176,7 +177,7 @@ class CheckpointSender:
             return record
 
     def close(self, timeout_s: float) -> None:
-        """Waits for what is pending, then ends the thread, also out of a request that hangs."""
+        """Waits for pending checkpoints, then ends the thread and aborts a request that hangs."""
         if self._pid != os.getpid():
             return
         deadline = time.monotonic() + timeout_s
@@ -202,7 +203,7 @@ class CheckpointSender:
         return self._until_away_s() <= 0
 
     def _until_away_s(self) -> float:
-        """How long until the platform counts as away, if it does not answer: nobody is woken by then."""
+        """Returns the seconds until the platform counts as unavailable. Waiters must use them as their timeout."""
         if self._away_since is None:
             return math.inf
         return self._away_since + CHECKPOINT_WAIT_S - time.monotonic()
@@ -214,7 +215,7 @@ class CheckpointSender:
                 if record is None:
                     return
                 self._deliver(record)
-        # A defect here must cost neither the training nor a checkpoint: the agent delivers them.
+        # A defect here must lose neither the training nor a checkpoint: the agent delivers the checkpoints.
         except Exception:
             log.exception("checkpoints are no longer delivered by this process, but by the agent")
         finally:
@@ -227,7 +228,7 @@ class CheckpointSender:
             return None if self._stopping else next(iter(self._pending.values()))
 
     def _deliver(self, record: Record) -> None:
-        """Asks until the platform has decided, or has had a defect for too long, or others should have their turn."""
+        """Retries until the platform decides, a defect lasts too long, or another checkpoint should be tried."""
         defect_since: float | None = None
         own_since: float | None = None
         while not self._stopping:
@@ -254,7 +255,7 @@ class CheckpointSender:
             self._wait_to_retry(record, answer)
 
     def _let_pass(self, record: Record) -> bool:
-        """Puts a checkpoint behind the others that are pending; False where none is."""
+        """Moves a checkpoint behind the other pending ones. Returns False if there is no other."""
         with self._changed:
             if len(self._pending) == 1:
                 return False
@@ -262,7 +263,7 @@ class CheckpointSender:
             return True
 
     def _ask(self, record: Record) -> Answer:
-        """Declares and completes."""
+        """Declares and completes a checkpoint."""
         failing = f"checkpoint {record.uuid} could not be declared"
         reply = self._post(self._run_path, record.declaration())
         if 200 <= reply.status < 300 and reply.json().get("store"):
@@ -274,8 +275,7 @@ class CheckpointSender:
                 return self._refused(record, error)
             if folder != self.root / record.uuid:
                 why = f"the platform stores it in {folder}, but the agent named {self.root}"
-                # A person must find out which of them is mounted wrongly: nothing is lost by
-                # waiting.
+                # A person has to check which of the two mounts is wrong. Waiting loses nothing.
                 return Undecided(None, f"{failing}: {why}: is the same storage mounted at both?")
             return self._complete(record, record.completion())
         return self._undone(record, failing, reply, own=False)
@@ -293,7 +293,7 @@ class CheckpointSender:
         return self._refused(record, refusal_of(failing, reply))
 
     def _upload(self, record: Record, store: str) -> Answer:
-        """Sends the files by a process of its own, and completes the checkpoint."""
+        """Uploads the files in a separate process, and completes the checkpoint."""
         sent = self._uploads.send(record, store)
         if sent.is_sent and record.is_part:
             return None
@@ -301,7 +301,7 @@ class CheckpointSender:
             return self._complete(record, {"manifest": [*(sent.manifest or []), *record.of_others]})
         if not sent.refused:
             return Undecided(None, sent.why, own=True)
-        # Other hosts may wait for these files.
+        # Other hosts may be waiting for these files.
         told = self._post(self._path(record, "fail"), {"reason": sent.why[:FAIL_REASON_CHARACTERS]})
         if told.status >= 300 and not is_final(told.status):
             return Undecided(told, told.problem(), own=True)
@@ -309,15 +309,15 @@ class CheckpointSender:
         return self._refused(record, CheckpointError(why))
 
     def _refused(self, record: Record, refusal: CheckpointError) -> Answer:
-        """An earlier attempt whose answer was lost may have completed it, before the run was over."""
+        """Handles a refusal. An earlier attempt whose answer was lost may have completed the checkpoint."""
         plan = self._connection.request("GET", f"/api/v1/checkpoints/{quote(record.uuid)}/plan")
         if 200 <= plan.status < 300:
             return None
         if not is_final(plan.status):
             return Undecided(plan, plan.problem())
         if plan.status in (404, 409):
-            # It is not complete, and the refusal says that it never will be. All of it was stored, so that is for
-            # the platform to remove, which keeps it for a while: this host may not be the one that is right.
+            # The checkpoint will never be complete, but its files are stored. The platform removes them later:
+            # this host may be the one with the wrong mount.
             folder = self.root / record.uuid
             return type(refusal)(
                 f"{refusal}; its files stay in {folder} until the platform removes them"
@@ -341,7 +341,7 @@ class CheckpointSender:
                 self._read.discard(record.uuid)
             away_since = None
             if not self._pending:
-                # The time counts while another save would have to wait for all earlier ones.
+                # The outage ends only when no checkpoint is pending.
                 away_since = self._away_since if self._noted else None
                 self._away_since, self._noted = None, False
             awaited = record.uuid in self._awaited
@@ -360,14 +360,14 @@ class CheckpointSender:
             log.warning("the platform accepts checkpoints again, after %.0f s", away_s)
 
     def _note_away(self, uuid: str) -> None:
-        """Said once an outage."""
+        """Logs that the platform is unavailable, once per outage."""
         if not self._noted:
             self._noted = True
             message = "checkpoint %s is stored and waits for the platform (%s); training continues"
             log.warning(message, uuid, self._why)
 
     def _leave(self, record: Record, why: str) -> None:
-        """Continues with the next one: what the platform cannot do now, it may when the agent asks."""
+        """Leaves a checkpoint to the agent and continues with the next: the platform may accept it later."""
         minutes = CHECKPOINT_DEFECT_S / 60
         log.warning(
             "the agent delivers checkpoint %s, which this process could not deliver for %.0f minutes: %s",
@@ -386,12 +386,12 @@ class CheckpointSender:
         with self._changed:
             self._away_since = self._away_since or started
             self._why = answer.why
-            # Other hosts that still send their files are no outage.
+            # Waiting for uploads of other hosts is not an outage.
             if self.uploads and not record.of_others and self._is_away():
                 self._note_away(record.uuid)
             self._changed.notify_all()
             while not self._stopping:
-                # The end of a run does not wait out a backoff.
+                # The end of a run waits only for the shortest backoff.
                 left_s = min(wait_s, CHECKPOINT_BACKOFF_FIRST_S) if self._flushing else wait_s
                 left_s -= time.monotonic() - started
                 if left_s <= 0:

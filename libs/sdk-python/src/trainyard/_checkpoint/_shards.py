@@ -1,11 +1,11 @@
 """Stores one checkpoint from the files of several ranks.
 
-Every rank writes into a folder of its own inside the checkpoint's, ``.rank-<n>``, and makes its part
-durable there; then the chief compares all names, each rank moves its files to their places, and the chief
-completes the checkpoint with the merged manifest. So a name that two ranks use is found before one file
-has replaced the other. What goes wrong on one rank is raised on all; nobody waits for a rank that has
-failed. Needs a directory that all hosts see at the same path, or an object store: there each host seals
-and sends the files of its own ranks, and the chief's completes the checkpoint when all are in the store.
+Every rank writes into its folder ``.rank-<n>`` inside the checkpoint's folder, and syncs its files to disk. Then
+the chief compares all names, each rank moves its files into the checkpoint's folder, and the chief completes the
+checkpoint with the merged manifest. Thus a name that two ranks use is detected before one file replaces the other.
+An error on one rank is raised on all ranks, and no rank waits for a failed one. Sharded checkpoints need a
+directory that all hosts see at the same path, or an object store. With an object store each host seals and uploads
+the files of its ranks, and the chief's host completes the checkpoint when all files are in the store.
 """
 
 from __future__ import annotations
@@ -26,7 +26,9 @@ from ._store import CheckpointStore, HostParts
 
 
 class Here(NamedTuple):
-    """Where a process is: its host's number, of how many, and whether it is the first process there."""
+    """The position of a process: its host's number, the number of hosts, and whether it is the host's first
+    process.
+    """
 
     host: int
     hosts: int
@@ -34,7 +36,7 @@ class Here(NamedTuple):
 
 
 class Place(NamedTuple):
-    """Where a checkpoint is being written."""
+    """A checkpoint that is being written."""
 
     uuid: str
     folder: Path
@@ -47,8 +49,8 @@ class Part(NamedTuple):
 
     host: int
     entries: list[FileEntry]
-    # The digests that an object store compares, as proto JSON, where another host than the chief's
-    # sends the files.
+    # The digests that an object store verifies, as proto JSON; only if a host other than the chief's uploads the
+    # files.
     digests: list[Any]
 
 
@@ -61,8 +63,7 @@ def store_shard(
     by_host = store.by_host() if here.hosts > 1 else None
     if by_host is not None:
         place = place._replace(folder=by_host.folder(place.uuid))
-    # Each host that has a folder of its own has one process that keeps it; the chief keeps all
-    # others.
+    # One process per host cleans up a host's separate folder; the chief cleans up a shared folder.
     keeps = here.is_first if by_host is not None else together.rank == 0
     own_folder = place.folder / f".rank-{together.rank}"
     try:
@@ -71,7 +72,7 @@ def store_shard(
         try:
             if by_host is not None:
                 _begin_here(store, together, here, place)
-            # Not its parents: where the chief's folder is not seen, the storage is not shared.
+            # The parent folder is not created: if it is missing, the hosts do not share the storage.
             own_folder.mkdir()
             yield own_folder, place.uuid
             part = _seal(own_folder, here, by_host)
@@ -126,7 +127,7 @@ def _begin(
 
     def declare(parts: list[dict[str, Any]]) -> Place:
         merged, steps = check_metadata(_merge_metadata(parts))
-        # Loaded here, as in _storage.
+        # A local import: `import trainyard` must stay fast.
         from uuid import uuid4
 
         name = uuid if uuid is not None else str(uuid4())
@@ -143,13 +144,13 @@ def _begin(
 
 
 def check_metadata(metadata: Any) -> tuple[dict[str, Any], float]:
-    """The metadata as proto JSON, and its count of steps. Raises for what cannot be stored."""
+    """Returns the metadata as proto JSON, and its number of steps. Raises if a value cannot be stored."""
     plain = _values.metrics_of(metadata, "metadata")
     if "steps_completed" not in plain:
         raise ValueError("metadata needs 'steps_completed': the steps that the checkpoint holds")
     steps = _values.steps_of(metadata["steps_completed"])
     plain["steps_completed"] = steps
-    # Refused here, before anything is declared, when text in it has no UTF-8.
+    # Text that has no UTF-8 encoding is refused before anything is declared.
     _values.encode(plain)
     return plain, steps
 
@@ -168,7 +169,9 @@ def _agree(
     part: object,
     decide: Callable[[list[Any]], Any],
 ) -> Any:
-    """The chief's decision from every rank's part, on every rank; raises on all what failed on one."""
+    """Gathers every rank's part and returns the chief's decision on every rank. An error on one rank is raised on
+    all.
+    """
     answers = together.gather((None if failure is None else _text(failure), part))
     answer: tuple[str | None, Any] = (None, None)
     if answers is not None:
@@ -228,7 +231,7 @@ def _seal(own_folder: Path, here: Here, by_host: HostParts | None) -> Part:
     entries = _storage.seal(own_folder)
     if by_host is None or here.host == 0:
         return Part(here.host, entries, [])
-    # The chief's host completes the checkpoint, and cannot read them.
+    # The chief's host completes the checkpoint, but cannot read the files of this host.
     digests = [digest(own_folder, entry, lambda count: None).message() for entry in entries]
     return Part(here.host, entries, digests)
 
@@ -283,7 +286,7 @@ def _move(own_folder: Path, folder: Path, entries: list[FileEntry]) -> None:
 
 
 def _finish(place: Place, parts: list[Part], by_host: HostParts | None) -> list[FileEntry]:
-    """The manifest of what is in the chief's folder."""
+    """Writes the metadata file and returns the manifest of the chief's folder."""
     here = [part for part in parts if by_host is None or part.host == 0]
     _storage.write_metadata(place.folder, place.metadata)
     entry = _storage.seal_file(place.folder, _storage.METADATA)

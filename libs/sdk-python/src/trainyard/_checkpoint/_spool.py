@@ -1,14 +1,14 @@
-"""The checkpoints of this node that the platform has not taken yet: ``spool/checkpoints`` in the run's
-folder.
+"""Records the checkpoints of this node that the platform has neither completed nor refused: ``spool/checkpoints``
+in the run's folder.
 
-A checkpoint goes through two files there, and is settled when it has none:
+A checkpoint has one of two files there until it is settled:
 
-- ``<uuid>.begun``, empty, from before its folder is made until that is whole. A process that finds one after
-  the process is gone removes the checkpoint's folder: nothing else knows of it.
-- ``<uuid>.json``, put there by rename once the folder is whole and on the disk: all that it takes to
-  declare and complete it. To do that twice is harmless.
+- ``<uuid>.begun``, empty, from before its folder is created until the folder is complete. A process that finds it after
+  its writer has ended removes the checkpoint's folder, which nothing else refers to.
+- ``<uuid>.json``, created by rename once the folder is complete and on the disk: all that is needed to
+  declare and complete the checkpoint. Doing so twice is harmless.
 
-Each process of a node delivers its own, and the agent what ended processes left, the earliest first.
+Each process of a node delivers its checkpoints. The agent delivers those of ended processes, the earliest first.
 """
 
 from __future__ import annotations
@@ -32,17 +32,17 @@ class Record(NamedTuple):
     steps_completed: float
     metadata: dict[str, Any]
     manifest: list[FileEntry]
-    # The storage's id as this host sees it; empty where it is not known.
+    # The storage's id as seen from this host; empty if unknown.
     storage_id: str = ""
-    # Files that other hosts send to the same object store, as proto JSON with their digests.
+    # Files that other hosts upload to the same object store, as proto JSON with their digests.
     of_others: tuple[Any, ...] = ()
-    # Whether these are files of a checkpoint that the chief's host completes.
+    # Whether the chief's host completes the checkpoint that these files belong to.
     is_part: bool = False
-    # The files as proto JSON with the SHA-256 of their parts, where they were read for it. Not in the spool.
+    # The files as proto JSON with the SHA-256 of their parts, if computed already. Not in the spool.
     digested: tuple[Any, ...] = ()
 
     def declaration(self) -> dict[str, Any]:
-        """The body of the request that declares it."""
+        """The body of the request that declares the checkpoint."""
         message: dict[str, Any] = {
             "checkpoint": self.uuid,
             "stepsCompleted": self.steps_completed,
@@ -51,11 +51,11 @@ class Record(NamedTuple):
         return {**message, "storageId": self.storage_id} if self.storage_id else message
 
     def completion(self) -> dict[str, Any]:
-        """The body of the completing request, for a directory storage."""
+        """The body of the request that completes the checkpoint in a directory storage."""
         return {"manifest": [entry.message() for entry in self.manifest]}
 
     def shares(self) -> dict[str, Any]:
-        """The record's part about other hosts' files; nothing for a checkpoint of one host."""
+        """The record's fields about other hosts' files; empty for a checkpoint of one host."""
         of_others = {"ofOthers": list(self.of_others)} if self.of_others else {}
         return {**of_others, **({"isPart": True} if self.is_part else {})}
 
@@ -67,12 +67,12 @@ class CheckpointSpool:
         self.folder = spool / FOLDER
 
     def begin(self, uuid: str) -> None:
-        """Says that the checkpoint's folder is about to be made."""
+        """Records that the checkpoint's folder is about to be created."""
         self.folder.mkdir(parents=True, exist_ok=True)
         (self.folder / f"{uuid}.begun").touch()
 
     def seal(self, record: Record) -> None:
-        """Records that the folder is complete. From here on the checkpoint survives the process."""
+        """Records that the folder is complete. From then on the checkpoint survives the process."""
         message = {"sealedMs": time.time_ns() // 1_000_000}
         declared = {**message, **record.declaration()}
         line = _values.encode({**declared, **record.completion(), **record.shares()})
@@ -80,14 +80,14 @@ class CheckpointSpool:
         self.give_up(record.uuid)
 
     def give_up(self, uuid: str) -> None:
-        """Says that there is no unfinished folder (any more)."""
+        """Records that no unfinished folder of this checkpoint exists."""
         with contextlib.suppress(OSError):
             (self.folder / f"{uuid}.begun").unlink()
 
     def settle(self, uuid: str) -> None:
-        """Says that the platform has decided on the checkpoint."""
+        """Removes the files of a checkpoint that the platform has decided on."""
         self.give_up(uuid)
-        # Without its record the agent would take the folder for one that was never whole.
+        # Without its record, the agent would take the folder for an incomplete one.
         if (self.folder / f"{uuid}.begun").exists():
             return
         with contextlib.suppress(OSError):

@@ -1,8 +1,8 @@
-"""Stores checkpoints without ever waiting long for the platform.
+"""Stores checkpoints without waiting long for the platform.
 
-The storage's root is known from the launch, and a checkpoint's folder is ``<root>/<uuid>``; so its files
-can be written, and their manifest be made and put into the run's spool, while the platform is away.
-Declaring and completing follow in the background (see _sender), as soon as that can be.
+The agent passes the storage's root to the process, and a checkpoint's folder is ``<root>/<uuid>``. Thus the files,
+their manifest and the record in the run's spool can be written while the platform is unavailable. Declaring and
+completing follow in the background (see _sender).
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from ._store import RemoteStore
 
 
 class SpooledStore:
-    """The platform's registry, behind the run's spool."""
+    """Stores checkpoints in the platform's registry by way of the run's spool."""
 
     def __init__(
         self, remote: RemoteStore, spool: CheckpointSpool, sender: CheckpointSender
@@ -30,19 +30,19 @@ class SpooledStore:
         self._sender = sender
         self._begun: dict[str, tuple[float, dict[str, Any], str]] = {}
         self._digested: dict[str, tuple[Any, ...]] = {}
-        # Checkpoints of which other hosts have files.
+        # The checkpoints that have files on several hosts.
         self._shared: set[str] = set()
         self._marker_noted = False
 
     def declare(self, uuid: str, steps_completed: float, metadata: dict[str, Any]) -> Path:
-        """Names the folder to write to."""
+        """Returns the folder to write the checkpoint to."""
         self._sender.wait_for_room(uuid)
         self._begun[uuid] = (steps_completed, metadata, self._mark())
         self._spool.begin(uuid)
         return self._sender.root / uuid
 
     def seal(self, uuid: str, folder: Path) -> list[FileEntry]:
-        """Makes the files of a folder durable; of those that are uploaded the parts are hashed by the same read."""
+        """Syncs the files of a folder to disk. For files that will be uploaded, the same read hashes their parts."""
         if not self._sender.uploads:
             self._remote.read_ahead(uuid, folder)
             return seal(folder)
@@ -59,31 +59,31 @@ class SpooledStore:
         return manifest
 
     def check(self, folder: Path, manifest: list[FileEntry]) -> None:
-        """Raises ValueError where an object store's manifest would be too long."""
+        """Raises ValueError if the manifest would be too long for an object store."""
         if self._sender.uploads:
             check_uploaded(folder, manifest)
 
     def complete(self, uuid: str, manifest: list[FileEntry]) -> None:
-        """Puts the checkpoint into the spool, and waits a short time for the platform, unless it is uploaded."""
+        """Adds the checkpoint to the spool. Without an upload, waits up to two seconds for the platform's decision."""
         self._sender.submit(self._record(uuid, manifest))
         if not self._sender.uploads:
             self._sender.wait(uuid)
 
     def by_host(self) -> SpooledStore | None:
-        """Where checkpoints go to an object store, each host seals and sends its own files."""
+        """Returns this store if checkpoints go to an object store: each host then seals and uploads its files."""
         return self if self._sender.uploads else None
 
     def folder(self, uuid: str) -> Path:
-        """The folder on this host for its files of a checkpoint of several hosts."""
+        """The folder on this host for its files of a checkpoint that has files on several hosts."""
         self._shared.add(uuid)
         return self._sender.root / uuid
 
     def complete_part(self, uuid: str, manifest: list[FileEntry]) -> None:
-        """Puts this host's files into the spool, to be sent."""
+        """Adds this host's part of a checkpoint to the spool, for upload."""
         self._sender.submit(self._record(uuid, manifest)._replace(is_part=True))
 
     def complete_all(self, uuid: str, manifest: list[FileEntry], of_others: list[Any]) -> None:
-        """Puts the checkpoint into the spool; it is complete once the other hosts have sent their files too."""
+        """Adds the checkpoint to the spool. It is complete once the other hosts have uploaded their files, too."""
         self._sender.submit(self._record(uuid, manifest)._replace(of_others=tuple(of_others)))
 
     def _record(self, uuid: str, manifest: list[FileEntry]) -> Record:
@@ -92,15 +92,15 @@ class SpooledStore:
         return Record(uuid, steps_completed, metadata, manifest, storage_id, digested=digested)
 
     def give_up(self, uuid: str) -> None:
-        """Forgets a checkpoint that is not whole."""
+        """Discards a checkpoint that is incomplete."""
         self._begun.pop(uuid, None)
         self._spool.give_up(uuid)
         self._digested.pop(uuid, None)
 
     def plan(self, uuid: str) -> Plan:
-        """Where a checkpoint is: one that waits for the platform, or a complete one."""
+        """Returns the location of a checkpoint that is complete or waits for the platform."""
         if uuid in self._shared:
-            # No host has all files; the store has them soon.
+            # No host has all files of the checkpoint; the store will have them soon.
             return self._remote.plan(uuid, is_on_its_way=True)
         waiting = self._sender.pending(uuid)
         if waiting is None:
@@ -108,13 +108,13 @@ class SpooledStore:
         return Plan(self._sender.root / uuid, waiting.manifest, waiting.metadata)
 
     def fetch(self, uuid: str, plan: Plan) -> None:
-        """Has the files of a plan in its folder."""
+        """Downloads the files of a plan into its folder if an object store has them."""
         self._remote.fetch(uuid, plan)
 
     def _mark(self) -> str:
-        """The id of the storage, as this host sees it; empty where it is not known, which stops no training."""
+        """The id of the storage as seen from this host; empty if unknown, which does not stop the training."""
         if self._sender.uploads:
-            # The files are sealed on this host; the platform knows the store.
+            # The files are sealed on this host: only the platform needs the store's id.
             return ""
         try:
             return _storage_marker.mark(self._sender.root)
@@ -126,5 +126,5 @@ class SpooledStore:
             return ""
 
     def close(self, timeout_s: float) -> None:
-        """Waits that long for what is pending; the agent continues with the rest."""
+        """Waits up to ``timeout_s`` seconds for pending checkpoints; the agent delivers the rest."""
         self._sender.close(timeout_s)

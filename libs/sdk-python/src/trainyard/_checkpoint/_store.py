@@ -1,9 +1,9 @@
-"""Where checkpoints are recorded: the platform, over HTTP.
+"""Records checkpoints at the platform, over HTTP.
 
-A call of the RemoteStore waits until the platform has answered, through an outage of up to an hour, and
-raises when the answer is a refusal that would be the same tomorrow, or when the hour is over. That is
-right for reading, which a script cannot continue without. Storing goes through the spool (see
-_spooled_store) wherever the storage's root is known, so that training does not wait.
+A call of the RemoteStore retries until the platform answers, through an outage of up to an hour. It raises when
+the hour is over, or when the answer is a permanent refusal. Reads use it directly, because a script cannot
+continue without them. Storing goes through the spool (see _spooled_store) if the storage's root is known, so that
+training does not wait.
 """
 
 from __future__ import annotations
@@ -33,52 +33,52 @@ if TYPE_CHECKING:
 
 
 class CheckpointStore(Protocol):
-    """Records checkpoints. Its calls raise CheckpointError when refused for good."""
+    """Records checkpoints. Its methods raise CheckpointError when the platform refuses permanently."""
 
     def declare(self, uuid: str, steps_completed: float, metadata: dict[str, Any]) -> Path:
         """Announces a checkpoint and returns the folder to write it to."""
         raise NotImplementedError
 
     def seal(self, uuid: str, folder: Path) -> list[FileEntry]:
-        """Makes the files of a folder durable and returns their manifest. Raises as ``check``."""
+        """Syncs the files of a folder to disk and returns their manifest. Raises the same errors as ``check``."""
         raise NotImplementedError
 
     def check(self, folder: Path, manifest: list[FileEntry]) -> None:
-        """Raises ValueError for sealed files that are too many, or too large, for where they go."""
+        """Raises ValueError if the sealed files are too many or too large for the storage."""
 
     def complete(self, uuid: str, manifest: list[FileEntry]) -> None:
-        """Says that all files are there. Only then can the checkpoint be restored from."""
+        """Declares that all files are stored. Only then can the checkpoint be restored."""
 
     def give_up(self, uuid: str) -> None:
-        """Says that the declared checkpoint will not be completed, and that its folder is gone."""
+        """Declares that the checkpoint will not be completed, and that its folder was removed."""
 
     def plan(self, uuid: str) -> Plan:
-        """Where a complete checkpoint is."""
+        """Returns the location and manifest of a complete checkpoint."""
         raise NotImplementedError
 
     def fetch(self, uuid: str, plan: Plan) -> None:
-        """Has the files of a plan in its folder."""
+        """Downloads the files of a plan into its folder if an object store has them."""
 
     def by_host(self) -> HostParts | None:
-        """How each host stores its own files of one checkpoint; None where all hosts write to one folder."""
+        """The store of each host's files of one checkpoint; None if all hosts write to one folder."""
         raise NotImplementedError
 
     def close(self, timeout_s: float) -> None:
-        """Ends the storing, waiting that long for what the platform has not decided on."""
+        """Stops storing, after waiting up to ``timeout_s`` seconds for the platform's decisions."""
 
 
 class HostParts(Protocol):
-    """One checkpoint whose files several hosts send to an object store."""
+    """A checkpoint whose files several hosts upload to an object store."""
 
     def folder(self, uuid: str) -> Path:
-        """The folder on this host for its files. Every process of the host asks for it."""
+        """The folder for the checkpoint's files on this host. Every process of the host calls this."""
         raise NotImplementedError
 
     def complete_part(self, uuid: str, manifest: list[FileEntry]) -> None:
-        """Says that this host's files are there; the chief's host completes the checkpoint."""
+        """Declares that this host's files are stored; the chief's host completes the checkpoint."""
 
     def complete_all(self, uuid: str, manifest: list[FileEntry], of_others: list[Any]) -> None:
-        """Says that the files of the chief's host are there, and which ones the other hosts send."""
+        """Declares that the files of the chief's host are stored, and lists the files that other hosts upload."""
 
 
 class RemoteStore:
@@ -87,10 +87,10 @@ class RemoteStore:
     def __init__(self, url: str, run: str, token: str, fetched: Path) -> None:
         self._url = url
         self._token = token
-        # Reads from an object store go there.
+        # The folder for downloads from an object store.
         self._fetched = fetched
         self._run_path = f"/api/v1/runs/{quote(run, safe='')}/checkpoints"
-        # From the last answer.
+        # The storage's root from the platform's last answer.
         self._root: Path | None = None
 
     def declare(self, uuid: str, steps_completed: float, metadata: dict[str, Any]) -> Path:
@@ -100,7 +100,7 @@ class RemoteStore:
         known = self._root
         folder = self._declare(uuid, {**message, **_storage_id(known)})
         if folder.parent != known:
-            # Only now it is known which storage that is.
+            # The platform's answer names the storage, so its id can be sent only with a second declaration.
             self._root = folder.parent
             storage_id = _storage_id(self._root)
             if storage_id:
@@ -112,37 +112,37 @@ class RemoteStore:
         return folder_of(uuid, self._call(failing, "POST", self._run_path, message))
 
     def read_ahead(self, uuid: str, folder: Path) -> None:
-        """Has the platform read the large files of a folder that are written; waits for nothing."""
+        """Has the platform read the large files of a folder, without waiting for it."""
         files = _read_ahead.worth_reading(folder)
         if files:
             path = f"{self._run_path}/{quote(uuid, safe='')}/ahead"
             _read_ahead.ask(self._url, self._token, path, files)
 
     def seal(self, uuid: str, folder: Path) -> list[FileEntry]:
-        """Makes the files of a folder durable."""
+        """Syncs the files of a folder to disk and returns their manifest."""
         self.read_ahead(uuid, folder)
         return seal(folder)
 
     def check(self, folder: Path, manifest: list[FileEntry]) -> None:
-        """A folder takes what could be sealed."""
+        """A directory storage accepts every sealed checkpoint."""
 
     def complete(self, uuid: str, manifest: list[FileEntry]) -> None:
-        """Says that all files are there."""
+        """Declares that all files are stored."""
         message = {"manifest": [entry.message() for entry in manifest]}
         path = f"{self._run_path}/{quote(uuid, safe='')}/complete"
         self._call(f"checkpoint {uuid} could not be completed", "POST", path, message)
 
     def give_up(self, uuid: str) -> None:
-        """The registry abandons it when the run ends."""
+        """Does nothing: the registry abandons the checkpoint when the run ends."""
 
     def by_host(self) -> None:
-        """All hosts write to the folder that the platform names."""
+        """Returns None: all hosts write to the folder that the platform names."""
 
     def close(self, timeout_s: float) -> None:
-        """Nothing waits here."""
+        """Does nothing: this store has no pending checkpoints."""
 
     def plan(self, uuid: str, *, is_on_its_way: bool = False) -> Plan:
-        """Where a complete checkpoint is. One that is on its way is waited for."""
+        """Returns the location of a complete checkpoint. ``is_on_its_way``: waits until the checkpoint is complete."""
         path = f"/api/v1/checkpoints/{quote(uuid, safe='')}/plan"
         early = _NOT_YET if is_on_its_way else ()
         answer = self._call(f"checkpoint {uuid} cannot be read", "GET", path, None, early)
@@ -153,10 +153,10 @@ class RemoteStore:
         return Plan(folder, manifest, metadata, storage_id, store)
 
     def fetch(self, uuid: str, plan: Plan) -> None:
-        """Reads the files of a plan into its folder, where an object store has them."""
+        """Downloads the files of a plan into its folder if an object store has them."""
         if not plan.store:
             return
-        # Loaded here: threads and HTTP are needed by few scripts.
+        # A local import: few scripts need threads and HTTP.
         from ._fetch import fetch
 
         fetch(uuid, plan.manifest, plan.path.parent, lambda paths: self._plan_files(uuid, paths))
@@ -172,8 +172,8 @@ class RemoteStore:
     def _call(
         self, failing: str, method: str, path: str, message: Any | None, early: tuple[str, ...] = ()
     ) -> dict[str, Any]:
-        """Sends one request until it is answered. Other threads of the script run on meanwhile. A refusal with a
-        code in ``early`` is asked again.
+        """Sends one request until it is answered, without blocking other threads. Retries a refusal with a code in
+        ``early``.
         """
         connection = HttpConnection(self._url, self._token, CHECKPOINT_TIMEOUT_S)
         body = None if message is None else _values.encode(message)
@@ -195,24 +195,24 @@ class RemoteStore:
             connection.close()
 
 
-# Codes for a checkpoint that its hosts have not declared or completed yet.
+# The refusal codes for a checkpoint that its hosts have not declared or completed yet.
 _NOT_YET = ("checkpoint_not_found", "checkpoint_not_complete")
 
 
 def _storage_id(root: Path | None) -> dict[str, str]:
-    """A declaration's statement about the storage at a root; nothing where this host does not know it."""
+    """The field of a declaration with the storage's id; empty if this host does not know the id."""
     if root is None:
         return {}
     try:
         return {"storageId": _storage_marker.mark(root)}
     except _storage_marker.MarkerError as error:
-        log.warning("%s; the platform deletes no checkpoint of it", error)
+        log.warning("%s; the platform does not delete this storage's checkpoints", error)
         return {}
 
 
 class _Patience:
-    """The waits of one call: growing, noted once a minute, ended by a defect that lasts and by an outage
-    that lasts longer.
+    """The growing waits between the retries of one call, with a warning every minute. A lasting defect or outage
+    raises.
     """
 
     def __init__(self, failing: str) -> None:
@@ -230,7 +230,8 @@ class _Patience:
             self._defect_since = now
         elif now - self._defect_since > CHECKPOINT_DEFECT_S:
             raise CheckpointError(
-                f"{self._failing}: for {CHECKPOINT_DEFECT_S / 60:.0f} minutes now: {why}"
+                f"{self._failing}: the platform has failed for "
+                f"{CHECKPOINT_DEFECT_S / 60:.0f} minutes: {why}"
             )
         if now >= self._ends_at:
             raise CheckpointError(
@@ -244,23 +245,23 @@ class _Patience:
 
 
 def is_defect(reply: Reply | None) -> bool:
-    """Whether an answer that decides nothing is an internal error's, as opposed to an outage's."""
+    """Whether an undecided answer is an internal error of the platform, not an outage."""
     return reply is not None and reply.status not in (408, 425, 429, 502, 503, 504)
 
 
 def is_final(status: int) -> bool:
-    """Whether an answer would be the same tomorrow."""
+    """Whether a repeat of the request would get the same answer."""
     return 300 <= status < 500 and status not in (408, 425, 429)
 
 
 def refusal_of(failing: str, reply: Reply) -> CheckpointError:
-    """The error of a final answer."""
+    """The error for a permanent refusal."""
     kind = RunSupersededError if reply.json().get("code") == "run_superseded" else CheckpointError
     return kind(f"{failing}: {reply.problem()}")
 
 
 def folder_of(uuid: str, answer: dict[str, Any]) -> Path:
-    """The folder that an answer names."""
+    """The folder that the platform's answer names."""
     path = answer.get("path")
     if not isinstance(path, str) or not path.startswith("/"):
         raise CheckpointError(
@@ -271,9 +272,7 @@ def folder_of(uuid: str, answer: dict[str, Any]) -> Path:
 
 
 def entry_of(uuid: str, entry: Any) -> FileEntry:
-    """A manifest's entry from its proto JSON, which leaves zeros out. Raises CheckpointError for
-    anything else.
-    """
+    """Reads a manifest entry from its proto JSON, which omits zeros. Raises CheckpointError if it is malformed."""
     try:
         return FileEntry(str(entry["path"]), int(entry.get("bytes", 0)), str(entry["sha256"]))
     except (KeyError, TypeError, ValueError, AttributeError) as error:

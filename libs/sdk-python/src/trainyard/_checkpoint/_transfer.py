@@ -1,7 +1,7 @@
-"""Sends and reads files by the requests that the platform has planned, without any credentials.
+"""Uploads and downloads files with the requests that the platform planned. No credentials are needed.
 
-A planned request is sent exactly as it is: its headers are signed. What fails is a TransferError, and the
-platform is asked for a new plan: addresses expire, and parts that the store already has are not planned again.
+A planned request is sent exactly as it is: its headers are signed. A failed request raises a TransferError, and
+the caller asks the platform for a new plan: URLs expire, and a new plan omits parts that the store already has.
 """
 
 from __future__ import annotations
@@ -21,15 +21,15 @@ from ._hash_lane import HashLane
 
 
 class TransferError(Exception):
-    """The object store did not take or give a file; a repeat may succeed."""
+    """A transfer to or from the object store failed; a retry may succeed."""
 
 
 class WrongContentError(Exception):
-    """The object store found that the bytes are not those of the digest: sending them again changes nothing."""
+    """The bytes do not match their digest: a retry does not help."""
 
 
 class Planned(NamedTuple):
-    """One request of a plan."""
+    """A request to the object store, as the platform planned it."""
 
     method: str
     url: str
@@ -37,7 +37,7 @@ class Planned(NamedTuple):
 
     @staticmethod
     def of(message: Any) -> Planned:
-        """Reads a plan from its proto JSON. Raises TransferError for anything else."""
+        """Reads a planned request from its proto JSON. Raises TransferError if it is malformed."""
         try:
             headers = {
                 str(name): str(value) for name, value in (message.get("headers") or {}).items()
@@ -48,7 +48,7 @@ class Planned(NamedTuple):
 
 
 class Part:
-    """Some bytes of a file, as the body of a request."""
+    """A range of a file, as the body of a request."""
 
     def __init__(self, file: BinaryIO, count: int, moved: Callable[[int], None]) -> None:
         self._file = file
@@ -57,7 +57,7 @@ class Part:
         self.taken = 0
 
     def read(self, size: int = -1) -> bytes:
-        """The next bytes, at most ``size``; empty at the end of the part."""
+        """Returns the next bytes, at most ``size``; empty at the end of the part."""
         count = self._left if size < 0 else min(size, self._left)
         piece = self._file.read(count)
         if count > 0 and not piece:
@@ -69,7 +69,7 @@ class Part:
 
 
 class StoreConnections:
-    """One connection a thread to each host, kept for the next request."""
+    """Keeps one connection per thread and host, for reuse."""
 
     def __init__(self) -> None:
         self._local = threading.local()
@@ -84,8 +84,8 @@ class StoreConnections:
         count: int,
         moved: Callable[[int], None],
     ) -> None:
-        """Sends ``count`` bytes of a file from ``offset`` on, and gives ``moved`` the bytes of each piece; what the
-        store did not take is given back as a negative number. Raises TransferError and WrongContentError.
+        """Sends ``count`` bytes of a file from ``offset``, and calls ``moved`` with the size of each piece. After
+        a failure, calls ``moved`` with the negated sum. Raises TransferError and WrongContentError.
         """
         status, answer = 0, ""
         with open(path, "rb") as file:
@@ -103,7 +103,9 @@ class StoreConnections:
         raise TransferError(f"the object store answered {status}: {_said_by(answer)}")
 
     def fetch(self, request: Planned, entry: FileEntry, target: Path) -> None:
-        """Writes a file and compares it with its manifest. Raises TransferError, WrongContentError, OSError."""
+        """Downloads a file and compares it with its manifest entry. Raises TransferError, WrongContentError,
+        OSError.
+        """
         connection = self._connection(request)
         try:
             connection.request(
@@ -138,13 +140,13 @@ class StoreConnections:
         if size != entry.bytes or digest != entry.sha256:
             os.unlink(target)
             if size < entry.bytes:
-                raise TransferError(f"{entry.path} broke off after {size} of {entry.bytes} bytes")
+                raise TransferError(f"{entry.path} ended after {size} of {entry.bytes} bytes")
             raise WrongContentError(
                 f"has {size} bytes, and its content differs from the stored one"
             )
 
     def close(self) -> None:
-        """Closes all connections, when no thread uses them any more."""
+        """Closes all connections. No thread may be using them."""
         with self._lock:
             for connection in self._opened:
                 connection.close()
@@ -152,7 +154,7 @@ class StoreConnections:
 
     def _ask(self, request: Planned, body: Part, count: int) -> tuple[int, str]:
         headers = dict(request.headers)
-        # A signed one is among them already, in any case of letters.
+        # The signed headers may contain the content length already, in upper or lower case.
         if not any(name.lower() == "content-length" for name in headers):
             headers["Content-Length"] = str(count)
         try:
@@ -197,19 +199,19 @@ class StoreConnections:
                 self._opened.discard(connection)
 
 
-# The refusals of S3 and Google Cloud Storage for content that does not have its digest.
+# The texts in refusals of S3 and Google Cloud Storage for content that does not match its digest.
 _WRONG_CONTENT = (
     "BadDigest",
     "XAmzContentChecksumMismatch",
     "XAmzContentSHA256Mismatch",
     "InvalidDigest",
-    # This sentence is that of a session of Google's, whose answer has no code.
+    # An upload session of Google's answers with this sentence, without a code.
     "doesn't match calculated",
 )
 
 
 def _said_by(answer: str) -> str:
-    """The message in the XML of a refusal, as a part of a sentence; other answers as they are."""
+    """The code and message of a refusal in XML, joined; any other answer unchanged."""
     found = [re.search(f"<{name}>([^<]*)</{name}>", answer) for name in ("Code", "Message")]
     said = ": ".join(one.group(1).strip(" .") for one in found if one is not None)
     return said or answer.strip()

@@ -1,4 +1,4 @@
-"""Starts the program that sends a checkpoint to its object store (see _uploader), and reads what became of it."""
+"""Starts the program that uploads a checkpoint to its object store (see _uploader), and reads its outcome."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ from ._uploader_status import REFUSED
 
 
 class Sent(NamedTuple):
-    """How an upload ended, and the reason where not all was sent."""
+    """The outcome of an upload, with the reason if not everything was sent."""
 
-    # With the digests that the store compares; None where not all files could be read.
+    # The manifest with the digests that the store verifies; None if not all files could be read.
     manifest: list[dict[str, Any]] | None
     is_sent: bool
     refused: bool = False
@@ -27,7 +27,7 @@ class Sent(NamedTuple):
 
 
 class UploadProcess:
-    """Sends files in a process of its own, at most one upload at a time."""
+    """Uploads files in a separate process, at most one upload at a time."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -35,15 +35,16 @@ class UploadProcess:
         self._ended = False
 
     def run(self, order: dict[str, Any]) -> Sent:
-        """Sends a checkpoint; returns when all is sent, or when the rest has to wait."""
+        """Uploads a checkpoint. Returns when all files are sent, or when the rest has to wait."""
         command = [sys.executable, "-m", "trainyard._checkpoint._uploader"]
-        # The same package as here, also where a script found it by a path of its own.
+        # The uploader must use the same package as this process, even if the script imported it from a path of its
+        # own.
         package = Path(__file__).resolve().parents[2]
         environment = {**os.environ, "PYTHONPATH": str(package)}
         with self._lock:
             if self._ended:
                 return Sent(None, False, why="the run ends")
-            # From / so that no module in the script's folder hides one of Python's.
+            # The process starts in / so that no module in the script's folder shadows one of Python's.
             try:
                 self._process = subprocess.Popen(
                     command,
@@ -54,7 +55,7 @@ class UploadProcess:
                     stderr=subprocess.PIPE,
                 )
             except OSError as error:
-                # A host that is short of memory or processes has them again later.
+                # A host that is short of memory or processes may recover.
                 return Sent(None, False, why=f"the upload could not be started: {error}")
         process = self._process
         lines = _Lines(process)
@@ -64,7 +65,7 @@ class UploadProcess:
         try:
             manifest = json.loads(output)
         except ValueError:
-            # It ended before all files were read, or while it wrote this.
+            # The program ended before all files were read, or while it wrote the manifest.
             manifest = None
         if status == 0 and manifest is not None:
             return Sent(manifest, True)
@@ -72,7 +73,7 @@ class UploadProcess:
         return Sent(manifest, False, status == REFUSED, why)
 
     def end(self) -> None:
-        """Ends a running upload, and starts no other."""
+        """Kills a running upload, and prevents further ones."""
         with self._lock:
             self._ended = True
             if self._process is not None:
@@ -91,8 +92,8 @@ def _exchange(process: subprocess.Popen[bytes], order: bytes) -> bytes:
 
 
 class _Lines(threading.Thread):
-    """Logs what the program says as it says it; the last line may be the reason of a failure. A program that moves
-    bytes says so, so one that says nothing for long is killed.
+    """Logs the program's lines as they come; the last one may be the reason of a failure. The program reports
+    progress while it moves bytes, so it is killed after a long silence.
     """
 
     def __init__(self, process: subprocess.Popen[bytes]) -> None:
@@ -102,7 +103,7 @@ class _Lines(threading.Thread):
         self.start()
 
     def run(self) -> None:
-        """Reads until the program has ended."""
+        """Reads the program's lines until it ends."""
         stderr = self._process.stderr
         assert stderr is not None
         begun = b""

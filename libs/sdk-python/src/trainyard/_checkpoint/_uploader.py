@@ -1,15 +1,15 @@
 """Sends one sealed checkpoint to its object store: ``python -m trainyard._checkpoint._uploader``.
 
-A process of its own, so that training shares neither its interpreter nor its memory with the upload, and so that
-the agent can do the rest by the same program after the training process has ended. It reads one JSON object from
-stdin: ``url``, ``token``, ``run``, ``checkpoint``, ``folder`` and ``manifest``, ``store`` where it is known, and
-``digested`` where the manifest is what an earlier attempt has written;
-without ``checkpoint`` the files of the folder are the trial's TensorBoard files, as they are now. Each round it asks
-the platform what the store does not have yet, and sends that; a repeat after any crash sends the missing parts only.
+The upload is a separate process, so that training shares neither its interpreter nor its memory with it. The agent
+continues with the same program after the training process has ended. The program reads one JSON object from stdin:
+``url``, ``token``, ``run``, ``checkpoint``, ``folder``, ``manifest``, ``store`` if known, and ``digested`` if the
+manifest is the output of an earlier attempt. Without ``checkpoint``, the files of the folder are the trial's
+current TensorBoard files. Each round asks the platform which parts the store lacks, and sends them. A retry after
+a crash thus sends only the missing parts.
 
-Once all files are read it writes the manifest, with the digests that the store compares, to stdout when it ends: with 0
-when all is sent, with LATER when a later attempt may send the rest, and with REFUSED when it never will. The reason is
-the last line of stderr.
+If all files were read, the program writes the manifest with the digests that the store verifies to stdout when it
+ends. The exit status is 0 when all is sent, LATER when a later attempt may send the rest, and REFUSED when no
+attempt can. The reason is the last line of stderr.
 """
 
 from __future__ import annotations
@@ -45,33 +45,33 @@ from ._uploader_status import LATER, REFUSED
 
 
 class Order(NamedTuple):
-    """The bytes to send."""
+    """The files to upload, and the connection to the platform."""
 
     url: str
     token: str
-    # Empty for a folder that a person uploads.
+    # The run's id; empty for a folder that a person uploads.
     run: str
-    # Empty for TensorBoard files, which have no manifest.
+    # The checkpoint's UUID; empty for TensorBoard files, which have no manifest.
     checkpoint: str
     folder: Path
     manifest: list[Any]
-    # The address of the store, as s3://bucket/prefix; empty where the caller does not know it.
+    # The address of the store, as s3://bucket/prefix; empty if the caller does not know it.
     store: str = ""
     # Whether the manifest has the digests already.
     digested: bool = False
 
     @property
     def name(self) -> str:
-        """A sentence about it."""
+        """The name of the upload in log lines."""
         return f"checkpoint {self.checkpoint}" if self.checkpoint else "TensorBoard files"
 
 
 class RefusedError(Exception):
-    """The platform or the store will never take it."""
+    """The platform or the store refuses the upload permanently."""
 
 
 class CopyingError(Exception):
-    """The platform copies files that an earlier checkpoint has; ask again."""
+    """The platform is copying files that an earlier checkpoint has; ask again."""
 
 
 class _Part(NamedTuple):
@@ -93,11 +93,11 @@ class Uploader:
         self._plan_path = f"{whose}/{what}/upload"
         self._store = StoreConnections()
         self._progress = _Progress(order.name)
-        # None until all files are read.
+        # The manifest; None until all files are read.
         self.manifest: list[dict[str, Any]] | None = None
 
     def upload(self) -> None:
-        """Sends what is missing. Raises TransferError for later, RefusedError for never."""
+        """Uploads the missing parts. Raises TransferError if a retry may succeed, otherwise RefusedError."""
         files = self._read()
         self.manifest = [file.message() for file in files]
         total = sum(file.entry.bytes for file in files)
@@ -124,15 +124,15 @@ class Uploader:
                 for entry, told in zip(entries, order.manifest)
             ]
         self._progress.begin("read", sum(entry.bytes for entry in entries))
-        # S3 compares SHA-256.
+        # S3 verifies SHA-256, so the MD5 is not needed.
         wants_md5 = not order.store.startswith("s3://")
         return [digest(order.folder, entry, moved, wants_md5) for entry in entries]
 
     def _upload_page(
         self, page: list[Digested], lanes: ThreadPoolExecutor, backoff: Backoff
     ) -> None:
-        """Plans and sends until the store has all of these files."""
-        # A plan names every file that is missing, but has room for so many parts only.
+        """Asks for plans and uploads their parts until the store has all files of the page."""
+        # A plan names every missing file, but only a limited number of parts.
         is_planned_at_once = not any(file.parts for file in page)
         fruitless = 0
         sent: set[tuple[str, int]] = set()
@@ -143,7 +143,7 @@ class Uploader:
                 self._progress.note("unchanged files are being copied inside the store")
                 time.sleep(backoff.next_s())
                 continue
-            # A store that keeps no checksum cannot say that it has them: the completion reads them.
+            # A store without checksums cannot report which parts it has: the completion verifies them.
             if all((part.path, part.offset) in sent for part in parts):
                 return
             until = time.monotonic() + UPLOAD_PLAN_S
@@ -161,7 +161,9 @@ class Uploader:
             time.sleep(backoff.next_s())
 
     def _planned(self, page: list[Digested]) -> Iterator[_Part]:
-        """The parts to send. Of a file whose beginning the store has from an earlier time the whole takes its place."""
+        """Yields the missing parts. If the store has only the beginning of an earlier version of a file, yields
+        the whole file.
+        """
         files = self._plan(page, [])
         stored = {str(file["path"]): int(file.get("storedBytes") or 0) for file in files}
         if any(stored.values()):
@@ -192,8 +194,8 @@ class Uploader:
         return list(reply.json().get("files") or [])
 
     def _send(self, until: float, sent: set[tuple[str, int]], part: _Part) -> TransferError | None:
-        """Sends one part, and notes it; what may be sent again is returned, so that the others are sent meanwhile.
-        When the time is over the rest is left to the next plan.
+        """Uploads one part and records it. Returns an error that a retry may resolve, so that the other parts are
+        sent meanwhile. After ``until`` the part is left to the next plan.
         """
         if time.monotonic() > until:
             return None
@@ -207,13 +209,15 @@ class Uploader:
 
 
 def _own_files(folder: Path) -> list[str]:
-    """The files of a folder that no link leads out of: a container may have left one to a file of its host."""
+    """The files of a folder, without links that lead out of it: a container may have left a link to a file of its
+    host.
+    """
     own = folder.resolve()
     return [path for path in files_of(folder) if own in (folder / path).resolve().parents]
 
 
 class _Progress:
-    """Says how far a long upload is, while bytes move: an upload that says nothing for long is taken to hang."""
+    """Logs the progress of a long upload while bytes move: an upload that is silent for long is killed as hanging."""
 
     def __init__(self, name: str) -> None:
         self._name = name
@@ -251,7 +255,7 @@ def say(line: str) -> None:
 
 
 def main() -> int:
-    """Runs the program; gives its exit status."""
+    """Runs the program and returns its exit status."""
     message = json.loads(sys.stdin.buffer.read())
     order = Order(**{**message, "folder": Path(message["folder"])})
     uploader = Uploader(order)
@@ -274,11 +278,11 @@ def _status_of(uploader: Uploader, order: Order) -> int:
         if order.checkpoint:
             say(f"the sealed file {error.filename} is missing")
             return REFUSED
-        # The program that writes TensorBoard files may remove them, too.
+        # The program that writes TensorBoard files may also remove some.
         say(f"a file was removed meanwhile: {error.filename}")
         return LATER
     except OSError as error:
-        # A folder that cannot be read now may be read later, by the agent too.
+        # An unreadable folder may become readable later, also for the agent.
         say(f"the sealed checkpoint cannot be read: {error}")
         return LATER
     return 0

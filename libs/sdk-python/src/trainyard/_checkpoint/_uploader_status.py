@@ -1,6 +1,6 @@
-"""How the uploading program ends (see _uploader)."""
+"""The exit statuses of the uploading program (see _uploader)."""
 
 # A later attempt may send the rest.
 LATER = 75
-# They never will.
+# No attempt can send the rest.
 REFUSED = 65

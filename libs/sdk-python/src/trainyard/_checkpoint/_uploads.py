@@ -1,5 +1,6 @@
-"""Sends a process's pending checkpoints to their object store, and remembers what was read and sent of each: no file is
-hashed again as long as its checkpoint is pending.
+"""Uploads a process's pending checkpoints to their object store.
+
+The digests and the sent parts of a checkpoint are remembered while it is pending, so that no file is hashed twice.
 """
 
 from __future__ import annotations
@@ -15,13 +16,13 @@ from ._upload_process import Sent, UploadProcess
 
 
 class _Known(NamedTuple):
-    # With the digests that the store compares.
+    # The manifest with the digests that the store verifies.
     manifest: list[dict[str, Any]]
     sent_at: float
 
 
 class Uploads:
-    """One upload at a time, by a process of its own."""
+    """Runs one upload at a time, in a separate process."""
 
     def __init__(self, url: str, run: str, token: str, root: Path) -> None:
         self._order = {"url": url, "run": run, "token": token}
@@ -30,12 +31,12 @@ class Uploads:
         self._known: dict[str, _Known] = {}
 
     def send(self, record: Record, store: str) -> Sent:
-        """Sends what the store does not have of a checkpoint."""
+        """Uploads the parts of a checkpoint that the store lacks."""
         known = self._known.get(record.uuid)
-        # Google's stores compare MD5, which takes longer than all else and so is left to the uploader.
+        # Google's stores verify MD5, which is slow: the uploading process computes it.
         if known is None and record.digested and store.startswith("s3://"):
             known = _Known(list(record.digested), -math.inf)
-        # Other hosts may still send theirs: meanwhile nobody looks whether these files are still there.
+        # Other hosts may still be uploading: until then this host's files are assumed to be in the store.
         if known is not None and time.monotonic() - known.sent_at < UPLOAD_REMEMBERED_S:
             return Sent(known.manifest, True)
         folder = str(self._root / record.uuid)
@@ -48,15 +49,15 @@ class Uploads:
         return sent
 
     def forget(self, uuid: str) -> None:
-        """The checkpoint is pending no more."""
+        """Drops the remembered state of a checkpoint that is no longer pending."""
         self._known.pop(uuid, None)
 
     def remove(self, uuid: str) -> None:
-        """Removes the files of a checkpoint that is in the store."""
+        """Removes the local files of a checkpoint that is in the store."""
         import shutil
 
         shutil.rmtree(self._root / uuid, ignore_errors=True)
 
     def end(self) -> None:
-        """Ends a running upload, and starts no other."""
+        """Kills a running upload, and prevents further ones."""
         self._process.end()

@@ -1,4 +1,4 @@
-"""Training code and its configuration, as they are submitted."""
+"""Training code and its configuration, in the form in which they are submitted."""
 
 from ._pack import STARTUP_HOOK, CodeError, PackedCode, packed
 from ._repository import repository_of

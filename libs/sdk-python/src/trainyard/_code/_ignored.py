@@ -1,5 +1,6 @@
-"""The files that .trainyardignore and .detignore leave out: patterns as in a .gitignore (gitignore(5)), upper and lower
-case alike. The command line leaves out the same.
+"""The patterns of .trainyardignore and .detignore, as in a .gitignore (gitignore(5)), but case-insensitive.
+
+The command line applies the same rules.
 """
 
 from __future__ import annotations
@@ -9,7 +10,7 @@ from collections.abc import Iterable
 from re import Pattern
 from typing import NamedTuple
 
-# Never training code; the last is what runs without a cluster write.
+# Never training code; the last entry is the output folder of runs without a cluster.
 ALWAYS = (".git", "__pycache__", "*.pyc", ".trainyard", "trainyard-local/")
 
 
@@ -20,15 +21,15 @@ class _Rule(NamedTuple):
 
 
 class Rules:
-    """Whether a path, relative with / between its parts, is left out. What is inside of a folder that
-    is left out is not asked about.
+    """The ignore rules of a folder. Paths are relative, with / between their parts. Files inside an ignored folder
+    are not checked.
     """
 
     def __init__(self, lines: Iterable[str]) -> None:
         self._rules: list[_Rule] = [rule for rule in map(_rule, lines) if rule is not None]
 
     def leave_out(self, path: str, is_folder: bool) -> bool:
-        """The last rule that matches says."""
+        """Whether the path is ignored: the last matching rule decides."""
         for rule in reversed(self._rules):
             if (is_folder or not rule.folders_only) and rule.pattern.fullmatch(path):
                 return not rule.keeps
@@ -47,14 +48,14 @@ def _rule(line: str) -> _Rule | None:
         return None
     keeps = line.startswith("!")
     text = _without_spaces(line[1:] if keeps else line)
-    # A backslash at the end escapes nothing.
+    # A pattern that ends with a single backslash matches nothing.
     if not text or _backslashes(text) % 2 == 1:
         return None
-    # The first slash binds nothing here, so it is dropped.
+    # The first slash of the patterns /** and /**/ does not bind them to the folder, so it is dropped.
     text = text[1:] if re.fullmatch(r"/\*\*+/?", text) else text
     folders_only = text.endswith("/")
     text = text[:-1] if folders_only else text
-    # A slash at the beginning or inside binds the pattern to the folder; else it is of any depth.
+    # A slash at the beginning or inside binds the pattern to the folder; otherwise it matches at any depth.
     anywhere = "/" not in text
     expression = _expression(text[1:] if text.startswith("/") else text)
     if not text or expression is None:
@@ -64,7 +65,7 @@ def _rule(line: str) -> _Rule | None:
 
 
 def _without_spaces(text: str) -> str:
-    """Spaces at the end do not count, save one behind a backslash."""
+    """Removes trailing spaces, except one after a backslash."""
     kept = text.rstrip(" ")
     if kept != text and _backslashes(kept) % 2 == 1:
         return kept[:-1] + " "
@@ -79,7 +80,7 @@ _TOKEN = re.compile(r"/\*\*+(?=/|$)|^(?:\*\*+/)+|\*+|\?|\\.|.", re.DOTALL)
 
 
 def _expression(text: str) -> str | None:
-    """None for a pattern that matches nothing."""
+    """The regular expression for a pattern; None if the pattern matches nothing."""
     parts: list[str] = []
     at = 0
     while at < len(text):
@@ -121,7 +122,7 @@ _POSIX = {
 
 
 def _class(text: str, start: int) -> tuple[str, int | None]:
-    """The class that begins at ``start``, and the index after it; None for one that has no end or no meaning."""
+    """The class that begins at ``start``, and the index after it; None for a class that is unclosed or invalid."""
     at = start + 1
     negated = text[at : at + 1] in ("!", "^")
     at += 1 if negated else 0
@@ -136,7 +137,7 @@ def _class(text: str, start: int) -> tuple[str, int | None]:
             members, low, at = members + _POSIX[named[1]], "", named.end()
         elif text[at] == "-" and low and text[at + 1 : at + 2] not in ("", "]"):
             high, at = _member(text, at + 1)
-            # A range from high to low is its first member alone.
+            # A range from high to low matches only its first member.
             members, low = members + (f"-{re.escape(high)}" if low <= high else ""), ""
         else:
             low, at = _member(text, at)
@@ -145,6 +146,6 @@ def _class(text: str, start: int) -> tuple[str, int | None]:
 
 
 def _member(text: str, at: int) -> tuple[str, int]:
-    """A character of a class, perhaps behind a backslash, and the index after it."""
+    """The class member at ``at``, which a backslash may escape, and the index after it."""
     at += 1 if text[at] == "\\" else 0
     return text[at], at + 1

@@ -1,4 +1,6 @@
-"""The training code as the platform takes it: a gzip-compressed tar, the same bytes for the same files."""
+"""Packs training code in the form that the platform accepts: a gzip-compressed tar, with the same bytes for the
+same files.
+"""
 
 from __future__ import annotations
 
@@ -15,16 +17,16 @@ from ..errors import TrainyardError
 from ._ignored import ALWAYS, Rules, lines_of
 from ._tar import tar_of
 
-# The limit of the command line: a wrong folder is noticed before it is packed.
+# The file limit of the command line: it detects a wrong folder before packing.
 FILES_MAX = 50_000
-# The most that the platform takes, packed.
+# The largest packed size that the platform accepts.
 BYTES_MAX = 96 * 1024 * 1024
 STARTUP_HOOK = "startup-hook.sh"
 _RULES = (".trainyardignore", ".detignore")
 
 
 class CodeError(TrainyardError, ValueError):
-    """A folder of training code cannot be packed as it is."""
+    """The folder of training code cannot be packed."""
 
 
 class PackedCode(NamedTuple):
@@ -35,10 +37,9 @@ class PackedCode(NamedTuple):
 
 
 def packed(folder: PathLike, includes: Iterable[PathLike] = ()) -> PackedCode:
-    """All files below the folder, save what its .trainyardignore and .detignore leave out. Each file or folder of
-    ``includes`` is put beside them, under its own name; a folder follows its own ignore files.
-
-    Raises CodeError for a folder that cannot be packed.
+    """Packs all files below the folder, except ignored ones (.trainyardignore and .detignore). Each file or folder
+    of ``includes`` is added at the top under its name; a folder uses its own ignore files. Raises CodeError for a
+    folder that cannot be packed.
     """
     root = Path(folder)
     if not root.exists():
@@ -49,7 +50,7 @@ def packed(folder: PathLike, includes: Iterable[PathLike] = ()) -> PackedCode:
         found = {name: root / name for name in _below(root)}
         for extra in includes:
             _include(Path(extra), found, root)
-        # The archive of an empty folder is the folder itself.
+        # An empty folder is archived as the folder itself.
         entries = [(_entry(name), os.fspath(path)) for name, path in found.items()]
         content = _zipped(entries or [("./", os.fspath(root))], root)
     except OSError as error:
@@ -58,12 +59,12 @@ def packed(folder: PathLike, includes: Iterable[PathLike] = ()) -> PackedCode:
 
 
 def rules_of(folder: Path) -> Rules:
-    """The files left out of a folder, by paths relative to it."""
+    """The ignore rules of a folder, for paths relative to it."""
     return Rules([*ALWAYS, *(line for name in _RULES for line in _lines(folder / name))])
 
 
 def _include(extra: Path, found: dict[str, Path], root: Path) -> None:
-    # The last part of "." or of "x/..".
+    # resolve() finds the name of "." and of paths like "x/..".
     name = extra.resolve().name if extra.name in ("", "..") else extra.name
     if not os.path.lexists(extra):
         raise CodeError(f"The file {extra} to include does not exist.")
@@ -77,7 +78,7 @@ def _include(extra: Path, found: dict[str, Path], root: Path) -> None:
 
 
 def _below(folder: Path) -> list[str]:
-    """Files, links and empty folders, relative with / between the parts, in the order of the command line."""
+    """The relative paths of files, links and empty folders below the folder, in the command line's order."""
     rules = rules_of(folder)
     names: list[str] = []
 
@@ -109,7 +110,7 @@ def _check_count(files: int, folder: Path) -> None:
 
 
 def _order(name: str, folder: Path) -> bytes:
-    """JavaScript compares texts by their units of UTF-16."""
+    """JavaScript compares strings by UTF-16 code units."""
     try:
         return name.encode("utf-16-be")
     except UnicodeEncodeError:
@@ -119,8 +120,8 @@ def _order(name: str, folder: Path) -> bytes:
 
 
 def _entry(name: str) -> str:
-    """npm's packer takes a leading @ for an archive to copy from, and what is a drive or a root on Windows for one, so
-    the command line writes a path.
+    """Adds ./ to names that npm's packer would misread, as the command line does: with a leading @ (an archive),
+    or like a Windows drive or root.
     """
     return f"./{name}" if re.match(r"@|[A-Za-z]:|\\", name) else name
 
@@ -134,7 +135,7 @@ def _lines(file: Path) -> list[str]:
 
 def _zipped(entries: list[tuple[str, str]], folder: Path) -> bytes:
     content = io.BytesIO()
-    # Neither the time nor a file's name goes into the head.
+    # The gzip header contains neither a time nor a file name.
     with gzip.GzipFile(filename="", fileobj=content, mode="wb", mtime=0, compresslevel=6) as zipped:
         for piece in tar_of(entries):
             zipped.write(piece)

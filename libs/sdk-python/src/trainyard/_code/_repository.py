@@ -1,4 +1,6 @@
-"""Where a folder of training code came from, as git says. Only files that are packed are looked at, as by ``yard``."""
+"""Reads from git which commit a folder of training code came from. Only files that are packed are considered, as
+by ``yard``.
+"""
 
 from __future__ import annotations
 
@@ -9,16 +11,16 @@ from typing import Any
 
 from ._pack import rules_of
 
-# A large repository on a slow disk takes seconds.
+# The time limit of a git command in seconds: a large repository on a slow disk takes several.
 _GIT_S = 20.0
-# A longer diff is not recorded, as the gateway would refuse it.
+# A longer diff is not recorded: the gateway would refuse it.
 _DIFF_BYTES_MAX = 1024 * 1024
-# More do not fit into a command line.
+# The number of paths that fit on one command line.
 _DIFF_PATHS_MAX = 1_000
 
 
 def repository_of(folder: Path) -> dict[str, Any] | None:
-    """None for a folder without a file that git knows, and where there is no git or no commit yet."""
+    """The folder's commit and changes; None without git, without a commit, or if git tracks none of its files."""
     commit = _git(folder, "rev-parse", "HEAD")
     if not commit or not _git(folder, "ls-files", "-z", "--", "."):
         return None
@@ -29,7 +31,7 @@ def repository_of(folder: Path) -> dict[str, Any] | None:
     rules = rules_of(folder)
     known, changed = [], False
     for line in filter(None, _git(folder, *_STATUS).split("\0")):
-        # Two letters, a space, and the path from the repository's root.
+        # Git prints two status letters, a space, and the path from the repository's root.
         path = line[3:]
         parts = path[len(inside) :].split("/")
         above = ["/".join(parts[:end]) for end in range(1, len(parts))]
@@ -58,12 +60,14 @@ def _diff(folder: Path, paths: list[str]) -> str:
 
 
 def _git(folder: Path, *arguments: str) -> str:
-    """Empty when git fails, or says more than fits. Programs that the repository's settings name are not run."""
+    """The output of git; empty if git fails or prints too much. Programs in the repository's git settings are not
+    run.
+    """
     safe = ("--no-optional-locks", "-c", "core.fsmonitor=false", "-C", str(folder))
     try:
         run = subprocess.run(("git", *safe, *arguments), capture_output=True, timeout=_GIT_S)
     except (OSError, subprocess.TimeoutExpired):
-        # The submission is complete without it.
+        # The submission is complete without git's facts.
         return ""
     fits = run.returncode == 0 and len(run.stdout) <= _DIFF_BYTES_MAX
     return run.stdout.decode("utf-8", "replace") if fits else ""

@@ -1,8 +1,9 @@
-"""A tar (POSIX.1-2017, pax) of a folder's files: the same bytes for the same files, at any time and of any user.
+"""Writes a tar (POSIX.1-2017, pax) of a folder's files: the same bytes for the same files, at any time and for any
+user. The bytes are those that the command line writes with npm's package ``tar`` and its setting ``portable``, so
+that code has the same archive however it is submitted.
 
-The command line packs with the package ``tar`` of npm and its setting ``portable``; these are the bytes that it
-writes, so that code which is submitted from either is the same. Times and owners are not kept, of modes what
-``_mode`` leaves, and of files that are one (hard links) the content once. Entries are in the order of ``paths``.
+Times and owners are not kept, modes are reduced by ``_mode``, and hard-linked files are stored once. Entries are
+in the order of ``paths``.
 """
 
 from __future__ import annotations
@@ -18,9 +19,8 @@ _NAME, _PREFIX = 100, 155
 
 
 def tar_of(entries: Sequence[tuple[str, str]]) -> Iterator[bytes]:
-    """The archive in pieces. An entry is a name in the archive, and the path of its file, link or folder.
-
-    Raises OSError for a file that cannot be read, or becomes shorter meanwhile.
+    """Yields the archive in pieces. An entry is a name in the archive, and the path of its file, link or folder.
+    Raises OSError for a file that cannot be read or becomes shorter while it is read.
     """
     linked: dict[tuple[int, int], str] = {}
     for name, path in entries:
@@ -54,7 +54,9 @@ def _content(path: str, size: int) -> Iterator[bytes]:
 
 
 def _mode(mode: int) -> int:
-    """Readable and writable by the owner, writable by nobody else; who can read a folder can list it."""
+    """The mode with read and write access for the owner, without write access for others; readable folders are
+    listable.
+    """
     kept = ((mode & 0o7777) | 0o600) & ~0o022
     if stat.S_ISDIR(mode):
         kept |= (kept & 0o444) >> 2
@@ -73,7 +75,7 @@ def _header(name: str, mode: int, size: int, kind: bytes, link: str = "") -> byt
 
 
 def _field(key: str, value: str) -> bytes:
-    """A record of pax: its length in bytes with the digits of that, and ``key=value``."""
+    """A pax record: its own length in bytes, and ``key=value``."""
     text = f" {key}={value}\n".encode("utf-8", "replace")
     digits = len(str(len(text)))
     digits += 1 if len(text) + digits >= 10**digits else 0
@@ -81,7 +83,7 @@ def _field(key: str, value: str) -> bytes:
 
 
 def _block(name: str, mode: int, size: int, kind: bytes, link: str = "") -> tuple[bytes, bool]:
-    """A header, and whether everything fits into it as ASCII."""
+    """A tar header, and whether all values fit into it as ASCII."""
     base, prefix, fits = _split(name)
     texts = ((base, _NAME), (link, _NAME), (prefix, _PREFIX))
     fits = fits and all(text.isascii() and len(text) <= room for text, room in texts)
@@ -101,7 +103,7 @@ def _block(name: str, mode: int, size: int, kind: bytes, link: str = "") -> tupl
 
 
 def _split(name: str) -> tuple[str, str, bool]:
-    """The name as base and prefix, and whether both have room."""
+    """The name split into base and prefix, and whether both fit into their fields."""
     if _bytes(name) < _NAME:
         return name, "", True
     prefix, base = posixpath.split(name.rstrip("/"))
@@ -121,12 +123,12 @@ def _bytes(text: str) -> int:
 
 
 def _cut(text: str, units: int) -> str:
-    """The first units of UTF-16: half a character becomes U+FFFD."""
+    """The first ``units`` UTF-16 code units; half a surrogate pair becomes U+FFFD."""
     return text.encode("utf-16-le")[: 2 * units].decode("utf-16-le", "replace")
 
 
 def _fixed(text: str, room: int) -> bytes:
-    """Whole characters alone, as many as have room."""
+    """The longest prefix of whole UTF-8 characters that fits into ``room`` bytes, padded."""
     content = text.encode("utf-8")[:room].decode("utf-8", "ignore").encode("utf-8")
     return content + bytes(room - len(content))
 

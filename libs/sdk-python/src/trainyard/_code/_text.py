@@ -1,4 +1,4 @@
-"""A configuration, however it was given, as the text that is submitted."""
+"""Converts a configuration in any accepted form to the text that is submitted."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ Config = Union[str, "os.PathLike[str]", Mapping[str, Any]]
 
 
 def config_text(config: Config) -> str:
-    """The text of a mapping as JSON, which is YAML too; a ``str`` of several lines, or that begins with ``{``, is
-    YAML itself, any other the path of a file. Raises CodeError for a file that cannot be read, and TypeError for a
-    value that has no JSON form.
+    """Returns the configuration as text. A mapping becomes JSON, which is also YAML. A ``str`` of several lines,
+    or one that begins with ``{``, is YAML itself; any other is the path of a file. Raises CodeError for a file
+    that cannot be read, and TypeError for a value that has no JSON form.
     """
     if isinstance(config, Mapping):
         return json.dumps(config, default=_plain)
@@ -32,7 +32,7 @@ def config_text(config: Config) -> str:
 
 
 def _plain(value: Any) -> Any:
-    """Paths and what NumPy has for numbers, beside what JSON has."""
+    """Converts paths and NumPy numbers to JSON values."""
     if isinstance(value, os.PathLike):
         return os.fspath(value)
     if isinstance(value, Mapping):
@@ -40,4 +40,4 @@ def _plain(value: Any) -> Any:
     item = getattr(value, "item", None)
     if callable(item):
         return item()
-    raise TypeError(f"a configuration holds no {type(value).__name__}: {value!r}")
+    raise TypeError(f"a configuration cannot contain a {type(value).__name__}: {value!r}")

@@ -1,9 +1,9 @@
-"""A group of processes in the shape of a star: its first member, the hub, has a link to each other.
+"""A group of processes in the shape of a star: its first member, the hub, has a link to each other member. All
+members make every call in the same order. Each frame has the kind and number of its call, so that members that
+call in different orders fail instead of mixing up values.
 
-Every call is made by all members in the same order; kind and number of a frame say which call it
-belongs to, so that members that have parted ways fail instead of exchanging nonsense. When a
-member is lost the hub sends the others the reason before it raises, so that nobody waits forever. A star
-that has failed once fails for the same reason ever after.
+When a member is lost, the hub sends the others the reason before it raises, so that no member waits forever. After
+a failure every later call fails for the same reason.
 """
 
 from __future__ import annotations
@@ -20,13 +20,13 @@ from ._wire import Frame, Link, LostError, encode
 _GATHER = "gather"
 _BROADCAST = "broadcast"
 _FAILED = "failed"
-# Outside of the order of calls: what cannot wait, from a member to the hub or from the hub to all.
+# A frame outside of the order of calls, from a member to the hub or from the hub to all.
 NOTE = "note"
 
 
 class Collectives:
-    """``links`` are by member, from 1 for the hub, and the hub's only for the others. ``names`` say
-    each member's rank in the run.
+    """``links`` has a link for each member, from 1, at the hub, and only the hub's link at the others. ``names``
+    has each member's rank in the run.
     """
 
     def __init__(self, me: int, names: list[int], links: dict[int, Link]) -> None:
@@ -41,9 +41,9 @@ class Collectives:
             self._selector.register(link.sock, selectors.EVENT_READ, member)
 
     def gather(self, value: object, awaited: bool = False) -> list[Any] | None:
-        """Everyone's value in the order of the members at the hub; None elsewhere, at once.
+        """Returns the values of all members, in their order, at the hub; returns None at the others, at once.
 
-        A member whose value has come may leave, unless it is to await what the hub makes of all.
+        A member may leave after its value has arrived, unless it waits for a result (``awaited``).
         """
         number = self._begin()
         if self._me != 0:
@@ -56,7 +56,7 @@ class Collectives:
         return [values[member] for member in range(len(self._names))]
 
     def broadcast(self, value: object) -> Any:
-        """The hub's value, everywhere."""
+        """Returns the hub's value on every member."""
         number = self._begin()
         if self._me != 0:
             return self._frame_of(0, _BROADCAST, number).value
@@ -66,14 +66,14 @@ class Collectives:
         return value
 
     def note(self, value: object) -> None:
-        """Leaves a value among the hub's ``notes``, or as the hub among everyone's, out of order."""
+        """Sends a value to the hub's ``notes``, or from the hub to the ``notes`` of all, out of order."""
         self._check()
         frame = encode(NOTE, 0, value)
         for member in self._links:
             self._send(member, frame)
 
     def look(self) -> None:
-        """Takes what has arrived, without waiting; then ``notes`` are up to date."""
+        """Reads the frames that have arrived, without waiting, to update ``notes``."""
         self._check()
         for member in self._ready(0):
             self._read(member, socket.MSG_DONTWAIT)
@@ -88,7 +88,7 @@ class Collectives:
                     self._links[member].put_back(frame)
 
     def close(self) -> None:
-        """Leaves the group."""
+        """Closes the links of the group."""
         if self._failure is None:
             self._failure = "the context is closed"
         self._selector.close()
@@ -97,13 +97,13 @@ class Collectives:
         self._links = {}
 
     def abort(self) -> None:
-        """Ends a call that another thread waits in."""
+        """Interrupts a call that another thread is waiting in."""
         for link in self._links.values():
             with contextlib.suppress(OSError):
                 link.sock.shutdown(socket.SHUT_RDWR)
 
     def drop(self) -> None:
-        """In a forked child: lets go of the parent's connections without a word."""
+        """Closes the parent's connections in a forked child, without notifying the other members."""
         self._failure = "a forked process is not a member of the run: use the context in its parent"
         self._selector.close()
         for link in self._links.values():
@@ -124,9 +124,7 @@ class Collectives:
             self._links[member].send(frame)
 
     def _frame_of(self, member: int, kind: str, number: int, free: Container[int] = ()) -> Frame:
-        """Waits for a member's part in this call, and meanwhile for the loss of any but those that
-        are free to leave.
-        """
+        """Waits for a member's frame of this call. Raises if a member is lost meanwhile, except those in ``free``."""
         while True:
             with self._losing(member):
                 frame = self._links[member].take()
@@ -149,7 +147,7 @@ class Collectives:
                 )
 
     def _look_for_loss(self, member: int) -> None:
-        """Raises when a member has nothing more to say, ever, and has not been heard out yet."""
+        """Raises LostError if a member has ended and all its frames have been read."""
         with self._losing(member):
             frame = self._links[member].take()
         if frame is not None:
@@ -159,7 +157,7 @@ class Collectives:
         link = self._links[member]
         link.read(flags)
         if link.over:
-            # Its end would be ready forever.
+            # An ended connection would be reported as readable forever.
             self._selector.unregister(link.sock)
 
     def _ready(self, timeout: float | None) -> list[int]:

@@ -1,8 +1,8 @@
 """Messages between the processes of one run, before and beside torch.distributed.
 
-The processes form a star around the chief, rank 0, over TCP (_join.py, _collectives.py, _wire.py), and those
-of one host another around its first. It is meant for what a training script coordinates (an answer, a
-path, a count), not for tensors: everything passes through the chief.
+The processes form a star around the chief, rank 0, over TCP (_join.py, _collectives.py, _wire.py), and the
+processes of each host form another around the host's first process. The messages are for coordination (an answer,
+a path, a count), not for tensors: everything passes through the chief.
 """
 
 from __future__ import annotations
@@ -23,14 +23,16 @@ if TYPE_CHECKING:
 class DistributedContext:
     """The processes that train one trial together.
 
-    ``rank`` of ``size`` in the run, ``local_rank`` of ``local_size`` on this host, and this host is
-    ``cross_rank`` of ``cross_size``. Every rank makes the same calls in the same order. A call waits for
-    as long as the others take; when one of them has ended it raises DistributedError on all.
+    ``rank`` of ``size`` in the run, ``local_rank`` of ``local_size`` on this host, and this host is ``cross_rank``
+    of ``cross_size``.
+
+    Every rank makes the same calls in the same order. A call waits for the other ranks without a limit; if one of
+    them has ended, it raises DistributedError on all.
 
     The chief is found at ``chief_addr``, or ``chief_ip`` by Determined's name (else ``MASTER_ADDR``), and
-    ``chief_port``. On one host the port may be left out where ``MASTER_PORT`` differs between runs; on several
-    it is two above the task's rendezvous port unless given. May be used from several threads if those
-    agree on the order of calls over all ranks.
+    ``chief_port``. On one host the port may be omitted if ``MASTER_PORT`` differs between runs. On several hosts
+    its default is two above the task's rendezvous port. The context may be used from several threads if their
+    order of calls is the same on all ranks.
     """
 
     def __init__(
@@ -51,7 +53,7 @@ class DistributedContext:
         if size == 1:
             self._group = Group(topology)
         else:
-            # Loaded here: a process that is alone needs none of it.
+            # A local import: a process that is alone needs neither module.
             from ._join import join
             from ._rendezvous import rendezvous_of
 
@@ -64,8 +66,8 @@ class DistributedContext:
     ) -> DistributedContext:
         """The context of a process that ``torchrun`` or ``python -m trainyard.launch.torch`` started.
 
-        Reads RANK, WORLD_SIZE, LOCAL_RANK, LOCAL_WORLD_SIZE, GROUP_RANK and GROUP_WORLD_SIZE; torch
-        itself is not needed, nor has its process group to exist.
+        Reads RANK, WORLD_SIZE, LOCAL_RANK, LOCAL_WORLD_SIZE, GROUP_RANK and GROUP_WORLD_SIZE; Neither torch nor
+        its process group is needed.
         """
         env = os.environ
         local_size = _whole(env, "LOCAL_WORLD_SIZE")
@@ -86,12 +88,12 @@ class DistributedContext:
 
         @classmethod
         def from_deepspeed(cls, *_arguments: object, **_more: object) -> NoReturn:
-            """Raises for a script that was written for Determined, and says what takes its place."""
+            """Raises AttributeError for a script that was written for Determined, with the replacement."""
             raise missing_name("DistributedContext", "from_deepspeed", DISTRIBUTED)
 
         @classmethod
         def from_horovod(cls, *_arguments: object, **_more: object) -> NoReturn:
-            """Raises for a script that was written for Determined, and says what takes its place."""
+            """Raises AttributeError for a script that was written for Determined, with the replacement."""
             raise missing_name("DistributedContext", "from_horovod", DISTRIBUTED)
 
     @property
@@ -101,7 +103,7 @@ class DistributedContext:
 
     @property
     def size(self) -> int:
-        """How many processes the run has."""
+        """The number of processes in the run."""
         return self._group.topology.size
 
     @property
@@ -111,7 +113,7 @@ class DistributedContext:
 
     @property
     def local_size(self) -> int:
-        """How many processes of the run this host has."""
+        """The number of the run's processes on this host."""
         return self._group.topology.local_size
 
     @property
@@ -121,31 +123,31 @@ class DistributedContext:
 
     @property
     def cross_size(self) -> int:
-        """How many hosts the run has."""
+        """The number of hosts in the run."""
         return self._group.topology.cross_size
 
     def get_rank(self) -> int:
-        """``rank``, by the name that scripts for Determined use."""
+        """Determined's name for ``rank``."""
         return self.rank
 
     def get_size(self) -> int:
-        """``size``, by the name that scripts for Determined use."""
+        """Determined's name for ``size``."""
         return self.size
 
     def get_local_rank(self) -> int:
-        """``local_rank``, by the name that scripts for Determined use."""
+        """Determined's name for ``local_rank``."""
         return self.local_rank
 
     def get_local_size(self) -> int:
-        """``local_size``, by the name that scripts for Determined use."""
+        """Determined's name for ``local_size``."""
         return self.local_size
 
     def get_cross_rank(self) -> int:
-        """``cross_rank``, by the name that scripts for Determined use."""
+        """Determined's name for ``cross_rank``."""
         return self.cross_rank
 
     def get_cross_size(self) -> int:
-        """``cross_size``, by the name that scripts for Determined use."""
+        """Determined's name for ``cross_size``."""
         return self.cross_size
 
     @property
@@ -159,30 +161,29 @@ class DistributedContext:
         return self.local_rank == 0
 
     def gather(self, stuff: object) -> list[Any] | None:
-        """On the chief every rank's value, in the order of ranks; None on the others, at once.
-
-        Values are pickled on the way.
+        """Returns the values of all ranks, in their order, on the chief; returns None on the others, at once.
+        Values are pickled for sending.
         """
         return self._group.gather(stuff)
 
     def gather_local(self, stuff: object) -> list[Any] | None:
-        """The same among the processes of a host, on its first one."""
+        """Returns the values of a host's processes on its first process; None on the others."""
         return self._group.gather_local(stuff)
 
     def allgather(self, stuff: object) -> list[Any]:
-        """Every rank's value, in the order of ranks, on every rank."""
+        """Returns the values of all ranks, in their order, on every rank."""
         return self._group.allgather(stuff)
 
     def allgather_local(self, stuff: object) -> list[Any]:
-        """The same among the processes of a host."""
+        """Returns the values of a host's processes on each of them."""
         return self._group.allgather_local(stuff)
 
     def broadcast(self, stuff: object) -> Any:
-        """The chief's value, on every rank. The chief does not wait for the others."""
+        """Returns the chief's value on every rank. The chief does not wait for the others."""
         return self._group.broadcast(stuff)
 
     def broadcast_local(self, stuff: object = None) -> Any:
-        """The value of a host's first process, on all of that host's."""
+        """Returns the value of a host's first process on all processes of the host."""
         return self._group.broadcast_local(stuff)
 
     def barrier(self) -> None:
@@ -190,17 +191,17 @@ class DistributedContext:
         self.allgather(None)
 
     def close(self) -> None:
-        """Leaves the group; a later call of anything else raises. A second close does nothing."""
+        """Leaves the group; a later call of any other method raises. A second close does nothing."""
         self._group.close()
 
 
 def group_of(context: DistributedContext) -> Group:
-    """Methods for the SDK itself on the processes of a run."""
+    """The group behind a context, for the SDK itself."""
     return context._group  # noqa: SLF001 — the only way to it
 
 
 def alone() -> DistributedContext:
-    """The context of a run of one process."""
+    """Returns the context of a run with a single process."""
     return DistributedContext(
         rank=0, size=1, local_rank=0, local_size=1, cross_rank=0, cross_size=1
     )
@@ -212,6 +213,6 @@ def _whole(env: Mapping[str, str], name: str) -> int:
         return int(text or "")
     except ValueError:
         raise DistributedError(
-            f"from_torch_distributed needs {name} in the environment, and finds {text!r}: start the "
+            f"from_torch_distributed needs {name} in the environment, not {text!r}: start the "
             "script with torchrun or python -m trainyard.launch.torch"
         ) from None

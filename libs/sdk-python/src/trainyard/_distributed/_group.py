@@ -1,4 +1,4 @@
-"""The connections of one process to the others of its run, and what is said over them."""
+"""The connections of one process to the other processes of its run."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class Group:
-    """A process among the others. Without connections it is alone."""
+    """One process's view of the run's processes. A process without connections is alone."""
 
     def __init__(
         self,
@@ -42,44 +42,46 @@ class Group:
 
     @property
     def size(self) -> int:
-        """How many processes there are."""
+        """The number of processes."""
         return self.topology.size
 
     def gather(self, stuff: object) -> list[Any] | None:
-        """On the chief every rank's value; None on the others, at once."""
+        """Returns the values of all ranks on the chief; returns None on the others, at once."""
         with self._lock:
             return self._gather(self._collectives, stuff)
 
     def gather_local(self, stuff: object) -> list[Any] | None:
-        """The same among the processes of a host, on its first one."""
+        """Returns the values of a host's processes on its first process; None on the others."""
         with self._lock:
             return self._gather(self._local_collectives, stuff)
 
     def allgather(self, stuff: object) -> list[Any]:
-        """Every rank's value, on every rank."""
+        """Returns the values of all ranks on every rank."""
         with self._lock:
             return self._broadcast(
                 self._collectives, self._gather(self._collectives, stuff, awaited=True)
             )
 
     def allgather_local(self, stuff: object) -> list[Any]:
-        """The same among the processes of a host."""
+        """Returns the values of a host's processes on each of them."""
         with self._lock:
             everyones = self._gather(self._local_collectives, stuff, awaited=True)
             return self._broadcast(self._local_collectives, everyones)
 
     def broadcast(self, stuff: object) -> Any:
-        """The chief's value, on every rank. The chief does not wait for the others."""
+        """Returns the chief's value on every rank. The chief does not wait for the others."""
         with self._lock:
             return self._broadcast(self._collectives, stuff)
 
     def broadcast_local(self, stuff: object) -> Any:
-        """The value of a host's first process, on all of that host's."""
+        """Returns the value of a host's first process on all processes of the host."""
         with self._lock:
             return self._broadcast(self._local_collectives, stuff)
 
     def branch(self) -> Group:
-        """Another group of the same processes, for a thread of each; every rank calls it at once."""
+        """Creates another group of the same processes, for a second thread; all ranks must call it at the same
+        point.
+        """
         if self.topology.size == 1:
             return Group(self.topology)
         from ._join import join_again
@@ -97,13 +99,13 @@ class Group:
             )
 
     def note(self, value: object) -> None:
-        """Sends the chief something out of the order of calls, or as the chief all; nobody waits."""
+        """Sends a value to the chief, or from the chief to all, out of the order of calls and without waiting."""
         with self._lock:
             if self._collectives is not None:
                 self._collectives.note(value)
 
     def take_notes(self) -> list[Any]:
-        """Everything noted here since the last question."""
+        """Returns and removes the notes that have arrived."""
         with self._lock:
             if self._collectives is None:
                 return []
@@ -112,12 +114,12 @@ class Group:
             return notes
 
     def close(self) -> None:
-        """Leaves the group; a later call of anything else raises. A second close does nothing."""
+        """Leaves the group; a later call of any other method raises. A second close does nothing."""
         self._closed = True
         members = [
             each for each in (self._local_collectives, self._collectives) if each is not None
         ]
-        # A thread that still waits for the others holds the lock.
+        # A thread that still waits for other ranks holds the lock.
         if not self._lock.acquire(timeout=1.0):
             for each in members:
                 each.abort()
@@ -129,7 +131,7 @@ class Group:
             self._lock.release()
 
     def drop_in_child(self) -> None:
-        """Gives up the connections in a forked child, without a word to the others."""
+        """Closes the connections in a forked child, without notifying the other ranks."""
         self._lock = threading.RLock()
         for each in (self._local_collectives, self._collectives):
             if each is not None:
@@ -154,7 +156,7 @@ _connected: weakref.WeakSet[Group] = weakref.WeakSet()
 
 
 def _after_fork_in_child() -> None:
-    # A child that kept the connections would keep the others from noticing its parent's end.
+    # If a forked child kept the connections, the other ranks would not notice its parent's end.
     for group in list(_connected):
         group.drop_in_child()
 

@@ -1,5 +1,5 @@
-"""How the processes of a run come together: everyone goes to the chief, and on each further host the
-workers go to that host's first process.
+"""Connects the processes of a run: all connect to the chief, and on each further host the workers connect to the
+host's first process.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _REFUSED = "refused"
 
 
 class Guest(NamedTuple):
-    """A guest, and the port on which it takes in the others of its host."""
+    """A process that joined, and the port on which it accepts the workers of its host."""
 
     topology: Topology
     port: int
@@ -32,8 +32,8 @@ class Guest(NamedTuple):
 def join(
     topology: Topology, rendezvous: Rendezvous, listener: socket.socket | None = None
 ) -> tuple[Collectives, Collectives]:
-    """The star of all processes, and the one of this host's. Waits for all to come. Raises
-    DistributedError when somebody does not, or does not fit. The chief may give a listener of its own.
+    """Returns the star of all processes, and the star of this host's. Waits until all have joined. Raises
+    DistributedError if a process is missing or does not fit. The chief may pass a listener.
     """
     if topology.cross_size == 1:
         everyone, _ = _join_all(topology, rendezvous, 0, listener)
@@ -57,9 +57,7 @@ def join(
 def join_again(
     topology: Topology, rendezvous: Rendezvous, broadcast: Callable[[Any], Any]
 ) -> tuple[Collectives, Collectives]:
-    """The same for processes that know each other already, on a port of the system's choosing, which
-    the chief sends by ``broadcast``.
-    """
+    """Connects processes that have joined already, on a free port that the chief sends by ``broadcast``."""
     if topology.rank != 0:
         return join(topology, rendezvous._replace(port=broadcast(None)))
     is_here = topology.cross_size == 1
@@ -74,7 +72,7 @@ def _join_all(
     local_port: int,
     listener: socket.socket | None = None,
 ) -> tuple[Collectives, dict[int, int]]:
-    """The star of all, and where each host's first process takes in the others of its host."""
+    """Returns the star of all processes, and the port of each host's first process."""
     names = list(range(topology.size))
     if topology.rank != 0:
         link, ports = _visit(topology, rendezvous, local_port)
@@ -116,7 +114,7 @@ def _host(
     key: Callable[[Topology], int],
     size: int,
 ) -> tuple[dict[int, Link], dict[int, Guest]]:
-    """Takes in ``size - 1`` others, each under its ``key``."""
+    """Accepts ``size - 1`` processes, each under its ``key``."""
     links: dict[int, Link] = {}
     guests: dict[int, Guest] = {}
     came_in: list[Link] = []
@@ -133,7 +131,7 @@ def _host(
             before = links.pop(member, None)
             links[member], guests[member] = link, guest
             _check_same(topology, guest.topology)
-            # One whose connection broke may have come again.
+            # A process whose connection broke may connect again.
             if member == 0 or (before is not None and not before.is_over()):
                 raise _twice(guest.topology)
     except DistributedError as error:
@@ -146,7 +144,7 @@ def _host(
 
 def _tell(links: Iterable[Link], frame: bytes) -> None:
     for link in links:
-        # The first call notices a process that is gone already.
+        # The first collective call notices a process that has ended.
         with contextlib.suppress(LostError):
             link.send(frame)
 
@@ -170,7 +168,7 @@ def _twice(guest: Topology) -> DistributedError:
 def _accept(
     listener: socket.socket, rendezvous: Rendezvous, deadline: float, missing: list[int]
 ) -> tuple[Link, Guest] | None:
-    """The next process that connects; None for one that is not of this run."""
+    """The next process that connects; None for one that does not belong to this run."""
     try:
         listener.settimeout(max(0.0, deadline - time.monotonic()))
         sock, _ = listener.accept()
@@ -196,8 +194,8 @@ def _ranks(missing: list[int]) -> str:
 
 
 def _visit(topology: Topology, rendezvous: Rendezvous, local_port: int) -> tuple[Link, Any]:
-    """Goes to the chief as often as it takes until that listens and is the right one, and returns what
-    it says once all are there.
+    """Connects to the chief, with retries until it listens and the handshake succeeds. Returns its answer, sent
+    once all have joined.
     """
     deadline = time.monotonic() + JOIN_S
     while True:
@@ -218,10 +216,10 @@ def _visit(topology: Topology, rendezvous: Rendezvous, local_port: int) -> tuple
 def _connect(rendezvous: Rendezvous) -> socket.socket:
     port = rendezvous.known_port()
     if port is None:
-        raise ConnectionRefusedError("it does not listen yet")
+        raise ConnectionRefusedError("the chief does not listen yet")
     sock = socket.create_connection((rendezvous.host, port), HANDSHAKE_S)
     if sock.getsockname() == sock.getpeername():
-        # A port of the system's choosing may be the very one that is called: then this is no peer.
+        # The system may choose the called port as the socket's own port, which connects the socket to itself.
         sock.close()
         raise ConnectionRefusedError("nobody listens")
     return sock

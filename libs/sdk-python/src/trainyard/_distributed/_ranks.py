@@ -1,4 +1,4 @@
-"""The part of a DistributedContext that most of the SDK needs."""
+"""The part of DistributedContext that most modules of the SDK need."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import Any, Protocol
 
 
 class Ranks(Protocol):
-    """The processes of a run, seen from one of them."""
+    """The processes of a run as seen from one of them."""
 
     @property
     def rank(self) -> int:
@@ -15,21 +15,21 @@ class Ranks(Protocol):
 
     @property
     def size(self) -> int:
-        """How many there are."""
+        """The number of processes."""
         raise NotImplementedError
 
     def allgather(self, stuff: object) -> list[Any]:
-        """Every rank's value, in the order of ranks, on every rank."""
+        """Returns the values of all ranks, in their order, on every rank."""
         raise NotImplementedError
 
 
 class RankGroup(Ranks, Protocol):
-    """The same, with what one rank decides for all."""
+    """Ranks that can also gather to and broadcast from rank 0."""
 
     def gather(self, stuff: object) -> list[Any] | None:
-        """Every rank's value on rank 0; None on the others, at once."""
+        """Returns the values of all ranks on rank 0; returns None on the others, at once."""
         raise NotImplementedError
 
     def broadcast(self, stuff: object) -> Any:
-        """Rank 0's value, on every rank."""
+        """Returns rank 0's value on every rank."""
         raise NotImplementedError

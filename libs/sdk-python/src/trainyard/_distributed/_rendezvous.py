@@ -1,11 +1,10 @@
-"""Where the processes of a run meet, and by what they know each other.
+"""The address at which the processes of a run meet, and the secret that authenticates them.
 
-On one host the chief listens on a port of the system's choosing and writes its number into a file
-that is this user's alone, or is in the task's folder, so that nothing has to be free. On several
-hosts the port has to be known beforehand: the launcher's ``TRAINYARD_CHIEF_PORT``, else two above the
-rendezvous port of the task or of torch. The secret is the run's token, which every node of a run has
-and nobody else; a launcher outside of a task makes one up; else, on one host, it is drawn once into
-another such file.
+On one host the chief listens on a free port and writes its number into a file in the task's folder, or in a folder
+that only this user can read. On several hosts the port is fixed in advance: the launcher's
+``TRAINYARD_CHIEF_PORT``, else two above the rendezvous port of the task or of torch. The secret is the run's
+token, which only the run's nodes have. Outside of a task the launcher generates a secret; without a launcher, on
+one host, a secret is generated once into a file that only this user can read.
 """
 
 from __future__ import annotations
@@ -20,32 +19,32 @@ from typing import NamedTuple
 from .._files import write_by_rename
 from ..errors import DistributedError
 
-# The scheduler reserves three ports for a run: torch's own, the launchers', and this.
+# The scheduler reserves three ports for a run: one for torch, one for the launchers, and this one.
 CHIEF_PORT_OFFSET = 2
 
 
 class Rendezvous(NamedTuple):
-    """How to find the chief."""
+    """The chief's address and the run's secret."""
 
     name: str
-    """Differs between runs on one host; part of the proof of the secret."""
+    """The rendezvous' name: different for each run on a host, and part of the proof of the secret."""
     secret: bytes
     host: str
     port: int
-    """0 where the file names it."""
+    """The chief's port; 0 if the port file has it."""
     port_file: Path | None
 
     def listens_on(self) -> str:
-        """The address for the chief to listen on: only this host's unless others have to come in."""
+        """The address for the chief to listen on: only the local one if all processes are on this host."""
         return "127.0.0.1" if self.port_file is not None else ""
 
     def publish(self, port: int) -> None:
-        """Says on which port the chief listens."""
+        """Writes the chief's port to the port file."""
         if self.port_file is not None:
             write_by_rename(self.port_file, str(port).encode("ascii"))
 
     def known_port(self) -> int | None:
-        """The chief's port; None while it has not said so."""
+        """The chief's port; None until the chief has published it."""
         if self.port_file is None:
             return self.port
         try:
@@ -54,7 +53,7 @@ class Rendezvous(NamedTuple):
             return None
 
     def retract(self) -> None:
-        """Once everyone has come there is nothing more to find."""
+        """Removes the port file, once all processes have joined."""
         if self.port_file is not None:
             with contextlib.suppress(OSError):
                 self.port_file.unlink()
@@ -63,18 +62,18 @@ class Rendezvous(NamedTuple):
 def rendezvous_of(
     env: Mapping[str, str], hosts: int, chief_addr: str | None, chief_port: int | None
 ) -> Rendezvous:
-    """The rendezvous of this environment. Raises DistributedError naming what is missing."""
+    """Returns the rendezvous of this environment. Raises DistributedError with the missing variable."""
     host = chief_addr or env.get("MASTER_ADDR") or env.get("TRAINYARD_MASTER_ADDR") or "127.0.0.1"
     secret = _secret(env, hosts)
     if chief_port is None and hosts == 1:
         of_torch, run_dir = env.get("MASTER_PORT"), env.get("TRAINYARD_RUN_DIR")
         if not of_torch and run_dir:
-            # A task whose script has a launcher of its own.
+            # The environment of a task whose script starts its processes itself.
             Path(run_dir).mkdir(parents=True, exist_ok=True)
             return Rendezvous(run_dir, secret, "127.0.0.1", 0, Path(run_dir) / "chief.port")
         if not of_torch:
             raise DistributedError(
-                "DistributedContext needs chief_port= where MASTER_PORT is not set: "
+                "DistributedContext needs chief_port= if MASTER_PORT is not set: "
                 "a free port, the same on every rank"
             )
         name = f"port-{of_torch}"
@@ -113,7 +112,7 @@ def _secret(env: Mapping[str, str], hosts: int) -> bytes:
             "to the same random text on each, or start with python -m trainyard.launch.torch"
         )
     path = _own_folder(env) / "secret"
-    # Linked into place whole: of several that draw one at the same time the first one's wins.
+    # The complete file is linked into place: if several processes generate a secret at once, the first one wins.
     draft = path.with_name(f".secret.{os.getpid()}")
     if not path.exists():
         descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
@@ -128,7 +127,7 @@ def _secret(env: Mapping[str, str], hosts: int) -> bytes:
 
 
 def _own_folder(env: Mapping[str, str]) -> Path:
-    """A folder that nobody but this user can read or write."""
+    """Returns a folder that only this user can read or write."""
     folder = Path(env.get("TMPDIR") or "/tmp", f"trainyard-{os.getuid()}")
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     status = folder.lstat()

@@ -1,4 +1,4 @@
-"""The place of a process among those of its run."""
+"""The position of a process among the processes of its run."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 
 class Topology(NamedTuple):
-    """A process's place among the others."""
+    """The numbers of a process and its host, with the counts of both."""
 
     rank: int
     size: int
@@ -17,7 +17,7 @@ class Topology(NamedTuple):
 
 
 def check(topology: Topology) -> None:
-    """Raises TypeError or ValueError for a topology that cannot be."""
+    """Raises TypeError or ValueError for an impossible topology."""
     for name, rank, count in (
         ("rank", topology.rank, topology.size),
         ("local_rank", topology.local_rank, topology.local_size),

@@ -1,9 +1,8 @@
 """One connection between two processes of a run.
 
-Before anything is read that could do harm, each side proves that it knows the run's secret: an
-HMAC-SHA256 over two fresh numbers and the name of the rendezvous, in both directions. Then come
-frames: eight bytes of length, then a pickled ``(kind, number, value)``. Nothing is encrypted, as with
-torch.distributed's own connections.
+Before a side unpickles anything, each side proves to the other that it knows the run's secret: by an HMAC-SHA256
+over two random numbers and the name of the rendezvous. Frames follow: eight bytes of length, then a pickled
+``(kind, number, value)``. Nothing is encrypted, as in torch.distributed.
 """
 
 from __future__ import annotations
@@ -21,16 +20,16 @@ from .._limits import HANDSHAKE_S, KEEPALIVE_COUNT, KEEPALIVE_S, WIRE_BYTES
 
 _LENGTH = struct.Struct(">Q")
 _NONCE = 32
-# Readable by every Python that the SDK supports.
+# The pickle protocol: readable by every Python that the SDK supports.
 _PROTOCOL = 4
 
 
 class LostError(Exception):
-    """The other side has gone, or never was one of this run."""
+    """The other side has ended, or does not belong to this run."""
 
 
 class Frame(NamedTuple):
-    """A message of one process to another."""
+    """A message from one process to another."""
 
     kind: str
     number: int
@@ -38,13 +37,13 @@ class Frame(NamedTuple):
 
 
 def encode(kind: str, number: int, value: Any) -> bytes:
-    """A frame's bytes. Raises what pickling raises for a value that cannot be sent."""
+    """Returns a frame's bytes. Raises pickle's error for a value that cannot be sent."""
     body = pickle.dumps((kind, number, value), protocol=_PROTOCOL)
     return _LENGTH.pack(len(body)) + body
 
 
 class Link:
-    """An open connection after the handshake. One thread at a time."""
+    """An open connection after the handshake. Only one thread at a time may use it."""
 
     def __init__(self, sock: socket.socket) -> None:
         sock.settimeout(None)
@@ -53,26 +52,26 @@ class Link:
         self.sock = sock
         self._bytes = bytearray()
         self._frames: collections.deque[Frame] = collections.deque()
-        # Nothing more will come than what has been read.
+        # Whether the other side has closed the connection.
         self.over = False
 
     def send(self, frame: bytes) -> None:
-        """Sends a whole frame. Raises LostError when the other side is gone."""
+        """Sends a whole frame. Raises LostError if the other side has ended."""
         try:
             self.sock.sendall(frame)
         except OSError as error:
             raise LostError(str(error)) from None
 
     def take(self) -> Frame | None:
-        """The next frame that has arrived already. Raises LostError after the last one."""
+        """Returns the next frame that has arrived, or None. Raises LostError after the last one."""
         if self._frames:
             return self._frames.popleft()
         if self.over:
-            raise LostError("it closed the connection")
+            raise LostError("the other process closed the connection")
         return None
 
     def put_back(self, frame: Frame) -> None:
-        """Lets the next ``take`` return this frame."""
+        """Makes the next ``take`` return this frame."""
         self._frames.appendleft(frame)
 
     def receive(self) -> Frame:
@@ -84,8 +83,8 @@ class Link:
             self.read()
 
     def read(self, flags: int = 0) -> bool:
-        """Reads what there is, waiting for something unless ``flags`` say not to; False when there
-        was nothing.
+        """Reads the available bytes, waiting for some unless ``flags`` prevent it. Returns False if none were
+        available.
         """
         if self.over:
             return False
@@ -103,12 +102,12 @@ class Link:
         return True
 
     def is_over(self) -> bool:
-        """Whether the other side is known to be gone."""
+        """Whether the other side is known to have ended."""
         self.read(socket.MSG_DONTWAIT)
         return self.over
 
     def close(self) -> None:
-        """Takes what has arrived, so that closing does not cost the other side what was sent to it."""
+        """Reads all that has arrived before closing: otherwise the other side could lose data sent to it."""
         while self.read(socket.MSG_DONTWAIT) and not self.over:
             pass
         self.sock.close()
@@ -127,9 +126,7 @@ class Link:
 
 
 def greet(sock: socket.socket, secret: bytes, rendezvous: str, is_host: bool) -> Link:
-    """Proves the secret to the other side and has it prove it. Raises LostError when it cannot, or
-    takes too long.
-    """
+    """Exchanges proofs of the secret with the other side. Raises LostError if its proof is wrong or too late."""
     own_nonce = os.urandom(_NONCE)
     try:
         sock.settimeout(HANDSHAKE_S)
@@ -143,7 +140,7 @@ def greet(sock: socket.socket, secret: bytes, rendezvous: str, is_host: bool) ->
         raise LostError(str(error)) from None
     if not hmac.compare_digest(proof, _proof(secret, rendezvous, pair, not is_host)):
         sock.close()
-        raise LostError("it does not know the secret of this run")
+        raise LostError("the other process does not know the secret of this run")
     return Link(sock)
 
 
@@ -157,13 +154,13 @@ def _exactly(sock: socket.socket, count: int) -> bytes:
     while len(content) < count:
         piece = sock.recv(count - len(content))
         if not piece:
-            raise OSError("it closed the connection")
+            raise OSError("the other process closed the connection")
         content += piece
     return content
 
 
 def _keep_alive(sock: socket.socket) -> None:
-    """A host that vanishes is noticed, however long nothing is said."""
+    """TCP keep-alive detects a host that vanishes, however long the connection is idle."""
     sock.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
     for name, value in (
         ("TCP_KEEPIDLE", KEEPALIVE_S),

@@ -16,11 +16,11 @@ data_loader = require("accelerate.data_loader", "trainyard.accelerate", "acceler
 
 
 class Checkpoints:
-    """Saves and restores what the accelerator has prepared or was registered with it.
+    """Saves and restores the state of everything that the accelerator prepared or registered.
 
-    On every rank, at the same points. A loop that takes its data from ``batches`` ends on CPU,
-    killed and resumed, with the weights of one that was not, to the bit, where loading a sample
-    draws no random numbers.
+    Every rank must make each call at the same point. On CPU, a loop that reads its data through ``batches`` has,
+    after a kill and a resume, bit for bit the weights of an uninterrupted one, if loading a sample draws no random
+    numbers.
     """
 
     def __init__(self, ctx: Context, accelerator: Any) -> None:
@@ -37,7 +37,7 @@ class Checkpoints:
     def save(self, steps_completed: int, **metadata: Any) -> str:
         """Stores ``accelerator.save_state`` and returns the checkpoint's UUID.
 
-        ``metadata`` is what the loop needs to continue, such as the epoch and the batches done of it.
+        ``metadata`` has the values that the loop needs to continue, such as the epoch and its completed batches.
         """
         stored = {**metadata, "steps_completed": steps_completed}
         with store_together(self._ctx, stored) as (folder, uuid):
@@ -45,9 +45,8 @@ class Checkpoints:
         return uuid
 
     def restore(self) -> dict[str, Any] | None:
-        """Loads the trial's latest checkpoint and returns its metadata; None when there is none.
-
-        Call it after ``accelerator.prepare``.
+        """Loads the trial's latest checkpoint and returns its metadata; None without a checkpoint. Call it after
+        ``accelerator.prepare``.
         """
         latest = self._ctx.info.latest_checkpoint
         if latest is None:
@@ -58,10 +57,8 @@ class Checkpoints:
         return self._ctx.checkpoint.get_metadata(latest)
 
     def batches(self, loader: Any, epoch: int, skip: int = 0) -> Iterator[Any]:
-        """The batches of an epoch of a prepared loader, without the first ``skip``.
-
-        These are left out in the sampler, without being loaded. Raises ValueError where a shuffled
-        loader cannot repeat the order of an epoch.
+        """Yields the batches of an epoch of a prepared loader, without the first ``skip``. The sampler skips these
+        without loading them. Raises ValueError if a shuffled loader cannot repeat the order of an epoch.
         """
         sampler = _sampler_of(loader)
         shuffles = isinstance(sampler, torch.utils.data.RandomSampler)
@@ -72,7 +69,7 @@ class Checkpoints:
             )
         loader.set_epoch(epoch)
         remaining = self._accelerator.skip_first_batches(loader, skip) if skip else loader
-        # To begin an epoch draws random numbers, and what is skipped had drawn them before.
+        # Starting an epoch draws random numbers, which the skipped batches had drawn before the restore.
         restored, self._random = (self._random if skip else None), None
         for batch in remaining:
             if restored is not None:
@@ -84,7 +81,7 @@ class Checkpoints:
 
 
 def _sampler_of(loader: object) -> Any:
-    """The sampler behind the batch samplers that ``prepare`` puts around it."""
+    """The original sampler inside the batch samplers that ``prepare`` adds."""
     batches = inner = getattr(loader, "batch_sampler", None)
     while inner is not None:
         batches, inner = inner, getattr(inner, "batch_sampler", None)

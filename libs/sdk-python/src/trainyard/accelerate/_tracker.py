@@ -1,4 +1,4 @@
-"""The values of ``accelerator.log``, as the trial's metrics."""
+"""Reports the values of ``accelerator.log`` as the trial's metrics."""
 
 from __future__ import annotations
 
@@ -13,11 +13,10 @@ tracking = require("accelerate.tracking", "trainyard.accelerate", "accelerate")
 
 
 class Tracker(tracking.GeneralTracker):
-    """Reports what ``accelerator.log(values, step=…)`` is given, where ``step`` is the steps
-    completed.
+    """Reports the values of ``accelerator.log(values, step=…)``, where ``step`` is the number of steps completed.
 
-    Values whose names all begin with ``val`` or ``eval`` are validation metrics, others training
-    metrics; ``log_kwargs={"trainyard": {"group": …}}`` names the group instead. Give it as
+    Values whose names all begin with ``val`` or ``eval`` are validation metrics, others training metrics;
+    ``log_kwargs={"trainyard": {"group": …}}`` sets another group. Pass the tracker as
     ``Accelerator(log_with=Tracker(ctx))`` and call ``accelerator.init_trackers``.
     """
 
@@ -31,11 +30,11 @@ class Tracker(tracking.GeneralTracker):
 
     @property
     def tracker(self) -> TrainContext:
-        """``ctx.train``, for what the tracker has no word for."""
+        """``ctx.train``, for reports that the tracker does not support."""
         return self._ctx.train
 
     def store_init_configuration(self, values: Mapping[str, Any]) -> None:
-        """Does nothing: the trial's hyperparameters are the platform's already."""
+        """Does nothing: the platform has the trial's hyperparameters already."""
 
     def log(
         self,
@@ -44,7 +43,7 @@ class Tracker(tracking.GeneralTracker):
         group: str | None = None,
         **more: object,
     ) -> None:
-        """Reports metrics. Raises ValueError without a step: every report is of one."""
+        """Reports metrics. Raises ValueError without a step: every report needs one."""
         if step is None:
             raise ValueError(
                 "accelerator.log needs step=, the steps completed, to report to the platform"

@@ -7,8 +7,8 @@ experiment.describe(notes="the learning rate was too high", add_labels=["baselin
 version = client.get_model("iris").get_version("champion")
 folder = version.download()
 
-The cluster is that of TRAINYARD_URL and TRAINYARD_TOKEN; ``Client(url, token)`` names another. Inside a
-trial both are set, to a token with which the run registers checkpoints of its own trial:
+TRAINYARD_URL and TRAINYARD_TOKEN select the cluster; ``Client(url, token)`` uses another. Inside a trial both are
+set: with this token the run can register checkpoints of its trial:
 
 client.register_version("iris", checkpoint=uuid, create_model=True)
 """
@@ -109,12 +109,12 @@ def validate(config: Config, overrides: Mapping[str, Any] | None = None) -> list
 
 
 def get_experiment(experiment: int | str) -> Experiment:
-    """``Client().get_experiment``: the experiment of this number."""
+    """``Client().get_experiment``: returns the experiment with this number."""
     return Client().get_experiment(experiment)
 
 
 def undelete_experiment(experiment: int | str) -> Experiment:
-    """``Client().undelete_experiment``: brings a deleted experiment back, within its grace."""
+    """``Client().undelete_experiment``: restores a deleted experiment, within the grace period of its deletion."""
     return Client().undelete_experiment(experiment)
 
 
@@ -126,24 +126,24 @@ def list_experiments(
     order_by: str = "",
     values: Sequence[str] = (),
 ) -> Iterator[Experiment]:
-    """``Client().list_experiments``: experiments, the newest first."""
+    """``Client().list_experiments``: yields experiments, the newest first."""
     return Client().list_experiments(labels, states, archived, filter, order_by, values)
 
 
 def follow_metrics(task: int | str, after: str = "", group: str = "") -> Iterator[MetricUpdate]:
-    """``Client().follow_metrics``: the points of an experiment or a trial as they are stored."""
+    """``Client().follow_metrics``: yields the points of an experiment or a trial as they are stored."""
     return Client().follow_metrics(task, after, group)
 
 
 def get_model(name: str) -> Model:
-    """``Client().get_model``: the model of this name."""
+    """``Client().get_model``: returns the model with this name."""
     return Client().get_model(name)
 
 
 def list_models(
     name: str = "", labels: Sequence[str] = (), archived: bool = False
 ) -> Iterator[Model]:
-    """``Client().list_models``: models, the newest first."""
+    """``Client().list_models``: yields models, the newest first."""
     return Client().list_models(name, labels, archived)
 
 
@@ -154,7 +154,7 @@ def create_model(
     labels: Sequence[str] = (),
     metadata: Mapping[str, Any] | None = None,
 ) -> Model:
-    """``Client().create_model``: a new model without versions."""
+    """``Client().create_model``: creates a model without versions."""
     return Client().create_model(name, description, notes, labels, metadata)
 
 
@@ -169,7 +169,7 @@ def register_version(
     create_model: bool = False,
     wait_s: float = 60.0,
 ) -> ModelVersion:
-    """``Client().register_version``: makes a checkpoint a version of a model."""
+    """``Client().register_version``: registers a checkpoint as a version of a model."""
     return Client().register_version(
         model,
         checkpoint,
@@ -193,7 +193,7 @@ def register_folder(
     metadata: Mapping[str, Any] | None = None,
     create_model: bool = False,
 ) -> ModelVersion:
-    """``Client().register_folder``: uploads a local folder and makes it a version of a model."""
+    """``Client().register_folder``: uploads a local folder and registers it as a version of a model."""
     return Client().register_folder(
         model, folder, semantic_version, description, notes, labels, metadata, create_model
     )

@@ -1,4 +1,4 @@
-"""Requests of the client: repeated while the platform is away, for a bounded time."""
+"""Sends the client's requests, with retries for a limited time while the platform is unavailable."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from .._http import Backoff, HttpConnection, UnreachableError
 from ._errors import ApiError, NotFoundError, PlatformAwayError, RequestProblem
 
 REQUEST_TIMEOUT_S = 30.0
-# A restart of a service passes within it; a person waits no longer.
+# The time limit of retries in seconds: longer than a restart of a service takes.
 PATIENCE_S = 60.0
 BACKOFF_FIRST_S = 0.2
 BACKOFF_MAX_S = 5.0
@@ -24,7 +24,7 @@ Query = Sequence["tuple[str, str]"]
 
 
 class Api:
-    """The gateway at an address, with a token."""
+    """Sends requests to the gateway at a URL, with a token."""
 
     def __init__(self, url: str, token: str, patience_s: float = PATIENCE_S) -> None:
         self._connection = HttpConnection(url, token, REQUEST_TIMEOUT_S)
@@ -38,18 +38,18 @@ class Api:
 
     @property
     def token(self) -> str:
-        """The token of requests."""
+        """The bearer token of the requests."""
         return self._token
 
     def close(self) -> None:
         self._connection.close()
 
     def get(self, path: str, query: Query = ()) -> dict[str, Any]:
-        """One answer as an object."""
+        """Returns the answer of a GET as a JSON object."""
         return self.call("GET", path + _text_of(query))
 
     def pages(self, path: str, query: Query = ()) -> Iterator[dict[str, Any]]:
-        """The items of all pages, each page asked for when it is needed."""
+        """Yields the items of all pages, and requests each page when it is needed."""
         token = ""
         while True:
             page = self.get(path, [*query, ("pageSize", str(PAGE_SIZE)), ("pageToken", token)])
@@ -66,7 +66,9 @@ class Api:
         if_match: str = "",
         key: str = "",
     ) -> dict[str, Any]:
-        """Sends a request, with a key by which a repeat has no second effect: the given one, or one of its own."""
+        """Sends a request with an idempotency key, so that a retry has no second effect. The key is random unless
+        given.
+        """
         content = None if body is None else json.dumps(body, allow_nan=False).encode("utf-8")
         headers = {} if method == "GET" else {"Idempotency-Key": key or str(uuid.uuid4())}
         if if_match:
@@ -85,7 +87,7 @@ class Api:
             if reply is not None and not _passes(reply.status, reply.json()):
                 raise error_of(reply.status, reply.json())
             if reply is not None and reply.json().get("code") == "being_verified":
-                # The platform works on it, for as long as it takes to read the files.
+                # The platform is verifying the checkpoint, which takes as long as reading its files.
                 end_s = time.monotonic() + self._patience_s
             wait_s = backoff.next_s(reply)
             if time.monotonic() + wait_s > end_s:
@@ -94,8 +96,8 @@ class Api:
 
     @contextmanager
     def stream(self, path: str, body: Mapping[str, Any] | None = None) -> Iterator[BinaryIO]:
-        """The bytes of an answer as they come: of a POST where there is a body."""
-        # Loaded here: most scripts download nothing.
+        """Yields an answer's bytes as they arrive; sends a POST if there is a body, else a GET."""
+        # A local import: most scripts download nothing.
         import http.client
         import urllib.error
         import urllib.request
@@ -115,7 +117,7 @@ class Api:
 
 
 def error_of(status: int, body: Mapping[str, Any]) -> ApiError:
-    """The exception for a problem+json answer."""
+    """The exception for a problem+json answer of the platform."""
     code = str(body.get("code") or status)
     detail = str(body.get("detail") or body.get("title") or f"HTTP {status}")
     problems = [
@@ -126,14 +128,14 @@ def error_of(status: int, body: Mapping[str, Any]) -> ApiError:
 
 
 def segment(text: str) -> str:
-    """A text as one segment of a path. Raises ValueError for what names nothing."""
+    """Encodes a text as one segment of a path. Raises ValueError for "", "." and ".."."""
     if not text or text in (".", ".."):
         raise ValueError(f"{text!r} is no name")
     return quote(text, safe="")
 
 
 def number_of(value: Any) -> float:
-    """A number of proto JSON, which has not-a-number and the infinities as text."""
+    """A number of proto JSON, which writes NaN and the infinities as strings."""
     return float(value)
 
 

@@ -1,4 +1,4 @@
-"""``Client``: one cluster, with the token of a person or of a run."""
+"""``Client``: the calls to one cluster, with the token of a person or of a run."""
 
 from __future__ import annotations
 
@@ -20,16 +20,16 @@ from ._models import Model, ModelVersion
 from ._spaces import Workspace
 from ._watch import WatchEvent, watch
 
-# A checkpoint whose call has just returned may be complete a moment later.
+# The interval of retries: a checkpoint whose call has just returned may soon be complete.
 _COMPLETE_POLL_S = 0.5
 
 
 class Client:
-    """A cluster by its address and a token; without them TRAINYARD_URL and TRAINYARD_TOKEN in the
-    environment. Makes no request before it is used. Not for several threads at once.
+    """A cluster, by its URL and a token; their defaults are TRAINYARD_URL and TRAINYARD_TOKEN in the environment.
+    The constructor makes no request. Use one client per thread.
 
-    Every call raises ``ApiError`` when the platform refuses (``NotFoundError`` for a name that it does
-    not have), and ``PlatformAwayError`` when it does not answer for ``patience_s`` seconds.
+    Every call raises ``ApiError`` when the platform refuses (``NotFoundError`` for an unknown name), and
+    ``PlatformAwayError`` when it does not answer for ``patience_s`` seconds.
     """
 
     def __init__(
@@ -43,7 +43,7 @@ class Client:
         self._patience_s = patience_s
 
     def close(self) -> None:
-        """Closes the connection; a later call opens another."""
+        """Closes the connection; a later call opens a new one."""
         self._api.close()
 
     def create_experiment(
@@ -61,18 +61,18 @@ class Client:
     ) -> Experiment:
         """Submits an experiment, as ``yard experiment create`` does, and returns it; ``wait()`` waits for its end.
 
-        ``config`` is a mapping, the path of a YAML file, or YAML itself: a ``str`` of several lines, or that begins
-        with ``{``. ``model_dir`` is the folder of training code (None for none), without what its .trainyardignore
-        and .detignore leave out: at most 50,000 files and 96 MiB packed. ``includes`` are files and folders that are
-        put beside its files, each under its own name. ``overrides`` sets keys over the configuration's:
-        ``{"hyperparameters.lr": 0.1}``; ``labels``, ``workspace`` and ``project`` set those keys.
+        ``config`` is a mapping, the path of a YAML file, or YAML itself: a ``str`` of several lines, or that
+        begins with ``{``. ``model_dir`` is the folder of training code (None for none), without what its
+        .trainyardignore and .detignore leave out: at most 50,000 files and 96 MiB packed. ``includes`` are files
+        and folders that are added at its top, each under its own name. ``overrides`` replaces keys of the
+        configuration: ``{"hyperparameters.lr": 0.1}``; ``labels``, ``workspace`` and ``project`` set those keys.
 
-        A repeat with the same ``key``, also of another process, returns the first experiment; without one, only the
-        repeats of this call while the platform is away do. What the platform warns of is logged, and in ``warnings``
-        of the result.
+        A second call with the same ``key``, even in another process, returns the experiment created first. Without
+        a key, only the retries inside one call are recognized. The platform's warnings are logged, and are in
+        ``warnings`` of the result.
 
-        Raises CodeError for a folder or a file that cannot be submitted as it is, and ApiError, of whose ``problems``
-        each names a key, for a configuration that cannot run. Nothing is created then.
+        Raises CodeError for a folder or a file that cannot be submitted, and ApiError for an invalid
+        configuration: each of its ``problems`` names a key. After an error no experiment is created.
         """
         places = {"labels": labels, "workspace": workspace or None, "project": project or None}
         keys = {name: value for name, value in places.items() if value is not None}
@@ -84,18 +84,19 @@ class Client:
         return Experiment(self._api, answer["experiment"], warnings_of(answer))
 
     def validate(self, config: Config, overrides: Mapping[str, Any] | None = None) -> list[str]:
-        """Checks a configuration, given as to ``create_experiment``, and creates nothing: returns its warnings, each
-        with the path of its key. Raises ApiError, of whose ``problems`` each names a key, for one that cannot run.
+        """Checks a configuration without creating an experiment, and returns its warnings, each with the path of
+        its key. The arguments are those of ``create_experiment``. Raises ApiError for an invalid configuration:
+        each of its ``problems`` names a key.
         """
         return validate(self._api, config, overrides or {})
 
     def get_experiment(self, experiment: int | str) -> Experiment:
-        """The experiment of this number."""
+        """Returns the experiment with this number."""
         path = f"/api/v1/experiments/{segment(str(experiment))}"
         return Experiment(self._api, self._api.get(path))
 
     def undelete_experiment(self, experiment: int | str) -> Experiment:
-        """Brings a deleted experiment back, within the grace of its deletion."""
+        """Restores a deleted experiment, within the grace period of its deletion."""
         path = f"/api/v1/experiments/{segment(str(experiment))}/undelete"
         return Experiment(self._api, self._api.call("POST", path, {})["experiment"])
 
@@ -110,12 +111,12 @@ class Client:
         workspace: str = "",
         project: str = "",
     ) -> Iterator[Experiment]:
-        """Experiments, the newest first: those with all of ``labels`` that are in one of ``states``, such as
-        ``"ACTIVE"`` (empty for all), of a workspace and of a project (empty for any), and for which ``filter``
-        holds: ``"hparams.lr < 1e-3 and best_value:*"``; archived ones only if asked for. ``order_by`` is a field
-        and asc or desc: ``"best_value desc"``. ``values`` names hyperparameters and metrics, ``"hparams.lr"`` for
-        example, that each experiment has in its ``values``. Raises ApiError ``invalid_filter`` with a sentence
-        that names the column.
+        """Yields experiments, the newest first. ``labels`` must all be present; ``states``, such as ``"ACTIVE"``,
+        lists the allowed states (empty for all); ``workspace`` and ``project`` are empty for any. ``filter`` is an
+        expression like ``"hparams.lr < 1e-3 and best_value:*"``. Archived experiments are included only on
+        request. ``order_by`` is a field and asc or desc: ``"best_value desc"``. ``values`` names hyperparameters
+        and metrics, ``"hparams.lr"`` for example, which each experiment then has in its ``values``. Raises
+        ApiError ``invalid_filter`` with a sentence that names the column.
         """
         query = [*(("labels", label) for label in labels), *(("states", one) for one in states)]
         query += [("workspace", workspace), ("project", project)]
@@ -132,9 +133,9 @@ class Client:
         reason: str = "",
         dry_run: bool = False,
     ) -> list[ExperimentAction]:
-        """Does one thing to each of the experiments that are named (at most 10,000, each once), and says what
-        happened to each; with ``dry_run`` what would happen. ``verb`` is activate, pause, cancel, kill,
-        archive, unarchive, continue, delete or undelete. A refusal of one does not keep the others from it.
+        """Applies one verb to each of the named experiments (at most 10,000), and returns the result for each;
+        with ``dry_run`` only the expected result. ``verb`` is activate, pause, cancel, kill, archive, unarchive,
+        continue, delete or undelete. A refusal for one experiment does not affect the others.
         """
         body = {
             "experiments": [str(one) for one in experiments],
@@ -152,8 +153,8 @@ class Client:
         remove: Sequence[str] = (),
         dry_run: bool = False,
     ) -> list[ExperimentAction]:
-        """Adds labels to and removes labels from each of the experiments that are named (at most 10,000, each
-        once), and says what happened to each; with ``dry_run`` what would happen.
+        """Adds labels to and removes labels from each of the named experiments (at most 10,000), and returns the
+        result for each; with ``dry_run`` only the expected result.
         """
         body = {
             "experiments": [str(one) for one in experiments],
@@ -167,30 +168,30 @@ class Client:
     def follow_metrics(
         self, task: int | str, after: str = "", group: str = ""
     ) -> Iterator[MetricUpdate]:
-        """The points of an experiment (``"12"``) or of one trial (``"12.3"``) as they are stored, those of one
-        ``group`` or of all, until it ends: each once, in the order in which they were stored.
-
-        ``after`` is the ``position`` of an update that this client had before; without it only points
-        that are stored from now on. Raises ApiError ``position_gone`` (status 410) for a position from which
-        points are no longer kept in their order, after about an hour. A connection that breaks is opened
-        again; PlatformAwayError is raised when nothing comes back for ``patience_s`` seconds.
+        """Yields the metric points of an experiment (``"12"``) or of one trial (``"12.3"``) as they are stored,
+        until it ends. Each point comes once, in the order of storing, for one ``group`` or for all. ``after`` is
+        the ``position`` of an earlier update; without it only new points are yielded. Raises ApiError
+        ``position_gone`` (status 410) for a position from which points are no longer kept in their order, after
+        about an hour. A broken connection is reopened; PlatformAwayError is raised if that fails for
+        ``patience_s`` seconds.
         """
         return follow_metrics(self._api, str(task), after, group, self._patience_s)
 
     def watch(self, topics: Sequence[Mapping[str, Any]], after: str = "") -> Iterator[WatchEvent]:
-        """Yields the changes of up to 64 lists and documents, without an end:
-        ``{"kind": "experiments", "filter": "state = ACTIVE", "position": position}``, where ``position`` is that of the
-        list's answer; ``experiment`` for the kinds ``trials`` and ``checkpoints``, ``workspace`` for ``projects``,
-        ``id`` for one document. Other kinds are ``models``, ``agents``, ``jobs`` and ``workspaces``.
+        """Yields the changes of up to 64 lists and documents, without an end.
 
-        And what trials report and write: ``{"kind": "points", "experiment": "12", "names": ["loss"]}``, also with
-        ``group``, and ``{"kind": "lines", "experiment": "12"}``; ``id`` for one trial, ``position`` of the last that
-        you have (``0`` for all).
+        A topic is ``{"kind": "experiments", "filter": "state = ACTIVE", "position": position}``, for example,
+        where ``position`` is that of the list's answer. The kinds ``trials`` and ``checkpoints`` need
+        ``experiment``, ``projects`` needs ``workspace``, and one document is selected by ``id``. Other kinds are
+        ``models``, ``agents``, ``jobs`` and ``workspaces``. Reports and log lines of trials are topics, too:
+        ``{"kind": "points", "experiment": "12", "names": ["loss"]}``, also with ``group``, and ``{"kind":
+        "lines", "experiment": "12"}``; ``id`` for one trial, ``position`` of the last that you have (``0`` for
+        all).
 
-        Yields ``Change``, ``Points``, ``Lines``, ``Reset`` (read the list again) and ``Bookmark``, whose ``cursor``
-        another call continues after. A connection that breaks is opened again: a change may come twice then, points
-        and lines come once. Raises ApiError for a topic that the platform refuses, and PlatformAwayError when nothing
-        comes back for ``patience_s`` seconds.
+        Yields ``Change``, ``Points``, ``Lines``, ``Reset`` (read the list again) and ``Bookmark``, whose
+        ``cursor`` another call continues after. A broken connection is reopened: a change may then come twice,
+        while points and lines come once. Raises ApiError for a topic that the platform refuses, and
+        PlatformAwayError if reconnecting fails for ``patience_s`` seconds.
         """
         return watch(self._api, topics, after, self._patience_s)
 
@@ -202,10 +203,12 @@ class Client:
         from_ms: float | None = None,
         until_ms: float | None = None,
     ) -> Iterator[dict[str, Any]]:
-        """Events as the API shows them, newest first, page by page: all, or those of one object's own streams
-        (``"experiment", 12``; ``"trial", "12.3"``; ``"run", "12.3#1"``; ``"checkpoint"``, ``"model"``, ``"agent"``, …).
+        """Yields events as the API shows them, newest first: all events, or those of one object's streams
+        (``"experiment", 12``; ``"trial", "12.3"``; ``"run", "12.3#1"``; ``"checkpoint"``, ``"model"``,
+        ``"agent"``, …).
 
-        ``types``: ``"ExperimentPaused"`` for example. Times in milliseconds since 1970, ``until_ms`` excluded.
+        ``types`` are event types, such as ``"ExperimentPaused"``. Times are milliseconds since 1970; ``until_ms``
+        is excluded.
         """
         query = [("object", object), ("id", str(id)), *(("types", name) for name in types)]
         bounds = (("fromMs", from_ms), ("untilMs", until_ms))
@@ -219,8 +222,8 @@ class Client:
         project: str = "",
         dry_run: bool = False,
     ) -> list[ExperimentAction]:
-        """Moves each of the experiments that are named (at most 10,000, each once) into a project, by default
-        the project ``default`` of the workspace ``default``, and says what happened to each.
+        """Moves each of the named experiments (at most 10,000) into a project, and returns the result for each.
+        The default is the project ``default`` of the workspace ``default``.
         """
         body = {
             "experiments": [str(one) for one in experiments],
@@ -232,14 +235,14 @@ class Client:
         return [ExperimentAction.of(item) for item in answer.get("items") or []]
 
     def get_workspace(self, name: str) -> Workspace:
-        """The workspace of this name, in any case."""
+        """Returns the workspace with this name; upper and lower case are equal."""
         return Workspace(self._api, self._api.get(f"/api/v1/workspaces/{segment(name)}"))
 
     def list_workspaces(
         self, archived: bool = False, filter: str = "", order_by: str = ""
     ) -> Iterator[Workspace]:
-        """Workspaces for which ``filter`` holds, ``default`` first or in the order of a field; archived ones only
-        if asked for.
+        """Yields the workspaces that match ``filter``, ``default`` first or in the order of a field; archived ones
+        only on request.
         """
         query = [("filter", filter), ("order_by", order_by)]
         query += [("archived", "true")] if archived else []
@@ -247,19 +250,19 @@ class Client:
             yield Workspace(self._api, item)
 
     def create_workspace(self, name: str, description: str = "", notes: str = "") -> Workspace:
-        """A new workspace. Raises ApiError ``workspace_exists`` if there is one of this name, in any case."""
+        """Creates a workspace. Raises ApiError ``workspace_exists`` if the name exists, in upper or lower case."""
         body = {"name": name, "description": description, "notes": notes}
         return Workspace(self._api, self._api.call("POST", "/api/v1/workspaces", body)["workspace"])
 
     def get_model(self, name: str) -> Model:
-        """The model of this name."""
+        """Returns the model with this name."""
         return Model(self._api, self._api.get(f"/api/v1/models/{segment(name)}"))
 
     def list_models(
         self, name: str = "", labels: Sequence[str] = (), archived: bool = False
     ) -> Iterator[Model]:
-        """Models, the newest first: those whose name contains ``name`` and that have all of ``labels``;
-        archived ones only if asked for.
+        """Yields models, the newest first. ``name`` must be part of the model's name, and ``labels`` must all be
+        present; archived models are included only on request.
         """
         query = [("name", name), *(("labels", label) for label in labels)]
         if archived:
@@ -275,7 +278,7 @@ class Client:
         labels: Sequence[str] = (),
         metadata: Mapping[str, Any] | None = None,
     ) -> Model:
-        """A new model without versions. Raises ApiError ``model_exists`` if there is one."""
+        """Creates a model without versions. Raises ApiError ``model_exists`` if the name exists."""
         body = {"name": name, **_words(description, notes, labels, metadata)}
         return Model(self._api, self._api.call("POST", "/api/v1/models", body)["model"])
 
@@ -291,12 +294,10 @@ class Client:
         create_model: bool = False,
         wait_s: float = 60.0,
     ) -> ModelVersion:
-        """Makes a checkpoint, by its UUID, a version of a model: it is kept until the version is
-        removed. The same checkpoint again returns its version.
-
-        A checkpoint that is not complete is waited for, for ``wait_s`` seconds; then ApiError
-        ``checkpoint_not_complete`` is raised. ``create_model`` creates the model if it does not
-        exist. A run may register the checkpoints of its own trial, with the token that it has.
+        """Registers a checkpoint, by its UUID, as a version of a model. The checkpoint is kept until the version
+        is removed. Registering it again returns the existing version. If the checkpoint is incomplete, the call
+        waits up to ``wait_s`` seconds, then raises ApiError ``checkpoint_not_complete``. ``create_model`` creates
+        the model if it does not exist. A run can register the checkpoints of its own trial with its token.
         """
         body = {
             "checkpoint": checkpoint,
@@ -326,17 +327,20 @@ class Client:
         metadata: Mapping[str, Any] | None = None,
         create_model: bool = False,
     ) -> ModelVersion:
-        """Makes a local folder a version of a model: its files are uploaded to the cluster's storage, as a checkpoint
-        of no trial, which is kept until the version is removed. The same files again return their version, and a repeat
-        after a break sends what is missing. At most 5,000 files; links that lead out of the folder are refused.
+        """Registers a local folder as a version of a model.
 
-        Raises ValueError for a folder that cannot be uploaded as it is, UploadError where an upload failed, and OSError
-        for files that cannot be read. It takes a person's token.
+        The files are uploaded to the cluster's storage, as a checkpoint without a trial, which is kept until the
+        version is removed. Registering the same files again returns the existing version, and a retry after an
+        interruption uploads only the missing parts. The folder may have 5,000 files; links that lead out of it are
+        refused.
+
+        Raises ValueError for a folder that cannot be uploaded, UploadError if the upload fails, and OSError for
+        files that cannot be read. The call needs a person's token.
         """
-        # Loaded here: most scripts upload nothing.
+        # A local import: most scripts upload nothing.
         from ._folder import upload_folder
 
-        # A mistake in the name is said before anything is sent.
+        # An invalid model name is refused before anything is sent.
         if create_model:
             self._create_unless_there(model)
         elif self.get_model(model).archived:
@@ -357,8 +361,8 @@ class Client:
 
 
 def _passing_codes() -> tuple[str, ...]:
-    """Refusals that may end by themselves. Inside a task the platform hears of a checkpoint only after
-    the call that stored it; elsewhere an unknown one is a mistake.
+    """The refusals that may be temporary. Inside a task the platform may not know a checkpoint yet that the script
+    has just stored; outside, an unknown checkpoint is a mistake.
     """
     if in_task(os.environ):
         return "checkpoint_not_complete", "checkpoint_not_found"

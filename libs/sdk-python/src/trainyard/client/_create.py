@@ -1,4 +1,4 @@
-"""A new experiment from a configuration and a folder of training code, as ``yard experiment create`` makes it."""
+"""Creates an experiment from a configuration and a folder of training code, like ``yard experiment create``."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def create(
     paused: bool,
     key: str,
 ) -> dict[str, Any]:
-    """The answer of the platform. See ``Client.create_experiment``."""
+    """Submits the experiment and returns the platform's answer. See ``Client.create_experiment``."""
     text = config_text(config)
     if "<masked>" in text:
         raise CodeError("The configuration has masked values: put the values in their places.")
@@ -38,7 +38,7 @@ def create(
     }
     includes = list(includes)
     if model_dir is None and includes:
-        raise ValueError("includes are put beside model_dir: give it, too")
+        raise ValueError("includes are added to model_dir, which is missing: pass model_dir, too")
     twice = False
     if model_dir is not None:
         code = packed(model_dir, includes)
@@ -58,19 +58,19 @@ def create(
 
 
 def validate(api: Api, config: Config, overrides: Mapping[str, Any]) -> list[str]:
-    """See ``Client.validate``."""
+    """Checks a configuration. See ``Client.validate``."""
     text, changes = config_text(config), overrides_of(overrides)
     body = {"config": text, "overrides": changes, "validateOnly": True}
     return warnings_of(api.call("POST", "/api/v1/experiments", body))
 
 
 def overrides_of(overrides: Mapping[str, Any]) -> list[str]:
-    """Each as ``key=value``, the value as JSON, which is YAML too."""
+    """Returns each override as ``key=value``, with the value as JSON, which is also YAML."""
     return [f"{key}={json.dumps(value)}" for key, value in overrides.items()]
 
 
 def warnings_of(answer: Mapping[str, Any]) -> list[str]:
-    """The warnings of an answer; each is logged."""
+    """Logs and returns the warnings of an answer."""
     warnings = [str(one) for one in answer.get("warnings") or []]
     for warning in warnings:
         log.warning("%s", warning)

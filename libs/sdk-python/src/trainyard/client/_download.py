@@ -1,5 +1,6 @@
-"""A version of a model as a folder. Archives of the platform are read as they come; what is in them is
-written as regular files below one folder, and nothing else is.
+"""Downloads a version of a model into a folder.
+
+Archives of the platform are unpacked as they arrive. Only regular files below one folder are written.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ _CHUNK_BYTES = 1024 * 1024
 
 
 def download_version(api: Api, version: Mapping[str, Any], folder: Path) -> Path:
-    """See ``ModelVersion.download``."""
+    """Downloads a version. See ``ModelVersion.download``."""
     with new_folder(folder) as partial:
         path = f"/api/v1/checkpoints/{segment(str(version['checkpoint']))}"
         checkpoint = api.get(path)
@@ -43,7 +44,9 @@ def download_version(api: Api, version: Mapping[str, Any], folder: Path) -> Path
 
 @contextmanager
 def new_folder(folder: Path) -> Iterator[Path]:
-    """A folder to fill, which gets its name at the end. Raises FileExistsError if that has files."""
+    """Yields a temporary folder that gets its final name at the end. Raises FileExistsError if the final folder
+    has files.
+    """
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise FileExistsError(f"{folder} exists: name a new or an empty folder")
     folder.parent.mkdir(parents=True, exist_ok=True)
@@ -67,7 +70,7 @@ def _compare(manifest: Mapping[str, str], found: Mapping[str, str]) -> None:
 
 
 class _Hashing:
-    """Bytes on their way, with their SHA-256."""
+    """Computes the SHA-256 of a stream while it is read."""
 
     def __init__(self, body: BinaryIO) -> None:
         self._body = body
@@ -80,8 +83,8 @@ class _Hashing:
 
 
 def unpack(api: Api, path: str, folder: Path, packed: str = "") -> dict[str, str]:
-    """The SHA-256 of each file that was written, by its path. ``packed`` is that of the archive, if it
-    is known.
+    """Unpacks an archive and returns the SHA-256 of each written file, by path. ``packed`` is the archive's
+    SHA-256, if known.
     """
     found: dict[str, str] = {}
     folder.mkdir()

@@ -1,4 +1,4 @@
-"""Errors that the client raises on purpose."""
+"""Errors that the client raises."""
 
 from __future__ import annotations
 
@@ -10,18 +10,16 @@ from ..errors import TrainyardError
 
 
 class RequestProblem(NamedTuple):
-    """One thing that is wrong in a request: the path of the key in the configuration, ``searcher.metric`` for example,
-    and a sentence.
-    """
+    """One problem of a request: the path of a configuration key, such as ``searcher.metric``, and a sentence."""
 
     path: str
     detail: str
 
 
 class ApiError(TrainyardError):
-    """The platform refused a request. ``status`` is the HTTP status, ``code`` a name that stays the same
-    forever; the text is for people. ``problems`` has each thing that is wrong where there may be several, as in a
-    configuration; the text names them all.
+    """The platform refused a request. ``status`` is the HTTP status, ``code`` a stable name, and the text is for
+    people. ``problems`` lists each problem if there may be several, as in a configuration; the text contains them
+    all.
     """
 
     def __init__(
@@ -34,16 +32,16 @@ class ApiError(TrainyardError):
 
 
 class NotFoundError(ApiError):
-    """There is no model, version, alias, metric or checkpoint of this name."""
+    """A model, version, alias, metric or checkpoint of this name does not exist."""
 
 
 class PlatformAwayError(TrainyardError):
-    """The platform did not answer, or was unavailable, for as long as the client waits."""
+    """The platform was unavailable for longer than the client waits."""
 
 
 class UploadError(TrainyardError):
-    """A folder could not be uploaded. No version was registered of it."""
+    """A folder could not be uploaded. No version was registered."""
 
 
 class DownloadError(TrainyardError):
-    """A download differs from what the platform has recorded of it. Nothing was kept."""
+    """A download differs from the platform's record of it. The downloaded files were removed."""

@@ -1,4 +1,4 @@
-"""Experiments, as they were when they were asked for, and the verbs that change them."""
+"""Experiments, with their fields as of the request, and the verbs that change them."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from ._submission import download_experiment
 
 
 class ExperimentAction(NamedTuple):
-    """The result for one of several experiments: ``outcome`` is changed, unchanged (it is so already) or
-    refused, with the ``code`` and the ``detail`` of the refusal (empty for none).
+    """The result for one of several experiments. ``outcome`` is changed, unchanged (the state was set already) or
+    refused, with the refusal's ``code`` and ``detail`` (otherwise empty).
     """
 
     experiment: str
@@ -29,7 +29,7 @@ class ExperimentAction(NamedTuple):
 
 
 class KeptCheckpoint(NamedTuple):
-    """A checkpoint that stays when its experiment is deleted, and the reason."""
+    """A checkpoint that is kept when its experiment is deleted, and the reason."""
 
     checkpoint: str
     trial: str
@@ -37,7 +37,7 @@ class KeptCheckpoint(NamedTuple):
 
 
 class DeletionPreview(NamedTuple):
-    """The preview of a deletion: the number of ``checkpoints``, and those of them that stay (at most 1,000)."""
+    """The preview of a deletion: the number of ``checkpoints``, and those that are kept (at most 1,000)."""
 
     checkpoints: int
     kept: list[KeptCheckpoint]
@@ -47,16 +47,15 @@ _ENDED = ("COMPLETED", "CANCELED", "ERROR")
 
 
 class Experiment:
-    """An experiment. Its fields are as the platform had them when it was asked:
+    """An experiment. Its fields have the values of the time of the request:
 
-    ``id``, ``name``, ``description``, ``notes``, ``labels``, ``state`` (ACTIVE, PAUSED,
-    STOPPING_CANCELED, STOPPING_KILLED, COMPLETED, CANCELED or ERROR), ``reason``, ``owner``,
-    ``workspace``, ``project``, ``seed``, ``config`` (with every default), ``trials`` (their number),
-    ``values`` (the hyperparameters and metrics that ``list_experiments`` was asked for),
-    ``progress`` (0 to 1), ``metric`` (of the search), ``best_trial`` (empty for none), ``best_value`` (None for
-    none), ``archived``, ``parent`` (the experiment that it was forked from; empty
-    for none) and ``etag`` (of name, description, notes and labels). ``warnings`` are those of its submission, where
-    this object is the result of one.
+    ``id``, ``name``, ``description``, ``notes``, ``labels``, ``state`` (ACTIVE, PAUSED, STOPPING_CANCELED,
+    STOPPING_KILLED, COMPLETED, CANCELED or ERROR), ``reason``, ``owner``, ``workspace``, ``project``, ``seed``,
+    ``config`` (with every default), ``trials`` (their number), ``values`` (the hyperparameters and metrics
+    requested from ``list_experiments``), ``progress`` (0 to 1), ``metric`` (of the search), ``best_trial`` (empty
+    for none), ``best_value`` (None for none), ``archived``, ``parent`` (the experiment that it was forked from;
+    empty for none) and ``etag`` (of name, description, notes and labels). ``warnings`` are those of the submission
+    that returned this object.
     """
 
     def __init__(self, api: Api, message: Mapping[str, Any], warnings: Sequence[str] = ()) -> None:
@@ -88,7 +87,7 @@ class Experiment:
 
     @property
     def config(self) -> dict[str, Any]:
-        """The configuration with every default. Of an experiment from a list it is fetched when it is first read."""
+        """The configuration with every default. For an experiment from a list, the first access fetches it."""
         if self._config is None:
             self._config = dict(self._api.get(self._path).get("config") or {})
         return self._config
@@ -97,14 +96,15 @@ class Experiment:
         return f"Experiment({self.id!r}, {self.state})"
 
     def reload(self) -> Experiment:
-        """The experiment as it is now."""
+        """Returns the experiment with its current fields."""
         return Experiment(self._api, self._api.get(self._path))
 
     def wait(self, timeout_s: float | None = None, interval_s: float = 1.0) -> Experiment:
-        """Waits until it has ended, and returns it as it is then: its ``state`` is COMPLETED, CANCELED or ERROR.
+        """Waits until the experiment has ended, and returns it with its final fields: ``state`` is COMPLETED,
+        CANCELED or ERROR.
 
-        It is asked for every ``interval_s`` seconds. Raises TimeoutError if it has not ended after ``timeout_s``
-        seconds (None: it waits for as long as that takes).
+        The state is polled every ``interval_s`` seconds. Raises TimeoutError if the experiment has not ended after
+        ``timeout_s`` seconds (None: no limit).
         """
         end_s = None if timeout_s is None else time.monotonic() + timeout_s
         while True:
@@ -124,10 +124,10 @@ class Experiment:
         remove_labels: Sequence[str] = (),
         if_unchanged: bool = False,
     ) -> Experiment:
-        """Changes what is given of the words about it; also once it has ended. Returns it as it is then.
+        """Changes the given texts and labels, also after the experiment has ended. Returns the changed experiment.
 
-        With ``if_unchanged`` it raises ApiError ``stale_revision`` (status 412) if somebody has changed
-        the words since this object was read, and changes nothing.
+        With ``if_unchanged``, raises ApiError ``stale_revision`` (status 412) and changes nothing if they were
+        changed since this object was read.
         """
         given = {"name": name, "description": description, "notes": notes}
         body: dict[str, Any] = {key: text for key, text in given.items() if text is not None}
@@ -140,8 +140,8 @@ class Experiment:
         weight: float | None = None,
         max_slots: int | None = None,
     ) -> Experiment:
-        """Changes the arguments that are given: ``priority`` (1 to 99, lower is placed first),
-        ``weight`` (with fair share), ``max_slots`` (0 for no limit). Raises ApiError if it has no runs.
+        """Changes the given values: ``priority`` (1 to 99, lower is placed first), ``weight`` (with fair share),
+        ``max_slots`` (0 for no limit). Raises ApiError if the experiment has no runs.
         """
         given = {"priority": priority, "weight": weight, "maxSlots": max_slots}
         return self._update({key: number for key, number in given.items() if number is not None})
@@ -153,7 +153,7 @@ class Experiment:
         save_trial_latest: int,
         reason: str = "",
     ) -> Experiment:
-        """Changes how many checkpoints are kept; also once it has ended."""
+        """Changes how many checkpoints are kept, also after the experiment has ended."""
         policy = {
             "saveExperimentBest": save_experiment_best,
             "saveTrialBest": save_trial_best,
@@ -162,27 +162,27 @@ class Experiment:
         return self._update({"gcPolicy": policy, "reason": reason})
 
     def pause(self) -> Experiment:
-        """Stops its trials gracefully; ``activate`` continues them."""
+        """Stops the experiment's trials gracefully; ``activate`` continues them."""
         return self._verb("pause")
 
     def activate(self) -> Experiment:
-        """Runs it, after a pause or when it was created paused."""
+        """Runs the experiment, after a pause or when it was created paused."""
         return self._verb("activate")
 
     def cancel(self) -> Experiment:
-        """Ends it, its trials gracefully. No error if it has ended."""
+        """Ends the experiment, its trials gracefully. Does nothing if it has ended."""
         return self._verb("cancel")
 
     def kill(self) -> Experiment:
-        """Ends it, its trials at once. No error if it has ended."""
+        """Ends the experiment, its trials at once. Does nothing if it has ended."""
         return self._verb("kill")
 
     def archive(self, reason: str = "") -> Experiment:
-        """Leaves it out of lists. Raises ApiError ``experiment_not_ended`` while it has not ended."""
+        """Hides the experiment in lists. Raises ApiError ``experiment_not_ended`` while it has not ended."""
         return self._verb("archive", {"reason": reason})
 
     def unarchive(self) -> Experiment:
-        """Takes it back into lists."""
+        """Shows the experiment in lists again."""
         return self._verb("unarchive")
 
     def continue_(
@@ -191,26 +191,26 @@ class Experiment:
         max_length: int | None = None,
         unit: str = "",
     ) -> Experiment:
-        """Takes it up after its end: trials that failed or were canceled start again from their latest
-        checkpoints, and as many more follow as ``max_trials`` says.
+        """Continues the experiment after its end. Trials that failed or were canceled restart from their latest
+        checkpoints, and new ones follow up to ``max_trials``.
 
-        A single search trains its trial until ``max_length``, counted from its start in ``unit`` (batches,
-        records or epochs; that of the configuration if empty). Raises ApiError ``continue_unsupported`` for a search
-        that cannot, and ``nothing_to_continue`` if every trial completed.
+        A single search trains its trial until ``max_length``, counted from its start in ``unit`` (batches, records
+        or epochs; the configuration's unit if empty). Raises ApiError ``continue_unsupported`` for a search that
+        cannot continue, and ``nothing_to_continue`` if every trial completed.
         """
         given = {"maxTrials": max_trials, "maxLength": max_length}
         body: dict[str, Any] = {key: number for key, number in given.items() if number is not None}
         return self._verb("continue", {**body, "lengthUnit": unit})
 
     def delete(self, reason: str = "") -> float:
-        """Hides it, and deletes it after a grace; it must have ended. Returns until when
-        ``client.undelete_experiment`` brings it back, in milliseconds since 1970.
+        """Hides an ended experiment, and deletes it after a grace period. Returns the time, in milliseconds since
+        1970, until which ``client.undelete_experiment`` can restore it.
         """
         answer = self._api.call("POST", f"{self._path}/delete", {"reason": reason})
         return number_of(answer.get("graceEndMs") or 0)
 
     def preview_deletion(self) -> DeletionPreview:
-        """Returns what ``delete`` would take and what stays. Changes nothing."""
+        """Returns the checkpoints that ``delete`` would remove and keep, without changing anything."""
         answer = self._api.call("POST", f"{self._path}/delete", {"dryRun": True})
         kept = [
             KeptCheckpoint(*(str(item.get(name) or "") for name in KeptCheckpoint._fields))
@@ -219,11 +219,11 @@ class Experiment:
         return DeletionPreview(int(answer.get("checkpoints") or 0), kept)
 
     def restart_trial(self, number: int) -> None:
-        """Takes up one of its trials that failed or was canceled, whether the experiment has ended or not."""
+        """Restarts one trial that failed or was canceled, also after the experiment has ended."""
         self._api.call("POST", f"{self._trial(number)}/restart", {})
 
     def kill_trial(self, number: int, reason: str = "") -> None:
-        """Ends one of its trials at once. No error if it has ended."""
+        """Ends one trial at once. Does nothing if it has ended."""
         self._api.call("POST", f"{self._trial(number)}/kill", {"reason": reason})
 
     def fork(
@@ -233,11 +233,10 @@ class Experiment:
         config: str = "",
         paused: bool = False,
     ) -> Experiment:
-        """A new experiment with the code of this one, and its configuration and seed.
-
-        ``overrides`` sets keys of the configuration: ``{"hyperparameters.lr": 0.1}``. ``config`` is a
-        YAML text in place of the configuration. With ``checkpoint``, a complete one of this experiment, by its
-        UUID, the trials start from there. Raises ApiError, and creates nothing, for what cannot run.
+        """Creates an experiment with the code, configuration and seed of this one. ``overrides`` replaces keys of
+        the configuration: ``{"hyperparameters.lr": 0.1}``. ``config`` is a YAML text that replaces the
+        configuration. ``checkpoint``, the UUID of a complete checkpoint of this experiment, is where the trials
+        start. Raises ApiError, and creates nothing, for an invalid configuration.
         """
         body = {
             "config": config,
@@ -249,8 +248,8 @@ class Experiment:
         return Experiment(self._api, answer["experiment"], warnings_of(answer))
 
     def move(self, workspace: str = "", project: str = "") -> Experiment:
-        """Moves it into a project, by default ``default`` of ``default``. Runs that are requested later count
-        for the quota of that workspace. Raises ApiError for one that is missing or archived.
+        """Moves the experiment into a project, by default ``default`` of ``default``. Later runs count for the
+        quota of the project's workspace. Raises ApiError if the project is missing or archived.
         """
         body = {"experiments": [self.id], "workspace": workspace, "project": project}
         answer = self._api.call("POST", "/api/v1/experiments:move", body)
@@ -260,30 +259,31 @@ class Experiment:
         return self.reload()
 
     def submission(self) -> dict[str, Any]:
-        """The parts that make it reproducible: ``config`` (a YAML text that makes the same trials, secrets masked),
-        ``masked`` (their paths), ``seed``, ``codeDigest``, and ``record``: the text as it was submitted
-        (``configText``), what was ``defaulted``, ``platformVersion``, ``client`` and ``repository`` (commit and diff).
-        ``environments`` has the Python and the packages of its runs, each set once.
+        """Returns the data that makes the experiment reproducible: ``config`` (a YAML text that makes the same
+        trials, secrets masked), ``masked`` (their paths), ``seed``, ``codeDigest``, and ``record``: the text as it
+        was submitted (``configText``), what was ``defaulted``, ``platformVersion``, ``client`` and ``repository``
+        (commit and diff). ``environments`` has the versions of Python and the packages of its runs, each set once.
         Absent keys were not recorded.
         """
         return self._api.get(f"{self._path}/submission")
 
     def download(self, folder: str | Path = "") -> Path:
-        """Writes it as a folder, by default ``experiment-<id>``, which ``yard experiment create`` submits again:
-        experiment.yaml, submitted.yaml, submission.json, requirements.txt, changes.diff and code. Raises
-        FileExistsError for a folder with files, DownloadError for a download that breaks off; then nothing is written.
+        """Writes the experiment as a folder, by default ``experiment-<id>``, which ``yard experiment create`` can
+        submit again. The folder has experiment.yaml, submitted.yaml, submission.json, requirements.txt,
+        changes.diff and code. Raises FileExistsError for a folder with files, and DownloadError for an interrupted
+        download, which leaves no folder.
         """
         return download_experiment(self._api, self._path, Path(folder or f"experiment-{self.id}"))
 
     def files(self) -> list[dict[str, Any]]:
-        """The files of its stored code, ordered by ``path``: with ``bytes`` and ``sha256`` (in hex), or the ``link`` of
-        a link. Empty without code.
+        """Returns the files of the experiment's code, ordered by ``path``: with ``bytes`` and ``sha256`` (in hex),
+        or with the ``link`` of a link. The list is empty without code.
         """
         return list(self._api.pages(f"{self._path}/files"))
 
     def file_text(self, path: str) -> str:
-        """A file of its stored code as text, its first MiB at most. Raises NotFoundError for a file that it does not
-        have, and ValueError for one that is no text.
+        """Returns a file of the experiment's code as text, at most its first MiB. Raises NotFoundError for an
+        unknown path, and ValueError for a file that is not text.
         """
         answer = self._api.get(f"{self._path}/files/text", [("path", path)])
         if answer.get("binary"):
@@ -291,8 +291,8 @@ class Experiment:
         return str(answer.get("text") or "")
 
     def search_picture(self, version: int = 0) -> dict[str, Any]:
-        """Its search at a version, by default the latest: ``brackets`` with rungs, and all ``trials`` with
-        their values and ranks at the rungs, and each decision with its rule and sentence.
+        """Returns the state of the search at a version, by default the latest: ``brackets`` with rungs, and all
+        ``trials`` with their values and ranks at the rungs, and each decision with its rule and sentence.
         """
         path = f"{self._path}/search/picture"
         picture = self._api.get(path, [("version", str(version))])
@@ -304,8 +304,9 @@ class Experiment:
         return {**picture, "trials": trials, "nextPageToken": ""}
 
     def diff(self, other: int | str) -> dict[str, Any]:
-        """How another experiment differs: ``config`` (``path`` and, as JSON, ``before`` and ``after``),
-        ``configText`` (in unified form), ``files`` (``path``, ``change``, ``text``) and ``leftOut``.
+        """Returns the differences of another experiment from this one: ``config`` (``path`` and, as JSON,
+        ``before`` and ``after``), ``configText`` (in unified form), ``files`` (``path``, ``change``, ``text``) and
+        ``leftOut``.
         """
         return self._api.get(f"{self._path}/diff/{segment(str(other))}")
 

@@ -1,8 +1,8 @@
-"""A local folder as a checkpoint of no trial: its files go to the cluster's storage as a run's do.
+"""Uploads a local folder as a checkpoint without a trial. Its files go to the cluster's storage, like a run's.
 
-The checkpoint's id comes from the names and contents of the files. So a repeat after a break continues the same
-upload, and a folder that is there already is not sent again. Where that id cannot be used (its upload failed, or it
-was deleted) the next of the same content is taken.
+The checkpoint's id is computed from the names and contents of the files. Thus a retry after an interruption
+continues the same upload, and a folder that was uploaded before is not sent again. If the id cannot be used (its
+upload failed, or it was deleted), the next id of the same content is used.
 """
 
 from __future__ import annotations
@@ -30,12 +30,12 @@ from .._storage import FileEntry, check_manifest, entry_of_file, files_of
 from ._api import Api
 from ._errors import ApiError, UploadError
 
-# An upload that breaks off is asked for again so often, each time for what is missing only.
+# An interrupted upload is retried at most this often, each time for the missing parts only.
 _ATTEMPTS = 5
 _AGAIN_S = 2.0
-# Ids of one content that are tried: each has been used up by an upload that failed, or that was deleted.
+# The number of ids tried for one content: an id is used up by a failed upload or a deletion.
 _IDS_MAX = 100
-# The id of the folder's content is of no use any more.
+# Answers that mean that the id of the folder's content cannot be used.
 _TAKEN = (
     "checkpoint_exists",
     "checkpoint_failed",
@@ -47,7 +47,7 @@ _OPEN = ("checkpoint_not_found", "checkpoint_not_complete")
 
 
 def upload_folder(api: Api, folder: Path) -> str:
-    """Uploads a folder, unless it is there already, and returns the UUID of its complete checkpoint."""
+    """Uploads a folder, unless it was uploaded before, and returns the UUID of its complete checkpoint."""
     paths = _paths(folder)
     with ThreadPoolExecutor(SEAL_LANES) as lanes:
         manifest = list(lanes.map(lambda path: entry_of_file(folder, path), paths))
@@ -79,7 +79,7 @@ def upload_folder(api: Api, folder: Path) -> str:
 
 
 def _paths(folder: Path) -> Sequence[str]:
-    """The files of the folder. Raises ValueError, with the name, for what is not uploaded."""
+    """Returns the files of the folder. Raises ValueError with the name of a file that cannot be uploaded."""
     if not folder.is_dir():
         raise ValueError(f"{folder} is not a folder")
     own = os.path.realpath(folder)
@@ -115,7 +115,7 @@ def _id_of(manifest: Sequence[FileEntry], attempt: int) -> str:
 
 
 def _is_complete(api: Api, checkpoint: str, manifest: Sequence[FileEntry]) -> bool:
-    """Raises ApiError for a checkpoint of that id which is of no use."""
+    """Whether the checkpoint is complete. Raises ApiError if its id cannot be used."""
     try:
         plan = api.get(f"/api/v1/checkpoints/{quote(checkpoint)}/plan")
     except ApiError as error:
@@ -131,14 +131,14 @@ def _is_complete(api: Api, checkpoint: str, manifest: Sequence[FileEntry]) -> bo
 def _send(
     api: Api, checkpoint: str, folder: Path, manifest: Sequence[FileEntry], store: str
 ) -> list[dict[str, Any]]:
-    """Sends what the store does not have; gives the manifest with the digests that the store compares."""
+    """Uploads the missing parts, and returns the manifest with the digests that the store verifies."""
     files = [entry.message() for entry in manifest]
     order = Order(api.url, api.token, "", checkpoint, folder, files, store)
     for attempt in range(1, _ATTEMPTS + 1):
         uploader = Uploader(order)
         try:
             uploader.upload()
-            # It has read the files once it has sent them.
+            # The uploader has the digests after it has sent the files.
             return uploader.manifest or files
         except TransferError as error:
             if attempt == _ATTEMPTS:
@@ -158,10 +158,10 @@ def _copy(
     folder: Path,
     manifest: Sequence[FileEntry],
 ) -> None:
-    """Writes the files to a storage that is a directory, which this host has to see."""
+    """Writes the files to a directory storage, which this host must see."""
     root = target.parent
     if not target.is_absolute() or target.name != declaration["checkpoint"]:
-        raise UploadError(f"the platform names {str(target)!r} as the place of the folder")
+        raise UploadError(f"the platform named an invalid checkpoint folder: {str(target)!r}")
     if not root.is_dir():
         raise UploadError(
             f"the cluster keeps checkpoints in the directory {root}, which this host does not have: "
@@ -171,14 +171,14 @@ def _copy(
         marked = {"storageId": _storage_marker.mark(root)}
     except _storage_marker.MarkerError as error:
         raise UploadError(str(error)) from error
-    # Only now it is known which storage that is.
+    # The platform's answer names the storage, so its id is sent with a second declaration.
     api.call("POST", "/api/v1/checkpoints", {**declaration, **marked})
-    # Named as a checkpoint is, so that an audit finds what a crash leaves.
+    # The temporary folder has a checkpoint's name, so that an audit finds it after a crash.
     stage = root / str(uuid.uuid4())
     try:
         for entry in manifest:
             _copy_file(folder / entry.path, stage / entry.path)
-        # Another upload of the same content may have been faster: its files are not touched.
+        # Another upload of the same content may have finished first: its files are kept.
         if not target.is_dir() or not any(target.iterdir()):
             os.rename(stage, target)
             sync_folder(root)

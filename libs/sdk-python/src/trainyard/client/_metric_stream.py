@@ -1,4 +1,4 @@
-"""The points of an experiment as they are stored, over connections that are opened again when they break."""
+"""Streams the points of an experiment as they are stored, over connections that are reopened when they break."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from ._stream import resumed
 
 
 class MetricPoint(NamedTuple):
-    """One report of a trial. ``metrics`` are its scalars, ``others`` all other values. ``superseded``: a later
-    run repeats its step. A report is identified by ``trial``, ``run`` and ``key``. ``reported_at_ms``: by the
-    reporting process's clock, in milliseconds since 1970.
+    """One report of a trial. ``metrics`` are its scalars, ``others`` all other values. ``superseded``: a later run
+    repeats its step. ``trial``, ``run`` and ``key`` identify a report. ``reported_at_ms`` is by the reporting
+    process's clock, in milliseconds since 1970.
     """
 
     trial: str
@@ -29,8 +29,8 @@ class MetricPoint(NamedTuple):
 
 
 class SupersededPoints(NamedTuple):
-    """Run ``run`` of a trial repeats what earlier runs did: from now on their points count up to ``after_step``
-    (below 0: none of them counts).
+    """Run ``run`` of a trial repeats steps of earlier runs: points of those runs count only up to ``after_step``
+    (below 0: none counts).
     """
 
     trial: str
@@ -39,7 +39,7 @@ class SupersededPoints(NamedTuple):
 
 
 class MetricUpdate(NamedTuple):
-    """A point or a supersession. ``position``: continue after it to miss nothing."""
+    """A point or a supersession. ``position`` is where to continue after it."""
 
     position: str
     point: MetricPoint | None
@@ -49,7 +49,7 @@ class MetricUpdate(NamedTuple):
 def follow_metrics(
     api: Api, task: str, after: str, group: str, patience_s: float
 ) -> Iterator[MetricUpdate]:
-    """``Client.follow_metrics``."""
+    """Yields the updates of ``Client.follow_metrics``."""
     kind = "trials" if "." in task else "experiments"
     path = f"/api/v1/{kind}/{segment(task)}/metrics:follow"
 
@@ -65,7 +65,7 @@ def follow_metrics(
 
 
 def update_of(message: Mapping[str, Any]) -> MetricUpdate:
-    """A message of the stream."""
+    """Converts a message of the stream to an update."""
     point, superseded = message.get("point"), message.get("superseded")
     return MetricUpdate(
         str(message["position"]),

@@ -1,4 +1,4 @@
-"""Models and their versions, as they were when they were asked for."""
+"""Models and their versions, with their fields as of the request."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from ._api import Api, number_of, segment
 
 
 class Model:
-    """A model of the registry. Its fields are as the platform had them when it was asked:
+    """A model of the registry. Its fields have the values of the time of the request:
 
     ``name``, ``description``, ``notes``, ``labels``, ``metadata``, ``workspace``, ``archived``,
     ``created_by``, ``latest_number`` (of the newest registration; 0 for none) and ``aliases`` (the number of
@@ -35,14 +35,14 @@ class Model:
         return f"Model({self.name!r})"
 
     def get_version(self, version: int | str = "latest") -> ModelVersion:
-        """The version by its number, semantic version or alias; ``"latest"`` is the highest number.
-        Raises NotFoundError if there is none.
+        """Returns the version with a number, semantic version or alias; ``"latest"`` is the highest number. Raises
+        NotFoundError if it does not exist.
         """
         path = f"{self._path}/versions/{segment(str(version))}"
         return ModelVersion(self._api, self._api.get(path))
 
     def list_versions(self, where: Sequence[str] = ()) -> Iterator[ModelVersion]:
-        """Versions that are not removed, the newest first, for which all conditions hold: texts as
+        """Yields the versions that are not removed, newest first. All conditions must be true: texts like
         ``metrics.loss<0.5``, ``hparams.lr=0.1``, ``metadata.dataset=v2``, ``step>100``, ``label=prod``.
         """
         query = [("where", one) for one in where]
@@ -52,9 +52,9 @@ class Model:
     def best_versions(
         self, metric: str, where: Sequence[str] = (), order: str = "", limit: int = 1
     ) -> list[ModelVersion]:
-        """The ``limit`` (at most 100) best versions by a metric, the best first; among equal ones the
-        oldest. ``order`` is ``"min"`` or ``"max"``, and may be left out for the metric of the search.
-        ``where`` as in ``list_versions``. Raises NotFoundError for a metric that no version has.
+        """Returns the ``limit`` (at most 100) best versions by a metric, the best first; of equal ones, the oldest
+        first. ``order`` is ``"min"`` or ``"max"``; it is optional for the search's metric. ``where`` is as in
+        ``list_versions``. Raises NotFoundError for a metric that no version has.
         """
         query = [("metric", metric), ("order", order), ("limit", str(limit))]
         query += [("where", one) for one in where]
@@ -62,13 +62,13 @@ class Model:
         return [ModelVersion(self._api, item) for item in found.get("items") or []]
 
     def move_alias(self, alias: str, version: int | str, reason: str) -> ModelVersion:
-        """Lets an alias, such as champion, name a version. The reason stays in its history."""
+        """Moves an alias, such as champion, to a version. The reason is kept in the alias's history."""
         path = f"{self._path}/aliases/{segment(alias)}"
         body = {"version": str(version), "reason": reason}
         return ModelVersion(self._api, self._api.call("PUT", path, body)["version"])
 
     def move(self, workspace: str) -> Model:
-        """Moves it into a workspace. Raises ApiError for one that is missing or archived."""
+        """Moves the model into a workspace. Raises ApiError if the workspace is missing or archived."""
         answer = self._api.call("POST", f"{self._path}/move", {"workspace": workspace})
         return Model(self._api, answer["model"])
 
@@ -78,13 +78,13 @@ class Model:
 
 
 class ModelVersion:
-    """A version of a model. Its fields are as the platform had them when it was asked:
+    """A version of a model. Its fields have the values of the time of the request:
 
     ``model``, ``number``, ``semantic_version`` (empty for none), ``aliases``, ``description``, ``notes``,
-    ``labels``, ``metadata``, ``state`` (REGISTERED or REMOVED); where it comes from: ``checkpoint`` (UUID),
-    ``experiment``, ``trial``, ``run``, ``steps_completed`` (training steps), ``metrics`` (validation metrics at
-    that step), ``hyperparameters``, ``data`` (of the configuration), ``code_digest`` (SHA-256, hex; empty for
-    none); or, of a folder that was uploaded, ``uploaded_by`` (the person; empty for a trial's).
+    ``labels``, ``metadata``, ``state`` (REGISTERED or REMOVED); its origin: ``checkpoint`` (UUID), ``experiment``,
+    ``trial``, ``run``, ``steps_completed`` (training steps), ``metrics`` (validation metrics at that step),
+    ``hyperparameters``, ``data`` (of the configuration), ``code_digest`` (SHA-256, hex; empty for none); and
+    ``uploaded_by`` (the person who uploaded the folder; empty for a trial's checkpoint).
     """
 
     def __init__(self, api: Api, message: Mapping[str, Any]) -> None:
@@ -112,27 +112,27 @@ class ModelVersion:
         self._message = message
 
     def as_json(self) -> dict[str, Any]:
-        """All that the platform said of it, as ``version.json`` of a download has it."""
+        """Returns the platform's JSON object of the version, as in ``version.json`` of a download."""
         return dict(self._message)
 
     def __repr__(self) -> str:
         return f"ModelVersion({self.model!r}, {self.number})"
 
     def download(self, folder: PathLike | None = None) -> Path:
-        """Writes the version into a new or empty folder, by default ``./MODEL-NUMBER``: ``checkpoint/``
-        with its files, ``code/`` with the code that trained it if there is any, ``version.json`` and
-        ``checkpoint.json`` with what is known of both, and ``README.md``, which says how to load it. Returns
-        the folder, which exists only once every file was compared with its recorded SHA-256.
-
-        Raises FileExistsError for a folder with files, DownloadError for a file that differs, and OSError
-        for a disk that cannot be written to.
+        """Writes the version into a new or empty folder, by default ``./MODEL-NUMBER``: ``checkpoint/`` with its
+        files, ``code/`` with the code that trained it, if recorded, ``version.json`` and ``checkpoint.json`` with
+        the platform's records, and ``README.md``, which explains how to load the model. Returns the folder, which
+        is created only after every file was compared with its recorded SHA-256. Raises FileExistsError for a
+        folder with files, DownloadError for a file that differs, and OSError if the disk cannot be written.
         """
-        # Loaded here: most scripts download nothing.
+        # A local import: most scripts download nothing.
         from ._download import download_version
 
         target = Path(folder) if folder is not None else Path(f"{self.model}-{self.number}")
         return download_version(self._api, self._message, target)
 
     def export(self, path: PathLike) -> Path:
-        """``download`` to a folder that is named: all that loads the version without the platform."""
+        """Downloads the version into a named folder, with everything that is needed to load it without the
+        platform. See ``download``.
+        """
         return self.download(path)

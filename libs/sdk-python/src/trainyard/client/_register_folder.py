@@ -1,7 +1,8 @@
 """The program behind ``yard model register-folder``: ``python3 -m trainyard.client._register_folder``.
 
-It reads one JSON object from stdin: ``url``, ``token`` and the arguments of ``Client.register_folder``. It writes one
-to stdout: ``version``, or ``problem``, a sentence. While it sends it says on stderr how far it is.
+The program reads one JSON object from stdin: ``url``, ``token`` and the arguments of ``Client.register_folder``.
+It writes one JSON object to stdout: with ``version``, or with ``problem``, a sentence. It logs the progress of the
+upload to stderr.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from ._errors import PlatformAwayError
 
 
 def main() -> int:
-    """Runs the program; gives its exit status."""
+    """Runs the program and returns its exit status."""
     order: dict[str, Any] = json.loads(sys.stdin.buffer.read())
     client = Client(order.pop("url"), order.pop("token"))
     try:

@@ -1,4 +1,4 @@
-"""Workspaces and the projects in them, as they were when they were asked for."""
+"""Workspaces and their projects, with their fields as of the request."""
 
 from __future__ import annotations
 
@@ -39,8 +39,8 @@ class _Space:
 
 
 class Project(_Space):
-    """A project, which holds experiments: ``workspace`` (its name), ``name``, ``description``, ``notes``,
-    ``archived`` (itself, or its workspace), ``created_by`` and ``etag`` (of description and notes).
+    """A project, which has experiments: ``workspace`` (its name), ``name``, ``description``, ``notes``,
+    ``archived`` (also true if its workspace is archived), ``created_by`` and ``etag`` (of description and notes).
     """
 
     _kind = "project"
@@ -55,17 +55,17 @@ class Project(_Space):
     def describe(
         self, description: str | None = None, notes: str | None = None, if_unchanged: bool = False
     ) -> Project:
-        """Changes what is given. With ``if_unchanged`` it raises ApiError ``stale_revision`` if somebody was
-        faster.
+        """Changes the given texts. With ``if_unchanged``, raises ApiError ``stale_revision`` if they were changed
+        since this object was read.
         """
         return Project(self._api, self._change(description, notes, if_unchanged))
 
     def archive(self, reason: str = "") -> Project:
-        """Nothing new comes into it. Its experiments continue."""
+        """Archives the project: nothing can be added to it, and its experiments continue."""
         return Project(self._api, self._verb("archive", {"reason": reason}))
 
     def unarchive(self) -> Project:
-        """Takes it back into use."""
+        """Makes an archived project usable again."""
         return Project(self._api, self._verb("unarchive", {}))
 
     @property
@@ -74,8 +74,8 @@ class Project(_Space):
 
 
 class Workspace(_Space):
-    """A workspace, which holds projects and models: ``name``, ``description``, ``notes``, ``archived``,
-    ``created_by`` and ``etag`` (of description and notes). Quotas of pools count by its name.
+    """A workspace, which has projects and models: ``name``, ``description``, ``notes``, ``archived``,
+    ``created_by`` and ``etag`` (of description and notes). Quotas of pools refer to its name.
     """
 
     _kind = "workspace"
@@ -86,24 +86,24 @@ class Workspace(_Space):
     def describe(
         self, description: str | None = None, notes: str | None = None, if_unchanged: bool = False
     ) -> Workspace:
-        """Changes what is given. With ``if_unchanged`` it raises ApiError ``stale_revision`` if somebody was
-        faster.
+        """Changes the given texts. With ``if_unchanged``, raises ApiError ``stale_revision`` if they were changed
+        since this object was read.
         """
         return Workspace(self._api, self._change(description, notes, if_unchanged))
 
     def archive(self, reason: str = "") -> Workspace:
-        """Nothing new comes into it or its projects. What is there continues."""
+        """Archives the workspace: nothing can be added to it or its projects, and its experiments continue."""
         return Workspace(self._api, self._verb("archive", {"reason": reason}))
 
     def unarchive(self) -> Workspace:
-        """Takes it back into use."""
+        """Makes an archived workspace usable again."""
         return Workspace(self._api, self._verb("unarchive", {}))
 
     def list_projects(
         self, archived: bool = False, filter: str = "", order_by: str = ""
     ) -> Iterator[Project]:
-        """Its projects for which ``filter`` holds, ``default`` first or in the order of a field; archived ones only
-        if asked for.
+        """Yields the workspace's projects that match ``filter``, ``default`` first or in the order of a field;
+        archived ones only on request.
         """
         query = [("filter", filter), ("order_by", order_by)]
         query += [("archived", "true")] if archived else []
@@ -111,11 +111,11 @@ class Workspace(_Space):
             yield Project(self._api, item)
 
     def get_project(self, name: str) -> Project:
-        """The project of this name."""
+        """Returns the project with this name."""
         return Project(self._api, self._api.get(f"{self._path}/projects/{segment(name)}"))
 
     def create_project(self, name: str, description: str = "", notes: str = "") -> Project:
-        """A new project. Raises ApiError ``project_exists`` if there is one."""
+        """Creates a project. Raises ApiError ``project_exists`` if the name exists."""
         body = {"name": name, "description": description, "notes": notes}
         answer = self._api.call("POST", f"{self._path}/projects", body)
         return Project(self._api, answer["project"])

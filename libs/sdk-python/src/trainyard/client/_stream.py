@@ -1,4 +1,4 @@
-"""Streams of server-sent events over connections that are opened again when they break."""
+"""Server-sent events, over connections that are reopened when they break."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ def resumed(
     position: str,
     patience_s: float,
 ) -> Iterator[dict[str, Any]]:
-    """The messages of a stream until it ends. A connection that breaks is opened again after the latest id. Raises
-    ApiError when the platform refuses, and PlatformAwayError with ``what`` when nothing comes back for ``patience_s``
-    seconds.
+    """Yields the messages of a stream until it ends. A broken connection is reopened after the latest id. Raises
+    ApiError when the platform refuses, and PlatformAwayError with the text ``what`` if reconnecting fails for
+    ``patience_s`` seconds.
     """
     backoff = Backoff(BACKOFF_FIRST_S, BACKOFF_MAX_S)
     end_s = time.monotonic() + patience_s
@@ -54,9 +54,7 @@ def resumed(
 
 
 def _events(response: BinaryIO) -> Iterator[tuple[str, str, dict[str, Any]]]:
-    """The type, the id and the object of each event. Ends with the connection; an event that was cut off in the
-    middle is left out.
-    """
+    """Yields the type, id and object of each event until the connection ends. An incomplete last event is dropped."""
     kind, event_id, data = "message", "", ""
     for raw in response:
         line = raw.decode("utf-8").rstrip("\r\n")

@@ -1,4 +1,4 @@
-"""An experiment as a folder that can be submitted again: what ``yard experiment download`` writes."""
+"""Writes an experiment as a folder that can be submitted again, like ``yard experiment download``."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from ._download import new_folder, unpack
 
 
 def download_experiment(api: Api, path: str, folder: Path) -> Path:
-    """See ``Experiment.download``. ``path`` is that of the experiment."""
+    """Downloads an experiment. See ``Experiment.download``. ``path`` is the experiment's API path."""
     submission = api.get(f"{path}/submission")
     record = submission.get("record") or {}
     texts = {
@@ -35,7 +35,7 @@ def download_experiment(api: Api, path: str, folder: Path) -> Path:
 
 
 def _requirements(submission: Mapping[str, Any]) -> str:
-    """The packages of the first run, in pip's form, as far as pip could read them."""
+    """Returns the packages of the first run as a pip requirements file, without names that pip could not parse."""
     first = next(iter(submission.get("environments") or []), {})
     readable = re.compile(r"[A-Za-z0-9._+!-]+")
     return "".join(

@@ -1,4 +1,4 @@
-"""Changes of lists and documents, points and lines of trials, in one stream."""
+"""One stream with the changes of lists and documents, and with the points and log lines of trials."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ _DOCUMENTS = ("experiment", "trial", "checkpoint", "model", "agent")
 
 
 class Change(NamedTuple):
-    """A document of the topic with this index. ``document``: as the API shows it; None when it does not belong to the
-    topic any more (the client may never have had it).
+    """A changed document of the topic with this index. ``document`` is in the API's form; None if the document
+    does not belong to the topic (the client may never have received it).
     """
 
     topic: int
@@ -24,15 +24,16 @@ class Change(NamedTuple):
 
 
 class Points(NamedTuple):
-    """Points of the topic with this index, in the order in which they were stored."""
+    """Points of the topic with this index, in the order of storing."""
 
     topic: int
     items: list[MetricUpdate]
 
 
 class LogLine(NamedTuple):
-    """A line of a trial. ``at_ms``: by the trial's machine, in milliseconds since 1970. ``source``: stdout, stderr or
-    agent. ``level``: empty where the line does not say it. ``cursor``: a topic of lines continues after it.
+    """A log line of a trial. ``at_ms`` is by the clock of the trial's machine, in milliseconds since 1970.
+    ``source`` is stdout, stderr or agent. ``level`` is empty if the line has none. ``cursor`` is where a topic of
+    lines continues.
     """
 
     trial: str
@@ -47,15 +48,15 @@ class LogLine(NamedTuple):
 
 
 class Lines(NamedTuple):
-    """Lines of the topic with this index, in the order in which they were stored."""
+    """Log lines of the topic with this index, in the order of storing."""
 
     topic: int
     items: list[LogLine]
 
 
 class Reset(NamedTuple):
-    """The list (the points, the lines) of this topic is to be read again; ``topic`` is None for all lists and
-    documents.
+    """The client must read the list (the points, the lines) of this topic again; ``topic`` is None for all lists
+    and documents.
     """
 
     topic: int | None
@@ -63,7 +64,7 @@ class Reset(NamedTuple):
 
 
 class Bookmark(NamedTuple):
-    """Everything up to here has come: continue with ``after=cursor``."""
+    """A point of the stream at which all earlier events have arrived: continue with ``after=cursor``."""
 
     cursor: str
 
@@ -74,7 +75,7 @@ WatchEvent = Union[Change, Points, Lines, Reset, Bookmark]
 def watch(
     api: Api, topics: Sequence[Mapping[str, Any]], after: str, patience_s: float
 ) -> Iterator[WatchEvent]:
-    """``Client.watch``."""
+    """Yields the events of ``Client.watch``."""
     names: list[str] = []
     asked = [dict(topic) for topic in topics]
     frames = resumed(
@@ -91,7 +92,7 @@ def watch(
 
 
 def _events_of(frame: Mapping[str, Any], names: Sequence[str]) -> Iterator[WatchEvent]:
-    """Equal topics have one name, and each gets the event."""
+    """Equal topics have one name on the stream, and each of them gets the event."""
     change, gone = frame.get("change"), frame.get("gone")
     points, lines = frame.get("points"), frame.get("lines")
     reset, bookmark = frame.get("reset"), frame.get("bookmark")

@@ -1,4 +1,4 @@
-"""``determined.common`` has no counterpart: importing this says what to use."""
+"""``determined.common`` has no counterpart: importing this module raises an error with the replacement."""
 
 from .._missing_names import missing_module
 

@@ -14,9 +14,9 @@ with trainyard.init(distributed=trainyard.DistributedContext.from_torch_distribu
             checkpoints.save(epoch=epoch)
             break
 
-Start it with ``python -m trainyard.launch.torch train.py``, one process for each slot. It is
-written against DeepSpeed's documented interface and tested with a stand-in that has that interface,
-on CPU: DeepSpeed itself could not be installed where it is tested.
+Start the script with ``python -m trainyard.launch.torch train.py``, which runs one process per slot. The
+integration follows DeepSpeed's documented interface. It is tested on CPU with a stand-in for DeepSpeed, which
+cannot be installed on the test machines.
 """
 
 from ._checkpoints import Checkpoints

@@ -1,7 +1,7 @@
 """The state of a DeepSpeed engine as checkpoints of the trial.
 
-An engine's state is spread over the ranks, and each writes its own part: so every rank makes these
-calls, at the same points.
+An engine's state is spread over the ranks, and each writes its part. Therefore every rank must make these calls,
+at the same points.
 """
 
 from __future__ import annotations
@@ -17,10 +17,9 @@ TAG = "engine"
 
 
 class Checkpoints:
-    """Saves and restores an engine: model, optimizer, scheduler, loss scale and its counts, and
-    beside them each rank's random states.
-
-    A checkpoint is restored by as many ranks as have saved it, as DeepSpeed's ZeRO needs it.
+    """Saves and restores an engine (model, optimizer, scheduler, loss scale and counters) and each rank's random
+    states. A checkpoint can be restored only with the number of ranks that saved it, because DeepSpeed's ZeRO
+    requires this.
     """
 
     def __init__(self, ctx: Context, engine: Any) -> None:
@@ -29,9 +28,8 @@ class Checkpoints:
         self._steps = engine.global_steps
 
     def stepped(self) -> bool:
-        """Whether the engine has taken an optimizer step since this was asked last: the moments to
-        save and to ask ``ctx.preempt.should_preempt()``. Within an accumulation of gradients it has
-        not.
+        """Whether the engine has taken an optimizer step since the last call. Only then can the loop save, or ask
+        ``ctx.preempt.should_preempt()``: during gradient accumulation it returns False.
         """
         before, self._steps = self._steps, self._engine.global_steps
         return bool(self._steps != before)
@@ -39,8 +37,8 @@ class Checkpoints:
     def save(self, **client_state: Any) -> str:
         """Stores ``engine.save_checkpoint`` and returns the checkpoint's UUID.
 
-        ``client_state`` is what the loop needs to continue; ``restore`` gives it back. The
-        checkpoint's steps are the engine's ``global_steps``.
+        ``client_state`` has the values that the loop needs to continue; ``restore`` returns them. The checkpoint's
+        steps are the engine's ``global_steps``.
         """
         steps, ranks = self._engine.global_steps, self._ctx.distributed.size
         metadata = {"steps_completed": steps, "ranks": ranks}
@@ -52,11 +50,9 @@ class Checkpoints:
         return uuid
 
     def restore(self) -> dict[str, Any] | None:
-        """Loads the trial's latest checkpoint and returns its client state; None when there is
-        none.
-
-        Call it before the first step of the engine. Raises CheckpointError where other ranks have
-        saved it, or DeepSpeed finds no state.
+        """Loads the trial's latest checkpoint and returns its client state; None without a checkpoint. Call it
+        before the engine's first step. Raises CheckpointError if a different number of ranks saved it, or if
+        DeepSpeed finds no state in it.
         """
         latest = self._ctx.info.latest_checkpoint
         if latest is None:

@@ -1,4 +1,4 @@
-"""DeepSpeed's configuration with a trial's hyperparameters over it."""
+"""Combines DeepSpeed's configuration with a trial's hyperparameters."""
 
 from __future__ import annotations
 
@@ -15,11 +15,9 @@ SECTION = "deepspeed"
 
 
 def configuration(ctx: Context, base: Mapping[str, Any] | str | Path) -> dict[str, Any]:
-    """A DeepSpeed configuration, given as a dict or by the path of its JSON file, and over it the
-    trial's hyperparameters of the section ``deepspeed``.
-
-    Sections are merged, everything else is replaced: ``deepspeed: {optimizer: {params: {lr:
-    0.01}}}`` changes the rate alone. Raises ValueError where the section or the file is no
+    """Returns a DeepSpeed configuration, a dict or the path of a JSON file, changed by the trial's hyperparameters
+    of the section ``deepspeed``. Sections are merged, other values are replaced: ``deepspeed: {optimizer: {params:
+    {lr: 0.01}}}`` changes only the learning rate. Raises ValueError if the section or the file is not a valid
     configuration.
     """
     if isinstance(base, (str, Path)):
@@ -34,10 +32,9 @@ def configuration(ctx: Context, base: Mapping[str, Any] | str | Path) -> dict[st
 
 
 def initialize(ctx: Context, base: Mapping[str, Any] | str | Path, **arguments: object) -> Any:
-    """Calls ``deepspeed.initialize`` with ``configuration(ctx, base)`` and returns what that does:
-    engine, optimizer, data loader and scheduler.
-
-    ``arguments`` are DeepSpeed's own: ``model``, ``model_parameters``, ``training_data``, ….
+    """Calls ``deepspeed.initialize`` with ``configuration(ctx, base)`` and returns its result: engine, optimizer,
+    data loader and scheduler. ``arguments`` are those of DeepSpeed: ``model``, ``model_parameters``,
+    ``training_data``, ….
     """
     deepspeed = require("deepspeed", "trainyard.deepspeed")
     check_processes(ctx, int(os.environ.get("WORLD_SIZE", "1")), "launcher")
@@ -45,7 +42,7 @@ def initialize(ctx: Context, base: Mapping[str, Any] | str | Path, **arguments: 
 
 
 def merged(base: Mapping[str, Any], over: Mapping[str, Any]) -> dict[str, Any]:
-    """A dict with another's values over its own, section by section."""
+    """Merges two dicts section by section; values of ``over`` win."""
     result = dict(base)
     for name, value in over.items():
         below = result.get(name)

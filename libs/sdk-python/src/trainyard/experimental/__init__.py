@@ -1,4 +1,6 @@
-"""Determined's Python client has no counterpart: importing this says what to use."""
+"""Determined's Python client has no counterpart under this name: importing this module raises an error with the
+replacement.
+"""
 
 from .._missing_names import missing_module
 

@@ -1,8 +1,8 @@
 """Decides, for all nodes of a run, which rank's failure was the first.
 
-A failure that says no more than that another process is gone is not believed at once: a process that is gone
-may still be on its way to say why, and may be on another node. A failure with a cause of its own is
-decided on at once. Where nobody is gone, a rank that says that it has been busy for long is named before.
+A failure that only reports the loss of another process is not decided on at once: the lost process, perhaps on
+another node, may still be reporting its error. A failure with a cause of its own is decided on at once. If no
+process was lost, the verdict names first a rank that has reported a stall.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from ._failure import Failure
 
 
 class Verdict(NamedTuple):
-    """Why the run is over."""
+    """The reason why the run has failed."""
 
     message: str
     """The message of the run's end record."""
@@ -25,7 +25,7 @@ class Verdict(NamedTuple):
 
 
 class Arbiter:
-    """Takes the reports of the nodes."""
+    """Collects the nodes' reports."""
 
     def __init__(self, nodes: int) -> None:
         self._nodes = nodes
@@ -37,25 +37,25 @@ class Arbiter:
         self._first_at: float | None = None
 
     def failed(self, failure: Failure, now: float) -> None:
-        """A rank has failed."""
+        """Records a rank's failure."""
         self._failures.append(failure)
         if self._first_at is None:
             self._first_at = now
 
     def ended_well(self, rank: int) -> None:
-        """A rank has exited with 0."""
+        """Records that a rank has exited with 0."""
         self._ended_well.append(rank)
 
     def stalled(self, rank: int, text: str) -> None:
-        """A rank has been at one thing for long; with an empty text, it no longer is."""
+        """Records that a rank is stalled; an empty text ends the stall."""
         self._stalled[rank] = text
 
     def done(self, node: int) -> None:
-        """All ranks of a node have exited with 0."""
+        """Records that all ranks of a node have exited with 0."""
         self._done.add(node)
 
     def settled(self, node: int) -> None:
-        """All ranks of a node are over, so that it sends no more reports."""
+        """Records that all ranks of a node have ended, so that it sends no further reports."""
         self._settled.add(node)
 
     def is_over(self) -> bool:
@@ -63,7 +63,7 @@ class Arbiter:
         return len(self._done) == self._nodes
 
     def verdict(self, now: float) -> Verdict | None:
-        """The decision, once there is one."""
+        """The verdict, or None while it is undecided."""
         own = next((failure for failure in self._failures if not failure.follows), None)
         if own is not None:
             return _verdict(own, "")
@@ -81,7 +81,7 @@ class Arbiter:
         return f"rank{many} {ranks} exited with code 0 while others were still at work; then "
 
     def _who_stalled(self) -> str:
-        """A rank that does not answer may be alive, and busy with something else."""
+        """A rank that does not answer may still run, busy with something else."""
         texts = [text for _, text in sorted(self._stalled.items()) if text]
         return f"{texts[0]}; then " if texts else ""
 

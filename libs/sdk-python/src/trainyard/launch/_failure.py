@@ -1,6 +1,4 @@
-"""How a rank ended, in its own words: found in what it wrote to stderr, or left for the launcher by the
-SDK before the process is over.
-"""
+"""Determines how a rank ended, from its stderr or from the file that the SDK writes for the launcher."""
 
 from __future__ import annotations
 
@@ -14,31 +12,31 @@ from .._end import says_lost_peer
 from .._limits import MESSAGE_CHARACTERS_MAX
 
 _HEAD = "Traceback (most recent call last):"
-# The prefix that torch adds to each line of a traceback once its process group is there.
+# The prefix that torch adds to each line of a traceback after its process group was created.
 _TORCHS_PREFIX = re.compile(r"\[rank\d+\]: ?")
 _FRAME = re.compile(r'\s*File "(.+)", line (\d+)')
 
 
 class Failure(NamedTuple):
-    """A rank that did not end well."""
+    """A rank that failed."""
 
     rank: int
-    """-1 for a whole node."""
+    """The rank; -1 for a whole node."""
     node: int
     code: int
-    """The exit code; a signal's number below zero."""
+    """The exit code; the negated number of the signal for a killed process."""
     summary: str
-    """One line: the exception and where it was raised, or what ended the process."""
+    """One line: the exception and where it was raised, or the cause of the process's end."""
     traceback: str
     follows: bool
-    """Whether it says no more than that another process is gone."""
+    """Whether the failure only reports that another process has ended."""
 
     def exit_code(self) -> int:
-        """The exit code as a shell would call it."""
+        """The exit code in a shell's numbering."""
         return self.code if self.code > 0 else 128 - self.code
 
     def headline(self) -> str:
-        """The summary, after its rank where one is known."""
+        """The summary, preceded by the rank if known."""
         return self.summary if self.rank < 0 else f"rank {self.rank}: {self.summary}"
 
     def message(self, before: str = "") -> str:
@@ -60,14 +58,14 @@ class Failure(NamedTuple):
 def failure_of(
     rank: int, node: int, code: int, stderr: list[str], error_file: Path | None
 ) -> Failure:
-    """The known failure of a rank that ended with ``code``, or is about to and has said why."""
+    """Returns the failure of a rank that ended with ``code``, or that is about to end and has reported its error."""
     record = _said(error_file)
     if record is not None:
         text = (str(record["message"]), str(record["traceback"]), record["follows"] is True)
         return Failure(rank, node, code, *text)
     if code < 0:
         summary = f"was ended by {_name_of(-code)}"
-        # NCCL's watchdog aborts the process when a peer is gone.
+        # NCCL's watchdog aborts the process when a peer has ended.
         follows = -code == signal.SIGABRT and any("NCCL" in line for line in stderr)
         return Failure(rank, node, code, summary, "", follows)
     stderr = [_TORCHS_PREFIX.sub("", line, count=1) for line in stderr]
@@ -84,7 +82,7 @@ def failure_of(
 
 
 def has_said(error_file: Path) -> bool:
-    """Whether a rank has left its error already."""
+    """Whether a rank has written its error already."""
     return _said(error_file) is not None
 
 
@@ -99,7 +97,7 @@ def _said(error_file: Path | None) -> dict[str, Any] | None:
 
 
 def _traceback(lines: list[str]) -> list[str]:
-    """The last traceback with its exception's line; empty when there is none."""
+    """Returns the last traceback with its exception's line; empty if there is none."""
     starts = [n for n, line in enumerate(lines) if line.startswith(_HEAD)]
     if not starts:
         return []

@@ -1,7 +1,7 @@
 """The ranks of this node from their start to their end.
 
-States: running, until a verdict, the end of all ranks, or a signal; ending, in which the ranks that are
-left get SIGTERM, and SIGKILL after the grace; over.
+States: running, until a verdict, the end of all ranks, or a signal; ending, in which the remaining ranks get
+SIGTERM, and SIGKILL after the grace period; over.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from ._rank import RankProcess
 
 
 class Group:
-    """Waits for this node's ranks, and ends them together."""
+    """Waits for this node's ranks, and stops all of them when one fails."""
 
     def __init__(self, nodes: Nodes, run_dir: Path | None, grace_s: float) -> None:
         self._nodes = nodes
@@ -35,20 +35,20 @@ class Group:
         self._signal: int | None = None
 
     def catch_signals(self) -> None:
-        """From here on SIGTERM and SIGINT end the ranks first."""
+        """Installs handlers with which SIGTERM and SIGINT first stop the ranks."""
         for number in (signal.SIGTERM, signal.SIGINT):
             signal.signal(number, self._on_signal)
 
     def add(self, rank: RankProcess) -> None:
-        """Takes a rank in that has been started."""
+        """Adds a started rank."""
         self._ranks.append(rank)
 
     def end(self) -> None:
-        """Ends the ranks that were started, because another cannot be."""
+        """Stops the started ranks when another rank cannot be started."""
         self._end_ranks(signal.SIGTERM)
 
     def wait(self) -> int:
-        """Returns once all ranks are over, with the exit code for the launcher."""
+        """Waits until all ranks have ended, and returns the launcher's exit code."""
         while self._signal is None:
             self._wait_a_little()
             self._tell_news()
@@ -99,7 +99,7 @@ class Group:
         return [rank for rank in self._ranks if rank.code is None]
 
     def _end_by(self, verdict: Verdict) -> int:
-        # Before anything that takes time, so that it is recorded even if this process is killed now.
+        # The verdict is written before anything slow, so that it is recorded even if this process is killed.
         if self._run_dir is not None:
             _end.EndRecord(self._run_dir).write(_end.ERROR, verdict.message, decided=True)
         self._end_ranks(signal.SIGTERM)
@@ -109,7 +109,9 @@ class Group:
         return verdict.exit_code
 
     def _end_by_signal(self, number: int) -> int:
-        """Inside a task the agent signals every process of the run itself, once."""
+        """Stops the ranks after a signal. Inside a task the agent has sent SIGTERM to every process of the run
+        itself.
+        """
         if self._run_dir is not None and number == signal.SIGTERM:
             for rank in self._living():
                 rank.was_told_to_end = True
@@ -133,7 +135,7 @@ class Group:
             self._wait_a_little()
 
     def _report(self, verdict: Verdict) -> None:
-        """The first failure first, then what became of the others of this node."""
+        """Logs the first failure, then the outcomes of this node's other ranks."""
         lines = [f"trainyard: {verdict.headline}"]
         lines += [f"  {line}" for line in verdict.traceback.splitlines()]
         for rank in self._ranks:

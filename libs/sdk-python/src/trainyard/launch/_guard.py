@@ -1,8 +1,8 @@
 """Ends the ranks of a launcher that was killed.
 
-Each rank has a session of its own, and so outlives a launcher that cannot end it any more. The guard is a
-small process that waits for the end of the launcher, by a pipe of which only that holds the other end.
-Inside a task the agent does this.
+Each rank has a session of its own, and would outlive a launcher that was killed. The guard is a small process that
+detects the launcher's end by a pipe: only the launcher has the pipe's other end. Inside a task the agent stops the
+ranks instead.
 """
 
 from __future__ import annotations
@@ -13,7 +13,9 @@ import signal
 
 
 class Guard:
-    """Knows the ranks that are alive. Made before the first of them, while there is one thread."""
+    """Tracks the living ranks in the guard process. It is created before the first rank, while the launcher has
+    one thread.
+    """
 
     def __init__(self) -> None:
         reading, self._pipe = os.pipe()
@@ -28,27 +30,29 @@ class Guard:
         os.close(reading)
 
     def add(self, pid: int) -> None:
-        """A rank was started, as the first of its process group."""
+        """Adds a started rank, which leads its process group."""
         self._tell(f"+{pid}\n")
 
     def forget(self, pid: int) -> None:
-        """A rank is over, with all that it had started."""
+        """Removes a rank whose process group has ended."""
         self._tell(f"-{pid}\n")
 
     def close(self) -> None:
-        """The launcher ends by itself, and has ended what it had to."""
+        """Tells the guard process to exit, because the launcher has stopped its ranks and ends."""
         self._tell(".\n")
         os.close(self._pipe)
         os.waitpid(self._pid, 0)
 
     def _tell(self, line: str) -> None:
-        # Where the guard itself was killed, the training continues without.
+        # If the guard was killed, the training continues without it.
         with contextlib.suppress(BrokenPipeError):
             os.write(self._pipe, line.encode())
 
 
 def _leave_terminal() -> None:
-    """Hears no Ctrl-C, and keeps nobody waiting who reads what the launcher writes."""
+    """Makes the guard ignore Ctrl-C, and closes its streams: readers of the launcher's output must not wait for
+    the guard.
+    """
     os.setsid()
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, signal.SIG_IGN)

@@ -1,6 +1,6 @@
 """Messages between the launchers of a run's nodes: failures to the first node's, its verdict to all.
 
-When a launcher is lost with its node, each of the others decides for itself.
+When a launcher is lost with its node, each of the other launchers decides by itself.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from ._failure import Failure
 
 
 class Nodes:
-    """This node's place among the launchers."""
+    """This node's launcher among all launchers."""
 
     def __init__(self, together: DistributedContext) -> None:
         self._together = together
@@ -28,33 +28,33 @@ class Nodes:
         self._is_settled = False
 
     def failed(self, failure: Failure) -> None:
-        """A rank of this node has failed."""
+        """Reports that a rank of this node has failed."""
         if self._arbiter is None:
             self._failures.append(failure)
         self._tell("failed", failure)
 
     def ended_well(self, rank: int) -> None:
-        """A rank of this node has exited with 0."""
+        """Reports that a rank of this node has exited with 0."""
         self._tell("ended_well", rank)
 
     def stalled(self, rank: int, text: str) -> None:
-        """A rank of this node has been at one thing for long, or, with an empty text, no longer is."""
+        """Reports that a rank of this node is stalled, or, with an empty text, that its stall is over."""
         self._tell("stalled", (rank, text))
 
     def done(self) -> None:
-        """All ranks of this node have."""
+        """Reports that all ranks of this node have exited with 0."""
         if not self._is_done:
             self._is_done = True
             self._tell("done", self._together.rank)
 
     def settled(self) -> None:
-        """All ranks of this node are over."""
+        """Reports that all ranks of this node have ended."""
         if not self._is_settled:
             self._is_settled = True
             self._tell("settled", self._together.rank)
 
     def look(self) -> None:
-        """Takes what the others have reported."""
+        """Reads the reports of the other launchers."""
         try:
             for kind, value in group_of(self._together).take_notes():
                 self._take(kind, value)
@@ -72,7 +72,7 @@ class Nodes:
 
     @property
     def verdict(self) -> Verdict | None:
-        """The reason for the end of the run, once it is decided."""
+        """The reason why the run has failed; None while it is undecided."""
         return self._verdict
 
     @property
@@ -81,7 +81,7 @@ class Nodes:
         return self._is_over
 
     def close(self) -> None:
-        """Leaves the others."""
+        """Closes the connections to the other launchers."""
         self._together.close()
 
     def _tell(self, kind: str, value: object) -> None:
@@ -117,7 +117,7 @@ class Nodes:
             self._lose(str(error))
 
     def _lose(self, why: str) -> None:
-        """Continues alone. A rank that has done its part is not concerned."""
+        """Continues without the other launchers. Does nothing after the verdict or the end of all ranks."""
         if self._verdict is not None or self._is_over:
             return
         if self._is_done:
@@ -136,5 +136,5 @@ class Nodes:
 
 
 def _node(why: str) -> str:
-    """To a launcher a rank is a node."""
+    """Replaces "rank" by "node": each launcher's rank among the launchers is its node."""
     return why.partition(":")[0].replace("rank ", "node ")

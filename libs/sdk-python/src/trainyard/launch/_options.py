@@ -3,9 +3,9 @@
     [OPTIONS…] [--] SCRIPT [ARGUMENTS…]
     [OPTIONS…] [--] -m MODULE [ARGUMENTS…]
 
-SCRIPT is a Python file, or a command (``python3 train.py``), as Determined's ``launch.torch_distributed``
-takes it. The options are torchrun's, by both of its spellings (``--nproc-per-node``, ``--nproc_per_node``);
-without any the task's environment says it all.
+SCRIPT is a Python file, or a command (``python3 train.py``), as for Determined's ``launch.torch_distributed``. The
+options are torchrun's, in both spellings (``--nproc-per-node``, ``--nproc_per_node``); their defaults come from
+the task's environment.
 """
 
 from __future__ import annotations
@@ -14,8 +14,8 @@ import os
 import sys
 from typing import NamedTuple
 
-# Options of torchrun that have no meaning here: there is one rendezvous and one kind of start, and
-# the platform restarts runs, keeps their output and watches them.
+# Options of torchrun that are ignored: the launcher has only one rendezvous and one start method, and the platform
+# restarts runs and keeps their output.
 _WITHOUT_EFFECT = frozenset(
     [
         "rdzv-backend",
@@ -50,11 +50,11 @@ _SHORT = {"-r": "redirects", "-t": "tee"}
 
 
 class UsageError(Exception):
-    """The command line cannot be carried out; the text is one sentence."""
+    """The command line is invalid; the text is one sentence."""
 
 
 class Options(NamedTuple):
-    """The given value; None where the environment decides."""
+    """The parsed options; None for an option that the environment decides."""
 
     command: list[str]
     nproc: int | None
@@ -67,7 +67,7 @@ class Options(NamedTuple):
 
 
 def parse(arguments: list[str], grace_s: float) -> Options:
-    """Splits a command line. Raises UsageError naming what is wrong and what to write instead."""
+    """Parses a command line. Raises UsageError with the problem and its correction."""
     values: dict[str, str] = {}
     without_effect: list[str] = []
     rest = list(arguments)
@@ -146,7 +146,7 @@ def _processes(text: str | None) -> int | None:
 
 
 def _nodes(text: str | None) -> int | None:
-    """``2``, or torchrun's ``1:2``, of which a run here always has the most."""
+    """Parses ``2``, or torchrun's ``1:2``: the run uses the maximum."""
     return _whole("nnodes", None if text is None else text.rpartition(":")[2], 1)
 
 

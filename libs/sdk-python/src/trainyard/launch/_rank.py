@@ -21,9 +21,8 @@ _writing = threading.Lock()
 
 
 class RankProcess:
-    """Starts the process; ``ended`` is called from a thread once it is over.
-
-    It has a session of its own, so that ending it ends its data loaders' workers too.
+    """Starts the process, and calls ``ended`` from a thread when it has ended. The process has a session of its
+    own, so that killing it also kills its data loaders' workers.
     """
 
     def __init__(
@@ -60,34 +59,34 @@ class RankProcess:
 
     @property
     def pid(self) -> int:
-        """Its process, and the group of all that it starts."""
+        """The id of the process and of its process group."""
         return self._process.pid
 
     def tell(self, number: int) -> None:
-        """Sends a signal to the process and what it has started."""
+        """Sends a signal to the process and all that it has started."""
         with contextlib.suppress(ProcessLookupError, PermissionError):
             os.killpg(self._process.pid, number)
 
     def end(self, number: int) -> None:
-        """The same; how it ends from now on is the launcher's doing."""
+        """Sends a signal to the process group, and records that the launcher caused the process's end."""
         self.was_told_to_end = self.was_told_to_end or self.code is None
         self.tell(number)
 
     def has_failed(self) -> bool:
-        """Whether it ended badly by itself, or has said that it is about to."""
+        """Whether the process failed by itself, or has reported that it is about to fail."""
         if self.code is None:
             return has_said(self._error_file)
         return self.code != 0 and (not self.was_told_to_end or has_said(self._error_file))
 
     def stalled(self) -> str:
-        """Where it has been for long, in its own words; empty while it comes on."""
+        """The position at which the process is stalled, as it reported; empty while it makes progress."""
         try:
             return Path(f"{self._error_file}{STALLED}").read_text(encoding="utf-8")
         except OSError:
             return ""
 
     def failure(self) -> Failure:
-        """The known facts about its failure."""
+        """Returns the process's failure, as far as it is known."""
         code = 1 if self.code is None else self.code
         return failure_of(self.rank, self._node, code, list(self._stderr), self._error_file)
 
@@ -98,17 +97,17 @@ class RankProcess:
 
     def _wait(self) -> None:
         code = self._process.wait()
-        # A killed process has said nothing last; others may still hold its pipes open.
+        # A killed process writes no last lines, and other processes may still hold its pipes open.
         wait_s = LAUNCH_OUTPUT_END_S if code >= 0 else 0.0
         for reader in self._readers:
             reader.join(wait_s)
         self.code = code
-        # Its children end with it.
+        # The process's children end with it.
         self.tell(signal.SIGKILL)
         self._ended(self)
 
     def finish_output(self) -> None:
-        """Waits a moment for the last lines."""
+        """Waits a short time for the last lines of output."""
         for reader in self._readers:
             reader.join(LAUNCH_OUTPUT_END_S)
 
@@ -125,7 +124,7 @@ class RankProcess:
                     tail.append(line.decode("utf-8", "replace").rstrip("\n"))
                 if not line.endswith(b"\n"):
                     line += b"\n"
-                # The reader of the output may have gone: the training continues.
+                # The reader of the output may have closed it: the training continues.
                 with contextlib.suppress(OSError, ValueError), _writing:
                     target.write(prefix + line)
                     target.flush()

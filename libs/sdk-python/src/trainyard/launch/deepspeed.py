@@ -1,4 +1,4 @@
-"""``python -m trainyard.launch.deepspeed``: the launcher, by the name that Determined's has."""
+"""``python -m trainyard.launch.deepspeed``: the launcher under Determined's name."""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""``determined.launch.horovod`` has no counterpart: running or importing this says what to use."""
+"""``determined.launch.horovod`` has no counterpart: running or importing this module raises an error with the
+replacement.
+"""
 
 from .._missing_names import LAUNCH, missing_module_of
 

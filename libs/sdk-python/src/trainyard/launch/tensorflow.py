@@ -1,4 +1,6 @@
-"""``determined.launch.tensorflow`` has no counterpart: running or importing this says what to use."""
+"""``determined.launch.tensorflow`` has no counterpart: running or importing this module raises an error with the
+replacement.
+"""
 
 from .._missing_names import LAUNCH, missing_module_of
 

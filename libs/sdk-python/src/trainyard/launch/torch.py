@@ -2,11 +2,11 @@
 
     python -m trainyard.launch.torch [OPTIONS…] [--] SCRIPT|-m MODULE [ARGUMENTS…]
 
-How many processes, on how many nodes, and where they meet comes from the task's environment; none or one
-slot is one process. Outside of a task torchrun's options say it. Each process finds what torchrun would
-set (RANK, WORLD_SIZE, LOCAL_RANK, LOCAL_WORLD_SIZE, GROUP_RANK, GROUP_WORLD_SIZE, MASTER_ADDR,
-MASTER_PORT), and its lines are prefixed with ``[rank=N]``. The first rank that fails ends all others, on
-every node, and is the recorded cause of the run's end.
+The task's environment sets the number of processes and nodes and the address of their rendezvous; a node without
+slots runs one process. Outside of a task torchrun's options set them. Each process gets torchrun's variables
+(RANK, WORLD_SIZE, LOCAL_RANK, LOCAL_WORLD_SIZE, GROUP_RANK, GROUP_WORLD_SIZE, MASTER_ADDR, MASTER_PORT), and its
+lines are prefixed with ``[rank=N]``. When a rank fails, all others are stopped, on every node, and its failure is
+the recorded cause of the run's end.
 """
 
 from __future__ import annotations
@@ -32,25 +32,25 @@ from ._options import Options, UsageError, parse
 from ._rank import RankProcess
 
 USAGE = "usage: python -m trainyard.launch.torch [OPTIONS...] [--] SCRIPT|-m MODULE [ARGUMENTS...]"
-# The scheduler reserves ports for a run: torch's own, then this.
+# The offset of the launchers' port from the run's first reserved port, which is torch's.
 _NODES_PORT_OFFSET = 1
 
 
 class Node(NamedTuple):
-    """This node, and where the first one is."""
+    """This node, and the address of the first node."""
 
     rank: int
     nodes: int
     processes: int
     master_addr: str
     master_port: int
-    """0 where any will do."""
+    """The rendezvous port; 0 for any free port."""
     run_dir: Path | None
     run_id: str
 
 
 class World(NamedTuple):
-    """Facts about the whole run for each process of this node."""
+    """The facts about the whole run that each process of this node needs."""
 
     size: int
     first_rank: int
@@ -61,7 +61,7 @@ class World(NamedTuple):
 
 
 def main(arguments: list[str]) -> int:
-    """Runs a command line, and returns the exit code."""
+    """Runs a command line and returns its exit code."""
     try:
         options = parse(arguments, LAUNCH_GRACE_S)
         node = node_of(options, os.environ)
@@ -86,7 +86,9 @@ def main(arguments: list[str]) -> int:
 
 
 def node_of(options: Options, env: Mapping[str, str]) -> Node:
-    """The values of the options, else the environment of the task, else one process on one node."""
+    """Returns the node of the options, with defaults from the task's environment, otherwise one process on one
+    node.
+    """
     run_dir: Path | None = None
     run_id = "local"
     rank, count, processes, addr, port = 0, 1, 1, "127.0.0.1", 0
@@ -134,7 +136,7 @@ def _launchers(node: Node) -> DistributedContext:
 
 
 def _world_of(node: Node, together: DistributedContext) -> World:
-    """Agreed on by all nodes: the first one looks for ports that are free there."""
+    """Agrees with all nodes on the facts about the run: the first node looks for its free ports."""
     counts = together.allgather(node.processes)
     if together.rank == 0:
         torchs = _free_port(node.master_port, set())
@@ -147,8 +149,8 @@ def _world_of(node: Node, together: DistributedContext) -> World:
 
 
 def _free_port(preferred: int, taken: set[int]) -> int:
-    """A port that nobody listens on; below those that the system gives to clients, so that it stays
-    free until it is used.
+    """Returns a port on which no process listens. It is below the range that the system assigns to clients, so
+    that it stays free until it is used.
     """
     start = int.from_bytes(os.urandom(4), "big") % LAUNCH_PORTS
     others = ((start + n) % LAUNCH_PORTS + LAUNCH_PORT_FIRST for n in range(LAUNCH_PORTS))
@@ -156,7 +158,7 @@ def _free_port(preferred: int, taken: set[int]) -> int:
         if port == 0 or port in taken:
             continue
         with socket.socket(socket.AF_INET, socket.SOCK_STREAM) as sock:
-            # The option is set as its user will set it: closed connections do not count.
+            # The option is the one that the port's user sets: closed connections then do not block the port.
             sock.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
             try:
                 sock.bind(("", port))
@@ -169,7 +171,7 @@ def _free_port(preferred: int, taken: set[int]) -> int:
 def _run(options: Options, node: Node, world: World, nodes: Nodes) -> int:
     group = Group(nodes, node.run_dir, options.grace_s)
     guard = Guard() if node.run_dir is None else None
-    # Before the first process: a signal in between must not leave it behind.
+    # Handlers come before the first process: a signal must not leave processes behind.
     group.catch_signals()
 
     def ended(rank: RankProcess) -> None:
@@ -203,7 +205,7 @@ def _run(options: Options, node: Node, world: World, nodes: Nodes) -> int:
 
 
 def _variables(node: Node, world: World, local_rank: int) -> dict[str, str]:
-    """The environment of one process, with torchrun's names."""
+    """The environment variables of one process, with torchrun's names."""
     rank = world.first_rank + local_rank
     variables: dict[str, object] = {
         "RANK": rank,
@@ -226,8 +228,7 @@ def _variables(node: Node, world: World, local_rank: int) -> dict[str, str]:
     if node.nodes > 1:
         variables["TRAINYARD_CHIEF_PORT"] = world.chief_port
     if world.size > 1 and "OMP_NUM_THREADS" not in os.environ:
-        # The default is torchrun's: several processes with a thread for each core each would fight
-        # for the cores.
+        # The default is torchrun's: several processes with one thread per core each would compete for the cores.
         variables["OMP_NUM_THREADS"] = 1
     if "PYTHONUNBUFFERED" not in os.environ:
         variables["PYTHONUNBUFFERED"] = 1

@@ -1,9 +1,8 @@
-"""``python -m trainyard.launch.wrap_rank RANK [--] COMMAND…``: runs a command with ``[rank=N]`` before each
-line that it writes, for launchers of one's own.
+"""``python -m trainyard.launch.wrap_rank RANK [--] COMMAND…``: runs a command and prefixes each line of its output
+with ``[rank=N]``, for scripts with their own launcher.
 
-RANK is a number, or names of variables of the environment, separated by commas, of which the first that
-is set says it. The exit code is the command's, 128 and the signal's number for a signal. SIGTERM and
-SIGINT are passed to the command.
+RANK is a number, or a comma-separated list of environment variables: the first one that is set has the rank. The
+exit code is the command's, or 128 plus the signal's number. SIGTERM and SIGINT are passed to the command.
 """
 
 from __future__ import annotations
@@ -21,8 +20,8 @@ USAGE = "usage: python -m trainyard.launch.wrap_rank RANK [--] COMMAND..."
 
 
 def main(arguments: list[str]) -> int:
-    """Runs a command line, and returns the exit code."""
-    # Determined's own option: here both streams are taken up in any case.
+    """Runs a command line and returns its exit code."""
+    # Determined's option is skipped: this program redirects both streams in any case.
     words = arguments[1:] if arguments[:1] == ["--no-redirect-stdio"] else list(arguments)
     if len(words) > 1 and words[1] == "--":
         del words[1]

@@ -11,8 +11,8 @@ with trainyard.init() as ctx:
     )
     callback.fit(trainer, model)
 
-Import the one of the two packages that the script uses before this; else it is ``lightning`` where
-both are installed.
+Import the script's one of the two packages before this module; otherwise, if both are installed, it uses
+``lightning``.
 """
 
 from ._callback import Callback, checkpoint_path

@@ -1,16 +1,14 @@
 """The callback that connects Lightning's ``Trainer`` with the platform.
 
-A checkpoint is what ``trainer.save_checkpoint`` writes, and beside it each rank's random states. It
-is written at the end of an optimizer step or of an epoch, never between: what falls on the last
-step of an epoch is left to the epoch's end, after its validation. Around a validation within the
-training the random states are put back, so that whether a resumed run validates again changes
-nothing.
+A checkpoint has the files of ``trainer.save_checkpoint`` and each rank's random states. It is written at the end
+of an optimizer step or of an epoch. A checkpoint that is due at the last step of an epoch is written at the
+epoch's end, after its validation. After a validation within the training the random states are restored, so that a
+resumed run has the same states whether or not it validates again.
 
-With ``ResumableDataLoader`` a run that was killed ends on CPU with the weights of one that was not,
-to the bit, wherever it was killed. With another loader the random numbers after a restart are
-others than without one, since Lightning lets it draw some on the way, and so is its order where it
-draws that. Lightning keeps neither the sums behind ``on_epoch=True`` metrics nor, for a
-``ReduceLROnPlateau`` that steps by epoch, its step at the checkpoint of an epoch's end.
+With ``ResumableDataLoader`` on CPU, a run that was killed at any point and resumed has bit for bit the weights of
+an uninterrupted one. With another loader, Lightning draws additional random numbers at a restart, so the random
+numbers and a random order differ. A checkpoint of Lightning lacks the sums of ``on_epoch=True`` metrics. At an
+epoch's end it also lacks the step of a ``ReduceLROnPlateau`` that steps by epoch.
 """
 
 from __future__ import annotations
@@ -33,8 +31,8 @@ _STATE = "trainer.ckpt"
 
 @contextlib.contextmanager
 def checkpoint_path(ctx: Context) -> Iterator[str | None]:
-    """Yields what ``Trainer.fit(ckpt_path=…)`` takes: the state in the trial's latest checkpoint,
-    or None for a trial that has none. ``Callback.fit`` uses it.
+    """Yields the argument for ``Trainer.fit(ckpt_path=…)``: the path of the trial's latest checkpoint, or None
+    without one. ``Callback.fit`` uses it.
     """
     if ctx.info.latest_checkpoint is None:
         yield None
@@ -44,11 +42,10 @@ def checkpoint_path(ctx: Context) -> Iterator[str | None]:
 
 
 class Callback(callbacks.Checkpoint):
-    """Stores checkpoints, reports progress and stops the trainer when asked.
-
-    It stores every ``every_n_train_steps`` optimizer steps, every ``every_n_epochs`` epochs and at
-    the end; None means not at such times. It takes the place of Lightning's own
-    ``ModelCheckpoint``, which may be given beside it to keep files elsewhere.
+    """Stores checkpoints, reports progress and stops the trainer on request. Checkpoints are stored every
+    ``every_n_train_steps`` optimizer steps, every ``every_n_epochs`` epochs and at the end; None disables an
+    interval. The callback replaces Lightning's ``ModelCheckpoint``, which may be used in addition to keep files
+    elsewhere.
     """
 
     def __init__(
@@ -72,39 +69,39 @@ class Callback(callbacks.Checkpoint):
         self._steps = 0
         self._saved_steps: int | None = None
         self._percent = -1
-        # The rest of an epoch's last step for the epoch's end.
+        # A save or stop that is due at an epoch's last step waits for the epoch's end.
         self._save_at_end = self._stop_at_end = False
 
     def fit(self, trainer: Any, model: Any, *more: Any, **arguments: Any) -> Any:
-        """Calls ``trainer.fit`` from the trial's latest checkpoint, or from the start."""
+        """Calls ``trainer.fit`` from the trial's latest checkpoint, or from the start if it has none."""
         with checkpoint_path(self._ctx) as path:
             self._resumed_from = Path(path).parent if path is not None else None
             return trainer.fit(model, *more, ckpt_path=path, **arguments)
 
     def setup(self, trainer: Any, pl_module: object, stage: str) -> None:
-        """Compares the trainer's processes with the run's, and lets the loggers know the trainer."""
+        """Checks that the trainer has the run's processes, and passes the trainer to the loggers."""
         check_processes(self._ctx, trainer.world_size, "Trainer")
         for logger in trainer.loggers:
             if isinstance(logger, Logger):
                 logger.follow(trainer)
 
     def on_train_start(self, trainer: Any, pl_module: object) -> None:
-        """Takes up the random states where the checkpoint left them."""
+        """Restores the random states of the checkpoint."""
         self._steps = trainer.global_step
         if self._resumed_from is not None:
             self._saved_steps = trainer.global_step
             _random_state.load(self._resumed_from, self._ctx.distributed.rank)
-            # Lightning draws more until it asks for a batch, when it makes loaders ready.
+            # Lightning draws random numbers between this point and the first batch, when it sets up its loaders.
             states = _random_state.read()
             for loader in _resumable_loaders(trainer.train_dataloader):
                 loader.before_next_pass = partial(_random_state.write, states)
-        # A resumed trainer may begin with the validation that followed the checkpoint.
+        # A resumed trainer may start with the validation that followed the checkpoint.
         self._random = _random_state.read()
 
     def on_train_batch_end(
         self, trainer: Any, pl_module: object, outputs: object, batch: object, batch_idx: int
     ) -> None:
-        """After an optimizer step: stores when it is time, and asks whether to stop."""
+        """After an optimizer step: stores a checkpoint if one is due, and checks for a stop request."""
         self._random = _random_state.read()
         if trainer.global_step == self._steps:
             return
@@ -119,17 +116,17 @@ class Callback(callbacks.Checkpoint):
             self._save(trainer)
         if stop:
             _end_early(trainer)
-            # The training ends without another validation, as when the module's
-            # on_train_batch_start returns -1.
+            # The exception ends the training without another validation, like -1 from the module's
+            # on_train_batch_start.
             raise StopIteration
 
     def on_validation_end(self, trainer: Any, pl_module: object) -> None:
-        """Puts the random states back to those of the training."""
+        """Restores the training's random states."""
         if self._random is not None and not trainer.sanity_checking:
             _random_state.write(self._random)
 
     def on_train_epoch_end(self, trainer: Any, pl_module: object) -> None:
-        """Stores the end of an epoch, and stops there if the last step was asked to."""
+        """Stores a checkpoint at the end of an epoch, and stops there if a stop was requested at the last step."""
         done = trainer.current_epoch + 1
         due = self._every_epochs is not None and done % self._every_epochs == 0
         if trainer.is_last_batch and (due or self._save_at_end or self._stop_at_end):
@@ -139,7 +136,7 @@ class Callback(callbacks.Checkpoint):
         self._save_at_end = self._stop_at_end = False
 
     def on_train_end(self, trainer: object, pl_module: object) -> None:
-        """Stores what the training ended with, also where another callback has ended it."""
+        """Stores a checkpoint of the training's end, also if another callback ended it."""
         if not self._ctx.preempt.acknowledged:
             self._save(trainer)
         self._report_progress(trainer)
@@ -161,7 +158,7 @@ class Callback(callbacks.Checkpoint):
 
 
 def _resumable_loaders(loaders: object) -> list[ResumableDataLoader]:
-    """Those among a trainer's loaders: one, or a list or dict of them."""
+    """The ResumableDataLoaders among a trainer's loaders: one, or a list or dict of them."""
     if isinstance(loaders, Mapping):
         loaders = list(loaders.values())
     several = loaders if isinstance(loaders, (list, tuple)) else [loaders]
@@ -169,14 +166,14 @@ def _resumable_loaders(loaders: object) -> list[ResumableDataLoader]:
 
 
 def _end_early(trainer: Any) -> None:
-    """Ends the training at the next opportunity; it is the platform's wish, so no minimum holds."""
+    """Ends the training at the next opportunity, also before the trainer's minimum of steps or epochs."""
     trainer.should_stop = True
     trainer.fit_loop.min_epochs = 0
     trainer.fit_loop.epoch_loop.min_steps = None
 
 
 def _is_complete(trainer: Any) -> bool:
-    """Whether this was the last step: then there is nothing left to stop."""
+    """Whether the last step is done, so that nothing remains to be stopped."""
     if trainer.max_steps != -1 and trainer.global_step >= trainer.max_steps:
         return True
     last = trainer.max_epochs not in (None, -1) and trainer.current_epoch + 1 >= trainer.max_epochs
@@ -184,7 +181,7 @@ def _is_complete(trainer: Any) -> bool:
 
 
 def _progress_of(trainer: Any) -> float | None:
-    """How much of the training is done, from 0 to 1; None for a training without an end."""
+    """The completed fraction of the training, from 0 to 1; None for a training without an end."""
     parts = []
     if trainer.max_steps not in (None, -1):
         parts.append(trainer.global_step / max(1, trainer.max_steps))

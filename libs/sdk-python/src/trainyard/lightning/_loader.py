@@ -1,8 +1,8 @@
 """A data loader that continues in the middle of an epoch.
 
-Lightning stores the state of a loader that has ``state_dict``; of others it forgets the position,
-and a training that was stopped in an epoch begins its data again. The order here is that of
-``DistributedSampler``: a function of seed and epoch, the batches shared out over the ranks.
+Lightning stores the state of a loader that has ``state_dict``. Another loader loses its position, and a training
+that was stopped within an epoch repeats the epoch's data. The order of this loader is that of
+``DistributedSampler``: a function of seed and epoch, with the batches divided among the ranks.
 """
 
 from __future__ import annotations
@@ -17,23 +17,23 @@ Sampler = torch.utils.data.distributed.DistributedSampler
 
 
 class _SkippingSampler(Sampler):
-    """Leaves out the first samples of its next pass."""
+    """A sampler that skips the first samples of its next pass."""
 
     skip = 0
 
     def __iter__(self) -> Iterator[int]:
         skip, self.skip = self.skip, 0
-        # In a list: only the indices pass by, nothing is loaded.
+        # The list contains only indices: nothing is loaded.
         return iter(list(super().__iter__())[skip:])
 
 
 class ResumableDataLoader(torch.utils.data.DataLoader):
-    """A ``torch.utils.data.DataLoader`` over this rank's share of a dataset, with a state.
+    """A ``torch.utils.data.DataLoader`` over this rank's share of a dataset, with a state. ``batch_size`` is per
+    process. The order depends only on the trial's seed (or ``seed``) and the epoch.
 
-    ``batch_size`` is per process. The order depends on the trial's seed (or ``seed``) and the epoch
-    alone. Its position goes into Lightning's checkpoints; after a restart the batches that were
-    trained on are skipped in the sampler, without being loaded. Random numbers that a dataset draws
-    in worker processes begin again at a restart; with ``num_workers=0`` they continue.
+    Lightning's checkpoints contain the loader's position. After a restart, the sampler skips the batches that were
+    trained on, without loading them. Random numbers that a dataset draws in worker processes start over at a
+    restart; with ``num_workers=0`` they continue.
     """
 
     def __init__(
@@ -57,7 +57,7 @@ class ResumableDataLoader(torch.utils.data.DataLoader):
         self._skip = 0
         self._given = 0
         self.before_next_pass: Callable[[], None] | None = None
-        """Called once, when the next pass is asked for its first batch."""
+        """A callback that runs once, before the first batch of the next pass."""
         sampler = _SkippingSampler(
             dataset,
             num_replicas=ctx.distributed.size,
@@ -71,13 +71,13 @@ class ResumableDataLoader(torch.utils.data.DataLoader):
             batch_size=batch_size,
             sampler=sampler,
             drop_last=drop_last,
-            # The loader draws the seed of its workers from it, and else from the training's own.
+            # The loader draws its workers' seed from this generator instead of the training's random numbers.
             generator=torch.Generator(),
             **arguments,
         )
 
     def __iter__(self) -> Iterator[Any]:
-        """A pass over the sampler's epoch, or what is left of it after a restart."""
+        """Iterates over the sampler's epoch, or after a restart over the rest of it."""
         skip, self._skip = self._skip, 0
         self._given = skip
         self.sampler.skip = skip * (self.batch_size or 1)
@@ -90,10 +90,10 @@ class ResumableDataLoader(torch.utils.data.DataLoader):
             yield batch
 
     def state_dict(self) -> dict[str, int]:
-        """The epoch, and how many of its batches have been given out."""
+        """The epoch, and the number of its batches that were yielded."""
         return {"epoch": self.sampler.epoch, "batches": self._given}
 
     def load_state_dict(self, state: dict[str, int]) -> None:
-        """Continues where another loader of the same data was; a finished epoch is not continued."""
+        """Continues from another loader's position in the same data. A completed epoch is not continued."""
         self.sampler.set_epoch(state["epoch"])
         self._skip = state["batches"] if state["batches"] < len(self) else 0

@@ -1,4 +1,4 @@
-"""Lightning's metrics as the platform's."""
+"""Reports Lightning's metrics to the platform."""
 
 from __future__ import annotations
 
@@ -13,13 +13,11 @@ TEST = "test"
 
 
 class Logger(loggers.Logger):
-    """Reports what a ``LightningModule`` logs.
-
-    What is logged while the trainer validates is a validation metric, while it tests one of the
-    group ``test``, else a training metric; names stay as they are. Steps are
-    ``trainer.global_step``, the optimizer steps done. Both need ``trainyard.lightning.Callback`` in
-    the same trainer; without it names that begin with ``val`` or ``test`` decide, and steps are one
-    more than Lightning's index.
+    """Reports the metrics that a ``LightningModule`` logs. Metrics logged during a validation are validation
+    metrics, those logged during a test are in the group ``test``, and all others are training metrics. Their names
+    are unchanged. Steps are ``trainer.global_step``, the optimizer steps done. Groups and steps need
+    ``trainyard.lightning.Callback`` in the same trainer. Without it, names that begin with ``val`` or ``test``
+    decide the group, and a step is Lightning's index plus one.
     """
 
     def __init__(self, ctx: Context) -> None:
@@ -29,20 +27,20 @@ class Logger(loggers.Logger):
 
     @property
     def name(self) -> str:
-        """The platform's name: what Lightning calls an experiment has no other here."""
+        """The platform's name: Lightning's experiment name has no counterpart."""
         return "trainyard"
 
     @property
     def version(self) -> str:
-        """Trial and run, as in ``12.3#2``."""
+        """The ids of trial and run, as in ``12.3#2``."""
         return self._ctx.info.run_id
 
     def follow(self, trainer: object) -> None:
-        """Takes steps and stages from a trainer from now on."""
+        """Sets the trainer from which steps and stages are read."""
         self._trainer = trainer
 
     def log_hyperparams(self, params: object, *args: object, **kwargs: object) -> None:
-        """Does nothing: the trial's hyperparameters are the platform's already."""
+        """Does nothing: the platform has the trial's hyperparameters already."""
 
     def log_metrics(self, metrics: Mapping[str, Any], step: int | None = None) -> None:
         """Reports metrics, on the chief."""
@@ -62,7 +60,7 @@ class Logger(loggers.Logger):
 
 
 def by_name(metrics: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
-    """Metrics in the groups that their names stand for; ``epoch`` goes with each."""
+    """Groups metrics by their names' prefixes; each group also gets ``epoch``."""
     groups: dict[str, dict[str, Any]] = {}
     for name, value in metrics.items():
         if name != "epoch":

@@ -1,5 +1,6 @@
-"""Decides which of Lightning's two packages is meant. Their classes have the same names and no
-relation.
+"""Chooses between Lightning's two packages.
+
+Their classes have the same names but are unrelated.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ USER = "trainyard.lightning"
 
 
 def chosen() -> str:
-    """The package that the script has imported, else the first that is installed."""
+    """Returns the package that the script has imported, otherwise the first one that is installed."""
     if "lightning" in sys.modules:
         return "lightning.pytorch"
     if "pytorch_lightning" in sys.modules:

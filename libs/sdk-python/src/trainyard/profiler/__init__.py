@@ -1,7 +1,7 @@
 """The load of a run's machines while it trains: ``ctx.profiler``, and PyTorch's own traces.
 
-A thread samples processor, memory, disks, network and GPUs and reports what they did. One process of
-a node samples, however many ranks the run has there.
+A thread samples processor, memory, disks, network and GPUs and reports their load. Only one process of a node
+samples, however many ranks run there.
 """
 
 from ._context import ProfilerContext

@@ -1,6 +1,6 @@
-"""``python -m trainyard.profiler FOLDER``: what the machine did in runs of local mode.
+"""``python -m trainyard.profiler FOLDER``: the machine's load in runs of local mode.
 
-Prints what ``yard trial profile`` prints for a trial on a cluster, from the reports of each run in the folder.
+The output is that of ``yard trial profile`` for a trial on a cluster, from the reports of each run in the folder.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _UNITS = ("B", "KiB", "MiB", "GiB", "TiB", "PiB")
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Prints the profile of each run; the exit code is 1 where nothing was profiled."""
+    """Prints the profile of each run. Returns the exit code: 1 if no run was profiled."""
     if len(arguments) != 1 or arguments[0].startswith("-"):
         print("usage: python -m trainyard.profiler FOLDER", file=sys.stderr)
         return 2
@@ -52,7 +52,7 @@ def main(arguments: Sequence[str]) -> int:
 
 
 def runs_in(folder: Path) -> Iterator[tuple[int, Iterator[dict[str, Any]]]]:
-    """The runs of a local folder in their order, each with its reports."""
+    """Yields the runs of a local folder in their order, each with its reports."""
     numbers = sorted(
         int(one.name[4:]) for one in folder.glob("run-*") if re.fullmatch(r"run-\d+", one.name)
     )
@@ -71,7 +71,7 @@ def _reports_in(path: Path) -> Iterator[dict[str, Any]]:
 
 
 def rows_of(summary: Summary) -> list[tuple[str, ...]]:
-    """A row for each quantity."""
+    """Returns a table row for each quantity."""
     return [
         (
             str(node),
@@ -88,7 +88,7 @@ def rows_of(summary: Summary) -> list[tuple[str, ...]]:
 
 
 def table(rows: Sequence[Sequence[str]]) -> Iterator[str]:
-    """Lines with the columns under each other; the last four are numbers."""
+    """Yields the lines of a table with aligned columns; the last four columns are numbers."""
     widths = [max(len(row[n]) for row in rows) for n in range(len(TITLES))]
     for row in rows:
         cells = [
@@ -99,7 +99,7 @@ def table(rows: Sequence[Sequence[str]]) -> Iterator[str]:
 
 
 def amount(name: str, value: float) -> str:
-    """Bytes as people read them; everything else is in the unit that its name ends in."""
+    """Formats bytes with a unit for people; other values keep the unit in their name."""
     if not name.endswith(("_bytes", "_bytes_per_second")):
         return f"{value:.6g}"
     power = 0

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 LOCK = "profiler.lock"
 
-# Oftener the sampling itself would be what it finds.
+# The shortest interval: with a shorter one the sampling itself would dominate the figures.
 INTERVAL_MIN_S = 0.1
 SAMPLES_MAX = 100_000
 
@@ -26,12 +26,12 @@ Steps = Callable[[], float]
 
 
 class ProfilerContext:
-    """Samples what this node's machine does, and reports it as the groups ``cpu``, ``memory``,
-    ``disk``, ``network`` and ``gpu``, and ``throughput`` where the loop counts.
+    """Samples the load of this node's machine.
 
-    The figures are of the whole machine. They are kept apart from the metrics of the training: no
-    search sees them, and no restart takes them back. Nothing here raises because of the machine;
-    what it does not report is left out, and named in one warning.
+    The groups are ``cpu``, ``memory``, ``disk``, ``network`` and ``gpu``, and ``throughput`` if the loop counts.
+    The figures are of the whole machine. They are separate from the training's metrics: searches do not see them,
+    and restarts do not discard them. No method raises because of the machine; a value that the machine lacks is
+    left out, and one warning lists these.
     """
 
     def __init__(
@@ -47,13 +47,13 @@ class ProfilerContext:
         self._reported_steps = steps
         self._steps_at_start = steps()
         self._node = node
-        # The launcher reports the processes that it started and that did not join.
+        # LOCAL_RANK is set by the launcher, also for a process without a DistributedContext.
         from_env = os.environ.get("LOCAL_RANK", "")
         self._local_rank = local_rank or (int(from_env) if from_env.isdigit() else 0)
         self._throughput = Throughput()
         self._sampler: Sampler | None = None
         self._lock_fd = -1
-        # A forked child has no sampler of its own, and must not end its parent's.
+        # A forked child has no sampler of its own, and must not stop its parent's.
         self._pid = os.getpid()
 
     @property
@@ -69,21 +69,17 @@ class ProfilerContext:
         begin_on_batch: float = 0,
         end_after_batch: float | None = None,
     ) -> None:
-        """Starts sampling every ``sampling_interval`` seconds (0.1 or more); a report has the
-        minimum, mean and maximum of ``samples_per_report`` samples. Nothing is kept of what was before
-        ``begin_on_batch`` or is after ``end_after_batch``, in steps.
-
-        Every rank may call it: the first process of each node that does samples, and of a node's ranks the
-        one of local rank 0. A second call continues with its own arguments. Raises
-        TypeError or ValueError for arguments that are none of these.
+        """Starts sampling every ``sampling_interval`` seconds (0.1 or more); a report has the minimum, mean and
+        maximum of ``samples_per_report`` samples. Samples before the step ``begin_on_batch`` or after the step
+        ``end_after_batch`` are dropped. Every rank may call this: only one process per node samples, its local
+        rank 0 or, without ranks, the first that calls. A second call replaces the arguments of the first. Raises
+        TypeError or ValueError for invalid arguments.
         """
         interval_s, samples = _interval_of(sampling_interval), _samples_of(samples_per_report)
         self._start(interval_s, samples, begin_on_batch, end_after_batch)
 
     def off(self) -> None:
-        """Ends the sampling, and reports what was sampled since the last report. Does nothing when
-        it is off.
-        """
+        """Stops the sampling, and reports the samples since the last report. Does nothing if sampling is off."""
         sampler, self._sampler = self._sampler, None
         if sampler is not None and self._pid == os.getpid():
             sampler.stop()
@@ -91,9 +87,8 @@ class ProfilerContext:
         self._unlock()
 
     def count(self, batches: int = 1, samples: int = 0) -> None:
-        """Says that the training has gone on by so many batches, and samples of all ranks together.
-
-        From this come the figures of ``throughput``. Costs about 0.1 µs.
+        """Counts batches of the training, and the samples of all ranks in them, for the figures of ``throughput``.
+        Takes about 0.1 µs.
         """
         throughput = self._throughput
         throughput.batches += batches
@@ -103,7 +98,7 @@ class ProfilerContext:
         self.off()
         if self._local_rank > 0 or not self._lock():
             return
-        # Loaded here, since a script's start waits for what is loaded before.
+        # A local import, since every import delays the script's start.
         from ._machine import sources_here
         from ._sampler import Sampler, Window
 
@@ -128,7 +123,7 @@ class ProfilerContext:
             self._sender.notify()
 
     def _lock(self) -> bool:
-        """Whether this process is the one that samples on this node."""
+        """Whether this process is the one that samples its node."""
         try:
             self._lock_fd = os.open(
                 self._spool.folder / LOCK, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644
@@ -149,13 +144,13 @@ class ProfilerContext:
         if fd < 0:
             return
         if self._pid == os.getpid():
-            # Said aloud: a forked child may still hold the same open file.
+            # The lock is released explicitly: a forked child may still have the same open file.
             unlock(fd)
         os.close(fd)
 
 
 def follow(profiler: ProfilerContext, config: Mapping[str, Any]) -> None:
-    """Starts what ``profiling`` in the experiment's configuration asks for."""
+    """Starts the profiling that the experiment's configuration requests in ``profiling``."""
     section = config.get("profiling")
     if isinstance(section, Mapping) and section.get("enabled") is True:
         profiler.on(

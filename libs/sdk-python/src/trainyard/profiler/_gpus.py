@@ -1,8 +1,8 @@
-"""GPUs, through the driver's own library (NVML), which nvidia-smi calls too: a call takes
-microseconds, where a process would take a tenth of a second.
+"""Samples GPUs with the driver's library (NVML), which nvidia-smi uses, too. A call takes microseconds, while
+starting a process would take a tenth of a second.
 
-Only those that this process may use, by ``CUDA_VISIBLE_DEVICES``. What a GPU does not report (a part of
-one, for example, has no utilisation) is left out.
+Only the GPUs in ``CUDA_VISIBLE_DEVICES`` are sampled. Values that a GPU does not report are left out: a MIG slice,
+for example, has no utilisation.
 """
 
 from __future__ import annotations
@@ -14,12 +14,12 @@ from ._sources import Reading, Source
 
 LIBRARY = "libnvidia-ml.so.1"
 _UUID_BYTES = 96
-# The sensor of the chip itself.
+# NVML_TEMPERATURE_GPU, the sensor of the chip.
 _TEMPERATURE_GPU = 0
 
 
 class Gpus(Source):
-    """The GPUs of this node, by their number there."""
+    """The GPUs of this node, by their number on it."""
 
     group = "gpu"
 
@@ -42,7 +42,7 @@ class Gpus(Source):
         if self._library.nvmlDeviceGetUtilizationRates(handle, ctypes.byref(rates)) == 0:
             values["utilization_percent"] = float(rates[0])
             values["memory_bandwidth_percent"] = float(rates[1])
-        # Total, free, used.
+        # The total, free and used memory.
         memory = (ctypes.c_ulonglong * 3)()
         if self._library.nvmlDeviceGetMemoryInfo(handle, ctypes.byref(memory)) == 0:
             values["memory_used_bytes"] = float(memory[2])
@@ -59,7 +59,9 @@ class Gpus(Source):
 
 
 def gpus_here(load: Callable[[], Any] | None = None) -> list[Source]:
-    """The source of this node's GPUs, or none. ``load`` gives NVML, and raises OSError without it."""
+    """Returns the source of this node's GPUs, or an empty list. ``load`` returns NVML, and raises OSError if it is
+    missing.
+    """
     import ctypes
 
     try:
@@ -85,12 +87,12 @@ def gpus_here(load: Callable[[], Any] | None = None) -> list[Source]:
 
 
 def _visible(text: str | None) -> list[str] | None:
-    """The entries of CUDA_VISIBLE_DEVICES; None where it is not set, and everything is visible."""
+    """The entries of CUDA_VISIBLE_DEVICES; None if it is not set, so that every GPU is visible."""
     return None if text is None else [entry.strip() for entry in text.split(",")]
 
 
 def _is_visible(entries: list[str], index: int, uuid: str) -> bool:
-    """An entry is a number, or the beginning of a UUID."""
+    """Whether an entry is the GPU's number or the beginning of its UUID."""
     return any(
         entry == str(index) or (entry.startswith("GPU-") and uuid.startswith(entry))
         for entry in entries

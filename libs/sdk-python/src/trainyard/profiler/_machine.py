@@ -1,4 +1,4 @@
-"""The sources that this machine has."""
+"""The sources of samples on this machine."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ PROC = Path("/proc")
 
 
 def sources_here(throughput: Throughput, proc: Path = PROC) -> tuple[list[Source], list[str]]:
-    """The sources of this machine, and the groups that it has none for."""
+    """Returns the sources of this machine, and the groups for which it has none."""
     sources: list[Source] = []
     missing: list[str] = []
     kinds: list[Callable[[Path], Source]] = [Cpu, Memory, Disk, Network]
@@ -24,5 +24,5 @@ def sources_here(throughput: Throughput, proc: Path = PROC) -> tuple[list[Source
             sources.append(source)
         except (OSError, ValueError, IndexError):
             missing.append(source.group)
-    # A machine without GPUs draws no warning.
+    # A machine without GPUs causes no warning.
     return [*sources, Counted(throughput), *gpus_here()], missing

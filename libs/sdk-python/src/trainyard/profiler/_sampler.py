@@ -1,8 +1,8 @@
-"""The thread that samples, and what it makes of the samples.
+"""Samples in a thread and reports summaries.
 
-Waits for the next moment, reads each source, adds what it read to the spreads; after so many samples
-each spread becomes a report and begins again. It draws nothing from any source of chance and touches
-nothing of the training's, so that a training is the same with it and without.
+At each interval the thread reads each source and adds the values to the spreads; after ``samples_per_report``
+samples each spread becomes a report and is reset. The thread draws no random numbers and changes no state of the
+training, so that a training has the same result with and without it.
 """
 
 from __future__ import annotations
@@ -15,16 +15,16 @@ from typing import Any, Callable, NamedTuple
 from .. import _log as log
 from ._sources import Source
 
-# A sampler that was on for less has nothing to report.
+# A sampler that was on for a shorter time reports nothing.
 MOMENT_S = 0.05
-# How long the end of a run waits for a sample that is being taken.
+# The end of a run waits at most this long for a sample in progress.
 STOP_S = 2.0
 
 Report = Callable[[str, float, str, int, Any], None]
 
 
 class Window(NamedTuple):
-    """From which step to which step of the training there is something to report."""
+    """The first and the last step of the training whose samples are reported."""
 
     begin: float
     end: float | None
@@ -48,7 +48,7 @@ class Spread:
         self.most = max(self.most, value)
 
     def message(self, name: str) -> dict[str, Any]:
-        """Its proto JSON."""
+        """The spread as proto JSON."""
         mean = self.total / self.count
         return {
             "name": name,
@@ -59,12 +59,12 @@ class Spread:
 
 
 def _short(value: float) -> float:
-    """To six digits: what was measured is not known to more, and a run of weeks has many of these."""
+    """Rounds to six digits: measurements are not more precise, and a run of weeks has many values."""
     return float(f"{value:.6g}")
 
 
 class Sampler:
-    """Samples until it is stopped, or the training has left the window."""
+    """Samples until it is stopped, or the training has passed the window."""
 
     def __init__(
         self,
@@ -89,18 +89,18 @@ class Sampler:
         self._thread = threading.Thread(target=self._run, name="trainyard-profiler", daemon=True)
 
     def start(self) -> None:
-        """Starts the thread."""
+        """Starts the sampling thread."""
         self._thread.start()
 
     def stop(self) -> None:
-        """Ends the thread, which reports what it has."""
+        """Stops the thread, which reports its remaining samples."""
         self._stopping.set()
         self._thread.join(STOP_S)
 
     def _run(self) -> None:
         try:
             self._run_until_stopped()
-        # A defect here must not cost the training.
+        # A defect here must not stop the training.
         except Exception:
             log.exception("profiling has ended: the training continues without it")
         finally:
@@ -109,23 +109,23 @@ class Sampler:
 
     def _run_until_stopped(self) -> None:
         for source in self._sources:
-            # Rates are of what happens from here on.
+            # A first read sets the counters, so that rates start here.
             self._read(source, time.monotonic())
         began = time.monotonic()
         due = began + self._interval_s
         while not self._stopping.wait(max(0.0, due - time.monotonic())):
             if not self._sample():
                 break
-            # A suspended machine does not catch up on missed samples.
+            # After a suspension of the machine, missed samples are skipped.
             due = max(due + self._interval_s, time.monotonic())
         nothing_yet = not self._reported and self._samples == 0
         if nothing_yet and time.monotonic() - began >= MOMENT_S:
-            # Also a run that is over sooner than the first sample was due has figures.
+            # A run that ends before the first sample was due reports figures, too.
             self._sample()
         self._flush()
 
     def _sample(self) -> bool:
-        """Takes one sample of everything; False when the training has left the window."""
+        """Takes one sample of every source. Returns False after the training has passed the window."""
         steps = self._steps()
         if self._window.end is not None and steps > self._window.end:
             return False
@@ -157,7 +157,7 @@ class Sampler:
             spread.add(value)
 
     def _flush(self) -> None:
-        """Reports what was sampled, and begins again."""
+        """Reports the spreads and resets them."""
         spreads, self._spreads, self._samples = self._spreads, {}, 0
         steps = self._steps()
         for (group, device), named in spreads.items():

@@ -1,8 +1,7 @@
 """The sources of samples: the files under ``/proc``, and the training loop.
 
-Each source gives, for the moment that it is asked, its group, the device (empty for what a machine has
-once) and the values. Rates are over the time since the source was asked before; the first answer has
-none. Names end in the unit.
+A read of a source returns its group, the device (empty if the machine has only one) and the current values. Rates
+cover the time since the previous read; the first read has none. Names end in the unit.
 """
 
 from __future__ import annotations
@@ -16,42 +15,40 @@ from ._throughput import Throughput
 
 Reading = tuple[str, str, dict[str, float]]
 
-# /proc/diskstats counts in these, whatever the disk's own sectors are.
+# The sector size of /proc/diskstats, which does not depend on the disk's sectors.
 SECTOR_BYTES = 512
-# Not disks of their own: memory, files, optical drives, and what is made of other disks.
+# Block devices that are not physical disks: memory, files, optical drives, and devices on top of other disks.
 _NOT_DISKS = re.compile(r"(loop|ram|zram|sr|fd|dm-|md)")
-# Not wires of their own: the loopback, and what bridges or bundles others.
+# Interfaces that are not physical: the loopback, bridges and bonds.
 _NOT_WIRES = re.compile(r"(lo$|veth|docker|br-|virbr|cni|flannel|cali|bond|dummy|ifb)")
 
 
 class Source:
-    """Something to sample. ``read`` may raise OSError, ValueError or IndexError: then this sample is
-    missing.
-    """
+    """A source of samples. If ``read`` raises OSError, ValueError or IndexError, the sample is skipped."""
 
     group = ""
 
     def read(self, now_s: float) -> list[Reading]:
-        """The values of this moment."""
+        """Returns the current values."""
         raise NotImplementedError
 
     def close(self) -> None:
-        """Gives back what it holds."""
+        """Releases the source's resources."""
 
 
 class Rates:
-    """Differences of counters that only grow, over time."""
+    """Converts increasing counters to rates."""
 
     def __init__(self) -> None:
         self._before: tuple[float, dict[str, float]] | None = None
 
     def of(self, now_s: float, counters: dict[str, float]) -> dict[str, float]:
-        """Per second since the last call; empty at the first."""
+        """The rates per second since the last call; empty at the first call."""
         before, self._before = self._before, (now_s, counters)
         if before is None or now_s <= before[0]:
             return {}
         seconds = now_s - before[0]
-        # A device that went away takes its counts with it: that is no negative rate.
+        # The counters of a removed device disappear: the rate must not become negative.
         return {
             name: max(0.0, count - before[1].get(name, count)) / seconds
             for name, count in counters.items()
@@ -59,7 +56,7 @@ class Rates:
 
 
 class Cpu(Source):
-    """All cores together, from ``/proc/stat``; the load average where there is one."""
+    """All cores together, from ``/proc/stat``, and the load average if available."""
 
     group = "cpu"
 
@@ -77,7 +74,7 @@ class Cpu(Source):
     def _shares(self) -> dict[str, float]:
         with open(self._path, "rb") as file:
             fields = [int(field) for field in file.readline().split()[1:9]]
-        # user, nice, system, idle, iowait, irq, softirq, steal; guests are in user already.
+        # The fields are user, nice, system, idle, iowait, irq, softirq and steal; user includes the guests.
         total, waiting = sum(fields), fields[4]
         idle = fields[3] + waiting
         before, self._before = self._before, (total, idle, waiting)
@@ -91,7 +88,7 @@ class Cpu(Source):
 
 
 class Memory(Source):
-    """The used part: not available to a new process."""
+    """The used memory: the part that is unavailable to a new process."""
 
     group = "memory"
 
@@ -116,7 +113,7 @@ class Memory(Source):
 
 
 class Disk(Source):
-    """All disks together: partitions are in their disk already."""
+    """All disks together, without partitions, which their disks include."""
 
     group = "disk"
 
@@ -142,7 +139,7 @@ class Disk(Source):
 
 
 class Network(Source):
-    """All wires together, as this process sees them."""
+    """All network interfaces together, as this process sees them."""
 
     group = "network"
 
@@ -163,7 +160,7 @@ class Network(Source):
 
 
 class Counted(Source):
-    """The counts of the training loop; nothing as long as it counts nothing."""
+    """The counts of the training loop; empty until it counts something."""
 
     group = "throughput"
 
@@ -181,9 +178,8 @@ class Counted(Source):
 
 
 def whole_disks(names: Iterable[str]) -> list[str]:
-    """Those of a kernel's block devices that are disks, without their partitions.
-
-    A partition's name is its disk's and a number, with a p between where the disk's ends in a digit.
+    """The disks among a kernel's block devices, without partitions. A partition's name is the disk's name and a
+    number, with a p between them if the disk's name ends in a digit.
     """
     all_names = [name for name in names if not _NOT_DISKS.match(name)]
     known = set(all_names)

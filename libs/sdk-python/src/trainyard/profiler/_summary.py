@@ -1,4 +1,4 @@
-"""The totals of a run's reports: all samples of each quantity, and how fast the steps went by."""
+"""The totals of a run's reports: all samples of each quantity, and the speed of the steps."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ Key = tuple[int, str, str, str]
 
 
 class Total:
-    """All samples of one quantity."""
+    """The totals of all samples of one quantity."""
 
     def __init__(self) -> None:
         self.samples = 0
@@ -18,11 +18,11 @@ class Total:
 
     @property
     def mean(self) -> float:
-        """Over the samples."""
+        """The mean over the samples."""
         return self._sum / self.samples
 
     def add(self, samples: int, value: dict[str, Any]) -> None:
-        """Adds one report."""
+        """Adds the values of one report."""
         self.samples += samples
         self._sum += samples * value["mean"]
         self.least = min(self.least, value["min"])
@@ -50,7 +50,7 @@ class Summary:
             self.totals.setdefault(key, Total()).add(sample["samples"], value)
 
     def pace(self) -> float | None:
-        """Steps a second between the first training report and the last; None for fewer than two."""
+        """Steps per second between the first and the last training report; None for fewer than two reports."""
         if self._first is None or self._last is None:
             return None
         seconds = (self._last[1] - self._first[1]) / 1000

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 
 class Throughput:
-    """The counts of the training loop. One thread adds, the sampler reads: no lock is needed,
-    since each number only grows.
+    """The counts of the training loop. One thread adds and the sampler reads; no lock is needed, since the numbers
+    only increase.
     """
 
     def __init__(self) -> None:

@@ -1,4 +1,4 @@
-"""PyTorch's own profiler over a training loop, its traces beside the TensorBoard files."""
+"""PyTorch's profiler over a training loop. Its traces are stored with the TensorBoard files."""
 
 from __future__ import annotations
 
@@ -7,13 +7,14 @@ from typing import Any
 
 
 class TorchProfiler:
-    """``torch.profiler.profile`` with its traces put where TensorBoard finds them.
+    """Runs ``torch.profiler.profile`` with its traces in TensorBoard's folder.
 
-    ``arguments`` are those of ``torch.profiler.profile``: ``activities``, ``schedule``,
-    ``record_shapes``, ``profile_memory`` and so on. Without ``on_trace_ready`` each trace becomes a
-    file ``rank-<n>.<time>.pt.trace.json.gz`` in ``folder``; without ``schedule`` the third to the
-    fifth batch are traced, once, since a trace of everything grows without bound. Call ``start``, then
-    ``step`` after each batch, then ``stop``: what is traced by then becomes a file too.
+    ``arguments`` are those of ``torch.profiler.profile``: ``activities``, ``schedule``, ``record_shapes``,
+    ``profile_memory`` and so on. Without ``on_trace_ready`` each trace becomes a file
+    ``rank-<n>.<time>.pt.trace.json.gz`` in ``folder``. Without ``schedule`` the third to the fifth batch are
+    traced, once, since a trace of all batches grows without bound.
+
+    Call ``start``, then ``step`` after each batch, then ``stop``, which also writes an unfinished trace.
     """
 
     def __init__(self, folder: Path, rank: int, **arguments: object) -> None:
@@ -28,17 +29,17 @@ class TorchProfiler:
         self._profile: Any | None = torch.profiler.profile(**{**defaults, **arguments})
 
     def start(self) -> None:
-        """Begins: the schedule counts from here."""
+        """Starts the profiler: its schedule counts from this call."""
         if self._profile is not None:
             self._profile.start()
 
     def step(self) -> None:
-        """Says that a batch is over."""
+        """Advances the profiler's schedule by one batch."""
         if self._profile is not None:
             self._profile.step()
 
     def stop(self) -> None:
-        """Ends; a second call does nothing."""
+        """Stops the profiler; a second call does nothing."""
         profile, self._profile = self._profile, None
         if profile is not None:
             profile.stop()

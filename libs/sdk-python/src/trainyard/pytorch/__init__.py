@@ -58,5 +58,5 @@ __all__ = [
 if not TYPE_CHECKING:
 
     def __getattr__(name: str) -> NoReturn:
-        """Raises for a name that only ``determined.pytorch`` has, and says what takes its place."""
+        """Raises ImportError for a name that only ``determined.pytorch`` has, with its replacement."""
         raise missing_import("trainyard.pytorch", name, _missing_names.PACKAGE)

@@ -1,4 +1,4 @@
-"""Callbacks: what a user wants done at the stages of a training."""
+"""Callbacks: code of the user that runs at the stages of a training."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 
 _log = logging.getLogger("trainyard.pytorch")
 
-# Hooks that Determined has withdrawn, and what does their work.
+# Hooks that Determined has removed, with their replacements.
 WITHDRAWN = {
     "on_checkpoint_end": "on_checkpoint_write_end",
     "on_before_optimizer_step": "clip_grads of context.step_optimizer",
@@ -21,82 +21,82 @@ WITHDRAWN = {
 class PyTorchCallback:
     """Hooks into the training; override those that you need.
 
-    In distributed training every process has its own copy and calls all hooks, except
-    ``on_checkpoint_write_end`` and ``on_checkpoint_upload_end``, which run on the first process only.
-    A callback that changes while training runs needs ``state_dict`` and ``load_state_dict``, so that
-    a restart finds it as it was.
+    In distributed training every process has its own copy and calls all hooks, except ``on_checkpoint_write_end``
+    and ``on_checkpoint_upload_end``, which run on the first process only. A callback whose state changes during
+    the training needs ``state_dict`` and ``load_state_dict``, so that a restart restores its state.
     """
 
     def on_trial_startup(self, first_batch_idx: int, checkpoint_uuid: str | None) -> None:
-        """Before anything else, after a checkpoint was loaded: ``first_batch_idx`` is the batch that
-        comes first, ``checkpoint_uuid`` where the training continues from, or None.
+        """Called before all other hooks, after a checkpoint was loaded. ``first_batch_idx`` is the index of the
+        first batch, ``checkpoint_uuid`` the checkpoint that the training continues from, or None.
         """
 
     def on_trial_shutdown(self) -> None:
-        """After everything else, also when the training ends by an exception."""
+        """Called after all other hooks, also when the training ends by an exception."""
 
     def on_training_start(self) -> None:
-        """Before the first batch of this run, once the data is there."""
+        """Called before the first batch of this run, when the data is ready."""
 
     def on_training_epoch_start(self, epoch_idx: int) -> None:
-        """Before the first batch of an epoch."""
+        """Called before the first batch of an epoch."""
 
     def on_training_epoch_end(self, epoch_idx: int) -> None:
-        """After the last batch of an epoch."""
+        """Called after the last batch of an epoch."""
 
     def on_training_workload_end(
         self, avg_metrics: dict[str, Any], batch_metrics: list[dict[str, Any]] | None
     ) -> None:
-        """When training metrics are reported: their averages, and this process's value of each
+        """Called when training metrics are reported, with their averages, and with this process's values for each
         batch since the last report.
         """
 
     def on_validation_start(self) -> None:
-        """Before a validation."""
+        """Called before a validation."""
 
     def on_validation_epoch_start(self) -> None:
-        """Before the pass over the validation data, with the models in evaluation mode."""
+        """Called before the pass over the validation data, with the models in evaluation mode."""
 
     def on_validation_step_start(self) -> None:
-        """Before each batch of ``evaluate_batch``."""
+        """Called before each batch of ``evaluate_batch``."""
 
     def on_validation_step_end(self, metrics: dict[str, Any]) -> None:
-        """After each batch of ``evaluate_batch``, with what it returned."""
+        """Called after each batch of ``evaluate_batch``, with its result."""
 
     def on_validation_epoch_end(self, outputs: list[Any]) -> None:
-        """After the pass over the validation data, with what ``evaluate_batch`` returned for each
-        batch of this process, or a list with the one result of ``evaluate_full_dataset``.
+        """Called after the pass over the validation data, with the results of ``evaluate_batch`` for this
+        process's batches, or with a list of the one result of ``evaluate_full_dataset``.
         """
 
     def on_validation_end(self, metrics: dict[str, Any]) -> None:
-        """After a validation, with what is reported: the same in every process."""
+        """Called after a validation, with the reported metrics: the same in every process."""
 
     def on_checkpoint_load_start(self, checkpoint: dict[str, Any]) -> None:
-        """Before a checkpoint's content is loaded. It may be changed in place."""
+        """Called before a checkpoint's content is loaded. The hook may change the content in place."""
 
     def on_checkpoint_save_start(self, checkpoint: dict[str, Any]) -> None:
-        """Before a checkpoint's content is written. Keys that are added in place come back at
-        ``on_checkpoint_load_start``; the tensors in it are the ones that training continues with.
+        """Called before a checkpoint's content is written. The hook may add keys in place, which
+        ``on_checkpoint_load_start`` gets back. The tensors in the content are those that the training continues to
+        use.
         """
 
     def on_checkpoint_write_end(self, checkpoint_dir: str) -> None:
-        """After the checkpoint's files are written: what is put into the folder is stored with it.
-        Training waits for the files where a callback has this hook.
+        """Called after a checkpoint's files are written. Files that the hook adds to the folder are stored, too.
+        If a callback has this hook, the training waits until the files are written.
         """
 
     def on_checkpoint_upload_end(self, uuid: str) -> None:
-        """After a checkpoint is stored; called between two batches."""
+        """Called between two batches, after a checkpoint is stored."""
 
     def state_dict(self) -> dict[str, Any]:
-        """The state to store of this callback; anything that pickles."""
+        """Returns the callback's state for the checkpoint; it must be picklable."""
         return {}
 
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:
-        """Takes back what ``state_dict`` gave."""
+        """Restores the state that ``state_dict`` returned."""
 
 
 class Callbacks:
-    """All callbacks of a trial. A hook that nobody overrides costs nothing."""
+    """All callbacks of a trial. A hook that no callback overrides costs nothing."""
 
     def __init__(self, by_name: Any) -> None:
         if not isinstance(by_name, dict):
@@ -115,7 +115,7 @@ class Callbacks:
         self._listening: dict[str, list[Any]] = {}
 
     def call(self, hook: str, *arguments: Any) -> None:
-        """Calls a hook of every callback that has it."""
+        """Calls a hook of every callback that overrides it."""
         for method in self.listening(hook):
             method(*arguments)
 
@@ -133,18 +133,18 @@ class Callbacks:
         return callbacks
 
     def state_dict(self) -> dict[str, Any]:
-        """The state of each callback."""
+        """Returns the state of each callback."""
         return {name: callback.state_dict() for name, callback in self._by_name.items()}
 
     def load_state_dict(self, states: dict[str, Any]) -> None:
-        """Gives each callback what it stored; one that was not there before begins again."""
+        """Restores each callback's state; a callback without a stored state starts fresh."""
         for name, callback in self._by_name.items():
             if name in states:
                 callback.load_state_dict(states[name])
 
 
 def _with_index(name: str, hook: str, method: Any) -> Any:
-    """The hook as it is called. Determined once called the hooks of an epoch without its index."""
+    """Returns the hook's method, adapted to Determined's older form of the epoch hooks, without the index."""
     if hook not in ("on_training_epoch_start", "on_training_epoch_end"):
         return method
     try:
@@ -156,7 +156,7 @@ def _with_index(name: str, hook: str, method: Any) -> Any:
 
 
 def _tell_of_hooks_that_are_none(name: str, callback: PyTorchCallback) -> None:
-    """A hook by a name that is none would do nothing without a word."""
+    """Warns of methods that look like hooks but are never called."""
     for hook in dir(type(callback)):
         if not hook.startswith("on_") or hasattr(PyTorchCallback, hook):
             continue

@@ -1,4 +1,4 @@
-"""The context of a trial: its models, optimizers and schedulers, and what it is asked by the trial."""
+"""The context of a trial: its models, optimizers and schedulers, and the values that the trial queries."""
 
 from __future__ import annotations
 
@@ -30,9 +30,8 @@ AScaler = TypeVar("AScaler", bound="torch.amp.GradScaler")
 class PyTorchTrialContext(TrialQueries):
     """The context of a PyTorchTrial; made by ``pytorch.init()``.
 
-    The trial passes its models, then its optimizers, then its schedulers through ``wrap_…`` in its
-    ``__init__``, and trains with ``backward`` and ``step_optimizer``. Their order is how a checkpoint
-    knows them again.
+    The trial passes its models, then its optimizers, then its schedulers through ``wrap_…`` in its ``__init__``,
+    and trains with ``backward`` and ``step_optimizer``. A checkpoint identifies them by their order.
     """
 
     def __init__(
@@ -59,13 +58,13 @@ class PyTorchTrialContext(TrialQueries):
 
     @property
     def optimizers(self) -> list[torch.optim.Optimizer]:
-        """The wrapped optimizers, in their order."""
+        """The wrapped optimizers, in the order of wrapping."""
         return [one.optimizer for one in self._training.wrapped]
 
     def wrap_model(self, model: AModel, *, ddp: dict[str, Any] | None = None) -> AModel:
-        """Puts a model on the device and returns the one to use from then on. With several
-        processes it is a replica whose gradients are averaged; ``ddp`` is passed to PyTorch's
-        DistributedDataParallel (``{"find_unused_parameters": True}``).
+        """Moves a model to the device and returns the model to use instead. With several processes this is a
+        replica whose gradients are averaged over them; ``ddp`` is passed to PyTorch's DistributedDataParallel
+        (``{"find_unused_parameters": True}``).
 
         Raises ValueError when the processes have built different models.
         """
@@ -78,7 +77,7 @@ class PyTorchTrialContext(TrialQueries):
             )
         if _models.is_sharded(model):
             raise TypeError(
-                "wrap_model() takes a model that is whole, and fully_shard has sharded this one: "
+                "wrap_model() needs an unsharded model, but fully_shard has sharded this one: "
                 "train it with the Core API and checkpoint.store_path(shard=True)"
             )
         if _models.is_empty(model):
@@ -89,7 +88,7 @@ class PyTorchTrialContext(TrialQueries):
         model = model.to(self.device)
         if self.distributed.size > 1:
             replica = _models.replicate(model, self.device, self.distributed, dict(ddp or {}))
-            # It has the attributes of the model, too.
+            # The replica has the attributes of the model, too.
             model = cast(AModel, replica)
         self.models.append(model)
         return model
@@ -101,12 +100,12 @@ class PyTorchTrialContext(TrialQueries):
         fp16_compression: bool | None = None,
         average_aggregated_gradients: bool | None = None,
     ) -> AnOptimizer:
-        """Returns the optimizer to use from then on, which is the same.
+        """Registers an optimizer and returns it.
 
-        ``fp16_compression`` lets the processes exchange the gradients of its parameters as float16.
-        ``average_aggregated_gradients``, unless it is False, divides gradients that are added up
-        over several batches by their number. ``backward_passes_per_step`` may say how many ``backward`` calls of one
-        batch there are before a step; any number works without it.
+        ``fp16_compression`` lets the processes exchange the gradients of its parameters as float16. Unless
+        ``average_aggregated_gradients`` is False, gradients that are summed over several batches are divided by
+        their number. ``backward_passes_per_step``, the number of ``backward`` calls per batch, is optional: any
+        number works without it.
         """
         self._check_early("wrap_optimizer")
         if not isinstance(optimizer, torch.optim.Optimizer):
@@ -133,7 +132,7 @@ class PyTorchTrialContext(TrialQueries):
     def wrap_lr_scheduler(
         self, lr_scheduler: AScheduler, step_mode: LRScheduler.StepMode, frequency: int = 1
     ) -> AScheduler:
-        """Returns the scheduler itself, which the trainer steps as ``step_mode`` says from then on."""
+        """Registers a scheduler, which the trainer then steps as ``step_mode`` says, and returns it unchanged."""
         self._check_early("wrap_lr_scheduler")
         if isinstance(lr_scheduler, LRScheduler):
             raise TypeError(
@@ -150,9 +149,9 @@ class PyTorchTrialContext(TrialQueries):
         return lr_scheduler
 
     def wrap_scaler(self, scaler: AScaler) -> AScaler:
-        """Returns a ``torch.amp.GradScaler`` to use from then on; it is stored with checkpoints. Pass
-        it to ``step_optimizer(scaler=…)``, and call its ``update`` after that; at batches at which the
-        optimizers take no step it does nothing.
+        """Registers a ``torch.amp.GradScaler``, which is then stored with checkpoints, and returns it. Pass it to
+        ``step_optimizer(scaler=…)``, and call its ``update`` afterwards. At batches without an optimizer step,
+        ``update`` does nothing.
         """
         self._check_early("wrap_scaler")
         if not callable(getattr(scaler, "unscale_", None)):
@@ -164,7 +163,8 @@ class PyTorchTrialContext(TrialQueries):
             try:
                 plain(new_scale)
             except AssertionError:
-                # It has seen no step since the latest update, as is right while gradients add up.
+                # The scaler has seen no step since its last update, which is correct while gradients are
+                # accumulated.
                 if self._training.is_step_due:
                     raise
 
@@ -196,24 +196,24 @@ class PyTorchTrialContext(TrialQueries):
         for_training: bool = True,
         for_validation: bool = True,
     ) -> MetricReducer:
-        """Registers a ``pytorch.MetricReducer``, or a function of a list of what was updated, whose
-        result is reported as the metric ``name``; without a name it returns a dict of metrics.
+        """Registers a ``pytorch.MetricReducer``, or a function of the list of updates. Its result is reported as
+        the metric ``name``; without a name, the result must be a dict of metrics.
         """
         return self._training.reducers.wrap_reducer(reducer, name, for_training, for_validation)
 
     def reset_reducers(self) -> None:
-        """Lets every reducer forget what it was fed; the trainer does so by itself."""
+        """Resets every reducer. The trainer does this automatically."""
         self._training.reducers.reset_reducers()
 
     def autocast(self, **arguments: Any) -> Any:
-        """``torch.autocast`` for the context's device: bfloat16 on a CPU, else float16, or the
-        ``dtype`` that is given.
+        """Returns ``torch.autocast`` for the context's device, with bfloat16 on a CPU and float16 elsewhere, or
+        with the given ``dtype``.
         """
         return torch.autocast(device_type=self.device.type, **arguments)
 
     def to_device(self, data: Any) -> Any:
-        """The data on the context's device, tensors in dicts and lists included. Batches are there
-        already.
+        """Moves data to the context's device, including tensors in dicts and lists. Batches are moved
+        automatically.
         """
         return to_device(data, self.device, self._warned_types)
 
@@ -224,8 +224,8 @@ class PyTorchTrialContext(TrialQueries):
         retain_graph: bool = False,
         create_graph: bool = False,
     ) -> None:
-        """Adds the gradients of the loss to those that are there. With several processes they are
-        averaged at the batch in which the optimizers take a step.
+        """Adds the gradients of the loss to the existing ones. With several processes, the gradients are averaged
+        at the batch in which the optimizers take a step.
         """
         if not isinstance(loss, torch.Tensor):
             raise TypeError(f"backward() takes the loss as a tensor, not {type(loss).__name__}")
@@ -242,13 +242,12 @@ class PyTorchTrialContext(TrialQueries):
         auto_zero_grads: bool = True,
         scaler: torch.amp.GradScaler | None = None,
     ) -> None:
-        """Takes a step, at every ``aggregation_frequency``-th batch; at the others it does nothing.
+        """Takes an optimizer step, at every ``aggregation_frequency``-th batch; does nothing at other batches.
+        Before the step, ``clip_grads`` is called with the parameters. ``scaler`` is the one that scaled the loss.
+        With ``auto_zero_grads=False`` the trial clears the gradients itself.
 
-        ``clip_grads`` is called with the parameters before. ``scaler`` is the one that scaled the
-        loss. With ``auto_zero_grads=False`` the trial clears the gradients itself.
-
-        Raises ValueError for an optimizer that is not wrapped, and RuntimeError for a second step
-        in a batch without a ``backward`` between.
+        Raises ValueError for an unwrapped optimizer, and RuntimeError for a second step in a batch without another
+        ``backward``.
         """
         wrapped = self._find(optimizer)
         if wrapped.stepped_at == self._training.passes:
@@ -280,9 +279,9 @@ class PyTorchTrialContext(TrialQueries):
         )
 
     def set_profiler(self, **arguments: Any) -> None:
-        """Profiles the training with ``torch.profiler.profile``, which takes these arguments; a step
-        of its ``schedule`` is a batch. The traces, ``rank-<n>.<time>.pt.trace.json.gz``, are with the
-        TensorBoard files. Without a ``schedule`` the third to the fifth batch of the run are traced.
+        """Profiles the training with ``torch.profiler.profile``, which gets these arguments; a step of its
+        ``schedule`` is a batch. The traces, ``rank-<n>.<time>.pt.trace.json.gz``, are stored with the TensorBoard
+        files. Without a ``schedule`` the third to the fifth batch of the run are traced.
         """
         self._check_early("set_profiler")
         self._training.profiling.trace(arguments)
@@ -290,18 +289,18 @@ class PyTorchTrialContext(TrialQueries):
     set_torch_profiler = set_profiler
 
     def get_tensorboard_path(self) -> Path:
-        """A folder for TensorBoard files and other files to keep: it is with the checkpoints
-        and is the same for all runs of the trial. Each process has its own.
+        """A folder for TensorBoard files and other files to keep. It is stored next to the checkpoints, and all
+        runs of the trial use it. Each process has a separate folder.
         """
         return self._training.core.tensorboard.path
 
     def get_tensorboard_writer(self) -> Any:
-        """The ``torch.utils.tensorboard.SummaryWriter`` of this process, into that folder. Raises
-        ImportError where the package tensorboard is missing.
+        """The ``torch.utils.tensorboard.SummaryWriter`` of this process, which writes into the TensorBoard folder.
+        Raises ImportError if the package tensorboard is missing.
         """
         if self._writer is None:
             self._writer = self._training.core.tensorboard.writer()
-            # Where Determined had it once, around which it had a class of its own.
+            # Determined's own writer class had this attribute.
             self._writer.writer = self._writer
         return self._writer
 
@@ -314,12 +313,12 @@ class PyTorchTrialContext(TrialQueries):
 
 
 def training_of(context: PyTorchTrialContext) -> Training:
-    """The part of a context for the trainer alone."""
+    """The part of a context that only the trainer uses."""
     return context._training  # noqa: SLF001 — the only way to it
 
 
 class Experimental:
-    """Less usual settings."""
+    """Rarely used settings."""
 
     def __init__(self, context: PyTorchTrialContext) -> None:
         self._context = context
@@ -329,21 +328,21 @@ class Experimental:
         self.moves_batches = True
 
     def use_amp(self) -> None:
-        """Trains in mixed precision: batches run under autocast, and on a GPU ``backward`` and
-        ``step_optimizer`` scale by themselves.
+        """Trains in mixed precision: batches run under autocast, and on a GPU ``backward`` and ``step_optimizer``
+        scale the loss and the gradients automatically.
         """
         self.amp = True
         if self.scaler is None and self._context.device.type == "cuda":
             self.scaler = self._context.wrap_scaler(torch.amp.GradScaler("cuda"))
 
     def wrap_reducer(self, *args: Any, **kwargs: Any) -> Any:
-        """The context's own ``wrap_reducer``, by its earlier place."""
+        """The context's ``wrap_reducer``, under its former name."""
         return self._context.wrap_reducer(*args, **kwargs)
 
     def disable_dataset_reproducibility_checks(self) -> None:
-        """Allows loaders other than ``pytorch.DataLoader``. They are not divided between processes."""
+        """Allows loaders other than ``pytorch.DataLoader``. Their data is not divided between processes."""
         self.reproducibility_checks_disabled = True
 
     def disable_auto_to_device(self) -> None:
-        """Leaves the batches where the loader put them; the trial calls ``context.to_device``."""
+        """Does not move batches to the device; the trial calls ``context.to_device``."""
         self.moves_batches = False

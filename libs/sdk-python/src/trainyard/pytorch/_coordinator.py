@@ -1,9 +1,9 @@
-"""Acts of all processes at the same batch although only one knows of them: stopping, and what goes
-by the clock.
+"""Makes all processes act at the same batch on events that only one process sees: stop requests, and periods in
+seconds.
 
-Alone, a process looks after every batch; that costs nothing. Several processes exchange what they
-know at batches that they agree on: at each exchange the first one says how many batches the next is
-away, so that exchanges come about EXCHANGE_S apart however fast the batches are.
+A single process checks after every batch, which is cheap. Several processes exchange their events at agreed
+batches: at each exchange the first process sets the number of batches until the next one, so that exchanges are
+about EXCHANGE_S apart at any batch speed.
 """
 
 from __future__ import annotations
@@ -17,26 +17,26 @@ from .._preempt import PreemptContext
 from ._context import PyTorchTrialContext
 from ._units import Epoch, Second
 
-# A stop is to be seen within a second; an exchange takes well under a millisecond on a host.
+# A stop should be seen within a second; an exchange takes well under a millisecond on one host.
 EXCHANGE_S = 0.3
-# A batch may become slower at any time, for example by a validation.
+# The largest distance of exchanges: a batch may become slower at any time, for example by a validation.
 EXCHANGE_BATCHES_MAX = 1_000
 
 
 class Signals(NamedTuple):
-    """An act after a batch that the batch itself does not ask for."""
+    """The actions that are due after a batch for reasons other than its number."""
 
     preempted: bool
     stop_requested: bool
     due: list[str]
-    """The names of what is due by the clock."""
+    """The names of the actions whose period in seconds is over."""
 
 
 NO_SIGNALS = Signals(False, False, [])
 
 
 class Coordinator:
-    """Says after each batch what is new; the same in all processes."""
+    """Returns the signals after each batch, the same in all processes."""
 
     def __init__(
         self,
@@ -46,7 +46,7 @@ class Coordinator:
         since: dict[str, float],
         clock: Callable[[], float] | None = None,
     ) -> None:
-        """``since`` says of some of the timed when their time began; that of the others does now."""
+        """``since`` has the start times of some periods; the others start now."""
         self._context = context
         self._distributed = context.distributed
         self._preempt = preempt
@@ -59,7 +59,7 @@ class Coordinator:
         self._latest_batch = 0
 
     def after(self, batches: int) -> Signals:
-        """The news after a number of batches."""
+        """The signals after a number of batches."""
         if self._alone:
             stop = self._context.get_stop_requested()
             due = self._due_by_clock() if self._timed else []
@@ -70,7 +70,7 @@ class Coordinator:
         return self._exchange(batches)
 
     def done(self, name: str) -> None:
-        """Begins the time of something again, because it was done."""
+        """Restarts the period of an action that was done."""
         if name in self._since:
             self._since[name] = self._clock()
 
@@ -96,12 +96,12 @@ class Coordinator:
 
 
 def timed_of(**units: object) -> dict[str, Second]:
-    """Those that go by the clock."""
+    """The units that are periods in seconds."""
     return {name: unit for name, unit in units.items() if isinstance(unit, Second)}
 
 
 def is_due(unit: Any, batches: int, epochs: int, epoch_ended: bool, timed: bool) -> bool:
-    """Whether something with this period is due after so many batches and epochs."""
+    """Whether an action with this period is due after the given batches and epochs."""
     if unit is None:
         return False
     if isinstance(unit, Second):
@@ -112,7 +112,7 @@ def is_due(unit: Any, batches: int, epochs: int, epoch_ended: bool, timed: bool)
 
 
 def next_due(units: Iterable[Any], batches: int, epoch_length: int | None) -> float:
-    """After how many batches one of these periods is over next; those by the clock aside."""
+    """The number of batches at which the next of these periods is over; periods in seconds are ignored."""
     following = [math.inf]
     for unit in units:
         if unit is not None and not isinstance(unit, Second):

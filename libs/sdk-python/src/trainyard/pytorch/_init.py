@@ -1,4 +1,4 @@
-"""``pytorch.init()``: the context that a trial is made with."""
+"""``pytorch.init()``: opens the context for a trial."""
 
 from __future__ import annotations
 
@@ -28,10 +28,10 @@ def init(
     """Opens the run and seeds Python, NumPy and PyTorch from the trial; use it as
     ``with pytorch.init() as context:``.
 
-    ``hparams`` and ``exp_conf`` take the place of those of the task, and are needed where there is
-    none. Under ``torchrun`` or ``python -m trainyard.launch.torch`` the processes find each other by
-    themselves, unless ``distributed`` says otherwise. With ``aggregation_frequency`` the optimizers
-    take a step after every so many batches, with the gradients of all of them.
+    ``hparams`` and ``exp_conf`` replace the task's; outside of a task they are required. Under ``torchrun`` or
+    ``python -m trainyard.launch.torch`` the processes connect automatically, unless ``distributed`` is given. With
+    ``aggregation_frequency`` the optimizers take a step after every that many batches, with the gradients of all
+    of them.
     """
     if isinstance(aggregation_frequency, bool) or not (
         isinstance(aggregation_frequency, int) and aggregation_frequency >= 1
@@ -52,19 +52,19 @@ def init(
     ) as core:
         device = device_of(core.distributed)
         made = _join_group(core.distributed, device)
-        # The same in all processes, so that they build the same models; from the first batch on
-        # each has its own.
+        # The seed is equal in all processes here, so that they build equal models; from the first batch each
+        # process has its own.
         _seeds.seed_all(core.info.trial_seed)
         yield PyTorchTrialContext(
             core, hparams, exp_conf, device, aggregation_frequency, enable_tensorboard_logging
         )
         if made:
-            # Not after an exception: the others may be in a collective that never ends.
+            # After an exception the group is not destroyed: other processes may hang in a collective.
             torch.distributed.destroy_process_group()
 
 
 def _check_launched(distributed: DistributedContext | None) -> None:
-    """One process for several slots would leave the others idle without a word."""
+    """Refuses to run a single process for several slots, which would leave the other slots idle."""
     if distributed is not None or "WORLD_SIZE" in os.environ or not _info.in_task(os.environ):
         return
     info = _info.info_of(os.environ)
@@ -77,7 +77,7 @@ def _check_launched(distributed: DistributedContext | None) -> None:
 
 
 def device_of(distributed: DistributedContext) -> torch.device:
-    """The device of this process: its slot's GPU where there are any, else the CPU."""
+    """The device of this process: its slot's GPU if there are GPUs, otherwise the CPU."""
     if not torch.cuda.is_available():
         return torch.device("cpu")
     device = torch.device("cuda", distributed.local_rank % torch.cuda.device_count())
@@ -86,7 +86,7 @@ def device_of(distributed: DistributedContext) -> torch.device:
 
 
 def _join_group(distributed: DistributedContext, device: torch.device) -> bool:
-    """Makes PyTorch's process group, and says whether it did."""
+    """Creates PyTorch's process group if needed. Returns whether it did."""
     if distributed.size == 1 or torch.distributed.is_initialized():
         return False
     backend = "cpu:gloo,cuda:nccl" if device.type == "cuda" else "gloo"
@@ -97,7 +97,7 @@ def _join_group(distributed: DistributedContext, device: torch.device) -> bool:
 
 
 def _seed_in(config: dict[str, Any]) -> int:
-    """The experiment's seed of a configuration, for local mode."""
+    """The experiment's seed in a configuration, for local mode."""
     section = config.get("reproducibility")
     seed = section.get("experiment_seed") if isinstance(section, dict) else None
     return seed if isinstance(seed, int) and 0 <= seed < 2**32 else 0

@@ -1,4 +1,6 @@
-"""Says in one sentence what to install where PyTorch is not: imported before what needs it."""
+"""Checks that PyTorch is installed, and raises an error that says how to install it. Imported before modules that
+need torch.
+"""
 
 from .._frameworks import require
 

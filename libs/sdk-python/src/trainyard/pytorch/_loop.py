@@ -1,8 +1,8 @@
 """The training itself.
 
-After each batch, in this order and each where it is due: schedulers, the end of the epoch, a report of
-the training, a validation, a checkpoint, the end. A checkpoint so comes after all that happens at its
-batch, and a training that continues from it begins with the next batch, as the uninterrupted one did.
+The actions after a batch, if due, have this order: schedulers, the end of the epoch, a report of the training, a
+validation, a checkpoint, the end. Thus a checkpoint is the last action of its batch, and a training that continues
+from it starts with the next batch, like the uninterrupted one.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ _log = logging.getLogger("trainyard.pytorch")
 
 
 class Loop:
-    """One call of ``Trainer.fit``."""
+    """The execution of one ``Trainer.fit``."""
 
     def __init__(
         self,
@@ -64,15 +64,15 @@ class Loop:
         self._watchdog = Watchdog(training.place, context.distributed)
         self._saver = Saver(trial, context, core.checkpoint, self._callbacks, counters)
         self._parts: dict[str, Any] = {"source": self._source, "reports": self._reports}
-        # Names of training metrics that are not numbers, which were warned of.
+        # Training metrics without a number whose warning was logged.
         self._left_out: set[str] = set()
         self._began_s = 0.0
-        # Nothing that is counted in batches or epochs is due before so many batches.
+        # No action with a period in batches or epochs is due before this number of batches.
         self._next_due = 0
 
     def run(self, latest_checkpoint: str | None) -> None:
-        """Trains to the end of the plan, or until it is to stop. An error of the loader's is translated
-        here too, since its signal may come while the training's own error is handled.
+        """Trains until the plan is complete or a stop is requested. Errors of the data loader are converted here,
+        too, since its signal may arrive while another error is handled.
         """
         with loading_told():
             self._run(latest_checkpoint)
@@ -98,8 +98,8 @@ class Loop:
         self._leave(failed=False)
 
     def _leave(self, failed: bool) -> None:
-        """Lets go of everything. What goes wrong with that is raised, unless the training has failed:
-        then its own error is the one to report.
+        """Releases all resources. If the training has failed, errors of the release are only logged, since the
+        training's error is raised.
         """
         first: Exception | None = None
         shutdown = partial(self._callbacks.call, "on_trial_shutdown")
@@ -108,13 +108,13 @@ class Loop:
                 act()
             except Exception as error:
                 if failed or first is not None:
-                    _log.warning("after the error of the training: %s", describe(error))
+                    _log.warning("ending the training raised another error: %s", describe(error))
                 first = first or error
         if first is not None and not failed:
             raise first
 
     def _prepare(self, begin: Callable[[], None] | None) -> None:
-        """Brings everything to the point before the first batch."""
+        """Prepares the state before the first batch."""
         context, counters = self._context, self._counters
         for model in context.models:
             model.train()
@@ -193,7 +193,7 @@ class Loop:
             self._callbacks.call("on_training_epoch_end", epoch)
 
     def _do_what_is_due(self, signals: Signals, coordinator: Coordinator) -> None:
-        """Reports, validates and stores, each where it is due after this batch."""
+        """Reports, validates and stores, as due after this batch."""
         plan, place, batches = self._plan, self._place, self._counters.batches
         if batches < self._next_due and not signals.due:
             return
@@ -225,18 +225,18 @@ class Loop:
             self._report_progress()
 
     def _validate(self) -> bool:
-        """Validates, and says whether this was better than all before by the searcher's metric; so
-        is each where there is none.
+        """Validates, and returns whether this validation is the best so far by the searcher's metric; always True
+        without such a metric.
         """
         if self._training.reducers.reducers and not self._reports.is_empty:
-            # Reducers may serve both: what they have of the training is reported before.
+            # A reducer may serve training and validation: its training values are reported first.
             self._reports.report()
         metrics = self._validation.run(self._plan.test_mode)
         name = self._plan.metric
         if name is None:
             return True
         if name not in metrics and not self._plan.needs_metric:
-            # The report has warned of it.
+            # The report of the validation has logged a warning.
             return True
         if name not in metrics:
             names = ", ".join(sorted(metrics)) or "none"
@@ -262,7 +262,9 @@ class Loop:
         self._saver.save(self._parts)
 
     def _stop(self, signals: Signals) -> None:
-        """Ends before the plan does. What a later run continues with is reported by that."""
+        """Ends before the plan is complete. After a preemption, unreported values are left to the later run,
+        through the checkpoint.
+        """
         if not signals.preempted and not self._reports.is_empty:
             self._reports.report()
         if self._counters.stored_at != self._counters.batches:
@@ -270,7 +272,7 @@ class Loop:
         self._report_progress()
 
     def _finish(self) -> None:
-        """Ends as planned, with everything reported, validated and stored."""
+        """Ends as planned, after the last report, validation and checkpoint."""
         counters = self._counters
         if not self._reports.is_empty:
             self._reports.report()

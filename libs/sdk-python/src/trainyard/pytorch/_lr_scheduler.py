@@ -9,24 +9,26 @@ from torch.optim.lr_scheduler import ReduceLROnPlateau
 
 
 class LRScheduler:
-    """A scheduler of PyTorch and when to step it; made by ``context.wrap_lr_scheduler``."""
+    """A PyTorch scheduler and its step mode; created by ``context.wrap_lr_scheduler``."""
 
     class StepMode(enum.Enum):
-        """When the trainer steps a scheduler. The numbers are Determined's, which hyperparameters may have."""
+        """The event at which the trainer steps a scheduler. The values are Determined's numbers, which
+        hyperparameters may contain.
+        """
 
         STEP_EVERY_EPOCH = 1
-        """After the last batch of each epoch."""
+        """The trainer steps after the last batch of each epoch."""
         STEP_EVERY_BATCH = 2
-        """After each batch, whether or not the optimizer has taken a step."""
+        """The trainer steps after each batch, with or without an optimizer step."""
         STEP_EVERY_OPTIMIZER_STEP = 4
-        """After each batch at which the optimizer takes a step, which differs from the former with
-        an ``aggregation_frequency`` above 1.
+        """The trainer steps after each batch with an optimizer step. This differs from STEP_EVERY_BATCH if
+        ``aggregation_frequency`` is above 1.
         """
         MANUAL_STEP = 3
-        """Never: the trial calls ``step``."""
+        """The trainer never steps: the trial calls ``step``."""
 
     def __init__(self, scheduler: Any, step_mode: LRScheduler.StepMode, frequency: int = 1) -> None:
-        """``frequency`` makes every n-th of these moments count."""
+        """With ``frequency`` n, the trainer steps the scheduler at every n-th event."""
         if not callable(getattr(scheduler, "step", None)):
             raise TypeError(
                 f"wrap_lr_scheduler() takes a scheduler of torch.optim.lr_scheduler, not {scheduler!r}"
@@ -53,17 +55,17 @@ class LRScheduler:
 
     @property
     def scheduler(self) -> Any:
-        """The scheduler of PyTorch."""
+        """The wrapped PyTorch scheduler."""
         return self._scheduler
 
     @property
     def step_mode(self) -> LRScheduler.StepMode:
-        """The moment at which the trainer steps the scheduler."""
+        """The event at which the trainer steps the scheduler."""
         return self._step_mode
 
     @property
     def frequency(self) -> int:
-        """Every how manieth moment counts."""
+        """The number of events per scheduler step."""
         return self._frequency
 
     def step(self, *args: Any, **kwargs: Any) -> None:
@@ -71,13 +73,13 @@ class LRScheduler:
         self._scheduler.step(*args, **kwargs)
 
     def get_last_lr(self) -> Any:
-        """The learning rates in force, one for each parameter group."""
+        """The current learning rates, one for each parameter group."""
         return self._scheduler.get_last_lr()
 
     def state_dict(self) -> dict[str, Any]:
-        """The scheduler's own state."""
+        """Returns the state of the PyTorch scheduler."""
         return self._scheduler.state_dict()
 
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:
-        """Takes the scheduler's own state back."""
+        """Restores the state of the PyTorch scheduler."""
         self._scheduler.load_state_dict(state_dict)

@@ -1,4 +1,4 @@
-"""Names of ``determined.pytorch`` that this package has not, with their replacements."""
+"""Names of ``determined.pytorch`` that this package lacks, with their replacements."""
 
 from __future__ import annotations
 
@@ -40,5 +40,5 @@ MODULES: dict[str, str] = {
 
 
 def missing_module(name: str) -> ImportError:
-    """The error for a module that is not carried over."""
+    """The error for a module of ``determined.pytorch`` that this package lacks."""
     return missing_module_of("trainyard.pytorch", name, MODULES)

@@ -1,10 +1,10 @@
-"""Models in several processes: replicas whose gradients are averaged.
+"""Models that several processes train: replicas whose gradients are averaged.
 
-A replica is PyTorch's DistributedDataParallel with three differences. Attributes that it does not have
-are those of the model inside, so that a trial reads ``self.model.fc`` whether or not it is
-distributed. In evaluation mode it runs the model inside by itself: the processes validate different
-numbers of batches, and a collective that not all of them reach would wait forever. And on CPUs
-gradients are exchanged in the same buckets from a run's first batch on, the last layers' first.
+A replica is PyTorch's DistributedDataParallel with three differences. First, missing attributes are read from the
+inner model, so that a trial can read ``self.model.fc`` in any case. Second, in evaluation mode the inner model
+runs without collectives: the processes validate different numbers of batches, and a collective that some process
+never reaches would hang. Third, on CPUs gradients are exchanged in the same buckets from a run's first batch, the
+last layers' first.
 """
 
 from __future__ import annotations
@@ -25,25 +25,25 @@ class Replica(DistributedDataParallel):
     _compresses = False
 
     def compress(self) -> None:
-        """Lets the processes exchange the gradients as float16 from here on."""
+        """Makes the processes exchange gradients as float16."""
         if not self._compresses:
-            # Loaded here, since a start waits for what is loaded before.
+            # A local import, since every import delays the script's start.
             from torch.distributed.algorithms.ddp_comm_hooks import default_hooks
 
-            # PyTorch takes one hook for each model, and a model may have several optimizers.
+            # PyTorch accepts one hook per model, but a model may have several optimizers.
             self._compresses = True
             self.register_comm_hook(None, default_hooks.fp16_compress_hook)
 
     def forward(self, *inputs: Any, **kwargs: Any) -> Any:
-        """Runs the model; in training mode together with the other processes."""
+        """Runs the model. In training mode all processes must call this together."""
         if self.training:
             return super().forward(*inputs, **kwargs)
         return self.module(*inputs, **kwargs)
 
     def _build_params_for_reducer(self) -> Any:
-        """The parameters in the order in which their gradients are expected, the last layer's first:
-        ``replicate`` keeps it, and a bucket is exchanged once those before it are. Where some may be
-        unused, PyTorch keeps to an order of its own, which is the same.
+        """Returns the parameters in the order in which their gradients are expected, the last layer's first.
+        ``replicate`` keeps this order, and buckets are exchanged in it. If some parameters may be unused, PyTorch
+        itself uses this order.
         """
         parameters, sparse = super()._build_params_for_reducer()
         if self.find_unused_parameters:
@@ -66,40 +66,38 @@ class Replica(DistributedDataParallel):
 
 
 def is_sharded(model: torch.nn.Module) -> bool:
-    """Whether the trial has divided the model's parameters over the processes, with PyTorch's
-    ``fully_shard``. Such a model computes on all of them together or not at all, which validation
-    on different numbers of batches cannot promise.
+    """Whether the trial has sharded the model's parameters over the processes, with PyTorch's ``fully_shard``. All
+    processes must run such a model together, but a validation gives them different numbers of batches.
     """
     return any(type(one).__name__ == "DTensor" for one in model.parameters())
 
 
 def is_empty(model: torch.nn.Module) -> bool:
-    """Whether parts of the model are on the meta device, so that they have no values."""
+    """Whether parts of the model are on the meta device, without values."""
     return any(one.is_meta for one in (*model.parameters(), *model.buffers()))
 
 
 def inner(model: torch.nn.Module) -> torch.nn.Module:
-    """The model that was wrapped."""
+    """The original model inside a replica, or the model itself."""
     return model.module if isinstance(model, DistributedDataParallel) else model
 
 
 def replicate(
     model: torch.nn.Module, device: torch.device, distributed: Ranks, arguments: dict[str, Any]
 ) -> torch.nn.Module:
-    """The model as this process's replica, with the first process's weights.
-
-    Raises ValueError when the processes have built different models.
+    """Returns the model as this process's replica, with the first process's weights. Raises ValueError when the
+    processes have built different models.
     """
     _check_same(model, distributed)
     if not any(parameter.requires_grad for parameter in model.parameters()):
-        # Nothing of it is trained, and DistributedDataParallel refuses such a model.
+        # The model has no trained parameters, so DistributedDataParallel would refuse it.
         return model
     if device.type == "cuda":
         return Replica(model, device_ids=[device.index], **arguments)
     replica = Replica(model, **arguments)
-    # Else it orders its buckets again after the first batch of a run, by when their gradients came.
-    # The index of an element decides in which order gloo adds it up over the processes, so a run that goes
-    # on would round its first batch differently from one that was not interrupted.
+    # Otherwise DistributedDataParallel reorders its buckets after a run's first batch, by the arrival of their
+    # gradients. The index of an element decides in which order gloo sums it over the processes, so a resumed run
+    # would round its first batch differently from an uninterrupted one.
     replica.reducer._push_all_rebuilt_params()  # noqa: SLF001 — torch has no other way
     return replica
 
@@ -123,7 +121,7 @@ def _check_same(model: torch.nn.Module, distributed: Ranks) -> None:
 
 
 def dict_of(entries: Iterable[Any]) -> dict[str, Any]:
-    """Names with shapes and types as a dict."""
+    """A dict from names to shapes and types."""
     return {name: (shape, kind) for name, shape, kind in entries}
 
 
@@ -133,7 +131,7 @@ def _said(entry: Any) -> str:
 
 @contextlib.contextmanager
 def without_sync(models: list[torch.nn.Module]) -> Iterator[None]:
-    """Within it, gradients stay in this process."""
+    """A block in which gradients are not exchanged between the processes."""
     with contextlib.ExitStack() as stack:
         for model in models:
             if isinstance(model, DistributedDataParallel):
@@ -143,8 +141,8 @@ def without_sync(models: list[torch.nn.Module]) -> Iterator[None]:
 
 @contextlib.contextmanager
 def evaluating(models: list[torch.nn.Module]) -> Iterator[None]:
-    """Within it the models are in evaluation mode; afterwards each part is as it was, also one that
-    the trial keeps frozen.
+    """A block in which the models are in evaluation mode. Afterwards each module has its former mode, also a
+    module that the trial keeps in evaluation mode.
     """
     before = [(part, part.training) for model in models for part in model.modules()]
     for model in models:
@@ -158,7 +156,7 @@ def evaluating(models: list[torch.nn.Module]) -> Iterator[None]:
 
 
 def _share_buffers(model: torch.nn.Module) -> None:
-    """Gives every process the first one's running statistics, as the next training step would."""
+    """Copies the first process's running statistics to every process, as the next training step would."""
     if isinstance(model, DistributedDataParallel) and model.broadcast_buffers:
         for buffer in model.module.buffers():
             torch.distributed.broadcast(buffer.detach(), 0)

@@ -1,4 +1,4 @@
-"""A step of an optimizer: averaging, clipping, scaling, and what goes wrong with it."""
+"""Takes optimizer steps: averages, clips and scales the gradients, and explains errors."""
 
 from __future__ import annotations
 
@@ -11,28 +11,28 @@ from ._models import Replica
 
 
 class Wrapped:
-    """An optimizer and how its steps are taken."""
+    """An optimizer and the state of its steps."""
 
     def __init__(self, optimizer: torch.optim.Optimizer, averages: bool) -> None:
         self.optimizer = optimizer
         self.averages = averages
-        # How many backward passes there had been at its latest step of this batch; None before.
+        # The number of backward passes at the optimizer's latest step in this batch; None before a step.
         self.stepped_at: int | None = None
-        # The hyperparameters that the groups were made with.
+        # The options with which the parameter groups were built.
         self.built = [options_of(group) for group in optimizer.param_groups]
 
     def parameters(self) -> list[torch.nn.Parameter]:
-        """All of its parameters."""
+        """All parameters of the optimizer."""
         return [one for group in self.optimizer.param_groups for one in group["params"]]
 
     def average(self, passes: int) -> None:
-        """Divides the gradients by the batches that they were added up over."""
+        """Divides the gradients by the number of batches over which they were summed."""
         gradients = [one.grad for one in self.parameters() if one.grad is not None]
         if gradients:
             torch._foreach_div_(gradients, float(passes))
 
     def step(self, clip: Callable[[Iterable[torch.nn.Parameter]], Any] | None, scaler: Any) -> None:
-        """Clips the gradients and takes the step."""
+        """Clips the gradients and takes the optimizer step."""
         if isinstance(self.optimizer, torch.optim.LBFGS):
             raise TypeError(
                 "step_optimizer() cannot take a step of LBFGS, which computes the loss several times: "
@@ -49,9 +49,7 @@ class Wrapped:
 
 
 def options_of(group: dict[str, Any]) -> dict[str, Any]:
-    """The options of a parameter group that are plain numbers, such as lr and weight_decay; lr as it
-    was before a scheduler.
-    """
+    """The numeric options of a parameter group, such as lr and weight_decay; lr is the value before any scheduler."""
     options = {
         name: value
         for name, value in group.items()
@@ -63,7 +61,7 @@ def options_of(group: dict[str, Any]) -> dict[str, Any]:
 
 
 def unscale_once(scaler: Any, optimizer: torch.optim.Optimizer) -> None:
-    """Takes the scale out of the gradients, unless the trial has done it already for this step."""
+    """Unscales the gradients, unless the trial has done so for this step."""
     try:
         scaler.unscale_(optimizer)
     except RuntimeError as error:
@@ -77,9 +75,9 @@ def follow_hparams(
     before: list[dict[str, Any]],
     now: list[dict[str, Any]],
 ) -> None:
-    """Gives a restored optimizer what its trial's hyperparameters say, where the checkpoint was made
-    with others, as a copy in population-based training is: an option that is built with another
-    value takes that. The learning rate keeps its place in the schedule, so it is scaled.
+    """Applies a trial's hyperparameters to an optimizer that was restored from another trial's checkpoint, as in
+    population-based training. An option that was built with another value gets this value. The learning rate is
+    scaled instead, so that it keeps its place in the schedule.
     """
     for n, (was, built) in enumerate(zip(before, now)):
         group = optimizer.param_groups[n]
@@ -109,7 +107,7 @@ def _scale_schedule(
 
 
 def compress_gradients(models: list[torch.nn.Module], parameters: list[torch.nn.Parameter]) -> None:
-    """Lets the replicas that hold these parameters exchange their gradients as float16."""
+    """Makes the replicas of these parameters exchange their gradients as float16."""
     held = {id(one) for one in parameters}
     for model in models:
         if isinstance(model, Replica) and any(id(one) in held for one in model.parameters()):

@@ -1,6 +1,4 @@
-"""The request to ``Trainer.fit``, checked, with the configuration's values in place of what was
-not given.
-"""
+"""The checked arguments of ``Trainer.fit``, with defaults from the configuration."""
 
 from __future__ import annotations
 
@@ -13,7 +11,7 @@ POLICIES = ("best", "all", "none")
 
 
 class Plan(NamedTuple):
-    """Periods and the length of a training."""
+    """The periods and the length of a training."""
 
     checkpoint_period: TrainUnit | None
     validation_period: TrainUnit | None
@@ -23,14 +21,14 @@ class Plan(NamedTuple):
     step_zero_validation: bool
     test_mode: bool
     metric: str | None
-    """The metric that a search compares by; None when the configuration does not say."""
+    """The searcher's metric; None if the configuration has none."""
     needs_metric: bool
-    """Whether the search can make nothing of a validation without the metric."""
+    """Whether the search cannot use a validation without the metric."""
     smaller_is_better: bool
     profiling_enabled: bool = False
 
     def units(self) -> dict[str, Any]:
-        """Its lengths and periods by the names of fit's arguments."""
+        """The length and the periods, by the names of fit's arguments."""
         return {
             "checkpoint_period": self.checkpoint_period,
             "validation_period": self.validation_period,
@@ -39,7 +37,7 @@ class Plan(NamedTuple):
         }
 
     def check_against(self, length: int | None) -> None:
-        """Raises ValueError where epochs are counted and the loader has no length."""
+        """Raises ValueError if a unit counts epochs and the loader has no length."""
         for name, unit in self.units().items():
             if isinstance(unit, Epoch) and length is None:
                 raise ValueError(
@@ -58,7 +56,7 @@ def plan_of(
     step_zero_validation: bool,
     test_mode: bool,
 ) -> Plan:
-    """Raises TypeError or ValueError in one sentence that names the argument."""
+    """Checks the arguments. Raises TypeError or ValueError with a sentence that names the argument."""
     policy = (
         config.get("checkpoint_policy", "best") if checkpoint_policy is None else checkpoint_policy
     )
@@ -91,7 +89,7 @@ def plan_of(
 
 
 def _period(config: dict[str, Any], key: str) -> TrainUnit | None:
-    """A period of the configuration: {batches: n} or {epochs: n}, where 0 is never."""
+    """A period of the configuration: {batches: n} or {epochs: n}, where 0 means never."""
     period = config.get(key)
     if not isinstance(period, dict) or len(period) != 1:
         return None
@@ -103,7 +101,7 @@ def _period(config: dict[str, Any], key: str) -> TrainUnit | None:
 
 
 def batches_of(length: TrainUnit, epoch_length: int | None) -> float:
-    """A length in batches; Epoch needs the batches of one."""
+    """The length in batches. For Epoch, the batches of one epoch must be known."""
     if isinstance(length, Epoch):
         assert epoch_length is not None
         return length.value * epoch_length

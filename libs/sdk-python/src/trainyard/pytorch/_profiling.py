@@ -1,4 +1,4 @@
-"""The profile of a training: the machine, how fast the batches go by, and PyTorch's traces."""
+"""Profiles a training: the machine, the speed of the batches, and PyTorch's traces."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 class Profiling:
-    """The profilers of one context. Changes nothing of what is trained."""
+    """The profilers of one context. They change nothing of the training's results."""
 
     def __init__(self, tensorboard: TensorBoardContext, distributed: Ranks) -> None:
         self._tensorboard = tensorboard
@@ -23,15 +23,15 @@ class Profiling:
         self._started = False
         self._counts_samples = True
         self.counts = False
-        """Whether ``count`` is wanted for each batch."""
+        """Whether ``count`` must be called for each batch."""
 
     def trace(self, arguments: dict[str, Any]) -> None:
-        """Has PyTorch's profiler trace the next training."""
+        """Makes PyTorch's profiler trace the next training."""
         self._traces = TorchProfiler(self._tensorboard.path, self._distributed.rank, **arguments)
 
     def start(self, profiler: ProfilerContext, enabled: bool) -> None:
-        """Begins with a training; ``enabled`` samples the machine for as long as that takes, where
-        nothing does so already.
+        """Starts with a training. ``enabled`` samples the machine during the training, unless it is being sampled
+        already.
         """
         self._profiler = profiler
         if enabled and not profiler.is_on:
@@ -48,18 +48,18 @@ class Profiling:
             try:
                 samples = trial.get_batch_length(batch) * self._distributed.size
             except Exception:
-                # A batch without a length trains as well: only a figure is missing.
+                # A batch without a length is trained on, too: only its sample count is missing.
                 self._counts_samples = False
         if self._profiler is not None:
             self._profiler.count(1, samples)
 
     def step(self) -> None:
-        """Says that a batch is over."""
+        """Records the end of a batch."""
         if self._traces is not None:
             self._traces.step()
 
     def stop(self) -> None:
-        """Ends with the training."""
+        """Stops at the end of the training."""
         traces, self._traces = self._traces, None
         if traces is not None:
             traces.stop()

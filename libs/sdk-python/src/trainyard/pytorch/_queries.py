@@ -1,4 +1,4 @@
-"""A trial's questions to its context: hyperparameters, configuration, where the training is."""
+"""The values that a trial can query from its context: hyperparameters, configuration, the training's position."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _log = logging.getLogger("trainyard.pytorch")
 
 
 class TrialQueries:
-    """The part of the context that answers."""
+    """The part of the context that a trial can query."""
 
     def __init__(
         self,
@@ -35,7 +35,7 @@ class TrialQueries:
         return self._hparams
 
     def get_hparam(self, name: str) -> Any:
-        """One hyperparameter. Raises ValueError when the trial has none of that name."""
+        """Returns one hyperparameter. Raises ValueError if the trial has none of this name."""
         if name not in self._hparams:
             known = ", ".join(sorted(map(str, self._hparams))) or "none"
             raise ValueError(
@@ -45,13 +45,13 @@ class TrialQueries:
         return self._hparams[name]
 
     def get_experiment_config(self) -> dict[str, Any]:
-        """The experiment's whole configuration; empty outside a task, unless ``pytorch.init`` was
-        given one.
+        """The experiment's whole configuration; outside of a task, the one given to ``pytorch.init``, or an empty
+        one.
         """
         return self._config
 
     def get_data_config(self) -> dict[str, Any]:
-        """The section ``data`` of the configuration, which is the user's own."""
+        """The section ``data`` of the configuration, whose content the user defines."""
         section = self._config.get("data")
         return section if isinstance(section, dict) else {}
 
@@ -60,7 +60,7 @@ class TrialQueries:
         return self.info.experiment_id
 
     def get_trial_id(self) -> str:
-        """Experiment and trial, as in ``12.3``."""
+        """The ids of experiment and trial, as in ``12.3``."""
         return self.info.trial_id
 
     def get_trial_seed(self) -> int:
@@ -68,7 +68,7 @@ class TrialQueries:
         return self.info.trial_seed
 
     def get_global_batch_size(self) -> int:
-        """The hyperparameter ``global_batch_size``: the samples of a batch in all processes."""
+        """The hyperparameter ``global_batch_size``: the number of samples of a batch in all processes."""
         return int(self.get_hparam("global_batch_size"))
 
     def get_per_slot_batch_size(self) -> int:
@@ -82,33 +82,33 @@ class TrialQueries:
         return size // slots
 
     def current_train_epoch(self) -> int:
-        """The epoch at hand, from 0."""
+        """The current epoch, from 0."""
         return self._place.epoch_of(self._place.batch)
 
     def current_train_batch(self) -> int:
-        """The batch at hand, from 0, from the beginning of the training."""
+        """The number of the current batch, from 0, since the beginning of the training."""
         return self._place.batch
 
     def is_epoch_start(self) -> bool:
-        """Whether the batch at hand is an epoch's first."""
+        """Whether the current batch is an epoch's first."""
         return self._place.starts_epoch(self._place.batch)
 
     def is_epoch_end(self) -> bool:
-        """Whether the batch at hand is an epoch's last; False where the loader has no length."""
+        """Whether the current batch is an epoch's last; False if the loader has no length."""
         return self._place.ends_epoch(self._place.batch)
 
     def get_initial_batch(self) -> int:
-        """The batch that this run began at: 0, or where the checkpoint was."""
+        """The first batch of this run: 0, or the batch at which the checkpoint was stored."""
         return self._place.initial
 
     def get_stop_requested(self) -> bool:
-        """Whether the trial has asked for its end."""
+        """Whether the trial has requested its end."""
         return self._stop_requested
 
     def set_stop_requested(self, stop_requested: bool) -> None:
-        """Asks for the end of the training: after this batch it stores a checkpoint and ends as
-        finished. With several processes one may ask for all; they end within about a second, at the
-        same batch.
+        """Requests the end of the training: after the current batch the trainer stores a checkpoint and ends as
+        finished. With several processes a request of one is enough; all end within about a second, at the same
+        batch.
         """
         if not isinstance(stop_requested, bool):
             raise TypeError(f"set_stop_requested() takes a bool, not {stop_requested!r}")

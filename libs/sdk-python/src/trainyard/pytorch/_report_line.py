@@ -1,16 +1,16 @@
-"""The output of a training for its watcher: a line for each report, from the first process."""
+"""Prints the progress of a training: one line for each report, from the first process."""
 
 from __future__ import annotations
 
 from typing import Any
 
-# A line is to be read at a glance; all of the metrics are reported.
+# The limits keep a printed line short; all metrics are reported to the platform.
 METRICS_PRINTED = 8
 CHARACTERS_PRINTED = 40
 
 
 def print_report(rank: int, group: str, times: dict[str, float], metrics: dict[str, Any]) -> None:
-    """Prints ``batch 300, epoch 12.5: validation loss=0.25`` on rank 0, and nothing on the others."""
+    """Prints ``batch 300, epoch 12.5: validation loss=0.25`` on rank 0; does nothing on other ranks."""
     if rank != 0:
         return
     when = f"batch {times['batches']}"

@@ -1,6 +1,7 @@
-"""The metrics of the training, kept as they are until they are reported.
+"""The metrics of the training, kept unchanged until they are reported.
 
-Nothing is read from a device before: a tensor stays a tensor, and all of them are waited for once.
+A tensor is not read from its device before a report, so that the training waits for the device only once per
+report.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from .metrics import average_training_metrics, join_metrics
 
 
 class Reports:
-    """Measurements since the latest report, in this process."""
+    """This process's metrics since the latest report."""
 
     def __init__(
         self, training: Training, train: TrainContext, counters: Counters, callbacks: Callbacks
@@ -30,12 +31,12 @@ class Reports:
         self._pending: list[dict[str, Any]] = []
 
     def add(self, metrics: dict[str, Any]) -> None:
-        """Keeps the metrics of a batch."""
+        """Adds the metrics of a batch."""
         self._pending.append(metrics)
 
     @property
     def is_empty(self) -> bool:
-        """Whether no metrics wait to be reported."""
+        """Whether no metrics are waiting for a report."""
         return not self._pending
 
     def report(self) -> None:
@@ -58,7 +59,7 @@ class Reports:
         self._pending = []
 
     def state_dict(self) -> dict[str, Any]:
-        """Measurements that are not reported yet."""
+        """Returns the metrics that are not reported yet."""
         known = self._training.reducers.reducers
         return {
             "batches": len(self._pending),
@@ -67,7 +68,7 @@ class Reports:
         }
 
     def load_state_dict(self, state: dict[str, Any]) -> None:
-        """Takes back what ``state_dict`` gave."""
+        """Restores the state that ``state_dict`` returned."""
         self._pending = [{} for _ in range(state["batches"])]
         for name, (places, values) in state["pending"].items():
             for place, value in zip(places, values):
@@ -81,8 +82,8 @@ class Reports:
 
 
 def _columns_of(pending: list[dict[str, Any]]) -> dict[str, Any]:
-    """Each metric's places and values, the latter as one tensor where they are tensors of a kind:
-    many small ones take long to store.
+    """Returns each metric's positions and values. Tensors of one type are joined into one, because many small
+    tensors take long to store.
     """
     columns: dict[str, Any] = {}
     for place, metrics in enumerate(pending):
@@ -101,16 +102,14 @@ def _joined(values: list[Any]) -> Any:
 
 
 def _state_of(reducer: Any) -> Any:
-    """The gathered state of a reducer: its ``state_dict``, else its attributes but for functions,
-    which it is made with.
-    """
+    """Returns the state of a reducer: its ``state_dict``, otherwise its attributes without functions."""
     if callable(getattr(reducer, "state_dict", None)):
         return reducer.state_dict()
     return {name: value for name, value in vars(reducer).items() if not callable(value)}
 
 
 def times_of(place: Place, batches: int) -> dict[str, float]:
-    """The metrics ``batches`` and ``epochs``, which searches may count by."""
+    """The metrics ``batches`` and ``epochs``, by which a search may measure time."""
     if place.epoch_length is None:
         return {"batches": batches}
     epochs, rest = divmod(batches, place.epoch_length)

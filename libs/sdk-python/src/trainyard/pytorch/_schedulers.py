@@ -1,4 +1,4 @@
-"""When the trainer steps the schedulers of the learning rate."""
+"""Decides when the trainer steps the learning rate schedulers."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ Mode = LRScheduler.StepMode
 def step_all(
     schedulers: list[LRScheduler], batches: int, epochs: int, epoch_ended: bool, frequency: int
 ) -> None:
-    """Steps those whose moment this is: ``batches`` and ``epochs`` are how many are done, and every
-    ``frequency``-th batch lets the optimizers take a step. A function of counters alone, so that a
-    restored training steps as the uninterrupted one.
+    """Steps the schedulers that are due. ``batches`` and ``epochs`` are the completed ones, and every
+    ``frequency``-th batch has an optimizer step. The result depends only on counters, so that a restored training
+    steps like an uninterrupted one.
     """
     for one in schedulers:
         mode, every = one.step_mode, one.frequency

@@ -14,7 +14,7 @@ from ._context import PyTorchTrialContext
 
 
 def seed_all(seed: int) -> None:
-    """Begins every source of chance again. NumPy takes seeds below 2^32, which trial seeds are."""
+    """Seeds every random generator. NumPy accepts seeds below 2^32, which trial seeds are."""
     random.seed(seed)
     torch.manual_seed(seed)
     numpy = _numpy()
@@ -23,14 +23,12 @@ def seed_all(seed: int) -> None:
 
 
 def seed_rank(context: PyTorchTrialContext, batches: int) -> None:
-    """Begins a process's own chance: a function of the trial's seed, the rank and the batches that
-    are done.
-    """
+    """Seeds a process's random generators from the trial's seed, the rank and the number of completed batches."""
     seed_all((context.get_trial_seed() + context.distributed.rank + 1_000_003 * batches) % 2**32)
 
 
 def capture() -> dict[str, Any]:
-    """The random states of this process, to give back to ``restore``."""
+    """Returns the random states of this process, for ``restore``."""
     state: dict[str, Any] = {"python": random.getstate(), "torch": torch.get_rng_state()}
     numpy = _numpy()
     if numpy is not None:
@@ -41,7 +39,7 @@ def capture() -> dict[str, Any]:
 
 
 def restore(state: dict[str, Any]) -> None:
-    """Continues with random states of before."""
+    """Restores captured random states."""
     random.setstate(state["python"])
     torch.set_rng_state(state["torch"])
     numpy = _numpy()
@@ -53,7 +51,7 @@ def restore(state: dict[str, Any]) -> None:
 
 @contextlib.contextmanager
 def preserved() -> Iterator[None]:
-    """Leaves the random states as they were, whatever the block draws."""
+    """Restores the random states after the block."""
     state = capture()
     try:
         yield
@@ -62,9 +60,7 @@ def preserved() -> Iterator[None]:
 
 
 def _numpy() -> Any:
-    """NumPy where it can be imported: the trial may import it only later, so its state counts from
-    the beginning.
-    """
+    """NumPy, if it is installed. The trial may import it later, so its state is included from the beginning."""
     module = sys.modules.get("numpy")
     if module is None:
         with contextlib.suppress(ImportError):

@@ -1,9 +1,9 @@
-"""The batches of the training, one after the other, from any batch on.
+"""The batches of the training in order, starting at any batch.
 
-A ``pytorch.DataLoader`` finds its place by itself. Any other loader is allowed once the trial has
-called ``context.experimental.disable_dataset_reproducibility_checks()``: it is iterated over again
-and again, is not divided between processes, and after a restart is read from the beginning of the
-interrupted pass, with the random states that were in force there.
+A ``pytorch.DataLoader`` can start at any batch. Any other loader is allowed after the trial has called
+``context.experimental.disable_dataset_reproducibility_checks()``. Such a loader is iterated over repeatedly and is
+not divided between processes. After a restart it is read from the beginning of the interrupted pass, with the
+random states of that point.
 """
 
 from __future__ import annotations
@@ -16,14 +16,14 @@ from typing import Any
 from . import _seeds
 from ._context import PyTorchTrialContext
 
-# The signal of a process that died comes this long after its sockets are closed, at most.
+# The signal about a killed worker process arrives at most this long after its sockets are closed.
 _SIGNAL_S = 1.0
 
 
 @contextlib.contextmanager
 def loading_told() -> Iterator[None]:
-    """Says in a sentence that a loading process is gone. torch raises that from a signal's handler, so
-    anywhere in what the main thread does, and also when the next batch is waited for.
+    """Replaces the error about a dead worker process by a clear message. torch raises the error from a signal
+    handler, at any point of the main thread, and also when the next batch is awaited.
     """
     try:
         yield
@@ -39,11 +39,11 @@ def loading_told() -> Iterator[None]:
 
 
 def _loss_of(error: Exception) -> str | None:
-    """torch's sentence on the loading process that this error comes from; None for any other error.
+    """Returns torch's message about the worker process that caused this error; None for any other error.
 
-    A batch comes through a socket of the process that loaded it. Where that breaks, the process is
-    likely dead and its signal on the way: without the wait, torch's handler would raise in whatever
-    reports this error.
+    A batch arrives through a socket of the worker process that loaded it. If the socket breaks, the process is
+    probably dead and its signal is about to arrive. Without the wait, torch's signal handler would raise inside
+    the code that reports this error.
     """
     if isinstance(error, RuntimeError):
         return str(error) if str(error).startswith("DataLoader worker") else None
@@ -55,28 +55,28 @@ def _loss_of(error: Exception) -> str | None:
 
 
 class Source:
-    """The source of training batches. ``length`` is the number of batches of an epoch, None where the loader
-    does not say: then the whole training is one epoch.
+    """The source of training batches. ``length`` is the number of batches of an epoch. It is None if the loader
+    has no length: then the whole training is one epoch.
     """
 
     length: int | None
 
     def open(self, batches_done: int) -> None:
-        """Finds the place after so many batches."""
+        """Starts after the given number of batches."""
         raise NotImplementedError
 
     def __next__(self) -> Any:
         raise NotImplementedError
 
     def state_dict(self) -> dict[str, Any]:
-        """The state that this process needs to find its place again."""
+        """Returns the state that this process needs to find its position again."""
         return {}
 
     def load_state_dict(self, state: dict[str, Any]) -> None:
-        """Takes back what ``state_dict`` gave, before ``open``."""
+        """Restores the state that ``state_dict`` returned; called before ``open``."""
 
     def close(self) -> None:
-        """Lets go of the loader and its processes."""
+        """Closes the loader and its processes."""
 
 
 class Described(Source):
@@ -92,7 +92,7 @@ class Described(Source):
             self.length = None
 
     def open(self, batches_done: int) -> None:
-        """Asks for a loader that begins there; a stream without a length is read up to there."""
+        """Creates a loader that starts at that batch; a stream without a length is read up to it."""
         skip = 0 if self.length is None else batches_done
         made = self._loader.get_data_loader(repeat=True, skip=skip, **self._place)
         with _seeds.preserved():
@@ -105,12 +105,12 @@ class Described(Source):
         return next(self._iterator)
 
     def close(self) -> None:
-        """Ends the loader's processes."""
+        """Stops the loader's processes."""
         self._iterator = None
 
 
 class Repeated(Source):
-    """Any iterable of batches."""
+    """The source for any iterable of batches."""
 
     def __init__(self, loader: Any) -> None:
         self._loader = loader
@@ -124,7 +124,7 @@ class Repeated(Source):
             self.length = None
 
     def open(self, batches_done: int) -> None:
-        """Reads the interrupted pass up to there, once more."""
+        """Reads the interrupted pass again, up to the next batch."""
         if not self._place:
             return
         place, self._place = self._place, {}
@@ -153,17 +153,17 @@ class Repeated(Source):
         return batch
 
     def state_dict(self) -> dict[str, Any]:
-        """Where in the pass, and the random states at its beginning."""
+        """Returns the position in the pass, and the random states at its beginning."""
         if self._iterator is None:
             return {}
         return {"in_pass": self._in_pass, "random": self._random}
 
     def load_state_dict(self, state: dict[str, Any]) -> None:
-        """Takes back what ``state_dict`` gave."""
+        """Restores the state that ``state_dict`` returned."""
         self._place = state
 
     def close(self) -> None:
-        """Ends the loader's processes."""
+        """Stops the loader's processes."""
         self._iterator = None
 
 
@@ -171,7 +171,7 @@ _END = object()
 
 
 def source_of(loader: object, context: PyTorchTrialContext) -> Source:
-    """The batches of what ``build_training_data_loader`` returned."""
+    """Creates the source for the result of ``build_training_data_loader``."""
     check_loader(loader, context, "build_training_data_loader")
     if callable(getattr(loader, "get_data_loader", None)):
         distributed = context.distributed
@@ -189,7 +189,7 @@ def source_of(loader: object, context: PyTorchTrialContext) -> Source:
 
 
 def validation_of(loader: Any, context: PyTorchTrialContext) -> Any:
-    """The part that this process validates of the result of ``build_validation_data_loader``."""
+    """Returns this process's part of the result of ``build_validation_data_loader``."""
     check_loader(loader, context, "build_validation_data_loader")
     _check_has_batch(loader)
     if not callable(getattr(loader, "get_data_loader", None)):
@@ -208,7 +208,7 @@ def _check_has_batch(loader: Any) -> None:
     try:
         batches = len(loader)
     except (TypeError, NotImplementedError):
-        # A stream that does not say.
+        # A stream has no length to check.
         return
     if batches == 0:
         raise ValueError(
@@ -218,7 +218,7 @@ def _check_has_batch(loader: Any) -> None:
 
 
 def check_loader(loader: object, context: PyTorchTrialContext, method: str) -> None:
-    """Raises TypeError for a loader whose place cannot be found again, unless that is wanted."""
+    """Raises TypeError for a loader whose position cannot be restored, unless the trial has allowed it."""
     if callable(getattr(loader, "get_data_loader", None)):
         return
     if not hasattr(loader, "__iter__"):

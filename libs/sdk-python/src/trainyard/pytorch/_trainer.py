@@ -38,11 +38,9 @@ class Trainer:
         begin_on_batch: int = 0,
         end_after_batch: int | None = None,
     ) -> None:
-        """Samples the machine from here on, between two batches of the training, whatever
-        ``profiling`` in the configuration says; with ``enabled=False`` no longer. ``sync_timings``
-        has no effect: nothing inside of the training loop is timed.
-
-        Raises ValueError for batches that are no counts, or in the wrong order.
+        """Starts sampling the machine, between the given batches of the training, regardless of ``profiling`` in
+        the configuration; ``enabled=False`` stops it. ``sync_timings`` has no effect: nothing inside of the
+        training loop is timed. Raises ValueError for invalid batch numbers, or a wrong order of them.
         """
         del sync_timings
         bounds = (begin_on_batch, begin_on_batch if end_after_batch is None else end_after_batch)
@@ -71,23 +69,19 @@ class Trainer:
         test_mode: bool = False,
         profiling_enabled: bool = False,
     ) -> None:
-        """Trains until ``max_length``, or until the platform or the trial wants it to stop.
+        """Trains until ``max_length``, or until the platform or the trial requests a stop. Periods and lengths are
+        ``pytorch.Batch(n)``, ``Epoch(n)`` or ``Second(n)``; None means the value of the configuration
+        (``min_checkpoint_period``, ``min_validation_period``, ``searcher.max_length``), or never. The training's
+        end always has a validation and a checkpoint. ``checkpoint_policy`` selects the other validations after
+        which a checkpoint is stored: ``best``, ``all`` or ``none``. ``best`` means each validation that is the
+        best so far by the searcher's metric, or every validation if the configuration names no metric. None means
+        the ``checkpoint_policy`` of the configuration, by default ``best``.
 
-        Periods and lengths are ``pytorch.Batch(n)``, ``Epoch(n)`` or ``Second(n)``; None is never,
-        or what the configuration says (``min_checkpoint_period``, ``min_validation_period``,
-        ``searcher.max_length``). At its end it validates and stores a checkpoint, whatever the
-        periods. ``checkpoint_policy`` says after which other validations one is stored: ``best``,
-        those that were better than all before by the searcher's metric (each, where the
-        configuration names none), ``all`` or ``none``. None is what ``checkpoint_policy`` of the
-        configuration says, else ``best``.
-
-        A run that has a checkpoint continues from that, exactly; one that has none begins with
-        ``latest_checkpoint``. ``step_zero_validation`` validates before the first batch.
-        ``test_mode`` trains and validates one batch and stores a checkpoint.
-        ``profiling_enabled`` samples the machine meanwhile, as ``profiling.enabled`` of the
-        configuration does for the whole run.
-
-        Raises TypeError or ValueError in one sentence for what cannot be done.
+        A run whose trial has a checkpoint continues exactly from it; another run starts from
+        ``latest_checkpoint``. ``step_zero_validation`` validates before the first batch. ``test_mode`` trains and
+        validates one batch and stores a checkpoint. ``profiling_enabled`` samples the machine during the training,
+        as ``profiling.enabled`` of the configuration does for the whole run. Raises TypeError or ValueError for
+        invalid arguments.
         """
         context = self._context
         plan = plan_of(

@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 
 
 class Core(Protocol):
-    """The part of a ``trainyard.Context`` that a trial's context needs. A trial that is loaded outside of any run
-    has no more.
+    """The part of a ``trainyard.Context`` that a trial's context needs, also for a trial that is loaded outside of
+    any run.
     """
 
     @property
@@ -38,7 +38,7 @@ class Core(Protocol):
 
 
 class Training:
-    """Where the training is, and what it trains."""
+    """The position of the training, and its models, optimizers and reducers."""
 
     def __init__(self, core: Core, place: Place, aggregation_frequency: int) -> None:
         self.core = core
@@ -48,7 +48,7 @@ class Training:
         self.reducers = MetricReducers(core.distributed)
         self.profiling = Profiling(core.tensorboard, core.distributed)
         self.passes = 0
-        """The ``backward`` calls of the batch at hand."""
+        """The number of ``backward`` calls of the current batch."""
         self.began = False
 
     @property
@@ -57,7 +57,7 @@ class Training:
         return (self.place.batch + 1) % self.aggregation_frequency == 0
 
     def begin_batch(self, context: PyTorchTrialContext, batch_idx: int) -> bool:
-        """Moves on to a batch, and says whether ``around_batch`` has anything to do for it."""
+        """Moves to a batch. Returns whether ``around_batch`` has an effect for it."""
         self.place.batch = batch_idx
         self.passes = 0
         for wrapped in self.wrapped:
@@ -67,8 +67,8 @@ class Training:
 
     @contextlib.contextmanager
     def around_batch(self, context: PyTorchTrialContext) -> Iterator[None]:
-        """The surroundings of a ``train_batch``: mixed precision, and no exchange of gradients while they
-        are only added up.
+        """Surrounds a ``train_batch``: with mixed precision, and without an exchange of gradients while they are
+        only accumulated.
         """
         due = self.is_step_due
         with contextlib.ExitStack() as stack:
@@ -81,8 +81,8 @@ class Training:
             context.experimental.scaler.update()
 
     def check_optimizers(self, context: PyTorchTrialContext) -> None:
-        """Raises ValueError for an optimizer that trains parameters of no wrapped model: they would be
-        in no checkpoint, and different on each rank.
+        """Raises ValueError for an optimizer with parameters of an unwrapped model: no checkpoint would contain
+        them, and each rank would have different ones.
         """
         known = {id(one) for model in context.models for one in model.parameters()}
         for wrapped in self.wrapped:

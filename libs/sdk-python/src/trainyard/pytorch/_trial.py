@@ -1,4 +1,4 @@
-"""The class that a user writes: a model, its data, and what to do with a batch."""
+"""The class that a user writes: a model, its data, and the training and validation of a batch."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ Metrics = Union[torch.Tensor, dict[str, Any]]
 class PyTorchTrial:
     """A training that ``pytorch.Trainer`` drives.
 
-    Write ``__init__``, ``build_training_data_loader``, ``build_validation_data_loader``,
-    ``train_batch`` and either ``evaluate_batch`` or ``evaluate_full_dataset``. Models, optimizers and
-    schedulers are made in ``__init__`` and passed through the context, which is all that distributed
-    training, mixed precision and checkpoints need.
+    Write ``__init__``, ``build_training_data_loader``, ``build_validation_data_loader``, ``train_batch`` and
+    either ``evaluate_batch`` or ``evaluate_full_dataset``. Models, optimizers and schedulers are created in
+    ``__init__`` and passed through the context. Distributed training, mixed precision and checkpoints need nothing
+    else.
     """
 
     def __init__(self, context: PyTorchTrialContext) -> None:
@@ -40,61 +40,60 @@ class PyTorchTrial:
     def train_batch(self, batch: Any, epoch_idx: int, batch_idx: int) -> Metrics:
         """Trains on one batch, through ``context.backward`` and ``context.step_optimizer``.
 
-        ``batch`` is on the context's device already. ``epoch_idx`` and ``batch_idx`` count from 0,
-        the latter from the beginning of the training. Returns the loss, or a dict from names to
-        numbers and tensors of one element; reading a tensor (``loss.item()``) here makes a GPU
-        wait, returning it does not.
+        ``batch`` is on the context's device. ``epoch_idx`` and ``batch_idx`` count from 0, ``batch_idx`` since the
+        beginning of the training. Returns the loss, or a dict from names to numbers and tensors of one element.
+        Return tensors instead of reading them (``loss.item()``), which would make the training wait for the GPU.
         """
         raise NotImplementedError(missing("train_batch"))
 
     if TYPE_CHECKING:
-        # With and without batch_idx: a type checker takes both.
+        # Declared with and without batch_idx, so that a type checker accepts both.
         def evaluate_batch(self, batch: Any, *args: Any, **kwargs: Any) -> dict[str, Any]: ...
 
     else:
 
         def evaluate_batch(self, batch: Any, batch_idx: int = 0) -> dict[str, Any]:
-            """Measures one batch of the validation data, without gradients. Returns a dict from names
-            to numbers and tensors of one element, which ``evaluation_reducer`` combines. It may be
-            written without ``batch_idx``, which counts from 0.
+            """Evaluates one batch of the validation data, without gradients. Returns a dict from names to numbers
+            and tensors of one element, which ``evaluation_reducer`` combines. The parameter ``batch_idx``, which
+            counts from 0, may be omitted.
             """
             raise NotImplementedError(missing("evaluate_batch"))
 
     def evaluate_full_dataset(self, data_loader: Any) -> dict[str, Any]:
-        """Measures all of the validation data, without gradients, instead of ``evaluate_batch``. In
-        distributed training the first process does it alone.
+        """Evaluates all of the validation data, without gradients, instead of ``evaluate_batch``. In distributed
+        training only the first process does this.
         """
         raise NotImplementedError(missing("evaluate_full_dataset"))
 
     def evaluation_reducer(self) -> Reducer | Mapping[str, Reducer]:
-        """How the results of ``evaluate_batch`` become one: the same for all metrics, or a dict
-        from names.
+        """Returns how the results of ``evaluate_batch`` are combined: one reducer for all metrics, or a dict from
+        names to reducers.
         """
         return Reducer.AVG
 
     def get_batch_length(self, batch: Any) -> int:
-        """The samples of a batch, by which averages of a validation weigh it: the length of the
-        first tensor or array that is found in it.
+        """Returns the number of samples of a batch, its weight in the averages of a validation: by default the
+        length of the first tensor or array in it.
         """
         return data_length(batch)
 
     def build_callbacks(self) -> Mapping[str, PyTorchCallback]:
-        """Returns the callbacks by names that stay the same: their state is stored under them."""
+        """Returns the callbacks by name. A callback's state is stored under its name, so the names must not change."""
         return {}
 
 
 def missing(method: str) -> str:
-    """The message about a trial without a method that it needs."""
+    """The message about a trial that lacks a required method."""
     return f"the trial has no method {method}(): write it, as PyTorchTrial.{method} says"
 
 
 def overrides(trial: PyTorchTrial, method: str) -> bool:
-    """Whether a trial's class has its own version of a method."""
+    """Whether a trial's class overrides a method."""
     return getattr(type(trial), method, None) is not getattr(PyTorchTrial, method)
 
 
 def check_trial(trial: Any) -> None:
-    """Raises TypeError in one sentence for a trial that cannot be trained."""
+    """Raises TypeError for a trial that cannot be trained."""
     if not isinstance(trial, PyTorchTrial):
         raise TypeError(
             f"pytorch.Trainer() takes an instance of a PyTorchTrial, not {trial!r}: "

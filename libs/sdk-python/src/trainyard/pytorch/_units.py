@@ -10,10 +10,9 @@ from typing import Any
 class TrainUnit:
     """A length or a period of training; use Batch, Epoch or Second.
 
-    A period may also be a list, tuple, set or range of counts: ``Batch([5, 30, 45])`` is after the
-    5th, the 30th and the 45th batch.
-
-    Raises TypeError for a value that is no number, and ValueError for one that is not above zero.
+    A period may also be a list, tuple, set or range of counts: ``Batch([5, 30, 45])`` means after the 5th, the
+    30th and the 45th batch. Raises TypeError for a value that is not a number, and ValueError for one that is not
+    above zero.
     """
 
     def __init__(self, value: object) -> None:
@@ -21,15 +20,15 @@ class TrainUnit:
 
     @property
     def is_periodic(self) -> bool:
-        """Whether it comes again and again, rather than at the counts of a list."""
+        """Whether the period repeats, rather than being a list of counts."""
         return isinstance(self.value, (int, float))
 
     def is_after(self, count: int) -> bool:
-        """Whether something with this period is due after so many."""
+        """Whether an action with this period is due at a count."""
         return count % self.value == 0 if self.is_periodic else count in self.value
 
     def next_after(self, count: int) -> float:
-        """The next count at which it is; infinity where there is none."""
+        """The next count at which an action with this period is due; infinity if none."""
         if self.is_periodic:
             return (count // self.value + 1) * self.value
         return min((each for each in self.value if each > count), default=math.inf)
@@ -60,18 +59,17 @@ class TrainUnit:
 
 
 class Batch(TrainUnit):
-    """So many batches, counted in one process: with several, each trains on its own batches."""
+    """A number of batches, counted in one process: each of several processes trains on its own batches."""
 
 
 class Epoch(TrainUnit):
-    """So many passes over the training data. Needs a loader with a length."""
+    """A number of passes over the training data. The loader must have a length."""
 
 
 class Second(TrainUnit):
-    """Seconds of training by the clock of the first process; a fraction is allowed.
-
-    What is done by the clock depends on the speed of the machine, so two runs do it at different
-    batches. A clock begins again when a trial is restarted.
+    """Seconds of training by the clock of the first process; fractions are allowed. The batch at which the time is
+    over depends on the machine's speed, so it differs between runs. The time starts again when a trial is
+    restarted.
     """
 
     def _checked(self, value: object) -> int | float:
@@ -85,7 +83,7 @@ class Second(TrainUnit):
 
 
 def checked(unit: object, argument: str) -> TrainUnit | None:
-    """The unit that was given as an argument of ``Trainer.fit``; None stays None."""
+    """Checks a unit that was passed to ``Trainer.fit``; None stays None."""
     if unit is None or isinstance(unit, TrainUnit):
         return unit
     raise TypeError(
@@ -95,9 +93,8 @@ def checked(unit: object, argument: str) -> TrainUnit | None:
 
 
 def length_of(config: Mapping[str, Any]) -> TrainUnit | None:
-    """How long the configuration says that a trial trains: ``searcher.max_length``, or
-    ``searcher.max_time`` where ``time_metric`` counts batches (the default) or epochs; None when it
-    does not say.
+    """The length of a trial in the configuration: ``searcher.max_length``, or ``searcher.max_time`` if
+    ``time_metric`` counts batches (the default) or epochs; None if neither is set.
     """
     searcher = config.get("searcher")
     if not isinstance(searcher, Mapping):

@@ -23,8 +23,8 @@ from .metrics import join_metrics, metrics_of, reduce_validation_metrics
 
 
 class Validation:
-    """Measures the models. What is trained does not depend on it: the random states are afterwards
-    what they were, and so is every part's mode.
+    """Evaluates the models. The training does not depend on it: random states and the modes of modules are
+    restored afterwards.
     """
 
     def __init__(
@@ -55,8 +55,8 @@ class Validation:
             self._loader = validation_of(described, context)
 
     def run(self, one_batch: bool = False) -> dict[str, Any]:
-        """Validates and reports; returns the metrics, the same in all processes. With ``one_batch``
-        it ends after the first.
+        """Validates and reports. Returns the metrics, the same in all processes. With ``one_batch`` it stops after
+        the first batch.
         """
         training, counters = self._training, self._counters
         with _seeds.preserved():
@@ -125,7 +125,7 @@ class Validation:
 
 
 def _takes_two(method: Any) -> bool:
-    """Whether ``evaluate_batch`` takes the batch's number, as its second argument."""
+    """Whether ``evaluate_batch`` accepts the batch's number as its second argument."""
     parameters = list(inspect.signature(method).parameters.values())
     positional = [p for p in parameters if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
     return len(positional) > 1 or any(p.kind is p.VAR_POSITIONAL for p in parameters)

@@ -1,10 +1,10 @@
-"""Says which rank it is that the others wait for.
+"""Reports which rank the others are waiting for.
 
-A rank that hangs without dying keeps the others in a collective for as long as that waits: half an hour
-with gloo, forever with ``DistributedContext``. So each rank watches itself: one that has not come on for
-STALL_S says where it is, to its stderr and to the launcher, and again after twice that time. Ranks that
-are in a call that all make together do not name themselves to the launcher: what they wait for is the one
-that does. A rank that hangs without ever giving up Python's lock is the one that says nothing.
+A rank that hangs without dying blocks the others in a collective until its timeout: half an hour with gloo,
+forever with ``DistributedContext``. Therefore each rank watches itself. A rank without progress for STALL_S
+reports its position to its stderr and to the launcher, and again after twice that time. Ranks in a collective call
+do not report to the launcher, because they only wait for the stalled rank. A rank that hangs while it holds
+Python's GIL cannot report.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from ._progress import Place
 
 _TORCH = os.path.join(os.path.dirname(torch.__file__), "")
 _SDK = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "")
-# Code that is not the user's, and the calls in it that all ranks make together; a backward pass is one.
+# Files that are not the user's, and the calls in them that all ranks make together; a backward pass is one.
 _OTHERS = (_TORCH, _SDK, os.path.dirname(os.__file__))
 _TOGETHER = (
     f"{_TORCH}distributed",
@@ -36,7 +36,7 @@ _TOGETHER = (
 
 
 class Watchdog:
-    """Watches the thread that made it, from ``start`` to ``stop``. Alone it does nothing."""
+    """Watches the thread that created it, from ``start`` to ``stop``. Does nothing in a single process."""
 
     def __init__(self, place: Place, distributed: Ranks) -> None:
         self._place = place
@@ -46,14 +46,14 @@ class Watchdog:
         self._thread: threading.Thread | None = None
 
     def start(self) -> None:
-        """Begins."""
+        """Starts watching."""
         if self._distributed.size > 1:
             name = "trainyard-watchdog"
             self._thread = threading.Thread(target=self._run, name=name, daemon=True)
             self._thread.start()
 
     def stop(self) -> None:
-        """Ends."""
+        """Stops watching."""
         self._over.set()
         if self._thread is not None:
             self._thread.join()
@@ -86,7 +86,7 @@ class Watchdog:
 
 
 def _is_together(frame: FrameType) -> bool:
-    """Whether the innermost frames, up to the first of the user's, are of what all ranks call."""
+    """Whether the innermost frames, up to the user's first one, contain a call that all ranks make together."""
     at: FrameType | None = frame
     while at is not None and _is_others(at):
         if at.f_code.co_filename.startswith(_TOGETHER):
@@ -96,7 +96,7 @@ def _is_together(frame: FrameType) -> bool:
 
 
 def _where(frame: FrameType) -> str:
-    """The innermost frame of the user's code."""
+    """The position of the innermost frame of the user's code."""
     at: FrameType | None = frame
     while at is not None and _is_others(at):
         at = at.f_back

@@ -1,4 +1,4 @@
-"""``determined.pytorch.dsat`` has no counterpart here: importing this says what takes its place."""
+"""``determined.pytorch.dsat`` has no counterpart here: importing this module raises an error with the replacement."""
 
 from ._missing_names import missing_module
 

@@ -1,4 +1,6 @@
-"""``determined.pytorch.metric_writers`` has no counterpart: importing this says what takes its place."""
+"""``determined.pytorch.metric_writers`` has no counterpart: importing this module raises an error with the
+replacement.
+"""
 
 from ._missing_names import missing_module
 

@@ -1,8 +1,8 @@
-"""Samplers to put around each other, for loaders that a script makes itself.
+"""Samplers that wrap each other, for loaders that a script creates itself.
 
-``trainyard.pytorch.DataLoader`` does all of this by itself. Around each other they go in this order:
-shuffle, repeat, distribute, skip. A shuffle needs an end, so it comes before the repetition; a skip
-inside of a repetition would be made again in every epoch.
+``trainyard.pytorch.DataLoader`` does all of this automatically. The order of wrapping is: shuffle, repeat,
+distribute, skip. A shuffle needs a finite sampler, so it comes before the repetition. A skip inside of a
+repetition would be repeated in every epoch.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ __all__ = [
 
 
 class _Around:
-    """The common part of the classes here: the inner sampler, whose length is theirs."""
+    """The common base of the samplers: it has the inner sampler and its length."""
 
     _inner: Any
 
@@ -36,7 +36,7 @@ class _Around:
 
 
 class RepeatSampler(_Around, Sampler):
-    """Gives what the sampler gives again and again, without an end. The length is that of once."""
+    """Repeats a sampler without an end. The length is that of one pass."""
 
     def __init__(self, sampler: Sampler) -> None:
         self._inner = sampler
@@ -47,9 +47,7 @@ class RepeatSampler(_Around, Sampler):
 
 
 class RepeatBatchSampler(_Around, BatchSampler):
-    """Gives what the batch sampler gives again and again, without an end. The length is that of
-    once.
-    """
+    """Repeats a batch sampler without an end. The length is that of one pass."""
 
     def __init__(self, batch_sampler: BatchSampler) -> None:
         self.batch_sampler = self._inner = batch_sampler
@@ -77,10 +75,9 @@ class _Distributed(_Around):
 
 
 class DistributedSampler(_Distributed, Sampler):
-    """Gives rank ``rank`` of ``num_workers`` each ``num_workers``-th sample.
-
-    The length is the same on every rank, rounded up; where it does not divide and the sampler ends,
-    higher ranks get one less than that.
+    """Yields every ``num_workers``-th sample, for rank ``rank`` of ``num_workers``. The length is the same on
+    every rank, rounded up. If the sampler is finite and the division has a remainder, higher ranks yield one
+    sample less than the length.
     """
 
     def __init__(self, sampler: Sampler, num_workers: int, rank: int) -> None:
@@ -89,10 +86,9 @@ class DistributedSampler(_Distributed, Sampler):
 
 
 class DistributedBatchSampler(_Distributed, BatchSampler):
-    """Gives rank ``rank`` of ``num_workers`` each ``num_workers``-th batch.
-
-    The length is the same on every rank, rounded up; where it does not divide and the batch sampler
-    ends, higher ranks get one less than that.
+    """Yields every ``num_workers``-th batch, for rank ``rank`` of ``num_workers``. The length is the same on every
+    rank, rounded up. If the batch sampler is finite and the division has a remainder, higher ranks yield one batch
+    less than the length.
     """
 
     def __init__(self, batch_sampler: BatchSampler, num_workers: int, rank: int) -> None:
@@ -101,7 +97,7 @@ class DistributedBatchSampler(_Distributed, BatchSampler):
 
 
 class SkipSampler(_Around, BatchSampler):
-    """Leaves out the first ``skip`` samples, once. The length stays that of the sampler."""
+    """Skips the first ``skip`` samples, once. The length is that of the inner sampler."""
 
     def __init__(self, sampler: Sampler, skip: int) -> None:
         self._inner = sampler
@@ -112,7 +108,7 @@ class SkipSampler(_Around, BatchSampler):
 
 
 class SkipBatchSampler(_Around, BatchSampler):
-    """Leaves out the first ``skip`` batches, once. The length stays that of the batch sampler."""
+    """Skips the first ``skip`` batches, once. The length is that of the inner batch sampler."""
 
     def __init__(self, batch_sampler: BatchSampler, skip: int) -> None:
         self.batch_sampler = self._inner = batch_sampler
@@ -123,8 +119,8 @@ class SkipBatchSampler(_Around, BatchSampler):
 
 
 class _Shuffled(_Around):
-    """Shuffles with a generator of its own, so that each pass has another order, and a new object
-    with the same seed has the same orders.
+    """Shuffles with its own random generator: each pass has another order, and a new object with the same seed has
+    the same orders.
     """
 
     _random: random.Random
@@ -144,7 +140,7 @@ class ReproducibleShuffleSampler(_Shuffled, Sampler):
 
 
 class ReproducibleShuffleBatchSampler(_Shuffled, BatchSampler):
-    """Shuffles the batches of each pass, by a seed; what is together in a batch stays together."""
+    """Shuffles the batches of each pass, by a seed. The content of each batch stays the same."""
 
     def __init__(self, batch_sampler: BatchSampler, seed: int) -> None:
         self._inner = batch_sampler

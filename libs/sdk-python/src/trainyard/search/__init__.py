@@ -1,4 +1,4 @@
-"""Write your own search: an outside process that decides which trials an experiment runs.
+"""Custom searches: an external process decides which trials an experiment runs.
 
 from trainyard.search import Create, Close, SearchMethod, SearchRunner, Shutdown, ValidateAfter
 
@@ -8,9 +8,9 @@ class Halves(SearchMethod):
 
 SearchRunner(Halves()).run("search.yaml", "model", key="halves-1")
 
-Shaped like Determined's custom searchers. Nothing is saved by the method: the platform records every
-operation as an event, and a runner that starts again replays the whole history, so that the method
-reaches the same state and decides the same.
+The interface resembles Determined's custom searchers. The method saves nothing: the platform records every
+operation as an event. A restarted runner replays the whole history, so that the method reaches the same state and
+decides the same.
 """
 
 from ._errors import (

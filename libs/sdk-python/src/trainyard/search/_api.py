@@ -1,6 +1,4 @@
-"""The calls that a search's client makes: over outages for as long as they last, since nothing of them
-is lost by being repeated.
-"""
+"""The calls of a search's client, with retries through outages of any length: all of them are idempotent."""
 
 from __future__ import annotations
 
@@ -24,7 +22,7 @@ from ._state import SearchEvent
 
 
 class SearchApi:
-    """The gateway, as the client of one search uses it."""
+    """The gateway's calls for the client of one search."""
 
     def __init__(self, url: str, token: str) -> None:
         self._connection = HttpConnection(url, token, REQUEST_TIMEOUT_S)
@@ -46,7 +44,7 @@ class SearchApi:
     def post_operations(
         self, experiment: str, operations: list[dict[str, Any]]
     ) -> list[dict[str, Any]]:
-        """The result of each, in their order."""
+        """Posts operations, and returns their results in order."""
         try:
             answer = self._call(
                 "POST", f"{_path(experiment)}/search/operations", {"operations": operations}
@@ -56,11 +54,11 @@ class SearchApi:
         return list(answer.get("results") or [])
 
     def past_events(self, experiment: str) -> Iterator[SearchEvent]:
-        """The events so far."""
+        """Yields the events up to now."""
         return self._events(experiment, 0, follow=False)
 
     def events_after(self, experiment: str, version: int) -> Iterator[SearchEvent]:
-        """The events after one, as they happen; ends with the search."""
+        """Yields the events after a version as they happen, until the search ends."""
         return self._events(experiment, version, follow=True)
 
     def _call(
@@ -122,7 +120,7 @@ class Message(NamedTuple):
 
 
 def messages_of(lines: Iterator[bytes]) -> Iterator[Message]:
-    """Server-sent events (WHATWG HTML, section 9.2) of the form that the gateway writes."""
+    """Parses server-sent events (WHATWG HTML, section 9.2) in the form that the gateway writes."""
     kind, data = "", []
     for line in lines:
         text = line.decode("utf-8", "replace").rstrip("\r\n")
@@ -141,7 +139,7 @@ def messages_of(lines: Iterator[bytes]) -> Iterator[Message]:
 
 def _event_of(text: str) -> SearchEvent:
     event = json.loads(text)
-    # dev.trainyard.search.TrialProposed.v1
+    # The third part of a type like dev.trainyard.search.TrialProposed.v1 is the event's name.
     name = str(event["type"]).split(".")[3]
     return SearchEvent(int(event["version"]), name, event.get("data") or {})
 
@@ -163,7 +161,7 @@ def _refused(error: RequestRefusedError) -> SearchError:
 
 
 def _passes(reply: Reply) -> bool:
-    """Whether the same request may be answered otherwise later."""
+    """Whether the same request may get a different answer later."""
     busy = reply.status == 409 and reply.json().get("code") == "in_progress"
     return reply.status >= 500 or reply.status == 429 or busy
 
@@ -173,7 +171,7 @@ def _path(experiment: str) -> str:
 
 
 class _Patience:
-    """Waits between attempts, and says now and then what is waited for."""
+    """Waits between attempts, and logs from time to time the reason of the wait."""
 
     def __init__(self, what: str) -> None:
         self._what = what

@@ -1,4 +1,4 @@
-"""Errors that a search's client raises on purpose. None of them is raised because a network is down."""
+"""Errors that a search's client raises. None of them is caused by a network outage alone."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from ..errors import TrainyardError
 
 
 class SearchError(TrainyardError):
-    """The search cannot continue as the method wants."""
+    """The search cannot continue as the method requests."""
 
 
 class RequestRefusedError(SearchError):
-    """The platform refused a request: ``code`` stays the same forever, the text is for people.
-    ``problems`` are pairs of a path in the request and what is wrong there.
+    """The platform refused a request. ``code`` is a stable name, and the text is for people. ``problems`` are
+    pairs of a path in the request and a sentence.
     """
 
     def __init__(self, status: int, body: Mapping[str, Any]) -> None:
@@ -31,17 +31,17 @@ class RequestRefusedError(SearchError):
         super().__init__("; ".join([f"{self.code}: {detail}", *more]))
 
     def names(self, path: str) -> bool:
-        """Whether a problem is at this path, or inside what is there."""
+        """Whether a problem is at this path, or below it."""
         return any(at == path or at.startswith(f"{path}.") for at, _ in self.problems)
 
 
 class OperationRefusedError(RequestRefusedError):
-    """An operation is invalid: the text names it, its trial and the reason. None of the operations
-    posted with it was recorded.
+    """An operation is invalid: the text names it, its trial and the reason. No operation of the same request was
+    recorded.
     """
 
 
 class NotDeterministicError(SearchError):
-    """The method returned other operations for the same history than before. Decide from the events
-    alone; for randomness there is ``state.random``.
+    """The method returned other operations than before for the same history. A method must decide from the events
+    alone, with ``state.random`` as its source of randomness.
     """

@@ -1,4 +1,4 @@
-"""How a trial ends that is not trained."""
+"""The reasons why a trial ended without being trained."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import enum
 
 
 class ExitedReason(enum.Enum):
-    """Why a trial ended without having been trained."""
+    """The reason why a trial ended without being trained."""
 
     ERRORED = "errored"
     USER_CANCELED = "user_canceled"

@@ -1,5 +1,5 @@
-"""The operations of a search method. A trial is named by its request id: a string or UUID that the method
-chooses when it creates the trial, and that nobody outside the method sees.
+"""The operations of a search method. A request id identifies a trial: a string or UUID that the method chooses
+when it creates the trial. Only the method uses it.
 """
 
 from __future__ import annotations
@@ -13,12 +13,10 @@ RequestId = Hashable
 
 @dataclass(frozen=True)
 class Create:
-    """A new trial. ``hparams`` has a value within its range for each hyperparameter of the
-    experiment; constants may be left out.
-
-    With a ``target`` it trains until that time (the search's time metric, else the step), is then
-    suspended, and waits for what the method says next; without one it trains to its end.
-    ``start_from`` is the request id of the trial whose latest checkpoint it starts from.
+    """Creates a trial. ``hparams`` has a value in the range of each hyperparameter of the experiment; constants
+    may be omitted. With a ``target`` the trial trains until that time (the search's time metric, by default the
+    step) and is then suspended until the method's next operation. Without a target it trains to its end. The trial
+    starts from the latest checkpoint of the trial with the request id ``start_from``.
     """
 
     request_id: RequestId
@@ -34,8 +32,8 @@ class Create:
 
 @dataclass(frozen=True)
 class ValidateAfter:
-    """The trial trains until ``length``, in all: the name that Determined's methods know. The same as
-    Resume with a target, and beside the trial's Create the same as Create with one.
+    """Makes the trial train until ``length``, counted from its start; the name is Determined's. Equal to Resume
+    with a target, or, in one answer with the trial's Create, to a Create with this target.
     """
 
     request_id: RequestId
@@ -47,9 +45,7 @@ class ValidateAfter:
 
 @dataclass(frozen=True)
 class Resume:
-    """A suspended trial continues, until the target or to its end. A trial that runs gets the new
-    target.
-    """
+    """Continues a suspended trial, until the target or to its end. A running trial gets the new target."""
 
     request_id: RequestId
     target: float | None = None
@@ -60,7 +56,7 @@ class Resume:
 
 @dataclass(frozen=True)
 class Suspend:
-    """The trial gives its slots back and keeps its checkpoint."""
+    """Suspends the trial: it releases its slots and keeps its checkpoint."""
 
     request_id: RequestId
     reason: str = ""
@@ -68,7 +64,7 @@ class Suspend:
 
 @dataclass(frozen=True)
 class Close:
-    """The trial ends as completed: once it has reached its target, else now."""
+    """Ends the trial as completed: when it has reached its target, or now if it has none."""
 
     request_id: RequestId
     reason: str = ""
@@ -76,9 +72,8 @@ class Close:
 
 @dataclass(frozen=True)
 class Shutdown:
-    """The search is over: no more trials. Those that run are stopped, unless ``let_trials_end``.
-
-    With ``failure`` the experiment ends in ERROR with the reason, with ``cancel`` it is canceled.
+    """Ends the search: no further trials are created. Running trials are stopped, unless ``let_trials_end``. With
+    ``failure`` the experiment ends in ERROR with this reason, with ``cancel`` it is canceled.
     """
 
     cancel: bool = False
@@ -89,7 +84,7 @@ class Shutdown:
 
 @dataclass(frozen=True)
 class Progress:
-    """How much of the search is done, 0 to 1."""
+    """Reports the completed fraction of the search, 0 to 1."""
 
     progress: float
 
@@ -105,7 +100,7 @@ def _check_target(target: float | None) -> None:
     if target is None:
         return
     if isinstance(target, bool) or not isinstance(target, (int, float)):
-        # Determined once took lengths with a unit here.
+        # Older scripts for Determined pass a length with a unit.
         raise TypeError(
             f"a target must be a number in the search's time metric, not {type(target).__name__}"
         )

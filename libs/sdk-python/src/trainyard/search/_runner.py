@@ -1,8 +1,8 @@
 """Runs a search method against an experiment of the platform.
 
-It follows the search's events, calls the method with each, and posts what the method wants under ids
-that follow from the event. A runner that starts again, wherever it was killed, replays the history
-from the first event: what the method wanted then is recorded, so it is compared and not posted again.
+The runner follows the search's events, calls the method with each, and posts the method's operations with ids that
+are derived from the event. A runner that was killed at any point and restarted replays the history from the first
+event. Operations that are recorded are compared with the method's and not posted again.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from ._operations import Operation, Progress, Shutdown
 from ._state import Call, SearcherState, SearchEvent, operation_of
 from ._wire import Numbers, Wire, translate
 
-# The refusals of operations whose trial or search has ended meanwhile: they are ignored.
+# The refusals of operations whose trial or search has ended: they are ignored.
 _TOO_LATE = {
     "trial_ended": ("stop", "suspend", "resume"),
     "search_finished": ("propose", "finish"),
@@ -34,18 +34,18 @@ _TOO_LATE = {
 
 
 class SearchResult(NamedTuple):
-    """How a search ended."""
+    """The outcome of a search."""
 
     experiment: str
-    # exhausted, canceled or failed.
+    # The reason of the end: exhausted, canceled or failed.
     reason: str
-    # The number of the best trial and its value; None for none.
+    # The number of the best trial and its value; both None without one.
     best_trial: int | None
     best_value: float | None
 
 
 class SearchRunner:
-    """Runs one method. ``url`` and ``token`` are those of the cluster; without them TRAINYARD_URL and
+    """Runs one method. ``url`` and ``token`` select the cluster; their defaults are TRAINYARD_URL and
     TRAINYARD_TOKEN in the environment.
     """
 
@@ -67,8 +67,8 @@ class SearchRunner:
         """Submits the experiment and runs its search to the end.
 
         ``config`` is the path of a YAML file, the configuration as a mapping, or YAML itself, as for
-        ``trainyard.client.create_experiment``. With a ``key`` of your choice the same call made again, also
-        by another process, continues with the experiment that the first one made.
+        ``trainyard.client.create_experiment``. A second call with the same ``key``, even in another process,
+        continues with the experiment created first.
         """
         text = config_text(config)
         context = base64.b64encode(packed(model_dir).content).decode("ascii")
@@ -86,7 +86,7 @@ class SearchRunner:
         return self.attach(experiment)
 
     def attach(self, experiment: str | int) -> SearchResult:
-        """Runs the search of an experiment that is there, from wherever it is, to its end."""
+        """Runs the search of an existing experiment from its current state to its end."""
         api = SearchApi(self._url, self._token)
         try:
             shown = api.get_experiment(str(experiment))
@@ -101,7 +101,7 @@ class SearchRunner:
 
 
 class _Session:
-    """One life of a runner."""
+    """One run of a runner, from its start to its end."""
 
     def __init__(self, api: SearchApi, method: SearchMethod, experiment: str) -> None:
         self._api = api
@@ -111,13 +111,14 @@ class _Session:
         self._state.experiment_id = experiment
         self._numbers = Numbers()
         self._told_progress = 0.0
-        # The log's knowledge of operations, by their ids, and the last event that one of them answers.
+        # The operations that the log has recorded, by id; their ids by the version of the event that they answer;
+        # and the last answered event.
         self._recorded: dict[str, Wire] = {}
         self._answers: dict[int, list[str]] = {}
         self._made: dict[str, int] = {}
         self._answered = 0
         self._completion: Mapping[str, Any] = {}
-        # The history has an end: operations of the method after it come too late.
+        # The history has an end: later operations of the method are too late.
         self._over = False
 
     def run(self) -> SearchResult:
@@ -202,7 +203,7 @@ class _Session:
                 raise _not_the_same(name, before, operation)
             elif name in self._made:
                 self._numbers.found(name, self._made[name])
-        # The missing rest of an answer that was followed by others came too late then, too.
+        # If later events have been answered, the missing operations of an earlier answer were refused as too late.
         if new and version >= self._answered and not self._over:
             self._post_new(new)
 
@@ -219,13 +220,13 @@ class _Session:
 
 
 def _answered_by(name: str) -> int:
-    """The version of the event that an operation answers; 0 for one of somebody else."""
+    """The version of the event that an operation answers; 0 for an operation that is not the runner's."""
     version, _, index = name.partition("-")
     return int(version) if version.isdigit() and index.isdigit() else 0
 
 
 def _without_the_late(operations: list[Wire], error: OperationRefusedError) -> list[Wire]:
-    """The operations left to post after a refusal; raises one that is not about being too late."""
+    """Returns the operations to post after a refusal, without those that were too late. Raises other refusals."""
     kinds = _TOO_LATE.get(error.code)
     if kinds is None:
         raise error

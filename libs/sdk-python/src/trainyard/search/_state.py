@@ -1,4 +1,4 @@
-"""The state of the search after its events, as its method sees it, and which call each event is."""
+"""The state of the search after its events, as its method sees it, and the method call for each event."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _EXITED = {
 
 
 class SearchEvent(NamedTuple):
-    """An event of the search's stream: its number there, its name, and what it says."""
+    """An event of the search's stream: its version, its name and its data."""
 
     version: int
     name: str
@@ -28,13 +28,13 @@ class SearchEvent(NamedTuple):
 
 
 def operation_of(data: Mapping[str, Any]) -> str:
-    """The id of the operation that a TrialProposed comes from; empty for none."""
+    """The id of the operation that created the trial of a TrialProposed event; empty for none."""
     return str((data.get("evidence") or {}).get("operation", ""))
 
 
 @dataclass
 class TrialInfo:
-    """One trial, as known from the events so far."""
+    """The state of one trial after the events so far."""
 
     request_id: RequestId
     number: int
@@ -42,30 +42,28 @@ class TrialInfo:
     target: float | None = None
     suspended: bool = False
     ended: bool = False
-    # Each validation: the time, and the metric's value there.
+    # The time and the metric's value of each validation.
     validations: list[tuple[float, float]] = field(default_factory=list)
 
     @property
     def time(self) -> float:
-        """The last time that it was validated at; 0 for none."""
+        """The time of the trial's last validation; 0 for none."""
         return self.validations[-1][0] if self.validations else 0.0
 
 
 class Call(NamedTuple):
-    """A method's name and the arguments after the state."""
+    """A method call: its name and its arguments after the state."""
 
     method: str
     arguments: tuple[Any, ...]
 
 
 class SearcherState:
-    """The search up to the event that the method is called for. Read it; changes are not seen by
-    anybody.
-    """
+    """The state of the search at the event of the method call. Methods must only read it."""
 
     def __init__(self) -> None:
         self.experiment_id = ""
-        # The number of the event in the search's stream.
+        # The version of the event in the search's stream.
         self.last_event_id = 0
         self.metric = ""
         self.smaller_is_better = True
@@ -73,34 +71,34 @@ class SearcherState:
         # The hyperparameters of the experiment's configuration, normalised.
         self.space: Mapping[str, Any] = {}
         self.seed = 0
-        # Random numbers that are the same when the history is replayed.
+        # A random generator with the same numbers when the history is replayed.
         self.random = random.Random(0)
         self.trials: dict[RequestId, TrialInfo] = {}
         self.trials_created: set[RequestId] = set()
         self.trials_closed: set[RequestId] = set()
         self.failures: set[RequestId] = set()
         self.trial_progress: dict[RequestId, float] = {}
-        # No more trials are taken.
+        # Whether the search is finishing, so that it creates no further trials.
         self.finishing = False
         self.experiment_completed = False
         self.experiment_failed = False
         self._by_number: dict[int, TrialInfo] = {}
-        # The targets of trials that were asked for and not made yet, by the operation's id.
+        # The targets of trials that are requested but not yet created, by the operation's id.
         self._targets: dict[str, float | None] = {}
         self._ids_drawn = 0
 
     def new_request_id(self) -> str:
-        """A name for a trial that nobody has had: the same when the history is replayed."""
+        """Returns an unused request id, the same when the history is replayed."""
         self._ids_drawn += 1
         return f"trial-{self.last_event_id}-{self._ids_drawn}"
 
     def trial_of(self, number: int) -> TrialInfo | None:
-        """The trial of a number, as known from the events so far."""
+        """The trial with a number, after the events so far."""
         return self._by_number.get(number)
 
     def apply(self, event: SearchEvent, request_id: RequestId | None) -> list[Call]:
-        """Takes an event in, and returns the calls that it means. ``request_id``: of the trial that a
-        TrialProposed is about; None where somebody else has made it.
+        """Applies an event, and returns the method calls that it causes. ``request_id`` is that of a TrialProposed
+        event's trial; None if the runner did not request the trial.
         """
         self.last_event_id = event.version
         handler = getattr(self, f"_{event.name}", None)
@@ -141,8 +139,8 @@ class SearcherState:
         return calls
 
     def _retarget(self, resume: Mapping[str, Any]) -> list[Call]:
-        """A target that the trial had reached when it was set is reached at once, with the first
-        validation that was there: how far the trial came before it could be suspended is chance.
+        """Sets a new target. If the trial has passed it already, the first validation at or after the target
+        counts: how far a trial trains before it is suspended is random.
         """
         trial = self._by_number[int(resume["trial"])]
         trial.target = target = resume.get("target")
@@ -159,7 +157,7 @@ class SearcherState:
         values = data.get("values") or {}
         if data.get("repeat") or data.get("missing") or trial.ended or self.metric not in values:
             return []
-        # Not-a-number and the infinities are text in JSON.
+        # NaN and the infinities are strings in JSON.
         time, value = float(data.get("time", 0.0)), float(values[self.metric])
         before = trial.time
         trial.validations.append((time, value))
@@ -171,7 +169,7 @@ class SearcherState:
         return calls
 
     def _TrialSuspended(self, data: Mapping[str, Any]) -> list[Call]:
-        # One that waits for a place continues by itself.
+        # A trial that waits for a slot continues by itself.
         self._by_number[int(data["trial"])].suspended = data.get("rule") != "no_place"
         return []
 

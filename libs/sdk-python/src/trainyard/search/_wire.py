@@ -1,7 +1,8 @@
-"""A method's operations as the platform takes them: with ids of their own, trials by their numbers.
+"""Converts a method's operations to the platform's form: with operation ids, and with trial numbers instead of
+request ids.
 
-The id of an operation is the number of the event that it answers and its place in the answer. So the
-same history gives the same ids, and what is posted again is recognised.
+The id of an operation is the version of the event that it answers and its index in the answer. Thus the same
+history results in the same ids, and the platform recognizes repeated operations.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ Wire = dict[str, Any]
 
 
 class Numbers:
-    """The number of the trial of each request id, once it is known."""
+    """The trial numbers of the request ids, as far as they are known."""
 
     def __init__(self) -> None:
         self._numbers: dict[RequestId, int] = {}
@@ -36,7 +37,7 @@ class Numbers:
         self._taken: set = set()
 
     def ask(self, operation: str, request_id: RequestId) -> None:
-        """A trial is asked for by an operation."""
+        """Records that an operation requests a trial."""
         if request_id in self._taken:
             raise SearchError(f"trial {request_id!r} exists already: use a new request id")
         self._taken.add(request_id)
@@ -46,13 +47,13 @@ class Numbers:
         return self._asked.get(operation)
 
     def found(self, operation: str, number: int) -> None:
-        """The operation made this trial."""
+        """Records the number of the trial that an operation created."""
         request_id = self._asked.get(operation)
         if request_id is not None:
             self._numbers[request_id] = number
 
     def named(self, request_id: RequestId, number: int) -> None:
-        """A trial that somebody else asked for."""
+        """Records a trial that the runner did not request."""
         self._taken.add(request_id)
         self._numbers[request_id] = number
 
@@ -71,7 +72,7 @@ class _NewTrial:
 
 
 class _Goal:
-    """Train on, until a target or the end."""
+    """A trial continues its training, until a target or to its end."""
 
     def __init__(self, request_id: RequestId, target: float | None) -> None:
         self.request_id = request_id
@@ -85,8 +86,8 @@ _Step = Union[_NewTrial, _Goal, Suspend, Close, Shutdown, Progress]
 def translate(
     operations: Iterable[Operation], version: int, state: SearcherState, numbers: Numbers
 ) -> Iterator[list[Wire]]:
-    """Batches to be posted one after the other. One that names a trial which an earlier one makes
-    comes after it, since only then the trial's number is known.
+    """Yields batches of operations to be posted in order. An operation on a trial that an earlier one creates is
+    in a later batch, since the trial's number is known only after its creation.
     """
     batch: list[Wire] = []
     requested: set = set()
@@ -103,7 +104,7 @@ def translate(
             if not numbers.is_asked(name):
                 raise SearchError(f"there is no trial {name!r}: create it first")
         if any(numbers.get(name) is None for name in names):
-            # It was asked for too late, and never made.
+            # The trial was requested too late, and was not created.
             continue
         batch.append({"id": operation_id, **_wire(step, numbers)})
     if batch:
@@ -111,8 +112,8 @@ def translate(
 
 
 def _merged(operations: Iterable[Operation], state: SearcherState) -> list[_Step]:
-    """All statements about one trial's training in one answer are one step: where to, and whether it ends
-    there.
+    """Merges all operations of one answer on a trial's training into one step: its target, and whether the trial
+    ends there.
     """
     steps: list[_Step] = []
     goals: dict[RequestId, _NewTrial | _Goal] = {}
@@ -133,7 +134,7 @@ def _merged(operations: Iterable[Operation], state: SearcherState) -> list[_Step
         elif isinstance(operation, (Suspend, Progress)):
             steps.append(operation)
         elif isinstance(operation, Shutdown):
-            # A cancellation is a call of its own: it is the experiment's, not the search's.
+            # A cancellation is a separate call: it concerns the experiment, not the search.
             if not operation.cancel:
                 steps.append(operation)
         else:
@@ -147,7 +148,7 @@ def _close(
     goals: dict[RequestId, _NewTrial | _Goal],
     state: SearcherState,
 ) -> None:
-    """Ends the trial at the target that it is on its way to, else now."""
+    """Ends the trial at its current target, or now if it has none."""
     goal = goals.get(close.request_id)
     if goal is not None and goal.target is not None:
         goal.stops = True
@@ -170,7 +171,7 @@ def _names(step: _Step) -> list[RequestId]:
 
 
 def _wire(step: _Step, numbers: Numbers) -> Wire:
-    """Defaults are left out, as the log leaves them out: the two are compared."""
+    """Defaults are omitted, as in the log, because recorded operations are compared with these."""
     if isinstance(step, _NewTrial):
         create = step.create
         wire: Wire = {"hyperparameters": dict(create.hparams), **_until(step)}

@@ -1,4 +1,4 @@
-"""``ctx.tensorboard``: where a trial's TensorBoard files are, and who writes them."""
+"""``ctx.tensorboard``: the folder of a trial's TensorBoard files, and the ways to write them."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from ._files import TensorBoardFiles
 from ._folder import folder_of, is_kept, mark_own_root
 from ._sync import TensorBoardSync
 
-# A run that is killed loses what its writers held back, which is this many seconds' worth.
+# The flush interval in seconds: a killed run loses at most the events of this time.
 FLUSH_S = 10
 
 
 class TensorBoardContext:
-    """The trial's TensorBoard files. Every rank may use it; each has a folder of its own, since
-    TensorBoard follows one file of a folder at a time.
+    """The trial's TensorBoard files. Every rank may use them. Each rank has a separate folder, since TensorBoard
+    follows one file of a folder at a time.
     """
 
     def __init__(self, info: Info, rank: int, sync: TensorBoardSync | None = None) -> None:
@@ -30,9 +30,8 @@ class TensorBoardContext:
 
     @property
     def path(self) -> Path:
-        """The folder for this trial's files, which is there when this returns: that of rank 0 is the
-        trial's own, that of another rank ``rank-<n>`` in it. Everything written there stays, for
-        as long as the storage does.
+        """The folder for this trial's TensorBoard files, created if needed. Rank 0 has the trial's folder, other
+        ranks have ``rank-<n>`` in it. Files in it are kept as long as the storage.
         """
         folder = folder_of(self._info)
         if self._rank > 0:
@@ -57,11 +56,10 @@ class TensorBoardContext:
         return folder
 
     def writer(self, **arguments: object) -> Any:
-        """A ``torch.utils.tensorboard.SummaryWriter`` into ``path``, which the end of the run closes.
-
-        ``arguments`` are those of SummaryWriter. What an earlier run had written beyond the checkpoint
-        that this one starts from disappears from TensorBoard, as its metrics do. Raises ImportError
-        where the packages are missing.
+        """Returns a ``torch.utils.tensorboard.SummaryWriter`` into ``path``, which is closed at the end of the
+        run. ``arguments`` are those of SummaryWriter. TensorBoard hides values that an earlier run wrote after the
+        checkpoint from which this run starts, like the metrics' charts do. Raises ImportError if the packages are
+        missing.
         """
         try:
             from torch.utils.tensorboard import SummaryWriter
@@ -70,7 +68,7 @@ class TensorBoardContext:
                 "ctx.tensorboard.writer needs the packages torch and tensorboard: install them, "
                 "or write files of your own to ctx.tensorboard.path"
             ) from error
-        # Said as a keyword of a type that is not known here.
+        # Passed as a keyword of type Any, since the type checker does not know the class.
         make: Any = SummaryWriter
         defaults = {
             "log_dir": str(self.path),
@@ -82,27 +80,24 @@ class TensorBoardContext:
         return writer
 
     def mirror_metrics(self) -> None:
-        """Writes what ``ctx.train`` reports from here on into TensorBoard too, as
-        ``<group>/<name>``. Needs no package.
-
-        Reports count whatever becomes of their copies: a storage that does not take them costs a
-        warning.
+        """Writes later reports of ``ctx.train`` into TensorBoard files, too, as ``<group>/<name>``. Needs no
+        package. If a copy cannot be written, a warning is logged and the report is unaffected.
         """
         self._files.mirrors = True
 
     @property
     def _purge_step(self) -> int | None:
-        """From which step on this run does again what earlier ones did; None for a first run."""
+        """The step from which this run repeats steps of earlier runs; None for a first run."""
         return None if self._info.run == 1 else math.floor(self._info.steps_completed) + 1
 
 
 def files_of(tensorboard: TensorBoardContext) -> TensorBoardFiles:
-    """Returns the files of a context, for the run itself."""
+    """Returns the open files of a context, for the run itself."""
     return tensorboard._files  # noqa: SLF001 — the only way to it
 
 
 class Discarded(TensorBoardContext):
-    """The files of a trial outside of any run: they are removed with the process."""
+    """TensorBoard files of a trial outside of any run: they are removed at the end of the process."""
 
     def __init__(self, info: Info) -> None:
         super().__init__(info, 0)

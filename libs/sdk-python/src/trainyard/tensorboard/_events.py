@@ -1,12 +1,11 @@
-"""A file of TensorBoard events with nothing but the standard library.
+"""Writes a file of TensorBoard events with only the standard library.
 
-The format is TFRecord: each record is its length (8 bytes, little-endian), a masked CRC-32C of these
-bytes, the data, and a masked CRC-32C of the data. The data is a ``tensorflow.Event`` as protobuf, of which
-these fields are written here: wall_time (1, double), step (2, varint), file_version (3), summary (5) with
-values of tag (1) and simple_value (2, float), and session_log (7) with status (1). A session log that
-says START at step n makes readers drop what earlier files have from n on.
-
-Each event is one write to a file opened for appending, so a kill leaves whole events.
+The format is TFRecord: each record is its length (8 bytes, little-endian), a masked CRC-32C of these bytes, the
+data, and a masked CRC-32C of the data. The data is a ``tensorflow.Event`` as protobuf, of which these fields are
+written here: wall_time (1, double), step (2, varint), file_version (3), summary (5) with values of tag (1) and
+simple_value (2, float), and session_log (7) with status (1). A session log with START at step n makes readers drop
+the values of earlier files from step n. Each event is one write to a file opened for appending, so a killed
+process leaves complete events.
 """
 
 from __future__ import annotations
@@ -25,11 +24,11 @@ _MASK_DELTA = 0xA282EAD8
 
 
 class EventFile:
-    """A new file of a run in a folder. Raises OSError when the disk does not take it."""
+    """Creates an event file of a run in a folder. Raises OSError if the disk cannot be written."""
 
     def __init__(self, folder: Path, run: int, purge_step: int | None) -> None:
         folder.mkdir(parents=True, exist_ok=True)
-        # Readers go through the files of a folder in the order of their names.
+        # Readers read the files of a folder in the order of their names.
         name = f"events.out.tfevents.{time.time_ns() // 10**9:010d}.{_host()}.{os.getpid()}.{run}"
         flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC
         self._fd = os.open(folder / name, flags, 0o644)
@@ -46,7 +45,7 @@ class EventFile:
         self._write(_varint_field(2, step) + _field(5, values))
 
     def close(self) -> None:
-        """Ends writing."""
+        """Closes the file."""
         os.close(self._fd)
 
     def _write(self, fields: bytes) -> None:
@@ -59,12 +58,12 @@ class EventFile:
 
 
 def _host() -> str:
-    # A dot would be taken for the next part of the name, a slash for a folder.
+    # A dot would start the next part of the file name, and a slash a folder.
     return socket.gethostname().split(".")[0].replace("/", "-") or "host"
 
 
 def _single(value: float) -> float:
-    """The value that a float of 4 bytes holds: beyond its range an infinity."""
+    """The value as a 4-byte float: an infinity outside of its range."""
     try:
         struct.pack("<f", value)
         return value
@@ -86,7 +85,7 @@ def _varint_field(number: int, value: int) -> bytes:
 
 
 def _field(number: int, content: bytes) -> bytes:
-    """A field of bytes: text, or a message."""
+    """Encodes a field of bytes: text, or a message."""
     return _varint(number << 3 | 2) + _varint(len(content)) + content
 
 

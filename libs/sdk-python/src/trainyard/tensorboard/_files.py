@@ -1,4 +1,4 @@
-"""The TensorBoard files of one process that are open: the script's, and the copy of what is reported."""
+"""The open TensorBoard files of one process: the script's, and the copy of the reports."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from .. import _log as log
 if TYPE_CHECKING:
     from ._events import EventFile
 
-# TensorBoard follows one file of a folder at a time, so the copy has one of its own.
+# The name of the copy's folder: TensorBoard follows one file of a folder at a time.
 MIRROR = "metrics"
 
 
 class TensorBoardFiles:
-    """``folder`` is asked when the first report is copied: until then nothing is on the storage."""
+    """``folder`` is called when the first report is copied: until then nothing is created on the storage."""
 
     def __init__(self, folder: Callable[[], Path], run: int, purge_step: int | None) -> None:
         self._folder = folder
@@ -26,14 +26,14 @@ class TensorBoardFiles:
         self._mirror: EventFile | None = None
         self._failed = False
         self.mirrors = False
-        """Whether reports are copied."""
+        """Whether reports are copied to TensorBoard files."""
 
     def add(self, writer: object) -> None:
-        """Closes a writer of the script's at the end of the run."""
+        """Registers a writer of the script, to be closed at the end of the run."""
         self._writers.append(writer)
 
     def copy_report(self, group: str, steps: float, metrics: Mapping[str, Any]) -> None:
-        """Copies what was reported. Never raises for a storage that does not take it."""
+        """Copies a report. A storage that cannot be written causes no exception."""
         if not self.mirrors or self._failed:
             return
         scalars = {
@@ -45,7 +45,7 @@ class TensorBoardFiles:
             return
         try:
             if self._mirror is None:
-                # Loaded here, since a script's start waits for what is loaded before.
+                # A local import, since every import delays the script's start.
                 from ._events import EventFile
 
                 self._mirror = EventFile(self._folder() / MIRROR, self._run, self._purge_step)
@@ -55,7 +55,7 @@ class TensorBoardFiles:
             log.warning("metrics are no longer copied to TensorBoard files: %s", error)
 
     def close(self) -> None:
-        """Writes what the writers hold back."""
+        """Flushes and closes all writers."""
         writers, self._writers = self._writers, []
         for writer in writers:
             try:
@@ -68,7 +68,7 @@ class TensorBoardFiles:
 
 
 def _scalar_of(value: object) -> float | None:
-    """The number of a metric in proto JSON; None for what is not charted."""
+    """The number in a metric of proto JSON; None for a value that is not charted."""
     if isinstance(value, bool):
         return None
     if isinstance(value, (int, float)):

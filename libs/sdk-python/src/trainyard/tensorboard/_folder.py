@@ -1,4 +1,4 @@
-"""Where a trial's TensorBoard files are."""
+"""The location of a trial's TensorBoard files."""
 
 from __future__ import annotations
 
@@ -10,11 +10,12 @@ from .._info import Info
 
 
 def folder_of(info: Info) -> Path:
-    """``<storage>/tensorboard/experiment/<e>/trial/<t>``, which the platform knows too: the storage is that of
-    ``tensorboard_storage``, or that of the checkpoints. In local mode ``tensorboard`` in the local folder, and in
-    the run's own folder where the storage's root is not known here, or is an object store (see _sync).
+    """Returns ``<storage>/tensorboard/experiment/<e>/trial/<t>``, which the platform uses, too. The storage is
+    that of ``tensorboard_storage``, or else that of the checkpoints.
 
-    No checkpoint has such a name, so nothing that deletes checkpoints takes it for one.
+    In local mode the folder is ``tensorboard`` in the local folder. It is in the run's folder if the storage's
+    root is unknown here or is an object store (see _sync). No checkpoint has such a name, so deletions of
+    checkpoints never affect it.
     """
     if info.local:
         return info.run_dir.parent / "tensorboard"
@@ -26,13 +27,15 @@ def folder_of(info: Info) -> Path:
 
 
 def is_kept(info: Info) -> bool:
-    """Whether the files outlive the run's folder: there, or in the object store that they are sent to."""
+    """Whether the files are kept after the run's folder is removed: in a directory storage, or in the object store
+    to which they are uploaded.
+    """
     return info.local or bool(_storage_root()) or are_sent()
 
 
 def mark_own_root() -> None:
-    """Marks the root of ``tensorboard_storage``, if that is a directory, so that the platform knows the storage when
-    it deletes the files. Raises MarkerError.
+    """Marks the root of ``tensorboard_storage``, if it is a directory, so that the platform can identify the
+    storage when it deletes the files. Raises MarkerError.
     """
     root = _own_root()
     if root:
@@ -41,18 +44,18 @@ def mark_own_root() -> None:
 
 
 def _own_root() -> str | None:
-    """That of ``tensorboard_storage``: empty for an object store, None where there is no such section."""
+    """The root of ``tensorboard_storage``: empty for an object store, None if the section is missing."""
     return os.environ.get("TRAINYARD_TENSORBOARD_ROOT")
 
 
 def are_sent() -> bool:
-    """Whether an object store takes the files from the run's folder."""
+    """Whether the files are uploaded from the run's folder to an object store."""
     own = _own_root()
     return os.environ.get("TRAINYARD_CHECKPOINT_UPLOADS") == "1" if own is None else own == ""
 
 
 def _storage_root() -> str | None:
-    """The root of a directory storage; None where files go from the run's folder to an object store."""
+    """The root of a directory storage; None if the files are uploaded to an object store."""
     if are_sent():
         return None
     return _own_root() or os.environ.get("TRAINYARD_CHECKPOINT_ROOT")

@@ -1,7 +1,7 @@
-"""Sends a host's TensorBoard files to the object store that takes the run's checkpoints, while they are written.
+"""Uploads a host's TensorBoard files to the object store of the run's checkpoints, while they are written.
 
-They are in the run's folder, and every minute the program that sends checkpoints sends those that have changed. The
-agent sends what is there after the end, however the process ended: nothing here has to finish.
+The files are in the run's folder. Every minute, the program that uploads checkpoints uploads the changed files.
+After the process has ended in any way, the agent uploads the rest, so this thread may stop at any point.
 """
 
 from __future__ import annotations
@@ -14,12 +14,12 @@ from .. import _log as log
 from .._checkpoint._upload_process import UploadProcess
 from .._limits import TENSORBOARD_SYNC_S
 
-# The size and the time of change of each file, by its path.
+# The size and the modification time of each file, by path.
 _State = dict[str, tuple[int, int]]
 
 
 class TensorBoardSync:
-    """The thread that does so in one process of a host."""
+    """The uploading thread, in one process of a host."""
 
     def __init__(self, url: str, token: str, run: str, folder: Path) -> None:
         self._order = {
@@ -38,7 +38,7 @@ class TensorBoardSync:
         self._thread: threading.Thread | None = None
 
     def start(self) -> None:
-        """Starts the thread; called once the process has TensorBoard files."""
+        """Starts the thread. Called when the process has TensorBoard files."""
         if self._thread is None:
             self._thread = threading.Thread(
                 target=self._run, name="trainyard-tensorboard", daemon=True
@@ -46,7 +46,7 @@ class TensorBoardSync:
             self._thread.start()
 
     def close(self) -> None:
-        """Ends it, also out of an upload: the agent sends the rest."""
+        """Stops the thread and aborts an upload: the agent uploads the rest."""
         self._stopped.set()
         self._process.end()
         if self._thread is not None:
@@ -56,7 +56,7 @@ class TensorBoardSync:
         while not self._stopped.wait(TENSORBOARD_SYNC_S):
             try:
                 self._send()
-            # A defect here must not cost the training anything.
+            # A defect here must not affect the training.
             except Exception:
                 log.exception(
                     "TensorBoard files are no longer sent by this process, but by the agent"

@@ -19,14 +19,14 @@ SECTION = "training_arguments"
 def training_arguments(
     ctx: Context, arguments_class: type | None = None, **defaults: object
 ) -> Any:
-    """The Trainer's arguments: ``defaults``, and over them what the trial's hyperparameters say.
+    """Returns the Trainer's arguments: ``defaults``, overridden by the trial's hyperparameters.
 
-    A hyperparameter that is named as an argument sets it (``learning_rate``, ``weight_decay``,
-    ``per_device_train_batch_size``, …), and so does each of the section ``training_arguments``. In
-    the section unknown names are refused; outside of it they are the script's own. ``seed`` is the
-    trial's seed, ``output_dir`` a folder of the run, ``report_to`` nothing and ``save_total_limit``
-    1 (the platform keeps the checkpoints) unless they are given. ``arguments_class`` is
-    ``transformers.TrainingArguments`` or made from it, as ``Seq2SeqTrainingArguments`` is.
+    A hyperparameter with the name of an argument sets it (``learning_rate``, ``weight_decay``,
+    ``per_device_train_batch_size``, …), and so does each entry of the section ``training_arguments``. In the
+    section unknown names are refused; outside of it they are left to the script. ``seed`` is the trial's seed,
+    ``output_dir`` a folder of the run, ``report_to`` nothing and ``save_total_limit`` 1 (the platform keeps the
+    checkpoints) unless they are given. ``arguments_class`` is ``transformers.TrainingArguments`` or a class
+    derived from it, such as ``Seq2SeqTrainingArguments``.
 
     Raises ValueError for an unknown name in the section.
     """
@@ -37,7 +37,7 @@ def training_arguments(
         "seed": ctx.info.trial_seed,
         "report_to": "none",
         "save_total_limit": 1,
-        # A bar that is redrawn is no line of a log.
+        # A progress bar that redraws its line does not fit into a log.
         "disable_tqdm": not sys.stderr.isatty(),
         "dataloader_pin_memory": torch.cuda.is_available(),
     }
@@ -49,7 +49,7 @@ def training_arguments(
 
 
 def overrides_of(hparams: Mapping[str, Any], known: set[str], owner: str) -> dict[str, Any]:
-    """The arguments that hyperparameters set; those of the section win."""
+    """The arguments that hyperparameters set; entries of the section override others."""
     section = hparams.get(SECTION, {})
     if not isinstance(section, Mapping):
         raise ValueError(

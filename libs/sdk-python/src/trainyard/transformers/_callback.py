@@ -1,15 +1,13 @@
 """The callback that connects the Hugging Face ``Trainer`` with the platform.
 
-The Trainer keeps deciding when to log, to evaluate and to save (``logging_steps``,
-``eval_strategy``, ``save_strategy``); what it logs is reported, and what it saves becomes a
-checkpoint of the trial. At the end of each step it is asked whether the platform wants the run to
-stop; then the Trainer saves and ends its loop there, whatever its own save strategy.
+The Trainer decides when to log, to evaluate and to save (``logging_steps``, ``eval_strategy``, ``save_strategy``).
+Its logs are reported, and its saved folders become checkpoints of the trial. The callback checks for a stop
+request at the end of each step; then the Trainer saves and ends its loop there, with any save strategy.
 
-A resumed Trainer skips the batches of the epoch that it has seen and restores weights, optimizer,
-schedule and random states, so on CPU a run that was killed ends with the weights of one that was
-not, to the bit. Not so what it logs: it forgets the losses between its last log and the checkpoint,
-and so averages the first logged loss over fewer steps, and ``train_loss`` in its summary over those
-of the last run only.
+A resumed Trainer skips the epoch's batches that it has trained on, and restores weights, optimizer, schedule and
+random states. On CPU, a run that was killed and resumed thus has bit for bit the weights of an uninterrupted one.
+Its logs differ: the losses between its last log and the checkpoint are lost. The first logged loss is therefore
+averaged over fewer steps, and ``train_loss`` in the summary only over the last run's steps.
 """
 
 from __future__ import annotations
@@ -33,21 +31,21 @@ _RUNTIME = "_runtime"
 
 
 class _NothingLeftError(Exception):
-    """The checkpoint that the Trainer resumed from holds all of its steps."""
+    """The checkpoint from which the Trainer resumed has all of its steps."""
 
 
 class Callback(transformers.TrainerCallback):
-    """Reports metrics and progress, stores checkpoints and stops the ``Trainer`` when asked.
+    """Reports metrics and progress, stores checkpoints and stops the ``Trainer`` on request.
 
-    Training logs are reported as training metrics, evaluations as validation metrics, an evaluation
-    with a prefix of its own (``metric_key_prefix="test"``) in a group of that name, and the
-    Trainer's last line of totals in the group ``summary``; names stay the Trainer's, as in
-    ``eval_loss``, and steps are its optimizer steps.
+    Training logs are reported as training metrics, evaluations as validation metrics, and an evaluation with
+    another prefix (``metric_key_prefix="test"``) in a group of that name. The Trainer's final totals are in the
+    group ``summary``. Names are the Trainer's, as in ``eval_loss``, and steps are its optimizer steps.
     """
 
     def __init__(self, ctx: Context) -> None:
         self._ctx = ctx
-        # The data that DetCallback stores with each checkpoint, and the only metrics that it reports; None for all.
+        # The user data that DetCallback stores with each checkpoint, and the names of the metrics that it reports;
+        # None for all.
         self._user_data: Mapping[str, Any] = {}
         self._only: frozenset[str] | None = None
         self._stored: dict[int, str] = {}
@@ -56,9 +54,9 @@ class Callback(transformers.TrainerCallback):
     def train(self, trainer: Any, **arguments: Any) -> Any:
         """Calls ``trainer.train`` from the trial's latest checkpoint, or from the start.
 
-        Returns what that returns; None when the checkpoint holds all steps of a training whose
-        last epoch is a part of one (``max_steps``), where the Trainer would train another step.
-        Its weights are in ``trainer.model`` then.
+        Returns the result of ``trainer.train``. Returns None if the checkpoint has all steps of a training that
+        ends within an epoch (``max_steps``): there the Trainer would train another step. The checkpoint's weights
+        are then in ``trainer.model``.
         """
         self._ends_when_complete = True
         try:
@@ -71,8 +69,8 @@ class Callback(transformers.TrainerCallback):
             self._ends_when_complete = False
 
     def on_train_begin(self, args: Any, state: Any, control: object, **more: Any) -> None:
-        """Gives a resumed training the trial's own rates, and brings the best checkpoint so far
-        back for ``load_best_model_at_end``.
+        """Sets a resumed training's learning rates to the trial's, and restores the best checkpoint so far for
+        ``load_best_model_at_end``.
         """
         check_processes(self._ctx, args.world_size, "Trainer")
         latest = self._ctx.info.latest_checkpoint
@@ -84,12 +82,12 @@ class Callback(transformers.TrainerCallback):
             self._restore_best(args, state, latest, metadata)
 
     def on_step_begin(self, args: object, state: Any, control: object, **more: object) -> None:
-        """Ends a training that has no step left."""
+        """Ends a training that has no steps left."""
         if self._ends_when_complete and state.global_step >= state.max_steps:
             raise _NothingLeftError
 
     def on_step_end(self, args: object, state: Any, control: Any, **more: object) -> None:
-        """Asks whether to stop. After the last step there is nothing left to stop."""
+        """Checks for a stop request. After the last step nothing is left to stop."""
         if control.should_training_stop or state.global_step >= state.max_steps:
             return
         if self._ctx.preempt.should_preempt():
@@ -97,7 +95,7 @@ class Callback(transformers.TrainerCallback):
             control.should_save = True
 
     def on_epoch_end(self, args: Any, state: Any, control: Any, **more: object) -> None:
-        """Saves where another callback, such as ``EarlyStoppingCallback``, ended the training."""
+        """Saves if another callback, such as ``EarlyStoppingCallback``, ended the training."""
         steps_kept = args.save_strategy in ("steps", "epoch")
         if control.should_training_stop and steps_kept and state.global_step not in self._stored:
             control.should_save = True
@@ -110,7 +108,7 @@ class Callback(transformers.TrainerCallback):
         logs: Mapping[str, Any] | None = None,
         **more: object,
     ) -> None:
-        """Reports what the training logs. Evaluations are reported by ``on_evaluate``."""
+        """Reports the training's logs. Evaluations are reported by ``on_evaluate``."""
         if not logs:
             return
         if "train_runtime" in logs:
@@ -153,7 +151,7 @@ class Callback(transformers.TrainerCallback):
         self._stored[state.global_step] = upload_together(self._ctx, folder, metadata)
 
     def on_train_end(self, args: object, state: object, control: object, **more: object) -> None:
-        """Reports how far the training came."""
+        """Reports the progress at the end of the training."""
         self._report_progress(state)
 
     def _chosen(self, metrics: Mapping[str, Any]) -> dict[str, Any]:
@@ -167,7 +165,7 @@ class Callback(transformers.TrainerCallback):
     def _restore_best(
         self, args: Any, state: Any, latest: str, metadata: Mapping[str, Any]
     ) -> None:
-        """The Trainer looks for its best checkpoint in its own folder, which may be another host's."""
+        """The Trainer expects its best checkpoint in its output folder, but another host may have saved it."""
         if state.best_global_step is None or state.best_model_checkpoint:
             return
         itself = metadata.get("best_steps") == metadata["steps_completed"]
@@ -195,7 +193,7 @@ def _folder_of(args: Any, steps: int) -> Path:
 
 
 def _prefix_of(metrics: Mapping[str, Any]) -> str | None:
-    """The prefix of an evaluation's metrics, which always have its duration; None for others."""
+    """The prefix of an evaluation's metrics, which always include its duration; None for other metrics."""
     for name in metrics:
         if name.endswith(_RUNTIME):
             return str(name[: -len(_RUNTIME)])

@@ -1,4 +1,4 @@
-"""``DetCallback`` of ``determined.transformers``, for scripts that were written for it."""
+"""``DetCallback`` of ``determined.transformers``, for scripts of Determined."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from ._callback import Callback
 
 
 class DetCallback(Callback):
-    """``Callback`` with the arguments of Determined's.
+    """``Callback`` with the arguments of Determined's ``DetCallback``.
 
-    Only the metrics that ``filter_metrics`` names are reported, if it is given, and each checkpoint's
-    metadata has ``user_data``. The latest checkpoint of the trial is copied into ``args.output_dir``, and
-    ``args.resume_from_checkpoint`` names it unless the script set it: give that to ``Trainer.train``. New
+    Only the metrics that ``filter_metrics`` names are reported, if it is given, and each checkpoint's metadata has
+    ``user_data``. The latest checkpoint of the trial is copied into ``args.output_dir``, and
+    ``args.resume_from_checkpoint`` is set to it unless the script has set it: pass that to ``Trainer.train``. New
     code uses ``Callback`` and ``callback.train(trainer)``, which copy nothing.
     """
 

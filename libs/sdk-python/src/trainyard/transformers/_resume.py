@@ -1,4 +1,4 @@
-"""Where the Hugging Face ``Trainer`` continues."""
+"""The checkpoint from which the Hugging Face ``Trainer`` continues."""
 
 from __future__ import annotations
 
@@ -10,11 +10,10 @@ from .._context import Context
 
 @contextlib.contextmanager
 def resume_from_checkpoint(ctx: Context) -> Iterator[str | None]:
-    """Yields what ``Trainer.train(resume_from_checkpoint=…)`` takes: the folder of the trial's
-    latest checkpoint, or None for a trial that has none.
+    """Yields the argument for ``Trainer.train(resume_from_checkpoint=…)``: the folder of the trial's latest
+    checkpoint, or None without one. The folder may be read until the block ends.
 
-    The folder may be read until the block is left. ``Callback.train`` uses this, and also knows
-    what to do with a checkpoint that holds all of the training.
+    ``Callback.train`` uses this, and also handles a checkpoint of the completed training.
     """
     if ctx.info.latest_checkpoint is None:
         yield None

@@ -1,6 +1,6 @@
-"""A stand-in for DeepSpeed, for where it cannot be installed: the part of its documented interface
-that ``trainyard.deepspeed`` and the example use, on CPU. Each rank keeps the optimizer's state in a
-file of its own, as ZeRO does.
+"""A stand-in for DeepSpeed, which cannot be installed on every machine: the part of its documented interface that
+``trainyard.deepspeed`` and the example use, on CPU. Each rank stores the optimizer's state in a separate file,
+like ZeRO.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from torch import distributed
 
 
 def init_distributed(dist_backend: str | None = None) -> None:
-    """Joins the processes that the environment names."""
+    """Creates a process group from the environment."""
     distributed.init_process_group(dist_backend or "gloo")
 
 

@@ -52,7 +52,10 @@ export type Ranked = {
   readonly trials: Iterable<number>;
 };
 
-/** Of more other trials than this, the newest half of this number is kept, and as many represent the older ones. */
+/**
+ * The most trials besides the good ones that the model is made from. If a search has more, half of this number are the
+ * newest trials, and the other half represent the older ones.
+ */
 const OTHERS_MAX = 1_000;
 
 export function rungProposer(model: RungModel): Proposer {

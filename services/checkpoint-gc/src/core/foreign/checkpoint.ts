@@ -4,19 +4,19 @@ type Section = NonNullable<EventData<"CheckpointDeclared">["storage"]>;
 
 export type CheckpointFacts = {
   readonly declared: boolean;
-  /** Empty until declared, and for a folder that a person uploaded. */
+  /** The trial of the checkpoint; empty until it is declared, and for a folder that a person uploaded. */
   readonly trial: string;
   readonly storage: Section;
-  /** The id of the storage, as its writer saw it; absent where it named none. */
+  /** The id of the storage, as the writer of the checkpoint saw it; absent if the writer named none. */
   readonly storageId?: string | undefined;
-  /** Complete, or never to be. */
+  /** Whether the upload has ended: complete, failed or abandoned. */
   readonly settled: boolean;
   readonly complete: boolean;
-  /** A verification found files that are not as the manifest says. */
+  /** Whether a verification found files that differ from the manifest. */
   readonly damaged: boolean;
   readonly files: number;
   readonly bytes: number;
-  /** The holders of the checkpoint. */
+  /** The model versions and persons that pin the checkpoint. */
   readonly pins: readonly string[];
 };
 
@@ -68,7 +68,7 @@ export function evolveCheckpoint(state: CheckpointFacts, event: AnyEvent): Check
   }
 }
 
-/** A pin is a model version's, or the person's. */
+/** Returns the holder of a pin: a model version, or the person who pinned. */
 function holderOf({ holder, by }: { readonly holder: string; readonly by: string }): string {
   return holder === "" ? by : holder;
 }

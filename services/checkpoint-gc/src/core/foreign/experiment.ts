@@ -9,20 +9,23 @@ import type { Policy } from "../policy/condemned.ts";
 export type ExperimentFacts = {
   readonly exists: boolean;
   readonly ended: boolean;
-  /** asked: it may be brought back, and nothing of it is touched. done: nothing of it is kept but what others need. */
+  /**
+   * The deletion of the experiment. asked: it can still be undone, and all files stay. done: only checkpoints that
+   * others need stay.
+   */
   readonly deletion: "none" | "asked" | "done";
-  /** Whether its search may start trials from checkpoints that it remembers. */
+  /** Whether the experiment's search may start trials from checkpoints of earlier trials. */
   readonly startsFromCheckpoints: boolean;
-  /** The checkpoint that its trials start from; empty for none. */
+  /** The checkpoint that the experiment's trials start from; empty for none. */
   readonly source: string;
   readonly policy: Policy;
   readonly metric: string;
   readonly smallerIsBetter: boolean;
-  /** The place of its TensorBoard files; null where they are beside its checkpoints. */
+  /** The folder of the experiment's TensorBoard files; null if they are beside its checkpoints. */
   readonly tensorboards: StoragePlace | null;
 };
 
-/** A checkpoint of an unknown experiment is not given up. */
+/** The policy of an unknown experiment keeps every checkpoint. */
 export const unknownExperiment: ExperimentFacts = {
   exists: false,
   ended: false,
@@ -39,7 +42,7 @@ export const unknownExperiment: ExperimentFacts = {
   tensorboards: null,
 };
 
-/** Searches whose trials may start from checkpoints of others, not only from the latest ones. */
+/** Searchers whose trials may start from any checkpoint of another trial, not only from its latest. */
 const remembering: ReadonlySet<string> = new Set(["pbt", "custom"]);
 
 export function evolveExperiment(state: ExperimentFacts, event: AnyEvent): ExperimentFacts {

@@ -1,6 +1,6 @@
 import type { AnyEvent } from "@trainyard/contracts";
 
-/** A proposal that names the trial, and perhaps the checkpoint, that its own trial starts from. */
+/** The trial and the checkpoint that a proposed trial starts from. An empty checkpoint means the trial's latest one. */
 export type Proposal = { readonly trial: number; readonly checkpoint: string };
 
 export type SearchFacts = {

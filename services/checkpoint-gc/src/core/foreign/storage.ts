@@ -1,6 +1,8 @@
 import type { AnyEvent } from "@trainyard/contracts";
 
-/** A person's statement about a root: its storage, and the ids that it had before. Empty while there is none. */
+/**
+ * A person's statement about the storage at a root: its id, and the ids that it replaces. Both are empty without one.
+ */
 export type AdoptionFacts = { readonly id: string; readonly replaced: readonly string[] };
 
 export const notAdopted: AdoptionFacts = { id: "", replaced: [] };

@@ -1,14 +1,17 @@
 import type { AnyEvent } from "@trainyard/contracts";
 
-/** A trial, as far as it needs checkpoints. */
+/** The facts of a trial that decide which checkpoints it needs. */
 export type TrialFacts = {
   readonly exists: boolean;
   readonly ended: boolean;
-  /** Empty for none; so are the others. */
+  /** The checkpoint that the trial began from; empty for none. */
   readonly warmStart: string;
   readonly latest: string;
   readonly latestStep: number;
-  /** The checkpoints named as left by its newest run. Whether one is complete by now, the checkpoints say. */
+  /**
+   * The checkpoints that the trial's newest run named when it ended. The streams of the checkpoints record whether they
+   * are complete.
+   */
   readonly named: readonly string[];
   readonly unended: { readonly run: number; readonly fromCheckpoint: string } | null;
 };
@@ -29,7 +32,7 @@ export function evolveTrial(state: TrialFacts, event: AnyEvent): TrialFacts {
       return { ...state, exists: true, warmStart: event.data.warmStartCheckpoint };
     case "RunRequested": {
       const { run, fromCheckpoint, fromStep } = event.data;
-      // The trial's line continues from here; a checkpoint beyond is not its latest any more.
+      // The trial continues from an earlier step: a checkpoint of a later step is not its latest.
       const back = fromStep < state.latestStep;
       const latest = back ? { latest: fromCheckpoint, latestStep: fromStep } : {};
       return { ...state, ...latest, ended: false, named: [], unended: { run, fromCheckpoint } };

@@ -20,7 +20,7 @@ const given = (
   smaller = true,
 ) => [...condemned(candidates, policyOf(...policy), smaller).keys()].sort();
 
-/** The checkpoints of Determined's own test: the later, the worse. */
+/** The checkpoints of Determined's own test: each one is worse than the one before. */
 const worsening = [at(1, 1, 6), at(1, 2, 7), at(1, 3, 8), at(1, 4, 9)];
 const two = [...worsening, at(2, 1, 5), at(2, 2, 10)];
 
@@ -47,17 +47,17 @@ describe("the policy gives up", () => {
     expect(given(unvalidated, [5, 5, 0])).toEqual(["1@1", "1@2", "2@1", "3@1"]);
   });
 
-  test("of the same step the older run's", () => {
+  test("the older run's checkpoint, of two at the same step", () => {
     expect(given([at(1, 5, null), at(1, 5, null, 2)], [0, 0, 1])).toEqual(["1@5"]);
   });
 
-  test("of equal values the one with more steps", () => {
+  test("the checkpoint with more steps, of two with equal values", () => {
     expect(given([at(1, 2, 1), at(1, 1, 1)], [1, 0, 0])).toEqual(["1@2"]);
   });
 });
 
-describe("the evidence", () => {
-  test("names those that outrank it, by value and by steps", () => {
+describe("the evidence of a condemnation", () => {
+  test("names the checkpoints that outrank the condemned one, by value and by steps", () => {
     const evidence = condemned(worsening, policyOf(0, 1, 1), true).get("1@2");
     expect(evidence).toEqual([
       { checkpoint: "1@1", step: 1, value: 6 },
@@ -66,7 +66,7 @@ describe("the evidence", () => {
     ]);
   });
 
-  test("is at most 16 neighbours", () => {
+  test("has at most 16 competitors", () => {
     const many = Array.from({ length: 100 }, (_, n) => at(1, n, n % 7));
     for (const competitors of condemned(many, policyOf(0, 0, 0), true).values()) {
       expect(competitors.length).toBeLessThanOrEqual(16);
@@ -74,7 +74,7 @@ describe("the evidence", () => {
   });
 });
 
-test("each trial keeps its latest and its best, and no more than asked, for every history", () => {
+test("each trial keeps its latest and its best, and no more than the policy saves, for every history", () => {
   const candidate = fc.record({
     trial: fc.integer({ min: 1, max: 4 }),
     step: fc.integer({ min: 0, max: 20 }),

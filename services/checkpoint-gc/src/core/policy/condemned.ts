@@ -1,11 +1,10 @@
 /**
- * Decides which checkpoints of an experiment its policy gives up. Three rankings, each of which keeps its first n: the
- * best of the experiment, the best of each trial, the latest of each trial. What no ranking keeps is given up. Source
- * of the rule: Determined's checkpoint garbage collection; unlike there, the latest of a trial counts also when it was
- * never validated.
+ * Decides which checkpoints of an experiment its policy gives up. Three rankings keep their first n: the best of the
+ * experiment, the best of each trial, and the latest of each trial. A checkpoint that no ranking keeps is given up. The
+ * rule is that of Determined's checkpoint garbage collection, with one difference: the latest checkpoint of a trial
+ * counts even if it was never validated.
  *
- * A checkpoint without a value has no place in the rankings by value. Equal values: the one with fewer steps is the
- * better.
+ * A checkpoint without a value is in no ranking by value. Of two equal values, the one with fewer steps is better.
  */
 import type { EventData } from "@trainyard/contracts";
 import { gcLimits } from "../../limits.ts";
@@ -21,20 +20,20 @@ export type Candidate = {
   readonly trial: string;
   readonly run: number;
   readonly step: number;
-  /** The searcher's metric, validated at this step; null for none. */
+  /** The value of the searcher's metric at this step; null without a validation. */
   readonly value: number | null;
 };
 
 export type Competitor = EventData<"CheckpointCondemned">["competitors"][number];
 
-/** The rankings of one checkpoint: which of them keep it, and what outranks it if none does. */
+/** The result of the rankings for one checkpoint. */
 export type Standing = {
-  /** The rankings that keep it, as sentences; empty if it is given up. */
+  /** The rankings that keep the checkpoint, as sentences; empty if it is given up. */
   readonly keptBy: readonly string[];
   readonly competitors: readonly Competitor[];
 };
 
-/** Those given up, each with some that outrank it: by value where it has one, else by steps. */
+/** Returns the checkpoints that are given up, each with some that outrank it, by value and by steps. */
 export function condemned(
   candidates: readonly Candidate[],
   policy: Policy,
@@ -46,7 +45,7 @@ export function condemned(
   return new Map(given.map(([checkpoint, { competitors }]) => [checkpoint, competitors]));
 }
 
-/** The same for all candidates, kept ones included; takes time in n log n. */
+/** Returns the result of the rankings for every candidate, also for those that are kept. Takes O(n log n). */
 export function standings(
   candidates: readonly Candidate[],
   policy: Policy,
@@ -75,7 +74,7 @@ export function standings(
   );
 }
 
-/** A checkpoint's place in a ranking, from 0, and the ranking. */
+/** The place of a checkpoint in a ranking, from 0, and the ranking. */
 type Rank = { readonly ranked: readonly Candidate[]; readonly at: number };
 type Ranking = ReadonlyMap<string, Rank>;
 
@@ -84,7 +83,7 @@ function keeps(rank: Rank | undefined, first: number, what: string): readonly st
   return [first === 1 ? `the ${what}` : `number ${rank.at + 1} of the ${first} ${what}`];
 }
 
-/** Some of those that come before it in a ranking. */
+/** Returns the first candidates of a ranking, up to the place of the given one. */
 function ahead(rank: Rank | undefined): readonly Candidate[] {
   if (rank === undefined) return [];
   return rank.ranked.slice(0, Math.min(rank.at, gcLimits.competitorsPerRanking));
@@ -98,7 +97,7 @@ function ranksByTrial(ranked: readonly Candidate[]): Ranking {
   );
 }
 
-/** The candidates of each trial, in the given order. */
+/** Groups the candidates by trial and keeps their order. */
 function trialsOf(ranked: readonly Candidate[]): readonly (readonly Candidate[])[] {
   const trials = new Map<string, Candidate[]>();
   for (const candidate of ranked) {
@@ -115,7 +114,7 @@ function byValue(a: Candidate, b: Candidate, smallerIsBetter: boolean): number {
   return a.step - b.step || byId(a, b);
 }
 
-/** The latest first: most steps; of those the newest run's, which did the steps again. */
+/** Orders by age, latest first: more steps first; at the same step, the newest run first. */
 function byAge(a: Candidate, b: Candidate): number {
   return b.step - a.step || b.run - a.run || byId(a, b);
 }
@@ -124,7 +123,7 @@ function byId(a: Candidate, b: Candidate): number {
   return a.checkpoint < b.checkpoint ? -1 : 1;
 }
 
-/** The first of each ranking that it lost in. */
+/** Returns the competitors to name: the first of the ranking by value, then the first of the ranking by steps. */
 function evidence(
   better: readonly Candidate[],
   later: readonly Candidate[],

@@ -61,7 +61,7 @@ describe("a pin", () => {
   const pinned = (...events: readonly AnyEvent[]) =>
     needOfPins(fold(evolveCheckpoint, unknownCheckpoint, events));
 
-  test("holds until everyone took theirs back", () => {
+  test("lasts until every person has unpinned the checkpoint", () => {
     expect(pinned()).toBeNull();
     expect(pinned(pin("ada"), pin("bob"), unpin("ada"))).toBe("bob pinned it");
     expect(pinned(pin("ada"), pin("ada"), unpin("ada"))).toBeNull();

@@ -1,4 +1,4 @@
-/** The uses of a checkpoint. Names of what is looked for are in each condemnation, as evidence. */
+/** The references that keep a checkpoint. Each condemnation records the names of the references that were checked. */
 import type { CheckpointFacts } from "../foreign/checkpoint.ts";
 import type { SearchFacts } from "../foreign/search.ts";
 import type { TrialFacts } from "../foreign/trial.ts";
@@ -13,7 +13,7 @@ export const referencesChecked: readonly string[] = [
   "checkpoints of its trial that are not settled yet",
 ];
 
-/** Why a trial needs the checkpoint; null when it does not. */
+/** Returns why a trial needs the checkpoint; null if it does not. */
 export function needOfTrial(id: string, trial: TrialFacts, checkpoint: string): string | null {
   if (trial.ended) return null;
   if (trial.unended?.fromCheckpoint === checkpoint) {
@@ -25,9 +25,9 @@ export function needOfTrial(id: string, trial: TrialFacts, checkpoint: string): 
 }
 
 /**
- * Why a proposal of the experiment's search needs the checkpoint of a trial; null when none does. `isLatest`: it is the
- * latest of that trial, from which a proposal starts that names the trial only. `pending`: whether a proposed trial
- * does not exist yet; one that exists holds its checkpoint itself.
+ * Returns why a proposed trial of the experiment's search needs the checkpoint of `trial`; null if none does.
+ * `isLatest`: whether the checkpoint is the latest of `trial`; a proposal without a checkpoint starts from it.
+ * `pending`: whether a proposed trial has not been created yet. A created trial refers to the checkpoint itself.
  */
 export function needOfProposals(
   { proposals }: SearchFacts,
@@ -44,7 +44,7 @@ export function needOfProposals(
   return null;
 }
 
-/** The first holder of a pin; null for none. */
+/** Returns the first holder of a pin as a sentence; null without a pin. */
 export function needOfPins({ pins }: CheckpointFacts): string | null {
   const [by] = pins;
   return by === undefined ? null : `${by} pinned it`;

@@ -1,11 +1,11 @@
-/** A person's policy in place of the one in an experiment's configuration. */
+/** The retention policy that a person sets for an experiment; it replaces the one in the configuration. */
 import type { EventOf } from "@trainyard/contracts";
 import type { Decider } from "@trainyard/kernel";
 import type { Policy } from "../policy/condemned.ts";
 
 export type PolicyEvent = EventOf<"RetentionPolicySet">;
 
-/** Null: the configuration's holds. */
+/** The policy that a person set; null while the configuration's policy applies. */
 export type PolicyState = { readonly policy: Policy | null };
 
 export type PolicyCommand = {

@@ -23,7 +23,9 @@ export const retentionDecider: Decider<RetentionState, RetentionCommand, Retenti
         return startDeletion(state, command.atMs);
       case "record_deletion": {
         if (state.status === "deleted") return alreadySo;
-        if (state.status !== "deleting") return reject("not_deleting", "no deletion was started");
+        if (state.status !== "deleting") {
+          return reject("not_deleting", "no deletion of the checkpoint was started");
+        }
         const { files, bytes } = command;
         return [{ type: "CheckpointDeleted", data: { files, bytes } }];
       }
@@ -42,8 +44,10 @@ export const retentionDecider: Decider<RetentionState, RetentionCommand, Retenti
 
 function startDeletion({ status, graceEndMs }: RetentionState, atMs: number): Decision {
   if (status === "deleting" || status === "deleted") return alreadySo;
-  if (status === "kept") return reject("not_condemned", "only what is condemned is deleted");
-  if (atMs < graceEndMs) return reject("grace_not_over", `it is kept until ${graceEndMs}`);
+  if (status === "kept") return reject("not_condemned", "the checkpoint is not condemned");
+  if (atMs < graceEndMs) {
+    return reject("grace_not_over", `the checkpoint is kept until ${graceEndMs} (Unix time in ms)`);
+  }
   return [{ type: "CheckpointDeletionStarted", data: {} }];
 }
 
@@ -51,7 +55,9 @@ function deleteFiles(
   { status, globs: before }: RetentionState,
   { globs, by, reason }: RetentionCommand & { readonly kind: "delete_files" },
 ): Decision {
-  if (status !== "kept") return reject("checkpoint_condemned", "the whole checkpoint is deleted");
+  if (status !== "kept") {
+    return reject("checkpoint_condemned", "the whole checkpoint is condemned or already deleted");
+  }
   const more = globs.filter((glob) => !before.includes(glob));
   if (more.length === 0) return alreadySo;
   return [{ type: "CheckpointFilesDeletionStarted", data: { globs: more, by, reason } }];

@@ -17,47 +17,49 @@ const wasSpared: RetentionEvent = { type: "CheckpointSpared", data: { reason: "n
 const deletes: RetentionEvent = { type: "CheckpointDeletionStarted", data: {} };
 const wasDeleted: RetentionEvent = { type: "CheckpointDeleted", data: { files: 2, bytes: 3 } };
 
-describe("condemning", () => {
+describe("the decider of a condemnation", () => {
   const condemn = { kind: "condemn", condemnation } as const;
-  test("a kept one", () => given(decider).when(condemn).then(wasCondemned));
-  test("one that was spared before", () =>
+  test("condemns a kept checkpoint", () => given(decider).when(condemn).then(wasCondemned));
+  test("condemns a checkpoint that was spared before", () =>
     given(decider, wasCondemned, wasSpared).when(condemn).then(wasCondemned));
-  test("again is already so, and its grace does not begin again", () => {
+  test("does nothing for a condemned checkpoint, whose grace does not start again", () => {
     given(decider, wasCondemned).when(condemn).thenNothing();
     given(decider, wasCondemned, deletes).when(condemn).thenNothing();
     given(decider, wasCondemned, deletes, wasDeleted).when(condemn).thenNothing();
   });
 });
 
-describe("sparing", () => {
+describe("the decider of a sparing", () => {
   const spare = { kind: "spare", reason: "needed" } as const;
-  test("a condemned one", () => given(decider, wasCondemned).when(spare).then(wasSpared));
-  test("a kept one is already so", () => given(decider).when(spare).thenNothing());
-  test("one that is being deleted comes too late", () =>
+  test("spares a condemned checkpoint", () =>
+    given(decider, wasCondemned).when(spare).then(wasSpared));
+  test("does nothing for a kept checkpoint", () => given(decider).when(spare).thenNothing());
+  test("refuses to spare a checkpoint that is being deleted", () =>
     given(decider, wasCondemned, deletes).when(spare).thenRejected("deletion_started"));
 });
 
-describe("starting a deletion", () => {
+describe("the decider of a deletion", () => {
   const at = (atMs: number) => ({ kind: "start_deletion", atMs }) as const;
-  test("when the grace is over", () => given(decider, wasCondemned).when(at(1_000)).then(deletes));
-  test("not before", () =>
+  test("starts the deletion when the grace is over", () =>
+    given(decider, wasCondemned).when(at(1_000)).then(deletes));
+  test("refuses a deletion before the grace is over", () =>
     given(decider, wasCondemned).when(at(999)).thenRejected("grace_not_over"));
-  test("of what was spared", () =>
+  test("refuses the deletion of a spared checkpoint", () =>
     given(decider, wasCondemned, wasSpared).when(at(5_000)).thenRejected("not_condemned"));
-  test("of what nobody condemned", () =>
+  test("refuses the deletion of a checkpoint that was never condemned", () =>
     given(decider).when(at(5_000)).thenRejected("not_condemned"));
-  test("again is already so", () => {
+  test("does nothing for a deletion that has started or is done", () => {
     given(decider, wasCondemned, deletes).when(at(1_000)).thenNothing();
     given(decider, wasCondemned, deletes, wasDeleted).when(at(1_000)).thenNothing();
   });
 });
 
-describe("recording a deletion", () => {
+describe("the decider of a deletion's record", () => {
   const record = { kind: "record_deletion", files: 2, bytes: 3 } as const;
-  test("that had started", () =>
+  test("records a deletion that had started", () =>
     given(decider, wasCondemned, deletes).when(record).then(wasDeleted));
-  test("again is already so", () =>
+  test("does nothing for a deletion that is recorded already", () =>
     given(decider, wasCondemned, deletes, wasDeleted).when(record).thenNothing());
-  test("that never started", () =>
+  test("refuses to record a deletion that never started", () =>
     given(decider, wasCondemned).when(record).thenRejected("not_deleting"));
 });

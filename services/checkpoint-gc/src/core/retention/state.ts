@@ -1,7 +1,7 @@
 /**
- * The life of a checkpoint: kept → condemned → deleting → deleted, and back from condemned to kept (spared) when
- * something needs it or a person takes the deletion back. From the start of the deletion on there is no way back.
- * Beside that, a person may have some of its files deleted: then it is partial for good, whatever its status.
+ * The life of a checkpoint: kept → condemned → deleting → deleted. A condemned checkpoint returns to kept (it is
+ * spared) when something needs it or a person undoes the deletion. A deletion that has started cannot be undone.
+ * Besides, a person may delete some files of a kept checkpoint; it then stays partial, whatever its status.
  */
 import type { EventData, EventOf } from "@trainyard/contracts";
 
@@ -18,13 +18,13 @@ export type Condemnation = EventData<"CheckpointCondemned">;
 
 export type RetentionState = {
   readonly status: "kept" | "condemned" | "deleting" | "deleted";
-  /** When the deletion of a condemned one may start. */
+  /** The time from which a condemned checkpoint may be deleted, in Unix milliseconds. */
   readonly graceEndMs: number;
-  /** The person who deletes it; empty if a policy gives it up. */
+  /** The person who condemned the checkpoint; empty if a policy did. */
   readonly by: string;
   readonly reason: string;
-  /** Patterns of files that a person had deleted. */
+  /** The patterns of the files that a person has had deleted. */
   readonly globs: readonly string[];
-  /** Files that match are not all deleted yet. */
+  /** Whether files that match the patterns are still to be deleted. */
   readonly thinning: boolean;
 };

@@ -54,7 +54,7 @@ function explainOne(
   output.line(`${time(timeMs)}  ${what} ${verb}${byRule(rule, evidence, fails === true)}`);
 }
 
-/** The numbers of the evidence; in words where it has none, or where what is wrong is a name. */
+/** Returns the numbers of the evidence. Without numbers, or for a failure, it is the rule's sentence. */
 function byRule(rule: unknown, evidence: unknown, inWords: boolean): string {
   const numbers = evidenceText(evidence);
   if (typeof rule !== "string") return `: ${numbers}`;

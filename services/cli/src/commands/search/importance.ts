@@ -10,7 +10,7 @@ export function addImportance(group: Command): void {
     .action(withPlatform(importance));
 }
 
-/** Columns that a bar of 100 % takes. */
+/** The width of a bar of 100 %, in columns. */
 const BAR = 40;
 
 async function importance({ client, output }: Context, args: readonly string[]): Promise<void> {

@@ -75,7 +75,7 @@ function print(
   ]);
 }
 
-/** Its value and rank at each rung: 0.5 (#2), 0.4 (#1) */
+/** The value and rank of a trial at each rung, for example "0.5 (#2), 0.4 (#1)". */
 const pathOf = ({ reports }: Plain<PictureTrial>): string =>
   reports.map(({ value, rank }) => `${numberText(value) || "-"} (#${rank})`).join(", ");
 

@@ -1,4 +1,4 @@
-/** `yard search post`: operations for a custom search, as its client posts them. */
+/** `yard search post`: sends operations to a custom search in the name of its client. */
 import { randomUUID } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import { text as textOf } from "node:stream/consumers";

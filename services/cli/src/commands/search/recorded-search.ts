@@ -3,7 +3,7 @@ import { decodeEvent } from "@trainyard/contracts";
 import { streamName } from "@trainyard/kernel";
 import type { SearchEvent } from "@trainyard/search";
 
-/** The events of an experiment's search so far, from its first. */
+/** Returns all events of an experiment's search so far. */
 export async function recordedSearch(
   client: Client,
   experiment: string,
@@ -15,7 +15,7 @@ export async function recordedSearch(
   for await (const { message } of client.stream("watchEvents", request)) {
     if (message.subject !== subject) continue;
     const { type, data = {} } = message;
-    // Every event of a search's stream is one of a search.
+    // The cast is safe: a search's stream has only search events.
     events.push(decodeEvent({ type, body: JSON.stringify(data) }) as SearchEvent);
   }
   return events;

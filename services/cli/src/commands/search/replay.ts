@@ -25,7 +25,7 @@ async function replay(
 ): Promise<void> {
   const experiment = argument(args, 0);
   if (other === undefined && given.length > 0) {
-    throw new UsageError("--config changes the file of --with, which is not given.");
+    throw new UsageError("--config needs --with: it changes the configuration file of --with.");
   }
   const config =
     other === undefined ? null : (await parseHere(await readConfig(other, given), given)).config;

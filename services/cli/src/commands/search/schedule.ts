@@ -48,7 +48,7 @@ async function schedule({ client, output }: Context, args: readonly string[]): P
     segmentLines(experiment, segment).forEach((text) => output.line(text));
 }
 
-/** JSON is YAML too, and keeps every digit of a number. */
+/** JSON is also YAML, and keeps every digit of a number. */
 function segmentLines(experiment: string, segment: LineSegment): readonly string[] {
   const { trial, from, until, hyperparameters, seed } = segment;
   return [

@@ -1,4 +1,4 @@
-/** `yard search simulate`: a searcher against trainings that are recorded in a table, in virtual time. */
+/** `yard search simulate`: runs a searcher in virtual time on trainings that a table recorded. */
 import { readFile } from "node:fs/promises";
 import { basename, dirname, extname, join } from "node:path";
 import { isRejection, type Rejection } from "@trainyard/kernel";
@@ -18,7 +18,7 @@ type Options = {
   readonly budget?: number;
 };
 
-/** The summary has at least so many budgets, so that searches of different lengths can be compared. */
+/** The least number of budgets in a summary, so that searches of different lengths can be compared. */
 const BUDGETS_MIN = 50;
 const SEEDS_MAX = 10_000;
 

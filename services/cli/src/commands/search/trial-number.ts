@@ -1,6 +1,6 @@
 import { UsageError } from "../../usage-error.ts";
 
-/** The number of a trial that is asked for as 3 or 12.3; null for none. */
+/** Parses the number of a trial from "3" or "12.3"; null if none was given. */
 export function trialNumber(experiment: string, asked: string | undefined): number | null {
   if (asked === undefined) return null;
   const [, inside, alone] = /^(?:(\d+)\.)?(\d+)$/.exec(asked) ?? [];

@@ -33,19 +33,19 @@ describe("activating and pausing", () => {
       .thenNothing();
   });
 
-  test.each(["activate", "pause"] as const)("%s is refused once it stops for good", (kind) => {
+  test.each(["activate", "pause"] as const)("%s is refused while a stop is under way", (kind) => {
     given(experimentDecider, ...active, stopRequested())
       .when({ kind })
       .thenRejected("experiment_stopping");
   });
 
-  test.each(["activate", "pause"] as const)("%s is refused once it has ended", (kind) => {
+  test.each(["activate", "pause"] as const)("%s is refused once the experiment ended", (kind) => {
     given(experimentDecider, ...active, ended)
       .when({ kind })
       .thenRejected("experiment_ended");
   });
 
-  test.each(["activate", "pause"] as const)("%s needs an experiment", (kind) => {
+  test.each(["activate", "pause"] as const)("%s is refused without an experiment", (kind) => {
     given(experimentDecider).when({ kind }).thenRejected("experiment_not_found");
   });
 });

@@ -5,10 +5,10 @@ import type { WordsChange } from "./words.ts";
 
 export type ContinueCommand = {
   readonly kind: "continue";
-  /** An id of the request, which comes again where its answer was lost. */
+  /** The id of the request. A client repeats it if the answer was lost. */
   readonly request: string;
   readonly change: Continuation;
-  /** Whether its search has trials to take up, or was canceled before it had proposed all. */
+  /** Whether the search has trials to continue, or was canceled before it had proposed all trials. */
   readonly isUnfinished: boolean;
 };
 
@@ -16,7 +16,7 @@ export type RestartTrialCommand = {
   readonly kind: "restart_trial";
   readonly request: string;
   readonly number: number;
-  /** How the trial ended; null where it has not. */
+  /** The outcome of the trial; null if it has not ended. */
   readonly outcome: TrialOutcome | null;
 };
 
@@ -32,14 +32,14 @@ export type ExperimentCommand =
   | { readonly kind: "unarchive" }
   | { readonly kind: "delete"; readonly graceEndMs: number; readonly reason: string }
   | { readonly kind: "undelete"; readonly atMs: number }
-  /** The grace is over. */
+  /** Completes the deletion after the grace. */
   | { readonly kind: "delete_for_good"; readonly atMs: number }
   | ContinueCommand
   | RestartTrialCommand
   | {
       readonly kind: "describe";
       readonly words: WordsChange;
-      /** The revision that the caller has read; absent where any is right. */
+      /** The revision that the caller has read; absent to skip the check. */
       readonly ifRevision?: number | undefined;
     }
   | { readonly kind: "move"; readonly workspace: string; readonly project: string }

@@ -1,4 +1,4 @@
-/** The configuration that an experiment continues with, and the reason where it cannot. */
+/** Tests of the configuration that an experiment continues with, and of the refusals. */
 import { ExperimentOutcome, StopKind, TrialOutcome } from "@trainyard/contracts/events";
 import type { Continuation } from "@trainyard/experiment-config/recorded";
 import { fold, isRejection } from "@trainyard/kernel";
@@ -37,49 +37,49 @@ function answer(state: ExperimentState, change: Continuation, isUnfinished = tru
 const random = { name: "random", max_trials: 8 };
 const single = { name: "single", max_length: { epochs: 10 } };
 
-describe("an experiment continues", () => {
+describe("continuing an ended experiment", () => {
   test.each([
-    ["the failed trials of random", random, {}, { continuation: 1 }],
-    ["more trials", random, { maxTrials: 9 }, { continuation: 1, maxTrials: 9 }],
-    ["no more trials", random, { maxTrials: 8 }, "invalid_request"],
-    ["too many trials", random, { maxTrials: 1_000_001 }, "invalid_request"],
-    ["the rest of a grid", { name: "grid" }, {}, { continuation: 1 }],
-    ["a length of random", random, { maxLength: 9 }, "continue_unsupported"],
+    ["runs the failed trials of random", random, {}, { continuation: 1 }],
+    ["adds trials to random", random, { maxTrials: 9 }, { continuation: 1, maxTrials: 9 }],
+    ["refuses an unchanged max_trials", random, { maxTrials: 8 }, "invalid_request"],
+    ["refuses too many trials", random, { maxTrials: 1_000_001 }, "invalid_request"],
+    ["runs the rest of a grid", { name: "grid" }, {}, { continuation: 1 }],
+    ["refuses a length for random", random, { maxLength: 9 }, "continue_unsupported"],
     [
-      "a longer single",
+      "lengthens a single",
       single,
       { maxLength: 11 },
       { continuation: 1, maxLength: 11, lengthUnit: "epochs" },
     ],
     [
-      "a single in another unit",
+      "lengthens a single in another unit",
       single,
       { maxLength: 3, lengthUnit: "batches" },
       { continuation: 1, maxLength: 3, lengthUnit: "batches" },
     ],
-    ["a single as long as before", single, { maxLength: 10 }, "invalid_request"],
-    ["a unit that nobody knows", single, { maxLength: 30, lengthUnit: "hours" }, "invalid_request"],
-    ["trials of a single", single, { maxTrials: 2 }, "continue_unsupported"],
+    ["refuses the same length for a single", single, { maxLength: 10 }, "invalid_request"],
+    ["refuses an unknown unit", single, { maxLength: 30, lengthUnit: "hours" }, "invalid_request"],
+    ["refuses trials for a single", single, { maxTrials: 2 }, "continue_unsupported"],
     [
-      "a single without a length in its configuration",
+      "gives a length to a single without one",
       { name: "single" },
       { maxLength: 1 },
       { continuation: 1, maxLength: 1, lengthUnit: "" },
     ],
-    ["asha", { name: "asha", max_trials: 8, max_time: 9 }, {}, "continue_unsupported"],
-    ["pbt", { name: "pbt", max_trials: 8, max_time: 9 }, {}, "continue_unsupported"],
-    ["custom", { name: "custom" }, {}, "continue_unsupported"],
+    ["refuses asha", { name: "asha", max_trials: 8, max_time: 9 }, {}, "continue_unsupported"],
+    ["refuses pbt", { name: "pbt", max_trials: 8, max_time: 9 }, {}, "continue_unsupported"],
+    ["refuses custom", { name: "custom" }, {}, "continue_unsupported"],
   ])("%s", (_, searcher, change, outcome) => {
     expect(answer(endedWith(searcher), change)).toEqual(outcome);
   });
 
-  test("only with something to do", () => {
+  test("is refused if nothing is left to do", () => {
     expect(answer(endedWith(random), {}, false)).toBe("nothing_to_continue");
     expect(answer(endedWith(single), {}, false)).toBe("nothing_to_continue");
     expect(answer(endedWith(random), { maxTrials: 9 }, false)).toMatchObject({ maxTrials: 9 });
   });
 
-  test("as active, without the stop that ended it, and may be stopped again", () => {
+  test("makes it active, without the stop that ended it, and it can be stopped again", () => {
     const state = fold(evolveExperiment, endedWith(random), [
       { type: "ExperimentContinued", data: { continuation: 1, maxTrials: 9, request: "before" } },
     ]);
@@ -93,7 +93,7 @@ describe("an experiment continues", () => {
   });
 });
 
-describe("a trial is taken up", () => {
+describe("a restart", () => {
   const restart = (outcome: TrialOutcome | null, searcher: object = random): unknown => {
     const command = { kind: "restart_trial", request: "r", number: 3, outcome } as const;
     const decided = decideExperiment(endedWith(searcher), command);
@@ -102,17 +102,17 @@ describe("a trial is taken up", () => {
   };
 
   test.each([
-    ["that failed", TrialOutcome.FAILED, { continuation: 1, trial: 3 }],
-    ["that was canceled", TrialOutcome.CANCELED, { continuation: 1, trial: 3 }],
-    ["that completed", TrialOutcome.COMPLETED, "trial_completed"],
-    ["that was stopped early", TrialOutcome.STOPPED_EARLY, "trial_completed"],
-    ["whose hyperparameters are invalid", TrialOutcome.INVALID_HYPERPARAMETERS, "trial_invalid"],
-    ["that has not ended", null, "trial_not_ended"],
-  ])("one %s", (_, outcome, expected) => {
+    ["of a trial that failed", TrialOutcome.FAILED, { continuation: 1, trial: 3 }],
+    ["of a trial that was canceled", TrialOutcome.CANCELED, { continuation: 1, trial: 3 }],
+    ["of a trial that completed", TrialOutcome.COMPLETED, "trial_completed"],
+    ["of a trial that was stopped early", TrialOutcome.STOPPED_EARLY, "trial_completed"],
+    ["of an invalid trial", TrialOutcome.INVALID_HYPERPARAMETERS, "trial_invalid"],
+    ["of a trial that has not ended", null, "trial_not_ended"],
+  ])("%s has the expected outcome", (_, outcome, expected) => {
     expect(restart(outcome)).toEqual(expected);
   });
 
-  test("not of a search that cannot continue", () => {
+  test("is refused for a search that cannot continue", () => {
     expect(restart(TrialOutcome.FAILED, { name: "hyperband", max_time: 9 })).toBe(
       "continue_unsupported",
     );

@@ -1,4 +1,4 @@
-/** An experiment that continues after its end, and a trial that is taken up again, at any time. */
+/** Decides whether an ended experiment continues, and whether an ended trial is restarted. */
 import { TrialOutcome } from "@trainyard/contracts/events";
 import { type Rejection, reject } from "@trainyard/kernel";
 import type { Continuation } from "@trainyard/experiment-config/recorded";
@@ -20,7 +20,7 @@ export function continueExperiment(
   const { status, archived, size } = state;
   if (request === state.continuedBy) return alreadySo;
   if (status !== "ended") {
-    return reject("experiment_not_ended", "the experiment has not ended: nothing has to continue");
+    return reject("experiment_not_ended", "the experiment has not ended: it cannot be continued");
   }
   if (archived) return isArchived;
   const problem = unsupported(size.algorithm) ?? problemOf(size, change);
@@ -82,7 +82,7 @@ function refusedOutcome(outcome: TrialOutcome | null): Rejection | null {
     case null:
       return reject("trial_not_ended", "the trial has not ended: kill it first");
     case TrialOutcome.INVALID_HYPERPARAMETERS:
-      return reject("trial_invalid", "the trial cannot work with its hyperparameters");
+      return reject("trial_invalid", "the trial's hyperparameters are invalid");
     default:
       return reject("trial_completed", "the trial completed: a completed trial cannot be repeated");
   }

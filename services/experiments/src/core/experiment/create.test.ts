@@ -13,13 +13,13 @@ describe("creating an experiment", () => {
       .then(experimentCreated(), activated);
   });
 
-  test("leaves it paused when that was asked for", () => {
+  test("leaves it paused if the command says so", () => {
     given(experimentDecider)
       .when({ kind: "create", created, paused: true })
       .then(experimentCreated());
   });
 
-  test("is refused for a number that is taken", () => {
+  test("is refused for a number that exists already", () => {
     given(experimentDecider, experimentCreated())
       .when({ kind: "create", created, paused: false })
       .thenRejected("experiment_exists");
@@ -43,7 +43,7 @@ describe("creating an experiment", () => {
     });
   });
 
-  test("reads the limits of its runs, and where they may go", () => {
+  test("reads the limits of its runs, and the pool and agents that they may use", () => {
     const constraints = {
       device: "cuda",
       device_memory: 80_000_000_000,
@@ -89,7 +89,7 @@ describe("creating an experiment", () => {
     });
   });
 
-  test("reads what a configuration of another shape leaves open as the defaults", () => {
+  test("reads a configuration of another shape as the defaults", () => {
     const config = { resources: { slots_per_trial: "many" }, max_restarts: -1 };
     expect(given(experimentDecider, experimentCreated(config)).state.plan).toEqual(emptyPlan);
   });

@@ -18,7 +18,7 @@ import { changedWords, sameWords } from "./words.ts";
 type Decision = readonly ExperimentEvent[] | Rejection;
 
 const alreadySo: Decision = [];
-const notFound = reject("experiment_not_found", "there is no such experiment");
+const notFound = reject("experiment_not_found", "the experiment does not exist");
 const ended = reject("experiment_ended", "the experiment has ended");
 const notEnded = reject("experiment_not_ended", "the experiment has not ended: cancel it first");
 const stopping = reject("experiment_stopping", "the experiment is being stopped for good");
@@ -27,7 +27,7 @@ export function decideExperiment(state: ExperimentState, command: ExperimentComm
   if (command.kind === "create") return create(state, command);
   if (state.status === "none") return notFound;
   if (isOfDeletion(command)) return decideDeletion(state, command);
-  // Nothing of it changes any more; an end was recorded before the deletion.
+  // A deleted experiment does not change, except that its end may be recorded late.
   if (state.deletion !== null && command.kind !== "end") return refusedAsDeleted(state.deletion);
   switch (command.kind) {
     case "activate":
@@ -92,8 +92,8 @@ function move(
 }
 
 /**
- * Words that are there already are no conflict, whatever revision was read: so a change that is sent again after its
- * answer was lost is not refused as stale (RFC 9110, section 13.1.1).
+ * Changes the name, description, notes or labels. An unchanged value is not a conflict, whatever revision was read: a
+ * repeat after a lost answer must not be refused as stale (RFC 9110, section 13.1.1).
  */
 function describe(
   { words, revision }: ExperimentState,
@@ -109,7 +109,10 @@ function describe(
   return [{ type: "ExperimentDescribed", data: { ...after, labels, revision: revision + 1 } }];
 }
 
-/** Stopping what has ended is no error: it is what was asked for. A kill after a cancel is more severe. */
+/**
+ * Stops an experiment. For an ended one, or after a stop as severe, nothing is left to do. A kill is more severe than a
+ * cancel.
+ */
 function stop(
   state: ExperimentState,
   { stop: kind, reason }: ExperimentCommand & { kind: "stop" },

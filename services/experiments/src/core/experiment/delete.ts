@@ -1,6 +1,6 @@
 /**
- * The deletion of an experiment: asked for, taken back within its grace, or done when the grace is over. Until it is
- * done nothing of the experiment is touched. Every other change is refused meanwhile.
+ * The deletion of an experiment: requested, undone within its grace, or done when the grace is over. Until then its
+ * files stay. Other changes are refused meanwhile.
  */
 import { type Rejection, reject } from "@trainyard/kernel";
 import { limits } from "../../limits.ts";
@@ -23,7 +23,7 @@ export function isOfDeletion(command: ExperimentCommand): command is DeletionCom
 export function refusedAsDeleted({ gone }: NonNullable<ExperimentState["deletion"]>): Rejection {
   if (gone)
     return reject("experiment_not_found", "the experiment was deleted for good: its grace is over");
-  return reject("experiment_deleted", "the experiment is deleted: bring it back first");
+  return reject("experiment_deleted", "the experiment is deleted: undo the deletion first");
 }
 
 export function decideDeletion(state: ExperimentState, command: DeletionCommand): Decision {
@@ -43,7 +43,7 @@ export function decideDeletion(state: ExperimentState, command: DeletionCommand)
     }
     case "undelete":
       if (deletion === null) return alreadySo;
-      // Its deletion may be under way in the next moment.
+      // After the grace the deletion may be completed at any time, so it is too late for an undo.
       if (command.atMs >= deletion.graceEndMs) return refusedAsDeleted({ ...deletion, gone: true });
       return [{ type: "ExperimentDeletionUndone", data: {} }];
     default:

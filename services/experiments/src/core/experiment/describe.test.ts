@@ -19,8 +19,8 @@ const ended: ExperimentEvent = {
   data: { outcome: ExperimentOutcome.COMPLETED, reason: "" },
 };
 
-describe("changing the words about an experiment", () => {
-  test("changes what is given and keeps the rest", () => {
+describe("changing the description of an experiment", () => {
+  test("changes the given fields and keeps the others", () => {
     given(decider, experimentCreated())
       .when(change({ name: "wide iris", notes: "lr was too high", addLabels: ["b", "a"] }))
       .then(
@@ -40,7 +40,7 @@ describe("changing the words about an experiment", () => {
     }
   });
 
-  test("writes nothing when nothing would change, in whatever order the labels were given", () => {
+  test("writes nothing if nothing changes, in whatever order the labels are given", () => {
     const config = { labels: ["b", "a"] };
     const created = experimentCreated(config);
     const unordered = { ...created, data: { ...created.data, labels: ["b", "a"] } };
@@ -63,7 +63,7 @@ describe("changing the words about an experiment", () => {
       .then(described(2, { notes: "mine" }));
   });
 
-  test("accepts the same change again, although it read an older revision", () => {
+  test("accepts a repeat of the same change, although it names an older revision", () => {
     given(decider, experimentCreated(), described(1, { notes: "mine" }))
       .when(change({ notes: "mine" }, 0))
       .thenNothing();
@@ -83,7 +83,7 @@ describe("changing the words about an experiment", () => {
     given(decider, experimentCreated()).when(change(words)).thenRejected("invalid_request");
   });
 
-  test("accepts as much as fits", () => {
+  test("accepts values of the maximal length", () => {
     const most = {
       name: "n".repeat(limits.nameCharactersMax),
       description: "d".repeat(limits.descriptionBytesMax),
@@ -92,7 +92,7 @@ describe("changing the words about an experiment", () => {
     given(decider, experimentCreated()).when(change(most)).then(described(1, most));
   });
 
-  test("takes words that a configuration gave beyond the limits, as long as the change adds none", () => {
+  test("keeps labels of a configuration beyond the limits, as long as the change adds none", () => {
     const created = experimentCreated();
     const labels = Array.from({ length: limits.labelsMax + 5 }, (_, n) => `l${n + 100}`);
     const wide = { ...created, data: { ...created.data, labels } };
@@ -104,13 +104,13 @@ describe("changing the words about an experiment", () => {
       .thenRejected("invalid_request");
   });
 
-  test("needs an experiment", () => {
+  test("is refused without an experiment", () => {
     given(decider)
       .when(change({ notes: "n" }))
       .thenRejected("experiment_not_found");
   });
 
-  test("keeps the revision in its state", () => {
+  test("keeps the revision in the state", () => {
     const { state } = given(decider, experimentCreated(), described(1), described(2));
     expect(state.revision).toBe(2);
   });

@@ -47,7 +47,7 @@ export function evolveExperiment(state: ExperimentState, event: ExperimentEvent)
     case "ExperimentContinued": {
       const { continuation, request: continuedBy } = event.data;
       const size = continuedSize(state.size, event.data);
-      // An experiment that has not ended only continues one of its trials.
+      // A running experiment continues only one of its trials, so its own state stays.
       if (state.status !== "ended") return { ...state, size, continuation, continuedBy };
       return { ...state, size, continuation, continuedBy, status: "active", stop: null };
     }

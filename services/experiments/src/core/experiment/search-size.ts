@@ -5,14 +5,14 @@ import {
 } from "@trainyard/experiment-config/recorded";
 import type { SearchSize } from "./state.ts";
 
-/** Returns the size that the recorded configuration gives its search. */
+/** Returns the size of a search from its recorded configuration. */
 export function searchSize(config: unknown): SearchSize {
   const { searcher } = recordedConfig(config);
   const maxTrials = "max_trials" in searcher ? (searcher.max_trials ?? 0) : 0;
   return { algorithm: searcher.name, maxTrials, length: recordedLength(config) };
 }
 
-/** After a continuation. */
+/** Returns the size of a search after a continuation. */
 export function continuedSize(
   { algorithm, maxTrials, length }: SearchSize,
   change: Continuation,

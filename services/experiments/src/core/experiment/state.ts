@@ -1,7 +1,7 @@
 /**
- * An experiment's life: none → active ⇄ paused → ended, from where a continuation leads back to active, and beside it a
- * request to stop that is never withdrawn before the end: a cancel may still become a kill. The words about it change
- * at any time; once it has ended it may be archived and taken back. What its trials need of the configuration is read
+ * An experiment's life: none → active ⇄ paused → ended. A continuation leads from ended back to active. A stop request
+ * is never withdrawn before the end, but a cancel may become a kill. Name, notes and labels may change at any time. An
+ * ended experiment may be archived and unarchived. The settings that its trials need are read from the configuration
  * once, here.
  */
 import type { WarmStartSource } from "@trainyard/experiment-config/recorded";
@@ -25,15 +25,15 @@ export type ExperimentEvent = EventOf<
   | "ExperimentMoved"
 >;
 
-/** The request of every run of the experiment, and how often a trial may fail. */
+/** The request of every run of the experiment, and how often a trial may be restarted. */
 export type RunPlan = { readonly resources: Plain<Resources>; readonly maxRestarts: number };
 
-/** The values that a continuation may raise. */
+/** The size of the search, which a continuation may raise. */
 export type SearchSize = {
   readonly algorithm: string;
-  /** 0 where the searcher does not say. */
+  /** The number of trials; 0 if the searcher does not limit it. */
   readonly maxTrials: number;
-  /** How long a trial trains; null where the code alone decides. */
+  /** The training length of a trial; null if the code alone decides it. */
   readonly length: { readonly length: number; readonly unit: string } | null;
 };
 
@@ -42,20 +42,20 @@ export type ExperimentState = {
   readonly stop: { readonly kind: StopKind; readonly reason: string } | null;
   readonly plan: RunPlan;
   readonly size: SearchSize;
-  /** The number of the latest continuation: its search has to answer it before the experiment can end as completed. */
+  /** The number of the latest continuation. The experiment completes only after its search has answered it. */
   readonly continuation: number;
-  /** The request that the latest continuation follows. */
+  /** The id of the request that made the latest continuation. */
   readonly continuedBy: string;
   readonly workspace: string;
   readonly project: string;
   readonly owner: string;
-  /** The end of the time in which its deletion may be taken back; null for none. `gone`: it is deleted for good. */
+  /** The end of the grace of a requested deletion; null for none. `gone`: the experiment is deleted for good. */
   readonly deletion: { readonly graceEndMs: number; readonly gone: boolean } | null;
-  /** Put aside; only after its end. */
+  /** Whether the experiment is archived; only an ended one can be. */
   readonly archived: boolean;
   readonly words: Words;
-  /** The number of changes of the words. */
+  /** The number of changes of name, description, notes and labels. */
   readonly revision: number;
-  /** The checkpoint that its trials start from; absent for none. */
+  /** The checkpoint that the experiment's trials start from; absent for none. */
   readonly source?: WarmStartSource;
 };

@@ -14,7 +14,7 @@ const ended = {
   data: { outcome: ExperimentOutcome.CANCELED, reason: "enough" },
 } as const;
 
-describe("stopping for good", () => {
+describe("stopping an experiment", () => {
   test("is recorded with its kind and reason", () => {
     given(experimentDecider, ...active)
       .when(cancel)
@@ -22,7 +22,7 @@ describe("stopping for good", () => {
     given(experimentDecider, experimentCreated()).when(kill).then(stopRequested(StopKind.KILL));
   });
 
-  test("keeps as much of the reason as an event shows", () => {
+  test("cuts the reason to the length that an event keeps", () => {
     const { reason: _, ...rest } = stopRequested(StopKind.CANCEL).data;
     given(experimentDecider, ...active)
       .when({ ...cancel, reason: "x".repeat(300_000) })
@@ -32,13 +32,13 @@ describe("stopping for good", () => {
       });
   });
 
-  test("a cancel becomes a kill", () => {
+  test("turns a cancel into a kill", () => {
     given(experimentDecider, ...active, stopRequested(StopKind.CANCEL))
       .when(kill)
       .then(stopRequested(StopKind.KILL));
   });
 
-  test("the milder of two changes nothing", () => {
+  test("does nothing if the second stop is milder or equal", () => {
     given(experimentDecider, ...active, stopRequested(StopKind.KILL))
       .when(cancel)
       .thenNothing();
@@ -47,13 +47,13 @@ describe("stopping for good", () => {
       .thenNothing();
   });
 
-  test("a stop of an ended experiment changes nothing", () => {
+  test("does nothing for an ended experiment", () => {
     given(experimentDecider, ...active, ended)
       .when(kill)
       .thenNothing();
   });
 
-  test("needs an experiment and a kind", () => {
+  test("is refused without an experiment or a kind", () => {
     given(experimentDecider).when(kill).thenRejected("experiment_not_found");
     given(experimentDecider, ...active)
       .when({ kind: "stop", stop: StopKind.UNSPECIFIED, reason: "" })
@@ -61,7 +61,7 @@ describe("stopping for good", () => {
   });
 });
 
-describe("ending", () => {
+describe("ending an experiment", () => {
   test("happens once", () => {
     given(experimentDecider, ...active)
       .when(end)

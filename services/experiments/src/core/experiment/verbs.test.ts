@@ -1,4 +1,4 @@
-/** Every verb in every state of an experiment's life: what it records, or the reason why it is refused. */
+/** Tests of every verb in every state of an experiment: the event that it records, or the code of its refusal. */
 import { ExperimentOutcome, StopKind, TrialOutcome } from "@trainyard/contracts/events";
 import { fold, isRejection } from "@trainyard/kernel";
 import { describe, expect, test } from "vitest";
@@ -63,7 +63,7 @@ const verbs = {
   move: { kind: "move", workspace: "vision", project: "irises" },
 } as const satisfies Record<string, ExperimentCommand>;
 
-/** In the order of the verbs. "-": it is so already, and nothing is recorded. */
+/** The outcomes in the order of the verbs. "-": nothing is recorded, as the experiment is in that state already. */
 const table: Readonly<Record<keyof typeof states, readonly string[]>> = {
   none: Array.from({ length: 15 }, () => "experiment_not_found"),
   PAUSED: [
@@ -302,20 +302,20 @@ describe.each(names)("an experiment that is %s", (state) => {
       if (isRejection(decided)) return expect(decided.rejected).toBe(outcome);
       const recorded = decided.map(({ type }) => type.replace("Experiment", ""));
       expect(recorded.join(" ") || "-").toBe(outcome);
-      // The same verb again is no second change.
+      // A repeat of the verb records nothing.
       const after = decided.reduce(evolveExperiment, before);
       return expect(decideExperiment(after, verbs[verb])).toEqual([]);
     },
   );
 });
 
-test("archiving keeps the reason, cut to what an event may hold", () => {
+test("archiving keeps the reason, cut to the length that an event keeps", () => {
   const before = fold(evolveExperiment, initialExperiment, completed);
   const [event] = [decideExperiment(before, { kind: "archive", reason: "r".repeat(9_000) })].flat();
   expect(event).toMatchObject({ type: "ExperimentArchived", data: { reason: "r".repeat(2_000) } });
 });
 
-test("an experiment that was deleted for good cannot be brought back, and the refusal says so", () => {
+test("undoing the deletion of an experiment that was deleted for good is refused with that reason", () => {
   const before = fold(
     evolveExperiment,
     initialExperiment,

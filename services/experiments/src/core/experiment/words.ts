@@ -1,6 +1,6 @@
 /**
- * The words about an experiment: its name, description, notes and labels. A change is merged into what is there. Only
- * what a change gives is held against the limits: a configuration may have given other words.
+ * The name, description, notes and labels of an experiment. A change is merged into the present values. Only the
+ * changed values are checked against the limits, since a configuration may have exceeded them.
  */
 import { isLine, type Rejection, reject, utf8Bytes } from "@trainyard/kernel";
 import { limits } from "../../limits.ts";
@@ -12,7 +12,7 @@ export type Words = {
   readonly labels: readonly string[];
 };
 
-/** Absent fields stay. A label that is both removed and added is there afterwards. */
+/** A change; absent fields stay. A label that is both removed and added is present afterwards. */
 export type WordsChange = {
   readonly name?: string | undefined;
   readonly description?: string | undefined;
@@ -23,7 +23,7 @@ export type WordsChange = {
 
 export const noWords: Words = { name: "", description: "", notes: "", labels: [] };
 
-/** The words after a change, or the reason why it is refused. */
+/** Returns the values after a change, or the rejection. */
 export function changedWords(words: Words, change: WordsChange): Words | Rejection {
   const removed = new Set(change.removeLabels);
   const kept = words.labels.filter((label) => !removed.has(label));
@@ -39,7 +39,7 @@ export function changedWords(words: Words, change: WordsChange): Words | Rejecti
   };
 }
 
-/** The order of the labels is no difference: a configuration may have given them in another one. */
+/** Compares two sets of values; the order of labels does not matter. */
 export function sameWords(one: Words, other: Words): boolean {
   return canonical(one) === canonical(other);
 }

@@ -2,9 +2,9 @@ import type { AnyEvent } from "@trainyard/contracts";
 import { StopWhy } from "@trainyard/contracts/events";
 
 export type AllocationState = {
-  /** Whether the run said that it ends because it was asked to. */
+  /** Whether the run reported that it ends because it was asked to stop. */
   readonly stopAcknowledged: boolean;
-  /** Whether it was last asked to stop because its time was over. */
+  /** Whether the last stop of the run was for its time limit. */
   readonly timeLimited: boolean;
 };
 

@@ -2,11 +2,11 @@ import type { AnyEvent } from "@trainyard/contracts";
 
 /** A checkpoint, from the registry's events. */
 export type CheckpointState = {
-  /** Its trial; empty until it is declared. */
+  /** The trial of the checkpoint; empty until it is declared. */
   readonly trial: string;
-  /** Its bytes were seen to be all there. */
+  /** Whether the registry has seen all bytes of the checkpoint. */
   readonly complete: boolean;
-  /** Complete, or never to be. */
+  /** Whether the upload has ended: complete, failed or abandoned. */
   readonly settled: boolean;
 };
 
@@ -21,7 +21,7 @@ export function evolveCheckpoint(state: CheckpointState, event: AnyEvent): Check
     case "CheckpointFailed":
     case "CheckpointAbandoned":
       return { ...state, complete: false, settled: true };
-    // No trial starts from a checkpoint that a verification found damaged, until one finds it intact.
+    // No trial starts from a damaged checkpoint until a verification finds it intact.
     case "CheckpointDamaged":
       return { ...state, complete: false };
     case "CheckpointRepaired":
@@ -31,10 +31,10 @@ export function evolveCheckpoint(state: CheckpointState, event: AnyEvent): Check
   }
 }
 
-/** Whether checkpoint-gc means to keep it: what is condemned is not started from, unless it was spared since. */
+/** Whether checkpoint-gc keeps the checkpoint. No run starts from a condemned one, unless it was spared later. */
 export type RetentionState = {
   readonly kept: boolean;
-  /** Some of its files were deleted, so that it is not kept whatever happens later. */
+  /** Some files of the checkpoint were deleted, so no run starts from it. */
   readonly partial: boolean;
 };
 

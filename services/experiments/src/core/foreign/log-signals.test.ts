@@ -19,7 +19,7 @@ const matched = (data: Partial<EventData<"LogPolicyMatched">>) =>
     },
   }) as const;
 
-test("cancel_retries keeps each run that it matched in, in their order, and the latest of very many", () => {
+test("cancel_retries keeps the latest runs that it matched, in order, up to a limit", () => {
   const events = [3, 2, 5, 2].map((run) =>
     matched({ action: "cancel_retries", run, policy: `p${run}` }),
   );
@@ -31,7 +31,7 @@ test("cancel_retries keeps each run that it matched in, in their order, and the 
   expect(fold(evolveLogSignals, initialLogSignals, many).finals[0]?.run).toBe(2);
 });
 
-test("exclude_node names each agent once, and the latest of very many", () => {
+test("exclude_node keeps the latest agents that it matched, each once, up to a limit", () => {
   const exclude = (agent: string) => matched({ action: "exclude_node", agent });
   const few = fold(evolveLogSignals, initialLogSignals, [exclude("a"), exclude("b"), exclude("a")]);
   expect(few).toEqual({ finals: [], excluded: ["a", "b"] });
@@ -41,7 +41,7 @@ test("exclude_node names each agent once, and the latest of very many", () => {
   expect(excluded.at(-1)).toBe(`a${limits.excludedAgentsMax}`);
 });
 
-test("a policy that only records matches, or an action of a later version, changes nothing", () => {
+test("a policy that only records matches, or an unknown action of a later version, changes nothing", () => {
   const events = [matched({}), matched({ action: "explode" })];
   expect(fold(evolveLogSignals, initialLogSignals, events)).toEqual(initialLogSignals);
 });

@@ -1,14 +1,14 @@
-/** The lines of a trial's log that its next steps depend on: matches of the log policies. */
+/** The matches of log policies in a trial's log, which its next steps depend on. */
 import type { AnyEvent } from "@trainyard/contracts";
 import { limits } from "../../limits.ts";
 
 export type LogSignals = {
   /**
-   * From the first of these runs on failures are final, in the order of the runs; the latest, as many as the limits
-   * say.
+   * The runs whose failure a policy makes final, in order: only the latest, up to the limit. Failures of later runs are
+   * final too.
    */
   readonly finals: readonly { readonly run: number; readonly policy: string }[];
-  /** Where the trial's runs are not placed any more; the latest, as many as the limits say. */
+  /** The agents on which the trial's runs are not placed: only the latest, up to the limit. */
   readonly excluded: readonly string[];
 };
 
@@ -18,7 +18,7 @@ export function evolveLogSignals(state: LogSignals, event: AnyEvent): LogSignals
   if (event.type !== "LogPolicyMatched") return state;
   const { action, run, policy, agent } = event.data;
   if (action === "cancel_retries") {
-    // The lines of an earlier run may come later.
+    // The log of an earlier run may arrive later.
     if (state.finals.some((one) => one.run === run)) return state;
     const finals = [...state.finals, { run, policy }].sort((a, b) => a.run - b.run);
     return { ...state, finals: finals.slice(-limits.finalRunsMax) };

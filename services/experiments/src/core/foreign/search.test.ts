@@ -7,7 +7,7 @@ import { evolveSearch, initialSearch, searchWant, trialsNotOver } from "./search
 const outcome = (trial: number) =>
   ({ type: "TrialOutcomeRecorded", data: { trial, outcome: TrialOutcome.COMPLETED } }) as const;
 
-describe("the state that the search wants for a trial", () => {
+describe("the state that a search wants for a trial", () => {
   test("follows its decisions, and a stop is final", () => {
     const wants = [trialProposed(1), trialSuspended, trialResumed, trialStopDecided, trialResumed];
     const states = wants.map((_, n) => fold(evolveSearch, initialSearch, wants.slice(0, n + 1)));
@@ -20,17 +20,17 @@ describe("the state that the search wants for a trial", () => {
     ]);
   });
 
-  test("is unknown for a trial that was not proposed", () => {
+  test("is null for a trial that was not proposed", () => {
     expect(searchWant(initialSearch, 1)).toBeNull();
     expect(evolveSearch(initialSearch, trialStopDecided)).toBe(initialSearch);
   });
 
-  test("ends with the outcome", () => {
+  test("is over once the outcome is recorded", () => {
     const state = fold(evolveSearch, initialSearch, [trialProposed(1), outcome(1), trialResumed]);
     expect(searchWant(state, 1)).toBe("over");
   });
 
-  test("holds across many trials", () => {
+  test("is correct across many trials", () => {
     const many = Array.from({ length: 1_300 }, (_, n) => trialProposed(n + 1));
     const over = Array.from({ length: 1_298 }, (_, n) => outcome(n + 1));
     const state = fold(evolveSearch, initialSearch, [...many, ...over]);
@@ -38,7 +38,7 @@ describe("the state that the search wants for a trial", () => {
     expect(trialsNotOver(state)).toEqual([1_299, 1_300]);
   });
 
-  test("completes", () => {
+  test("is kept when the search completes", () => {
     const reason = SearchCompletion.EXHAUSTED;
     const state = evolveSearch(initialSearch, { type: "SearchCompleted", data: { reason } });
     expect(state.completed).toBe(reason);

@@ -1,12 +1,12 @@
 /**
- * The search's wish for each trial, folded from its own stream. A search may propose a million trials, so a change
- * copies one chunk of the list, never all of it.
+ * The state that a search wants for each trial, folded from the search's stream. A search may propose a million trials,
+ * so a change copies one chunk of the list only.
  */
 import type { AnyEvent, EventData } from "@trainyard/contracts";
 import { type SearchCompletion, TrialOutcome } from "@trainyard/contracts/events";
 import { stopSentence } from "@trainyard/search/sentences";
 
-/** Why the search ends a trial, in words; `fails`: not as stopped early, but as failed. */
+/** The reason why the search ends a trial. `fails`: the trial fails instead of ending as stopped early. */
 export type Stopped = { readonly stopped: string; readonly fails: boolean };
 
 /** The state that the search wants for a trial; `over`: the search has recorded its outcome. */
@@ -17,15 +17,15 @@ export type SearchState = {
   readonly proposed: number;
   /** The number of proposed trials whose outcome the search has recorded. */
   readonly over: number;
-  /** Why the search proposes no more although it could, in words; empty while it does. */
+  /** The reason why the search proposes no more trials before its limit; empty while it proposes trials. */
   readonly finished: string;
-  /** It ends as failed for that reason. */
+  /** Whether the search ends as failed for that reason. */
   readonly failing: boolean;
-  /** Since its latest continuation. */
+  /** The completion of the search; null since a later continuation. */
   readonly completed: SearchCompletion | null;
   /** The number of the latest continuation that the search has answered. */
   readonly continuation: number;
-  /** Trials that failed or were canceled, as far as the search has recorded it. */
+  /** The number of trials whose recorded outcome is failed or canceled. */
   readonly lost: number;
 };
 
@@ -76,12 +76,12 @@ function stopped({ rule, evidence, fails = false }: EventData<"TrialStopDecided"
   return { stopped: stopSentence(rule, evidence), fails };
 }
 
-/** The reason that the search no longer wants it; null otherwise. */
+/** Returns the reason for which the search ends the trial; null if the search does not end it. */
 export function stopOf(want: SearchWant | null): Stopped | null {
   return want !== null && typeof want === "object" ? want : null;
 }
 
-/** Numbers rise by one from 1; a number that was proposed before changes nothing. */
+/** Adds a proposed trial. Numbers rise by one from 1; a repeated number changes nothing. */
 function propose(state: SearchState, number: number, want: SearchWant): SearchState {
   if (number !== state.proposed + 1) return state;
   const chunk = state.chunks[state.chunks.length - 1];
@@ -92,7 +92,10 @@ function propose(state: SearchState, number: number, want: SearchWant): SearchSt
   return { ...state, chunks, proposed: number };
 }
 
-/** An ended trial stays ended until the search continues, and a stop is never withdrawn. */
+/**
+ * Changes the wanted state of a trial. An ended trial stays ended until the search continues, and a stop is never
+ * withdrawn.
+ */
 function change(state: SearchState, number: number, want: SearchWant): SearchState {
   const before = searchWant(state, number);
   if (before === null || before === "over" || before === want) return state;
@@ -120,20 +123,18 @@ function continueWith(
   const open = before.completed === null ? [] : trialsNotOver(before);
   for (const number of open) state = put(state, number, "over");
   for (const number of trials) state = put(state, number, "run");
-  // A single search takes up what had completed, too.
+  // A single search also continues a completed trial, so `lost` must not fall below 0.
   const lost = Math.max(0, before.lost + open.length - trials.length);
   return { ...state, lost, continuation, completed: null, finished: "", failing: false };
 }
 
-/** Null for a trial that was never proposed. */
+/** Returns the state that the search wants for a trial; null if it was never proposed. */
 export function searchWant(state: SearchState, number: number): SearchWant | null {
   const index = number - 1;
   return state.chunks[Math.floor(index / chunkSize)]?.[index % chunkSize] ?? null;
 }
 
-/**
- * The numbers of the trials whose outcome the search has not recorded, in order: from one number on, at most `limit`.
- */
+/** Returns the trials without a recorded outcome, in order: from number `from` on, at most `limit`. */
 export function trialsNotOver(
   state: SearchState,
   from = 1,

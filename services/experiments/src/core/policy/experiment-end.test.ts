@@ -24,7 +24,7 @@ describe("an experiment may end", () => {
     expect(mayEnd(state([...active, stopRequested()]), initialSearch)).toBe(true);
   });
 
-  test("once", () => {
+  test("once only", () => {
     const ended: ExperimentEvent = {
       type: "ExperimentEnded",
       data: { outcome: ExperimentOutcome.CANCELED, reason: "" },
@@ -34,7 +34,7 @@ describe("an experiment may end", () => {
   });
 });
 
-describe("it ends as", () => {
+describe("an experiment ends as", () => {
   test("canceled with the reason of the stop", () => {
     const stopped = state([...active, stopRequested(StopKind.KILL)]);
     expect(experimentEnd(stopped, completed(SearchCompletion.EXHAUSTED), "")).toEqual({
@@ -43,7 +43,7 @@ describe("it ends as", () => {
     });
   });
 
-  test("completed when the search got all it wanted", () => {
+  test("completed when its search is exhausted", () => {
     expect(experimentEnd(state(active), completed(SearchCompletion.EXHAUSTED), "").outcome).toBe(
       ExperimentOutcome.COMPLETED,
     );

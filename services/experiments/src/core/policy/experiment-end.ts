@@ -1,21 +1,21 @@
-/** When an experiment is over, and how it ended. */
+/** Decides when an experiment is over, and with which outcome. */
 import { ExperimentOutcome, SearchCompletion } from "@trainyard/contracts/events";
 import type { ExperimentState } from "../experiment/state.ts";
 import type { SearchState } from "../foreign/search.ts";
 import type { TrialState } from "../trial/state.ts";
 import { isStopping } from "./next-step.ts";
 
-/** Whether it ends as soon as no trial is open: before that, nobody need look at the trials. */
+/** Whether the experiment ends as soon as no trial is open. If not, its trials need not be read. */
 export function mayEnd(experiment: ExperimentState, search: SearchState): boolean {
   if (experiment.status === "none" || experiment.status === "ended") return false;
   if (isStopping(experiment)) return true;
-  // A completion from before a continuation is none: the search has not heard of that yet.
+  // A completion from before a continuation does not count: the search has not seen the continuation yet.
   return search.completed !== null && search.continuation === experiment.continuation;
 }
 
 /**
- * Whether nothing more can come of a trial of an experiment that may end. A proposal that was not reached yet becomes a
- * trial, unless the experiment is stopping.
+ * Whether a trial can do nothing more, in an experiment that may end. A proposal without a trial still becomes one,
+ * unless the experiment is stopping.
  */
 export function isClosed(experiment: ExperimentState, { status }: TrialState): boolean {
   return status === "ended" || (status === "none" && isStopping(experiment));
@@ -23,7 +23,7 @@ export function isClosed(experiment: ExperimentState, { status }: TrialState): b
 
 export type End = { readonly outcome: ExperimentOutcome; readonly reason: string };
 
-/** `lastFailure`: how the last trial that failed did; empty for none. */
+/** Returns the end of an experiment. `lastFailure`: the reason of the last failed trial; empty for none. */
 export function experimentEnd(
   experiment: ExperimentState,
   search: SearchState,

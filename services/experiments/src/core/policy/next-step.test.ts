@@ -77,15 +77,15 @@ const stops = (why: StopWhy, graceMs: number, mode: StopMode = StopMode.GRACEFUL
   stop: { mode, why, graceMs },
 });
 
-describe("the checkpoints that the last run has left", () => {
+describe("the wait for the last run's checkpoints", () => {
   const failed = [...running, runEnded(1, RunEndWhy.FAILED)];
 
-  test("is waited for before the next run is requested", () => {
+  test("puts off the next run", () => {
     expect(next({ trial: failed, awaits: true })).toBeNull();
     expect(next({ trial: failed, awaits: false })).toMatchObject({ kind: "request_run" });
   });
 
-  test("does not put off the end of the trial, nor its stop", () => {
+  test("puts off neither the end of the trial nor its stop", () => {
     const done = [...running, runEnded(1, RunEndWhy.FINISHED)];
     expect(next({ trial: done, awaits: true })).toMatchObject({ kind: "end" });
     const experiment = [...active, stopRequested()];
@@ -93,12 +93,12 @@ describe("the checkpoints that the last run has left", () => {
   });
 });
 
-describe("without an unended run", () => {
-  test("a trial that is wanted gets its first run", () => {
+describe("a trial without an unended run", () => {
+  test("gets its first run if the search wants it", () => {
     expect(next({ trial: fresh })).toEqual(run);
   });
 
-  test("a run starts from the latest checkpoint", () => {
+  test("starts from its latest checkpoint", () => {
     const origin: Origin = { kind: "checkpoint", checkpoint: checkpointA, step: 100 };
     expect(next({ trial: after(RunEndWhy.FAILED), origin })).toEqual({
       ...run,
@@ -106,13 +106,13 @@ describe("without an unended run", () => {
     });
   });
 
-  test("a trial whose warm start is gone cannot be trained as it was meant to be", () => {
+  test("fails if the checkpoint that it must start from is gone", () => {
     expect(next({ trial: fresh, origin: { kind: "gone", checkpoint: checkpointA } })).toEqual(
       ends(TrialOutcome.FAILED),
     );
   });
 
-  test("nothing is wanted while the experiment is paused or the search has suspended the trial", () => {
+  test("gets no run while the experiment is paused or the search has suspended it", () => {
     expect(next({ trial: fresh, experiment: [experimentCreated()] })).toBeNull();
     expect(next({ trial: fresh, experiment: [...active, paused] })).toBeNull();
     expect(next({ trial: fresh, search: "suspended" })).toBeNull();
@@ -124,11 +124,11 @@ describe("without an unended run", () => {
     RunEndWhy.KILLED,
     RunEndWhy.WITHDRAWN,
     RunEndWhy.FAILED,
-  ])("the next run follows one that ended otherwise than by finishing (%i)", (why) => {
+  ])("gets the next run after one that did not finish (%i)", (why) => {
     expect(next({ trial: after(why) })).toEqual(run);
   });
 
-  test("a finished run completes the trial, whatever state was wanted", () => {
+  test("completes after a finished run, whatever state the search wants", () => {
     for (const search of ["run", "suspended", stopped] as const) {
       expect(next({ trial: after(RunEndWhy.FINISHED), search })).toEqual(
         ends(TrialOutcome.COMPLETED),
@@ -140,18 +140,18 @@ describe("without an unended run", () => {
     );
   });
 
-  test("a trial that the search stopped ends as stopped early, also after a failure", () => {
+  test("ends as stopped early if the search stopped it, also after a failure", () => {
     expect(next({ trial: fresh, search: stopped })).toEqual(ends(TrialOutcome.STOPPED_EARLY));
     expect(next({ trial: after(RunEndWhy.FAILED), search: stopped })).toEqual(
       ends(TrialOutcome.STOPPED_EARLY),
     );
   });
 
-  test("the reason of a stop is the search's", () => {
+  test("ends with the search's reason if the search stopped it", () => {
     expect(next({ trial: fresh, search: stopped })).toMatchObject({ reason: stopped.stopped });
   });
 
-  test("a trial that the search fails ends so, whatever its run achieved, unless the experiment stops", () => {
+  test("fails if the search fails it, whatever its run achieved, unless the experiment stops", () => {
     for (const why of [RunEndWhy.FINISHED, RunEndWhy.ACKNOWLEDGED_STOP, RunEndWhy.FAILED]) {
       expect(next({ trial: after(why), search: failing })).toMatchObject({
         outcome: TrialOutcome.FAILED,
@@ -164,7 +164,7 @@ describe("without an unended run", () => {
     );
   });
 
-  test("a trial of an experiment that stops is canceled", () => {
+  test("is canceled if its experiment stops", () => {
     const experiment = [...active, stopRequested()];
     expect(next({ trial: fresh, experiment, search: stopped })).toEqual(
       ends(TrialOutcome.CANCELED),
@@ -174,7 +174,7 @@ describe("without an unended run", () => {
     );
   });
 
-  test("hyperparameters that cannot work end the trial with the script's reason", () => {
+  test("fails with the script's reason if its hyperparameters are invalid", () => {
     const trial = after(RunEndWhy.INVALID_HYPERPARAMETERS, "batch too large");
     expect(next({ trial })).toEqual({
       kind: "end",
@@ -183,7 +183,7 @@ describe("without an unended run", () => {
     });
   });
 
-  test("restarts used up fail the trial with the last message, also while it is paused", () => {
+  test("fails with the last message when its restarts are used up, also while it is paused", () => {
     const twice = [
       ...after(RunEndWhy.FAILED),
       runRequested(2),
@@ -201,19 +201,19 @@ describe("without an unended run", () => {
     expect(next({ trial: twice.slice(0, -2) })).toEqual(run);
   });
 
-  test("max_restarts 0 means one run", () => {
+  test("has one run if max_restarts is 0", () => {
     const experiment = [experimentCreated({ max_restarts: 0 }), activated];
     expect(next({ trial: after(RunEndWhy.FAILED), experiment })).toEqual(ends(TrialOutcome.FAILED));
   });
 });
 
-describe("with an unended run", () => {
-  test("nothing is to be done while it is wanted", () => {
+describe("a trial with an unended run", () => {
+  test("has no next step while the run is wanted", () => {
     expect(next({ trial: queued })).toBeNull();
     expect(next({ trial: running })).toBeNull();
   });
 
-  test("a requested stop is kept, also when the trial is wanted again", () => {
+  test("keeps a requested stop, also when the trial is wanted again", () => {
     expect(next({ trial: [...running, runStopRequested(1, StopWhy.PAUSE)] })).toBeNull();
   });
 
@@ -228,11 +228,11 @@ describe("with an unended run", () => {
       "run",
       stops(StopWhy.KILL, 0, StopMode.KILL),
     ],
-  ] as const)("it is asked to stop by a %s", (_, experiment, search, expected) => {
+  ] as const)("stops the run on a %s", (_, experiment, search, expected) => {
     expect(next({ trial: running, experiment, search })).toEqual(expected);
   });
 
-  test("the most severe of several reasons is given", () => {
+  test("stops the run for the most severe of several reasons", () => {
     const experiment = [...active, paused, stopRequested(StopKind.KILL)];
     expect(next({ trial: running, experiment, search: stopped })).toEqual(
       stops(StopWhy.KILL, 0, StopMode.KILL),
@@ -240,12 +240,12 @@ describe("with an unended run", () => {
   });
 });
 
-test("nothing is wanted of a trial that does not exist or has ended", () => {
+test("a trial that does not exist or has ended has no next step", () => {
   expect(next({ trial: [] })).toBeNull();
   expect(next({ trial: [...fresh, trialEnded(TrialOutcome.CANCELED, "canceled")] })).toBeNull();
 });
 
-describe("a line that matched a log policy", () => {
+describe("a log policy that matched", () => {
   const failed = [...running, runEnded(1, RunEndWhy.FAILED, { message: "out of memory" })];
   const finalFrom = (run: number): LogSignals => ({
     ...initialLogSignals,
@@ -257,12 +257,12 @@ describe("a line that matched a log policy", () => {
     reason: 'run 1: out of memory (not repeated: log policy "CUDA OOM")',
   };
 
-  test("of cancel_retries makes the failure of its run the last", () => {
+  test("with cancel_retries makes the failure of its run final", () => {
     expect(next({ trial: failed, signals: finalFrom(1) })).toEqual(ended);
     expect(next({ trial: failed })).toMatchObject({ kind: "request_run" });
   });
 
-  test("of cancel_retries stops no run that has not failed", () => {
+  test("with cancel_retries stops no run that has not failed", () => {
     expect(next({ trial: running, signals: finalFrom(1) })).toBeNull();
     const preempted = after(RunEndWhy.ACKNOWLEDGED_STOP);
     expect(next({ trial: preempted, signals: finalFrom(1) })).toMatchObject({
@@ -273,7 +273,7 @@ describe("a line that matched a log policy", () => {
     );
   });
 
-  test("of cancel_retries stops a retry that has begun, and the trial then ends as failed", () => {
+  test("with cancel_retries stops a retry that has begun, and the trial then fails", () => {
     const retried = [...failed, runRequested(2), runStarted(2)];
     expect(next({ trial: retried, signals: finalFrom(1) })).toEqual(
       stops(StopWhy.CANCEL, limits.cancelGraceMs),
@@ -283,7 +283,7 @@ describe("a line that matched a log policy", () => {
     expect(next({ trial: stoppedRetry, signals: finalFrom(1) })).toEqual(ended);
   });
 
-  test("of cancel_retries counts for later runs too: one that continued after it and fails is not repeated", () => {
+  test("with cancel_retries makes the failures of later runs final too", () => {
     const later = [
       ...after(RunEndWhy.ACKNOWLEDGED_STOP),
       runRequested(2),
@@ -296,7 +296,7 @@ describe("a line that matched a log policy", () => {
     });
   });
 
-  test("of exclude_node keeps the trial's next runs from its agent, beside those that the configuration excludes", () => {
+  test("with exclude_node excludes its agent from the trial's next runs, beside the agents that the configuration excludes", () => {
     const signals = { ...initialLogSignals, excluded: ["gpu-7"] };
     expect(next({ trial: failed, signals })).toMatchObject({
       resources: { constraints: { excludedAgents: ["gpu-7"] } },

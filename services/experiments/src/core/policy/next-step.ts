@@ -1,15 +1,15 @@
 /**
- * The next wish for a trial: the one rule by which every event that concerns a trial becomes a decision about it.
+ * Decides the next step of a trial. Every event that concerns a trial leads to this one rule.
  *
- * It depends only on what the trial is (its unended run, how the last one ended, its restarts), on what is wanted of it
- * by the experiment (run, paused, stopping) and by the search (run, suspended, stopped), and on where a run would
- * start. So it does not matter in which order the wishes came, how often the rule is asked, or what happened meanwhile.
+ * The step depends on the trial (its unended run, the end of the last one, its restarts), on the experiment (running,
+ * paused, stopping), on what the search wants (run, suspended, stopped), and on where a run would start. So it does not
+ * matter in which order the events arrived, how often the rule is applied, or what happened meanwhile.
  *
- * A run that has not ended: is it wanted? If not, it is asked to stop, for the most severe reason; a stop that was
- * asked for is kept, also when the reason is gone before the run ends. Without one: ends the trial here? If not, and it
- * is wanted to run, the next run is requested (not on agents that a log policy has excluded), unless checkpoints that
- * the one before has left are still on their way: it would start from an older one. That waiting has an end, and does
- * not put off the end of a trial.
+ * An unended run that is not wanted is asked to stop, for the most severe reason. A requested stop is kept, even if its
+ * reason disappears before the run ends. Without an unended run, the trial may end. If it does not end and is wanted to
+ * run, the next run is requested, but not on agents that a log policy has excluded. That request waits, for a limited
+ * time, for checkpoints of the last run that are still being delivered: otherwise the run would start from an older
+ * one. The wait does not delay the end of a trial.
  */
 import type { Plain } from "@trainyard/contracts";
 import {
@@ -28,7 +28,7 @@ import type { TrialCommand } from "../trial/commands.ts";
 import type { Stop, TrialState } from "../trial/state.ts";
 import { harshest } from "../trial/stops.ts";
 
-/** Where a run would start. gone: the checkpoint of another trial that it has to start from cannot be had any more. */
+/** The place where a run would start. gone: the trial must start from another trial's checkpoint, which was deleted. */
 export type Origin =
   | { readonly kind: "nothing" }
   | { readonly kind: "checkpoint"; readonly checkpoint: string; readonly step: number }
@@ -38,17 +38,19 @@ export type Asked = {
   readonly id: string;
   readonly trial: TrialState;
   readonly experiment: ExperimentState;
-  /** Null: the search does not know the trial, so that only the experiment's wishes count. */
+  /**
+   * The state that the search wants; null if the search does not know the trial, so that only the experiment counts.
+   */
   readonly search: SearchWant | null;
   readonly origin: Origin;
-  /** The run before has left checkpoints that may yet be complete, and there is time. */
+  /** Whether the last run has left checkpoints that may still complete, and the wait for them is not over. */
   readonly awaits: boolean;
   readonly signals: LogSignals;
 };
 
 export type Step = Extract<TrialCommand, { kind: "request_run" | "stop_run" | "end" }>;
 
-/** Null when nothing is to be done. */
+/** Returns the next step; null if nothing is to be done. */
 export function nextStep(asked: Asked): Step | null {
   const { trial } = asked;
   if (trial.status !== "open") return null;
@@ -73,7 +75,7 @@ function stopsWanted({ trial, experiment, search, signals }: Asked): readonly St
   if (experiment.status === "paused") {
     stops.push(graceful(StopWhy.PAUSE, limits.preemptionGraceMs));
   }
-  // The retry had begun before the line was known that forbids it.
+  // The retry had started before the log line that forbids it was known.
   if (finalFailure(trial, signals) !== null) {
     stops.push(graceful(StopWhy.CANCEL, limits.cancelGraceMs));
   }
@@ -89,8 +91,8 @@ export function isStopping(experiment: ExperimentState): boolean {
 }
 
 /**
- * Whether the trial ends here, and how. What a run achieved before it could be stopped counts first, unless the search
- * can make nothing of it.
+ * Decides whether and how the trial ends. A run that finished before it could be stopped counts as finished, unless the
+ * search cannot use its reports.
  */
 function endWanted({ trial, experiment, search, signals }: Asked): Step | null {
   const { lastEnd } = trial;
@@ -122,22 +124,24 @@ function endWanted({ trial, experiment, search, signals }: Asked): Step | null {
 }
 
 /**
- * Why a failure was the trial's last, by a log policy; null when none was. The policy counts for the run whose line
- * matched and for all later ones: one that was preempted after its line, and fails after it continued, is not repeated
- * either.
+ * Returns why a log policy makes a failure final; null if none does. The policy applies to the run whose line matched
+ * and to all later runs. So a run that is preempted after its line, continued in a later run, and then fails is not
+ * repeated either.
  */
 function finalFailure(
   { lastFailure, continued }: TrialState,
   { finals }: LogSignals,
 ): string | null {
-  // A person who has the trial taken up again has seen the lines of its runs before that.
+  // A person who had the trial restarted knows the lines of its earlier runs, so these do not count.
   const final = finals.find((one) => one.run > (continued?.runs ?? 0));
   if (lastFailure === undefined || final === undefined || lastFailure.run < final.run) return null;
   const { run, message } = lastFailure;
   return `run ${run}: ${message || "it failed"} (not repeated: log policy ${JSON.stringify(final.policy)})`;
 }
 
-/** It could be launched nowhere, or not where it can go at all: more attempts would only take others' time. */
+/**
+ * Ends a trial whose run failed to launch on several agents, or too often: more attempts would only delay other runs.
+ */
 function launchesEnd({ lastEnd, unlaunched }: TrialState): Step | null {
   if (lastEnd === null || unlaunched === undefined) return null;
   const { attempts, agents } = unlaunched;

@@ -26,14 +26,14 @@ const word = (reason: EndReason, code: number) =>
   allocationEnded({ exits: [exit(code)], endRecord: { reason, message: "" } });
 
 describe("why a run ended", () => {
-  test("the script's last word decides", () => {
+  test("the script's end record decides", () => {
     expect(why(finished)).toBe(RunEndWhy.FINISHED);
     expect(why(acknowledged)).toBe(RunEndWhy.ACKNOWLEDGED_STOP);
     expect(why(crashed)).toBe(RunEndWhy.FAILED);
     expect(why(word(EndReason.INVALID_HYPERPARAMETERS, 1))).toBe(RunEndWhy.INVALID_HYPERPARAMETERS);
   });
 
-  test("a script that acknowledged its stop and then fails to leave cleanly did what was asked", () => {
+  test("a script that acknowledged its stop and then exits with an error has acknowledged it", () => {
     expect(why(word(EndReason.ACKNOWLEDGED_STOP, 1))).toBe(RunEndWhy.ACKNOWLEDGED_STOP);
   });
 
@@ -41,21 +41,21 @@ describe("why a run ended", () => {
     expect(why(word(EndReason.FINISHED, 1))).toBe(RunEndWhy.FAILED);
   });
 
-  test("an error that left the context counts, also when the process exits with 0", () => {
+  test("an error that left the context is a failure, even if the process exits with 0", () => {
     expect(why(word(EndReason.ERROR, 0))).toBe(RunEndWhy.FAILED);
   });
 
-  test("without a word, a clean exit is the end of the training", () => {
+  test("without an end record, a clean exit is the end of the training", () => {
     expect(why(allocationEnded())).toBe(RunEndWhy.FINISHED);
   });
 
-  test("without a word, a clean exit after an acknowledged stop is that stop", () => {
+  test("without an end record, a clean exit after an acknowledged stop counts as that stop", () => {
     expect(why(allocationEnded(), { ...quiet, stopAcknowledged: true })).toBe(
       RunEndWhy.ACKNOWLEDGED_STOP,
     );
   });
 
-  test("without a word, any node's error or signal is a failure", () => {
+  test("without an end record, an error or signal of any node is a failure", () => {
     expect(why(allocationEnded({ exits: [exit(0), exit(3)] }))).toBe(RunEndWhy.FAILED);
     expect(why(allocationEnded({ exits: [exit(0, "SIGSEGV")] }))).toBe(RunEndWhy.FAILED);
     expect(why(allocationEnded({ exits: [exit(1)] }), { ...quiet, stopAcknowledged: true })).toBe(
@@ -63,7 +63,7 @@ describe("why a run ended", () => {
     );
   });
 
-  test("a kill is no failure, and what the script had reported before it counts", () => {
+  test("a kill is not a failure, and an end record from before it counts", () => {
     expect(why(killed)).toBe(RunEndWhy.KILLED);
     const after = (reason: EndReason) =>
       why(allocationEnded({ ...killed.data, endRecord: { reason, message: "" } }));
@@ -84,7 +84,7 @@ describe("why a run ended", () => {
   });
 });
 
-describe("a run that was asked to stop because its time was over", () => {
+describe("the time limit of a run", () => {
   const asked = (why: StopWhy) =>
     evolveAllocation(initialAllocation, {
       type: "AllocationStopRequested",
@@ -93,7 +93,7 @@ describe("a run that was asked to stop because its time was over", () => {
   const limited = (ended: typeof finished, allocation = asked(StopWhy.TIME_LIMIT)) =>
     runEnd(1, ended.data, allocation).timeLimited;
 
-  test("ended because of that if it obeyed or was killed", () => {
+  test("is the reason of its end if the run obeyed or was killed", () => {
     expect(limited(acknowledged)).toBe(true);
     expect(limited(killed)).toBe(true);
     expect(limited(finished)).toBeUndefined();
@@ -102,7 +102,7 @@ describe("a run that was asked to stop because its time was over", () => {
   });
 
   test.each([StopWhy.PREEMPTED, StopWhy.DRAIN, StopWhy.PAUSE])(
-    "did not if it was asked because of something else (%i)",
+    "is not the reason of its end if it was stopped for another reason (%i)",
     (why) => expect(limited(acknowledged, asked(why))).toBeUndefined(),
   );
 });
@@ -110,11 +110,11 @@ describe("a run that was asked to stop because its time was over", () => {
 describe("the message of a run's end", () => {
   const message = (ended: typeof finished) => runEnd(1, ended.data, quiet).message;
 
-  test("is the script's own word first", () => {
+  test("is the script's own message if it has one", () => {
     expect(message(crashed)).toBe("ValueError: boom");
   });
 
-  test("else the scheduler's, else what the exits say", () => {
+  test("without a script's message is the scheduler's, or else comes from the exits", () => {
     expect(message(launchFailed)).toBe("the disk of a1 is full");
     expect(message(allocationEnded({ exits: [exit(0), exit(3)] }))).toBe(
       "node 0 exited with code 3",

@@ -1,4 +1,4 @@
-/** Why a run ended, from what the scheduler says of its allocation. */
+/** Derives why a run ended from the end of its allocation. */
 import type { EventData, Plain } from "@trainyard/contracts";
 import { AllocationEndCause, EndReason, type Exit, RunEndWhy } from "@trainyard/contracts/events";
 import type { AllocationState } from "../foreign/allocation.ts";
@@ -15,7 +15,7 @@ export function runEnd(run: number, ended: Ended, allocation: AllocationState): 
   return { kind: "end_run", run, why, exits, message, ...timeLimited, ...launchFailureOf(ended) };
 }
 
-/** One of an older scheduler says only that it was a failed launch. */
+/** Returns the place of a launch failure; a scheduler of an earlier version reports none. */
 function launchFailureOf({ cause, launchFailure }: Ended): Pick<EndRun, "launchFailure"> {
   if (cause !== AllocationEndCause.LAUNCH_FAILED) return {};
   return { launchFailure: launchFailure ?? { agents: [], silent: [], platformAway: false } };
@@ -30,15 +30,15 @@ function whyEnded(ended: Ended, allocation: AllocationState): RunEndWhy {
     case AllocationEndCause.EXITED:
       return exited(ended, allocation);
     default:
-      // The agent was lost or could not launch it; or a cause that this version does not know, which is no error of the
-      // script's.
+      // The agent was lost or could not launch the run, or the cause is unknown to this version. None is the script's
+      // fault.
       return RunEndWhy.LOST;
   }
 }
 
 /**
- * The script's own last word, which it wrote before its process ended. A process killed after that hung while it was
- * leaving, and its work was done.
+ * Returns the end record that the script wrote before its process ended. If the process was killed after that, it hung
+ * during its exit, and its work was done.
  */
 function lastWord({ endRecord }: Ended): RunEndWhy | null {
   switch (endRecord?.reason) {
@@ -58,7 +58,7 @@ function lastWord({ endRecord }: Ended): RunEndWhy | null {
 function exited(ended: Ended, { stopAcknowledged }: AllocationState): RunEndWhy {
   const word = lastWord(ended);
   const clean = ended.exits.every(({ code, signal }) => code === 0 && signal === "");
-  // A script that had finished and then exits with an error has failed: what comes after training is part of it.
+  // A script that finished training and then exits with an error has failed: its code after the training counts.
   if (word !== null && (clean || word !== RunEndWhy.FINISHED)) return word;
   if (ended.exits.length === 0) return RunEndWhy.LOST;
   if (!clean) return RunEndWhy.FAILED;

@@ -15,15 +15,15 @@ export type EndRun = {
   readonly why: RunEndWhy;
   readonly exits: readonly Plain<Exit>[];
   readonly message: string;
-  /** The undelivered rest; absent when its agents have delivered everything. */
+  /** The checkpoints that agents have not delivered; absent if none are left. */
   readonly left?: Left;
-  /** It ended because its time was over. */
+  /** Whether the run ended because of its time limit. */
   readonly timeLimited?: boolean;
-  /** Present if the platform could not start it; says where. */
+  /** The place where the launch failed; absent if the run was launched. */
   readonly launchFailure?: Plain<LaunchFailure>;
 };
 
-/** Checkpoints that agents have yet to deliver, and when that was said. */
+/** The checkpoints that agents have yet to deliver, and the time of that report. */
 export type Left = { readonly sealed: readonly Plain<SealedCheckpoint>[]; readonly atMs: number };
 
 export type RequestRun = {
@@ -33,7 +33,7 @@ export type RequestRun = {
   /** The workspace of the experiment; empty for none. */
   readonly workspace: string;
   readonly owner: string;
-  /** Null to start from nothing. */
+  /** The checkpoint to start from; null to start without one. */
   readonly from: { readonly checkpoint: string; readonly step: number } | null;
 };
 
@@ -43,9 +43,9 @@ export type TrialCommand =
   | { readonly kind: "start_run"; readonly run: number; readonly allocation: string }
   | { readonly kind: "stop_run"; readonly stop: Stop }
   | EndRun
-  /** An agent that came back says what a run has left there. */
+  /** An agent that has reconnected names the checkpoints that the run has left on it. */
   | { readonly kind: "name_checkpoints"; readonly run: number; readonly left: Left }
-  /** A checkpoint that the run has left is being uploaded, and moved at this time. */
+  /** The upload of a left checkpoint made progress at this time. */
   | {
       readonly kind: "await_upload";
       readonly run: number;
@@ -53,9 +53,9 @@ export type TrialCommand =
       readonly atMs: number;
     }
   | { readonly kind: "note_checkpoint"; readonly noted: Checkpoint }
-  /** The search cannot make anything of the trial: it fails, also where it had finished before anybody could say so. */
+  /** The search cannot use the trial's reports: the trial fails, even if it had finished before. */
   | { readonly kind: "fail_finished"; readonly reason: string }
-  /** Its experiment continues, and takes it up. */
+  /** A continuation of the experiment includes the trial. */
   | { readonly kind: "continue"; readonly continuation: number }
   | { readonly kind: "kill"; readonly reason: string }
   | { readonly kind: "end"; readonly outcome: TrialOutcome; readonly reason: string };

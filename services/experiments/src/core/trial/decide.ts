@@ -38,7 +38,7 @@ export function decideTrial(state: TrialState, command: TrialCommand): Decision 
     case "continue":
       return continueTrial(state, command.continuation);
     case "kill": {
-      if (state.status === "none") return reject("trial_not_found", "there is no such trial");
+      if (state.status === "none") return reject("trial_not_found", "the trial does not exist");
       if (state.status === "ended" || state.kill !== undefined) return alreadySo;
       const reason = command.reason.slice(0, limits.messageCharsMax);
       return [{ type: "TrialKillRequested", data: { reason } }];
@@ -61,7 +61,10 @@ export function decideTrial(state: TrialState, command: TrialCommand): Decision 
   }
 }
 
-/** The last run's checkpoints are waited for as before: the next run would start from an older one. */
+/**
+ * Continues the trial. Its last run's checkpoints are still waited for; otherwise the next run would start from an
+ * older one.
+ */
 function continueTrial(state: TrialState, continuation: number): Decision {
   if (state.status !== "ended") return alreadySo;
   if ((state.continued?.continuation ?? 0) >= continuation) return alreadySo;
@@ -70,7 +73,7 @@ function continueTrial(state: TrialState, continuation: number): Decision {
   return [{ type: "TrialContinued", data }];
 }
 
-/** Whether it is this run, the newest one, that has not ended. What is said of any other comes from a ghost. */
+/** Whether `run` is the newest run and has not ended. Reports about any other run are stale. */
 function isUnended(state: TrialState, run: number): boolean {
   return state.unended !== null && state.runs === run;
 }
@@ -103,13 +106,13 @@ function avoidedBy({ unlaunched }: TrialState): Pick<EventData<"RunRequested">, 
   return agents.length === 0 ? {} : { avoided: { agents } };
 }
 
-/** A launch that fails is tried again at once; what fails again waits longer each time, instead of spinning. */
+/** A failed launch is retried at once, and later ones after growing delays. */
 function launchDelayMs(failures: number): number {
   if (failures < 2) return 0;
   return Math.min(limits.launchDelayFirstMs * 2 ** (failures - 2), limits.launchDelayLastMs);
 }
 
-/** A stop cannot be withdrawn, only become more severe: then the rest of its time shrinks, never grows. */
+/** A stop cannot be withdrawn, only become more severe. Its remaining time may shrink, never grow. */
 function stopRun(state: TrialState, stop: Stop): Decision {
   if (state.unended === null) return alreadySo;
   const before = state.unended.stop;
@@ -131,8 +134,7 @@ function endRun(state: TrialState, command: EndRun): Decision {
         why,
         exits: exits.map((exit) => ({ ...exit, message: exit.message.slice(0, perExit) })),
         message: (isTooShort ? tooShort : message).slice(0, limits.messageCharsMax),
-        // A run that the platform lost, could not launch or stopped is no failure of the script: it could not do better
-        // next time.
+        // A run that the platform lost, could not launch or stopped is not a failure of the script.
         countsAsRestart: why === RunEndWhy.FAILED || isTooShort,
         ...(launchFailure === undefined ? {} : { launchFailure }),
         ...(left === undefined
@@ -145,21 +147,24 @@ function endRun(state: TrialState, command: EndRun): Decision {
 
 const tooShort = "it reached its time limit without a new checkpoint";
 
-/** A trial whose runs reach their time limit and never a checkpoint would continue without end. */
+/**
+ * Whether the run has a new checkpoint. Without this check a trial whose runs reach their time limit before the first
+ * checkpoint would be repeated without end.
+ */
 function hasAdvanced({ checkpoints }: TrialState, { run, left }: EndRun): boolean {
   return left !== undefined || checkpoints.some((checkpoint) => checkpoint.run === run);
 }
 
 function awaitedUntilMs({ sealed, atMs }: Left): number {
-  // A value that is no size adds nothing: it would be waited for forever.
+  // An invalid size adds nothing: otherwise the wait would have no end.
   const bytes = sealed.reduce((sum, one) => sum + (one.bytes > 0 ? one.bytes : 0), 0);
   const waitMs = limits.checkpointsWaitMs + bytes / limits.checkpointBytesPerMs;
   return atMs + Math.min(waitMs, limits.checkpointsWaitLastMs);
 }
 
 /**
- * Names checkpoints of the newest run only: a later run was requested without those of an older one. A repeat names
- * nothing again.
+ * Names checkpoints that the newest run has left; an older run's do not count, since a later run was requested without
+ * them. A checkpoint that was named before is not named again.
  */
 function nameCheckpoints(
   state: TrialState,
@@ -169,12 +174,12 @@ function nameCheckpoints(
   const known = new Set([...state.named, ...state.checkpoints.map((one) => one.checkpoint)]);
   const checkpoints = left.sealed.filter(({ checkpoint }) => !known.has(checkpoint));
   if (checkpoints.length === 0) return alreadySo;
-  // The end of a trial waits for nothing.
+  // An ended trial waits for no checkpoint.
   const untilMs = state.status === "ended" ? 0 : awaitedUntilMs({ ...left, sealed: checkpoints });
   return [{ type: "RunCheckpointsNamed", data: { run, checkpoints, awaitedUntilMs: untilMs } }];
 }
 
-/** A checkpoint that moves is waited for as long again; none is named that was not. */
+/** Extends the wait for a named checkpoint whose upload makes progress. */
 function awaitUpload(
   state: TrialState,
   { run, checkpoint, atMs }: Extract<TrialCommand, { kind: "await_upload" }>,
@@ -190,8 +195,8 @@ function awaitUpload(
 }
 
 /**
- * Notes a checkpoint of the newest run only: once a later run was requested, it does not continue from an older one's.
- * After the trial's end a named checkpoint still counts: other trials may begin from it.
+ * Notes a complete checkpoint of the newest run. An older run's does not count once a later run was requested. After
+ * the trial's end a named checkpoint still counts: other trials may begin from it.
  */
 function noteCheckpoint(state: TrialState, noted: Checkpoint): Decision {
   if (state.status === "none" || noted.run !== state.runs) return alreadySo;

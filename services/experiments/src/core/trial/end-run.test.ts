@@ -19,7 +19,7 @@ const running = [trialCreated(), runRequested(1), runStarted(1)] as const;
 const endRun = (run: number, why: RunEndWhy) =>
   ({ kind: "end_run", run, why, exits: [], message: "" }) as const;
 
-describe("a run that starts", () => {
+describe("the start of a run", () => {
   test("is recorded once", () => {
     given(trialDecider, trialCreated(), runRequested(1))
       .when({ kind: "start_run", run: 1, allocation: "12.1#1" })
@@ -29,15 +29,15 @@ describe("a run that starts", () => {
       .thenNothing();
   });
 
-  test("a ghost's start is ignored", () => {
+  test("is ignored if the run is not the newest", () => {
     given(trialDecider, ...running, runEnded(1, RunEndWhy.LOST), runRequested(2))
       .when({ kind: "start_run", run: 1, allocation: "12.1#1" })
       .thenNothing();
   });
 });
 
-describe("a run that ends", () => {
-  test("keeps exits and message, cut to what a table can show", () => {
+describe("the end of a run", () => {
+  test("keeps exits and message, cut to the length that a table can show", () => {
     const message = "x".repeat(limits.messageCharsMax + 1);
     given(trialDecider, ...running)
       .when({ kind: "end_run", run: 1, why: RunEndWhy.FAILED, exits: [exit(1)], message })
@@ -49,7 +49,7 @@ describe("a run that ends", () => {
       );
   });
 
-  test("of a thousand nodes that all say much fits an event", () => {
+  test("fits an event even with long exits of a thousand nodes", () => {
     const said = { ...exit(1), agent: "a".repeat(60), message: "\u0007".repeat(2_000) };
     const exits = Array.from({ length: 1_000 }, (_, nodeRank) => ({ ...said, nodeRank }));
     const message = "\u0007".repeat(10_000);
@@ -66,7 +66,7 @@ describe("a run that ends", () => {
     expect(ended && encodedBytes(ended)).toBeLessThan(platformLimits.eventBodyBytesMax);
   });
 
-  test("counts as a restart when it failed", () => {
+  test("counts as a restart if the run failed", () => {
     given(trialDecider, ...running)
       .when(endRun(1, RunEndWhy.FAILED))
       .then(runEnded(1, RunEndWhy.FAILED, { countsAsRestart: true }));
@@ -79,7 +79,7 @@ describe("a run that ends", () => {
     RunEndWhy.KILLED,
     RunEndWhy.WITHDRAWN,
     RunEndWhy.INVALID_HYPERPARAMETERS,
-  ])("does not count as a restart otherwise (%i)", (why) => {
+  ])("does not count as a restart if the run did not fail (%i)", (why) => {
     given(trialDecider, ...running)
       .when(endRun(1, why))
       .then(runEnded(1, why, { countsAsRestart: false }));
@@ -115,7 +115,7 @@ describe("a run that ends", () => {
     },
   );
 
-  test("ends once, and a ghost's end is ignored", () => {
+  test("is recorded once, and ignored for a run that is not the newest", () => {
     const lost = [...running, runEnded(1, RunEndWhy.LOST)] as const;
     given(trialDecider, ...lost)
       .when(endRun(1, RunEndWhy.FINISHED))
@@ -131,7 +131,7 @@ describe("ending a trial", () => {
   const end = { kind: "end", outcome: TrialOutcome.COMPLETED, reason: "finished" } as const;
   const ended = trialEnded(TrialOutcome.COMPLETED, "finished");
 
-  test("happens once", () => {
+  test("is recorded once", () => {
     const history = [...running, runEnded(1, RunEndWhy.FINISHED)] as const;
     given(trialDecider, ...history)
       .when(end)
@@ -141,7 +141,7 @@ describe("ending a trial", () => {
       .thenNothing();
   });
 
-  test("is refused while a run has not ended, and before the trial exists", () => {
+  test("is refused while a run has not ended, or before the trial exists", () => {
     given(trialDecider, ...running)
       .when(end)
       .thenRejected("run_unended");
@@ -150,7 +150,7 @@ describe("ending a trial", () => {
 });
 
 describe("creating a trial", () => {
-  test("happens once", () => {
+  test("is recorded once", () => {
     const create = { kind: "create", created: trialCreated().data } as const;
     given(trialDecider).when(create).then(trialCreated());
     given(trialDecider, trialCreated()).when(create).thenNothing();

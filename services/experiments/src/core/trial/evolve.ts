@@ -92,7 +92,7 @@ function endRun(state: TrialState, { data }: TrialEvent & { type: "RunEnded" }):
   };
 }
 
-/** A checkpoint that was complete before its name arrived is not waited for. */
+/** Names a checkpoint; one that is already complete is not waited for. */
 function name(
   state: TrialState,
   sealed: readonly { readonly checkpoint: string }[],
@@ -118,12 +118,12 @@ function unlaunchedAfter(
   const both = (known: readonly string[]): readonly string[] => [
     ...new Set([...known, ...failure.agents]),
   ];
-  // A registry that is away is away for all of them: another agent may be tried, but nobody is to blame.
+  // If the registry was unavailable, another agent may be tried, but the failure counts against none.
   if (failure.platformAway) return { attempts, agents, avoid: both(avoid) };
   return { attempts: attempts + 1, agents: both(agents), avoid: both(avoid) };
 }
 
-/** Uploads may finish in another order than they began: the latest is the one that holds most steps. */
+/** Keeps the checkpoints sorted by step: uploads may finish in another order than they began. */
 function remember(
   known: readonly Checkpoint[],
   { checkpoint, run, step }: Checkpoint,

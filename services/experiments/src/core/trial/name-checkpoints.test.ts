@@ -1,4 +1,4 @@
-/** The checkpoints that a run has left when it ends: named, waited for, and counted when complete. */
+/** Tests of the checkpoints that a run has left at its end: they are named, waited for, and counted when complete. */
 import { RunEndWhy, TrialOutcome } from "@trainyard/contracts/events";
 import { fold } from "@trainyard/kernel";
 import { given } from "@trainyard/testing";
@@ -34,13 +34,13 @@ const state = (...events: readonly TrialEvent[]) => fold(evolveTrial, initialTri
 const endRun = { kind: "end_run", run: 1, why: RunEndWhy.FAILED, exits: [], message: "" } as const;
 
 describe("the end of a run", () => {
-  test("names what it has left, and until when the next run waits for it", () => {
+  test("names the checkpoints that it has left, and until when the next run waits for them", () => {
     given(trialDecider, ...running)
       .when({ ...endRun, left: left(checkpointA, checkpointB) })
       .then(endLeaving(checkpointA, checkpointB));
   });
 
-  test("is waited for longer where there is more to read, but not forever", () => {
+  test("extends the wait by the bytes that are left, up to a limit", () => {
     const waits = (bytes: number) => {
       const command = { ...endRun, left: { sealed: [sealed(checkpointA, bytes)], atMs: 0 } };
       const decided = trialDecider.decide(state(...running), command);
@@ -55,7 +55,7 @@ describe("the end of a run", () => {
     }
   });
 
-  test("of an agent that does not say what is left names nothing", () => {
+  test("names no checkpoint if its agent reports none", () => {
     given(trialDecider, ...running)
       .when(endRun)
       .then(runEnded(1, RunEndWhy.FAILED));
@@ -65,20 +65,20 @@ describe("the end of a run", () => {
     });
   });
 
-  test("waits for nothing that was complete before", () => {
+  test("waits for no checkpoint that was complete before", () => {
     const { named } = state(...running, trialCheckpointed(), endLeaving(checkpointA, checkpointB));
     expect(named).toEqual([checkpointB]);
   });
 });
 
-describe("a named checkpoint", () => {
+describe("a checkpoint that a run has left", () => {
   const finished = trialEnded(TrialOutcome.COMPLETED, "finished");
   const note = {
     kind: "note_checkpoint",
     noted: { checkpoint: checkpointA, run: 1, step: 100 },
   } as const;
 
-  test("counts when it is complete, also after the trial's end, and once", () => {
+  test("counts once when it is complete, also after the trial's end", () => {
     given(trialDecider, ...running, endLeaving(checkpointA), finished)
       .when(note)
       .then(trialCheckpointed());
@@ -87,7 +87,7 @@ describe("a named checkpoint", () => {
       .thenNothing();
   });
 
-  test("of no other checkpoint counts after the trial's end", () => {
+  test("does not count after the trial's end unless it was named", () => {
     given(trialDecider, ...running, endLeaving(checkpointB), finished)
       .when(note)
       .thenNothing();
@@ -104,13 +104,13 @@ describe("a named checkpoint", () => {
   });
 });
 
-describe("an upload that moves", () => {
+describe("the progress of an upload", () => {
   const later = until.awaitedUntilMs + 1_000;
   const moved = (checkpoint: string, atMs = 2_000 + limits.checkpointsWaitMs) =>
     ({ kind: "await_upload", run: 1, checkpoint, atMs }) as const;
   const longer = runCheckpointsNamed(1, [], 2_000 + 2 * limits.checkpointsWaitMs);
 
-  test("is waited for as long again, and for nothing that was not named", () => {
+  test("extends the wait for a named checkpoint, and for no other", () => {
     given(trialDecider, ...running, endLeaving(checkpointA))
       .when(moved(checkpointA))
       .then(longer);
@@ -124,7 +124,7 @@ describe("an upload that moves", () => {
     expect(longer.data.awaitedUntilMs).toBeGreaterThan(later);
   });
 
-  test("shortens no wait, and changes nothing while a run is under way or the trial is over", () => {
+  test("shortens no wait, and changes nothing during a run or after the trial's end", () => {
     given(trialDecider, ...running, endLeaving(checkpointA), longer)
       .when(moved(checkpointA, 1_000))
       .thenNothing();
@@ -141,17 +141,17 @@ describe("an upload that moves", () => {
   });
 });
 
-describe("an agent that comes back", () => {
+describe("an agent that reconnects", () => {
   const name = (run: number, ...checkpoints: readonly string[]) =>
     ({ kind: "name_checkpoints", run, left: left(...checkpoints) }) as const;
   const lost = runEnded(1, RunEndWhy.LOST);
 
-  test("names what the newest run has left, what is new of it, also after the trial's end", () => {
+  test("names the new checkpoints of the newest run, also after the trial's end", () => {
     const named = runCheckpointsNamed(1, [sealed(checkpointA)], until.awaitedUntilMs);
     given(trialDecider, ...running, lost)
       .when(name(1, checkpointA))
       .then(named);
-    // Nobody waits for what a trial that has ended has left.
+    // The checkpoints of an ended trial are not waited for.
     given(trialDecider, ...running, lost, trialEnded(TrialOutcome.CANCELED, ""))
       .when(name(1, checkpointA))
       .then(runCheckpointsNamed(1, [sealed(checkpointA)], 0));
@@ -163,7 +163,7 @@ describe("an agent that comes back", () => {
       .thenNothing();
   });
 
-  test("names nothing of a run that another has followed", () => {
+  test("names no checkpoint of a run that a later run has followed", () => {
     given(trialDecider, ...running, lost, runRequested(2))
       .when(name(1, checkpointA))
       .thenNothing();

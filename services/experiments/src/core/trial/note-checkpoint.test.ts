@@ -18,7 +18,7 @@ const note = (run: number, checkpoint = checkpointA, step = 100) =>
   ({ kind: "note_checkpoint", noted: { checkpoint, run, step } }) as const;
 
 describe("noting a checkpoint", () => {
-  test("of the newest run, also when it has just ended", () => {
+  test("is recorded for the newest run, also just after its end", () => {
     given(trialDecider, ...running)
       .when(note(1))
       .then(trialCheckpointed());
@@ -27,19 +27,19 @@ describe("noting a checkpoint", () => {
       .then(trialCheckpointed());
   });
 
-  test("once", () => {
+  test("is recorded once", () => {
     given(trialDecider, ...running, trialCheckpointed())
       .when(note(1))
       .thenNothing();
   });
 
-  test("not of a run that a later one has superseded", () => {
+  test("is ignored for a run that a later run has superseded", () => {
     given(trialDecider, ...running, runEnded(1, RunEndWhy.LOST), runRequested(2))
       .when(note(1))
       .thenNothing();
   });
 
-  test("not of a trial that does not exist or has ended", () => {
+  test("is ignored for a trial that does not exist or has ended", () => {
     given(trialDecider).when(note(0)).thenNothing();
     const ended = trialEnded(TrialOutcome.COMPLETED, "finished");
     given(trialDecider, ...running, runEnded(1, RunEndWhy.FINISHED), ended)
@@ -47,7 +47,7 @@ describe("noting a checkpoint", () => {
       .thenNothing();
   });
 
-  test("the latest is the one with most steps, whichever completed last", () => {
+  test("keeps the checkpoint with most steps as the latest, whichever completed last", () => {
     const { state } = given(
       trialDecider,
       ...running,
@@ -57,7 +57,7 @@ describe("noting a checkpoint", () => {
     expect(state.checkpoints.at(-1)?.checkpoint).toBe(checkpointB);
   });
 
-  test("only so many are remembered, the latest", () => {
+  test("keeps only the latest checkpoints, up to the limit", () => {
     const many = limits.checkpointsRemembered + 5;
     const noted = Array.from({ length: many }, (_, n) => trialCheckpointed(`c${n}`, 1, n));
     const { checkpoints } = given(trialDecider, ...running, ...noted).state;

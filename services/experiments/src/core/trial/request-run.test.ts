@@ -32,13 +32,13 @@ describe("requesting a run", () => {
       .then(runRequested(2));
   });
 
-  test("names the checkpoint that it starts from and its steps", () => {
+  test("names the checkpoint that the run starts from, and its step", () => {
     given(trialDecider, trialCreated())
       .when({ ...request, from: { checkpoint: checkpointA, step: 100 } })
       .then(runRequested(1, { fromCheckpoint: checkpointA, fromStep: 100 }));
   });
 
-  test("names workspace and owner where there are some", () => {
+  test("names workspace and owner if the experiment has them", () => {
     given(trialDecider, trialCreated())
       .when({ ...request, owner: "ada" })
       .then(runRequested(1, { owner: "ada" }));
@@ -52,14 +52,14 @@ describe("requesting a run", () => {
     given(trialDecider, trialCreated(), runRequested(1)).when(request).thenRejected("run_unended");
   });
 
-  test("is refused before the trial exists and after it ended", () => {
+  test("is refused before the trial exists and after its end", () => {
     given(trialDecider).when(request).thenRejected("trial_not_open");
     given(trialDecider, trialCreated(), trialEnded(TrialOutcome.CANCELED, "canceled"))
       .when(request)
       .thenRejected("trial_not_open");
   });
 
-  test("after a failure is a restart, after anything else is not", () => {
+  test("counts as a restart only after a failure", () => {
     const failed = [trialCreated(), runRequested(1), runEnded(1, RunEndWhy.FAILED)] as const;
     expect(given(trialDecider, ...failed).state.restarts).toBe(0);
     expect(given(trialDecider, ...failed, runRequested(2)).state.restarts).toBe(1);
@@ -70,7 +70,7 @@ describe("requesting a run", () => {
     ).toBe(0);
   });
 
-  test("cuts off the checkpoints beyond the step that it starts from", () => {
+  test("drops the checkpoints beyond the step that the run starts from", () => {
     const history = [
       trialCreated(),
       runRequested(1),
@@ -87,7 +87,7 @@ describe("requesting a run", () => {
 
 const on = (...agents: readonly string[]) => ({ agents, silent: [], platformAway: false });
 
-describe("launches that fail one after the other", () => {
+describe("repeated launch failures", () => {
   const afterFailures = (failures: number): readonly TrialEvent[] => [
     trialCreated(),
     ...Array.from({ length: failures }, (_, n) => [
@@ -102,7 +102,7 @@ describe("launches that fail one after the other", () => {
     return event?.type === "RunRequested" ? event.data.delayMs : null;
   };
 
-  test("are repeated at once, then after growing delays", () => {
+  test("are retried at once, then after growing delays", () => {
     expect([0, 1, 2, 3, 4, 20].map(delayAfter)).toEqual([
       0,
       0,
@@ -113,7 +113,7 @@ describe("launches that fail one after the other", () => {
     ]);
   });
 
-  test("never count as restarts, however many there are", () => {
+  test("never count as restarts", () => {
     const run = 100;
     given(trialDecider, ...afterFailures(run - 1), runRequested(run))
       .when({
@@ -127,7 +127,7 @@ describe("launches that fail one after the other", () => {
       .then(runEnded(run, RunEndWhy.LOST, { launchFailure: on("a") }));
   });
 
-  test("are not repeated on the agents where they failed, until a run starts", () => {
+  test("exclude the agents where they happened, until a run starts", () => {
     const failedOn = (run: number, ...agents: readonly string[]) =>
       [runRequested(run), runEnded(run, RunEndWhy.LOST, { launchFailure: on(...agents) })] as const;
     const failed = [trialCreated(), ...failedOn(1, "a"), ...failedOn(2, "b", "a")] as const;
@@ -143,7 +143,7 @@ describe("launches that fail one after the other", () => {
     expect(avoidedAfter(...failed, ...started)).toBeUndefined();
   });
 
-  test("where a service of the platform did not answer send the next run elsewhere, and are not counted", () => {
+  test("exclude an agent but are not counted, if a service of the platform did not answer there", () => {
     const away = { ...on("a"), platformAway: true };
     const { state } = given(
       trialDecider,

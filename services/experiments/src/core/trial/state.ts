@@ -1,12 +1,11 @@
 /**
- * A trial's life: none → open → ended, from where a continuation of its experiment leads back to open. What had
- * completed may be recorded as failed after that, once: its reports were bad. An open trial has at most one unended
- * run; runs are numbered from 1.
+ * A trial's life: none → open → ended. A continuation of its experiment leads from ended back to open. A completed
+ * trial may later be recorded as failed, once, if its reports were invalid.
  *
- * Its stream also knows the complete checkpoints that later runs may start from (TrialCheckpointed): those of the line
- * of runs that leads to the newest one, also when they are complete only after its end, as long as they were named
- * then. A run that starts from step s cuts off what is beyond s, for checkpoints as for measurements, and what an
- * older run still completes after that is not of the line any more.
+ * An open trial has at most one unended run; runs are numbered from 1. The stream also records the complete checkpoints
+ * that later runs may start from (TrialCheckpointed). They are those of the line of runs that leads to the newest one,
+ * also if they complete after its end, provided that they were named then. A run that starts from step s drops all
+ * checkpoints and measurements beyond s. Checkpoints that an older run completes after that are not part of the line.
  */
 import type { EventOf } from "@trainyard/contracts";
 import type { RunEndWhy, StopMode, StopWhy, TrialOutcome } from "@trainyard/contracts/events";
@@ -40,11 +39,11 @@ export type LastEnd = {
 };
 
 export type Unlaunched = {
-  /** How many failed, except where a service of the platform did not answer. */
+  /** The number of failed launches, except those where a service of the platform did not answer. */
   readonly attempts: number;
-  /** On which agents these failed, each once. */
+  /** The agents on which the counted launches failed. */
   readonly agents: readonly string[];
-  /** Those, and the ones where it waited for such a service. */
+  /** All agents to avoid: also those where a service of the platform did not answer. */
   readonly avoid: readonly string[];
 };
 
@@ -52,29 +51,31 @@ export type TrialState = {
   readonly status: "none" | "open" | "ended";
   /** A checkpoint of another trial that the first run starts from; empty for none. */
   readonly warmStart: string;
-  /** How many of its steps are this trial's own: 0 where the trial counts again, whatever the other one had done. */
+  /**
+   * The number of its steps that count as this trial's. 0: the trial counts from 0, whatever the other trial had done.
+   */
   readonly warmStartStep: number;
-  /** The highest number of a run that was requested. */
+  /** The highest number of a requested run. */
   readonly runs: number;
   readonly unended: { readonly started: boolean; readonly stop: Stop | null } | null;
   readonly lastEnd: LastEnd | null;
-  /** The latest run whose end counts as a restart; absent where none has. */
+  /** The latest run whose end counts as a restart; absent for none. */
   readonly lastFailure?: Pick<LastEnd, "run" | "message"> | undefined;
-  /** Runs that were requested because the one before failed. */
+  /** The number of runs that were requested after a failure. */
   readonly restarts: number;
-  /** Runs in a row that the platform lost before they started. */
+  /** The number of runs in a row that the platform lost before they started. */
   readonly launchFailures: number;
-  /** Launches in a row that failed; absent where the last one did not. */
+  /** The launches in a row that failed; absent if the last one succeeded. */
   readonly unlaunched?: Unlaunched | undefined;
   /** The checkpoints by step, the latest last; at most `limits.checkpointsRemembered`. */
   readonly checkpoints: readonly Checkpoint[];
-  /** The checkpoints of the newest run that are not complete, as far as its stream knows. */
+  /** The checkpoints that the newest run has left and that are not complete, as far as the stream records. */
   readonly named: readonly string[];
-  /** The next run waits for those until then at the latest; 0 for none. */
+  /** The next run waits for the named checkpoints until this time; 0 for none. */
   readonly awaitedUntilMs: number;
-  /** Why a person has it killed; absent where nobody does. */
+  /** The reason of a person who has the trial killed; absent for none. */
   readonly kill?: string | undefined;
-  /** The latest continuation that took it up again, and the number of its runs then; absent before the first one. */
+  /** The latest continuation that included the trial, and its number of runs at that time; absent for none. */
   readonly continued?: { readonly continuation: number; readonly runs: number };
   readonly end: { readonly outcome: TrialOutcome; readonly reason: string } | null;
 };

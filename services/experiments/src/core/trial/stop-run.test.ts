@@ -25,13 +25,13 @@ describe("asking a run to stop", () => {
       .then(runStopRequested(1, StopWhy.PAUSE));
   });
 
-  test("a stop decided while the run is queued", () => {
+  test("is recorded for a queued run too", () => {
     given(trialDecider, trialCreated(), runRequested(1))
       .when({ kind: "stop_run", stop: searchStop })
       .then(runStopRequested(1, StopWhy.SEARCH_STOP));
   });
 
-  test("the more severe of two stops wins", () => {
+  test("keeps the more severe of two stops", () => {
     given(trialDecider, ...running, runStopRequested(1, StopWhy.PAUSE))
       .when({ kind: "stop_run", stop: kill })
       .then(runStopRequested(1, StopWhy.KILL));
@@ -43,19 +43,19 @@ describe("asking a run to stop", () => {
       .thenNothing();
   });
 
-  test("a more severe stop never grants more time", () => {
+  test("never grants more time with a more severe stop", () => {
     given(trialDecider, ...running, runStopRequested(1, StopWhy.PAUSE, 5_000))
       .when({ kind: "stop_run", stop: searchStop })
       .then(runStopRequested(1, StopWhy.SEARCH_STOP, 5_000));
   });
 
-  test("is not repeated", () => {
+  test("is recorded once", () => {
     given(trialDecider, ...running, runStopRequested(1, StopWhy.PAUSE))
       .when({ kind: "stop_run", stop: pause })
       .thenNothing();
   });
 
-  test("nothing is asked of a run that has ended", () => {
+  test("is ignored for a run that has ended", () => {
     given(trialDecider, ...running, runEnded(1, RunEndWhy.FINISHED))
       .when({ kind: "stop_run", stop: kill })
       .thenNothing();

@@ -1,4 +1,6 @@
-/** Stops by severity: of two, the more severe one wins, and its time never exceeds what the milder one had left. */
+/**
+ * Stops by severity. Of two stops the more severe one wins, and its time never exceeds the rest of the milder one's.
+ */
 import { StopMode, StopWhy } from "@trainyard/contracts/events";
 import type { Stop } from "./state.ts";
 

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { configDifferences } from "./configs.ts";
 
-test("keys whose values differ are named, secrets without their values", () => {
+test("a difference of configurations names the keys whose values differ, without the values of secrets", () => {
   const before = {
     hyperparameters: { lr: 0.1, layers: [1, 2], same: { b: 1, a: 2 } },
     environment: { environment_variables: ["HF_TOKEN=one"] },

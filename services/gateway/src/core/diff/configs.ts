@@ -1,4 +1,4 @@
-/** Two recorded configurations, compared by their keys. */
+/** Compares two recorded configurations by their keys. */
 import type { Plain } from "@trainyard/contracts";
 import type { ConfigDifference } from "@trainyard/contracts/api";
 import { keyPath, maskedDocument } from "@trainyard/experiment-config";
@@ -6,7 +6,7 @@ import { isMapping, type Json, type JsonObject } from "@trainyard/kernel";
 
 type Side = { readonly own: Json | undefined; readonly shown: Json | undefined };
 
-/** The keys whose values differ, in the order of their names. Lists are compared as a whole. Secrets are masked. */
+/** Returns the keys whose values differ, sorted by name. Lists are compared as a whole, and secrets are masked. */
 export function configDifferences(
   before: JsonObject,
   after: JsonObject,
@@ -40,7 +40,7 @@ function valueAt(value: Json | undefined, key: string): Json | undefined {
   return isMapping(value) && Object.hasOwn(value, key) ? value[key] : undefined;
 }
 
-/** The order of keys in a mapping says nothing. */
+/** Sorts the keys of mappings, whose order has no meaning. */
 function canonical(value: Json | undefined): string {
   return (
     JSON.stringify(value, (_key, inner: Json) =>

@@ -1,15 +1,15 @@
 /**
- * Two texts compared by lines, in the unified form of diff(1). The shortest edit script is found as Myers describes
- * ("An O(ND) difference algorithm", 1986, section 4), which takes time in proportion to the differences. Texts with
- * more differences than the limit are shown as replaced between their common beginning and end: true, but not the
- * shortest.
+ * Compares two texts by lines, in the unified format of diff(1). It finds the shortest edit script by Myers' algorithm
+ * ("An O(ND) difference algorithm", 1986, section 4), whose time grows with the number of differences. If two texts
+ * differ by more than the limit, everything between their common beginning and end is shown as replaced; that is
+ * correct, but not the shortest diff.
  */
 type Edit = { readonly sign: " " | "-" | "+"; readonly line: string };
 
 const contextLines = 3;
 const noNewline = "\n\\ No newline at end of file";
 
-/** Empty for equal texts. Null stands for a file that is not there. */
+/** Returns the diff; empty for equal texts. Null means that the file does not exist. */
 export function unifiedDiff(
   path: string,
   before: string | null,
@@ -60,7 +60,7 @@ function editsOf(
   ];
 }
 
-/** How far each diagonal k = x - y was reached, as an array that begins at k = -d - 1. */
+/** The furthest x on each diagonal k = x - y, in an array that begins at k = -d - 1. */
 type Reach = { readonly d: number; readonly x: Int32Array };
 
 const at = ({ d, x }: Reach, k: number): number => x[k + d + 1] ?? -1;
@@ -116,7 +116,7 @@ function walkedBack(
   return edits.reverse();
 }
 
-/** The edits with their context, hunks whose contexts touch as one. */
+/** Groups the edits with their context lines into hunks; hunks that touch are joined. */
 function hunksOf(edits: readonly Edit[]): readonly string[] {
   const lines: string[] = [];
   let [old, fresh, next] = [1, 1, 0];
@@ -142,6 +142,6 @@ function hunksOf(edits: readonly Edit[]): readonly string[] {
   }
 }
 
-/** An empty range is named by the line before it. */
+/** The range in a hunk's header. An empty range has the number of the line before it. */
 const range = (start: number, lines: number): string =>
   lines === 1 ? String(start) : `${lines === 0 ? start - 1 : start},${lines}`;

@@ -1,17 +1,17 @@
-/** Hyperparameters and metrics as rows of their own: `hparams.optimizer.lr`, `metrics.loss`. */
+/** Hyperparameters and metrics as rows of a table, named `hparams.optimizer.lr` or `metrics.loss`. */
 import type { Json, JsonObject } from "@trainyard/kernel";
 import { indexedText } from "./text.ts";
 
-/** The maximum of attributes of one experiment or trial; lists do not find it by further ones. */
+/** The most attributes of one experiment or trial. Lists cannot be filtered or sorted by further ones. */
 const attributesMax = 200;
-/** A name that fits into an index, with up to four bytes a character. */
+/** The longest name: with up to four bytes a character it fits into an index. */
 const nameCharactersMax = 256;
 
 export type Attribute = {
   readonly name: string;
-  /** Finite or infinite; null for what is no number. */
+  /** The value as a number, finite or infinite; null if it is no number. */
   readonly number: number | null;
-  /** Null for a number. NaN has no rank: it is the text "NaN". */
+  /** The value as a text; null for a number. NaN is the text "NaN", since it has no order. */
   readonly text: string | null;
 };
 

@@ -1,4 +1,4 @@
-/** A filter as a condition of SQL on a list's rows, which go by the name `r`. Every value is a parameter. */
+/** Translates a filter into a condition of SQL on a list's rows `r`. Every value is a parameter. */
 import { type ListField, type ListSpec, namedField } from "./list-spec.ts";
 import { type Comparison, type Filter, FilterError, type Operator, type Words } from "./filter.ts";
 import type { SqlValues } from "./sql-values.ts";
@@ -7,23 +7,23 @@ import { readTime } from "./times.ts";
 
 export type ConditionContext = {
   readonly list: ListSpec;
-  /** The table of attributes. */
+  /** The name of the table of attributes. */
   readonly attributes: string;
   readonly values: SqlValues;
-  /** The time that relative times count from. */
+  /** The time that relative times in the filter count from. */
   readonly nowMs: number;
   /** Columns whose value depends on more than the row, as SQL. */
   readonly columns: Readonly<Record<string, string>>;
 };
 
-/** Throws a FilterError that names what the list does not know or cannot compare. */
+/** Translates a filter. Throws a FilterError that names an unknown field or an impossible comparison. */
 export function conditionOf(filter: Filter, context: ConditionContext): string {
   switch (filter.kind) {
     case "and":
     case "or":
       return `(${filter.of.map((one) => conditionOf(one, context)).join(` ${filter.kind} `)})`;
     case "not":
-      // A comparison with a value that is absent does not hold, and its negation does.
+      // A comparison with an absent value is false, and its negation is true.
       return `((${conditionOf(filter.of, context)}) is not true)`;
     case "contains":
       return `strpos(r.${filter.field}, ${context.values.add(indexedText(filter.text), "text")}) > 0`;
@@ -37,10 +37,10 @@ export function conditionOf(filter: Filter, context: ConditionContext): string {
 function wordsCondition({ text, column }: Words, { values }: ConditionContext): string {
   const words = wordsOf([text]);
   if (words.length === 0) {
-    const detail = `${JSON.stringify(text.slice(0, 60))} has neither a letter nor a digit to look for`;
+    const detail = `${JSON.stringify(text.slice(0, 60))} has no letter or digit to search for`;
     throw new FilterError(column, detail);
   }
-  // Words have letters and digits only, so nothing in them is an operator of tsquery.
+  // Words have only letters and digits, so none can be an operator of tsquery.
   const query = words.map((word) => `'${word}':*`).join(" & ");
   return `r.words @@ ${values.add(query, "tsquery")}`;
 }
@@ -82,7 +82,7 @@ function fieldCondition(
     case "number": {
       if (term.operator === ":") throw cannot(term, "= != < <= > >=");
       const number = numberOf(term) ?? raise(wrong(term, "a number"));
-      // The index of places answers a comparison with an integer only.
+      // The index of ordinals supports comparisons with integers only.
       const isPlace = field.column === "ordinal" && Number.isSafeInteger(number);
       return isPlace ? compared(String(number), "bigint") : compared(number, "float8");
     }
@@ -112,7 +112,10 @@ function textCondition(
   return `${column} ${signs[operator]} ${values.add(indexedText(value), "text")}`;
 }
 
-/** A number is found by its value, a text by its characters; a text of digits by both. */
+/**
+ * A comparison with an attribute: a number is compared by value, a text by characters, and an unquoted text of digits
+ * in both ways.
+ */
 function attributeCondition(
   term: Comparison,
   name: string,
@@ -141,7 +144,7 @@ function attributeCondition(
   return has(`a.number ${operator} ${values.add(number, "float8")}`);
 }
 
-/** A range, which an index answers. */
+/** Makes the condition "begins with" as a range, which an index supports. */
 function beginsWith(column: string, text: string, values: SqlValues): string {
   const from = indexedText(text);
   const beyond = `${from}\u{10ffff}`;

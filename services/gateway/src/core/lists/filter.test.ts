@@ -8,7 +8,7 @@ import { readOrder } from "./order.ts";
 import { SqlValues } from "./sql-values.ts";
 import { readTime } from "./times.ts";
 
-/** The filter with all its brackets. */
+/** Returns the filter with explicit brackets. */
 function shape(filter: Filter | null): string {
   if (filter === null) return "everything";
   switch (filter.kind) {
@@ -71,7 +71,7 @@ function conditionIn(list: ListSpec, text: string): { sql: string; values: unkno
   return { sql, values: values.list() };
 }
 
-describe("conditions", () => {
+describe("the conditions of a filter", () => {
   it.each([
     ["stat = ERROR", /column 1: experiments have no field "stat"; the fields are id, name, state,/],
     ["state = RUNNING", /column 1: state is compared with "RUNNING", which is not one of ACTIVE,/],
@@ -84,13 +84,13 @@ describe("conditions", () => {
     ["label < x", /label cannot be compared with <, but with = and !=/],
     ["name > x", /name cannot be compared with >, but with =, != and : \(begins with\)/],
     ["hparams.lr < fast", /hparams.lr is compared with "fast", which is not a number/],
-    ["--- or x", /column 1: "---" has neither a letter nor a digit/],
+    ["--- or x", /column 1: "---" has no letter or digit to search for/],
     ["hparams = 1", /experiments have no field "hparams"/],
   ])("of %j are refused in a sentence", (text, sentence) => {
     expect(() => conditionIn(lists[0] as ListSpec, text)).toThrow(sentence);
   });
 
-  it("have every value as a parameter, whatever it spells", () => {
+  it("have every value as a parameter, whatever it contains", () => {
     const evil = "'; drop table gateway.documents; --";
     const { sql, values } = conditionIn(
       lists[0] as ListSpec,
@@ -101,14 +101,14 @@ describe("conditions", () => {
     expect(values).toContain("'drop':* & 'table':* & 'gateway':* & 'documents':*");
   });
 
-  it("of a model do not know hyperparameters", () => {
+  it("of a model list do not know hyperparameters", () => {
     expect(() => conditionIn(lists[1] as ListSpec, "hparams.lr = 1")).toThrow(
       "models have no field",
     );
   });
 });
 
-test("any text is a filter or is refused in a sentence", () => {
+test("any text is a valid filter or is refused in a sentence", () => {
   const word = fc.constantFrom(
     ...'state = != < > <= : ( ) and or not ERROR name hparams.lr " \\ * -7d 1e9 label archived true \0 \ud800'.split(
       " ",
@@ -131,7 +131,7 @@ test("any text is a filter or is refused in a sentence", () => {
   );
 });
 
-test("a number of an experiment is looked up in the index of places, and a fraction is compared all the same", () => {
+test("an integer id is compared by the indexed ordinal, and a fraction without the index", () => {
   const [list] = lists as readonly [ListSpec];
   expect(conditionIn(list, "id = 5")).toEqual({ sql: "r.ordinal = $1::bigint", values: ["5"] });
   expect(conditionIn(list, "id < 5.5")).toEqual({ sql: "r.ordinal < $1::float8", values: [5.5] });
@@ -163,7 +163,7 @@ test.each([
   expect(readOrder(lists[0] as ListSpec, text)).toEqual(order);
 });
 
-test("an order by two fields or by none that exists is refused in a sentence", () => {
+test("an order by two fields or by an unknown field is refused in a sentence", () => {
   expect(readOrder(lists[0] as ListSpec, "name, state")).toMatch("a list is sorted by one field");
   expect(readOrder(lists[0] as ListSpec, "naem")).toMatch('experiments have no field "naem"');
 });

@@ -14,7 +14,7 @@
 
 export type Operator = "=" | "!=" | "<" | "<=" | ">" | ">=" | ":";
 
-/** The place of a term in the filter's text, counted from 1. */
+/** The place of a term in the filter's text: its column, from 1, and its source text. */
 type Placed = { readonly column: number; readonly source: string };
 
 export type Comparison = Placed & {
@@ -22,16 +22,13 @@ export type Comparison = Placed & {
   readonly field: string;
   readonly operator: Operator;
   readonly value: string;
-  /** It was written in quotes: text, whatever it spells. */
+  /** Whether the value was quoted: then it is a text, whatever it contains. */
   readonly quoted: boolean;
 };
 
 export type Words = Placed & { readonly kind: "words"; readonly text: string };
 
-/**
- * The filter of a parameter that searches a text: the filter language has no such operator, because no index answers
- * it.
- */
+/** A condition from a search parameter. The filter language has no such operator, because no index supports it. */
 export type Contains = { readonly kind: "contains"; readonly field: string; readonly text: string };
 
 export type Term = Comparison | Words;
@@ -42,7 +39,7 @@ export type Filter =
   | Contains
   | Term;
 
-/** A condition of a parameter of its own, which is part of no filter's text. */
+/** Makes a condition from a parameter of the request; it is part of no filter text. */
 export const comparison = (field: string, operator: Operator, value: string): Comparison => ({
   kind: "comparison",
   field,
@@ -53,7 +50,7 @@ export const comparison = (field: string, operator: Operator, value: string): Co
   source: `${field} ${operator} ${value}`,
 });
 
-/** The message is a sentence for the person who wrote the filter. */
+/** A filter that cannot be read; the message is a sentence for the person who wrote it. */
 export class FilterError extends Error {
   override readonly name = "FilterError";
 
@@ -66,7 +63,7 @@ const charactersMax = 4_000;
 const termsMax = 50;
 const depthMax = 20;
 
-/** Null for a filter that has no term. Throws a FilterError. */
+/** Parses a filter; null if it is empty. Throws a FilterError. */
 export function readFilter(text: string): Filter | null {
   if (text.length > charactersMax) {
     const detail = `the filter has ${text.length} characters; the maximum is ${charactersMax}`;
@@ -85,7 +82,7 @@ export const contains = (field: string, text: string): Contains => ({
   text,
 });
 
-/** All terms, from left to right. */
+/** Returns all terms of a filter, from left to right. */
 export function termsOf(filter: Filter): readonly Term[] {
   switch (filter.kind) {
     case "and":
@@ -194,7 +191,7 @@ class Reader {
     return true;
   }
 
-  /** A keyword is one unless an operator follows: a field may have its name. */
+  /** Whether the next token is the keyword. Before an operator it is a field of that name. */
   #peek(word: string): boolean {
     this.#skip();
     const found = this.#text.slice(this.#at, this.#at + word.length).toLowerCase();

@@ -1,4 +1,4 @@
-/** The columns by which a list can be filtered and sorted, and their tables. */
+/** The specification of a list: its table, and the columns by which it can be filtered and sorted. */
 import type { DocumentKind, Documents } from "../views/documents.ts";
 import { type Attribute, isAttribute } from "./attributes.ts";
 import { indexedText } from "./text.ts";
@@ -7,48 +7,54 @@ export type FieldType = "text" | "number" | "time" | "boolean";
 
 export type FieldValue = string | number | boolean | null | undefined;
 
+/**
+ * A function of a document. TypeScript compares the parameters of methods in both directions, so a list of one kind of
+ * documents is also a list of any kind.
+ */
+type Of<Doc, Value> = { bivariant(doc: Doc): Value }["bivariant"];
+
 export type ListField<Doc> = {
-  /** The field as filters spell it: the name of the API's field in snake case; times without their `_ms`. */
+  /** The name of the field in filters: the API's name in snake case; for times without `_ms`. */
   readonly name: string;
   /** The column in the list's table; values written to it have this type. */
   readonly column: string;
   readonly type: FieldType;
-  /** Null or absent for none. Times are milliseconds since 1970. */
-  readonly value: (doc: Doc) => FieldValue;
-  /** Found in any case: the rows have it in lower case. */
+  /** Returns the value of a document; null or undefined for none. Times are milliseconds since 1970. */
+  readonly value: Of<Doc, FieldValue>;
+  /** Whether comparisons ignore case; the rows then have the text in lower case. */
   readonly anyCase?: boolean;
-  /** All that a text may be, where that is known. */
+  /** All possible values of a text field; absent if they are not fixed. */
   readonly values?: readonly string[];
 };
 
 export type ListSpec<Kind extends DocumentKind = DocumentKind> = {
   readonly kind: Kind;
-  /** Its table in the schema `gateway`. */
+  /** The list's table in the schema `gateway`. */
   readonly table: string;
-  /** The plural under which people know its rows. */
+  /** The plural of its documents' kind, for messages. */
   readonly plural: string;
   readonly newestFirst: boolean;
-  /** The field of text that it is sorted by where no order is asked for; absent for the place of its rows. */
+  /** The text field of the default order; absent if the default is the order of the ordinals. */
   readonly order?: string;
-  /** Whether a document is in the list now; absent where every document is. */
-  readonly isListed?: (doc: Documents[Kind]) => boolean;
-  /** The experiment or workspace whose list it is in; empty where there is one list for all. */
-  readonly scope: (doc: Documents[Kind], parent: string) => string;
+  /** Whether a document is in the list; absent if every document is. */
+  readonly isListed?: Of<Documents[Kind], boolean>;
+  /** Returns the experiment or workspace whose list the document is in; empty for a list without a parent. */
+  scope(doc: Documents[Kind], parent: string): string;
   readonly fields: readonly ListField<Documents[Kind]>[];
-  /** Null for a list without labels. */
-  readonly labels: ((doc: Documents[Kind]) => readonly string[]) | null;
-  /** The columns that free words of a filter are looked for in. */
-  readonly texts: (doc: Documents[Kind]) => readonly string[];
-  /** Null for a list without hyperparameters and metrics. */
-  readonly attributes: ((doc: Documents[Kind]) => readonly Attribute[]) | null;
+  /** Returns the labels of a document; null for a list without labels. */
+  readonly labels: Of<Documents[Kind], readonly string[]> | null;
+  /** Returns the texts in which the free words of a filter are searched. */
+  readonly texts: Of<Documents[Kind], readonly string[]>;
+  /** Returns the hyperparameters and metrics of a document; null for a list without them. */
+  readonly attributes: Of<Documents[Kind], readonly Attribute[]> | null;
 };
 
-/** The meaning of a name in a list: a column, or an attribute by its name. */
+/** The meaning of a field name in a list: a column, or an attribute. */
 export type NamedField =
   | { readonly kind: "column"; readonly field: ListField<never> }
   | { readonly kind: "attribute"; readonly name: string };
 
-/** The sentence says that the list has no such field, and which it has. */
+/** Resolves a field name. For an unknown name returns a sentence with the known fields. */
 export function namedField(list: ListSpec, name: string): NamedField | string {
   const field = list.fields.find((one) => one.name === name);
   if (field !== undefined) return { kind: "column", field };

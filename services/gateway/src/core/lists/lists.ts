@@ -206,13 +206,13 @@ export const agentList: ListSpec<"agent"> = {
       value: ({ disabled }) => disabled !== undefined,
     },
   ],
-  // Labels have the form that constraints have: name=value.
+  // Labels have the same form as in constraints: name=value.
   labels: ({ labels = {} }) => Object.entries(labels).map(([name, value]) => `${name}=${value}`),
   texts: ({ name, pool, slots }) => [name, pool, ...slots.map((slot) => slot.name ?? slot.device)],
   attributes: null,
 };
 
-/** The first run of an experiment in the queue says where it is. */
+/** Jobs are sorted by the first run of their experiment in the queue. */
 export const jobList: ListSpec<"job"> = {
   kind: "job",
   table: "job_rows",
@@ -286,7 +286,7 @@ export const workspaceList: ListSpec<"workspace"> = {
   attributes: null,
 };
 
-/** A project of an archived workspace is archived too: `projectColumns` says so. */
+/** A project of an archived workspace is archived too, by `projectColumns`. */
 export const projectList: ListSpec<"project"> = {
   kind: "project",
   table: "project_rows",
@@ -299,7 +299,7 @@ export const projectList: ListSpec<"project"> = {
   attributes: null,
 };
 
-/** Each kind of documents that has rows. */
+/** The list of each kind of documents that has one. */
 export const lists: { readonly [Kind in DocumentKind]?: ListSpec<Kind> } = {
   experiment: experimentList,
   trial: trialList,

@@ -9,7 +9,7 @@ export type ListOrder = {
     | { readonly kind: "attribute"; readonly name: string };
 };
 
-/** The order, or the sentence that says what is wrong with the text. */
+/** Parses an order. For an invalid text returns a sentence that names the problem. */
 export function readOrder(list: ListSpec, text: string): ListOrder | string {
   if (text.trim() === "") return ownOrder(list);
   const match = /^\s*(.*?)(?:\s+(asc|desc))?\s*$/is.exec(text);

@@ -1,15 +1,15 @@
 /**
- * The statements of a page of a list. A sorted list is read in parts that follow each other: the rows with a number,
- * those with a text, and the rows without the value, so that each part is a range of one index.
+ * The statements that read a page of a list. A sorted list is read in consecutive parts: rows with a number, rows with
+ * a text, and rows without the value. So each part is a range of one index.
  */
 import type { FieldType, ListSpec } from "./list-spec.ts";
 import type { ListOrder } from "./order.ts";
 import { SqlValues } from "./sql-values.ts";
 
-/** Where a page ends, and the next one begins: a part of the list, and the last row's value there and its place. */
+/** The end of a page: the part of the list, and the last row's value, ordinal and id. */
 export type ListPlace = {
   readonly part: number;
-  /** Null in a part whose rows are in the list's own order. */
+  /** The value of the sorted field; null in a part in the list's default order. */
   readonly key: string | number | boolean | null;
   readonly ordinal: number;
   readonly id: string;
@@ -18,9 +18,9 @@ export type ListPlace = {
 export type ListPart = {
   readonly join: string;
   readonly where: string;
-  /** The value by which it is sorted; null for the list's own order. */
+  /** The value by which the part is sorted; null for the list's default order. */
   readonly key: { readonly sql: string; readonly type: string } | null;
-  /** The column of place and id. */
+  /** The columns with the ordinal and the id. */
   readonly place: string;
   readonly descending: boolean;
 };
@@ -29,7 +29,7 @@ type Tables = {
   readonly attributes: string;
   /** Columns whose value depends on more than the row, as SQL. */
   readonly columns: Readonly<Record<string, string>>;
-  /** The list's scope as SQL. */
+  /** The list's scope, as SQL. */
   readonly scope: string;
 };
 
@@ -73,7 +73,7 @@ export function partsOf(
   ];
 }
 
-/** Whether a place, which a client gave, can be one of the list in this order. */
+/** Whether a place in a page token is possible in this order of the list. */
 export function isPlaceOf(list: ListSpec, order: ListOrder, { part, key }: ListPlace): boolean {
   const parts = partsOf(list, order, { attributes: "", columns: {}, scope: "" }, new SqlValues());
   const type = parts[part]?.key?.type;
@@ -83,12 +83,12 @@ export function isPlaceOf(list: ListSpec, order: ListOrder, { part, key }: ListP
   );
 }
 
-/** The rows of one part, at most `limit`, behind a place in it. */
+/** Makes the query for at most `limit` rows of one part, after a place. */
 export function partQuery(
   table: string,
   part: ListPart,
   asked: {
-    /** The condition as SQL: the scope, and the filter. */
+    /** The scope and the filter, as SQL. */
     readonly where: string;
     readonly after: ListPlace | null;
     readonly limit: number;

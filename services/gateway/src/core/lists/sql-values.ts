@@ -1,8 +1,8 @@
-/** The parameters of a statement, in the order of their numbers. */
+/** Collects the parameters of a statement, in the order of their numbers. */
 export class SqlValues {
   readonly #values: unknown[] = [];
 
-  /** The parameter by which the statement has the value. */
+  /** Adds a value, and returns the parameter that refers to it. */
   add(value: unknown, type: string): string {
     this.#values.push(value);
     return `$${this.#values.length}::${type}`;

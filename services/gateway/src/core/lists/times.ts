@@ -10,8 +10,8 @@ const timePattern =
   /^\d{4}-\d{2}-\d{2}[Tt ]\d{2}:\d{2}(?::\d{2}(?:\.\d{1,9})?)?([Zz]|[+-]\d{2}:\d{2})?$/;
 
 /**
- * Milliseconds since 1970 of an ISO date or time, in UTC where it has no zone, or of a time before or after now: `-7d`.
- * Null for another text.
+ * Parses a time to milliseconds since 1970: an ISO date or time, in UTC unless it has a zone, or a time relative to
+ * now, such as `-7d`. Null for another text.
  */
 export function readTime(text: string, nowMs: number): number | null {
   const relative = /^([+-])(\d{1,6})([smhdw])$/.exec(text);

@@ -27,7 +27,7 @@ const version: VersionDocument = {
 const number = (fact: string, value: number) => ({ fact, number: value, text: null });
 const text = (fact: string, value: string) => ({ fact, number: null, text: value });
 
-test("a version is found by its step, metrics, hyperparameters, metadata and labels", () => {
+test("a version has facts of its step, metrics, hyperparameters, metadata and labels", () => {
   const facts = factsOf({
     ...version,
     semanticVersion: "1.0.0",
@@ -44,17 +44,17 @@ test("a version is found by its step, metrics, hyperparameters, metadata and lab
     number("hparams.optimizer.lr", 0.1),
     text("hparams.optimizer.name", "adam"),
     text("hparams.layers", "[1,2]"),
-    // Two paths that are written alike are one fact, the later one's.
+    // Two different paths with the same spelling are one fact; the later one wins.
     number("metadata.a.b", 2),
     text("metadata.ok", "true"),
     text("metadata.none", "null"),
   ]);
 });
 
-test("a removed version is not found", () =>
+test("a removed version has no facts", () =>
   expect(factsOf({ ...version, state: "REMOVED" })).toEqual([]));
 
-test("values that no index takes are left out", () => {
+test("values that cannot be indexed are left out of the facts", () => {
   const metadata = {
     ["n".repeat(600)]: 1,
     "a\0": 1,
@@ -65,7 +65,7 @@ test("values that no index takes are left out", () => {
   expect(factsOf({ ...version, metadata })).toEqual([number("step", 10)]);
 });
 
-test("thousands of keys are bounded", () => {
+test("a version with thousands of keys has a limited number of facts", () => {
   const metadata = Object.fromEntries(Array.from({ length: 6_000 }, (_, at) => [`k${at}`, at]));
   expect(factsOf({ ...version, metadata })).toHaveLength(5_000);
 });

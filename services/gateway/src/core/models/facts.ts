@@ -1,12 +1,12 @@
-/** The searchable facts of a version of a model. A removed version has none. */
+/** The searchable facts of a model version. A removed version has none. */
 import type { Json } from "@trainyard/kernel";
 import type { VersionDocument } from "../views/documents.ts";
 
-/** A name that fits into an index, with up to three bytes a character. */
+/** The longest name: with up to three bytes a character it fits into an index. */
 const nameCharactersMax = 512;
-/** A value that somebody would type. */
+/** The longest value: more than a person would type. */
 const textCharactersMax = 1_000;
-/** Metadata may have thousands of keys, and metrics, too. */
+/** The most facts of one version: metadata and metrics may have thousands of keys. */
 const factsMax = 5_000;
 
 export type Fact = {
@@ -20,7 +20,7 @@ export const labelFact = (label: string): string => `label=${label}`;
 export const semanticFact = (version: string): string => `semver=${version}`;
 export const metricFact = (name: string): string => `metrics.${name}`;
 
-/** Returns at most one fact for each name, so that each is a row of its own. */
+/** Returns at most one fact per name, because the table has one row per name. */
 export function factsOf(version: VersionDocument): readonly Fact[] {
   if (version.state === "REMOVED") return [];
   const facts = new Map<string, Fact>();
@@ -37,11 +37,11 @@ export function factsOf(version: VersionDocument): readonly Fact[] {
   return [...facts.values()];
 }
 
-/** Null for what no index takes, or nobody would look for. */
+/** Makes a fact; null if the value cannot be indexed or is too long for a search. */
 function factOf(fact: string, value: Json): Fact | null {
   if (fact.length > nameCharactersMax || !isStorable(fact)) return null;
   if (typeof value === "number") {
-    // Not-a-number and the infinities have no rank.
+    // NaN and the infinities cannot be compared in an index.
     return Number.isFinite(value) ? { fact, number: value, text: null } : null;
   }
   const text = typeof value === "string" ? value : JSON.stringify(value);
@@ -49,7 +49,7 @@ function factOf(fact: string, value: Json): Fact | null {
   return { fact, number: null, text };
 }
 
-/** Whether PostgreSQL keeps the text as it is. */
+/** Whether PostgreSQL can store the text unchanged. */
 function isStorable(text: string): boolean {
   return text.isWellFormed() && !text.includes("\0");
 }

@@ -1,7 +1,7 @@
 /**
- * Conditions on versions, as people write them: `metrics.loss<0.5`, `hparams.optimizer.lr>=1e-3`,
- * `metadata.dataset=v2`, `step>100`, `label=prod`. A name with other characters is JSON text: `metrics."top 1">0.9`; so
- * may a text be that is compared with.
+ * Conditions on model versions, as people write them: `metrics.loss<0.5`, `hparams.optimizer.lr>=1e-3`,
+ * `metadata.dataset=v2`, `step>100`, `label=prod`. A name with other characters is quoted as JSON: `metrics."top
+ * 1">0.9`. A value may be quoted too.
  */
 import { labelFact, stepFact } from "./facts.ts";
 
@@ -14,7 +14,7 @@ export type Condition =
       readonly fact: string;
       readonly operator: Operator;
       readonly text: string;
-      /** Null for a text that is no number. */
+      /** The value as a number; null if it is not one. */
       readonly number: number | null;
     };
 
@@ -23,7 +23,7 @@ const pattern =
   /^\s*(?:(label)|(step)|((?:metrics|hparams|metadata)\.)((?:[\w./-]+)|"(?:[^"\\]|\\.)*"))\s*(==|=|!=|<=|>=|<|>)\s*(.*?)\s*$/s;
 const numberPattern = /^-?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i;
 
-/** The condition, or the sentence that says what is wrong with the text. */
+/** Parses a condition. For an invalid text returns a sentence that names the problem. */
 export function readCondition(given: string): Condition | string {
   const shown = JSON.stringify(given.slice(0, 200));
   const match = given.length > charactersMax ? null : pattern.exec(given);
@@ -52,12 +52,12 @@ export function readCondition(given: string): Condition | string {
   return { kind: "value", fact, operator, text, number };
 }
 
-/** Whether the table of facts can hold it. */
+/** Whether the table of facts can store the text. */
 function isStorable(text: string): boolean {
   return text.isWellFormed() && !text.includes("\0");
 }
 
-/** A text as it is, or what it is as JSON text; null for one that begins as JSON text and is none. */
+/** Returns a text, decoded if it is quoted as JSON; null if the quoting is invalid. */
 function unquoted(text: string): string | null {
   if (!text.startsWith('"')) return text;
   try {

@@ -1,13 +1,13 @@
 /**
- * A name that is taken, a stream of its own: it is reserved in the commit that creates what has it, so that of two at
- * the same time one is refused. What is looked up by its name is found here.
+ * A stream for each reserved name of a workspace or project. The name is reserved in the commit that creates its
+ * holder, so of two concurrent creations one is refused. Holders are also found by name here.
  */
 import type { EventOf } from "@trainyard/contracts";
 import { type Decider, reject } from "@trainyard/kernel";
 
 export type NameEvent = EventOf<"NameReserved">;
 export type Reserved = NameEvent["data"];
-/** Null for a name that is free. */
+/** The holder of the name; null if the name is free. */
 export type NameState = Reserved | null;
 
 export const nameDecider: Decider<NameState, Reserved, NameEvent> = {
@@ -24,7 +24,7 @@ export const nameDecider: Decider<NameState, Reserved, NameEvent> = {
 /** The name of the default workspace, and of the default project of each workspace. */
 export const defaultSpace = "default";
 
-/** Names that differ in upper and lower case only are the same. `workspace` is the id of a project's workspace. */
+/** Returns the key of a name, which ignores case. `workspace` is the id of a project's workspace. */
 export function nameKey(kind: "workspace" | "project", name: string, workspace = ""): string {
   return JSON.stringify([kind, workspace, name.normalize("NFC").toLowerCase()]);
 }

@@ -23,7 +23,7 @@ function after(...commands: readonly SpaceCommand[]): SpaceState {
   return state;
 }
 
-test("a workspace is created once, described, archived and taken back", () => {
+test("a workspace is created once, described, archived and unarchived", () => {
   expect(after(create)).toMatchObject({ exists: true, archived: false, description: "d" });
   expect(workspaceDecider.decide(after(create), create)).toEqual([]);
   const described = after(create, { kind: "describe", notes: "n", by });
@@ -36,7 +36,7 @@ test("a workspace is created once, described, archived and taken back", () => {
   ).toBe(false);
 });
 
-test("a project knows its workspace", () => {
+test("the creation of a project records its workspace", () => {
   expect(projectDecider.decide(projectDecider.initial, create)).toEqual([
     {
       type: "ProjectCreated",
@@ -45,7 +45,7 @@ test("a project knows its workspace", () => {
   ]);
 });
 
-test("a change that depends on an older revision is refused, and the same change again is not", () => {
+test("a change that names an older revision is refused, unless it is a repeat", () => {
   const state = after(create, { kind: "describe", notes: "n", by });
   expect(
     workspaceDecider.decide(state, { kind: "describe", notes: "m", ifRevision: 0, by }),
@@ -67,14 +67,14 @@ test.each([
   { ...create, name: "x".repeat(256) },
   { ...create, description: "x".repeat(5_000) },
   { ...create, notes: "x".repeat(40_000) },
-])("words that do not fit are refused", (command) => {
+])("an invalid or too long name, description or notes is refused", (command) => {
   expect(workspaceDecider.decide(workspaceDecider.initial, command)).toMatchObject({
     rejected: "invalid_request",
   });
 });
 
 test.each(["describe", "archive", "unarchive"] as const)(
-  "%s of what does not exist is refused",
+  "%s of an unknown workspace is refused",
   (kind) => {
     const command = { kind, reason: "", by } as SpaceCommand;
     expect(workspaceDecider.decide(workspaceDecider.initial, command)).toMatchObject({
@@ -83,7 +83,7 @@ test.each(["describe", "archive", "unarchive"] as const)(
   },
 );
 
-test("a name is taken by one holder, whatever its case", () => {
+test("a name has one holder, and ignores case", () => {
   const wanted = { kind: "workspace", name: "Lab", holder: "1", workspace: "" };
   expect(nameDecider.decide(null, wanted)).toEqual([{ type: "NameReserved", data: wanted }]);
   expect(nameDecider.decide(wanted, wanted)).toEqual([]);

@@ -1,6 +1,7 @@
 /**
- * A workspace or a project: none → open ⇄ archived. Its words change at any time; its name never does, since quotas of
- * pools and recorded runs name a workspace by it. The default ones always exist, are never archived and have no words.
+ * A workspace or a project: none → open ⇄ archived. Its description and notes may change at any time. Its name never
+ * changes, since pool quotas and recorded runs refer to a workspace by name. The default ones always exist, are never
+ * archived, and have no description.
  */
 import type { EventOf } from "@trainyard/contracts";
 import {
@@ -34,14 +35,14 @@ export type SpaceCommand = { readonly by: string } & (
       readonly name: string;
       readonly description: string;
       readonly notes: string;
-      /** The id of a project's workspace; empty for a workspace. */
+      /** The id of the project's workspace; empty for a workspace. */
       readonly workspace: string;
     }
   | {
       readonly kind: "describe";
       readonly description?: string | undefined;
       readonly notes?: string | undefined;
-      /** The revision that the caller has read; absent where any is right. */
+      /** The revision that the caller has read; absent to skip the check. */
       readonly ifRevision?: number | undefined;
     }
   | { readonly kind: "archive"; readonly reason: string }
@@ -105,7 +106,7 @@ type Decided =
   | { readonly kind: "archived"; readonly data: { readonly reason: string; readonly by: string } }
   | { readonly kind: "unarchived"; readonly data: { readonly by: string } };
 
-/** Null where it is so already. */
+/** Decides a command; null if nothing has to change. */
 function decide(state: SpaceState, command: SpaceCommand): Decided | Rejection | null {
   const { by } = command;
   if (command.kind === "create") {
@@ -129,7 +130,10 @@ function decide(state: SpaceState, command: SpaceCommand): Decided | Rejection |
   }
 }
 
-/** A name that exists already is no conflict, whatever revision was read (RFC 9110, section 13.1.1). */
+/**
+ * Changes description and notes. An unchanged value is not a conflict, whatever revision was read (RFC 9110, section
+ * 13.1.1).
+ */
 function describe(
   state: SpaceState,
   command: SpaceCommand & { kind: "describe" },
@@ -164,7 +168,7 @@ function evolve(state: SpaceState, { type, data }: WorkspaceEvent | ProjectEvent
 
 function nameProblem(name: string): Rejection | null {
   const { nameCharactersMax: most } = spaceLimits;
-  // A path would take dots for folders.
+  // A client would resolve dots in a URL path as folders.
   const isDots = name === "." || name === "..";
   const isText = name !== "" && isLine(name) && name.isWellFormed();
   const isName = isText && name.length <= most && !isDots;
@@ -188,7 +192,7 @@ function wordsProblem({
   ] as const) {
     const bytes = utf8Bytes(text);
     if (bytes > most) {
-      return reject("invalid_request", `the ${what} takes ${bytes} bytes; the maximum is ${most}`);
+      return reject("invalid_request", `the ${what} has ${bytes} bytes; the maximum is ${most}`);
     }
   }
   return null;

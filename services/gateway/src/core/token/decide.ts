@@ -11,7 +11,7 @@ export type TokenCommand =
       readonly label: string;
       readonly owner: string;
       readonly secretDigest: string;
-      /** Milliseconds since 1970; 0 for never. */
+      /** The expiry in milliseconds since 1970; 0 for never. */
       readonly expiresAtMs: number;
     }
   | { readonly type: "RevokeToken"; readonly reason: string };
@@ -20,11 +20,11 @@ export const tokenDecider: Decider<TokenState, TokenCommand, TokenEvent> = {
   initial: "none",
   decide(state, command) {
     if (command.type === "IssueToken") {
-      if (state !== "none") return reject("token_exists", "a token of this id exists already");
+      if (state !== "none") return reject("token_exists", "a token with this id exists already");
       const { type: _type, ...data } = command;
       return [{ type: "TokenIssued", data }];
     }
-    if (state === "none") return reject("token_not_found", "there is no such token");
+    if (state === "none") return reject("token_not_found", "the token does not exist");
     return state === "revoked" ? [] : [{ type: "TokenRevoked", data: { reason: command.reason } }];
   },
   evolve(_state, event) {

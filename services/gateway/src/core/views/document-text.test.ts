@@ -26,7 +26,7 @@ const { document } = fc.letrec((tie) => ({
   ),
 }));
 
-test("any document is read as it was written, whatever its keys and values are", () => {
+test("any document is read as it was written, whatever its keys and values", () => {
   fc.assert(
     fc.property(document, (doc) => {
       expect(roundTrip(doc)).toStrictEqual(doc);
@@ -46,7 +46,7 @@ test.each([
   expect(roundTrip(doc)).toStrictEqual(doc);
 });
 
-test("rows from before markers were escaped are read, with what a user put into them", () => {
+test("rows that were written before markers were escaped are read correctly, including markers of users", () => {
   expect(documentOfText('{"best":{"$double":"-Infinity"}}')).toStrictEqual({
     best: Number.NEGATIVE_INFINITY,
   });

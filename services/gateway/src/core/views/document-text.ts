@@ -1,8 +1,8 @@
 /**
- * Documents as text and back. JSON has no NaN, no infinities and no negative zero, and a metric may be any of them:
- * such a number is the object `{"$double": "NaN"}`. A key of a user's that reads like the marker gets a `$` more at its
- * end, so that no user can write the marker. Rows from before that rule hold users' keys as they were: a marker that
- * names none of the four numbers is a user's, and is left as it is.
+ * Converts documents to text and back. A metric may be NaN, infinite or negative zero, which JSON cannot store: such a
+ * number is written as the object `{"$double": "NaN"}`. A user's key that looks like the marker gets one more `$` at
+ * its end, so that no user can write the marker. Older rows have such keys unescaped: a marker without one of the four
+ * numbers was written by a user and is kept.
  */
 import { isMapping, type JsonObject } from "@trainyard/kernel";
 
@@ -15,7 +15,7 @@ const numbers: ReadonlyMap<unknown, number> = new Map([
   ["-0", -0],
 ]);
 
-/** The marker, and what its escaping may have made of it. */
+/** The marker and its escaped forms. */
 const markerLike = /^\$double\$*$/;
 
 export function textOfDocument(doc: unknown): string {
@@ -34,7 +34,7 @@ function written(value: number): unknown {
 }
 
 export function documentOfText(text: string): unknown {
-  // A text of ours spells every marker with these characters; most documents have none.
+  // Every marker is written with `"$double`, which most documents do not contain.
   if (!text.includes(`"${marker}`)) return JSON.parse(text);
   return JSON.parse(text, (_key, value: unknown) => (isMapping(value) ? read(value) : value));
 }
@@ -46,7 +46,7 @@ function read(value: JsonObject): unknown {
   return number ?? renamed(value, (key) => (key === marker ? key : key.slice(0, -1)));
 }
 
-/** Entries, not assignments: a key may be `__proto__`. */
+/** Uses entries instead of assignments, because a key may be `__proto__`. */
 function renamed(value: JsonObject, name: (key: string) => string): JsonObject {
   const entries = Object.entries(value);
   return Object.fromEntries(

@@ -15,33 +15,37 @@ import type {
   Workspace,
 } from "@trainyard/contracts/api";
 
-/** The row of an entity: the API's message, and what the fold needs besides. */
+/** The document of an experiment: the API's message without computed fields, and the facts that the fold needs. */
 export type ExperimentDocument = Omit<
   Plain<Experiment>,
   "notes" | "etag" | "archived" | "parent" | "config" | "values"
 > & {
-  /** Trials that the search will make at most; 0 while unknown. */
+  /** The most trials that the search will make; 0 while unknown. */
   readonly trialsMax: number;
   /**
-   * The digest of its packed model code; like the fields below it is absent in documents that an earlier version of the
-   * view wrote.
+   * The digest of the experiment's model code. This field and those below are absent in documents that an earlier
+   * version of the view wrote.
    */
   readonly contextDigest?: string;
   readonly notes?: string;
   readonly archived?: boolean;
-  /** The experiment that it was forked from; empty for none. */
+  /** The id of the parent, if the experiment is a fork; empty for none. */
   readonly parent?: string;
-  /** Its deletion may be taken back until then; absent for none. Reads hide it. */
+  /** The requested deletion and the end of its grace; absent for none. Reads hide a deleted experiment. */
   readonly deletion?: { readonly graceEndMs: number; readonly reason: string };
-  /** The number of changes of its words. */
+  /** The number of changes of name, description, notes and labels. */
   readonly revision?: number;
-  /** Its constants among the hyperparameters. */
+  /** The hyperparameters that are the same in every trial. */
   readonly constants?: readonly Attribute[];
-  /** The attributes by which lists find it: the constants, or the best trial's hyperparameters and value. */
+  /**
+   * The attributes by which lists find the experiment: the constants, or the best trial's hyperparameters and value.
+   */
   readonly attributes?: readonly Attribute[];
 };
 
-/** The configuration of an experiment: up to 96 KiB that most reads do not need. */
+/**
+ * The configuration of an experiment. It is a separate document, since it has up to 96 KiB that most reads do not need.
+ */
 export type ConfigDocument = { readonly config?: JsonObject };
 
 /** The best trials of an experiment in order, without failed ones. */
@@ -49,7 +53,7 @@ export type LeadersDocument = { readonly leaders: readonly Leader[] };
 
 export type Leader = { readonly trial: string; readonly value: number };
 
-/** A validation that was the best so far when it came. */
+/** A validation that was better than all validations before it. */
 export type BestRecord = {
   readonly step: number;
   readonly value: number;
@@ -57,11 +61,14 @@ export type BestRecord = {
 };
 
 export type TrialDocument = Plain<Trial> & {
-  /** In step order, each better than the one before: after a rollback the last one left is the best. */
+  /**
+   * The record validations in step order, each better than the one before. After a rollback the last one that is left
+   * is the best.
+   */
   readonly records: readonly BestRecord[];
-  /** The last few validations, for the same reason. */
+  /** The last few validations; after a rollback the last one that is left is the latest. */
   readonly recent: readonly BestRecord[];
-  /** The versions of models that are checkpoints of this trial. */
+  /** The model versions that are checkpoints of the trial. */
   readonly versions?: readonly TrialVersion[];
 };
 
@@ -73,13 +80,13 @@ export type TrialVersion = {
 };
 
 export type ModelDocument = Plain<Model> & {
-  /** How often an alias was moved or removed: the number of the latest of these documents. */
+  /** The number of moves and removals of the model's aliases; it numbers the documents of the moves. */
   readonly moves: number;
 };
 
 export type WorkspaceDocument = Omit<Plain<Workspace>, "etag"> & { readonly revision: number };
 
-/** A run that waits in the queue of a pool, or has a place. */
+/** A run that waits in the queue of a pool, or is placed. */
 export type QueuedRun = {
   readonly id: string;
   readonly pool: string;
@@ -88,58 +95,64 @@ export type QueuedRun = {
   readonly slots: number;
   readonly priority: number;
   readonly weight: number;
-  /** 0 for no limit. */
+  /** The limit of the job's slots; 0 for none. */
   readonly maxSlots: number;
-  /** The log position at which it was queued. */
+  /** The position of the event that queued the run. */
   readonly arrival: number;
   readonly placed: boolean;
   readonly held: number;
   readonly borrowed: number;
 };
 
-/** In lists while it has runs. */
+/** A job, which is listed while its experiment has runs in the queue. */
 export type JobDocument = Omit<Plain<Job>, "jobsAhead"> & {
-  /** Sorts jobs as the queues do. */
+  /** A key that sorts jobs in queue order. */
   readonly queue: string;
   readonly runs: readonly QueuedRun[];
-  /** The changes by users of its runs, those to come too; null for none. */
+  /** The settings that users have changed, for present and later runs; null for none. */
   readonly change: {
     readonly pool: string;
-    /** The number of removals of the pool at that time: a pool that was removed since forgot the change. */
+    /**
+     * The number of the pool's removals at the time of the change. A pool that was removed later has forgotten the
+     * change.
+     */
     readonly removals: number;
     readonly priority?: number;
     readonly weight?: number;
-    /** 0 for no limit. */
+    /** The limit of the job's slots; 0 for none. */
     readonly maxSlots?: number;
-    /** The place of its runs in the queue, on the scale of arrivals. */
+    /** The place of the job's runs in the queue, which is compared with arrivals. */
     readonly place?: number;
   } | null;
 };
 
-/** How often it was removed. */
+/** The number of times that a pool with the document's id was removed. */
 export type PoolDocument = { readonly removals: number };
 
-/** Its parent is the id of its workspace. */
+/** A project. The parent of its row is the id of its workspace. */
 export type ProjectDocument = WorkspaceDocument;
 
 export type VersionDocument = Plain<ModelVersion>;
 
-/** Absent fields are those of documents that an earlier version of the view wrote. */
+/** A checkpoint. Fields are absent in documents that an earlier version of the view wrote. */
 export type CheckpointDocument = Omit<Plain<Checkpoint>, "pins" | "codeDigest"> & {
   readonly pins?: Plain<Checkpoint>["pins"];
-  /** The result of the last verification; empty for none. */
+  /** The damage that the last verification found; empty for none. */
   readonly damage?: string;
-  /** A person had some of its files deleted. */
+  /** Whether a person had some files of the checkpoint deleted. */
   readonly partial?: boolean;
 };
 
 /**
- * Absent fields are those of documents that an earlier version of the view wrote: they are read until its rebuild is
- * done.
+ * An agent. Fields are absent in documents that an earlier version of the view wrote; these are read until the rebuild
+ * is done.
  */
 export type AgentDocument = Omit<Plain<Agent>, "labels"> & {
   readonly labels?: Plain<Agent>["labels"];
-  /** Also slots that the agent does not offer now: they are still disabled when they return. */
+  /**
+   * The disabled slots. A slot that the agent does not offer at present is included, since it is still disabled when it
+   * returns.
+   */
   readonly disabledSlots?: readonly DisabledSlot[];
 };
 
@@ -172,23 +185,23 @@ export type DocumentRow<Kind extends DocumentKind = DocumentKind> = {
   [Key in Kind]: {
     readonly kind: Key;
     readonly id: string;
-    /** The entity that lists it: a trial's experiment. Empty for none. */
+    /** The entity whose list has the row, such as a trial's experiment; empty for none. */
     readonly parent: string;
-    /** Its place in a list. */
+    /** The place of the row in the default order of its list. */
     readonly ordinal: number;
     readonly doc: Documents[Key];
   };
 }[Kind];
 
-/** The id of a version's document. A model's name has no slash. */
+/** Returns the id of a version's document. The name of a model has no slash. */
 export const versionKey = (model: string, number: number): string => `${model}/${number}`;
 
 export const keyText = ({ kind, id }: DocumentKey): string => `${kind}/${id}`;
 
-/** The documents of an experiment that have its id. */
+/** The kinds of documents whose id is the experiment's. */
 const ofExperiment: ReadonlySet<DocumentKind> = new Set(["experiment", "config", "leaders"]);
 
-/** The rows of a projection: those fetched beforehand, and the new ones. */
+/** The rows of a projection: fetched ones and new ones. */
 export class DocumentSet {
   readonly #rows = new Map<string, DocumentRow>();
   readonly #fetched = new Map<string, DocumentRow>();
@@ -204,13 +217,13 @@ export class DocumentSet {
     return this.#rows.get(keyText({ kind, id }))?.doc as Documents[Kind] | undefined;
   }
 
-  /** A row as it was fetched. */
+  /** Adds a row that was fetched. */
   add(row: DocumentRow): void {
     this.#rows.set(keyText(row), row);
     this.#fetched.set(keyText(row), row);
   }
 
-  /** Returns the row as it was before any change; absent for a row that is new. */
+  /** Returns the row as it was fetched; undefined for a new row. */
   fetched(key: DocumentKey): DocumentRow | undefined {
     return this.#fetched.get(keyText(key));
   }
@@ -222,7 +235,7 @@ export class DocumentSet {
     this.#dropped.delete(key);
   }
 
-  /** One that is put again is there again. */
+  /** Removes a row; a later `put` of the same key adds it again. */
   remove({ kind, id }: DocumentKey): void {
     const key = keyText({ kind, id });
     this.#rows.delete(key);
@@ -230,12 +243,12 @@ export class DocumentSet {
     this.#dropped.set(key, { kind, id });
   }
 
-  /** Single documents that were removed. */
+  /** Returns the keys of single rows that were removed. */
   dropped(): readonly DocumentKey[] {
     return [...this.#dropped.values()];
   }
 
-  /** Replaces a document that exists; an event of an entity that was never created changes nothing. */
+  /** Replaces a document; without an existing document nothing happens. */
   replace<Kind extends DocumentKind>(
     kind: Kind,
     id: string,
@@ -246,7 +259,7 @@ export class DocumentSet {
     this.put({ ...row, doc: change(row.doc as Documents[Kind]) } as DocumentRow);
   }
 
-  /** The same for some of its fields. */
+  /** Changes some fields of a document; without an existing document nothing happens. */
   update<Kind extends DocumentKind>(
     kind: Kind,
     id: string,
@@ -255,7 +268,7 @@ export class DocumentSet {
     this.replace(kind, id, (doc) => ({ ...doc, ...change(doc) }));
   }
 
-  /** An experiment and its trials. What follows in their streams changes nothing. */
+  /** Removes an experiment and its trials. Later events of their streams change nothing. */
   removeExperiment(id: string): void {
     this.#removed.add(id);
     this.remove({ kind: "job", id });
@@ -269,7 +282,7 @@ export class DocumentSet {
     }
   }
 
-  /** The experiments that were removed. */
+  /** Returns the experiments that were removed. */
   removed(): readonly string[] {
     return [...this.#removed];
   }

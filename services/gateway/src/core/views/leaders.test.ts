@@ -8,7 +8,7 @@ import { leadersMax, withTrial } from "./leaders.ts";
 import { project } from "./project.ts";
 import { touchedBy, touchedThrough } from "./touched.ts";
 
-/** The leaders of one experiment by `loss`, each event folded with only the rows that are fetched for it. */
+/** The leaders of one experiment by `loss`. Each event is folded with only the rows that are fetched for it. */
 class Experiment {
   #rows = new DocumentSet();
 
@@ -62,7 +62,7 @@ class Experiment {
 
 const none = [undefined, undefined, undefined];
 
-test("the best trial of an experiment that fails gives way to the next best", () => {
+test("the next best trial replaces the best one when that fails", () => {
   const experiment = new Experiment(3);
   experiment.reports(1, 1, 0.3);
   experiment.reports(2, 1, 0.1);
@@ -75,7 +75,7 @@ test("the best trial of an experiment that fails gives way to the next best", ()
   expect(experiment.best).toEqual(["1.1", 0.3, 1]);
 });
 
-test("an experiment whose trials all failed has no best, also after a late report", () => {
+test("an experiment whose trials all failed has no best trial, even after a late report", () => {
   const experiment = new Experiment(1);
   experiment.reports(1, 1, 0.3);
   experiment.ends(1, TrialOutcome.FAILED);
@@ -93,7 +93,7 @@ test("a failed trial that is continued can be the best again", () => {
   expect(experiment.best).toEqual(["1.1", 0.3, 1]);
 });
 
-test("a rollback of the best trial shows the best of the others", () => {
+test("a rollback of the best trial makes the best of the others the best one", () => {
   const experiment = new Experiment(2);
   experiment.reports(1, 1, 0.5);
   experiment.reports(2, 1, 0.4);
@@ -103,7 +103,7 @@ test("a rollback of the best trial shows the best of the others", () => {
   expect(experiment.best).toEqual(["1.2", 0.4, 2]);
 });
 
-test("the leaders are the best of all values while fewer than the limit drop out", () => {
+test("the leaders are the best of all values while fewer trials than the limit are removed", () => {
   const changes = fc.array(fc.tuple(fc.nat(leadersMax - 1), fc.option(fc.integer())), {
     maxLength: 60,
   });

@@ -1,6 +1,6 @@
 /**
- * The best trials of an experiment. When its best trial fails or is rolled back, the next of them is shown. Beyond
- * `leadersMax` nothing is kept: once so many of the best have failed, trials count again with their next validation.
+ * The best trials of an experiment. When the best trial fails or is rolled back, the next one is shown. Only
+ * `leadersMax` trials are kept: if all of them have failed, other trials become leaders with their next validation.
  */
 import { parseTrialId } from "@trainyard/kernel";
 import { type Attribute, hyperparameterAttributes, metricAttributes } from "../lists/attributes.ts";
@@ -8,7 +8,10 @@ import type { DocumentSet, Leader, TrialDocument } from "./documents.ts";
 
 export const leadersMax = 16;
 
-/** The leaders with a trial's value, or without the trial if it has none: best first, and of equal values the first. */
+/**
+ * Returns the leaders with a trial's value, or without the trial if it has none: best first, and of equal values the
+ * earlier one first.
+ */
 export function withTrial(
   leaders: readonly Leader[],
   trial: string,
@@ -26,7 +29,7 @@ export function withTrial(
   return all.slice(0, leadersMax);
 }
 
-/** After a change of a trial: its experiment shows its best trial that has not failed. */
+/** Updates the leaders after a change of a trial. Its experiment shows the best trial that has not failed. */
 export function rankTrial(id: string, documents: DocumentSet): void {
   const trial = documents.get("trial", id);
   const experiment = documents.get("experiment", parseTrialId(id)?.experiment ?? "");

@@ -13,7 +13,7 @@ function agentAfter(...events: readonly AnyEvent[]) {
   return documents.get("agent", "rack");
 }
 
-test("an agent says that another asks for its name, and where that one is, while it does", () => {
+test("an agent shows the address of another agent that asks for its name, while it does", () => {
   const joined: AnyEvent = { type: "AgentJoined", data: offer };
   const asked: AnyEvent = { type: "AgentNameRefused", data: refused };
   expect(agentAfter(joined)?.nameRefused ?? "").toBe("");

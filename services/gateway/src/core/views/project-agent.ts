@@ -118,7 +118,7 @@ export const agentProjections: Projections = {
   AllocationEnded({ id, data }, documents) {
     const silent = data.launchFailure?.silent ?? [];
     for (const { agent } of data.exits) {
-      // A run that is silent about its launch holds its slots until it says that they are cleared.
+      // An agent that did not answer about the launch keeps the run's slots until it reports them as cleared.
       if (silent.includes(agent)) continue;
       changeSlots(documents, agent, (slot) =>
         slot.run === id ? { ...slot, run: "", left: "" } : slot,
@@ -130,7 +130,7 @@ export const agentProjections: Projections = {
   },
 };
 
-/** Returns the deadline of a drain; if it follows another drain, the earlier deadline holds. */
+/** Returns the deadline of a drain. A drain during another drain keeps the earlier deadline. */
 function deadlineAfter(
   before: Plain<Disabled> | undefined,
   deadlineMs: number | undefined,
@@ -150,8 +150,8 @@ function hold(documents: DocumentSet, agent: string, slots: readonly string[], r
 type Slot = AgentDocument["slots"][number];
 
 /**
- * The offered slots, each with the run that holds it. A slot that is no longer offered stays in the list until its run
- * has ended.
+ * Returns the offered slots, each with the run that uses it. A slot that is no longer offered stays in the list until
+ * its run has ended.
  */
 function slotsOf(offered: readonly Plain<Offered>[], before: readonly Slot[]): readonly Slot[] {
   const held = new Map(before.map((slot) => [slot.id, slot]));

@@ -97,7 +97,7 @@ function without({ pins = [] }: CheckpointDocument, holder: string) {
 
 type Settled = Pick<CheckpointDocument, "damage" | "partial"> & { readonly condemned?: boolean };
 
-/** The state of a complete checkpoint after a change of what is known of its files. */
+/** Returns the state of a complete checkpoint from the facts about its files. */
 function settledOf(
   before: CheckpointDocument,
   { condemned = before.state === "CONDEMNED", ...change }: Settled,

@@ -11,7 +11,7 @@ const outcomeStates: Readonly<Record<number, string>> = {
   [ExperimentOutcome.FAILED]: "ERROR",
 };
 
-/** The states of an experiment, as the API shows them. */
+/** The states of an experiment in the API. */
 export const experimentStates: readonly string[] = [
   "ACTIVE",
   "PAUSED",
@@ -42,7 +42,7 @@ const unset = {
   revision: 0,
 };
 
-/** The search as the API shows it before it has started. */
+/** Returns the searcher and metric of the configuration, which are shown before the search has started. */
 function searchOf(config: unknown): { readonly searcher: string; readonly metric: string } {
   const { name, metric } = recordedConfig(config).searcher;
   return { searcher: name, metric };
@@ -162,7 +162,7 @@ export const experimentProjections: Projections = {
     const told = data.operations.findLast(({ operation }) => operation.case === "progress");
     if (told?.operation.case !== "progress") return;
     const { progress } = told.operation.value;
-    // The progress by the search's client goes before the counted one.
+    // The progress that the search's client posts replaces the computed one.
     documents.update("experiment", id, () => ({ progress, trialsMax: 0 }));
   },
   TrialCreated({ data }, documents) {

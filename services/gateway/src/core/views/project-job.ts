@@ -1,7 +1,7 @@
 /**
- * Experiments as the queues of the pools see them. The numbers are those that the scheduler computes from the same
- * events: the first of its runs in the queue says where an experiment is. What users change of it lasts until it ends,
- * or its pool is removed.
+ * Jobs: experiments in the queues of the pools. The scheduler computes the same numbers from the same events: the place
+ * of an experiment is that of its first run in the queue. A user's change of its settings lasts until the experiment
+ * ends or its pool is removed.
  */
 import { isExperimentId } from "@trainyard/kernel";
 import type { DocumentSet, JobDocument, QueuedRun } from "./documents.ts";
@@ -55,7 +55,7 @@ export const jobProjections: Projections = {
 const removalsOf = (documents: DocumentSet, pool: string): number =>
   documents.get("pool", pool)?.removals ?? 0;
 
-/** Whether what users changed is of this pool as it is, and not of one with its name that was removed. */
+/** Whether a user's change applies to this pool, and not to a removed pool of the same name. */
 function isOfPool(documents: DocumentSet, { change }: JobDocument, pool: string): boolean {
   return change?.pool === pool && change.removals === removalsOf(documents, pool);
 }
@@ -83,7 +83,7 @@ function changeRuns(
   changeJob(documents, job, (doc) => ({ ...doc, runs: change(doc.runs) }));
 }
 
-/** Changes a job, and removes it once it has no content left. */
+/** Changes a job, and removes it once it has neither runs nor changes. */
 function changeJob(
   documents: DocumentSet,
   id: string,
@@ -138,7 +138,7 @@ function withChange(run: QueuedRun, change: JobDocument["change"]): PlacedRun {
   return { ...run, ...update, place };
 }
 
-/** Those that wait first, by priority, then by their place. */
+/** The order of a queue: waiting runs first, then by priority, then by place. */
 function inQueue(a: PlacedRun, b: PlacedRun): number {
   return (
     Number(a.placed) - Number(b.placed) ||
@@ -148,17 +148,17 @@ function inQueue(a: PlacedRun, b: PlacedRun): number {
   );
 }
 
-/** A pool's name in a key; names that people give are far shorter. */
+/** The length of a pool's name in a key; real names are far shorter. */
 const poolCharacters = 128;
 
-/** Sorted by its characters it is in the order of the queue, pool by pool. */
+/** Returns a key whose text order is the queue order, pool by pool. */
 function queueKey({ pool, placed, priority, place, arrival }: PlacedRun): string {
   const digits = (value: number): string => String(value).padStart(16, "0");
   const parts = [placed ? "1" : "0", digits(priority), sortable(place), digits(arrival)];
   return [pool.slice(0, poolCharacters), ...parts].join("\u0001");
 }
 
-/** 16 digits whose order is that of the numbers. */
+/** Returns 16 digits whose text order is the order of the numbers. */
 function sortable(value: number): string {
   const view = new DataView(new ArrayBuffer(8));
   view.setFloat64(0, value);

@@ -129,7 +129,7 @@ type Lineage = Pick<
   "experiment" | "hyperparameters" | "data" | "codeDigest" | "searcherMetric" | "smallerIsBetter"
 >;
 
-/** Where the checkpoint comes from: what its trial and experiment were created with. */
+/** Returns the origin of a checkpoint: the facts of its trial and experiment from their creation. */
 function lineageOf(trialId: string, documents: DocumentSet): Lineage {
   const experimentId = parseTrialId(trialId)?.experiment ?? "";
   const hyperparameters = documents.get("trial", trialId)?.hyperparameters;

@@ -2,7 +2,7 @@ import { defaultSpace } from "../spaces/name.ts";
 import type { DocumentSet, WorkspaceDocument } from "./documents.ts";
 import type { Projections } from "./projections.ts";
 
-/** Before all others, which have the times of their creation. */
+/** Sorts the default workspace and project before all others, whose ordinals are their creation times. */
 const firstOrdinal = 0;
 
 const defaultDocument: WorkspaceDocument = {
@@ -14,11 +14,13 @@ const defaultDocument: WorkspaceDocument = {
   revision: 0,
 };
 
-/** The id of the document of a workspace's project: each workspace has a default one. */
+/**
+ * Returns the id of a project's document; the workspace is part of it, because each workspace has a default project.
+ */
 export const projectKey = (workspace: string, project: string): string =>
   project === defaultSpace ? `${workspace}/${defaultSpace}` : project;
 
-/** The default workspace, and its default project, are there before any event. */
+/** Adds the default workspace and its default project, which exist before any event. */
 export function addDefaultSpaces(documents: DocumentSet): void {
   const doc = defaultDocument;
   documents.put({ kind: "workspace", id: defaultSpace, parent: "", ordinal: firstOrdinal, doc });

@@ -19,7 +19,7 @@ function waits(code: WaitCode, detail: string, limit?: string): readonly [string
   return ["allocation-1.1#1", { type: "WaitExplained", data }];
 }
 
-test("a waiting run has the sentence, the code and the limit of its latest reason", () => {
+test("a waiting run has the sentence, the code and the limit of its latest wait reason", () => {
   expect(runAfter(waits(WaitCode.QUOTA, "16 of 16 slots", "research"))).toMatchObject({
     waitsFor: "16 of 16 slots",
     waitCode: "quota",
@@ -37,7 +37,7 @@ test("a waiting run has the sentence, the code and the limit of its latest reaso
   });
 });
 
-test("a run that has a place waits for nothing", () => {
+test("a placed run has no wait reason", () => {
   const placements = [{ agent: "rack", nodeRank: 0, slots: ["0"], address: "" }];
   const data = { placements, masterAddress: "", masterPort: 1, tokenKey: "k1" };
   const granted: AnyEvent = { type: "AllocationGranted", data };
@@ -45,7 +45,7 @@ test("a run that has a place waits for nothing", () => {
   expect(run).toMatchObject({ state: "STARTING", waitsFor: "", waitCode: "", waitLimit: "" });
 });
 
-test("a run has the addresses of its hosts", () => {
+test("a placed run has the addresses of its hosts", () => {
   const at = (agent: string, nodeRank: number, address: string) => ({
     agent,
     nodeRank,

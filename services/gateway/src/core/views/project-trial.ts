@@ -23,7 +23,7 @@ const endWhys: Readonly<Record<number, string>> = Object.fromEntries(
   Object.entries(RunEndWhy).map(([name, number]) => [number, name.toLowerCase()]),
 );
 
-/** The names by which the scheduler explains a run. A code of a later version has none. */
+/** The names of the scheduler's wait reasons. A code of a later version has none. */
 const waitCodes: Readonly<Record<WaitCode, string>> = {
   [WaitCode.UNSPECIFIED]: "",
   [WaitCode.NO_AGENTS]: "no_agents",
@@ -42,7 +42,7 @@ const waitCodes: Readonly<Record<WaitCode, string>> = {
 
 const noWait = { waitsFor: "", waitCode: "", waitLimit: "" };
 
-/** The states of a trial, as the API shows them. */
+/** The states of a trial in the API. */
 export const trialStates: readonly string[] = [
   "ACTIVE",
   "PAUSED",
@@ -201,7 +201,7 @@ function changeRun(
   }));
 }
 
-/** A report of a run that another has followed does not count. */
+/** A report of a run that another run has followed does not count. */
 function observeValidation(data: EventData<"ValidationReported">, documents: DocumentSet): void {
   const trial = documents.get("trial", data.trial);
   const experiment = documents.get("experiment", parseTrialId(data.trial)?.experiment ?? "");

@@ -1,6 +1,6 @@
 /**
- * The gateway's read model as a pure fold: every event changes the documents of the entities that it is about. The rows
- * that `touchedBy` names are in the set; an entity that is not there was never created, and the event changes nothing.
+ * The gateway's read model as a pure fold: each event changes the documents of the entities that it is about. The set
+ * has the rows that `touchedBy` names. An entity without a row was never created, so the event changes nothing.
  */
 import type { AnyEvent, EventName } from "@trainyard/contracts";
 import { idOf } from "@trainyard/kernel";
@@ -28,14 +28,14 @@ const parts: readonly Projections[] = [
   jobProjections,
 ];
 
-/** Where and when the log has an event. */
+/** The position and the time of an event in the log. */
 export type LoggedAt = {
   readonly stream: string;
   readonly timeMs: number;
   readonly position: number;
 };
 
-/** Several parts may look at one event: a grant concerns the trial's run and the agent's slots. */
+/** Several projections may handle one event: a grant changes the trial's run and the agent's slots. */
 export function project(
   { stream, timeMs, position }: LoggedAt,
   event: AnyEvent,

@@ -4,7 +4,7 @@ import type { DocumentSet } from "./documents.ts";
 
 export type Projected<Name extends EventName> = {
   readonly data: EventData<Name>;
-  /** The id in the stream's name. */
+  /** The id of the entity, from the stream's name. */
   readonly id: string;
   readonly timeMs: number;
   readonly position: number;
@@ -14,7 +14,7 @@ export type Projections = {
   readonly [Name in EventName]?: (event: Projected<Name>, documents: DocumentSet) => void;
 };
 
-/** The trial and number of an allocation that is a run's; null for another task's. */
+/** Returns the trial and number of the run of an allocation; null for another task. */
 export function runOf(allocation: string): { readonly trial: string; readonly run: number } | null {
   const parsed = parseRunId(allocation);
   return parsed === null ? null : { trial: parsed.trial, run: parsed.run };

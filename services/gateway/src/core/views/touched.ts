@@ -2,7 +2,9 @@ import type { AnyEvent, EventData } from "@trainyard/contracts";
 import { categoryOf, idOf, parseRunId, parseTrialId } from "@trainyard/kernel";
 import { type DocumentKey, type DocumentSet, versionKey } from "./documents.ts";
 
-/** The documents that an event's projection may read or write, so that a page's rows are fetched at once. */
+/**
+ * Returns the documents that an event's projection may read or write, so that the rows of a page are fetched at once.
+ */
 export function touchedBy(stream: string, event: AnyEvent): readonly DocumentKey[] {
   const id = idOf(stream);
   switch (categoryOf(stream)) {
@@ -40,8 +42,8 @@ export function touchedBy(stream: string, event: AnyEvent): readonly DocumentKey
 }
 
 /**
- * Further rows of a projection, by what the documents of `touchedBy` say: the best trials, one of which
- * is shown when a trial drops out, and the versions of models whose checkpoint's metrics are reported late.
+ * Returns further rows that a projection needs, found by the documents of `touchedBy`: the best trials, one of which is
+ * shown when a trial stops being one, and the model versions whose checkpoint's metrics are reported late.
  */
 export function touchedThrough(
   stream: string,
@@ -72,7 +74,10 @@ function modelKeys(model: string, event: AnyEvent): readonly DocumentKey[] {
   ];
 }
 
-/** A folder that a person uploaded has no trial: its checkpoint says the person. */
+/**
+ * Returns the documents about a version's origin. A folder that a person uploaded has no trial; its checkpoint names
+ * the person.
+ */
 function originKeys({ checkpoint, trial }: EventData<"VersionRegistered">): readonly DocumentKey[] {
   if (trial === "") return [{ kind: "checkpoint", id: checkpoint }];
   return trialKeys(trial).flatMap((key) =>
@@ -90,7 +95,7 @@ function trialKeys(trial: string): readonly DocumentKey[] {
   ];
 }
 
-/** The experiment of a run; null for what is no run. */
+/** Returns the experiment of a run; null if the allocation is not a run's. */
 export function jobOfRun(allocation: string): string | null {
   return parseTrialId(parseRunId(allocation)?.trial ?? "")?.experiment ?? null;
 }

@@ -1,7 +1,7 @@
 import type { EventData } from "@trainyard/contracts";
 import type { BestRecord, TrialDocument } from "./documents.ts";
 
-/** Enough to find the last validation before any checkpoint that a run may start from again. */
+/** The number of kept validations: enough to find the last one before any checkpoint that a run may start from. */
 const recentMax = 16;
 
 type Changed = Pick<
@@ -9,7 +9,7 @@ type Changed = Pick<
   "stepsCompleted" | "latestValidation" | "bestValidation" | "records" | "recent"
 > & { readonly bestValue?: number };
 
-/** A trial's validations with one more. A value that is not finite is never the best. */
+/** Adds a validation to a trial. A value that is not finite is never the best. */
 export function recordValidation(
   trial: Pick<TrialDocument, "records" | "recent" | "stepsCompleted">,
   { step, scalars }: EventData<"ValidationReported">,
@@ -31,7 +31,7 @@ export function recordValidation(
   };
 }
 
-/** The validations that remain when everything beyond a step is superseded. */
+/** Returns the validations that remain when all beyond a step are superseded. */
 export function bestAfter(
   trial: Pick<TrialDocument, "records" | "recent" | "stepsCompleted">,
   afterStep: number,

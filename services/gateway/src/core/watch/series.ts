@@ -1,6 +1,6 @@
-/** Points and lines as topics: series of a store outside of the log, each with positions of its own. */
+/** Points and lines as topics of Watch: series in a store outside of the log, each with its positions. */
 
-/** Conditions on lines; empty texts are none. */
+/** The filter of lines; empty texts are no condition. */
 export type LineFilter = {
   readonly run?: number | undefined;
   readonly nodeRank?: number | undefined;
@@ -13,13 +13,13 @@ export type LineFilter = {
 };
 
 export type SeriesTopic = {
-  /** Equal topics have equal keys. */
+  /** The key of the topic; equal topics have equal keys. */
   readonly key: string;
-  /** A short digest of the key, which cursors have. */
+  /** A short digest of the key, used in cursors. */
   readonly name: string;
   readonly kind: "points" | "lines";
   readonly experiment: string;
-  /** Empty for all trials, of all groups, of all metrics. */
+  /** The trial to follow; empty for all. Likewise, an empty group or no names mean all. */
   readonly trial: string;
   readonly group: string;
   readonly names: readonly string[];
@@ -27,18 +27,15 @@ export type SeriesTopic = {
   readonly filter?: LineFilter;
 };
 
-/** A reader has everything up to here. */
+/** A position in a series: a reader has received everything up to it. */
 export type Place = {
-  /** Decimal digits. */
+  /** The position as decimal digits. */
   readonly position: string;
-  /**
-   * The epoch names the history of the store that the position of lines is in. It is empty where it is not known, and
-   * for points.
-   */
+  /** The epoch of the store's history that the position belongs to. It is empty for points, and while it is unknown. */
   readonly epoch: string;
 };
 
-/** A place of no store's history: a reader from there gets a reset. */
+/** A place in no history of a store: a reader that continues there gets a reset. */
 export const lostPlace: Place = { position: "0", epoch: "lost" };
 
 export const isLost = ({ epoch }: Place): boolean => epoch === lostPlace.epoch;
@@ -46,7 +43,7 @@ export const isLost = ({ epoch }: Place): boolean => epoch === lostPlace.epoch;
 export const isSamePlace = (a: Place | null, b: Place | null): boolean =>
   a?.position === b?.position && a?.epoch === b?.epoch;
 
-/** False only where both are known and differ. */
+/** Whether two places may be of the same history; true if an epoch is unknown. */
 export const isSameHistory = (a: Place, b: Place): boolean =>
   a.epoch === b.epoch || a.epoch === "" || b.epoch === "";
 

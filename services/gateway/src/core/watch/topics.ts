@@ -1,4 +1,4 @@
-/** The interests of a watcher, and the changes that events may have made to them. */
+/** The topics of a watcher, and the documents that events may have changed. */
 import { decodeEvent, shortNameOf } from "@trainyard/contracts";
 import { idOf } from "@trainyard/kernel";
 import type { Filter } from "../lists/filter.ts";
@@ -8,12 +8,12 @@ import { isProjected } from "../views/project.ts";
 import { touchedBy } from "../views/touched.ts";
 
 export type Topic = {
-  /** Equal topics have equal keys. */
+  /** The key of the topic; equal topics have equal keys. */
   readonly key: string;
   readonly list: ListSpec;
   readonly scope: string;
   readonly filter: Filter | null;
-  /** Only this document; empty for all of the list. */
+  /** The id of the only document to watch; empty for the whole list. */
   readonly id: string;
   /** The time that relative times of the filter count from. */
   readonly nowMs: number;
@@ -23,13 +23,13 @@ export type Topic = {
 /** Documents that events may have changed. */
 export type Touched = {
   readonly ids: ReadonlyMap<DocumentKind, ReadonlySet<string>>;
-  /** Experiments that were paused or activated: their active trials are shown with another state. */
+  /** The experiments that were paused or activated: their active trials are shown in another state. */
   readonly paused: ReadonlySet<string>;
-  /** Workspaces that were archived or taken back into use: their projects are shown with them. */
+  /** The workspaces that were archived or unarchived: their projects are shown in another state. */
   readonly closed: ReadonlySet<string>;
 };
 
-/** The fields read of an event of the log. */
+/** The fields of a stored event that `touchedOf` reads. */
 type LoggedEvent = { readonly stream: string; readonly type: string; readonly body: string };
 
 export function touchedOf(events: readonly LoggedEvent[]): Touched {
@@ -37,7 +37,7 @@ export function touchedOf(events: readonly LoggedEvent[]): Touched {
   const paused = new Set<string>();
   const closed = new Set<string>();
   for (const stored of events) {
-    // No document has anything of another event, which may be of a newer version and unknown here.
+    // Other events change no document, and may be of a newer version that cannot be decoded here.
     if (!isProjected(shortNameOf(stored.type))) continue;
     const event = decodeEvent(stored);
     for (const { kind, id } of touchedBy(stored.stream, event)) {

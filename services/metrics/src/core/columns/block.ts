@@ -1,7 +1,7 @@
 /**
- * A block: some thousand reports of one group of one run, in the order (step, key), as bytes. The frame and each column
- * are bytes of their own, a column with a summary, so that a chart of one metric reads the frame and that column. A
- * block decodes to exactly the reports that were encoded.
+ * A block: about a thousand reports of one group of one run, in the order (step, key), as bytes. The frame and each
+ * column are separate byte strings, and each column has a summary. A chart of one metric reads only the frame and that
+ * column. A block decodes to exactly the reports that were encoded.
  */
 import { ByteReader, ByteWriter } from "./bytes.ts";
 import { readNumbers, skipNumbers, writeNumbers } from "./numbers.ts";
@@ -20,7 +20,10 @@ import {
 
 export type ColumnKind = TableColumn["kind"];
 
-/** Over the column's points in the order (step, key). Least and greatest of the finite values: null without one. */
+/**
+ * A summary of the column's points in the order (step, key). `min` and `max` ignore non-finite values; null without a
+ * finite one.
+ */
 export type ColumnSummary = {
   readonly points: number;
   readonly min: number | null;
@@ -37,7 +40,7 @@ export type EncodedColumn = {
   readonly body: Uint8Array;
 };
 
-/** A table as bytes. */
+/** A table encoded as bytes. */
 export type Encoded = { readonly frame: Uint8Array; readonly columns: readonly EncodedColumn[] };
 
 export type Column = EncodedColumn & ColumnSummary;
@@ -54,13 +57,13 @@ export type Block = {
 
 const version = 1;
 
-/** The list has at least one report, in any order. */
+/** Encodes a block of at least one report; the list may be in any order. */
 export function encodeBlock(reports: readonly StoredReport[]): Block {
   const table = tableOf(reports);
   return blockOf(takeReports(table, orderOf(table)));
 }
 
-/** Encodes a table in the order (step, key) with at least one report. */
+/** Encodes a table of at least one report, which is in the order (step, key). */
 export function blockOf(table: Table): Block {
   const { steps, times } = table.frame;
   const extent = (which: (a: number, b: number) => number, start: number): number => {
@@ -105,7 +108,7 @@ export function decodeTable({ frame, columns }: Encoded): Table {
   return { frame: decodeFrame(frame), columns: columns.map(decodeColumn) };
 }
 
-/** In the order in which they were encoded: of a block (step, key). */
+/** Decodes reports in their encoded order; in a block this is (step, key). */
 export const decodeReports = (encoded: Encoded): readonly StoredReport[] =>
   reportsOfTable(decodeTable(encoded));
 
@@ -134,7 +137,7 @@ export function decodeFrame(bytes: Uint8Array): Frame<Float64Array> {
   };
 }
 
-/** The steps alone, which come before all that takes long to decode. */
+/** Decodes only the steps, which precede everything that is slow to decode. */
 export function decodeSteps(bytes: Uint8Array): Float64Array {
   const { from } = openFrame(bytes);
   skipNumbers(from); // owners
@@ -145,12 +148,12 @@ export function decodeSteps(bytes: Uint8Array): Float64Array {
 function openFrame(bytes: Uint8Array) {
   const from = new ByteReader(bytes);
   if (from.byte() !== version) {
-    throw new RangeError("a block of an unknown form: a newer version of Trainyard wrote it");
+    throw new RangeError("block has an unknown format: a newer version of Trainyard wrote it");
   }
   return { from, prefixes: Array.from({ length: from.varint() }, () => from.text()) };
 }
 
-/** An empty list of positions means all reports: a column has a point. */
+/** Writes a column. An empty list of positions means that every report has a point. */
 export function writeColumn(to: ByteWriter, column: TableColumn, all: number): void {
   const { positions } = column;
   writeNumbers(to, positions === null || positions.length === all ? [] : positions);
@@ -162,7 +165,7 @@ function decodeColumn({ name, kind, body }: EncodedColumn): TableColumn {
   if (kind === "scalar") return { name, kind, ...decodeScalars(body) };
   const from = new ByteReader(body);
   const positions = readPositions(from);
-  // Written by writeColumn.
+  // `writeColumn` wrote these values.
   return { name, kind, positions, values: JSON.parse(from.text()) as JsonObject[string][] };
 }
 

@@ -1,4 +1,7 @@
-/** Bytes that grow, and how they are read back: varints, doubles, text. Little-endian. The core has no Buffer. */
+/**
+ * A growing list of bytes and its reader, for varints, doubles and text, in little-endian order. The core has no
+ * Buffer.
+ */
 
 export class ByteWriter {
   #bytes: Uint8Array;
@@ -16,7 +19,7 @@ export class ByteWriter {
     this.#length += 1;
   }
 
-  /** A whole number from 0 to 2^53 - 1, seven bits a byte. */
+  /** Writes a whole number from 0 to 2^53 - 1, seven bits a byte. */
   varint(value: number): void {
     this.#reserve(8);
     let rest = value;
@@ -29,7 +32,7 @@ export class ByteWriter {
     this.#length += 1;
   }
 
-  /** A whole number of at most 2^52 in size. */
+  /** Writes a whole number of magnitude up to 2^52. */
   signed(value: number): void {
     this.varint(value >= 0 ? value * 2 : -value * 2 - 1);
   }
@@ -56,7 +59,7 @@ export class ByteWriter {
     this.#length += 4 * values.length;
   }
 
-  /** One varint for each UTF-16 unit: a byte for each ASCII character, and every string comes back as it was. */
+  /** Writes one varint for each UTF-16 unit: one byte for each ASCII character. Every string is read back unchanged. */
   text(value: string): void {
     this.varint(value.length);
     this.#reserve(value.length);
@@ -89,7 +92,7 @@ export class ByteWriter {
   }
 }
 
-/** Reads what a ByteWriter wrote. Throws a RangeError beyond the end. */
+/** Reads the bytes of a ByteWriter. Throws a RangeError beyond the end. */
 export class ByteReader {
   readonly #bytes: Uint8Array;
   readonly #view: DataView;
@@ -122,7 +125,7 @@ export class ByteReader {
 
   signed(): number {
     const value = this.varint();
-    // Dividing doubles takes ten times as long.
+    // Bit shifts take a tenth of the time of dividing doubles.
     if (value <= 0x3fff_ffff) return (value & 1) === 0 ? value >> 1 : -((value + 1) >> 1);
     return value % 2 === 0 ? value / 2 : -(value + 1) / 2;
   }
@@ -133,7 +136,7 @@ export class ByteReader {
     return value;
   }
 
-  /** Reads as many numbers as the list is long. */
+  /** Fills the whole list with numbers. */
   float64s(into: Float64Array): void {
     const start = this.#offset;
     for (let i = 0; i < into.length; i += 1) into[i] = this.#view.getFloat64(start + 8 * i, true);
@@ -152,12 +155,13 @@ export class ByteReader {
 
   text(): string {
     const length = this.varint();
-    if (length > this.#bytes.length) throw new RangeError("a text is longer than its bytes");
+    if (length > this.#bytes.length)
+      throw new RangeError("text is longer than its remaining bytes");
     let text = "";
-    // Runs of ASCII at once; what follows one is a varint of several bytes.
+    // Runs of ASCII are read at once; a unit after a run is a varint of several bytes.
     for (let left = length; left > 0; ) {
       const run = this.#asciiRun(Math.min(left, 4_096));
-      // Typed arrays are lists of arguments, too; spreading one is ten times slower.
+      // `apply` accepts a typed array as its arguments; spreading one is ten times slower.
       text += String.fromCharCode.apply(null, run as unknown as number[]);
       left -= run.length;
       if (left > 0 && run.length < 4_096) {

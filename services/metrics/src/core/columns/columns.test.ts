@@ -31,7 +31,7 @@ const value = fc.oneof(
 );
 
 describe("numbers", () => {
-  test("come back as they were, bit for bit", () => {
+  test("are read back bit for bit", () => {
     fc.assert(
       fc.property(fc.array(value), (numbers) => {
         expect([...readNumbers(new ByteReader(written(numbers)))]).toEqual(numbers);
@@ -39,7 +39,7 @@ describe("numbers", () => {
     );
   });
 
-  test("that are passed over end where they end when they are read", () => {
+  test("are skipped by exactly their bytes", () => {
     const lists = fc.array(fc.oneof(fc.array(value), fc.array(fc.nat(3))), { minLength: 1 });
     fc.assert(
       fc.property(lists, (all) => {
@@ -53,20 +53,20 @@ describe("numbers", () => {
     expect(() => skipNumbers(new ByteReader(Uint8Array.of(1, 9)))).toThrow("newer version");
   });
 
-  test("that are evenly spaced, or all the same, take no room", () => {
+  test("with equal differences or equal values take almost no room", () => {
     const steps = Array.from({ length: 10_000 }, (_, n) => 100 + 50 * n);
     expect(written(steps).length).toBeLessThan(16);
     expect(written(steps.map(() => 0.001)).length).toBeLessThan(16);
     expect(written(steps.map((n) => Math.fround(Math.sin(n)))).length).toBeLessThan(40_010);
   });
 
-  test("of an unknown form are refused, and bytes that end too early", () => {
+  test("in an unknown format, or cut off, throw when they are read", () => {
     expect(() => readNumbers(new ByteReader(Uint8Array.of(1, 9)))).toThrow("newer version");
     expect(() => readNumbers(new ByteReader(written([0.1, 0.2]).slice(0, 9)))).toThrow(RangeError);
   });
 });
 
-test("text comes back as it was, whatever is in it", () => {
+test("any text is read back unchanged", () => {
   const long = fc
     .tuple(fc.string({ unit: "binary" }), fc.nat(3))
     .map(([part, n]) => part + "x".repeat(4_095 + n) + part);
@@ -90,7 +90,7 @@ const key = fc.oneof(
   fc.string({ minLength: 1 }),
   fc.constantFrom("0-", "-1", "0-007", "a-b-12", "0-99999999999999999"),
 );
-// JSON has no -0.
+// Adding 0 turns -0, which JSON does not have, into 0.
 const finite = (min: number) =>
   fc.double({ min, noNaN: true, noDefaultInfinity: true }).map((number) => number + 0);
 const report: fc.Arbitrary<StoredReport> = fc.record({
@@ -121,7 +121,7 @@ describe("a block", () => {
     );
   });
 
-  test("made of a block and of tails is the block of all their reports", () => {
+  test("merged from a block and from tails equals the block of all their reports", () => {
     const limits = { blockReportsMax: 100, blockBytesMax: 1_000_000 };
     fc.assert(
       fc.property(reports, fc.nat(39), fc.nat(39), (given, a, b) => {
@@ -144,7 +144,7 @@ describe("a block", () => {
     );
   });
 
-  test("has no more reports and bytes than it may, unless one report alone has more", () => {
+  test("is within its limits of reports and bytes, unless a single report exceeds them", () => {
     const limits = { blockReportsMax: 7, blockBytesMax: 500 };
     fc.assert(
       fc.property(fc.array(reports, { minLength: 1, maxLength: 4 }), (given) => {
@@ -166,7 +166,7 @@ describe("a block", () => {
     );
   });
 
-  test("has each metric's points at their places, with a summary", () => {
+  test("has each metric's points at their positions, with a summary", () => {
     const of = (n: number, metrics: JsonObject): StoredReport => {
       return { key: `0-${n}`, step: n, atMs: 10 * n, rank: 0, aggregation: "mean", metrics };
     };
@@ -202,7 +202,7 @@ describe("a block", () => {
     expect(summaryOf([Number.NaN])).toMatchObject({ min: null, max: null, nans: 1 });
   });
 
-  test("of 4,000 reports of one float32 takes less than nine bytes a point", () => {
+  test("of 4,000 reports of one float32 takes less than nine bytes per point", () => {
     const many = Array.from({ length: 4_000 }, (_, n) => ({
       ...{ key: `0-${n}`, step: n * 10, atMs: 1_700_000_000_000 + n * 250 + (n % 7), rank: 0 },
       aggregation: "mean" as const,
@@ -213,14 +213,14 @@ describe("a block", () => {
   });
 });
 
-test("a key that ends in a number is split there", () => {
+test("a key that ends in a number is split before the number", () => {
   expect(splitKey("0-17")).toEqual({ prefix: "0", n: 17 });
   expect(splitKey("a-b-0")).toEqual({ prefix: "a-b", n: 0 });
   expect(splitKey("0-017")).toEqual({ prefix: "0-017", n: -1 });
 });
 
 describe("a tail", () => {
-  test("reads back as it was written, in the same order", () => {
+  test("is read back as it was written, in the same order", () => {
     fc.assert(
       fc.property(reports, (given) => {
         const bytes = tailBytes(given);
@@ -230,7 +230,7 @@ describe("a tail", () => {
     );
   });
 
-  test("of an earlier version is read as it was written", () => {
+  test("of an earlier version is still read", () => {
     const text =
       '[["0-2",20,2000,{"loss":0.5,"note":{"a":[1]}}],["1-1",10,1000,{"loss":"NaN"},1,"max"]]';
     expect(isJsonTail(new Uint8Array([0x5b, 0x5d]))).toBe(true);
@@ -246,7 +246,7 @@ describe("a tail", () => {
     ]);
   });
 
-  test("of bytes that end early, or of an unknown form, throws a RangeError", () => {
+  test("that is cut off or in an unknown format throws a RangeError", () => {
     const bytes = tailBytes([
       { key: "0-1", step: 1, atMs: 1, rank: 0, aggregation: "mean", metrics: { loss: 1 } },
     ]);
@@ -256,7 +256,7 @@ describe("a tail", () => {
     expect(() => readTail(new Uint8Array([9]))).toThrow(/newer version/);
   });
 
-  test("counts as large as its reports are, however little room equal values take", () => {
+  test("is sized by its reports, even if equal values are stored in almost no room", () => {
     const many = Array.from({ length: 1_000 }, (_, n) => ({
       ...{ key: `0-${n}`, step: n, atMs: n, rank: 0, aggregation: "mean" as const },
       metrics: Object.fromEntries(Array.from({ length: 50 }, (_name, i) => [`metric_${i}`, 0])),
@@ -269,7 +269,7 @@ describe("a tail", () => {
     expect(mergeParts([{ table, bytes: textBytesOf(table) }], limits).length).toBeGreaterThan(3);
   });
 
-  test("of 100 reports of ten float32 takes less than five bytes a point", () => {
+  test("of 100 reports of ten float32 takes less than five bytes per point", () => {
     const many = Array.from({ length: 100 }, (_, n) => ({
       ...{ key: `0-${n}`, step: n * 10, atMs: 1_700_000_000_000 + n * 250 + (n % 7), rank: 0 },
       aggregation: "mean" as const,
@@ -284,7 +284,7 @@ describe("a tail", () => {
 const noKeys = decodeLedger(new Uint8Array());
 
 describe("the ledger of keys", () => {
-  test("knows the keys that were added, and no others, also when read back", () => {
+  test("contains the keys that were added, and no others, also after decoding", () => {
     const numbers = fc.tuple(fc.nat(2), fc.nat(30)).map(([rank, n]) => `${rank}-${n}`);
     fc.assert(
       fc.property(fc.array(numbers), fc.array(numbers), (first, second) => {
@@ -302,14 +302,14 @@ describe("the ledger of keys", () => {
     );
   });
 
-  test("of numbers in a row is one range", () => {
+  test("stores consecutive numbers as one range", () => {
     const keys = Array.from({ length: 100_000 }, (_, n) => `0-${n}`);
     const { ledger } = addKeys(noKeys, keys.toReversed());
     expect(ledger.get(0)).toEqual([0, 99_999]);
     expect(encodeLedger(ledger).length).toBeLessThan(10);
   });
 
-  test("leaves keys of another form, and more pieces than it takes, to others", () => {
+  test("leaves out keys without a number, and keys that would need too many ranges", () => {
     const holes = Array.from({ length: 5_000 }, (_, n) => `0-${2 * n}`);
     const { ledger, loose } = addKeys(noKeys, [...holes, "x", "00-1"]);
     expect(loose.length).toBe(5_000 - 4_096 + 2);
@@ -318,7 +318,7 @@ describe("the ledger of keys", () => {
     expect(rangesOf(ledger)).toBe(4_096);
   });
 
-  test("does not change what was given", () => {
+  test("does not change its input", () => {
     const { ledger } = addKeys(noKeys, ["0-1"]);
     addKeys(ledger, ["0-2", "0-9"]);
     expect(ledger.get(0)).toEqual([1, 1]);

@@ -1,17 +1,17 @@
 /**
- * The keys of a run's stored reports, kept for as long as the run's points are: a repeat is recognised after compaction
- * too. Keys are <node rank>-<n> with a rising n, which a node's reports and its system samples share, so a rank's keys
- * are a few ranges of numbers. Keys of another form, and those that would tear the ranges into too many pieces, are
- * loose: the shell keeps them one by one.
+ * The keys of a run's stored reports, kept as long as the run's points, so that a repeated report is recognised even
+ * after compaction.
+ *
+ * A key is <node rank>-<n>; n rises, and a node's reports and system samples share it. The keys of a rank are therefore
+ * a few ranges of numbers. Keys of another form, and keys that would split the ranges into too many, are loose: the
+ * shell keeps them one by one.
  */
 import { ByteReader, ByteWriter } from "./bytes.ts";
 
-/**
- * The ranges of numbers by node rank: the first and last number of each, ascending, with a gap between each two ranges.
- */
+/** The ranges of numbers by node rank: the first and last number of each range, ascending, with gaps in between. */
 export type KeyLedger = ReadonlyMap<number, readonly number[]>;
 
-/** Some 40 KiB; a run whose reports all arrive has one range for each node. */
+/** About 40 KiB of ranges; a run without lost reports has one range per node. */
 const rangesMax = 4_096;
 
 type NumberedKey = { readonly rank: number; readonly n: number };
@@ -31,7 +31,7 @@ export function hasKey(ledger: KeyLedger, key: string): boolean {
 
 export type LedgerChange = { readonly ledger: KeyLedger; readonly loose: readonly string[] };
 
-/** Adds keys, stored ones included. `loose` are those that the ledger does not take. */
+/** Adds keys, which may be stored already. `loose` are the keys that the ledger does not store. */
 export function addKeys(before: KeyLedger, keys: readonly string[]): LedgerChange {
   const ledger = new Map(before);
   const own = new Map<number, number[]>();
@@ -54,7 +54,7 @@ export function addKeys(before: KeyLedger, keys: readonly string[]): LedgerChang
   return { ledger, loose };
 }
 
-/** Changes the ranges, and gives by how many there are more; null when a new one is needed and not allowed. */
+/** Changes the ranges and returns how many were added; null when a new range is needed but not allowed. */
 function addNumber(ranges: number[], n: number, mayGrow: boolean): number | null {
   const index = rangeAt(ranges, n);
   const last = index < 0 ? Number.NEGATIVE_INFINITY : (ranges[index + 1] ?? 0);
@@ -76,7 +76,7 @@ function addNumber(ranges: number[], n: number, mayGrow: boolean): number | null
   return 1;
 }
 
-/** Where the last range that begins at n or before begins in the list; -1 when there is none. */
+/** The index of the last range that begins at or before n; -1 for none. */
 function rangeAt(ranges: readonly number[], n: number): number {
   let [low, high] = [0, ranges.length / 2];
   while (low < high) {
@@ -105,7 +105,7 @@ export function encodeLedger(ledger: KeyLedger): Uint8Array {
   return to.done();
 }
 
-/** Decodes a ledger; empty bytes are a ledger without keys. */
+/** Decodes a ledger; empty bytes are an empty ledger. */
 export function decodeLedger(bytes: Uint8Array): KeyLedger {
   const ledger = new Map<number, readonly number[]>();
   if (bytes.length === 0) return ledger;

@@ -1,8 +1,8 @@
-/** Blocks of what several tables have, for compaction: in the order (step, key), each within the limits of a block. */
+/** Merges several tables into blocks, for compaction: in the order (step, key), each block within its limits. */
 import { type Block, blockOf } from "./block.ts";
 import { joinLists, joinTables, orderOf, reportsIn, type Table, takeReports } from "./table.ts";
 
-/** A table and what its reports take as JSON. */
+/** A table and the size of its reports as JSON. */
 export type Part = { readonly table: Table; readonly bytes: number };
 
 export type BlockLimits = { readonly blockReportsMax: number; readonly blockBytesMax: number };
@@ -12,7 +12,7 @@ export type SizedBlock = Block & { readonly bytes: number };
 export function mergeParts(parts: readonly Part[], limits: BlockLimits): readonly SizedBlock[] {
   if (parts.length === 0) return [];
   const whole = joinTables(parts.map(({ table }) => table));
-  // Each report has the mean of its part.
+  // Each report counts as the mean size in its part.
   const sizes = joinLists(
     parts.map(({ table, bytes }) =>
       new Float64Array(reportsIn(table)).fill(Math.ceil(bytes / reportsIn(table))),

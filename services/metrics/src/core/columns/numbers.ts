@@ -1,21 +1,20 @@
 /**
- * A list of doubles as bytes, in the shortest of four forms, each exact (also -0, the infinities and not-a-number):
+ * Encodes a list of doubles in the shortest of four forms. Each form is exact, also for -0, the infinities and
+ * not-a-number:
  *
- *   integers  the change of the difference to the number before, so that what rises evenly takes no room: a run of
- *   evenly
- *             spaced numbers is one count
- *   constant  one double for all
- *   float32   four bytes each, where every number is one: what frameworks compute with
- *   float64   eight bytes each
+ *   integers   the second differences: evenly spaced numbers take the room of one count
+ *   constant   one double for all
+ *   float32    four bytes each, where every number is a float32, as frameworks compute
+ *   float64    eight bytes each
  *
- * Facebook's Gorilla (Pelkonen et al., VLDB 2015, §4.1) has the differences of differences; its XOR of values saves
- * little on noisy losses and costs a bit-wise decoder.
+ * The differences of differences are from Facebook's Gorilla (Pelkonen et al., VLDB 2015, §4.1). Gorilla's XOR of
+ * values saves little on noisy losses and needs a bit-wise decoder.
  */
 import type { ByteReader, ByteWriter } from "./bytes.ts";
 
 const form = { integers: 0, float32: 1, float64: 2, constant: 3 } as const;
 
-/** Beyond it the difference of two differences has no exact double. */
+/** Beyond this limit the difference of two differences has no exact double. */
 const integerMax = 2 ** 49;
 
 export function writeNumbers(to: ByteWriter, numbers: ArrayLike<number>): void {
@@ -31,7 +30,7 @@ export function writeNumbers(to: ByteWriter, numbers: ArrayLike<number>): void {
   else to.float64s(numbers);
 }
 
-/** The shortest one that is exact. */
+/** Returns the shortest form that is exact. */
 function formOf(numbers: ArrayLike<number>): (typeof form)[keyof typeof form] {
   const first = at(numbers, 0);
   let [integers, same, single] = [true, true, true];
@@ -67,7 +66,7 @@ export function readNumbers(from: ByteReader): Float64Array {
   return numbers;
 }
 
-/** Passes over what `readNumbers` reads. */
+/** Skips the bytes that `readNumbers` would read. */
 export function skipNumbers(from: ByteReader): void {
   const count = from.varint();
   const shape = from.byte();
@@ -80,7 +79,7 @@ export function skipNumbers(from: ByteReader): void {
 }
 
 const unknownForm = (): RangeError =>
-  new RangeError("numbers of an unknown form: a newer version of Trainyard wrote them");
+  new RangeError("numbers have an unknown format: a newer version of Trainyard wrote them");
 
 function writeIntegers(to: ByteWriter, numbers: ArrayLike<number>): void {
   to.byte(form.integers);
@@ -119,7 +118,7 @@ function readIntegers(from: ByteReader, numbers: Float64Array): void {
   }
 }
 
-/** The callers stay below the length. */
+/** Callers pass an index below the length. */
 const at = (numbers: ArrayLike<number>, index: number): number => numbers[index] ?? Number.NaN;
 
 const isInteger = (value: number): boolean =>

@@ -1,34 +1,33 @@
 /**
- * Some reports of one group of one run as columns in memory: the frame has what a report is beside its values (key,
- * step, time, rank), and each metric is a column of its own. Tables are joined, put in order and divided without a
- * report being made of them.
+ * Reports of one group of one run as columns in memory. The frame has the key, step, time and rank of each report, and
+ * each metric is a column. Tables are joined, sorted and split without building report objects.
  */
 import { type JsonObject, scalarOf } from "../values.ts";
 
-/** How the values of several ranks at one step become one. */
+/** The ways to combine the values of several ranks at one step. */
 export const aggregations = ["mean", "sum", "min", "max"] as const;
 export type Aggregation = (typeof aggregations)[number];
 
 export type StoredReport = {
   readonly key: string;
   readonly step: number;
-  /** Milliseconds since 1970, the reporting process's clock. */
+  /** Milliseconds since 1970, by the reporting process's clock. */
   readonly atMs: number;
   readonly rank: number;
   readonly aggregation: Aggregation;
   readonly metrics: JsonObject;
 };
 
-/** All lists but the prefixes are equally long: an entry for each report. */
+/** The fields of all reports but their values. All lists except the prefixes have one entry for each report. */
 export type Frame<List extends ArrayLike<number> = ArrayLike<number>> = {
-  /** A key is its owner's prefix and, unless it is -1, its number. */
+  /** A key is its owner's prefix, followed by its number unless that is -1. */
   readonly prefixes: readonly string[];
   readonly owners: List;
   readonly numbers: List;
   readonly steps: List;
   readonly times: List;
   readonly ranks: List;
-  /** Indexes of `aggregations`. */
+  /** Indexes into `aggregations`. */
   readonly aggregations: List;
 };
 
@@ -46,15 +45,16 @@ export type TableColumn = { readonly name: string } & (
   | ({ readonly kind: "json" } & Others)
 );
 
-/** Scalars and other JSON values under one name are two columns. A column has at least one point. */
+/** A table; scalars and other JSON values of one name are two columns. A column has at least one point. */
 export type Table = { readonly frame: Frame; readonly columns: readonly TableColumn[] };
 
 export const reportsIn = ({ frame }: Table): number => frame.steps.length;
 
-/** In the order of the reports. */
+/** Builds a table in the order of the reports. */
 export function tableOf(reports: readonly StoredReport[]): Table {
   const prefixes = new Map<string, number>();
-  // Plain lists, since a block has some hundred reports: typed lists take longer to make than to fill.
+  // Plain lists are faster here: a block has a few hundred reports, and allocating a typed list takes longer than
+  // filling it.
   const list = (): number[] => [];
   const frame = {
     ...{ owners: list(), numbers: list(), steps: list(), times: list(), ranks: list() },
@@ -88,20 +88,20 @@ export function tableOf(reports: readonly StoredReport[]): Table {
 
 type Points = {
   readonly name: string;
-  /** Among all names. */
+  /** The index of the name among all names. */
   readonly rank: number;
   readonly positions: number[];
   readonly values: JsonObject[string][];
 };
 
-/** The points of each name, in the order of the names' first ones. */
+/** Collects the points of each name, in the order of first occurrence. */
 class Gathered {
   readonly all: Points[] = [];
   readonly #byName = new Map<string, Points>();
   #next = 0;
 
   add(name: string, position: number, value: JsonObject[string]): void {
-    // Nearly every report has the names of the one before, in the same order.
+    // Nearly every report has the same names in the same order as the one before.
     let points = this.all[this.#next];
     if (points?.name !== name) points = this.#byName.get(name) ?? this.#new(name);
     this.#next = points.rank + 1;
@@ -129,7 +129,10 @@ function columnOf(
     : { name, kind, positions, values: values as ArrayLike<number> }; // The caller's are scalars.
 }
 
-/** 0-17 is number 17 of 0; what ends otherwise is all prefix, with the number -1. */
+/**
+ * Splits a key before its number: 0-17 has the prefix 0 and the number 17. A key without a number is all prefix, with
+ * the number -1.
+ */
 export function splitKey(key: string): { readonly prefix: string; readonly n: number } {
   const dash = key.lastIndexOf("-");
   const digits = key.slice(dash + 1);
@@ -143,7 +146,7 @@ function keyAt({ prefixes, owners, numbers }: Frame, index: number): string {
   return n < 0 ? prefix : `${prefix}-${n}`;
 }
 
-/** The reports again, in the order of the table. */
+/** Converts a table back to reports, in the table's order. */
 export function reportsOfTable({ frame, columns }: Table): readonly StoredReport[] {
   const metrics = Array.from(frame.steps, (): [string, JsonObject[string]][] => []);
   for (const { name, positions, values } of columns) {
@@ -162,14 +165,14 @@ export function reportsOfTable({ frame, columns }: Table): readonly StoredReport
   }));
 }
 
-/** Writes the value as the report's JSON does. */
+/** Writes a value like the report's JSON does. */
 const spell = (value: JsonObject[string]): JsonObject[string] =>
   typeof value === "number" && !Number.isFinite(value) ? String(value) : value;
 
 const reportBytes = 64;
 const valueBytes = 16;
 
-/** Roughly what the reports take as JSON: what they take in memory, however short their columns are. */
+/** The approximate size of the reports as JSON, and so in memory, however short their encoded columns are. */
 export function textBytesOf({ frame, columns }: Table): number {
   let bytes = reportBytes * frame.steps.length;
   for (const { name, kind, values } of columns) {
@@ -179,7 +182,7 @@ export function textBytesOf({ frame, columns }: Table): number {
   return bytes;
 }
 
-/** One after the other. At least one table. */
+/** Concatenates at least one table. */
 export function joinTables(tables: readonly Table[]): Table {
   const [only] = tables;
   if (tables.length === 1 && only !== undefined) return only;
@@ -204,7 +207,7 @@ export function joinTables(tables: readonly Table[]): Table {
   return { frame: joinFrames(tables.map(({ frame }) => frame)), columns };
 }
 
-/** A column of reports that begin at `start`. */
+/** A column and the index of its first report in the joined table. */
 type Placed = { readonly start: number; readonly reports: number; readonly column: TableColumn };
 
 function joinColumns(
@@ -227,7 +230,7 @@ function joinColumns(
   return columnOf(name, kind, positions, values);
 }
 
-/** A list with room for this number of values. Lists of doubles are several times faster than others. */
+/** Allocates a list for this number of values. Lists of doubles are several times faster than others. */
 const valueList = (
   kind: TableColumn["kind"],
   length: number,
@@ -267,7 +270,7 @@ export function joinLists(lists: readonly ArrayLike<number>[]): Float64Array {
   return joined;
 }
 
-/** (step, key). */
+/** Compares two reports by (step, key). */
 export const inOrder = (
   a: Pick<StoredReport, "step" | "key">,
   b: Pick<StoredReport, "step" | "key">,
@@ -285,7 +288,7 @@ export function orderOf({ frame }: Table): Uint32Array {
   return order;
 }
 
-/** The reports at these indexes, in their order. */
+/** Selects the reports at these indexes, in the order of the indexes. */
 export function takeReports({ frame, columns }: Table, indexes: Uint32Array): Table {
   const pick = (list: ArrayLike<number>): Float64Array => {
     const picked = new Float64Array(indexes.length);

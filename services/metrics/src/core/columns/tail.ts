@@ -1,6 +1,6 @@
 /**
- * The tail: the reports of one request and group as one list of bytes, in the order in which they came, until
- * compaction makes blocks of tails. It is a table's frame and columns, one after the other, as a block has them apart.
+ * A tail: the reports of one request and group as one list of bytes, in the order of arrival, until compaction merges
+ * tails into blocks. It contains a table's frame and columns one after the other, where a block keeps them apart.
  * Earlier versions wrote a JSON list, whose first byte differs.
  */
 import { type Encoded, type EncodedColumn, encodeTable, writeColumn, writeFrame } from "./block.ts";
@@ -25,28 +25,31 @@ export function tailBytes(reports: readonly StoredReport[]): Uint8Array {
   return to.done();
 }
 
-/** Bytes of tailBytes; throws a RangeError for others. */
+/** Decodes the bytes of `tailBytes`. Throws a RangeError for other bytes. */
 export function readTail(bytes: Uint8Array): Encoded {
   const from = new ByteReader(bytes);
   if (from.byte() !== version) {
-    throw new RangeError("a tail of an unknown form: a newer version of Trainyard wrote it");
+    throw new RangeError("tail has an unknown format: a newer version of Trainyard wrote it");
   }
   const frame = from.sized();
   const columns = Array.from({ length: from.varint() }, (): EncodedColumn => {
     const kind = kinds[from.byte()];
-    if (kind === undefined) throw new RangeError("a tail has a column of an unknown kind");
+    if (kind === undefined)
+      throw new RangeError(
+        "tail has a column of an unknown kind: a newer version of Trainyard wrote it",
+      );
     return { kind, name: from.text(), body: from.sized() };
   });
   return { frame, columns };
 }
 
-/** Says whether an earlier version wrote this tail. */
+/** Reports whether an earlier version wrote this tail. */
 export const isJsonTail = (bytes: Uint8Array): boolean => bytes[0] === "[".charCodeAt(0);
 
 type Line = [key: string, step: number, atMs: number, metrics: JsonObject, ...([] | Beside)];
 type Beside = [rank: number, aggregation: Aggregation];
 
-/** `text`: the bytes of such a tail, which are UTF-8. */
+/** Reads a tail of an earlier version: `text` is JSON in UTF-8. */
 export function readJsonTail(text: string): Encoded {
   const lines = JSON.parse(text) as readonly Line[]; // Written by an earlier version.
   const reports = lines.map(

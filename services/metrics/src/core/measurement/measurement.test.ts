@@ -14,13 +14,13 @@ test("a run supersedes what earlier runs reported beyond its start", () => {
     .then(superseded(2, 5));
 });
 
-test("a run supersedes once", () => {
+test("a run supersedes earlier reports only once", () => {
   given(measurement, superseded(2, 5))
     .when({ kind: "supersede", run: 2, afterStep: 5 })
     .thenNothing();
 });
 
-test("a later run supersedes again", () => {
+test("a later run supersedes earlier reports again", () => {
   given(measurement, superseded(2, 5))
     .when({ kind: "supersede", run: 3, afterStep: 0 })
     .then(superseded(3, 0));

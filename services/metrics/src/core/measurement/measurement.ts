@@ -1,7 +1,8 @@
 /**
- * The stream measurement-<trial>: its validations, and from which step on a run does again what earlier runs did. That
- * a validation is recorded once follows from the id of its commit, which derives from the run and the report's key;
- * that it is recorded only while it counts, from the guard on the trial's stream.
+ * The stream measurement-<trial>: its validations, and the step from which a run repeats the work of earlier runs.
+ *
+ * A validation is recorded once because its commit id derives from the run and the report's key. A validation that does
+ * not count is not recorded because of the guard on the trial's stream.
  */
 import type { EventData, EventOf } from "@trainyard/contracts";
 import type { Decider } from "@trainyard/kernel";
@@ -12,7 +13,7 @@ export type MeasurementCommand =
   | { readonly kind: "report_validation"; readonly validation: EventData<"ValidationReported"> }
   | { readonly kind: "supersede"; readonly run: number; readonly afterStep: number };
 
-/** The latest run that supersedes: runs are requested in the order of their numbers. */
+/** The latest run that supersedes earlier runs; runs are requested in ascending order. */
 export type Measurement = { readonly latestSupersedingRun: number };
 
 export const measurement: Decider<Measurement, MeasurementCommand, MeasurementEvent> = {

@@ -1,30 +1,33 @@
 /**
- * Points by the pixel: at most so many buckets of equal width, each with all that a chart shows of its points. No point
- * is left out: a spike is the greatest value of its bucket. Where there are no more points than buckets, each point is
- * one.
+ * Summarises points for a chart: at most a given number of buckets of equal width, each with the statistics of its
+ * points. No point is lost: a spike is the maximum of its bucket. With no more points than buckets, each point is a
+ * bucket.
  */
 import type { Points } from "./points.ts";
 
 export type BucketQuery = {
-  /** Both included; null for the least and the greatest x of the points. */
+  /** The bounds of x, both included; null for the smallest and the largest x of the points. */
   readonly from: number | null;
   readonly to: number | null;
   readonly buckets: number;
 };
 
-/** One entry of each list for each bucket that has points, in the order of x. Values are NaN where none is finite. */
+/**
+ * Lists with one entry for each bucket that has points, in the order of x. Values are NaN in a bucket without finite
+ * values.
+ */
 export type Buckets = {
   readonly xMin: number[];
   readonly xMax: number[];
-  /** The points, non-finite ones included. */
+  /** The number of points, non-finite ones included. */
   readonly count: number[];
-  /** The statistics count finite values only. */
+  /** The statistics use only finite values. */
   readonly min: number[];
   readonly max: number[];
   readonly mean: number[];
-  /** The standard deviation (of a population). */
+  /** The population standard deviation. */
   readonly deviation: number[];
-  /** The first and last values in the order of the points, also those that are not finite. */
+  /** The first and last values in the order of the points, also non-finite ones. */
   readonly first: number[];
   readonly last: number[];
   readonly nans: number[];
@@ -61,7 +64,7 @@ export function bucketsOf(points: Points, query: BucketQuery): Buckets {
   return tally.buckets();
 }
 
-/** The same for a rising x, where the points of a bucket follow each other: their ends are found by halving. */
+/** Computes buckets of ascending x, where each bucket is a range of points: a binary search finds its end. */
 function bucketsOfRising(points: Points, query: BucketQuery): Buckets {
   const { xs } = points;
   const from = query.from ?? xs[0] ?? Number.POSITIVE_INFINITY;
@@ -82,14 +85,14 @@ function bucketsOfRising(points: Points, query: BucketQuery): Buckets {
   return tally.buckets();
 }
 
-/** The bucket of an x. */
+/** Returns a function from x to its bucket. */
 function bucketing(from: number, to: number, buckets: number): (x: number) => number {
   const scale = to > from ? buckets / (to - from) : 0;
   return (x) =>
     x >= from && x <= to ? Math.min(Math.floor((x - from) * scale), buckets - 1) : outside;
 }
 
-/** False for a list with an x that is not finite. */
+/** Returns false for descending or non-finite x. */
 function isRising(xs: Float64Array): boolean {
   if (!Number.isFinite(xs[0] ?? 0) || !Number.isFinite(xs[xs.length - 1] ?? 0)) return false;
   for (let i = 1; i < xs.length; i += 1)
@@ -97,7 +100,7 @@ function isRising(xs: Float64Array): boolean {
   return true;
 }
 
-/** The first index of `start` to `end` from which on `holds` is true; `end` where it never is. */
+/** The first index from `start` at which `holds` is true, by binary search; `end` if there is none. */
 function firstIndex(
   xs: Float64Array,
   start: number,
@@ -137,7 +140,7 @@ class Tally {
   readonly #min: Float64Array;
   readonly #max: Float64Array;
   readonly #mean: Float64Array;
-  /** The sum of the squared distances from the mean (Welford, Technometrics 1962). */
+  /** The sum of squared distances from the mean (Welford, Technometrics 1962). */
   readonly #squares: Float64Array;
   readonly #first: Float64Array;
   readonly #last: Float64Array;
@@ -153,7 +156,7 @@ class Tally {
     [this.#first, this.#last] = [list(none), list(none)];
   }
 
-  /** Points that follow each other: the bucket's numbers are read and written once for all of them. */
+  /** Adds consecutive points; the bucket's statistics are read and written once for all of them. */
   add(bucket: number, { xs, values }: Points, start: number, end: number): void {
     let [xMin, xMax] = [this.#xMin[bucket] ?? up, this.#xMax[bucket] ?? down];
     let [min, max] = [this.#min[bucket] ?? up, this.#max[bucket] ?? down];

@@ -1,13 +1,13 @@
 /**
- * The points of one metric of one trial in one order, whatever parts they are stored in: by run, then step, time, rank
- * and number of the key. So an answer made of them is the same before and after compaction, and on every replica.
+ * Orders the points of one metric of one trial by run, step, time, rank and key number, independently of the parts that
+ * store them. The answer is therefore the same before and after compaction, and on every replica.
  */
 import { type Aggregation, aggregations } from "../columns/table.ts";
 
-/** Points of one run from one part; all lists are equally long. */
+/** Points of one run from one part; all lists have the same length. */
 export type Chunk = Line & {
   readonly run: number;
-  /** Takes longer to decode than the points do: read only where several points are at one step. */
+  /** The other columns, which are slower to decode than the points: read only where several points share a step. */
   readonly rest: () => Rest;
 };
 
@@ -20,7 +20,7 @@ type Line = {
 type Rest = {
   readonly times: Float64Array;
   readonly ranks: Float64Array;
-  /** Indexes of `aggregations`. */
+  /** Indexes into `aggregations`. */
   readonly aggregations: Float64Array;
   /** The numbers of the reports' keys. */
   readonly numbers: Float64Array;
@@ -30,7 +30,7 @@ type Whole = Line & Rest;
 
 export type Points = { readonly xs: Float64Array; readonly values: Float64Array };
 
-/** `lastStep`: the last step at which points of a run count. */
+/** Merges chunks into points; `lastStep` returns the last step at which a run's points count. */
 export function pointsOf(chunks: readonly Chunk[], lastStep: (run: number) => number): Points {
   const runs = [...Map.groupBy(chunks, ({ run }) => run)].sort(([a], [b]) => a - b);
   return joinPoints(
@@ -60,7 +60,7 @@ function mapLists<Lists extends Line>(
   return Object.fromEntries(entries) as Lists; // The result has the same names.
 }
 
-/** The list has at least one part. */
+/** Concatenates at least one part. */
 function joinLists<Lists extends Line>(parts: readonly Lists[]): Lists {
   const [first] = parts as readonly [Lists];
   const listOf = (part: Line, name: string) => part[name as keyof Line]; // A list of the first part.
@@ -80,12 +80,14 @@ function join(lists: readonly Float64Array[]): Float64Array {
 }
 
 /**
- * Lines with one point a step, merged by their steps: nearly every series. `lines` are in the order of first steps.
- * Blocks that several requests filled at once overlap, and each has long stretches that no other line interrupts, so a
- * stretch is copied up to the next line's step. Null where points share a step, or the steps of a line do not rise.
+ * Merges lines, which are in the order of their first steps, by step; nearly every series has one point per step.
+ *
+ * Blocks that several requests filled at once overlap, but each has long stretches that no other line interrupts. A
+ * stretch is copied up to the next line's step. Returns null where points share a step, or where the steps of a line do
+ * not rise.
  */
 function inStepOrder(lines: readonly Line[], lastStep: number): Points | null {
-  // A cut line says nothing of the order beyond its end.
+  // Steps beyond the cut are checked too late, so the whole lines are checked first.
   if (!lines.every(({ steps }) => isRising(steps))) return null;
   const left: Cursor[] = lines
     .map((line) => cut(line, lastStep))
@@ -98,7 +100,7 @@ function inStepOrder(lines: readonly Line[], lastStep: number): Points | null {
     const cursor = left[first] as Cursor; // Within the list.
     const { line, next: start } = cursor;
     cursor.next = stretchEnd(line.steps, start, nextStep(left[first + 1]));
-    // The next line has a point at the same step.
+    // Another line has a point at the same step.
     if (cursor.next === start) return null;
     xs.set(line.xs.subarray(start, cursor.next), end);
     values.set(line.values.subarray(start, cursor.next), end);
@@ -109,13 +111,13 @@ function inStepOrder(lines: readonly Line[], lastStep: number): Points | null {
   return { xs, values };
 }
 
-/** A line and the index of its first point that is not merged yet. */
+/** A line and the index of its first unmerged point. */
 type Cursor = { readonly line: Line; next: number };
 
-/** The index of the first step from `start` that is not below the bound. The steps rise. */
+/** The index of the first step from `start` that is at least the bound. The steps are ascending. */
 function stretchEnd(steps: Float64Array, start: number, bound: number): number {
   let [low, high] = [start, steps.length];
-  // Most stretches are the whole rest.
+  // Most stretches extend to the end of the line.
   if (at(steps, high - 1) < bound) return high;
   while (low < high) {
     const middle = (low + high) >> 1;
@@ -128,11 +130,13 @@ function stretchEnd(steps: Float64Array, start: number, bound: number): number {
 const nextStep = (cursor: Cursor | undefined): number =>
   cursor === undefined ? Number.POSITIVE_INFINITY : at(cursor.line.steps, cursor.next);
 
-/** Restores the order of the next steps after the first line has moved on: it passes the lines before its rest. */
+/**
+ * Restores the order by next step after the first line has advanced: it moves back past the lines that come before it.
+ */
 function moveBack(cursors: Cursor[], first: number): void {
   const moved = cursors[first] as Cursor; // The caller's index is within the list.
   for (let place = first; nextStep(cursors[place + 1]) < nextStep(moved); place += 1) {
-    cursors[place] = cursors[place + 1] as Cursor; // It has a step, so it is there.
+    cursors[place] = cursors[place + 1] as Cursor; // Present, since the place has a step.
     cursors[place + 1] = moved;
   }
 }
@@ -157,8 +161,8 @@ function inOrder(whole: Whole): Whole {
 }
 
 /**
- * Null for points in order. `compare` puts lower steps first. Only what is out of order is sorted: a step above all
- * before it and below all after it stays.
+ * Returns the sorted indexes; null for points in order. `compare` must order by step first. Only points out of order
+ * are sorted: a step above all earlier and below all later steps stays in place.
  */
 function orderOf(
   steps: Float64Array,
@@ -193,7 +197,7 @@ function taken(list: Float64Array, order: Uint32Array): Float64Array {
   return inOrder;
 }
 
-/** Cuts points, which are in order, after the step. */
+/** Drops the points after the step; the points are in order. */
 function cut<Lists extends Line>(lists: Lists, lastStep: number): Lists {
   const { steps } = lists;
   if (at(steps, steps.length - 1) <= lastStep) return lists;
@@ -201,7 +205,7 @@ function cut<Lists extends Line>(lists: Lists, lastStep: number): Lists {
   return mapLists(lists, (list) => list.subarray(0, end));
 }
 
-/** The values of several ranks at one step become one, as the last of the reports says. */
+/** Combines the values of several ranks at one step, by the aggregation of the last report. */
 function combineRanks(whole: Whole): Points {
   const { steps, ranks, xs, values } = whole;
   if (ranks.every((rank) => rank === ranks[0])) return { xs, values };
@@ -212,8 +216,8 @@ function combineRanks(whole: Whole): Points {
       byRank.set(at(ranks, end), at(values, end));
     }
     if (byRank.size === 1) {
-      // A rank that reports twice at a step has two points.
-      // Not as arguments of one call, which are too many for the stack where a script reports each batch at one step.
+      // A rank that reports twice at a step has two points. They are not spread into arguments of one call: a script
+      // that reports every batch at one step would overflow the stack.
       for (let index = start; index < end; index += 1) {
         combined.xs.push(at(xs, index));
         combined.values.push(at(values, index));
@@ -234,5 +238,5 @@ function combine(how: Aggregation, values: readonly number[]): number {
   return how === "sum" ? sum : sum / values.length;
 }
 
-/** The callers stay within the list. */
+/** Callers pass an index within the list. */
 const at = (list: Float64Array, index: number): number => list[index] ?? Number.NaN;

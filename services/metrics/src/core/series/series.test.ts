@@ -47,7 +47,7 @@ describe("points", () => {
     value: fc.nat(99),
   });
 
-  test("are in the same order whatever parts they are in", () => {
+  test("are in the same order however they are divided into parts", () => {
     const cuts = fc.array(fc.nat(40), { maxLength: 5 });
     fc.assert(
       fc.property(fc.array(point, { minLength: 1, maxLength: 40 }), cuts, (given, bounds) => {
@@ -63,7 +63,7 @@ describe("points", () => {
     );
   });
 
-  test("of one rank are those of a plain sort by run, step and key, also where blocks overlap", () => {
+  test("of one rank are sorted by run, step and key, also where blocks overlap", () => {
     const steps = fc.array(fc.oneof(fc.nat(9), fc.integer({ min: -5, max: 300 })), {
       minLength: 1,
     });
@@ -92,7 +92,7 @@ describe("points", () => {
     );
   });
 
-  test("of one step are any number, of one rank and of many", () => {
+  test("of one step may be any number, of one rank and of many", () => {
     const own = Array.from({ length: 200_000 }, (_, n) => ({ run: 1, step: 1, rank: 0, value: n }));
     const first = { run: 1, step: 0, rank: 0, value: 7 };
     expect(series([first, ...own])).toHaveLength(200_001);
@@ -120,7 +120,7 @@ describe("points", () => {
     ["sum", 6],
     ["min", 1],
     ["max", 3],
-  ] as const)("of several ranks at one step are one: the %s", (how, value) => {
+  ] as const)("of several ranks at one step are combined to one: the %s", (how, value) => {
     const ranks = [1, 2, 3].map((rank) => ({ run: 1, step: 5, rank, value: rank, how }));
     const alone = { run: 1, step: 6, rank: 2, value: 9, how };
     expect(series([...ranks, alone])).toEqual([
@@ -129,7 +129,7 @@ describe("points", () => {
     ]);
   });
 
-  test("of a run end at its last step that counts, also where a part is not in the order of its steps", () => {
+  test("of a run end at its last step that counts, also in a part with unordered steps", () => {
     const at = (step: number) => ({ run: 1, step, rank: 0, value: step });
     expect(series([1, 5, 2, 6].map(at), () => 4)).toEqual([
       [1, 1],
@@ -137,7 +137,7 @@ describe("points", () => {
     ]);
   });
 
-  test("of one rank at one step stay as many as they are", () => {
+  test("of one rank at one step are not combined", () => {
     const twice = [7, 8].map((value) => ({ run: 1, step: 5, rank: 0, value }));
     expect(series(twice)).toEqual([
       [5, 7],
@@ -172,7 +172,7 @@ describe("buckets", () => {
     values: Float64Array.from(given, ([, y]) => y),
   });
 
-  test("hold every point once, with its extremes, and are no more than asked for", () => {
+  test("contain every point once, with its extremes, and are no more than requested", () => {
     fc.assert(
       fc.property(points, fc.integer({ min: 1, max: 80 }), (given, buckets) => {
         const found = bucketsOf(listed(given), { from: null, to: null, buckets });
@@ -193,7 +193,7 @@ describe("buckets", () => {
     );
   });
 
-  test("are to the bit what each point after the other makes of them, in any order of x", () => {
+  test("equal bit for bit the result of adding one point at a time, for any order of x", () => {
     const values = fc.oneof(fc.double(), value);
     const some = fc.array(fc.tuple(fc.nat(50), values), { minLength: 1, maxLength: 80 });
     fc.assert(
@@ -213,7 +213,7 @@ describe("buckets", () => {
     );
   });
 
-  test("of a rising x are those of the points within the range", () => {
+  test("of ascending x equal those of the points within the range", () => {
     const some = fc.array(fc.tuple(fc.nat(50), value), { maxLength: 80 });
     const end = fc.option(fc.nat(60));
     fc.assert(
@@ -228,7 +228,7 @@ describe("buckets", () => {
     );
   });
 
-  test("say what a chart shows", () => {
+  test("contain the statistics that a chart shows", () => {
     const given = [0, 1, 2, 3, 4, 5, 6, 7].map(
       (x) => [x, [4, 2, Number.NaN, 6][x % 4] ?? 0] as const,
     );
@@ -246,7 +246,7 @@ describe("buckets", () => {
     });
   });
 
-  test("of points that share one x are one", () => {
+  test("of points with equal x are a single bucket", () => {
     const given = [1, 2, 3].map((y) => [5, y] as const);
     expect(bucketsOf(listed(given), { from: null, to: null, buckets: 2 }).count).toEqual([3]);
     expect(bucketsOf(joinPoints([]), { from: null, to: null, buckets: 2 }).count).toEqual([]);

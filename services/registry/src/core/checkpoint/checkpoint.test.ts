@@ -25,13 +25,15 @@ describe("a declaration", () => {
     ({ kind: "declare", declared: { ...declared, ...change } }) as const;
 
   test("of a new id is recorded", () => given(decider).when(declare).then(wasDeclared));
-  test("again is already so", () => given(decider, wasDeclared).when(declare).thenNothing());
-  test("again once it is complete is already so", () =>
+  test("that is repeated changes nothing", () =>
+    given(decider, wasDeclared).when(declare).thenNothing());
+  test("that is repeated after the completion changes nothing", () =>
     given(decider, wasDeclared, wasCompleted).when(declare).thenNothing());
-  test.each([{ trial: "12.4" }, { run: 3 }, { step: 101 }])("of an id with another %j", (change) =>
-    given(decider, wasDeclared).when(at(change)).thenRejected("checkpoint_exists"),
+  test.each([{ trial: "12.4" }, { run: 3 }, { step: 101 }])(
+    "of a known id with another %j is refused",
+    (change) => given(decider, wasDeclared).when(at(change)).thenRejected("checkpoint_exists"),
   );
-  test("again with the id of the storage, which the first had not, is recorded once", () => {
+  test("that is repeated with a storage id, which the first one lacked, is recorded once", () => {
     const told = { ...declared, storageId: "00000000-0000-4000-8000-00000000000a" };
     const wasTold: CheckpointEvent = { type: "CheckpointDeclared", data: told };
     const other = at({ storageId: "00000000-0000-4000-8000-00000000000b" });
@@ -39,7 +41,7 @@ describe("a declaration", () => {
     given(decider, wasDeclared, wasTold).when(other).thenNothing();
     given(decider, wasDeclared, wasCompleted).when(other).thenNothing();
   });
-  test("of a person's folder by another person, or by a run, is refused", () => {
+  test("of a person's folder is refused from another person and from a run", () => {
     const folder = { ...declared, trial: "", run: 0, uploadedBy: "ada" };
     const wasUploaded: CheckpointEvent = { type: "CheckpointDeclared", data: folder };
     const by = (uploadedBy: string) => at({ ...folder, uploadedBy });
@@ -49,27 +51,28 @@ describe("a declaration", () => {
     given(decider, wasUploaded).when(declare).thenRejected("checkpoint_exists");
     given(decider, wasDeclared).when(by("ada")).thenRejected("checkpoint_exists");
   });
-  test("of one that failed", () =>
+  test("of a failed checkpoint is refused", () =>
     given(decider, wasDeclared, hadFailed).when(declare).thenRejected("checkpoint_failed"));
-  test("of one that was abandoned", () =>
+  test("of an abandoned checkpoint is refused", () =>
     given(decider, wasDeclared, wasAbandoned).when(declare).thenRejected("checkpoint_abandoned"));
 });
 
 describe("completing", () => {
   const complete = { kind: "complete", manifest } as const;
 
-  test("a declared one", () => given(decider, wasDeclared).when(complete).then(wasCompleted));
-  test("again is already so", () =>
+  test("a declared checkpoint is recorded", () =>
+    given(decider, wasDeclared).when(complete).then(wasCompleted));
+  test("a complete checkpoint again changes nothing", () =>
     given(decider, wasDeclared, wasCompleted).when(complete).thenNothing());
-  test("again with another manifest", () =>
+  test("a complete checkpoint with another manifest is refused", () =>
     given(decider, wasDeclared, wasCompleted)
       .when({ kind: "complete", manifest: { ...manifest, digest: "d2" } })
       .thenRejected("checkpoint_exists"));
-  test("one that was never declared", () =>
+  test("an undeclared checkpoint is refused", () =>
     given(decider).when(complete).thenRejected("checkpoint_not_found"));
-  test("one that failed: it stays so", () =>
+  test("a failed checkpoint is refused", () =>
     given(decider, wasDeclared, hadFailed).when(complete).thenRejected("checkpoint_failed"));
-  test("one that was abandoned", () =>
+  test("an abandoned checkpoint is refused", () =>
     given(decider, wasDeclared, wasAbandoned).when(complete).thenRejected("checkpoint_abandoned"));
 });
 
@@ -79,28 +82,32 @@ describe("progress of an upload", () => {
     type: "CheckpointUploadProgressed",
     data: { trial: "12.3", run: 2 },
   };
-  test("of a declared one is recorded each time", () =>
+  test("of a declared checkpoint is recorded each time", () =>
     given(decider, wasDeclared, hasProgressed).when(progress).then(hasProgressed));
-  test("changes nothing of what completes it", () =>
+  test("does not affect the completion", () =>
     given(decider, wasDeclared, hasProgressed)
       .when({ kind: "complete", manifest })
       .then(wasCompleted));
-  test.each([wasCompleted, hadFailed, wasAbandoned])("of one that has its end is not: %j", (end) =>
-    given(decider, wasDeclared, end).when(progress).thenNothing(),
+  test.each([wasCompleted, hadFailed, wasAbandoned])(
+    "after the checkpoint's end is not recorded: %j",
+    (end) => given(decider, wasDeclared, end).when(progress).thenNothing(),
   );
 });
 
-describe("giving up", () => {
+describe("failing or abandoning", () => {
   const fail = { kind: "fail", reason: "truncated" } as const;
   const abandon = { kind: "abandon", reason: "over" } as const;
 
-  test("a declared one whose files differ", () =>
+  test("a declared checkpoint whose files differ is recorded", () =>
     given(decider, wasDeclared).when(fail).then(hadFailed));
-  test("a declared one whose run is over", () =>
+  test("a declared checkpoint whose run is over is recorded", () =>
     given(decider, wasDeclared).when(abandon).then(wasAbandoned));
-  test.each([wasCompleted, hadFailed, wasAbandoned])("never one that has its end: %j", (end) => {
-    given(decider, wasDeclared, end).when(fail).thenNothing();
-    given(decider, wasDeclared, end).when(abandon).thenNothing();
-  });
-  test("nothing of an unknown one", () => given(decider).when(abandon).thenNothing());
+  test.each([wasCompleted, hadFailed, wasAbandoned])(
+    "a checkpoint after its end changes nothing: %j",
+    (end) => {
+      given(decider, wasDeclared, end).when(fail).thenNothing();
+      given(decider, wasDeclared, end).when(abandon).thenNothing();
+    },
+  );
+  test("an unknown checkpoint changes nothing", () => given(decider).when(abandon).thenNothing());
 });

@@ -6,11 +6,11 @@ export type CheckpointCommand =
   | { readonly kind: "fail"; readonly reason: string }
   | { readonly kind: "abandon"; readonly reason: string }
   | { readonly kind: "pin"; readonly pin: Pin }
-  /** Its ended run's agent has sent more of it. */
+  /** The agent of an ended run has sent more files of the checkpoint. */
   | { readonly kind: "note_progress" }
-  /** `holder`: as in the event, empty for the person in `by`. */
+  /** `holder` as in the event; empty for the person in `by`. */
   | { readonly kind: "unpin"; readonly pin: Omit<Pin, "reason"> }
-  /** Null: every file is as the manifest says. */
+  /** The damaged files; null when every file matches the manifest. */
   | { readonly kind: "note_damage"; readonly damage: Damage | null; readonly by: string };
 
 export type ManifestSummary = {

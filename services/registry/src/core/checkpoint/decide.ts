@@ -56,12 +56,12 @@ function declare(state: CheckpointState, declared: Declared): Decision {
     const owner = uploadedBy ?? `run ${trial}#${run}`;
     return reject(
       "checkpoint_exists",
-      `${owner} declared this checkpoint at step ${step}: draw another id`,
+      `${owner} declared this checkpoint at step ${step}: choose another id`,
     );
   }
   const refusal = notUsable(state);
   if (refusal !== null) return refusal;
-  // A writer that learns the folder from the first answer sees only then which storage it is.
+  // A writer that learns the folder from the first answer knows its storage id only then.
   const { storageId } = declared;
   const tellsStorage = storageId !== undefined && state.declared.storageId === undefined;
   if (state.status !== "declared" || !tellsStorage) return alreadySo;
@@ -69,10 +69,11 @@ function declare(state: CheckpointState, declared: Declared): Decision {
 }
 
 function complete(state: CheckpointState, manifest: ManifestSummary): Decision {
-  if (state.declared === null) return reject("checkpoint_not_found", "it was never declared");
+  if (state.declared === null)
+    return reject("checkpoint_not_found", "the checkpoint was never declared");
   if (state.status === "completed") {
     if (state.manifestDigest === manifest.digest) return alreadySo;
-    return reject("checkpoint_exists", "it is complete with another manifest");
+    return reject("checkpoint_exists", "the checkpoint is complete with another manifest");
   }
   const refusal = notUsable(state);
   if (refusal !== null) return refusal;
@@ -82,12 +83,13 @@ function complete(state: CheckpointState, manifest: ManifestSummary): Decision {
   return [{ type: "CheckpointCompleted", data }];
 }
 
-/** Only a complete checkpoint is held: no other is ever restored from. */
+/** Only a complete checkpoint can be pinned: no other is ever restored from. */
 function pin(state: CheckpointState, data: Pin): Decision {
-  if (state.declared === null) return reject("checkpoint_not_found", "it was never declared");
+  if (state.declared === null)
+    return reject("checkpoint_not_found", "the checkpoint was never declared");
   if (state.status !== "completed") {
     const why = state.reason === "" ? "its files are being written" : state.reason;
-    return reject("checkpoint_not_complete", `it is not complete: ${why}`);
+    return reject("checkpoint_not_complete", `the checkpoint is not complete: ${why}`);
   }
   const isSame = state.pins.some(
     (one) => holderOf(one) === holderOf(data) && one.reason === data.reason,
@@ -96,7 +98,7 @@ function pin(state: CheckpointState, data: Pin): Decision {
   return [{ type: "CheckpointPinned", data }];
 }
 
-/** Why nothing is stored in it any more; null while something is, and where it is complete. */
+/** The reason why a checkpoint accepts no more files; null while it is being written and when it is complete. */
 export function notUsable({
   status,
   reason,
@@ -106,7 +108,7 @@ export function notUsable({
   return null;
 }
 
-/** A finding is recorded when it is another than the last one. */
+/** A finding is recorded only if it differs from the last one. */
 function noteDamage(
   { status, damage: before }: CheckpointState,
   { damage, by }: CheckpointCommand & { readonly kind: "note_damage" },

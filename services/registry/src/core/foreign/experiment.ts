@@ -6,7 +6,10 @@ import {
   tensorboardStorage,
 } from "@trainyard/experiment-config/recorded";
 
-/** Where an experiment's checkpoints and TensorBoard files go; null for one that is not known. `deleted`: for good. */
+/**
+ * The storage of an experiment's checkpoints and TensorBoard files; null for an unknown experiment. `deleted` means
+ * deleted for good.
+ */
 export type ExperimentStorage = {
   readonly storage: CheckpointStorage | null;
   readonly tensorboards: StoragePlace | null;

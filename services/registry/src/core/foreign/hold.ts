@@ -1,6 +1,6 @@
 import type { AnyEvent } from "@trainyard/contracts";
 
-/** Whether a checkpoint's files stay as long as something holds it, or why not. */
+/** Reports whether a checkpoint can be pinned, or the reason why it cannot. */
 export type Holdable = "kept" | "condemned" | "partial" | "deleted";
 
 export function evolveHoldable(state: Holdable, event: AnyEvent): Holdable {

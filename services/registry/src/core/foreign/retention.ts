@@ -1,6 +1,6 @@
 import type { AnyEvent } from "@trainyard/contracts";
 
-/** Whether the bytes are still there: from the moment that a deletion starts they count as gone. */
+/** Reports whether a checkpoint's files exist: they count as gone from the start of their deletion. */
 export type Retention = {
   readonly deleted: boolean;
   readonly condemned: boolean;

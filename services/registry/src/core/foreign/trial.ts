@@ -1,7 +1,7 @@
 /**
- * Says which run of a trial may write: the newest, until it has ended. After that only checkpoints may complete that
- * were named as sealed at its end or by an agent that returned, until a later run is requested without them. Every
- * other writer is a ghost.
+ * Decides which run of a trial may write checkpoints: the newest, until it ends. Afterwards only named checkpoints may
+ * complete (named at the run's end, or by an agent that returned), until a later run is requested without them. Every
+ * other writer is refused.
  */
 import type { AnyEvent } from "@trainyard/contracts";
 import { RunEndWhy } from "@trainyard/contracts/events";
@@ -12,11 +12,11 @@ export type TrialRuns = {
   /** The number of the newest run; 0 for none. */
   readonly newest: number;
   readonly ended: boolean;
-  /** The platform lost it, so that its agent may yet come back and name what it has stored. */
+  /** The newest run was lost, so its agent may still return and name its checkpoints. */
   readonly lost: boolean;
   /** Checkpoints of the newest run that may complete after its end. */
   readonly named: readonly Named[];
-  /** The checkpoint that was completed last, of any run; empty for none. */
+  /** The checkpoint of any run that was completed last; empty for none. */
   readonly latest: string;
 };
 
@@ -57,8 +57,8 @@ export function evolveRuns(state: TrialRuns, event: AnyEvent): TrialRuns {
 }
 
 /**
- * Null when the run may declare and complete this checkpoint now. `run_unheard` is the one refusal that may not hold
- * tomorrow.
+ * Returns null if the run may declare and complete this checkpoint. Of all refusals, only `run_unheard` may change
+ * later.
  */
 export function refusalOf(
   runs: TrialRuns,
@@ -78,7 +78,7 @@ export function refusalOf(
   return reject("run_unheard", detail);
 }
 
-/** Whether the refusal says that the checkpoint of this run will never be complete. */
+/** Reports whether a refusal means that this run's checkpoint can never be completed. */
 export function isOver({ rejected }: Rejection): boolean {
   return rejected === "run_superseded" || rejected === "run_ended";
 }

@@ -1,6 +1,6 @@
 import type { JsonObject } from "@trainyard/kernel";
 
-/** A field that is absent changes nothing. */
+/** Changes to the words of a model or version; an absent field changes nothing. */
 export type WordsChange = {
   readonly description?: string | undefined;
   readonly notes?: string | undefined;
@@ -20,7 +20,7 @@ export type Registered = {
   readonly semanticVersion: string;
 };
 
-/** Each has the model's name, for its sentences, and the person or run that gives it. */
+/** Every command has the model's name, for messages, and the person or run that gives it. */
 export type ModelCommand = { readonly model: string; readonly by: string } & (
   | { readonly kind: "create"; readonly words: WordsChange; readonly workspace: string }
   | { readonly kind: "move"; readonly workspace: string }

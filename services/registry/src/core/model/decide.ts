@@ -51,7 +51,7 @@ export const modelDecider: Decider<ModelState, ModelCommand, ModelEvent> = {
 function missing(state: ModelState, command: ModelCommand): Rejection | null {
   const { model, kind } = command;
   if (kind === "create") {
-    return state.exists ? reject("model_exists", `there is a model ${model} already`) : null;
+    return state.exists ? reject("model_exists", `model ${model} exists already`) : null;
   }
   if (state.exists || (kind === "register" && command.create)) return null;
   return reject("model_not_found", `there is no model ${model}`);
@@ -90,11 +90,11 @@ function register(state: ModelState, command: Command<"register">): Decision {
   if (isRejection(words)) return words;
   const named = versionNamed(state, semanticVersion);
   if (named !== undefined) {
-    const detail = `version ${named.number} of model ${model} is ${semanticVersion} already`;
+    const detail = `version ${named.number} of model ${model} has the semantic version ${semanticVersion} already`;
     return reject("version_exists", detail);
   }
   if (state.versions.count >= registryLimits.versionsMax) {
-    const detail = `model ${model} has had ${registryLimits.versionsMax} versions, the most that one may have: create another model`;
+    const detail = `model ${model} has had ${registryLimits.versionsMax} versions, the maximum: create another model`;
     return reject("too_many_versions", detail);
   }
   const version: ModelEvent = {
@@ -105,7 +105,10 @@ function register(state: ModelState, command: Command<"register">): Decision {
   return [{ type: "ModelCreated", data: { ...noWords, workspace: "", by } }, version];
 }
 
-/** A checkpoint is one version of a model at most, so that a repeated registration finds it. */
+/**
+ * Finds the version of a checkpoint: it is at most one version of a model, so a repeated registration returns that
+ * version.
+ */
 function again(
   model: string,
   known: Version,
@@ -154,7 +157,7 @@ function moveAlias(state: ModelState, command: Command<"move_alias">): Decision 
   const fromNumber = Object.hasOwn(state.aliases, alias) ? (state.aliases[alias] ?? 0) : 0;
   if (fromNumber === version.number) return alreadySo;
   if (fromNumber === 0 && Object.keys(state.aliases).length >= registryLimits.aliasesMax) {
-    const detail = `model ${model} has ${registryLimits.aliasesMax} aliases, the most that one may have`;
+    const detail = `model ${model} has ${registryLimits.aliasesMax} aliases, the maximum: remove one first`;
     return reject("too_many_aliases", detail);
   }
   const data = { alias, number: version.number, fromNumber, reason, by };

@@ -1,4 +1,4 @@
-/** Random commands to a model and its checkpoints, decided as the registry decides them. */
+/** Random commands to a model and its checkpoints, decided like in the registry. */
 import { fold, isRejection } from "@trainyard/kernel";
 import fc from "fast-check";
 import { expect, test } from "vitest";
@@ -36,7 +36,7 @@ const command: fc.Arbitrary<ModelCommand> = fc.oneof(
   ),
 );
 
-/** The holders of checkpoints, by what the shell does with these events. */
+/** The pins of checkpoints, as the shell derives them from these events. */
 function pinsOf(events: readonly ModelEvent[]): ReadonlyMap<string, number> {
   const pins = new Map<string, number>();
   for (const event of events) {
@@ -51,7 +51,7 @@ function numbersOf({ versions }: ModelState): readonly number[] {
   return numbers.filter((number) => versionAt(versions, number)?.removed === false);
 }
 
-test("aliases name versions that exist, each version has its own pin, and a replay gives the same", () => {
+test("aliases name existing versions, each version has its pin, and a replay gives the same state", () => {
   fc.assert(
     fc.property(fc.array(command, { maxLength: 60 }), (commands) => {
       let state = initialModel;

@@ -63,7 +63,7 @@ describe("a model", () => {
         .when({ ...create, model: name })
         .thenRejected("invalid_request"),
   );
-  test("is changed by what is given, and keeps the rest", () => {
+  test("is changed only in the given fields", () => {
     const words = { description: "of flowers", addLabels: ["b", "a"], metadata: { x: 1, y: 2 } };
     const wasDescribed: ModelEvent = {
       type: "ModelDescribed",
@@ -96,7 +96,7 @@ describe("a model", () => {
   ])("takes no words beyond the limits (case %#)", (words) =>
     given(decider, wasCreated).when(describeModel(words)).thenRejected("invalid_request"),
   );
-  test("is archived and taken back into use", () => {
+  test("is archived and unarchived", () => {
     const archive = { ...asked, kind: "archive", reason: "" } as const;
     const unarchive = { ...asked, kind: "unarchive" } as const;
     given(decider, wasCreated).when(archive).then(wasArchived);
@@ -117,17 +117,17 @@ describe("a version", () => {
       .when(register(two, "1.0.0"))
       .then(wasRegistered(2, two, "1.0.0"));
   });
-  test("gets a number that no removed version had", () =>
+  test("never gets the number of a removed version", () =>
     given(decider, wasCreated, wasRegistered(1, one), wasRemoved(1, one))
       .when(register(one))
       .then(wasRegistered(2, one)));
-  test("creates its model where that is asked for", () => {
+  test("creates its model if requested", () => {
     given(decider).when(register(one)).thenRejected("model_not_found");
     given(decider)
       .when(register(one, "", noChange, true))
       .then(wasCreated, wasRegistered(1, one));
   });
-  test("of a checkpoint that is one already is that version", () => {
+  test("of an already registered checkpoint is the existing version", () => {
     const given1 = given(decider, wasCreated, wasRegistered(1, one, "1.0.0"));
     given1.when(register(one)).thenNothing();
     given1.when(register(one, "1.0.0")).thenNothing();
@@ -136,7 +136,7 @@ describe("a version", () => {
       .when(register(one, "", { ...noChange, addLabels: ["x"] }))
       .thenRejected("version_exists");
   });
-  test("has a semantic version that no other has", () => {
+  test("has a unique semantic version", () => {
     const two100 = register(two, "1.0.0");
     given(decider, wasCreated, wasRegistered(1, one, "1.0.0"))
       .when(two100)
@@ -180,7 +180,7 @@ describe("a version", () => {
 describe("an alias", () => {
   const history = [wasCreated, wasRegistered(1, one), wasRegistered(2, two, "1.0.0")];
 
-  test("moves with the reason, and says where from", () => {
+  test("moves with a reason, and its event names the previous version", () => {
     given(decider, ...history)
       .when(move("champion", "1", "first"))
       .then(wasMoved("champion", 1, 0, "first"));
@@ -195,13 +195,13 @@ describe("an alias", () => {
       .thenNothing();
   });
   test.each(["", "1", "v1", "v1.2", "1.0.0", "2.0", "latest", "a b", "../x", "a.b", "_a"])(
-    "is not called %j",
+    "must not be named %j",
     (alias) =>
       given(decider, ...history)
         .when(move(alias, "1"))
         .thenRejected("invalid_request"),
   );
-  test("names only versions that exist", () => {
+  test("names only existing versions", () => {
     for (const version of ["3", "0", "9.9.9", "toString", ""]) {
       given(decider, ...history)
         .when(move("champion", version))
@@ -215,11 +215,11 @@ describe("an alias", () => {
     given(decider, ...history, wasArchived)
       .when(move("champion", "1"))
       .thenRejected("model_archived"));
-  test("has a reason of a thousand characters at most", () =>
+  test("has a reason of at most a thousand characters", () =>
     given(decider, ...history)
       .when(move("champion", "1", "a".repeat(registryLimits.reasonCharactersMax + 1)))
       .thenRejected("invalid_request"));
-  test("is removed with the reason", () => {
+  test("is removed with a reason", () => {
     const removeAlias = { ...asked, kind: "remove_alias", alias: "champion", reason: "" } as const;
     given(decider, ...history, wasMoved("champion", 2))
       .when(removeAlias)
@@ -228,7 +228,7 @@ describe("an alias", () => {
       .when(removeAlias)
       .thenRejected("alias_not_found");
   });
-  test("is one of a hundred at most", () => {
+  test("is refused beyond a hundred aliases of a model", () => {
     const full = Array.from({ length: registryLimits.aliasesMax }, (_, at) =>
       wasMoved(`role-${at}`, 1),
     );

@@ -1,13 +1,13 @@
-/** How a version is named: by its number, its semantic version, an alias, or `latest`. No text is two of these. */
+/** A version is named by its number, its semantic version, an alias, or `latest`. No text can be two of these. */
 import { isName, type Rejection, reject } from "@trainyard/kernel";
 import type { ModelState, Version } from "./state.ts";
 import { findVersion, latestVersion, versionAt } from "./versions.ts";
 
 const numberPattern = /^[1-9][0-9]{0,8}$/;
-/** semver.org 2.0.0, with at most nine digits a number. */
+/** The pattern of semver.org 2.0.0, with at most nine digits per number. */
 const semanticPattern =
   /^(0|[1-9][0-9]{0,8})\.(0|[1-9][0-9]{0,8})\.(0|[1-9][0-9]{0,8})(-[0-9A-Za-z-]+(\.[0-9A-Za-z-]+)*)?(\+[0-9A-Za-z-]+(\.[0-9A-Za-z-]+)*)?$/;
-/** Begins with a letter, so that it is no number; has no dot, so that it is no semantic version. */
+/** An alias begins with a letter, unlike a number, and has no dot, unlike a semantic version. */
 const aliasPattern = /^[A-Za-z][A-Za-z0-9_-]{0,62}$/;
 const semanticCharactersMax = 63;
 
@@ -22,10 +22,10 @@ export function nameProblem(model: string): Rejection | null {
 
 export function aliasProblem(alias: string): Rejection | null {
   if (alias === latest) {
-    return reject("invalid_request", "the alias latest always names the newest version");
+    return reject("invalid_request", "the alias latest is reserved for the newest version");
   }
   if (/^v?[0-9][0-9.]*$/.test(alias)) {
-    const detail = `the alias ${alias} looks like the number of a version: take a word`;
+    const detail = `the alias ${alias} looks like the number of a version: choose a word`;
     return reject("invalid_request", detail);
   }
   if (aliasPattern.test(alias)) return null;
@@ -36,11 +36,11 @@ export function aliasProblem(alias: string): Rejection | null {
 export function semanticProblem(text: string): Rejection | null {
   if (text === "") return null;
   if (semanticPattern.test(text) && text.length <= semanticCharactersMax) return null;
-  const detail = `${shown(text)} is not a semantic version, as 1.2.0 or 2.0.0-rc.1`;
+  const detail = `${shown(text)} is not a semantic version, such as 1.2.0 or 2.0.0-rc.1`;
   return reject("invalid_request", detail);
 }
 
-/** The version of this name that is not removed. */
+/** Returns the version of this name, unless it is removed. */
 export function resolve(model: string, state: ModelState, name: string): Version | Rejection {
   const found = look(state, name);
   if (found === undefined) {
@@ -62,7 +62,7 @@ function look(state: ModelState, name: string): Version | undefined {
   return number === undefined ? undefined : versionAt(versions, number);
 }
 
-/** A text that somebody gave, so that it can be part of a sentence. */
+/** Quotes a user's text for a message. */
 function shown(text: string): string {
   return JSON.stringify(text.length > 80 ? `${text.slice(0, 80)}…` : text);
 }

@@ -1,7 +1,7 @@
 /**
- * A model: versions, each a pinned checkpoint, and aliases that name one of them. A number is given once and never
- * again; a removed version keeps its number. Every alias names a version that is not removed: removing one that an
- * alias names is refused.
+ * A model: versions, each a pinned checkpoint, and aliases, each of which names a version. Numbers are never reused: a
+ * removed version keeps its number. Removing a version that an alias names is refused, so every alias names an existing
+ * version.
  */
 import type { EventOf } from "@trainyard/contracts";
 import type { JsonObject } from "@trainyard/kernel";
@@ -20,7 +20,7 @@ export type ModelEvent = EventOf<
   | "AliasRemoved"
 >;
 
-/** The words of people about a model or a version. */
+/** Descriptions of a model or a version that people write. */
 export type Words = {
   readonly description: string;
   readonly notes: string;
@@ -30,7 +30,7 @@ export type Words = {
 
 export type Version = {
   readonly number: number;
-  /** Empty for none. */
+  /** The semantic version; empty for none. */
   readonly semanticVersion: string;
   readonly checkpoint: string;
   readonly words: Words;

@@ -1,6 +1,6 @@
 /**
- * The versions of a model by their numbers, which are 1, 2, 3 and so on. Versions are kept in pages, so that a change
- * copies one page and the list of pages instead of a hundred thousand versions.
+ * The versions of a model by number, from 1. They are stored in pages: a change copies one page and the list of pages
+ * instead of up to a hundred thousand versions.
  */
 import type { Version } from "./state.ts";
 
@@ -18,7 +18,7 @@ export function versionAt({ pages }: Versions, number: number): Version | undefi
   return pages[Math.floor(at / pageVersions)]?.[at % pageVersions];
 }
 
-/** With this version in the place of its number, which is at most one above the highest. */
+/** Returns the versions with this version set at its number, which is at most one above the highest. */
 export function withVersion({ count, pages }: Versions, version: Version): Versions {
   const at = version.number - 1;
   const page = Math.floor(at / pageVersions);
@@ -29,7 +29,7 @@ export function withVersion({ count, pages }: Versions, version: Version): Versi
   return { count: Math.max(count, version.number), pages: changed };
 }
 
-/** The first version in the order of numbers for which the condition holds. */
+/** The first version by number that meets the condition. */
 export function findVersion(
   { pages }: Versions,
   holds: (version: Version) => boolean,
@@ -41,7 +41,7 @@ export function findVersion(
   return undefined;
 }
 
-/** The highest number among versions that are not removed; undefined for none. */
+/** The version with the highest number that is not removed; undefined for none. */
 export function latestVersion(versions: Versions): Version | undefined {
   for (let number = versions.count; number > 0; number -= 1) {
     const version = versionAt(versions, number);

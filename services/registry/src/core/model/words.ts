@@ -1,4 +1,4 @@
-/** The words of people about models and versions: a change is merged into what is there, within limits. */
+/** Merges changes into the words of models and versions, within limits. */
 import { isLine, type JsonObject, type Rejection, reject, utf8Bytes } from "@trainyard/kernel";
 import { registryLimits } from "../../limits.ts";
 import type { WordsChange } from "./commands.ts";
@@ -6,7 +6,7 @@ import type { Words } from "./state.ts";
 
 export const noWords: Words = { description: "", notes: "", labels: [], metadata: {} };
 
-/** The words after a change, or why it is refused. */
+/** Returns the changed words, or the rejection of the change. */
 export function changedWords(words: Words, change: WordsChange): Words | Rejection {
   const removed = new Set(change.removeLabels);
   const kept = words.labels.filter((label) => !removed.has(label));
@@ -27,7 +27,7 @@ export function sameWords(one: Words, other: Words): boolean {
 export function reasonProblem(reason: string): Rejection | null {
   const { reasonCharactersMax } = registryLimits;
   if (reason.length <= reasonCharactersMax) return null;
-  const detail = `the reason has ${reason.length} characters and may have ${reasonCharactersMax}`;
+  const detail = `the reason has ${reason.length} characters, but at most ${reasonCharactersMax} are allowed`;
   return reject("invalid_request", detail);
 }
 

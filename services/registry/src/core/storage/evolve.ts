@@ -6,7 +6,7 @@ export function evolveStorageState(state: StorageState, event: StorageEvent): St
   if (event.type !== "StorageAdopted") return state;
   const { storageId, replacedIds } = event.data;
   const replaced = new Set([...state.replaced, ...replacedIds]);
-  // An older marker that was put back is the storage's own again.
+  // An earlier marker that was restored counts as the storage's id again.
   replaced.delete(storageId);
   return { id: storageId, replaced: [...replaced] };
 }

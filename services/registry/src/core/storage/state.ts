@@ -1,10 +1,10 @@
-/** A person's statement about a root: none yet, or its storage, and the ids that it had before. */
+/** The storage that a person adopted for a root: its id, and the ids that the root had before. */
 import type { EventOf } from "@trainyard/contracts";
 
 export type StorageEvent = EventOf<"StorageAdopted" | "UnknownFilesDeleted">;
 
 export type StorageState = {
-  /** Empty while nobody has said it. */
+  /** The adopted id; empty before the first adoption. */
   readonly id: string;
   readonly replaced: readonly string[];
 };

@@ -14,15 +14,15 @@ const adopted = (storageId: string, ...replacedIds: string[]): StorageEvent => (
 
 describe("adopting a storage", () => {
   test("is recorded", () => given(decider).when(adopt("a")).then(adopted("a")));
-  test("again is already so", () => given(decider, adopted("a")).when(adopt("a")).thenNothing());
-  test("of another id at the same root is recorded", () =>
+  test("again changes nothing", () => given(decider, adopted("a")).when(adopt("a")).thenNothing());
+  test("with another id at the same root is recorded", () =>
     given(decider, adopted("a")).when(adopt("b")).then(adopted("b")));
-  test("with an id that it had before is recorded, once", () => {
+  test("with the id that a root had before is recorded once", () => {
     given(decider, adopted("a")).when(adopt("a", "z")).then(adopted("a", "z"));
     given(decider, adopted("a", "z")).when(adopt("a", "z")).thenNothing();
   });
 
-  test("keeps what earlier ones replaced, and never replaces the storage's own id", () => {
+  test("keeps the replaced ids of earlier adoptions, except the current id", () => {
     const state = fold(evolveStorageState, initialStorage, [adopted("a", "z"), adopted("z", "a")]);
     expect(state).toEqual({ id: "z", replaced: ["a"] });
   });

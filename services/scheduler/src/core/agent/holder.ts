@@ -1,5 +1,5 @@
 /**
- * The holder of a name (agent.proto, "Who holds a name"): its record, and the decision whether another agent that
+ * The holder of a name (agent.proto, "The holder of a name"): its record, and the decision whether another agent that
  * reports under the name gets it.
  */
 import type { Plain } from "@trainyard/contracts";

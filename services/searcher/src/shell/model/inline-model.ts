@@ -1,7 +1,7 @@
 import { answerTo } from "@trainyard/search";
 import type { SuggestingModel } from "./model.ts";
 
-/** Computes where it is asked, and holds up everything else meanwhile: for worlds in virtual time. */
+/** Computes in the calling thread and blocks its event loop: for simulations in virtual time. */
 export const inlineModel: SuggestingModel = {
   answer: (question) => Promise.resolve().then(() => answerTo(question)),
 };

@@ -1,4 +1,4 @@
-/** The thread in which models compute. */
+/** The worker thread in which models compute. */
 import { answerCalls } from "@trainyard/runtime/answer-calls";
 import { answerTo } from "@trainyard/search";
 

@@ -16,7 +16,7 @@ import type { SuggestingModel } from "./model.ts";
 const thread = new ThreadModel();
 afterEach(() => thread[Symbol.asyncDispose]());
 
-/** The question of a search after a number of trials. */
+/** Returns the question of a search after a number of trials. */
 function questionAfter(trials: number): Question {
   const search = new SearchMachine();
   const send = (command: SearchCommand): void => {
@@ -39,7 +39,7 @@ function questionAfter(trials: number): Question {
     send({ type: "RecordOutcome", trial, outcome: TrialOutcome.COMPLETED });
     send({ type: "GoWithoutSuggestion", trial: trial + 1, waitedMs: 1 });
   }
-  // The last place was filled without the model: one that has just become free asks.
+  // The last place was filled without the model; the place that becomes free here asks for a suggestion.
   send({ type: "RecordOutcome", trial: trials + 1, outcome: TrialOutcome.COMPLETED });
   const question = questionOf(search.state);
   assert(question !== null, "the search asks");
@@ -50,21 +50,21 @@ describe.each<[string, SuggestingModel]>([
   ["in a thread", thread],
   ["inline", inlineModel],
 ])("a model %s", (_, model) => {
-  test("gives the answer that follows from the question, however often", async () => {
+  test("returns the same answer to the same question, however often it is asked", async () => {
     const question = questionAfter(12);
     const answers = await Promise.all([1, 2, 3].map(() => model.answer(question)));
     for (const answer of answers) expect(answer).toEqual(answerTo(question));
   });
 
-  test("rejects a question that has no answer, and answers the next", async () => {
+  test("rejects an invalid question, and answers the next one", async () => {
     const question = questionAfter(12);
     await expect(model.answer({ ...question, known: null })).rejects.toThrow();
     expect(await model.answer(question)).toEqual(answerTo(question));
   });
 });
 
-describe("the thread of a model", () => {
-  test("lets the event loop turn while it computes", async () => {
+describe("the worker thread of a model", () => {
+  test("leaves the event loop free while it computes", async () => {
     await thread.answer(questionAfter(9));
     let turns = 0;
     let answered = false;
@@ -80,7 +80,7 @@ describe("the thread of a model", () => {
     expect(turns).toBeGreaterThan(20);
   });
 
-  test("starts again when it has died", async () => {
+  test("is restarted after it has died", async () => {
     const question = questionAfter(9);
     const lost = expect(thread.answer(question)).rejects.toThrow(
       "the thread that computes suggestions ended",

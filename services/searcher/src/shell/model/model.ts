@@ -3,8 +3,8 @@ import type { OfferSuggestion, Question } from "@trainyard/search";
 /** Answers the questions of searches. */
 export interface SuggestingModel {
   /**
-   * The same answer to the same question, always. Promises no order; a rejection says that
-   * the answer could not be computed now, and nothing of the question.
+   * Computes the answer to a question; equal questions have equal answers. Answers may arrive in any order. A rejection
+   * means that the answer could not be computed at present.
    */
   answer(question: Question): Promise<OfferSuggestion>;
 }

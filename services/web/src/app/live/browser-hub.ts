@@ -2,7 +2,7 @@ import { client } from "../client.ts";
 import { clock } from "../clock.ts";
 import { LiveHub } from "./hub.ts";
 
-/** The hub on the browser's clock and the API's client. */
+/** Creates the hub with the browser's clock and the API's client. */
 export function browserHub(): LiveHub {
   return new LiveHub({
     stream: (request, signal) => client.stream("watch", request, { signal }),

@@ -1,6 +1,6 @@
 /**
- * This tab's end of the live connection: which topics its components show, what comes of them, and how the link is. The
- * stream itself is in a SharedWorker; a browser without one has a stream for each visible tab.
+ * This tab's side of the live connection: the topics that its components show, their frames, and the state of the
+ * connection. A SharedWorker holds the stream; a browser without one has a stream for each visible tab.
  */
 import { browserHub } from "./browser-hub.ts";
 import {
@@ -34,7 +34,7 @@ export class LiveConnection {
   #saying: ReturnType<typeof setTimeout> | undefined;
   #restTimer: ReturnType<typeof setTimeout> | undefined;
 
-  /** Connects to the hub: once, when the page starts. */
+  /** Connects to the hub; call it once, when the page starts. */
   start(listener: LiveListener): void {
     this.#listener = listener;
     this.#send = connect((message) => this.#hear(message));
@@ -45,7 +45,7 @@ export class LiveConnection {
     this.#say();
   }
 
-  /** Follows a topic from the position of what was read of it. Returns what ends it. */
+  /** Follows a topic from the position of the last read. Returns a function that stops it. */
   follow(topic: Topic, position: string): () => void {
     const key = topicKey(topic);
     const shown = this.#shown.get(key) ?? { position, count: 0 };
@@ -59,7 +59,7 @@ export class LiveConnection {
     };
   }
 
-  /** Follows the points of an experiment from now on. Returns what ends it. */
+  /** Follows the points of an experiment from now on. Returns a function that stops it. */
   followPoints(experiment: string, listener: PointsListener): () => void {
     const topic = { kind: "points", experiment };
     const key = topicKey(topic);
@@ -73,7 +73,7 @@ export class LiveConnection {
     };
   }
 
-  /** After signing in or out. */
+  /** Reopens the stream; call it after signing in or out. */
   reopen(): void {
     this.#send({ kind: "reopen" });
   }
@@ -117,14 +117,14 @@ export class LiveConnection {
       }, limits.restMs);
     } else if (this.#isResting) {
       this.#isResting = false;
-      // Changes of a list while the tab rested arrive now, from the position of its read; a document is read again.
+      // List changes that the hidden tab missed arrive from the position of its read; a document is read again.
       this.#say();
       const unplaced = [...this.#shown].filter(([, { position }]) => position === "");
       this.#reset(unplaced.map(([key]) => key));
     }
   }
 
-  /** Sends the changes of one turn of a page's components as one message. */
+  /** Sends the changes of one turn as one message. */
   #saySoon(): void {
     clearTimeout(this.#saying);
     this.#saying = setTimeout(() => this.#say(), 0);

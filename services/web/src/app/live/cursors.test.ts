@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { Cursors } from "./cursors.ts";
 
-test("the cursor before a time is the last one that was seen by then, or the first of all", () => {
+test("the cursor before a time is the last one seen by then, or else the first", () => {
   const cursors = new Cursors();
   expect(cursors.before(0)).toBe("");
   cursors.add("a", 1_000);
@@ -11,7 +11,7 @@ test("the cursor before a time is the last one that was seen by then, or the fir
   expect(cursors.before(9_000)).toBe("b");
 });
 
-test("ten minutes of frames keeps a few cursors", () => {
+test("ten minutes of frames keep only a few cursors", () => {
   const cursors = new Cursors();
   for (let ms = 0; ms < 600_000; ms += 10) cursors.add(`c${ms}`, ms);
   expect(cursors.before(599_990 - 3_000)).toMatch(/^c596\d\d\d$/);

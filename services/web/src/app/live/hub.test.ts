@@ -7,7 +7,7 @@ import { type FromHub, limits, topicKey, type Wanted } from "./protocol.ts";
 type Message = StreamedMessage<ReplyOf<"watch">>;
 type Frame = ReplyOf<"watch">["frame"];
 
-/** A stream that the test writes: what the hub asked for, and what comes of it. */
+/** A stream that the test plays: it records the hub's requests and emits frames. */
 class PlayedStream {
   readonly request: RequestInitOf<"watch">;
   readonly signal: AbortSignal;
@@ -117,7 +117,7 @@ const bookmark = (cursor: string): Frame => ({ case: "bookmark", value: { cursor
 const problem = (status: number, detail: string) =>
   new ApiError({ type: "", title: "", status, detail, instance: "", code: "x", errors: [] });
 
-test("all tabs share one stream, and each gets the frames of its own topics", async () => {
+test("all tabs share one stream, and each gets the frames of its topics", async () => {
   const { streams, last, pass, tab } = world();
   const one = tab(wanted("a", "5"), wanted("b", "5"));
   const other = tab(wanted("b", "6"));
@@ -130,7 +130,7 @@ test("all tabs share one stream, and each gets the frames of its own topics", as
   expect(other.frames().map((frame) => frame.key)).toEqual([key("b")]);
 });
 
-test("frames of a name that the server gives to two keys reach both", async () => {
+test("frames of a name that the server uses for two keys reach both", async () => {
   const { last, pass, tab } = world();
   const one = tab(wanted("state = ERROR", "5"));
   const other = tab(wanted("state=ERROR", "5"));
@@ -174,7 +174,7 @@ test("a topic that a tab begins to show is followed from the position of its lis
   ]);
 });
 
-test("a second tab of a followed topic gets what came since its own read", async () => {
+test("a second tab of a followed topic gets the frames since its read", async () => {
   const { streams, last, pass, tab } = world();
   tab(wanted("a", "40"));
   await pass(limits.reopenMs);
@@ -186,7 +186,7 @@ test("a second tab of a followed topic gets what came since its own read", async
   expect(last().request.topics).toMatchObject([{ filter: "a", position: "44" }]);
 });
 
-test("a stream is opened again a little before its last cursor", async () => {
+test("a new stream begins a little before the last cursor", async () => {
   const { streams, last, pass, tab } = world();
   const one = tab(wanted("a", "1"));
   await pass(limits.reopenMs);
@@ -209,7 +209,7 @@ test("a read without a position is repeated when the first stream opens", async 
   expect(one.resets()).toEqual([key("a")]);
 });
 
-test("silence is a lost link: the tab reports it, and the next stream begins at the last cursor", async () => {
+test("silence is a lost connection: the tab reports it, and the next stream begins at the last cursor", async () => {
   const { streams, last, pass, tab } = world();
   const one = tab(wanted("a", "1"));
   await pass(limits.reopenMs);
@@ -224,7 +224,7 @@ test("silence is a lost link: the tab reports it, and the next stream begins at 
   expect(one.state()).toBe("live");
 });
 
-test("positions are sent again until the stream has said that it reached them", async () => {
+test("positions are sent again until the stream has confirmed that it reached them", async () => {
   const { last, pass, tab } = world();
   tab(wanted("a", "7"));
   await pass(limits.reopenMs);
@@ -248,7 +248,7 @@ test("a topic that the server refuses does not end the others", async () => {
   });
 });
 
-test("a refused topic is asked for again after a minute", async () => {
+test("a refused topic is retried after a minute", async () => {
   const { last, pass, tab } = world();
   const one = tab(wanted("good", "1"), wanted("slow", "1"));
   await pass(limits.reopenMs);
@@ -264,7 +264,7 @@ test("a refused topic is asked for again after a minute", async () => {
   expect(one.refused()).toEqual([]);
 });
 
-test("a refusal is forgotten once no tab shows its topic, so that opening the page again asks again", async () => {
+test("a refusal is forgotten once no tab shows its topic, so that reopening the page retries it", async () => {
   const { last, pass, tab } = world();
   const one = tab(wanted("good", "1"), wanted("bad", "1"));
   await pass(limits.reopenMs);
@@ -278,7 +278,7 @@ test("a refusal is forgotten once no tab shows its topic, so that opening the pa
   expect(last().keys.toSorted()).toEqual(["bad", "good"]);
 });
 
-test("a refused cursor refuses no topic: all begin again, and their data is read again", async () => {
+test("a refused cursor refuses no topic: all topics restart, and their data is read again", async () => {
   const { last, pass, tab } = world();
   const one = tab(wanted("a", "1"), wanted("b", "2"));
   await pass(limits.reopenMs);
@@ -293,7 +293,7 @@ test("a refused cursor refuses no topic: all begin again, and their data is read
   expect(one.resets().toSorted()).toEqual([key("a"), key("b")]);
 });
 
-test("the others resume from their cursor after a topic was refused", async () => {
+test("after a refused topic the others resume from their cursor", async () => {
   const { last, pass, tab } = world();
   const one = tab(wanted("good", "1"));
   await pass(limits.reopenMs);
@@ -306,7 +306,7 @@ test("the others resume from their cursor after a topic was refused", async () =
   expect(last().request.after).toBe("c1");
 });
 
-test("the end of the session is reported, and no request is sent until it is there again", async () => {
+test("the end of the session is reported, and no request is sent until a new session", async () => {
   const { streams, last, pass, tab } = world();
   const one = tab(wanted("a", "1"));
   await pass(limits.reopenMs);
@@ -319,7 +319,7 @@ test("the end of the session is reported, and no request is sent until it is the
   expect(streams).toHaveLength(2);
 });
 
-test("without a tab that shows anything there is no stream", async () => {
+test("no stream is open while no tab shows a topic", async () => {
   const { last, pass, tab } = world();
   const one = tab(wanted("a", "1"));
   await pass(limits.reopenMs);
@@ -329,7 +329,7 @@ test("without a tab that shows anything there is no stream", async () => {
   expect(one.state()).toBe("resting");
 });
 
-test("a tab that says nothing for a minute has gone", async () => {
+test("a tab that is silent for a minute is dropped", async () => {
   const { last, pass, tab } = world();
   tab(wanted("a", "1"));
   await pass(limits.reopenMs);

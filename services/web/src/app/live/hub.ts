@@ -1,8 +1,10 @@
 /**
- * One live stream for all tabs of a browser. Each tab says which topics it shows; the hub follows their union and hands
- * each frame to the tabs that want its topic. When topics come or go, the stream is opened again a little before its
- * last cursor, so that no frame is missing; a frame that comes twice changes nothing, for it is the document as it is.
- * A topic that the server refuses is left out for a minute, so that it does not end the stream of the others.
+ * One live stream for all tabs of a browser.
+ *
+ * Each tab sends the topics that it shows. The hub follows their union and forwards each frame to the tabs of its
+ * topic. When topics are added or removed, the stream is reopened a little before its last cursor, so that no frame is
+ * missed. A repeated frame changes nothing, since a frame contains the current document. A topic that the server
+ * refuses is left out for a minute, so that it does not end the stream of the others.
  */
 import { ApiError, type StreamedMessage } from "@trainyard/client";
 import type { ReplyOf, RequestInitOf } from "@trainyard/contracts";
@@ -24,7 +26,7 @@ export type HubParts = {
     signal: AbortSignal,
   ) => AsyncIterable<StreamedMessage<ReplyOf<"watch">>>;
   readonly nowMs: () => number;
-  /** Calls back once; returns what stops it. */
+  /** Calls back once after a delay. Returns a function that cancels it. */
   readonly after: (ms: number, then: () => void) => () => void;
 };
 
@@ -40,11 +42,9 @@ export class LiveHub {
   readonly #cursors = new Cursors();
   /** Topics that are left out, each with the time of its refusal. */
   readonly #refused = new Map<string, number>();
-  /**
-   * Topics that a tab has begun to want, each with the earliest position of those that began: until a stream has them.
-   */
+  /** Topics that no stream has yet, each with the earliest position of the tabs that began to show it. */
   readonly #fresh = new Map<string, string>();
-  /** Keys that the open stream has. */
+  /** The keys of the open stream. */
   #followed: readonly string[] = [];
   #stream: AbortController | null = null;
   #stopTimer = (): void => {};
@@ -55,7 +55,7 @@ export class LiveHub {
     this.#parts = parts;
   }
 
-  /** Returns what takes the tab's messages. */
+  /** Attaches a tab. Returns the function that receives the tab's messages. */
   attach(tell: (message: FromHub) => void): (message: FromTab) => void {
     const tab: Tab = { tell, wanted: [], saidMs: this.#parts.nowMs() };
     tell({ kind: "status", status: this.#status });
@@ -86,7 +86,7 @@ export class LiveHub {
     if (added.length > 0 || isGone) this.#openAfter(limits.reopenMs);
   }
 
-  /** The latest that were wanted come first where there are too many. */
+  /** The wanted topics up to the maximum, the latest first. */
   #wantedKeys(): readonly string[] {
     const keys = new Set(
       [...this.#tabs].toReversed().flatMap((tab) => tab.wanted.map(({ key }) => key)),
@@ -134,7 +134,7 @@ export class LiveHub {
       ...(JSON.parse(key) as Topic),
       position: this.#fresh.get(key) ?? "",
     }));
-    // Without a cursor the stream begins now: what was read before that, and has no position, may be stale already.
+    // A stream without a cursor begins at the current time: earlier reads without a position may be stale already.
     const unplaced = after === "" ? keys.filter((key) => (this.#fresh.get(key) ?? "") === "") : [];
     let keysOf = new Map<string, readonly string[]>();
     for await (const { id, message } of this.#parts.stream({ topics, after }, stream.signal)) {
@@ -150,7 +150,7 @@ export class LiveHub {
       } else if (frame.case === "reset") {
         this.#tellAll({ kind: "reset", keys: keysOf.get(frame.value.topic) ?? keys });
       } else if (frame.case === "bookmark") {
-        // The client opens a broken stream again with the same request: by now its cursor covers the positions.
+        // The client reopens a broken stream with the same request; by then its cursor covers the positions.
         for (const topic of topics) topic.position = "";
         for (const key of fresh.splice(0)) this.#fresh.delete(key);
       }
@@ -178,7 +178,7 @@ export class LiveHub {
     const { status } = error.problem;
     if (status === 401) this.#say({ ...this.#status, state: "signed-out" });
     else if (status >= 400 && status < 500 && status !== 429) {
-      // A cursor that the server does not know says nothing about the topics: they begin again.
+      // The server does not know the cursor, which is independent of the topics: all topics restart.
       if (error.problem.detail.startsWith("after is no cursor")) this.#cursors.clear();
       else this.#refuse(refusedTopics(error.message, keys));
     }
@@ -195,7 +195,7 @@ export class LiveHub {
     });
   }
 
-  /** Returns whether there was one. */
+  /** Forgets refusals. Returns whether there were any. */
   #forgetRefused(isOver: (key: string, atMs: number) => boolean): boolean {
     const over = [...this.#refused].filter(([key, atMs]) => isOver(key, atMs));
     for (const [key] of over) this.#refused.delete(key);
@@ -207,7 +207,7 @@ export class LiveHub {
     if (this.#status.state !== "lost") this.#say({ ...this.#status, state: "lost" });
   }
 
-  /** A tab draws the age of its data by itself: what it already knows is said once a second. */
+  /** A tab computes the age of its data itself: an unchanged status is sent once a second. */
   #say(status: LiveStatus): void {
     const { state, heardMs, refused } = this.#status;
     const isNew = status.state !== state || status.refused !== refused;
@@ -230,12 +230,12 @@ export class LiveHub {
   }
 }
 
-/** The server gives equal topics one name, so one name may have several keys. */
+/** The server gives equal topics one name, so a name may have several keys. */
 function keysByName(names: readonly string[], keys: readonly string[]) {
   return Map.groupBy(keys, (_, index) => names[index] ?? "");
 }
 
-/** The earlier of two positions; an empty one is none. */
+/** The earlier of two positions; an empty position counts as none. */
 function earlier(one: string, other: string): string {
   if (one === "" || other === "") return one || other;
   return Number(one) < Number(other) ? one : other;

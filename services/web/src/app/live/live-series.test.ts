@@ -34,10 +34,10 @@ const reported = (stepsCompleted: number) => ({
 });
 const isStale = (): boolean => queries.getQueryState(key)?.isInvalidated === true;
 
-/** Applies the gathered points. */
+/** Waits until the gathered points are applied. */
 const applied = (): unknown => vi.runAllTimersAsync();
 
-test("series are read again at the first update, for points may have come before the stream opened", async () => {
+test("series are read again at the first update, since points may have arrived before the stream opened", async () => {
   series.points([point("1")]);
   await applied();
   expect(isStale()).toBe(true);
@@ -58,7 +58,7 @@ test("series that lack a point before the first update are read again", async ()
   expect(isStale()).toBe(true);
 });
 
-test("series are read again when a run supersedes points, once for a position that comes twice", async () => {
+test("series are read again when a run supersedes points, once for a repeated position", async () => {
   series.points([point("1")]);
   await applied();
   queries.setQueryData(key, { series: [] });
@@ -71,7 +71,7 @@ test("series are read again when a run supersedes points, once for a position th
   expect(isStale()).toBe(false);
 });
 
-test("a point that comes while the series are read is not lost to an older answer", async () => {
+test("a point that arrives while the series are read is added to the older answer", async () => {
   series.points([point("1")]);
   await applied();
   const older = { series: [{ ...empty, xMin: [1], xMax: [1], mean: [0.5] }], position: "1" };
@@ -92,7 +92,7 @@ test("a point that comes while the series are read is not lost to an older answe
   expect(vi.getTimerCount()).toBe(0);
 });
 
-test("series of other experiments stay as they are", async () => {
+test("series of other experiments do not change", async () => {
   new LiveSeries(queries, "11").reset();
   await applied();
   expect(isStale()).toBe(false);

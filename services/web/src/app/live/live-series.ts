@@ -3,25 +3,26 @@ import type { RequestInitOf } from "@trainyard/contracts";
 import type { PointsFrame, PointsListener } from "./protocol.ts";
 import { type Answer, type Point, withPoints } from "./series-points.ts";
 
-/** Frames of this many milliseconds change the charts together. */
+/** Frames within this many milliseconds change the charts together. */
 const gatherMs = 200;
 
-/** Changes the series of an experiment that the query client has by what comes of its points. */
+/** Updates the cached series of an experiment with its live points. */
 export class LiveSeries implements PointsListener {
   readonly #queries: QueryClient;
   readonly #experiment: string;
   #points: Point[] = [];
   /**
-   * Points of reads that are under way: their answers may be older than the points, which are applied to them again.
+   * Points that arrived during running reads. The answers may be older than the points, which are then applied to them
+   * again.
    */
   #kept: ReadonlyMap<Query, readonly Point[]> = new Map();
-  /** The position of the last update: a stream that is opened again begins a little before it. */
+  /** The position of the last update: a reopened stream begins a little before it. */
   #last = 0;
-  /** Everything is read again. */
+  /** All series have to be read again. */
   #isStale = false;
-  /** Nothing has come yet: what was answered before the stream opened may lack points that came between. */
+  /** No update has arrived yet: answers from before the stream opened may lack points. */
   #isNew = true;
-  /** The position of what came first. */
+  /** The position of the first update. */
   #first = 0;
   #timer: ReturnType<typeof setTimeout> | undefined;
 
@@ -88,8 +89,8 @@ export class LiveSeries implements PointsListener {
 }
 
 /**
- * Whether there may be points between the answer and the first position of a stream that has just opened; 0 for one
- * that has not.
+ * Reports whether points may be missing between the answer and the first position of a new stream; `first` is 0 before
+ * it opens.
  */
 function lacksPoints(data: unknown, first: number): boolean {
   if (first === 0) return false;

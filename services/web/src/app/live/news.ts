@@ -4,7 +4,7 @@ import { type KeyedDocument, type Topic, topicKey } from "./protocol.ts";
 const newsKey = (key: string): readonly string[] => ["news", key];
 const none: readonly KeyedDocument[] = [];
 
-/** A row that has come into a list and is not shown yet, or has changed since. */
+/** Records a new row of a list that is not shown yet, or a later change of it. */
 export function addNews(queries: QueryClient, news: KeyedDocument): void {
   const { id } = news.frame.value;
   queries.setQueryData<readonly KeyedDocument[]>(newsKey(news.key), (frames = none) => [
@@ -13,14 +13,14 @@ export function addNews(queries: QueryClient, news: KeyedDocument): void {
   ]);
 }
 
-/** Removes and returns them, oldest first. */
+/** Removes and returns the new rows, oldest first. */
 export function takeNews(queries: QueryClient, key: string): readonly KeyedDocument[] {
   const news = queries.getQueryData<readonly KeyedDocument[]>(newsKey(key)) ?? none;
   queries.setQueryData<readonly KeyedDocument[]>(newsKey(key), none);
   return news;
 }
 
-/** How many rows have come into the list of the topic since it was read: "12 new, show". */
+/** The number of rows that were added to the topic's list since it was read: "12 new, show". */
 export function useNews(topic: Topic): number {
   const { data } = useQuery<readonly KeyedDocument[]>({
     queryKey: newsKey(topicKey(topic)),

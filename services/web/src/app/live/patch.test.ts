@@ -7,7 +7,7 @@ import type { RowOrder } from "./rows.ts";
 type Page = { readonly items: readonly { readonly id: string; readonly name: string }[] };
 const page = (name: string): Page => ({ items: [{ id: "1", name }] });
 
-/** Only the fields that the tests are about: a frame has the whole document. */
+/** A frame has the whole document; these have only the fields that the tests need. */
 const renamed = (name: string, id = "1"): KeyedDocument =>
   ({
     key: "topic",
@@ -30,7 +30,7 @@ function world(order?: RowOrder) {
   return { queries, answers, name, stop, listener: patcher(queries) };
 }
 
-test("a frame changes what was read, without another read", async () => {
+test("a frame changes the cached answer, without another read", async () => {
   const { answers, name, listener, stop } = world();
   answers[0]?.(page("old"));
   await expect.poll(name).toBe("old");
@@ -40,7 +40,7 @@ test("a frame changes what was read, without another read", async () => {
   stop();
 });
 
-test("an answer that was asked for before a frame does not undo it", async () => {
+test("an answer that was requested before a frame does not undo the frame", async () => {
   const { queries, answers, name, listener, stop } = world();
   answers[0]?.(page("old"));
   await expect.poll(name).toBe("old");
@@ -54,7 +54,7 @@ test("an answer that was asked for before a frame does not undo it", async () =>
   stop();
 });
 
-test("rows that came are shown as they are now, without another read", async () => {
+test("new rows are shown in their current state, without another read", async () => {
   const { queries, answers, listener, stop } = world("newest first");
   answers[0]?.(page("old"));
   const names = () => queries.getQueryData<Page>(["list"])?.items.map(({ name }) => name);
@@ -71,7 +71,7 @@ test("rows that came are shown as they are now, without another read", async () 
   stop();
 });
 
-test("rows that came into a list of another order are read", async () => {
+test("new rows of a list in another order are read", async () => {
   const { queries, answers, listener, stop } = world();
   answers[0]?.(page("old"));
   await expect.poll(() => queries.isFetching()).toBe(0);

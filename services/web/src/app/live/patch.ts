@@ -1,16 +1,16 @@
-/** The one place where frames change what the query client has. */
+/** The only module in which frames change the query client's data. */
 import type { Query, QueryClient } from "@tanstack/react-query";
 import { addNews, takeNews } from "./news.ts";
 import type { LiveListener } from "./connection.ts";
 import type { KeyedDocument } from "./protocol.ts";
 import { patched, type RowOrder } from "./rows.ts";
 
-/** The live properties of a read: the topic that keeps it fresh, and what happens to rows that come into its list. */
+/** The live settings of a read: the topic that keeps it fresh, and the treatment of new rows of its list. */
 export type LiveMeta = {
   readonly topic: string;
-  /** Rows that come into the list are shown, instead of counted as news. */
+  /** New rows of the list are shown at once instead of being counted as news. */
   readonly follow: boolean;
-  /** With it, rows that come are inserted, and the list is not read again for them. */
+  /** New rows are inserted in this order, and the list is not read again for them. */
   readonly order?: RowOrder | undefined;
 };
 
@@ -20,9 +20,9 @@ declare module "@tanstack/react-query" {
   }
 }
 
-/** Frames of this time are one change of the page. */
+/** Frames within this time are one change of the page. */
 const batchMs = 100;
-/** A read is repeated at most this often for frames. */
+/** Frames repeat a read at most this often. */
 const readAgainMs = 1_000;
 
 export function patcher(queries: QueryClient): LiveListener {
@@ -56,7 +56,9 @@ export function patcher(queries: QueryClient): LiveListener {
   };
 }
 
-/** An answer that was asked for before a frame came may be older than the frame: the frame is applied to it again. */
+/**
+ * An answer that was requested before a frame arrived may be older than the frame: the frame is applied to it again.
+ */
 function framesDuringReads(
   queries: QueryClient,
   applyAgain: (query: Query, frames: readonly KeyedDocument[]) => void,
@@ -99,12 +101,14 @@ function patchRead(
     again ||= change.readAgain || (change.isNew && live.follow);
     if (change.isNew && !live.follow) addNews(queries, { key, frame });
   }
-  // The data is set by hand, so that a read of it that is under way continues.
+  // `manual` lets a running read of the data continue.
   if (answer !== query.state.data) query.setData(answer, { manual: true });
   if (again) readAgain.soon(query);
 }
 
-/** Shows the rows that have come into the lists of a topic: inserted where the order says where, else read again. */
+/**
+ * Shows the new rows of a topic's lists: they are inserted if the order is known, otherwise the lists are read again.
+ */
 export function showNews(queries: QueryClient, key: string): void {
   const news = takeNews(queries, key);
   for (const query of readsOf(queries, key)) {
@@ -121,7 +125,10 @@ export function showNews(queries: QueryClient, key: string): void {
   }
 }
 
-/** Reads again soon, and each read at most once in a while. A read that no component shows is read when one does. */
+/**
+ * Repeats reads soon, each at most once per interval. A read that no component shows is repeated when a component shows
+ * it.
+ */
 class ReadAgain {
   readonly #waiting = new Set<Query>();
 

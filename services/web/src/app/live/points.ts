@@ -4,8 +4,8 @@ import { live } from "./connection.ts";
 import { LiveSeries } from "./live-series.ts";
 
 /**
- * Keeps the series of an experiment's trials fresh while the component is mounted and the experiment is running; at the
- * end they are read once more.
+ * Keeps the series of an experiment's trials fresh while the component is mounted and the experiment runs; at its end
+ * they are read once more.
  */
 export function usePoints(experiment: string, running: boolean): void {
   const queries = useQueryClient();

@@ -1,8 +1,8 @@
 import type { Topic } from "./protocol.ts";
 
 /**
- * The topics that a refusal of the whole stream is about: those that its sentence names by their number, id or
- * experiment; else those with a filter, which may be too slow; else the one that was wanted last.
+ * Finds the topics that caused the refusal of a whole stream: those whose number, id or experiment its message
+ * contains; else those with a filter, which may be too slow; else the latest one.
  */
 export function refusedTopics(detail: string, keys: readonly string[]): readonly string[] {
   const number = /topics\[(\d+)\]/.exec(detail)?.[1];
@@ -17,7 +17,7 @@ export function refusedTopics(detail: string, keys: readonly string[]): readonly
   return filtered.length > 0 ? filtered : keys.slice(0, 1);
 }
 
-/** Finds the id as a word of its own: 1 is not in 12 or 1.3. */
+/** Finds the id as a whole word: 1 is not in 12 or 1.3. */
 function mentions(detail: string, id: string): boolean {
   return detail.split(/[^\w.#-]+/).some((word) => word.replace(/\.$/, "") === id);
 }

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import type { TopicFrame } from "./protocol.ts";
 import { patched, type RowOrder } from "./rows.ts";
 
-/** Only the fields that the tests are about: a frame has the whole document. */
+/** A frame has the whole document; these have only the fields that the tests need. */
 const change = (id: string, fields: object): TopicFrame =>
   ({
     case: "change",
@@ -15,7 +15,7 @@ const page = (ids: readonly number[], nextPageToken = "") => ({
   nextPageToken,
 });
 
-test("a changed document takes the place of its row, and the other rows stay the same objects", () => {
+test("a changed document replaces its row, and the other rows stay the same objects", () => {
   const list = page([3, 2, 1]);
   const { answer } = patched(list, change("2", { state: "ERROR", createdAtMs: 2 }));
   const { items } = answer as typeof list;
@@ -24,14 +24,14 @@ test("a changed document takes the place of its row, and the other rows stay the
   expect(list.items[1]?.state).toBe("ACTIVE");
 });
 
-test("a document that belongs to the list no more leaves it, in whichever page it is", () => {
+test("a document that no longer belongs to the list is removed from it, on whichever page it is", () => {
   const list = { pages: [page([4, 3], "more"), page([2, 1])], pageParams: ["", "more"] };
   const { answer } = patched(list, gone("2"));
   const { pages } = answer as typeof list;
   expect(pages.map(({ items }) => items.map(({ id }) => id))).toEqual([["4", "3"], ["1"]]);
 });
 
-test("of a list of many pages only the page with the row is another object", () => {
+test("in a list of many pages only the page with the changed row is a new object", () => {
   const list = { pages: [page([4, 3], "more"), page([2, 1])], pageParams: ["", "more"] };
   const { answer } = patched(list, change("2", { state: "ERROR", createdAtMs: 2 }));
   const { pages } = answer as typeof list;
@@ -39,7 +39,7 @@ test("of a list of many pages only the page with the row is another object", () 
   expect(pages[1]?.items.map(({ state }) => state)).toEqual(["ERROR", "ACTIVE"]);
 });
 
-test("a newer row is new, and one behind the last loaded page is not", () => {
+test("a newer row is new, and a row after the last loaded page is not", () => {
   const loaded = page([9, 8], "more");
   expect(patched(loaded, change("10", { createdAtMs: 10 })).isNew).toBe(true);
   expect(patched(loaded, change("2", { createdAtMs: 2 })).isNew).toBe(false);
@@ -47,7 +47,7 @@ test("a newer row is new, and one behind the last loaded page is not", () => {
   expect(patched(loaded, gone("10")).isNew).toBe(false);
 });
 
-test("a document keeps what frames leave out, and is read again for it", () => {
+test("a document keeps fields that frames leave out, and is read again for them", () => {
   const document = { id: "1", state: "ACTIVE", config: { name: "a" }, waitsFor: "x" };
   expect(patched(document, change("1", { state: "PAUSED", config: undefined }))).toEqual({
     answer: { id: "1", state: "PAUSED", config: { name: "a" }, waitsFor: "x" },
@@ -56,7 +56,7 @@ test("a document keeps what frames leave out, and is read again for it", () => {
   });
 });
 
-test("a row keeps its values, and the best value of the metric is that of the frame", () => {
+test("a row keeps its values, and the best value of the metric is taken from the frame", () => {
   const row = { id: "1", createdAtMs: 1, values: { "hparams.lr": 0.1, "metrics.loss": 3 } };
   const list = { items: [row], nextPageToken: "" };
   const { answer } = patched(list, change("1", { metric: "loss", bestValue: 2 }));
@@ -66,13 +66,13 @@ test("a row keeps its values, and the best value of the metric is that of the fr
   });
 });
 
-test("an agent is known by its name", () => {
+test("an agent is identified by its name", () => {
   const list = { items: [{ name: "a1", state: "CONNECTED" }], nextPageToken: "" };
   const { answer } = patched(list, change("a1", { name: "a1", state: "LOST" }));
   expect((answer as typeof list).items[0]?.state).toBe("LOST");
 });
 
-test("a row that comes takes its place in the order of creation, and the other pages stay as they are", () => {
+test("a new row takes its place in the order of creation, and the other pages do not change", () => {
   const newest = { pages: [{ ...page([9, 7], "more"), total: 9 }, page([5, 4], "more")] };
   const placed = (answer: unknown, id: number, order: RowOrder) => {
     const frame = change(String(id), { createdAtMs: id });

@@ -1,6 +1,6 @@
 /**
- * Applies a frame to an answer that the tab has: a page of a list, the pages of a long list, or one document. Pure;
- * answers are shared between components and are never changed in place.
+ * Applies a frame to a cached answer: a page of a list, the pages of a long list, or one document. Pure: answers are
+ * shared between components and are never changed in place.
  */
 import type { TopicFrame } from "./protocol.ts";
 
@@ -8,34 +8,34 @@ type Row = Readonly<Record<string, unknown>>;
 type Page = {
   readonly items: readonly Row[];
   readonly nextPageToken?: string;
-  /** In the first page, where it was asked for: of the whole list. */
+  /** The size of the whole list, on the first page, if it was requested. */
   readonly total?: number;
 };
 type Pages = { readonly pages: readonly Page[] };
 
-/** Agents have no id but a name. */
+/** Agents have a name instead of an id. */
 const idOf = (row: Row): unknown => row["id"] ?? row["name"];
 
 const isRow = (value: unknown): value is Row => typeof value === "object" && value !== null;
 const isPage = (value: unknown): value is Page => isRow(value) && Array.isArray(value["items"]);
 const isPages = (value: unknown): value is Pages => isRow(value) && Array.isArray(value["pages"]);
 
-/** The order of a list whose rows are in the order of their creation. */
+/** The order of a list that is sorted by creation. */
 export type RowOrder = "newest first" | "oldest first";
 
 export type Patched = {
   readonly answer: unknown;
-  /** The row belongs to what is loaded of the list, and the answer does not have it. */
+  /** The row belongs to the loaded part of the list, and the answer does not have it. */
   readonly isNew: boolean;
-  /** The answer has more than frames have, and that has changed too. */
+  /** Fields that frames leave out have changed as well. */
   readonly readAgain: boolean;
 };
 
-/** With `inserted`, a row that comes into the list takes its place in that order, and nothing is new. */
+/** Applies a frame. With `inserted`, a new row takes its place in that order, and `isNew` is false. */
 export function patched(answer: unknown, frame: TopicFrame, inserted?: RowOrder): Patched {
   const same: Patched = { answer, isNew: false, readAgain: false };
   if (isPages(answer)) {
-    // A long list has thousands of rows: only the page that has the row is copied.
+    // A long list has thousands of rows, so only the page with the row is copied.
     const at = answer.pages.findIndex((page) => hasRow(page, frame));
     const page = answer.pages[at];
     if (page === undefined) {
@@ -71,8 +71,8 @@ const documentOf = (frame: Extract<TopicFrame, { case: "change" }>): Row =>
   frame.value.document.value ?? {};
 
 /**
- * Fields that frames leave out: the configuration, the reason that a search waits, and the values that a list asked
- * for.
+ * Fields that frames leave out: the configuration, the reason that a search waits, and the values that a list
+ * requested.
  */
 const leftOut = ["config", "waitsFor", "values", "logPoliciesMatched"];
 
@@ -82,7 +82,7 @@ function merged(row: Row, document: Row): Row {
   return "values" in row ? { ...next, values: valuesOf(row, document) } : next;
 }
 
-/** The best value of the searcher's metric is a column of its name, and is in the frame. */
+/** The best value of the searcher's metric is a column of that name, and part of the frame. */
 function valuesOf(row: Row, document: Row): unknown {
   const { values } = row;
   const { metric, bestValue } = document;
@@ -104,12 +104,12 @@ function withNew(pages: readonly Page[], frame: TopicFrame, inserted?: RowOrder)
     items.every((one) => createdMs(one) <= createdMs(row)),
   );
   if (inserted === undefined) return { pages, isNew: isLoadedToItsEnd || isNewest };
-  // A row behind the last loaded page is read with the next one.
+  // A row after the last loaded page is read with the next page.
   if (!isLoadedToItsEnd && (inserted === "oldest first" || !isNewest)) return same;
   return { pages: withRow(pages, row, inserted), isNew: false };
 }
 
-/** Into the first page that has a row behind its place, or at the end of the last one. */
+/** Inserts the row into the first page with a later row, or at the end of the last page. */
 function withRow(pages: readonly Page[], row: Row, order: RowOrder): readonly Page[] {
   const ms = createdMs(row);
   const isBehind = (one: Row): boolean =>

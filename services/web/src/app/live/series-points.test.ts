@@ -39,20 +39,20 @@ function point(steps: number, loss: number, of: Partial<Point> = {}): Point {
   };
 }
 
-test("points are appended to the series; those that it has already change nothing", () => {
+test("new points are appended to the series, and known points change nothing", () => {
   const once = withPoints(answer(empty), {}, [point(1, 0.5), point(2, 0.4)]);
   expect(once.series[0]).toMatchObject({ xMax: [1, 2], mean: [0.5, 0.4], count: [1, 1] });
   expect(withPoints(once, {}, [point(1, 9), point(2, 9)])).toBe(once);
 });
 
-test("a series of a name that every object has, such as constructor, takes only points that were reported", () => {
+test("a series named like a property of every object, such as constructor, contains only reported points", () => {
   const series = answer({ ...empty, name: "constructor" });
   expect(withPoints(series, {}, [point(1, 0.5)])).toBe(series);
   const reported = point(1, 0.5, { metrics: { constructor: 2 } as unknown as Point["metrics"] });
   expect(withPoints(series, {}, [reported]).series[0]).toMatchObject({ mean: [2] });
 });
 
-test("points of other trials, groups and names, and superseded ones, are not taken", () => {
+test("points of other trials, groups and names, and superseded points, are ignored", () => {
   const others = [
     point(1, 1, { trial: "1.2" }),
     point(1, 1, { group: "validation" }),
@@ -63,7 +63,7 @@ test("points of other trials, groups and names, and superseded ones, are not tak
   expect(withPoints(before, {}, others)).toBe(before);
 });
 
-test("x is the step, the time or another metric; a zoomed answer ends where it was asked to", () => {
+test("x is the step, the time or another metric, and a zoomed answer ends at the end of its range", () => {
   const xs = (request: object) => withPoints(answer(empty), request, [point(4, 1)]).series[0]?.xMin;
   expect(xs({})).toEqual([4]);
   expect(xs({ x: "time" })).toEqual([4_000]);
@@ -72,14 +72,14 @@ test("x is the step, the time or another metric; a zoomed answer ends where it w
   expect(xs({ from: 0, to: 3 })).toEqual([]);
 });
 
-test("NaN and infinities are counted and leave min, max and mean", () => {
+test("NaN and infinities are counted and do not affect min, max and mean", () => {
   const points = [point(1, Number.NaN), point(2, Number.POSITIVE_INFINITY)];
   const [series] = withPoints(answer(empty), {}, points).series;
   expect(series).toMatchObject({ nans: [1, 0], infinities: [0, 1], min: [Number.NaN, Number.NaN] });
   expect(series?.last[1]).toBe(Number.POSITIVE_INFINITY);
 });
 
-test("a long stream keeps at most twice the buckets, every point counted and every extreme kept", () => {
+test("a long stream keeps at most twice the buckets, with every point counted and every extreme kept", () => {
   const value = fc.oneof(fc.double({ min: -1e3, max: 1e3, noNaN: true }), fc.constant(Number.NaN));
   fc.assert(
     fc.property(fc.array(value, { minLength: 1, maxLength: 200 }), (values) => {
@@ -101,7 +101,7 @@ test("a long stream keeps at most twice the buckets, every point counted and eve
   );
 });
 
-test("two buckets joined have the mean and the deviation of their points", () => {
+test("two merged buckets have the mean and the deviation of their points", () => {
   const [series] = withPoints(answer(empty), {}, [point(1, 1), point(2, 2), point(3, 6)]).series;
   const joined = halved(halved(series ?? empty));
   expect(joined.mean[0]).toBeCloseTo(3);

@@ -1,4 +1,4 @@
-/** Points that arrive live, added to the series that QueryMetrics has answered. */
+/** Adds live points to the series that QueryMetrics has returned. */
 import type { ReplyOf, RequestInitOf } from "@trainyard/contracts";
 import { own } from "../../components/own.ts";
 
@@ -9,8 +9,8 @@ export type Point = NonNullable<ReplyOf<"followMetrics">["point"]>;
 const bucketsDefault = 1_000;
 
 /**
- * The answer with the points; the same object where none belongs to it. A point that is not beyond its series is in the
- * answer already: an answer that was read before the points that it lacks has to be read again.
+ * Returns the answer with the points added, or the same object if none belongs to it. A point before the end of its
+ * series counts as known, so an answer that lacks earlier points must be read again.
  */
 export function withPoints(
   answer: Answer,
@@ -43,7 +43,7 @@ function xOf(point: Point, x: string): number | undefined {
   return x === "time" ? point.reportedAtMs : own(point.metrics, x);
 }
 
-/** Each point is a bucket at the end. With more than twice the buckets that were asked for, neighbours become one. */
+/** Appends each point as a bucket. Beyond twice the requested number of buckets, neighbours are merged. */
 function appended(
   series: Series,
   points: readonly (readonly [x: number, value: number])[],
@@ -80,7 +80,7 @@ function appended(
   return longer.xMin.length > 2 * buckets ? halved(longer) : longer;
 }
 
-/** Every two neighbours as one bucket. */
+/** Merges every two neighbouring buckets. */
 export function halved(series: Series): Series {
   const pairs = Array.from({ length: Math.ceil(series.xMin.length / 2) }, (_, index) => 2 * index);
   const joined = (

@@ -1,4 +1,4 @@
-/** The SharedWorker of all tabs of this browser: it holds their one live stream. */
+/** The SharedWorker of all tabs of this browser, which holds their live stream. */
 import { browserHub } from "./browser-hub.ts";
 import type { FromTab } from "./protocol.ts";
 

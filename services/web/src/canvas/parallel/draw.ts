@@ -11,11 +11,11 @@ export type ParallelView = {
   readonly height: number;
   readonly axes: readonly Axis[];
   readonly rows: readonly PlacedRow[];
-  /** Those within all brushes; the others are drawn faintly. */
+  /** Ids of the rows within all brushes; other rows are drawn faintly. */
   readonly inside: ReadonlySet<string>;
   readonly chosen: ReadonlySet<string>;
   readonly brushes: Brushes;
-  /** The axis whose share colours the lines: 0 is best. */
+  /** The rank of a row that colours its line: 0 is best. */
   readonly rankOf: (row: PlacedRow) => number;
 };
 
@@ -37,7 +37,7 @@ export function drawParallel(
     rows.filter(({ id }) => !inside.has(id)),
   );
   const shown = rows.filter(({ id }) => inside.has(id) && !chosen.has(id));
-  // From the worst to the best, each fifth stronger than the one before.
+  // Rows are drawn from worst to best, each fifth stronger than the one before.
   for (const fifth of [4, 3, 2, 1, 0]) {
     ctx.strokeStyle = fifth === 0 ? colours.accent : colours.muted;
     ctx.globalAlpha = [1, 0.75, 0.55, 0.4, 0.28][fifth] ?? 1;
@@ -62,7 +62,7 @@ export const yOfShare = (share: number, height: number): number =>
 export const shareOfY = (y: number, height: number): number =>
   Math.min(1, Math.max(0, (height - bottom - y) / (height - top - bottom)));
 
-/** One path for all: five thousand lines are one call. */
+/** One path has all lines: five thousand lines are a single call. */
 function strokeRows(
   ctx: CanvasRenderingContext2D,
   { axes, width, height }: ParallelView,

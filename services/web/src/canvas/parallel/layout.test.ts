@@ -5,7 +5,7 @@ import { axisAt, axisOf, brushed, moved, placed, type Row, xOfAxis } from "./lay
 const rowsOf = (name: string, values: readonly Row["values"][string][]): readonly Row[] =>
   values.map((value, index) => ({ id: String(index + 1), values: { [name]: value } }));
 
-test("numbers have a linear axis, those over two decades a logarithmic one", () => {
+test("numbers have a linear axis, and numbers over two decades a logarithmic one", () => {
   expect(axisOf("n", rowsOf("n", [1, 5, 9]))?.kind).toBe("linear");
   const log = axisOf("n", rowsOf("n", [1e-4, 1e-2]));
   expect(log?.kind).toBe("log");
@@ -27,7 +27,7 @@ test("whole numbers have ticks at whole numbers, each once", () => {
   expect(texts([1, 2.5])).toEqual(["1", "1.38", "1.75", "2.13", "2.5"]);
 });
 
-test("words, and mixtures with numbers, have an axis of categories in their order", () => {
+test("words, and mixtures with numbers, have an axis of sorted categories", () => {
   const axis = axisOf("c", rowsOf("c", ["b", "a", "c", "a"]));
   expect(axis?.ticks).toEqual([
     { share: 0, text: "a" },
@@ -37,14 +37,14 @@ test("words, and mixtures with numbers, have an axis of categories in their orde
   expect(axisOf("c", rowsOf("c", [true, "a"]))?.kind).toBe("category");
 });
 
-test("a hyperparameter with one value has no axis, nor has one with too many words", () => {
+test("a hyperparameter with one value, or with too many words, has no axis", () => {
   expect(axisOf("n", rowsOf("n", [3, 3]))).toBeNull();
   expect(axisOf("n", rowsOf("n", []))).toBeNull();
   const words = Array.from({ length: 25 }, (_, index) => `word ${index}`);
   expect(axisOf("n", rowsOf("n", words))).toBeNull();
 });
 
-test("a row without a value has no place on the axis and is in no brush of it", () => {
+test("a row without a value has no position on the axis and is in no brush of the axis", () => {
   const rows = rowsOf("n", [1, undefined, Number.NaN, 3]);
   const axes = [axisOf("n", rows)].filter((axis) => axis !== null);
   const all = placed(rows, axes);
@@ -53,7 +53,7 @@ test("a row without a value has no place on the axis and is in no brush of it", 
   expect(brushed(all, axes, new Map([["n", [0, 1]]])).map(({ id }) => id)).toEqual(["1", "4"]);
 });
 
-test("brushes of several axes hold together; those of axes that are gone do not count", () => {
+test("a row must be within the brushes of all axes, and brushes of removed axes do not count", () => {
   const rows = [1, 2, 3, 4].map((a) => ({ id: String(a), values: { a, b: -a } }));
   const axes = ["a", "b"].flatMap((name) => axisOf(name, rows) ?? []);
   const brushes = new Map<string, readonly [number, number]>([
@@ -64,7 +64,7 @@ test("brushes of several axes hold together; those of axes that are gone do not 
   expect(brushed(placed(rows, axes), axes, brushes).map(({ id }) => id)).toEqual(["2", "3"]);
 });
 
-test("any finite numbers are on the axis, in their order", () => {
+test("any finite numbers are on the axis, in order", () => {
   const value = fc.double({ noNaN: true, noDefaultInfinity: true });
   fc.assert(
     fc.property(fc.array(value, { minLength: 2 }), (values) => {
@@ -80,7 +80,7 @@ test("any finite numbers are on the axis, in their order", () => {
   );
 });
 
-test("an axis is found where it is drawn, and moves by a place", () => {
+test("an axis is found at its position, and moves by one place", () => {
   for (const index of [0, 1, 2, 3]) {
     expect(axisAt(xOfAxis(index, 4, 800, 60), 4, 800, 60)).toBe(index);
   }

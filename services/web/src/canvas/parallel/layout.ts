@@ -1,6 +1,6 @@
 /**
- * Parallel coordinates: an axis for each hyperparameter that differs and for the metric, a line for each trial.
- * Positions are shares of an axis, 0 at its bottom, so that brushes hold when the picture is resized. Pure.
+ * The layout of parallel coordinates: an axis for each hyperparameter that differs and for the metric, a line for each
+ * trial. Positions are shares of an axis, with 0 at its bottom, so that brushes survive resizing. Pure.
  */
 import { own } from "../../components/own.ts";
 
@@ -15,19 +15,19 @@ export type Axis = {
   readonly kind: "linear" | "log" | "category";
   /** The labels beside the axis, each at its share of the height from the bottom. */
   readonly ticks: readonly { readonly share: number; readonly text: string }[];
-  /** NaN for a value that has no place. */
+  /** Returns NaN for a value without a position. */
   readonly shareOf: (value: Value) => number;
 };
 
-/** From and to, as shares of an axis. */
+/** The ends of a brush, as shares of an axis. */
 export type Brush = readonly [number, number];
 export type Brushes = ReadonlyMap<string, Brush>;
 
-/** Numbers of a log axis differ by this factor or more. */
+/** Positive numbers that span at least this factor have a logarithmic axis. */
 const logFactor = 100;
 const categoriesMax = 24;
 
-/** The axis of a name; null where all rows have one value, or too many words. */
+/** Returns the axis of a name; null if all rows have one value, or too many words. */
 export function axisOf(name: string, rows: readonly Row[]): Axis | null {
   const values = rows.map((row) => own(row.values, name)).filter((value) => value !== undefined);
   const different = [...new Set(values.map(textOf))];
@@ -43,7 +43,7 @@ function numberAxis(name: string, values: readonly number[]): Axis {
   const greatest = values.reduce((a, b) => Math.max(a, b));
   const log = least > 0 && greatest / least >= logFactor;
   const place = (value: number): number => (log ? Math.log(value) : value);
-  // Halves keep the difference of the largest numbers finite.
+  // Halving keeps the difference of the largest numbers finite.
   const from = place(least) / 2;
   const span = place(greatest) / 2 - from;
   const shareOf = (value: Value): number =>
@@ -82,7 +82,7 @@ const textOf = (value: Value): string =>
 
 export type PlacedRow = {
   readonly id: string;
-  /** In the order of the axes; NaN where the row has no place. */
+  /** Shares in the order of the axes; NaN where the row has no position. */
   readonly shares: readonly number[];
 };
 
@@ -93,7 +93,7 @@ export function placed(rows: readonly Row[], axes: readonly Axis[]): readonly Pl
   }));
 }
 
-/** Those within every brush. */
+/** Returns the ids of the rows within every brush. */
 export function brushed(
   rows: readonly PlacedRow[],
   axes: readonly Axis[],
@@ -111,19 +111,19 @@ export function brushed(
   );
 }
 
-/** The x of an axis in a picture of a width. */
+/** The x of an axis in a plot of this width. */
 export function xOfAxis(index: number, count: number, width: number, margin: number): number {
   return count < 2 ? width / 2 : margin + ((width - 2 * margin) * index) / (count - 1);
 }
 
-/** The axis at a place, within half the distance to the next. */
+/** The axis at an x, within half the distance to the next axis. */
 export function axisAt(x: number, count: number, width: number, margin: number): number {
   if (count < 2) return 0;
   const share = (x - margin) / (width - 2 * margin);
   return Math.min(count - 1, Math.max(0, Math.round(share * (count - 1))));
 }
 
-/** The names with one moved by a place. */
+/** Returns the names with one moved by one place. */
 export function moved(names: readonly string[], name: string, by: -1 | 1): readonly string[] {
   const from = names.indexOf(name);
   const other = names[from + by];

@@ -27,7 +27,7 @@ type Props = {
 const height = 280;
 const shortestBrush = 0.01;
 
-/** A drag on an axis brushes it, a click lets its brush go. */
+/** A drag on an axis brushes it, a click removes its brush. */
 export function ParallelCanvas(props: Props): JSX.Element {
   const { rows, axes, brushes, onBrushes, chosen, metric, smallerIsBetter } = props;
   const colours = useColours();
@@ -69,7 +69,7 @@ export function ParallelCanvas(props: Props): JSX.Element {
       <canvas
         ref={canvas}
         role="img"
-        aria-label={`Parallel coordinates of ${rows.length} trials over ${axes.map(({ name }) => name).join(", ")}. The table below has the same values, and its filter selects as a brush does.`}
+        aria-label={`Parallel coordinates of ${rows.length} trials over ${axes.map(({ name }) => name).join(", ")}. The table below has the same values, and its filter selects trials like a brush.`}
         onPointerDown={(event) => {
           const { name, share } = place(event);
           event.currentTarget.setPointerCapture(event.pointerId);

@@ -25,7 +25,7 @@ export function drawScatter(
   colours: Colours,
 ): void {
   drawFrame(ctx, view, colours);
-  // The best fifth is over the others.
+  // The best fifth is drawn over the others.
   for (const isBest of [false, true]) {
     ctx.fillStyle = isBest ? colours.accent : colours.muted;
     ctx.globalAlpha = isBest ? 0.9 : 0.45;
@@ -42,7 +42,7 @@ function circle(ctx: CanvasRenderingContext2D, { x, y }: Dot, radius: number): v
   ctx.fill();
 }
 
-/** Narrower cells have no number. */
+/** Narrower cells show no number. */
 const numberWidth = 44;
 
 export function drawHeat(
@@ -90,7 +90,7 @@ function drawFrame(
   ctx.textAlign = "right";
   for (const { at, text } of ticks.up) ctx.fillText(short(text, 9), frame.left - 6, at);
   ctx.textAlign = "center";
-  // Only categories are longer than this: `ticksOf` leaves out numbers that have no space.
+  // Only categories can be longer than this: `ticksOf` leaves out numbers that do not fit.
   const space = frame.width / Math.max(1, ticks.across.length);
   const letters = Math.max(8, Math.floor(space / 7) - 1);
   for (const { at, text } of ticks.across) {

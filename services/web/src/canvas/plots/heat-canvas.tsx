@@ -19,7 +19,7 @@ type Props = {
 
 const height = 280;
 
-/** A cell for each pair of values of two hyperparameters, the stronger the better the mean of its trials. */
+/** A cell for each pair of values of two hyperparameters; a stronger colour is a better mean of its trials. */
 export function HeatCanvas(props: Props): JSX.Element {
   const { heat, across, up, metric, hovered, onHover, onPick } = props;
   const colours = useColours();

@@ -22,7 +22,7 @@ const rows = rowsOf([
   { optimizer: "adam", loss: 2 },
 ]);
 
-test("a scatter plot has a dot for each trial with both values, the best one first in merit", () => {
+test("a scatter plot has a dot for each trial with both values, and the best trial has the highest merit", () => {
   const dots = dotsOf(rows, axis("lr", rows), axis("loss", rows), true, frame);
   expect(dots.map(({ id, merit }) => [id, merit])).toEqual([
     ["1", 1],
@@ -36,7 +36,7 @@ test("a scatter plot has a dot for each trial with both values, the best one fir
   expect(larger.map(({ merit }) => merit)).toEqual([0, 1, 0.5]);
 });
 
-test("dots of one category are beside each other and nearest to their own", () => {
+test("dots of one category are spread, and stay nearest to their category", () => {
   const many = rowsOf(
     Array.from({ length: 60 }, (_, n) => ({ kind: "abc"[n % 3] ?? "", loss: n })),
   );
@@ -48,7 +48,7 @@ test("dots of one category are beside each other and nearest to their own", () =
   }
 });
 
-test("the dot that is pointed at is the nearest within reach", () => {
+test("the pointer selects the nearest dot within reach", () => {
   const dots = dotsOf(rows, axis("lr", rows), axis("loss", rows), true, frame);
   const [first] = dots;
   expect(nearestDot(dots, (first?.x ?? 0) + 3, first?.y ?? 0, 8)).toBe(first);
@@ -56,7 +56,7 @@ test("the dot that is pointed at is the nearest within reach", () => {
   expect(nearestDot([], 0, 0, 8)).toBeNull();
 });
 
-test("a heat map has the mean of the trials of each cell, and says their values", () => {
+test("a heat map shows the mean of each cell's trials, and its values", () => {
   const some = rowsOf([
     { lr: 0.1, optimizer: "adam", loss: 1 },
     { lr: 0.11, optimizer: "adam", loss: 2 },
@@ -71,7 +71,7 @@ test("a heat map has the mean of the trials of each cell, and says their values"
   ]);
 });
 
-test("every cell of a heat map is found at its middle, and none elsewhere", () => {
+test("every cell of a heat map is found at its middle, and no cell is found elsewhere", () => {
   const value = fc.oneof(fc.double({ noNaN: true }), fc.constantFrom("a", "b", "c"));
   const record = fc.record({ a: value, b: value, loss: fc.double() });
   fc.assert(
@@ -95,7 +95,7 @@ test("every cell of a heat map is found at its middle, and none elsewhere", () =
   );
 });
 
-test("a category has its tick in the middle of its part of the axis, a number at its place", () => {
+test("a category has its tick in the middle of its part of the axis, and a number at its position", () => {
   const { left, top, width, height } = frame;
   const ticks = ticksOf(axis("optimizer", rows), axis("loss", rows), frame);
   expect(ticks.across).toEqual([
@@ -106,7 +106,7 @@ test("a category has its tick in the middle of its part of the axis, a number at
   expect(ticks.up.at(-1)).toEqual({ at: top, text: "3" });
 });
 
-test("numbers of an axis that has no space for all of them are left out, not cut", () => {
+test("numbers that do not fit on an axis are left out, not cut", () => {
   const some = rowsOf([
     { lr: 0.000_119, loss: 1 },
     { lr: 0.0947, loss: 2 },

@@ -1,6 +1,6 @@
 /**
- * Hyperparameters against the metric: the dots of a scatter plot, and the cells of a heat map of two hyperparameters.
- * Axes are those of parallel coordinates, whose shares have their 0 at the left and at the bottom. Pure.
+ * The layout of hyperparameters against the metric: the dots of a scatter plot, and the cells of a heat map of two
+ * hyperparameters. Axes are those of parallel coordinates, with share 0 at the left and at the bottom. Pure.
  */
 import { own } from "../../components/own.ts";
 import type { Axis, Row, Value } from "../parallel/layout.ts";
@@ -21,7 +21,7 @@ export type Dot = {
   readonly merit: number;
 };
 
-/** The frame that leaves space for ticks at the left and at the bottom. */
+/** The plot's frame, with space for ticks at the left and at the bottom. */
 export function frameOf(width: number, height: number): Frame {
   const [left, right, top, bottom] = [64, 28, 10, 24];
   return {
@@ -35,11 +35,11 @@ export function frameOf(width: number, height: number): Frame {
 const xOf = (share: number, { left, width }: Frame): number => left + share * width;
 const yOf = (share: number, { top, height }: Frame): number => top + (1 - share) * height;
 
-/** A category is in the middle of its part of the axis: nothing is drawn on its ends. */
+/** A category is placed in the middle of its part of the axis, never at the axis's ends. */
 const middled = ({ kind, ticks }: Axis, share: number): number =>
   kind === "category" ? (share * (ticks.length - 1) + 0.5) / ticks.length : share;
 
-/** In steps of the golden ratio, which spreads any number of values evenly: -0.5 to 0.5. */
+/** Offsets from -0.5 to 0.5 in steps of the golden ratio, which spreads any number of values evenly. */
 const spread = (index: number): number => ((index * 0.618_034) % 1) - 0.5;
 
 /** A dot for each row with both values. Rows of one category are spread beside each other. */
@@ -61,7 +61,7 @@ export function dotsOf(
   });
 }
 
-/** The dot that is nearest to a place; null where none is within reach. */
+/** The dot nearest to a point; null if no dot is within reach. */
 export function nearestDot(dots: readonly Dot[], x: number, y: number, reach: number): Dot | null {
   const distance = (dot: Dot): number => Math.hypot(dot.x - x, dot.y - y);
   const found = dots.reduce<Dot | null>(
@@ -73,14 +73,14 @@ export function nearestDot(dots: readonly Dot[], x: number, y: number, reach: nu
 
 export type Cell = {
   readonly column: number;
-  /** From the bottom. */
+  /** The row, counted from the bottom. */
   readonly row: number;
   readonly ids: readonly string[];
   /** The mean of the metric. */
   readonly mean: number;
-  /** Among the means of all cells: 1 is the best, 0 the worst. */
+  /** The rank among the means of all cells: 1 is the best, 0 the worst. */
   readonly merit: number;
-  /** The values that its rows have on the two axes, as texts. */
+  /** The values of the cell's rows on the two axes, as texts. */
   readonly across: string;
   readonly up: string;
 };
@@ -88,11 +88,11 @@ export type Cell = {
 export type Heat = {
   readonly columns: number;
   readonly rows: number;
-  /** Those that have rows. */
+  /** The cells that have rows. */
   readonly cells: readonly Cell[];
 };
 
-/** The bins of an axis of numbers: fine enough to see a slope, coarse enough for several trials in a cell. */
+/** The number of bins of a numeric axis: fine enough to show a slope, coarse enough for several trials per cell. */
 const binsOfNumbers = 8;
 
 const binsOf = ({ kind, ticks }: Axis): number =>
@@ -104,7 +104,7 @@ function binOf(share: number, { kind }: Axis, bins: number): number {
     : Math.min(bins - 1, Math.floor(share * bins));
 }
 
-/** Rows without one of the two values, or without a finite metric, are in no cell. */
+/** Builds a heat map. Rows without one of the two values, or without a finite metric, are left out. */
 export function heatOf(
   rows: readonly Row[],
   across: Axis,
@@ -128,7 +128,7 @@ export function heatOf(
   const most = [...means.values()].reduce((a, b) => Math.max(a, b), Number.NEGATIVE_INFINITY);
   const cells = [...groups].map(([place, some]): Cell => {
     const mean = means.get(place) ?? Number.NaN;
-    // Halves keep the difference of the largest numbers finite.
+    // Halving keeps the difference of the largest numbers finite.
     const share = most > least ? (mean / 2 - least / 2) / (most / 2 - least / 2) : 0.5;
     return {
       column: place % columns,
@@ -143,7 +143,7 @@ export function heatOf(
   return { columns, rows: lines, cells };
 }
 
-/** Each divided before it is added: the sum of large numbers may be infinite. */
+/** Each value is divided before it is added: the sum of large numbers could be infinite. */
 function meanOf(rows: readonly Row[], metric: string): number {
   return rows.reduce((sum, { values }) => sum + Number(own(values, metric)) / rows.length, 0);
 }
@@ -160,7 +160,7 @@ function rangeText(values: readonly Value[]): string {
   return least === most ? (least ?? "") : `${least} to ${most}`;
 }
 
-/** Four digits: more than a plot can show. */
+/** Formats a value with four digits: more than a plot can show. */
 export function valueText(value: Value): string {
   if (typeof value === "number") return String(Number(value.toPrecision(4)));
   return typeof value === "string" ? value : JSON.stringify(value ?? null);
@@ -177,7 +177,7 @@ export function boxOf({ column, row }: Cell, { columns, rows }: Heat, frame: Fra
   };
 }
 
-/** The cell at a place in the canvas. */
+/** The cell at a point of the canvas. */
 export function cellAt(heat: Heat, frame: Frame, x: number, y: number): Cell | null {
   const column = Math.floor(((x - frame.left) / frame.width) * heat.columns);
   const row = heat.rows - 1 - Math.floor(((y - frame.top) / frame.height) * heat.rows);
@@ -189,7 +189,7 @@ export type PlacedTick = { readonly at: number; readonly text: string };
 /** The widths of a letter and of the gap between two texts, in pixels. */
 const [letterWidth, textGap] = [7, 8];
 
-/** Every second number, or every fourth, where there is no space for all: a number is not cut, a category may be. */
+/** Keeps every second number, or every fourth, where not all fit: a number is never cut, a category may be. */
 function readable({ kind, ticks }: Axis, width: number): Axis["ticks"] {
   const longest = ticks.reduce((most, { text }) => Math.max(most, text.length), 0);
   const isWide = (step: number): boolean =>

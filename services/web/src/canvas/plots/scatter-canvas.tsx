@@ -11,7 +11,7 @@ type Props = {
   readonly across: Axis;
   readonly up: Axis;
   readonly smallerIsBetter: boolean;
-  /** The row that is marked here and in the plots beside this one. */
+  /** The row that is marked in this plot and in the plots beside it. */
   readonly hovered: string | undefined;
   readonly onHover: (id: string | undefined) => void;
   readonly onPick: (id: string) => void;

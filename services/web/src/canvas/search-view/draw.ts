@@ -135,7 +135,7 @@ function strokeThread(
   ctx.stroke();
 }
 
-/** In steps that are as fine as the eye, by the same function that finds the thread under the pointer. */
+/** Draws the curve in fine steps, by the same function that finds the thread under the pointer. */
 function curve(ctx: CanvasRenderingContext2D, a: ThreadPoint, b: ThreadPoint): void {
   const steps = Math.max(1, Math.min(24, Math.ceil((b.x - a.x) / 8)));
   for (let step = 1; step <= steps; step += 1) {
@@ -145,8 +145,8 @@ function curve(ctx: CanvasRenderingContext2D, a: ThreadPoint, b: ThreadPoint): v
 }
 
 /**
- * The state where the thread ends: a dot, hollow while it may continue, a cross where it failed, a bar where it was
- * stopped.
+ * Draws the state at the thread's end: a dot, hollow while the trial may continue, a cross for a failed trial, a bar
+ * for a stopped one.
  */
 function drawEnd(
   ctx: CanvasRenderingContext2D,

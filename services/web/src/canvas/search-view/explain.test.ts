@@ -7,7 +7,7 @@ function decision(version: number, of: Partial<PictureDecision> = {}): PictureDe
   return { at: { version, atMs: 0, units: 0 }, ...about, ...of };
 }
 
-test("a decision of a rung is explained with rank, kept and cutoff", () => {
+test("a decision at a rung is explained with rank, number kept and cutoff", () => {
   const evidence = { rank: 7, of: 9, kept: 3, cutoff: 0.41234567 };
   expect(standingOf(decision(1, { evidence }))).toBe("rank 7 of 9, 3 kept, cutoff 0.412346");
   expect(standingOf(decision(1, { evidence: { rank: 1, of: 1, kept: 0, cutoff: null } }))).toBe(
@@ -17,7 +17,7 @@ test("a decision of a rung is explained with rank, kept and cutoff", () => {
   expect(standingOf(decision(1))).toBe("");
 });
 
-test("neighbours are the trials of the evidence, of rungs and of populations", () => {
+test("neighbours are the trials in the evidence, of rungs and of populations", () => {
   const neighbours = [{ trial: 3, value: 0.5 }, { trial: 4 }, "no trial"];
   expect(neighboursOf(decision(1, { evidence: { neighbours } }))).toEqual([
     { trial: 3, value: 0.5 },
@@ -27,7 +27,7 @@ test("neighbours are the trials of the evidence, of rungs and of populations", (
   expect(neighboursOf(decision(1))).toEqual([]);
 });
 
-test("steps are the decisions of all trials and of the search by version", () => {
+test("steps are the decisions of all trials and of the search, sorted by version", () => {
   const trials = [
     { trial: "5.1", decisions: [decision(4), decision(9, { verb: "resumed" })] },
     { trial: "5.12", decisions: [decision(6)] },

@@ -1,7 +1,7 @@
-/** The sentences of the search view: the decision that ended a trial, and the steps of the search. */
+/** The texts of the search view: the decision that ended a trial, and the steps of the search. */
 import { type Picture, type PictureDecision, type PictureTrial, numberOf } from "./layout.ts";
 
-/** "rank 7 of 9, 3 kept, cutoff 0.412"; empty for a decision whose evidence has no rank. */
+/** Returns "rank 7 of 9, 3 kept, cutoff 0.412"; empty for a decision whose evidence has no rank. */
 export function standingOf({ evidence = {} }: PictureDecision): string {
   const { rank, of, kept, cutoff } = evidence;
   if (typeof rank !== "number" || typeof of !== "number") return "";
@@ -13,7 +13,7 @@ export function standingOf({ evidence = {} }: PictureDecision): string {
 
 export type Neighbour = { readonly trial: number; readonly value: number };
 
-/** The other trials that the decision compared with, as its evidence has them: best first. */
+/** The other trials in the decision's evidence, best first. */
 export function neighboursOf({ evidence = {} }: PictureDecision): readonly Neighbour[] {
   const list = evidence["neighbours"] ?? evidence["competitors"];
   if (!Array.isArray(list)) return [];
@@ -25,7 +25,7 @@ export function neighboursOf({ evidence = {} }: PictureDecision): readonly Neigh
 
 export type SearchStep = {
   readonly version: number;
-  /** Null for a decision about the search itself. */
+  /** The trial's number; null for a decision about the search itself. */
   readonly trial: number | null;
   readonly decision: PictureDecision;
 };
@@ -43,13 +43,13 @@ export function stepsOf({ trials, decisions }: Picture): readonly SearchStep[] {
   ].toSorted((a, b) => a.version - b.version);
 }
 
-/** "trial 3 suspended by halving" */
+/** Returns a text such as "trial 3 suspended by halving". */
 export function stepText({ trial, decision: { verb, rule } }: SearchStep): string {
   const who = trial === null ? "search" : `trial ${trial}`;
   return rule === "" ? `${who} ${verb}` : `${who} ${verb} by ${rule}`;
 }
 
-/** The index of the last step that a version has; -1 before the first. */
+/** The index of the last step at or before a version; -1 before the first step. */
 export function stepAt(steps: readonly SearchStep[], version: number): number {
   return steps.findLastIndex((step) => step.version <= version);
 }

@@ -6,7 +6,7 @@ const column = (x: number, bracket = 0) => ({
   cutoff: 0.123456,
 });
 
-test("a column says how many continue and its cutoff in words", () => {
+test("a column's heading has the number of trials that continue, and the cutoff", () => {
   expect(headsOf([column(100), column(300)])[0]).toEqual({
     units: "3",
     kept: "3 of 9 kept",
@@ -19,11 +19,11 @@ test("a column says how many continue and its cutoff in words", () => {
   });
 });
 
-test("columns that are close say it short, so that no text covers another", () => {
+test("close columns have short headings, so that no text covers another", () => {
   const [first] = headsOf([column(20), column(100)]);
   expect(first).toEqual({ units: "3", kept: "3 of 9", cutoff: "0.123" });
 });
 
-test("columns of several brackets are not close: they are under each other", () => {
+test("columns of several brackets are not close: they are below each other", () => {
   expect(headsOf([column(100, 0), column(100, 1)])[0]?.kept).toBe("3 of 9 kept");
 });

@@ -1,4 +1,4 @@
-/** The words over the columns of the search view, short where columns are close: pure. */
+/** The headings over the columns of the search view, short where columns are close: pure. */
 import { number } from "../../components/format.ts";
 import type { Column } from "./layout.ts";
 
@@ -7,7 +7,7 @@ const wideMin = 112;
 
 export type Head = { readonly units: string; readonly kept: string; readonly cutoff: string };
 
-/** One a column, in their order. */
+/** One heading for each column, in order. */
 export function headsOf(columns: readonly Pick<Column, HeadField>[]): readonly Head[] {
   const isClose = columns.some(({ x, bracket }, index) => {
     const next = columns[index + 1];

@@ -38,7 +38,7 @@ function pictureOf(of: Partial<Picture>): Picture {
 
 const report = (rung: number, rank: number) => ({ rung, rank, at: moment, time: 1, value: rank });
 
-/** A bracket whose rungs promote these numbers of trials, each in another order. */
+/** A bracket whose rungs promote the given numbers of trials, each in another order. */
 function halvingOf(orders: readonly (readonly number[])[]): Picture {
   const reached = (number: number) =>
     orders.flatMap((order, rung) =>
@@ -62,7 +62,7 @@ function halvingOf(orders: readonly (readonly number[])[]): Picture {
   });
 }
 
-/** Three rungs; the trials of each in any order, of which the first third continues. */
+/** Three rungs with trials in any order; the first third of each rung continues. */
 const halving = fc.integer({ min: 1, max: 60 }).chain((size) => {
   const all = Array.from({ length: size }, (_, index) => index + 1);
   const shuffled = (of: readonly number[]) =>
@@ -76,7 +76,7 @@ const halving = fc.integer({ min: 1, max: 60 }).chain((size) => {
 });
 
 describe("the layout of any search with rungs", () => {
-  it("has one place a trial in a column, in the order of their ranks", () => {
+  it("has one position for each trial in a column, ordered by rank", () => {
     fc.assert(
       fc.property(halving, fc.integer({ min: 300, max: 3_000 }), (orders, width) => {
         const { threads, slot } = layoutOf(halvingOf(orders), width);
@@ -95,7 +95,7 @@ describe("the layout of any search with rungs", () => {
     );
   });
 
-  it("has the cutoff between the last that continues and the first that does not", () => {
+  it("has the cutoff between the last trial that continues and the first that does not", () => {
     fc.assert(
       fc.property(halving, (orders) => {
         const { columns, threads } = layoutOf(halvingOf(orders), 800);
@@ -136,7 +136,7 @@ describe("the layout of any search with rungs", () => {
   });
 });
 
-test("brackets are panels below each other, with rungs of the same units above each other", () => {
+test("brackets are panels below each other, and rungs of equal units are in one column", () => {
   const rungs = (units: readonly number[]) => ({
     rungs: units.map((at) => ({ units: at, trials: 1, kept: 0 })),
   });
@@ -157,7 +157,7 @@ test("brackets are panels below each other, with rungs of the same units above e
   expect(at(1, 4)?.top).toBeGreaterThanOrEqual(at(0, 4)?.bottom ?? 0);
 });
 
-test("a trial on its way to its first rung is below those that came there", () => {
+test("a trial before its first rung is below the trials that have reached the rung", () => {
   const picture = halvingOf([[2, 1]]);
   const coming = trialOf(3, { bracket: 0, rung: 0 });
   const { threads } = layoutOf({ ...picture, trials: [...picture.trials, coming] }, 600);
@@ -166,7 +166,7 @@ test("a trial on its way to its first rung is below those that came there", () =
   expect(threads[2]?.points[0]).not.toHaveProperty("rank");
 });
 
-test("a trial that trains towards its next rung reaches beyond its last one", () => {
+test("a trial that trains towards its next rung extends beyond its last rung", () => {
   const running = trialOf(1, { bracket: 0, rung: 1, reports: [report(0, 1)] });
   const layout = layoutOf({ ...halvingOf([[1]]), trials: [running] }, 600);
   const [point] = layout.threads[0]?.points ?? [];
@@ -174,7 +174,7 @@ test("a trial that trains towards its next rung reaches beyond its last one", ()
   expect(threadAt(layout, (point?.x ?? 0) + stub - 1, point?.y ?? 0)?.trial).toBe(1);
 });
 
-test("without rungs x is the search's time, stops are marks, and copies are joined to their origin", () => {
+test("without rungs x is the search's time, stops are marks, and copies are connected to their origin", () => {
   const stopped = {
     at: { version: 5, atMs: 0, units: 50 },
     event: "TrialStopDecided",
@@ -207,6 +207,6 @@ test("without rungs x is the search's time, stops are marks, and copies are join
   expect(layout.lineage).toEqual([{ from: 1, to: 3, x: 556, fromY: one, toY: three }]);
 });
 
-test("a search that has not proposed a trial has an empty layout", () => {
+test("a search without trials has an empty layout", () => {
   expect(layoutOf(pictureOf({ units: 0 }), 500)).toMatchObject({ threads: [], columns: [] });
 });

@@ -1,9 +1,10 @@
 /**
- * Where the threads of a search's picture are drawn. A search with rungs has a panel for each bracket: a column is a
- * rung, at its units; a trial is a thread through the columns that it reached, at the height of its rank there; the
- * cutoff is below the last rank that is let through. Without rungs a trial is a lane over the search's time, from its
- * proposal to where it ended, and a copy is joined to the trial that it continues. Pure: the same picture has the same
- * layout.
+ * Computes the positions of a search's threads.
+ *
+ * A search with rungs has a panel for each bracket. A column is a rung, at its units. A trial is a thread through the
+ * columns that it reached, at the height of its rank, and the cutoff is below the last rank that continues. Without
+ * rungs a trial is a lane over the search's time, from its proposal to its end, and a copy is connected to its origin.
+ * Pure: the same picture has the same layout.
  */
 import type { ReplyOf } from "@trainyard/contracts";
 
@@ -14,18 +15,18 @@ export type PictureDecision = PictureTrial["decisions"][number];
 export type ThreadPoint = {
   readonly x: number;
   readonly y: number;
-  /** A point at a rung has the rung's number in the bracket, and the trial's rank there, both as in the picture. */
+  /** The rung's number in the bracket, for a point at a rung, with the trial's rank there; both as in the picture. */
   readonly rung?: number;
   readonly rank?: number;
 };
 
 export type Thread = {
-  /** Its number in the experiment. */
+  /** The trial's number in the experiment. */
   readonly trial: number;
   readonly state: string;
-  /** From left to right. */
+  /** The points from left to right. */
   readonly points: readonly ThreadPoint[];
-  /** It is training beyond its last point. */
+  /** The trial is training beyond its last point. */
   readonly ongoing: boolean;
 };
 
@@ -39,11 +40,11 @@ export type Column = {
   readonly cutoff: number | undefined;
   readonly top: number;
   readonly bottom: number;
-  /** Between the last that is let through and the next; null where no trial is. */
+  /** The height between the last trial that continues and the next; null without trials. */
   readonly cutoffY: number | null;
 };
 
-/** From the lane of a trial to that of its copy. */
+/** A connection from the lane of a trial to the lane of its copy. */
 export type Lineage = {
   readonly from: number;
   readonly to: number;
@@ -63,19 +64,19 @@ export type DecisionMark = {
 export type SearchLayout = {
   readonly width: number;
   readonly height: number;
-  /** Between the middles of neighbouring threads. */
+  /** The distance between the middles of neighbouring threads. */
   readonly slot: number;
   readonly columns: readonly Column[];
   readonly threads: readonly Thread[];
   readonly lineage: readonly Lineage[];
   readonly marks: readonly DecisionMark[];
-  /** The search's time, where x is that. */
+  /** Ticks of the search's time, if that is the x axis. */
   readonly axis: readonly { readonly x: number; readonly units: number }[];
 };
 
 const left = 56;
 const right = 72;
-/** Above the first rank: the name of the column. */
+/** Space above the first rank for the column's heading. */
 const head = 58;
 const gap = 20;
 const panelHeight = 420;
@@ -93,7 +94,9 @@ export const numberOf = (trial: string): number => Number(trial.slice(trial.inde
 
 type Seat = { readonly trial: PictureTrial; readonly rank?: number };
 
-/** The trials in the column of a rung, from the top: by rank, then those on their way to their first rung. */
+/**
+ * The trials in the column of a rung, from the top: by rank, followed by those that have not reached their first rung.
+ */
 function seatsOf(trials: readonly PictureTrial[], rung: number): readonly Seat[] {
   const there = trials.flatMap((trial): Required<Seat>[] => {
     const report = trial.reports.find((one) => one.rung === rung);
@@ -157,7 +160,7 @@ function rungLayout(picture: Picture, width: number): SearchLayout {
   };
 }
 
-/** It trains beyond the last rung that it reached. */
+/** Reports whether a trial trains beyond the last rung that it reached. */
 function goesOn({ state, reports, rung = 0 }: PictureTrial): boolean {
   const last = reports.at(-1);
   return state === "running" && last !== undefined && rung > last.rung;
@@ -211,25 +214,25 @@ function laneLayout(picture: Picture, width: number): SearchLayout {
 const unitsOf = (moment: PictureTrial["proposed"]): number => moment?.units ?? 0;
 
 /**
- * The search's time when the trial was last known to train: now, or its last decision. A trial that ended without one
- * trained at least its own time after its proposal.
+ * The search's time at which the trial is last known to have trained: the present, or its last decision. A trial that
+ * ended without a decision trained at least its own time after its proposal.
  */
 function endOf({ state, proposed, time, decisions }: PictureTrial, now: number): number {
   if (state === "running" || state === "suspended") return now;
   return Math.max(unitsOf(decisions.at(-1)?.at), unitsOf(proposed) + time);
 }
 
-/** The height of a thread between two of its points: level at both. */
+/** The height of a thread between two of its points; the curve is level at both ends. */
 export function heightAt(a: ThreadPoint, b: ThreadPoint, x: number): number {
   if (b.x <= a.x) return b.y;
   const t = Math.min(1, Math.max(0, (x - a.x) / (b.x - a.x)));
   return a.y + (b.y - a.y) * t * t * (3 - 2 * t);
 }
 
-/** How far a thread reaches to the left of its first rung, and beyond its last while it trains. */
+/** The length of a thread to the left of its first rung, and beyond its last rung during training. */
 export const stub = 36;
 
-/** The thread at a place; null where none is within a few pixels. */
+/** The thread at a point; null if none is within a few pixels. */
 export function threadAt({ threads, slot }: SearchLayout, x: number, y: number): Thread | null {
   let best: Thread | null = null;
   let least = Math.max(6, slot / 2);
@@ -243,7 +246,7 @@ export function threadAt({ threads, slot }: SearchLayout, x: number, y: number):
   return best;
 }
 
-/** NaN where the thread is not. */
+/** The height of a thread at an x; NaN outside of the thread. */
 function heightOf({ points, ongoing }: Thread, x: number): number {
   const first = points[0];
   const last = points.at(-1);

@@ -11,11 +11,11 @@ type Props = {
   readonly best: number | null;
   readonly chosen: number | null;
   readonly onChoose: (trial: number | null) => void;
-  /** Called with -1 for the decision before, 1 for the one after. */
+  /** Called with -1 for the previous decision, 1 for the next. */
   readonly onStep: (by: -1 | 1) => void;
 };
 
-/** The threads of a search. Arrows to the sides replay it, arrows up and down choose a trial. */
+/** The threads of a search. The left and right arrow keys replay it; up and down choose a trial. */
 export function SearchCanvas({ picture, best, chosen, onChoose, onStep }: Props): JSX.Element {
   const colours = useColours();
   const [hovered, setHovered] = useState<number | null>(null);
@@ -62,7 +62,7 @@ type Ended = {
   readonly points: readonly { readonly x: number; readonly y: number }[];
 };
 
-/** The thread before or after in the order of the canvas: by where they end, from the top right. */
+/** The previous or next thread in the order of the canvas: by the place of its end, from the top right. */
 function neighbour(threads: readonly Ended[], chosen: number | null, by: -1 | 1): number | null {
   const order = threads.toSorted((a, b) => {
     const [p, q] = [a.points.at(-1), b.points.at(-1)];

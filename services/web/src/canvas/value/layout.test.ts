@@ -23,7 +23,7 @@ describe("the bars of a histogram", () => {
 });
 
 describe("the bars of a list", () => {
-  it("go down from the line of zero where a value is negative, and are empty where it is not finite", () => {
+  it("extend downwards from zero for negative values, and are empty for values that are not finite", () => {
     const { bars, baseline } = listLayout({ kind: "list", values: [3, -2, Number.NaN] }, size);
     expect(baseline).toBe(30);
     expect(bars.map(({ y, height }) => [y, height])).toEqual([
@@ -33,7 +33,7 @@ describe("the bars of a list", () => {
     ]);
   });
 
-  it("are inside the picture, whatever the values", () => {
+  it("are inside the picture for any values", () => {
     fc.assert(
       fc.property(fc.array(fc.float()), (values) => {
         const { bars } = listLayout({ kind: "list", values }, size);
@@ -59,7 +59,7 @@ describe("the cells of a matrix", () => {
     ]);
   });
 
-  it("are shaded between the least and the greatest if some are negative", () => {
+  it("are shaded between minimum and maximum if a value is negative", () => {
     const cells = matrixCells([
       [-1, 1],
       [0, Number.NaN],
@@ -70,7 +70,7 @@ describe("the cells of a matrix", () => {
     ]);
   });
 
-  it("are at most forty of a row and of a column", () => {
+  it("are at most forty per row and per column", () => {
     const rows = Array.from({ length: 100 }, () => Array.from({ length: 60 }, () => 1));
     const cells = matrixCells(rows);
     expect([cells.length, cells[0]?.length]).toEqual([40, 40]);

@@ -1,4 +1,4 @@
-/** Where the parts of a drawn value are, in pixels. */
+/** Computes the positions of the parts of a drawn value, in pixels. */
 import type { Shape } from "./shape.ts";
 
 export type Bar = {
@@ -6,13 +6,13 @@ export type Bar = {
   readonly y: number;
   readonly width: number;
   readonly height: number;
-  /** The tooltip. */
+  /** The text of the tooltip. */
   readonly title: string;
 };
 
 export type BarsLayout = {
   readonly bars: readonly Bar[];
-  /** Where zero is, from the top. */
+  /** The height of zero, from the top. */
   readonly baseline: number;
   readonly ticks: readonly { readonly x: number; readonly text: string }[];
 };
@@ -21,7 +21,7 @@ type Size = { readonly width: number; readonly height: number };
 
 const short = (value: number): string => String(Number(value.toPrecision(4)));
 
-/** Bars of a histogram: as wide as their bins. */
+/** The bars of a histogram are as wide as their bins. */
 export function histogramLayout(
   { counts, edges }: Extract<Shape, { kind: "histogram" }>,
   size: Size,
@@ -39,7 +39,7 @@ export function histogramLayout(
   return { bars, baseline, ticks: ends.map((edge) => ({ x: xOf(edge), text: short(edge) })) };
 }
 
-/** Bars of a list: of equal width, by place. A value that is not finite has none. */
+/** The bars of a list have equal widths and the order of the list. A value that is not finite has no bar. */
 export function listLayout({ values }: Extract<Shape, { kind: "list" }>, size: Size): BarsLayout {
   const step = size.width / Math.max(1, values.length);
   const { heightOf, baseline } = scaleOf(values, size.height);
@@ -71,12 +71,13 @@ export type MatrixCell = {
   readonly column: number;
   readonly value: number;
   /**
-   * Its share of the row's sum, 0 to 1; of a matrix with negative values its place between the least and the greatest.
+   * The cell's share of the row's sum, from 0 to 1; in a matrix with negative values, its share of the range from
+   * minimum to maximum.
    */
   readonly share: number;
 };
 
-/** Rows and columns that are drawn at most. */
+/** The most rows and columns that are drawn. */
 export const matrixShownMax = 40;
 
 export function matrixCells(

@@ -45,7 +45,7 @@ describe("the shape of a reported value", () => {
     ).toMatchObject({ labels: ["0", "1"] });
   });
 
-  it("is no matrix where rows differ in length, or labels do not fit", () => {
+  it("is not a matrix if rows differ in length, or labels do not fit", () => {
     expect(shapeOf([[1, 2], [3]])).toMatchObject({ kind: "json" });
     expect(
       shapeOf({
@@ -58,7 +58,7 @@ describe("the shape of a reported value", () => {
     ).toMatchObject({ kind: "json" });
   });
 
-  it("is a histogram where there is one edge more than counts, in order", () => {
+  it("is a histogram if it has counts and one more edge than counts, in ascending order", () => {
     expect(shapeOf({ edges: [0, 0.5, 1], counts: [3, 4] })).toEqual({
       kind: "histogram",
       counts: [3, 4],
@@ -69,7 +69,7 @@ describe("the shape of a reported value", () => {
     expect(shapeOf({ counts: [3, 4], edges: [0, 2, 1] })).toMatchObject({ kind: "json" });
   });
 
-  it("is a table of records, of columns and rows, of named records, or of names and values", () => {
+  it("is a table for records, for columns and rows, for named records, and for names and values", () => {
     expect(
       shapeOf([
         { a: 1, b: "x" },
@@ -106,7 +106,7 @@ describe("the shape of a reported value", () => {
     });
   });
 
-  it("is JSON for everything else, and nothing throws", () => {
+  it("is JSON for any other value, and no value throws", () => {
     expect(shapeOf([])).toEqual({ kind: "json", text: "[]" });
     expect(shapeOf(null)).toEqual({ kind: "json", text: "null" });
     expect(shapeOf({ a: [1, { b: 2 }] })).toMatchObject({ kind: "json" });

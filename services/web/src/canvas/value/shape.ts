@@ -1,6 +1,6 @@
 /**
- * The form in which a reported value that is no scalar is drawn: scripts report plain JSON, so its shape decides.
- * Numbers that are not finite come as the texts NaN, Infinity and -Infinity.
+ * Chooses the drawing of a reported value that is not a scalar. Scripts report plain JSON, so the structure of the JSON
+ * decides. Numbers that are not finite are the texts NaN, Infinity and -Infinity.
  */
 
 export type Cell = string;
@@ -12,13 +12,13 @@ export type Shape =
   | {
       readonly kind: "matrix";
       readonly rows: readonly (readonly number[])[];
-      /** One of each row and column; empty if there are none. */
+      /** One label for each row and column; empty without labels. */
       readonly labels: readonly string[];
     }
   | {
       readonly kind: "histogram";
       readonly counts: readonly number[];
-      /** One more than counts. */
+      /** Ascending edges, one more than counts. */
       readonly edges: readonly number[];
     }
   | {
@@ -53,7 +53,7 @@ function shapeOfList(values: readonly unknown[]): Shape | null {
   return null;
 }
 
-/** The names that libraries give to the parts of these values, in the order in which they are looked for. */
+/** The names that libraries give to the parts of these values, in order of preference. */
 const names = {
   matrix: ["matrix", "confusion_matrix", "values", "counts", "data"],
   labels: ["labels", "classes", "class_names", "names"],
@@ -91,7 +91,7 @@ function histogram(object: JsonObject): Shape | null {
     : null;
 }
 
-/** {columns: [...], data: [[...], ...]}, as pandas splits a frame. */
+/** Reads {columns: [...], data: [[...], ...]}, pandas' format "split" for a frame. */
 function tableOfColumns(object: JsonObject): Shape | null {
   const columns = texts(part(object, "columns"));
   const rows = part(object, "rows");
@@ -101,7 +101,7 @@ function tableOfColumns(object: JsonObject): Shape | null {
   return { kind: "table", columns, rows: (rows as unknown[][]).map((row) => row.map(cellOf)) };
 }
 
-/** {precision: 0.5, recall: 0.7}, or {cat: {precision: 0.5}, dog: {precision: 0.6}}. */
+/** Reads {precision: 0.5, recall: 0.7}, or {cat: {precision: 0.5}, dog: {precision: 0.6}}. */
 function tableOfValues(object: JsonObject): Shape | null {
   const entries = Object.entries(object);
   if (entries.length === 0) return null;
@@ -148,7 +148,7 @@ function texts(value: unknown): readonly string[] | null {
   return isPlain ? value.map(String) : null;
 }
 
-/** Rows of numbers of one length, at least one. */
+/** Returns at least one row of numbers, all of one length; null for other values. */
 function matrix(value: unknown): readonly (readonly number[])[] | null {
   if (!Array.isArray(value) || value.length === 0) return null;
   const rows = value.map(numbers);

@@ -1,4 +1,4 @@
-/** A reported value that is no scalar, drawn by its shape. */
+/** Draws a reported value that is not a scalar, by its shape. */
 import type { JSX } from "react";
 import {
   type BarsLayout,
@@ -149,7 +149,7 @@ function Rows({
         </thead>
         <tbody>
           {rows.slice(0, rowsShownMax).map((cells, at) => (
-            // Rows of a reported table have no identity but their place.
+            // Rows of a reported table have no identity but their position.
             <tr key={`${at} ${cells[0]}`}>
               {cells.map((cell, column) => (
                 <td key={`${column} ${columns[column]}`} data-number={isNumber(cell)}>

@@ -2,10 +2,10 @@ import { ChartLine, RotateCcw, Sheet } from "lucide-react";
 import type { JSX } from "react";
 import styles from "./chart.module.css";
 
-/** How a chart shows its lines. */
+/** The display options of a chart. */
 export type Shown = {
   readonly log: boolean;
-  /** The weight of what was before; 0 for none. */
+  /** The weight of the previous average; 0 for no smoothing. */
   readonly smoothing: number;
   readonly asTable: boolean;
 };
@@ -16,7 +16,7 @@ type Props = {
   readonly onLog: () => void;
   readonly onSmooth: () => void;
   readonly onTable: () => void;
-  /** Absent while everything is shown. */
+  /** Resets the zoom; absent while the whole range is shown. */
   readonly onReset: (() => void) | undefined;
 };
 

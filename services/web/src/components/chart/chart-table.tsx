@@ -15,7 +15,7 @@ type Props = {
 
 const limits = { rows: 200, columns: 20 };
 
-/** The same as the chart, to be read. */
+/** The values of the chart as a table. */
 export function ChartTableView({ lines, range, xLabel, time }: Props): JSX.Element {
   const { columns, rows, columnsLeftOut, rowsLeftOut } = tableOf(lines, range, limits);
   return (

@@ -15,7 +15,7 @@ import { smoothings } from "./smooth.ts";
 import { usePlot } from "./use-plot.ts";
 import { zoomByKey } from "./zoom.ts";
 
-/** A moment in the life of a trial, such as the start of a run. */
+/** An event in the life of a trial, such as the start of a run. */
 export type TrialTick = { readonly x: number; readonly trial: number; readonly label: string };
 
 type Props = {
@@ -24,9 +24,9 @@ type Props = {
   readonly lines: readonly Line[];
   /** The name of x: step, epoch. */
   readonly xLabel: string;
-  /** x is milliseconds since 1970. */
+  /** The x axis is a time, in milliseconds since 1970. */
   readonly time?: boolean;
-  /** x counts something: only whole numbers are labelled. */
+  /** The x axis counts, so only whole numbers are labelled. */
   readonly whole?: boolean;
   /** The range of x to show; null for all. */
   readonly zoom: Range | null;
@@ -37,13 +37,13 @@ type Props = {
   /** Charts of the same key share their crosshair. */
   readonly syncKey: string;
   readonly onPick?: (trial: number) => void;
-  /** Instead of the number of points. */
+  /** Shown instead of the number of points. */
   readonly caption?: string;
 };
 
 const nobody: ReadonlySet<number> = new Set();
 const noTicks: readonly TrialTick[] = [];
-/** A share of the height: lines further from the pointer are not meant. */
+/** The maximum distance of a selected line from the pointer, as a share of the height. */
 const reach = 0.12;
 
 export function Chart(props: Props): JSX.Element {
@@ -116,7 +116,7 @@ type Seen = {
   readonly colours: Colours;
 };
 
-/** The drawn content of the plot; the same object while nothing of it changes. */
+/** The drawn content of the plot; the same object until the content changes. */
 function useView(props: Props, { x, smoothing, hovered, colours }: Seen): View {
   const { lines, emphasised = nobody, ticks = noTicks } = props;
   return useMemo(

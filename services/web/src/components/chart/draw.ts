@@ -1,4 +1,4 @@
-/** Draws the lines of a chart onto a canvas whose axes exist. All lengths are CSS pixels times the device's ratio. */
+/** Draws the lines of a chart onto a canvas with finished axes. All lengths are CSS pixels times the device's ratio. */
 import type { Line, MarkKind } from "./line.ts";
 import { type Range, slice } from "./scale.ts";
 
@@ -6,7 +6,7 @@ export type Tick = { readonly x: number; readonly label: string; readonly colour
 
 export type DrawnLine = {
   readonly line: Line;
-  /** The values after smoothing; those of the line without. */
+  /** The values after smoothing; without smoothing, the line's values. */
   readonly y: readonly number[];
   readonly colour: string;
   readonly dash: readonly number[];
@@ -31,7 +31,7 @@ export type Frame = {
   readonly log: boolean;
 };
 
-/** value → pixel: a + b · (value, or its logarithm). */
+/** Maps a value to a pixel: a + b · value, or a + b · log(value). */
 type Axis = { readonly a: number; readonly b: number; readonly log: boolean };
 
 function axisOf(from: number, length: number, [least, greatest]: Range, log: boolean): Axis {
@@ -40,7 +40,7 @@ function axisOf(from: number, length: number, [least, greatest]: Range, log: boo
   return { a: from - b * low, b, log };
 }
 
-/** The last line is drawn on top. */
+/** Draws lines; the last one is on top. */
 export function drawLines(
   ctx: CanvasRenderingContext2D,
   frame: Frame,
@@ -51,7 +51,7 @@ export function drawLines(
   const up = axisOf(area.top + area.height, -area.height, y, log);
   ctx.save();
   ctx.beginPath();
-  // Dots at the ends of x are whole.
+  // The clip area is wider than the plot, so that dots at the ends of x are whole.
   ctx.rect(area.left - 4 * frame.ratio, area.top, area.width + 8 * frame.ratio, area.height);
   ctx.clip();
   ctx.lineJoin = "round";
@@ -82,7 +82,7 @@ function strokeLine(
   for (let index = from; index < to; index += 1) {
     const value = y[index] as number;
     const at = up.log ? Math.log(value) : value;
-    // A value without a place, such as NaN, or 0 on a logarithmic axis, is a gap.
+    // A value without a position is a gap: NaN, or 0 on a logarithmic axis.
     if (!Number.isFinite(at)) {
       open = false;
       continue;
@@ -99,7 +99,7 @@ function strokeLine(
   ctx.stroke();
 }
 
-/** From the least to the greatest of each bucket, as one area between gaps. */
+/** Fills the area from the minimum to the maximum of each bucket, between gaps. */
 function fillBand(
   ctx: CanvasRenderingContext2D,
   { line, colour, alpha }: DrawnLine,
@@ -111,7 +111,7 @@ function fillBand(
   const { x, low, high } = line;
   const yOf = (value: number): number => {
     if (!up.log) return up.a + up.b * value;
-    // A value without a place on a logarithmic axis is drawn below its lower end.
+    // A value without a position on a logarithmic axis is drawn below the axis's lower end.
     return value > 0 ? up.a + up.b * Math.log(value) : 1e6;
   };
   ctx.beginPath();
@@ -134,7 +134,7 @@ function fillBand(
   ctx.globalAlpha = alpha;
 }
 
-/** Left out where they would touch: a row of dots says no more than the line. */
+/** Draws dots unless they would touch: a row of touching dots shows no more than the line. */
 function fillDots(
   ctx: CanvasRenderingContext2D,
   { ratio, area }: Frame,
@@ -159,7 +159,7 @@ function fillDots(
   ctx.fill();
 }
 
-/** Draws marks at the ground: a cross for NaN; a triangle for infinity, at the side where the value would be. */
+/** Draws marks at the bottom: a cross for NaN, and a triangle for an infinity, at the side where the value would be. */
 export function drawMarks(
   ctx: CanvasRenderingContext2D,
   frame: Frame,
@@ -178,7 +178,7 @@ export function drawMarks(
     for (const mark of line.marks) {
       if (mark.x < x[0] || mark.x > x[1]) continue;
       const px = across.a + across.b * mark.x;
-      // Marks that would cover each other are one.
+      // Marks that would overlap are drawn once.
       if (px - last < 4 * ratio) continue;
       last = px;
       drawMark(ctx, mark.kind, px, area, ratio);
@@ -219,7 +219,7 @@ function drawMark(
   ctx.fill();
 }
 
-/** Where runs begin: short strokes above the x axis. */
+/** Draws the starts of runs as short strokes above the x axis. */
 export function drawTicks(
   ctx: CanvasRenderingContext2D,
   { area, ratio, x }: Frame,

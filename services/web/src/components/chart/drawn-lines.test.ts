@@ -11,21 +11,21 @@ function line(trial: number, group = "validation", points = 3): Line {
 
 const none = { trials: new Set<number>(), hovered: null };
 
-test("validation is thicker and has dots, training is thin without", () => {
+test("validation lines are thick with dots, and training lines are thin without dots", () => {
   const [validation, training] = drawnLines([line(1), line(1, "training")], none, 0, palette);
   expect(validation).toMatchObject({ dots: true, colour: "h1" });
   expect(training).toMatchObject({ dots: false, width: 1, colour: "h1" });
   expect(validation?.width).toBeGreaterThan(1);
 });
 
-test("a band is drawn where buckets have several points, and not of grey lines", () => {
+test("a band is drawn where buckets have several points, but not for grey lines", () => {
   expect(drawnLines([line(1, "training", 300)], none, 0, palette)[0]?.band).toBe(true);
   expect(drawnLines([line(1)], none, 0, palette)[0]?.band).toBe(false);
   const many = Array.from({ length: 20 }, (_, index) => line(index + 1, "training", 300));
   expect(drawnLines(many, none, 0, palette).some(({ band }) => band)).toBe(false);
 });
 
-test("the hovered trial is drawn last, over the emphasised ones, and the others step back", () => {
+test("the hovered trial is drawn last, above emphasised trials, and the others are faint", () => {
   const drawn = drawnLines(
     [line(1), line(2), line(3)],
     { trials: new Set([2]), hovered: 1 },
@@ -36,7 +36,7 @@ test("the hovered trial is drawn last, over the emphasised ones, and the others 
   expect(drawn[2]?.alpha).toBeGreaterThan(drawn[0]?.alpha ?? 1);
 });
 
-test("smoothing draws the average over what was reported", () => {
+test("smoothing draws the average above the reported values", () => {
   const drawn = drawnLines([line(1)], none, 0.5, palette);
   expect(drawn).toHaveLength(2);
   expect(drawn[0]).toMatchObject({ y: [3, 0, 3], dots: false });

@@ -1,4 +1,4 @@
-/** From the lines of a chart to how each is drawn: hue and dash by trial, what is emphasised on top. */
+/** Computes the look of a chart's lines: hue and dash by trial, emphasised lines on top. */
 import type { Colours } from "../../theme/colours.ts";
 import type { DrawnLine } from "./draw.ts";
 import type { Line } from "./line.ts";
@@ -6,9 +6,9 @@ import { looksOf } from "./look.ts";
 import { smoothed } from "./smooth.ts";
 
 export type Emphasis = {
-  /** Trials that keep their hue among many: the best, the selected. */
+  /** Trials that keep their hue among many: the best and the selected ones. */
   readonly trials: ReadonlySet<number>;
-  /** The trial that is pointed at: the others step back. */
+  /** The trial under the pointer: the others are drawn faintly. */
   readonly hovered: number | null;
 };
 

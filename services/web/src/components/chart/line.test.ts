@@ -22,12 +22,12 @@ function series(values: readonly number[], of: Partial<Series> = {}): Series {
   };
 }
 
-test("a line has the number of its trial and a bucket in the middle of its points", () => {
+test("a line has the number of its trial, and a bucket is in the middle of its points", () => {
   const line = lineOf(series([2], { xMin: [10], xMax: [20], count: [11] }));
   expect(line).toMatchObject({ trial: 3, label: "trial 3", x: [15], y: [2], points: 11 });
 });
 
-test("NaN and both infinities are marked where they were reported and have no y", () => {
+test("NaN and both infinities are marked at their x and have no y", () => {
   const line = lineOf(
     series([1, Number.NaN, Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY, 5]),
   );
@@ -39,7 +39,7 @@ test("NaN and both infinities are marked where they were reported and have no y"
   ]);
 });
 
-test("infinities within a bucket whose signs are unknown are marked as either", () => {
+test("infinities of unknown sign inside a bucket are marked as either", () => {
   const inside = series([1], { count: [9], infinities: [2], first: [1], last: [1] });
   expect(lineOf(inside).marks).toEqual([{ x: 1, kind: "±inf", count: 2 }]);
   const ends = { first: [Number.POSITIVE_INFINITY], last: [Number.NEGATIVE_INFINITY] };

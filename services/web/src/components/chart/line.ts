@@ -1,35 +1,35 @@
 /**
- * The lines of a chart, made from the answer of QueryMetrics. All lists of a line have one entry a bucket, in the order
- * of x; a bucket is drawn at the middle of its points, as their mean, with a band from the least to the greatest.
+ * The lines of a chart, from the answer of QueryMetrics. All lists of a line have one entry per bucket, in the order of
+ * x. A bucket is drawn at the middle of its points, as their mean, with a band from minimum to maximum.
  */
 import type { ReplyOf } from "@trainyard/contracts";
 
 export type Series = ReplyOf<"queryMetrics">["series"][number];
 
-/** Why a bucket has points that have no place on the y axis. */
+/** The kind of a bucket's points that have no position on the y axis. */
 export type MarkKind = "nan" | "inf" | "-inf" | "±inf";
 export type Mark = { readonly x: number; readonly kind: MarkKind; readonly count: number };
 
 export type Line = {
-  /** Unique in a chart. */
+  /** An id that is unique in the chart. */
   readonly id: string;
   /** The name for people, such as "trial 3 loss". */
   readonly label: string;
-  /** The number of the trial in its experiment: it has the hue. */
+  /** The number of the trial in its experiment, which determines the hue. */
   readonly trial: number;
-  /** validation is drawn with dots, all else thin. */
+  /** The group: `validation` is drawn with dots, other groups as thin lines. */
   readonly group: string;
   readonly x: readonly number[];
-  /** NaN where no point of the bucket is finite. */
+  /** Values; NaN for a bucket without finite points. */
   readonly y: readonly number[];
   readonly low: readonly number[];
   readonly high: readonly number[];
-  /** Points that the line shows; more than buckets where some have several. */
+  /** The number of points that the line shows, at least the number of buckets. */
   readonly points: number;
   readonly marks: readonly Mark[];
 };
 
-/** The number of trial 12.3 in experiment 12: 3. */
+/** Returns the number of a trial in its experiment: 3 for trial 12.3. */
 export function trialNumberOf(trial: string): number {
   return Number(trial.slice(trial.indexOf(".") + 1));
 }
@@ -52,12 +52,12 @@ export function lineOf(series: Series): Line {
   };
 }
 
-/** A mean that overflows still has a place between its bounds. */
+/** Returns a position between the bounds for a mean that overflowed. */
 function middle(min = Number.NaN, max = Number.NaN): number {
   return Number.isFinite(min) && Number.isFinite(max) ? min / 2 + max / 2 : Number.NaN;
 }
 
-/** The sign of an infinity is known where it is the first or the last of its bucket. */
+/** The sign of an infinity is known only for the first and the last point of a bucket. */
 function marksOf(series: Series): readonly Mark[] {
   const { xMin, xMax, nans, infinities, first, last } = series;
   return xMin.flatMap((from, index): readonly Mark[] => {
@@ -78,7 +78,7 @@ function marksOf(series: Series): readonly Mark[] {
   });
 }
 
-/** "showing 1,500 of 100,000 points; minima and maxima kept" */
+/** Returns a text such as "showing 1,500 of 100,000 points; minima and maxima kept". */
 export function captionOf(lines: readonly Line[]): string {
   const shown = lines.reduce((sum, { x }) => sum + x.length, 0);
   const all = lines.reduce((sum, { points }) => sum + points, 0);

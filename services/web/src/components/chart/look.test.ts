@@ -10,12 +10,12 @@ test("eight trials have eight hues, and the next eight the same hues with dashes
   expect(new Set(sixteen).size).toBe(16);
 });
 
-test("a trial looks the same whatever else is in the chart, up to sixteen trials", () => {
+test("a trial looks the same in any chart of up to sixteen trials", () => {
   expect(looksOf([3, 40], new Set()).get(40)).toEqual(lookOf(40));
   expect(looksOf([40], new Set()).get(40)).toEqual(lookOf(40));
 });
 
-test("of more than sixteen trials only the emphasised ones are not grey", () => {
+test("among more than sixteen trials all but the emphasised ones are grey", () => {
   const trials = Array.from({ length: 17 }, (_, index) => index + 1);
   const looks = looksOf(trials, new Set([5]));
   expect(looks.get(5)).toEqual(lookOf(5));

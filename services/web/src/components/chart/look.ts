@@ -1,14 +1,14 @@
-/** How the line of a trial looks: by its number alone, so that a trial looks the same in each chart. */
+/** The look of a trial's line depends on the trial's number alone, so that a trial looks the same in each chart. */
 
 export const hues = 8;
-/** Trials beyond this many share grey, and only the emphasised ones have their hue. */
+/** In charts with more trials than this, only emphasised trials have their hue; the others are grey. */
 export const coloursMax = 16;
 
-/** Lengths of strokes and gaps in CSS pixels, by how often the hues have been used up. */
+/** Lengths of strokes and gaps in CSS pixels, for each round through the hues. */
 const dashes: readonly (readonly number[])[] = [[], [6, 3], [2, 3], [8, 3, 2, 3]];
 
 export type Look = {
-  /** 1 to 8, the number of a colour of the theme; null for grey. */
+  /** The number of a theme colour, from 1 to 8; null for grey. */
   readonly hue: number | null;
   readonly dash: readonly number[];
 };
@@ -18,7 +18,7 @@ export function lookOf(trial: number): Look {
   return { hue: (index % hues) + 1, dash: dashes[Math.floor(index / hues) % dashes.length] ?? [] };
 }
 
-/** The looks of trials that are in one chart. */
+/** Returns the looks of the trials in one chart. */
 export function looksOf(
   trials: readonly number[],
   emphasised: ReadonlySet<number>,

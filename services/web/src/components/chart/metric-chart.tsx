@@ -5,11 +5,11 @@ import { type Line, lineOf } from "./line.ts";
 import type { Range } from "./scale.ts";
 
 type Props = {
-  /** 12.3; at most 200. */
+  /** Ids of trials, as 12.3; at most 200. */
   readonly trials: readonly string[];
   readonly group: string;
   readonly name: string;
-  /** step, time, or the name of a metric of the same reports. */
+  /** `step`, `time`, or the name of a metric in the same reports. */
   readonly x: string;
   readonly zoom: Range | null;
   readonly onZoom: (zoom: Range | null) => void;
@@ -21,12 +21,12 @@ type Props = {
 };
 
 const noLines: readonly Line[] = [];
-/** A line of a chart has as many buckets as it may have pixels; each of many lines has fewer. */
+/** A single line has as many buckets as it may have pixels; each of many lines has fewer. */
 const bucketsMax = 1_000;
 const bucketsMin = 200;
 const bucketsOfAll = 40_000;
 
-/** The chart of one metric of some trials: a zoom asks for the buckets of the range. */
+/** The chart of one metric of some trials: a zoom requests the buckets of the range. */
 export function MetricChart(props: Props): JSX.Element {
   const { trials, group, name, x, zoom, ...others } = props;
   const buckets = Math.max(

@@ -17,12 +17,12 @@ test("the closest bucket is the one before or after", () => {
   expect(closestIndex([], 1)).toBe(-1);
 });
 
-test("the line under the pointer is meant, also between its buckets", () => {
+test("the line under the pointer is selected, even between its buckets", () => {
   expect(nearestLine([low, rising], { ...pointer, x: 5, yShare: 0.52 })?.trial).toBe(2);
   expect(nearestLine([low, rising], { ...pointer, x: 5, yShare: 0.02 })?.trial).toBe(1);
 });
 
-test("no line is meant where none is near, beyond their ends, and without a y", () => {
+test("no line is selected far from all lines, beyond their ends, or in a gap", () => {
   expect(nearestLine([low, rising], { ...pointer, x: 5, yShare: 0.9 })).toBeNull();
   expect(nearestLine([low], { ...pointer, x: 11, yShare: 0 })).toBeNull();
   expect(nearestLine([low], { ...pointer, x: 5, yShare: Number.NaN })).toBeNull();

@@ -1,8 +1,8 @@
-/** Finds the line that the pointer means, and its value at an x. */
+/** Finds the line under the pointer, and its value at an x. */
 import type { Line } from "./line.ts";
 import { firstAtLeast, type Range, shareOf } from "./scale.ts";
 
-/** The index of the bucket that is closest to x; -1 for a line without any. */
+/** The index of the bucket that is closest to x; -1 for a line without buckets. */
 export function closestIndex(x: readonly number[], to: number): number {
   const after = firstAtLeast(x, to);
   const before = after - 1;
@@ -19,11 +19,11 @@ export type Pointer = {
   readonly yShare: number;
   readonly yRange: Range;
   readonly log: boolean;
-  /** Lines further away than this share of the axis are not meant. */
+  /** The maximum distance of a selected line, as a share of the axis. */
   readonly reach: number;
 };
 
-/** The line whose value at the pointer's x is closest to it; null where none is within reach. */
+/** The line whose value at the pointer's x is closest to the pointer; null if none is within reach. */
 export function nearestLine(lines: readonly Line[], pointer: Pointer): Line | null {
   let best: Line | null = null;
   let least = pointer.reach;
@@ -41,7 +41,7 @@ export function nearestLine(lines: readonly Line[], pointer: Pointer): Line | nu
   return best;
 }
 
-/** On the straight line between the buckets around x; NaN beyond the line's ends and in its gaps. */
+/** The value on the straight line between the buckets around x; NaN beyond the line's ends and in its gaps. */
 function valueAt({ x, y }: Line, at: number): number {
   const after = firstAtLeast(x, at);
   const x1 = x[after];

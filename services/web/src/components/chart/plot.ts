@@ -1,7 +1,7 @@
 /**
- * One uPlot, which has the axes, the crosshair and the selection; the lines are drawn by draw.ts in its hook. uPlot's
- * own series share one list of x: two hundred trials that report at times of their own would be two hundred columns of
- * all times of all trials. Here each line keeps its own.
+ * A uPlot for the axes, the crosshair and the selection; draw.ts draws the lines in its hook. uPlot's own series share
+ * one list of x: two hundred trials with different times would need two hundred columns over all times. Here each line
+ * has its own x.
  */
 import uPlot from "uplot";
 import "uplot/dist/uPlot.min.css";
@@ -20,17 +20,17 @@ export type PlotOptions = {
   readonly width: number;
   readonly height: number;
   readonly log: boolean;
-  /** x is milliseconds since 1970. */
+  /** The x axis is a time, in milliseconds since 1970. */
   readonly time: boolean;
-  /** x counts something: only whole numbers are labelled. */
+  /** The x axis counts, so only whole numbers are labelled. */
   readonly whole: boolean;
-  /** Charts of the same key share their crosshair. */
+  /** Charts with the same key share their crosshair. */
   readonly syncKey: string;
   readonly colours: Colours;
 };
 
 export type PlotEvents = {
-  /** The pointer's x, share of y and place from the left in CSS pixels; null when it left. */
+  /** Gets the pointer's x, share of y and distance from the left in CSS pixels; null when the pointer leaves. */
   readonly onPoint: (point: PlotPoint | null) => void;
   readonly onZoom: (range: Range) => void;
   readonly onReset: () => void;
@@ -48,8 +48,9 @@ const shortestDrag = 4;
 const clock = [null, "\n{MM}-{DD}", null, null, null, 1] as const;
 
 /**
- * Labels of a time axis, 24 hours and the order of ISO dates: the shortest distance of two labels in milliseconds, a
- * label, and what is added below the first label and where year, month, day, hour, minute or second change.
+ * Labels of a time axis, with 24 hours and in ISO order. Each row has the shortest distance of two labels in
+ * milliseconds, the label, and the text that is added below the first label and at each change of year, month, day,
+ * hour, minute or second.
  */
 const timeLabels = [
   [365 * 86_400_000, "{YYYY}", null, null, null, null, null, null, 1],
@@ -76,7 +77,7 @@ export class Plot {
     return this.#uplot.ctx.canvas;
   }
 
-  /** Draws at once. */
+  /** Shows a view and draws at once. */
   show(view: View): void {
     this.#view = view;
     const all = view.lines.map(({ line }) => line);
@@ -137,7 +138,7 @@ export class Plot {
           size: time ? 44 : 28,
           gap: 6,
           ...(whole ? { incrs: wholeIncrements } : {}),
-          // The longest label, with milliseconds, is some 80 pixels wide.
+          // The longest label, with milliseconds, is about 80 pixels wide.
           ...(time ? { values: timeLabels, space: 90 } : {}),
         },
         { ...axis, size: 60, gap: 6, values: (_u, splits) => splits.map(axisLabel) },
@@ -173,7 +174,7 @@ export class Plot {
     const { left = -1, top = -1 } = u.cursor;
     if (left < 0) return null;
     const height = u.bbox.height / uPlot.pxRatio;
-    // A crosshair that another chart moves has an x only.
+    // A crosshair that another chart moves has only an x.
     const yShare = top < 0 ? Number.NaN : 1 - top / height;
     return {
       x: u.posToVal(left, "x"),
@@ -184,7 +185,7 @@ export class Plot {
   }
 }
 
-/** Six characters at most: 0.00012 is 1.2e-4. */
+/** Formats a value in at most six characters: 0.00012 is 1.2e-4. */
 function axisLabel(value: number | null): string {
   if (value === null) return "";
   const size = Math.abs(value);

@@ -13,7 +13,7 @@ type Props = {
   readonly point: PlotPoint;
   readonly xLabel: string;
   readonly time: boolean;
-  /** The line that is pointed at; of many lines only this one is named. */
+  /** The line under the pointer; among many lines only this one is named. */
   readonly hovered: Line | null;
   readonly colours: Colours;
 };

@@ -8,19 +8,19 @@ function line(x: readonly number[], y: readonly number[], high = y): Line {
   return { ...of, x, y, low: y, high, points: x.length };
 }
 
-test("the range of x covers all lines; one point gets room; no point has none", () => {
+test("the range of x covers all lines, is widened around a single point, and is null without points", () => {
   expect(xRangeOf([line([1, 5], [0, 0]), line([3, 9], [0, 0])])).toEqual([1, 9]);
   expect(xRangeOf([line([4], [0])])).toEqual([3.5, 4.5]);
   expect(xRangeOf([line([], [])])).toBeNull();
 });
 
-test("labels of an axis that counts are whole numbers apart, from 1 to more than any run has steps", () => {
+test("labels of an axis that counts are whole numbers apart, from 1 to more than any run's steps", () => {
   expect(wholeIncrements.slice(0, 5)).toEqual([1, 2, 5, 10, 20]);
   expect(wholeIncrements.every((distance) => Number.isSafeInteger(distance))).toBe(true);
   expect(wholeIncrements.at(-1)).toBeGreaterThan(1e12);
 });
 
-test("the range of y follows what is visible, bands included", () => {
+test("the range of y covers the visible points, bands included", () => {
   const both = [line([0, 1, 2], [5, 6, 900], [5, 8, 900])];
   const [low, high] = yRangeOf(both, [0, 1], false);
   expect(low).toBeCloseTo(4.85);
@@ -37,12 +37,12 @@ test("a logarithmic axis leaves out values of 0 and less", () => {
   expect(shareOf(high, [low, high], true)).toBe(1);
 });
 
-test("without a value that has a place the axis still has a range", () => {
+test("the y axis has a range even if no value has a position", () => {
   expect(yRangeOf([line([0], [Number.NaN])], [0, 1], false)).toEqual([0, 1]);
   expect(yRangeOf([line([0], [-4])], [0, 1], true)).toEqual([1, 10]);
 });
 
-test("any range of y is finite, grows and holds every visible value", () => {
+test("any range of y is finite, not empty and covers every visible value", () => {
   const values = fc.array(fc.double({ noNaN: true, noDefaultInfinity: true }), { minLength: 1 });
   fc.assert(
     fc.property(values, fc.boolean(), (y, log) => {

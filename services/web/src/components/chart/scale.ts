@@ -1,14 +1,14 @@
-/** Ranges of a chart's axes and positions on them. A range is [least, greatest]. */
+/** Ranges of a chart's axes and positions on them. A range is [minimum, maximum]. */
 import type { Line } from "./line.ts";
 
 export type Range = readonly [number, number];
 
-/** The distances that the labels of an axis of whole numbers may have. */
+/** The distances that labels on an axis of whole numbers may have. */
 export const wholeIncrements: number[] = Array.from({ length: 15 }, (_, power) =>
   [1, 2, 5].map((digit) => digit * 10 ** power),
 ).flat();
 
-/** The x of all lines; null where there is no point. */
+/** The range of x over all lines; null without points. */
 export function xRangeOf(lines: readonly Line[]): Range | null {
   let from = Number.POSITIVE_INFINITY;
   let to = Number.NEGATIVE_INFINITY;
@@ -28,7 +28,7 @@ export function slice(x: readonly number[], [from, to]: Range): readonly [number
   return [Math.max(0, firstAtLeast(x, from) - 1), Math.min(x.length, firstAtLeast(x, to) + 2)];
 }
 
-/** The first index whose value is `least` or more; the length where there is none. */
+/** The first index whose value is at least `least`; the length if there is none. */
 export function firstAtLeast(x: readonly number[], least: number): number {
   let low = 0;
   let high = x.length;
@@ -41,8 +41,8 @@ export function firstAtLeast(x: readonly number[], least: number): number {
 }
 
 /**
- * The range of y that shows the lines within a range of x, with some air. On a logarithmic axis only values above 0
- * have a place. Without any value it is [0, 1], or [1, 10].
+ * The range of y for the lines within a range of x, with a margin. On a logarithmic axis only values above 0 have a
+ * position. Without any value the range is [0, 1], or [1, 10].
  */
 export function yRangeOf(lines: readonly Line[], x: Range, log: boolean): Range {
   const floor = log ? Number.MIN_VALUE : Number.NEGATIVE_INFINITY;
@@ -67,7 +67,7 @@ export function yRangeOf(lines: readonly Line[], x: Range, log: boolean): Range 
 function air(least: number, greatest: number): Range {
   const span = greatest - least;
   const pad = span > 0 ? span * 0.05 : Math.abs(least) * 0.05 || 0.5;
-  // A loss that comes near zero is shown with zero as its ground, not below it.
+  // The margin does not extend below zero for a loss near zero.
   const bottom = least >= 0 && least - pad < 0 ? 0 : least - pad;
   return Number.isFinite(span) ? [bottom, greatest + pad] : [least, greatest];
 }
@@ -78,7 +78,7 @@ function airOfLog(least: number, greatest: number): Range {
   return [Math.max(least / factor, Number.MIN_VALUE), Number.isFinite(top) ? top : greatest];
 }
 
-/** value → share of the axis, 0 at the range's start. NaN where the value has no place. */
+/** Maps a value to its share of the axis, 0 at the range's start; NaN for a value without a position. */
 export function shareOf(value: number, [from, to]: Range, log: boolean): number {
   if (!log) return (value - from) / (to - from);
   return value > 0

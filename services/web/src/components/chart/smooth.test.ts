@@ -2,17 +2,17 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { smoothed } from "./smooth.ts";
 
-test("a weight of 0 changes nothing", () => {
+test("smoothing with a weight of 0 changes nothing", () => {
   const values = [3, Number.NaN, 1];
   expect(smoothed(values, 0)).toEqual(values);
 });
 
-test("the average starts at the first value, not near zero", () => {
+test("the smoothed average starts at the first value, not near zero", () => {
   expect(smoothed([8, 8, 8], 0.9)).toEqual([8, 8, 8].map((value) => expect.closeTo(value, 12)));
   expect(smoothed([1, 0], 0.5)[1]).toBeCloseTo(1 / 3, 12);
 });
 
-test("values that are not finite stay and do not spoil what follows", () => {
+test("values that are not finite are kept and do not affect later averages", () => {
   const [first, gap, infinite, last] = smoothed([2, Number.NaN, Number.POSITIVE_INFINITY, 2], 0.9);
   expect([first, gap, infinite]).toEqual([2, Number.NaN, Number.POSITIVE_INFINITY]);
   expect(last).toBeCloseTo(2, 12);

@@ -1,11 +1,11 @@
-/** Smoothing of a curve for the eye: an exponential moving average without the pull of its start towards zero. */
+/** Smoothing of a curve: an exponential moving average, corrected for the bias of its start towards zero. */
 
-/** The strengths that a chart steps through: none, light, strong, very strong. */
+/** The strengths of smoothing: none, light, strong, very strong. */
 export const smoothings = [0, 0.6, 0.9, 0.98] as const;
 
 /**
- * `weight` in [0, 1) is the share of what was before. Values that are not finite are left out of the average and stay
- * as they are, so that a gap remains a gap.
+ * Smooths values; `weight` in [0, 1) is the share of the previous average. Values that are not finite are skipped and
+ * kept, so that a gap remains a gap.
  */
 export function smoothed(values: readonly number[], weight: number): readonly number[] {
   if (weight <= 0) return values;

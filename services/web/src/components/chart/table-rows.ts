@@ -4,13 +4,15 @@ import { firstAtLeast, type Range } from "./scale.ts";
 
 export type ChartTable = {
   readonly columns: readonly Line[];
-  /** cells[i] is of columns[i]; undefined where that line has no bucket at x. */
+  /** Rows; cells[i] belongs to columns[i] and is undefined where the line has no bucket at x. */
   readonly rows: readonly { readonly x: number; readonly cells: readonly (number | undefined)[] }[];
   readonly columnsLeftOut: number;
   readonly rowsLeftOut: number;
 };
 
-/** Returns rows at even distances of a range with more rows than fit, the first and the last among them. */
+/**
+ * Builds the table of a range. With more rows than fit, it has evenly spaced rows, including the first and the last.
+ */
 export function tableOf(
   lines: readonly Line[],
   [from, to]: Range,

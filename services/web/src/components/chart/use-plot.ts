@@ -3,7 +3,7 @@ import { Plot, type PlotEvents, type PlotOptions, type View } from "./plot.ts";
 
 const plotHeight = 240;
 
-/** Keeps one plot for the element that the answer is the ref of; options that change make another one. */
+/** Creates a plot in the element of the returned ref. A change of the options creates a new plot. */
 export function usePlot(
   view: View,
   options: Omit<PlotOptions, "width" | "height">,

@@ -1,9 +1,9 @@
-/** Zooming by keys: what the range becomes. */
+/** Zooming by keys: the new range after a key. */
 import type { Range } from "./scale.ts";
 
 /**
- * The range after a key, within `all`; null for all of it; undefined for a key that means nothing here. `+` and `-`
- * zoom around the middle, arrows move by a quarter, 0 and Home show everything.
+ * Returns the range after a key, within `all`: null for the whole range, undefined for a key that does not zoom. `+`
+ * and `-` zoom around the middle, arrows move by a quarter, 0 and Home show everything.
  */
 export function zoomByKey(key: string, shown: Range, all: Range): Range | null | undefined {
   const [from, to] = shown;
@@ -26,7 +26,7 @@ export function zoomByKey(key: string, shown: Range, all: Range): Range | null |
   }
 }
 
-/** Moved so that it does not leave `all`; null where it is all. */
+/** Moves a range into `all`; returns null for the whole range. */
 function within([from, to]: Range, [least, greatest]: Range): Range | null {
   const width = to - from;
   if (width >= greatest - least) return null;

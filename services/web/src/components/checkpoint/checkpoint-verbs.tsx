@@ -19,7 +19,7 @@ const refresh: readonly UnaryName[] = [
   "previewRetention",
 ];
 
-/** Download, register, pin, verify, delete and bring back. */
+/** The actions on a checkpoint: download, register, pin, verify, delete and bring back. */
 export function CheckpointVerbs({ checkpoint }: { readonly checkpoint: Checkpoint }): JSX.Element {
   const { uuid, state, pins } = checkpoint;
   const [open, setOpen] = useState<Opened | null>(null);
@@ -159,7 +159,7 @@ function RegisterDialog({ checkpoint, onClose }: DialogProps): JSX.Element {
       open
       onClose={onClose}
       title={`Register checkpoint ${checkpoint.slice(0, 8)}`}
-      description="It becomes the next version of a model, which holds it. A model that does not exist is created."
+      description="It becomes the next version of a model, which pins it. A model that does not exist is created."
       actions={
         <>
           <Button onClick={onClose}>Cancel</Button>

@@ -4,14 +4,14 @@ import { policyText, verdictText } from "./verdict.ts";
 
 const verdict = { keeps: false, keptBy: [], waits: "", state: "DELETED", by: "" };
 
-test("a checkpoint that is kept says each thing that keeps it", () => {
+test("a kept checkpoint lists each reason that keeps it", () => {
   const keptBy = ["best 1 of the experiment", "alias champion of iris"];
   expect(verdictText({ ...verdict, keeps: true, keptBy, state: "COMPLETED" })).toBe(
     "Kept: best 1 of the experiment; alias champion of iris",
   );
 });
 
-test("one that is not kept says its state, by whom, until when it can be brought back, and what it waits for", () => {
+test("a checkpoint that is not kept shows its state, who deleted it, until when it can be restored, and what it waits for", () => {
   expect(verdictText({ ...verdict, by: "ada", graceEndMs: 5_000, waits: "a download" })).toBe(
     `DELETED by ada, can be brought back until ${time(5_000)}; waits: a download`,
   );
@@ -22,7 +22,7 @@ test("an unknown verdict has no text", () => {
   expect(verdictText(undefined)).toBe("");
 });
 
-test("a policy says which checkpoints it keeps, and leaves out rules that keep none", () => {
+test("a policy lists the checkpoints it keeps, without rules that keep none", () => {
   const none = { saveExperimentBest: 0, saveTrialBest: 0, saveTrialLatest: 0 };
   expect(policyText({ ...none, saveTrialBest: 1, saveTrialLatest: 1 })).toBe(
     "The policy keeps the best of each trial and the latest of each trial.",

@@ -11,7 +11,7 @@ type Policy = Pick<
   "saveExperimentBest" | "saveTrialBest" | "saveTrialLatest"
 >;
 
-/** The checkpoints that a policy keeps, as a sentence; rules that keep none are left out. */
+/** The checkpoints that a policy keeps, as a sentence without rules that keep none. */
 export function policyText({ saveExperimentBest, saveTrialBest, saveTrialLatest }: Policy): string {
   const rules = [
     [saveExperimentBest, "best", "the experiment"],
@@ -25,7 +25,7 @@ export function policyText({ saveExperimentBest, saveTrialBest, saveTrialLatest 
   return `The policy keeps ${new Intl.ListFormat("en").format(parts)}.`;
 }
 
-/** The rule that keeps or condemns a checkpoint, as a sentence; empty while it is unknown. */
+/** The rule that keeps or condemns a checkpoint, as a sentence; empty for an unknown rule. */
 export function verdictText(verdict: Verdict | undefined): string {
   if (verdict === undefined) return "";
   const { keeps, keptBy, waits, graceEndMs, state, by } = verdict;

@@ -36,7 +36,7 @@ describe("a line of a terminal", () => {
     ]);
   });
 
-  it("ends each style by its own code", () => {
+  it("ends each style by the style's own code", () => {
     const all = `${escape}[1;2;3;4;7;9mx`;
     expect(styled(`${all}${escape}[22;23;24;27;29my`)).toEqual([
       ["x", { bold: true, dim: true, italic: true, underline: true, inverse: true, strike: true }],
@@ -58,7 +58,7 @@ describe("a line of a terminal", () => {
     expect(styled(`${escape}[48;5;255;1mx`)).toEqual([["x", { background: 0xeeeeee, bold: true }]]);
   });
 
-  it("does not read the parts of a colour that it does not know as codes of their own", () => {
+  it("never treats parts of an unknown colour as separate codes", () => {
     expect(styled(`${escape}[58;5;1mx`)).toEqual([["x", {}]]);
     expect(styled(`${escape}[38;5;999mx${escape}[38;2;1mx${escape}[38mx`)).toEqual([["xxx", {}]]);
   });
@@ -73,15 +73,15 @@ describe("a line of a terminal", () => {
     expect(textOf(`a${escape}[12;`)).toBe("a12;");
   });
 
-  it("does not hide the rest of a line behind a string without an end", () => {
+  it("shows the rest of the line after a string without an end", () => {
     expect(textOf(`before${escape}]0;after`)).toBe("before0;after");
   });
 
-  it("shows control characters, and characters that turn the direction of text", () => {
+  it("shows control characters, and characters that change the direction of text", () => {
     expect(textOf("a\u0000b\bc\u007fd\u0085e\u202ef\u2066g")).toBe("a␀b␈c␡d�e�f�g");
   });
 
-  it("is at most some hundred elements, and is read in linear time", () => {
+  it("has at most a few hundred elements, and is parsed in linear time", () => {
     const colours = Array.from({ length: 20_000 }, (_, index) => `${escape}[3${index % 8}mx`).join(
       "",
     );
@@ -90,7 +90,7 @@ describe("a line of a terminal", () => {
     expect(textOf(`${escape}]`.repeat(200_000))).toBe("");
   });
 
-  it("never has a control character, an empty span or a lost letter, whatever it is given", () => {
+  it("never has a control character, an empty span or a lost letter, for any input", () => {
     const piece = fc.oneof(
       fc.string({ unit: "binary" }),
       fc.constantFrom(

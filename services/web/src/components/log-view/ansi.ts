@@ -1,12 +1,14 @@
 /**
- * A line of a terminal as spans of styled text. Colours and styles (SGR of ECMA-48, with the 256-colour and 24-bit
- * forms) are read; every other escape sequence is removed, because a page has no cursor to move. A control character is
- * shown as its picture, and characters that turn the direction of text as U+FFFD, so that a line cannot pretend to say
- * something else. Each line starts without a style. The time is linear in the length of the text.
+ * Splits a line of a terminal into spans of styled text.
+ *
+ * Colours and styles are read (SGR of ECMA-48, with the 256-colour and 24-bit forms). Every other escape sequence is
+ * removed, because a page has no cursor to move. A control character is shown as its picture, and characters that
+ * change the direction of text as U+FFFD, so that a line cannot disguise its content. Each line starts without a style.
+ * The time is linear in the length of the text.
  */
 import { paletteColour } from "./colours.ts";
 
-/** Colours are 0xRRGGBB; null is the page's own. */
+/** A style. Colours are 0xRRGGBB; null is the page's colour. */
 export type Style = {
   readonly foreground: number | null;
   readonly background: number | null;
@@ -31,7 +33,9 @@ export const plainStyle: Style = {
   inverse: false,
 };
 
-/** Beyond it a line keeps the style that it has: a line of nothing but escapes is not thousands of elements. */
+/**
+ * After this number of spans the style stays the same: a line of only escapes must not create thousands of elements.
+ */
 const spansMax = 500;
 
 export function parseAnsi(text: string): readonly Span[] {
@@ -56,13 +60,13 @@ type Token =
 // Characters with a meaning to a terminal: control characters but the tab, and those that turn the direction of text.
 // oxlint-disable-next-line no-control-regex — the control characters are the subject here
 const special = /[\u0000-\u0008\u000a-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]/g;
-// oxlint-disable-next-line no-control-regex — as above
+// oxlint-disable-next-line no-control-regex — the expression reads escape sequences
 const controlSequence = /(?:\u001b\[|\u009b)([0-?]*)[ -/]*([@-~])/y;
-// oxlint-disable-next-line no-control-regex — as above
+// oxlint-disable-next-line no-control-regex — the expression reads escape sequences
 const stringStart = /\u001b[\]PX^_]|[\u0090\u0098\u009d-\u009f]/y;
-// oxlint-disable-next-line no-control-regex — as above
+// oxlint-disable-next-line no-control-regex — the expression reads escape sequences
 const stringEnd = /\u0007|\u001b\\|\u009c/g;
-// oxlint-disable-next-line no-control-regex — as above
+// oxlint-disable-next-line no-control-regex — the expression reads escape sequences
 const shortSequence = /\u001b[ -/]*[0-~]/y;
 
 function* tokensOf(text: string): Generator<Token> {
@@ -75,7 +79,7 @@ function* tokensOf(text: string): Generator<Token> {
     if (found === text.length) return;
     const control = matchAt(controlSequence, text, found);
     if (control !== null) {
-      // Only "m" is a style; a private one ("?25m") has another meaning.
+      // Only sequences that end in "m" are styles; a private one ("?25m") has another meaning.
       if (control[2] === "m" && /^[\d;:]*$/.test(control[1] ?? "")) {
         yield { kind: "style", parameters: control[1] ?? "" };
       }
@@ -86,7 +90,7 @@ function* tokensOf(text: string): Generator<Token> {
     if (string !== null) {
       stringEnd.lastIndex = found + string[0].length;
       const end: RegExpExecArray | null = endsOfStrings ? stringEnd.exec(text) : null;
-      // A string without an end hides nothing: only its start is removed.
+      // Only the start of a string without an end is removed; the text after it is shown.
       endsOfStrings = end !== null;
       at = end === null ? found + string[0].length : end.index + end[0].length;
       continue;
@@ -135,14 +139,14 @@ function withParameters(before: Style, parameters: string): Style {
 
 type Read = { readonly colour: number | null; readonly taken: number };
 
-/** 38;5;n and 38;2;r;g;b: the colour, and how many codes it took. */
+/** Reads 38;5;n and 38;2;r;g;b. Returns the colour and the number of codes. */
 function semicolonColour([kind, ...values]: readonly string[]): Read {
   if (kind === "5") return { colour: indexed(values[0]), taken: 2 };
   if (kind === "2") return { colour: direct(values.slice(0, 3)), taken: 4 };
   return { colour: null, taken: 1 };
 }
 
-/** 38:5:n, 38:2:r:g:b, and 38:2:space:r:g:b. */
+/** Reads 38:5:n, 38:2:r:g:b, and 38:2:space:r:g:b. */
 function colonColour([kind, ...values]: readonly string[]): Read {
   if (kind === "5") return { colour: indexed(values[0]), taken: 0 };
   if (kind !== "2") return { colour: null, taken: 0 };

@@ -12,7 +12,7 @@ import {
 const colour = fc.integer({ min: 0, max: 0xffffff });
 
 describe("a program's colour", () => {
-  it("can be read on the page's background in both themes, and keeps its hue if it could be", () => {
+  it("is legible on the page's background in both themes, and keeps its hue if it was legible", () => {
     for (const background of Object.values(themeBackgrounds)) {
       fc.assert(
         fc.property(colour, (given) => {
@@ -24,7 +24,7 @@ describe("a program's colour", () => {
     }
   });
 
-  it("can be read on the background that the program chose", () => {
+  it("is legible on the background that the program chose", () => {
     fc.assert(
       fc.property(colour, colour, (given, background) => {
         const most = contrast(extremeOn(background), background);

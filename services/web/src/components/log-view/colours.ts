@@ -1,15 +1,15 @@
 /**
- * Colours that programs choose, as colours that can be read: a program does not know the page's background. Contrast is
- * WCAG 2.2's. Colours are 0xRRGGBB.
+ * Makes colours of programs legible: a program does not know the page's background. Contrast is defined as in WCAG 2.2.
+ * Colours are 0xRRGGBB.
  */
 
-/** The backgrounds of the two themes; they are --background of theme/tokens.css. */
+/** The backgrounds of the two themes; they equal --background in theme/tokens.css. */
 export const themeBackgrounds = { light: 0xfcfcfd, dark: 0x0e1013 } as const;
 
-/** Above the 4.5 of WCAG, so that a hovered or selected line keeps it. */
+/** More than the 4.5 of WCAG, so that a hovered or selected line stays legible. */
 const contrastMin = 5.2;
 
-// The terminal's sixteen; xterm's, with the blue that can be read on black.
+// The sixteen terminal colours of xterm, with a blue that is legible on black.
 const sixteen = [
   0x000000, 0xcd3131, 0x0d9f5f, 0xb58900, 0x2472c8, 0xa347ba, 0x11a8cd, 0xc5c8cc, 0x666666,
   0xf14c4c, 0x23d18b, 0xf5d742, 0x3b8eea, 0xd670d6, 0x29b8db, 0xffffff,
@@ -27,7 +27,7 @@ export function paletteColour(index: number): number {
 
 const channels = (colour: number) => [(colour >> 16) & 255, (colour >> 8) & 255, colour & 255];
 
-/** Relative luminance: 0 for black to 1 for white. */
+/** The relative luminance: 0 for black to 1 for white. */
 export function luminance(colour: number): number {
   const [red = 0, green = 0, blue = 0] = channels(colour).map((channel) => {
     const part = channel / 255;
@@ -36,13 +36,13 @@ export function luminance(colour: number): number {
   return 0.2126 * red + 0.7152 * green + 0.0722 * blue;
 }
 
-/** 1 for equal colours to 21 for black on white. */
+/** The contrast: 1 for equal colours to 21 for black on white. */
 export function contrast(one: number, other: number): number {
   const [darker = 0, lighter = 0] = [luminance(one), luminance(other)].toSorted((a, b) => a - b);
   return (lighter + 0.05) / (darker + 0.05);
 }
 
-/** The colour, mixed with black or white as far as it takes to be read on the background. */
+/** Mixes the colour with black or white until it is legible on the background. */
 export function readable(colour: number, background: number): number {
   if (contrast(colour, background) >= contrastMin) return colour;
   const end = extremeOn(background);
@@ -55,7 +55,7 @@ export function readable(colour: number, background: number): number {
   return mix(colour, end, enough);
 }
 
-/** Black or white: that with the greater contrast. */
+/** Returns black or white, whichever has the greater contrast. */
 export function extremeOn(background: number): number {
   return contrast(0xffffff, background) >= contrast(0, background) ? 0xffffff : 0;
 }

@@ -4,7 +4,7 @@ import { exampleLine } from "./example-lines.ts";
 import type { LogRange, LogSource } from "./source.ts";
 
 describe("a downloaded log", () => {
-  it("is the text of all pages, as it was written, past pages without a line", async () => {
+  it("is the unchanged text of all pages, including pages after one without a line", async () => {
     const pages = new Map([
       ["", { lines: [exampleLine(1, { text: "\u001b[1mone" })], next: "1" }],
       ["1", { lines: [], next: "7" }],

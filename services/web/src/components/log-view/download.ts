@@ -1,6 +1,6 @@
 import type { LogSource } from "./source.ts";
 
-/** All lines that a source has now, as text, page by page. Calls back with the number of lines so far. */
+/** Returns all current lines of a source as text, read page by page. Calls back with the number of lines so far. */
 export async function textOfLog(
   source: LogSource,
   onProgress: (lines: number) => void,
@@ -18,13 +18,13 @@ export async function textOfLog(
   return new Blob(parts, { type: "text/plain" });
 }
 
-/** Saves what was read as a file of the person's. */
+/** Saves content as a file on the user's computer. */
 export function saveAs(name: string, content: Blob): void {
   const url = URL.createObjectURL(content);
   const link = document.createElement("a");
   link.href = url;
   link.download = name;
   link.click();
-  // The browser reads it after the click.
+  // The browser reads the object URL after the click.
   setTimeout(() => URL.revokeObjectURL(url), 60_000);
 }

@@ -1,4 +1,4 @@
-/** Lines for tests. */
+/** Example lines for tests. */
 import type { LogLine } from "./source.ts";
 
 export function exampleLine(cursor: number, changes: Partial<LogLine> = {}): LogLine {

@@ -9,7 +9,7 @@ type Props = {
   readonly line: LogLine;
   readonly href: string;
   readonly onClose: () => void;
-  /** Shows the line among those that the conditions hide; absent without conditions. */
+  /** Shows the line among the lines that the conditions hide; absent without conditions. */
   readonly onContext: (() => void) | undefined;
 };
 

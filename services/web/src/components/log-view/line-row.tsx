@@ -18,7 +18,7 @@ export type RowLook = {
 
 type Props = {
   readonly line: LogLine;
-  /** States of a progress bar that came before this one and are not shown. */
+  /** The number of earlier states of a progress bar that are hidden. */
   readonly redraws: number;
   readonly index: number;
   readonly chosen: boolean;
@@ -26,7 +26,7 @@ type Props = {
   readonly measure: Ref<HTMLDivElement> | undefined;
 };
 
-/** One line: its time, which is a link to it, then what is known of it, then its text. */
+/** One line: its time, which links to the line, then its origin, then its text. */
 export const LineRow = memo(function LineRow(props: Props): JSX.Element {
   const { line, redraws, index, chosen, look, measure } = props;
   const { atMs, receivedAtMs, cursor, level, source, rank, trial } = line;
@@ -70,7 +70,7 @@ function LineText({ line, redraws, look }: Pick<Props, "line" | "redraws" | "loo
   return (
     <span className={styles["text"]} data-wrap={look.wrap}>
       {piecesOf(spans, look.mark(plain)).map((piece, at) => (
-        // Pieces of a line have no identity but their place.
+        // Pieces of a line have no identity but their position.
         <PieceOfText key={at} {...piece} />
       ))}
       {cut > 0 && (
@@ -97,7 +97,7 @@ function PieceOfText({ text, style, isMarked }: Piece): JSX.Element | string {
   return <span style={css}>{text}</span>;
 }
 
-/** Null for text without a style. */
+/** Returns null for text without a style. */
 function cssOf(style: Style): CSSProperties | null {
   const { bold, dim, italic, underline, strike, inverse } = style;
   const decoration = [underline ? "underline" : "", strike ? "line-through" : ""].join(" ").trim();

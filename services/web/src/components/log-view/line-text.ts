@@ -1,7 +1,7 @@
 /** The visible part of a line's stored text. */
 import type { LogLine } from "./source.ts";
 
-/** Characters of a line that are drawn unless its reader asks for all. */
+/** The characters of a line that are drawn unless the reader expands it. */
 const shownMax = 4_000;
 
 export type ShownText = {
@@ -13,7 +13,7 @@ export type ShownText = {
 
 const launcherPrefix = /^\[rank=\d+\] /;
 
-/** The text, without the launcher's prefix if the rank is shown beside it. */
+/** Returns the text, without the launcher's prefix if the rank is shown in a column. */
 export function shownText({ text, rank }: LogLine, whole: boolean): ShownText {
   const bare = rank === undefined ? text : text.replace(launcherPrefix, "");
   const shown = whole ? bare : bare.slice(0, shownMax);

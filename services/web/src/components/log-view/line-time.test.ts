@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { clockTime, fullTime, inputTime, timeOfInput } from "./line-time.ts";
 
 describe("the time of a line", () => {
-  it("is that of the reader's clock, with milliseconds", () => {
+  it("is in the reader's time zone, with milliseconds", () => {
     const ms = new Date(2026, 10, 3, 4, 5, 6, 70).getTime();
     expect([clockTime(ms), fullTime(ms)]).toEqual(["04:05:06.070", "2026-11-03 04:05:06.070"]);
   });

@@ -1,6 +1,6 @@
 /**
- * The lines of the window, of which only those in view are in the document. The place in the log is held while pages
- * come and go at either end; at the end of a log that is followed the view stays at the end.
+ * The lines of the window; only those in view are in the document. The view keeps its place in the log while pages are
+ * added and removed at either end; in a followed log it stays at the end.
  */
 import { useVirtualizer, type Virtualizer } from "@tanstack/react-virtual";
 import {
@@ -16,9 +16,9 @@ import styles from "./log-view.module.css";
 import type { ShownLine } from "./progress-bars.ts";
 import type { Log } from "./use-log.ts";
 
-/** In pixels: what a target that is pressed has at least (WCAG 2.2). */
+/** In pixels: the smallest size of a pressed target (WCAG 2.2). */
 const lineHeight = 24;
-/** So near to an end of the window the next page is read. */
+/** The next page is read at this distance from an end of the window. */
 const readAheadPx = 2_000;
 
 type Props = {
@@ -56,7 +56,7 @@ export function Lines({ label, log, rows, look, isChosen }: Props): JSX.Element 
       role="region"
       aria-label={label}
       aria-busy={log.state.reading !== null}
-      // Without it the keyboard cannot scroll.
+      // Without a tab index the keyboard cannot scroll.
       tabIndex={0}
       className={styles["scroller"]}
       onScroll={onScroll}
@@ -89,7 +89,7 @@ export function Lines({ label, log, rows, look, isChosen }: Props): JSX.Element 
 
 type Scroller = HTMLDivElement | null;
 
-/** Keeps the view where it belongs, and reads on where it comes near an end. */
+/** Keeps the view at its place, and reads the next page near an end. */
 function usePlace(
   log: Log,
   rows: readonly ShownLine[],
@@ -99,7 +99,7 @@ function usePlace(
   const { reader, state } = log;
   const { place } = state;
   const last = useRef({ top: 0, height: 0 });
-  // The first line in view, and how far it is scrolled out.
+  // The first line in view, and how far it is scrolled out of view.
   const anchor = useRef({ cursor: "", offset: 0, first: "" });
   const isOpening = state.reading === "all";
   const height = virtual.getTotalSize();
@@ -149,9 +149,9 @@ function usePlace(
   };
 }
 
-/** Reads on where the view is near an end of the window, or where the window does not fill it. */
+/** Reads the next page if the view is near an end of the window, or if the window does not fill the view. */
 function useReadNear({ reader, state }: Log, element: Scroller, height: number): () => void {
-  // A window that is smaller than the view cannot be scrolled: it is filled.
+  // A window that is smaller than the view cannot be scrolled, so more lines are read.
   useEffect(() => {
     if (element === null || state.reading !== null || state.problem !== null) return;
     if (height >= element.clientHeight) return;

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { conditionsOf, logSearchOf, withoutConditions } from "./log-search.ts";
 
 describe("the address of a log", () => {
-  it("has the conditions, the line and the look", () => {
+  it("has the conditions, the line and the display options", () => {
     const search = {
       q: "nan",
       by: "regex",
@@ -15,7 +15,7 @@ describe("the address of a log", () => {
     expect(logSearchOf({ q: 25 })).toEqual({ q: "25" });
   });
 
-  it("loses what is no value", () => {
+  it("loses invalid values", () => {
     const wrong = {
       q: "",
       by: "sql",
@@ -29,7 +29,7 @@ describe("the address of a log", () => {
     expect(logSearchOf(wrong)).toEqual({});
   });
 
-  it("is asked of the server, but for the line and the look", () => {
+  it("becomes the server's query, without the line and the display options", () => {
     expect(
       conditionsOf({ q: "a b", by: "words", stream: "stderr", node: 1, since: 5, line: 3 }),
     ).toEqual({
@@ -50,7 +50,7 @@ describe("the address of a log", () => {
     });
   });
 
-  it("keeps the line and the look when its conditions are removed", () => {
+  it("keeps the line and the display options when its conditions are removed", () => {
     expect(withoutConditions({ q: "x", level: "info", line: 3, to: 5, time: "received" })).toEqual({
       line: 3,
       to: 5,

@@ -1,4 +1,4 @@
-/** The shown part of a log, as the address of the page has it. */
+/** The shown part of a log, as parameters of the page's address. */
 import type { LogConditions } from "./source.ts";
 
 export const searchKinds = ["text", "words", "regex"] as const;
@@ -7,7 +7,7 @@ export const streams = ["stdout", "stderr", "agent"] as const;
 export const times = ["own", "received"] as const;
 
 export type LogSearch = {
-  /** The text that lines contain; `by` says how it is compared (default: text). */
+  /** The text to search for; `by` is the kind of comparison (default: text). */
   readonly q?: string | undefined;
   readonly by?: (typeof searchKinds)[number] | undefined;
   readonly level?: (typeof levels)[number] | undefined;
@@ -15,21 +15,21 @@ export type LogSearch = {
   readonly rank?: number | undefined;
   readonly node?: number | undefined;
   readonly run?: number | undefined;
-  /** Milliseconds since 1970: lines whose own time is in [since, until). */
+  /** Milliseconds since 1970: only lines whose own time is in [since, until). */
   readonly since?: number | undefined;
   readonly until?: number | undefined;
-  /** The cursor of the line that is shown and marked, and of the last one if several are. */
+  /** The cursor of the line that is shown and marked; `to` is the cursor of the last one if several are. */
   readonly line?: number | undefined;
   readonly to?: number | undefined;
-  /** Absent: long lines are cut at the window's edge. */
+  /** Long lines are wrapped; absent: they are cut at the window's edge. */
   readonly wrap?: true | undefined;
-  /** Each state of a progress bar is shown; absent: the last one. */
+  /** Every state of a progress bar is shown; absent: only the last one. */
   readonly bars?: true | undefined;
-  /** The time that is shown of a line; absent: the line's own. */
+  /** The time that is shown for a line; absent: the line's own. */
   readonly time?: (typeof times)[number] | undefined;
 };
 
-/** The part of an address that is about logs. What is no value of its field is ignored. */
+/** Reads the parameters for logs from an address. Invalid values are ignored. */
 export function logSearchOf(search: Readonly<Record<string, unknown>>): LogSearch {
   const q = search["q"];
   const all = {
@@ -59,7 +59,7 @@ function count(given: unknown): number | undefined {
   return Number.isSafeInteger(given) && Number(given) >= 0 ? Number(given) : undefined;
 }
 
-/** The conditions that the server compares. */
+/** The conditions that the server evaluates. */
 export function conditionsOf(search: LogSearch): LogConditions {
   const { q, by = "text", level, stream, rank, node, run, since, until } = search;
   const field = { text: "contains", words: "search", regex: "matches" } as const;

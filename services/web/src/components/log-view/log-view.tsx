@@ -1,4 +1,7 @@
-/** The log of a trial, or of all trials of an experiment. What is shown of it is a part of the page's address. */
+/**
+ * The log of a trial, or of all trials of an experiment. The page's address contains the conditions and display
+ * options.
+ */
 import { ArrowDown } from "lucide-react";
 import { type JSX, useCallback, useMemo, useRef } from "react";
 import { Button } from "../button.tsx";
@@ -18,7 +21,7 @@ import { type Log, useLog, useMarker } from "./use-log.ts";
 type Props = {
   readonly task: LogTask;
   readonly search: LogSearch;
-  /** Changes the address. */
+  /** Changes the page's address. */
   readonly onSearch: (search: LogSearch) => void;
   /** The address of a line in the log without conditions. */
   readonly hrefOf: (cursor: string) => string;
@@ -96,7 +99,7 @@ function chosenRange(line: number | undefined, to = line): Range | null {
 const isIn = (range: Range | null, cursor: string): boolean =>
   range !== null && Number(cursor) >= range[0] && Number(cursor) <= range[1];
 
-/** A press chooses a line; with shift all from the chosen one to it. */
+/** A click chooses a line; with shift, all lines from the chosen one to it. */
 function usePress(search: LogSearch, onSearch: (search: LogSearch) => void) {
   const latest = useRef({ search, onSearch });
   latest.current = { search, onSearch };

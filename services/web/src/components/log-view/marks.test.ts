@@ -4,7 +4,7 @@ import { parseAnsi } from "./ansi.ts";
 import { markerOf, piecesOf } from "./marks.ts";
 
 describe("the marks of a text search", () => {
-  it("is the text as it is written", async () => {
+  it("are the exact occurrences of the text", async () => {
     const mark = await markerOf({ q: "nan" });
     expect(mark("nan, NaN, banana, nan")).toEqual([
       [0, 3],
@@ -14,7 +14,7 @@ describe("the marks of a text search", () => {
     expect((await markerOf({}))("nan")).toEqual([]);
   });
 
-  it("is whole words in either case", async () => {
+  it("by words are whole words in either case", async () => {
     const mark = await markerOf({ q: "GPU lost", by: "words" });
     expect(mark("lost the gpu; gpus lost_it, Lost.")).toEqual([
       [0, 4],
@@ -23,7 +23,7 @@ describe("the marks of a text search", () => {
     ]);
   });
 
-  it("is what the server's regular expressions find, in linear time", async () => {
+  it("by a regular expression are the server's matches, in linear time", async () => {
     const mark = await markerOf({ q: "(?i)LOSS=\\d+|x*", by: "regex" });
     expect(mark("loss=12 a xx")).toEqual([
       [0, 7],
@@ -34,7 +34,7 @@ describe("the marks of a text search", () => {
     await expect(markerOf({ q: "(", by: "regex" })).rejects.toThrow("missing closing");
   });
 
-  it("is at most a hundred places of a line", async () => {
+  it("are at most a hundred per line", async () => {
     expect((await markerOf({ q: "a" }))("a".repeat(5_000))).toHaveLength(100);
   });
 });

@@ -1,18 +1,18 @@
-/** The spans of a line that the search found, to be marked. */
+/** Marks the search results in the spans of a line. */
 import type { Span, Style } from "./ansi.ts";
 import type { LogSearch } from "./log-search.ts";
 
-/** From the first character to before the second. */
+/** A range from the first character up to, not including, the second. */
 export type Range = readonly [from: number, to: number];
 
-/** Returns what was found in a text, in order, without overlaps. */
+/** Returns the matches in a text, in order, without overlaps. */
 export type Marker = (text: string) => readonly Range[];
 
 const marksMax = 100;
 
 export const noMarks: Marker = () => [];
 
-/** Throws for a regular expression that is none. */
+/** Throws for an invalid regular expression. */
 export async function markerOf({ q, by = "text" }: LogSearch): Promise<Marker> {
   if (q === undefined || q === "") return noMarks;
   if (by === "regex") return regexMarker(q);
@@ -31,7 +31,7 @@ function textMarker(wanted: string): Marker {
   };
 }
 
-// A word is what the logs service takes for one.
+// A word as the logs service defines it.
 const word = /[\p{L}\p{N}_]+/gu;
 
 function wordMarker(wanted: string): Marker {
@@ -43,7 +43,7 @@ function wordMarker(wanted: string): Marker {
       .map(({ 0: found, index }) => [index, index + found.length]);
 }
 
-/** The server's engine: a page has the same syntax, and no expression that takes forever. */
+/** The same engine as in the server, so that the page has the same syntax and linear time. */
 async function regexMarker(pattern: string): Promise<Marker> {
   const { RE2JS } = await import("re2js");
   const expression = RE2JS.compile(pattern);
@@ -59,7 +59,7 @@ async function regexMarker(pattern: string): Promise<Marker> {
 
 export type Piece = { readonly text: string; readonly style: Style; readonly isMarked: boolean };
 
-/** Spans, divided where a mark begins or ends. */
+/** Divides spans where a mark begins or ends. */
 export function piecesOf(spans: readonly Span[], ranges: readonly Range[]): readonly Piece[] {
   const pieces: Piece[] = [];
   let start = 0;

@@ -10,7 +10,7 @@ const collapsed = (...texts: readonly string[]) =>
   ).map(({ line, redraws }) => [line.text, redraws]);
 
 describe("a progress bar", () => {
-  it("is its last state: tqdm's, rich's and keras's", () => {
+  it("is shown in its last state: for tqdm, rich and keras", () => {
     expect(
       collapsed(
         "start",
@@ -32,7 +32,7 @@ describe("a progress bar", () => {
     ).toHaveLength(1);
   });
 
-  it("is another one when it begins again, or says something else", () => {
+  it("is a new one when it restarts, or when its text changes", () => {
     expect(collapsed("80%|████  |", "100%|██████|", "20%|█     |")).toEqual([
       ["100%|██████|", 1],
       ["20%|█     |", 0],
@@ -41,7 +41,7 @@ describe("a progress bar", () => {
     expect(collapsed("20%|█   |", "a line", "40%|██  |")).toHaveLength(3);
   });
 
-  it("is collapsed by writer, also where the lines of several ranks are mixed", () => {
+  it("is collapsed by writer, even if lines of several ranks are mixed", () => {
     const lines = [1, 2, 3, 4].map((cursor) =>
       exampleLine(cursor, { text: `${cursor * 10}%|█  |`, rank: cursor % 2 }),
     );
@@ -52,7 +52,7 @@ describe("a progress bar", () => {
     ]);
   });
 
-  it("keeps a state that was chosen", () => {
+  it("keeps a selected state", () => {
     const lines = [1, 2, 3].map((cursor) => exampleLine(cursor, { text: `${cursor}0%|█  |` }));
     const shown = withoutRedraws(lines, ({ cursor }) => cursor === "2");
     expect(shown.map(({ line, redraws }) => [line.cursor, redraws])).toEqual([
@@ -61,7 +61,7 @@ describe("a progress bar", () => {
     ]);
   });
 
-  it("is not what a script logs step by step", () => {
+  it("is not a script's log of steps", () => {
     const texts = ["step 10/60: loss 0.5, 10% done", "step 11/60: loss 0.4, 11% done"];
     expect(collapsed(...texts)).toHaveLength(2);
     expect(collapsed("| epoch | 50% |", "| epoch | 60% |")).toHaveLength(2);

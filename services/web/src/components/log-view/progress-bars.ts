@@ -1,12 +1,12 @@
 /**
- * A progress bar writes its line again and again after a carriage return, and each state is stored as a line of its
- * own. Of states that follow each other the last one is shown.
+ * Collapses progress bars. A bar rewrites its line after carriage returns, and each state is stored as a line. Of
+ * consecutive states only the last is shown.
  */
 import type { LogLine } from "./source.ts";
 
 export type ShownLine = {
   readonly line: LogLine;
-  /** Earlier states of the bar that are not shown. */
+  /** The number of hidden earlier states of the bar. */
   readonly redraws: number;
 };
 
@@ -16,13 +16,13 @@ const brackets = /\[[=>#. -]{5,}\]/;
 const changing = /[\d.,:?]+|[\u2580-\u259f\u2501\u2578\u257a=>#\s-]+/gu;
 const textMax = 500;
 
-/** The part that does not change while the bar grows; null for a line that is no bar. */
+/** The part of a bar that does not change as it grows; null for a line without a bar. */
 function barOf(text: string): string | null {
   if (text.length > textMax || !(blocks.test(text) || brackets.test(text))) return null;
   return text.replace(changing, " ").replace(/\s+/g, " ");
 }
 
-/** 0 to 1; null for a bar that does not say it. */
+/** The bar's share from 0 to 1; null for a bar without a number. */
 function shareOf(text: string): number | null {
   const percent = /(\d+(?:\.\d+)?) ?%/.exec(text);
   if (percent !== null) return Number(percent[1]) / 100;
@@ -30,13 +30,16 @@ function shareOf(text: string): number | null {
   return part === null ? null : Number(part[1]) / Number(part[2]);
 }
 
-/** A state that is less than the one before it begins another bar. Lines that are kept are shown whatever follows. */
+/**
+ * Removes earlier states of progress bars. A state below the one before it begins another bar. Lines in `kept` are
+ * always shown.
+ */
 export function withoutRedraws(
   lines: readonly LogLine[],
   isKept: (line: LogLine) => boolean,
 ): readonly ShownLine[] {
   const shown: ShownLine[] = [];
-  /** Each writer has the place of its latest bar in `shown`, until it writes another line. */
+  /** The index in `shown` of each writer's latest bar, until the writer writes another line. */
   const bars = new Map<
     string,
     { readonly bar: string; readonly share: number; readonly at: number }

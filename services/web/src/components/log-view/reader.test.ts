@@ -7,7 +7,7 @@ import { windowLimits } from "./window.ts";
 
 const perPage = 500;
 
-/** A log in memory whose lines have the cursors 1, 2, 3, …, and frames that are drawn when a test says so. */
+/** A log in memory whose lines have the cursors 1, 2, 3, …, and whose frames are drawn when a test requests it. */
 class ExampleLog implements LogSource, Schedule {
   readonly #lines: LogLine[] = [];
   readonly #wakers = new Set<() => void>();
@@ -16,7 +16,7 @@ class ExampleLog implements LogSource, Schedule {
   reads = 0;
   hasEnded = false;
   failure: Error | null = null;
-  /** Pages without a line that come before the lines, as from a filter that few lines pass. */
+  /** The number of empty pages before the lines, as from a filter that few lines match. */
   emptyPages = 0;
 
   constructor(count: number) {
@@ -123,7 +123,7 @@ describe("a reader of a log", () => {
     expect([shown(reader), changes]).toEqual([[701, 1_500], 1]);
   });
 
-  it("keeps a window of bounded size, however much is written", async () => {
+  it("keeps a window of bounded size, however many lines are written", async () => {
     const log = new ExampleLog(10);
     const reader = reading(log);
     await reader.open("end");
@@ -135,7 +135,7 @@ describe("a reader of a log", () => {
     expect(shown(reader)[1]).toBe(30_010);
   });
 
-  it("adds lines also while no frame is drawn", async () => {
+  it("adds lines even while no frame is drawn", async () => {
     const log = new ExampleLog(10);
     const reader = reading(log);
     await reader.open("end");
@@ -163,7 +163,7 @@ describe("a reader of a log", () => {
     expect(shown(reader)).toEqual([201, 1_351]);
   });
 
-  it("jumps to the end when it is followed again from far behind", async () => {
+  it("jumps to the end when it follows again from far behind", async () => {
     const log = new ExampleLog(700);
     const reader = reading(log);
     await reader.open("start");
@@ -210,7 +210,7 @@ describe("a reader of a log", () => {
     expect(shown(reader)).toEqual([1, 500]);
   });
 
-  it("reads once however often it is asked at the same time", async () => {
+  it("makes one read for concurrent requests", async () => {
     const log = new ExampleLog(5_000);
     const reader = reading(log);
     await reader.open("end");
@@ -219,7 +219,7 @@ describe("a reader of a log", () => {
     expect([log.reads - before, shown(reader)[0]]).toEqual([1, 4_001]);
   });
 
-  it("says that the log has ended, and follows it again after a restart", async () => {
+  it("reports that the log has ended, and follows it again after a restart", async () => {
     const log = new ExampleLog(10);
     const reader = reading(log);
     await reader.open("end");
@@ -234,7 +234,7 @@ describe("a reader of a log", () => {
     expect([shown(reader)[1], reader.state().ended]).toEqual([16, false]);
   });
 
-  it("says why it cannot read, and reads on when the platform is back", async () => {
+  it("reports why it cannot read, and continues when the platform is back", async () => {
     const log = new ExampleLog(10);
     const reader = reading(log);
     log.failure = new Unreachable("no answer");
@@ -272,7 +272,7 @@ describe("a reader of a log", () => {
     expect([reader.state().problem, log.follows.length]).toEqual([log.failure, 2]);
   });
 
-  it("is not changed by what is read for a place that was left", async () => {
+  it("ignores the results of reads for a place that it has left", async () => {
     const log = new ExampleLog(5_000);
     const reader = reading(log);
     const first = reader.open("end");

@@ -1,12 +1,12 @@
 /**
- * Reads a log for one view of it: a window of lines (window.ts) that is moved by reading older and newer pages, and
- * that follows the end while the reader wants it to.
+ * Reads a log for one view: a window of lines (window.ts) that is moved by reading older and newer pages, and that
+ * follows the log's end on request.
  *
- * - opening: nothing is known yet; a place of the log is read.
- * - following: the stream's lines are added to the window, all of a frame at once.
- * - not following: the stream's lines are only counted, and are read from the log when the reader scrolls to them.
+ * - opening: a place of the log is being read.
+ * - following: the stream's lines are added to the window, all lines of a frame at once.
+ * - not following: the stream's lines are only counted, and read from the log when the reader scrolls to them.
  *
- * The stream starts after the last line that is known, so that no line is missing and none is there twice.
+ * The stream starts after the last known line, so no line is missing or repeated.
  */
 import { ApiError } from "@trainyard/client";
 import type { LogLine, LogPage, LogRange, LogSource, RemovedLines } from "./source.ts";
@@ -18,9 +18,9 @@ export type LogState = {
   readonly window: LogWindow;
   readonly reading: "all" | "older" | "newer" | null;
   readonly following: boolean;
-  /** Lines that came while the end was not followed. */
+  /** The number of lines that arrived while the end was not followed. */
   readonly unseen: number;
-  /** The log had ended when it was followed last. */
+  /** The log had ended when it was last followed. */
   readonly ended: boolean;
   readonly removed: RemovedLines | undefined;
   readonly problem: Error | null;
@@ -36,7 +36,7 @@ export type Schedule = {
 };
 
 const againAfterMs = 2_000;
-/** Frames are not drawn while a tab is hidden: lines are then added in portions of this size. */
+/** Frames are not drawn in a hidden tab: lines are then added in batches of this size. */
 const pendingMax = 2_000;
 
 const start: LogState = {
@@ -72,7 +72,7 @@ export class LogReader {
     return () => this.#listeners.delete(listener);
   };
 
-  /** Begins again at a place. The end is followed. */
+  /** Opens a place. The place "end" is followed. */
   async open(place: Place): Promise<void> {
     this.close();
     const { signal } = this.#reads;
@@ -112,7 +112,7 @@ export class LogReader {
     if (this.#state.following) this.#change({ following: false });
   }
 
-  /** Follows the end, from here on if the window has it. */
+  /** Follows the end: from the window if it contains the end, otherwise by opening the end. */
   follow(): void {
     if (this.#state.following) return;
     if (!this.#state.window.atEnd || this.#state.problem !== null) {
@@ -123,7 +123,7 @@ export class LogReader {
     if (this.#state.ended) this.#startStream();
   }
 
-  /** A log that had ended may have more: its trial was restarted. */
+  /** Follows an ended log again: its trial may have been restarted. */
   resume(): void {
     if (this.#state.ended && this.#state.window.atEnd) this.#startStream();
   }
@@ -158,7 +158,7 @@ export class LogReader {
     };
   }
 
-  /** The next older lines: pages without one are passed. */
+  /** Reads the next older lines and skips empty pages. */
   async #older(signal: AbortSignal): Promise<void> {
     let { older } = this.#state.window;
     while (older !== null && !signal.aborted) {
@@ -166,7 +166,7 @@ export class LogReader {
       if (signal.aborted) return;
       older = page.next;
       const window = withOlder(this.#state.window, page.lines, older);
-      // The end is followed only while the window has it.
+      // The end can be followed only while the window contains it.
       this.#change({ window, following: this.#state.following && window.atEnd });
       if (page.lines.length > 0) return;
     }

@@ -4,7 +4,7 @@ import { logSource } from "./source.ts";
 
 const never = new AbortController().signal;
 
-/** A client whose requests are answered here, by their query. */
+/** A client whose requests the test answers, by their query. */
 function answering(answer: (path: string, query: URLSearchParams) => object): Client {
   const fetchOfBefore = globalThis.fetch;
   onTestFinished(() => {
@@ -20,7 +20,7 @@ function answering(answer: (path: string, query: URLSearchParams) => object): Cl
 const items = (...cursors: readonly number[]) => cursors.map((cursor) => ({ cursor: `${cursor}` }));
 
 describe("the source of lines", () => {
-  it("reads a trial's or an experiment's, with the conditions, in either direction", async () => {
+  it("reads lines of a trial or an experiment, with the conditions, in either direction", async () => {
     const asked: string[] = [];
     const client = answering((path, query) => {
       asked.push(`${path}?${query}`);
@@ -36,14 +36,14 @@ describe("the source of lines", () => {
     ]);
   });
 
-  it("has no more to read where the answer says no more", async () => {
+  it("stops reading when the answer reports that no more lines follow", async () => {
     const client = answering(() => ({ items: [] }));
     const source = logSource(client, { trial: "1.2" }, {});
     expect(await source.read({ after: "4" }, never)).toMatchObject({ next: null, lines: [] });
     expect(await source.read({ before: "4" }, never)).toMatchObject({ next: null });
   });
 
-  it("knows the end of the log also where no line passes the conditions", async () => {
+  it("knows the end of the log even if no line matches the conditions", async () => {
     const client = answering((_, query) =>
       query.has("contains")
         ? { items: query.get("contains") === "rare" ? [] : items(998, 1_001), before: "700" }

@@ -1,4 +1,4 @@
-/** Where lines come from: the log of a trial, or of all trials of an experiment. */
+/** A source of lines: the log of a trial, or of all trials of an experiment. */
 import type { Client } from "@trainyard/client";
 import type { ReplyOf } from "@trainyard/contracts";
 
@@ -7,7 +7,7 @@ export type RemovedLines = NonNullable<ReplyOf<"listTrialLogs">["removed"]>;
 
 export type LogTask = { readonly trial: string } | { readonly experiment: string };
 
-/** Conditions on lines, by the names of the calls. */
+/** Conditions on lines, named like the parameters of the calls. */
 export type LogConditions = {
   readonly run?: number;
   readonly nodeRank?: number;
@@ -21,27 +21,30 @@ export type LogConditions = {
   readonly search?: string;
 };
 
-/** Lines after a cursor (the first ones if it is empty), or the last ones before it. */
+/** Lines after a cursor (the first ones if it is empty), or the last ones before a cursor. */
 export type LogRange = { readonly after: string } | { readonly before: string };
 
 export type LogPage = {
   readonly lines: readonly LogLine[];
-  /** Where to read on in the same direction; null if there is no more. A page without lines may have one. */
+  /** The cursor for the next page in the same direction; null if there are no more. An empty page may have one. */
   readonly next: string | null;
   readonly removed: RemovedLines | undefined;
 };
 
 export type LastPage = LogPage & {
-  /** All lines up to this cursor were looked at: what is after it is new. Empty for a log without a line. */
+  /** The cursor up to which the log was read: later lines are new. Empty for a log without lines. */
   readonly end: string;
 };
 
 export interface LogSource {
-  /** The last lines of all. */
+  /** Reads the last lines of the log. */
   last(signal: AbortSignal): Promise<LastPage>;
-  /** A page of at most 1,000 lines, oldest first. */
+  /** Reads a page of at most 1,000 lines, oldest first. */
   read(range: LogRange, signal: AbortSignal): Promise<LogPage>;
-  /** Each line after the cursor once, in order, until the log has ended. Throws when the platform is away for long. */
+  /**
+   * Yields each line after the cursor once, in order, until the log has ended. Throws when the platform is unavailable
+   * for long.
+   */
   follow(after: string, signal: AbortSignal): AsyncIterable<LogLine>;
 }
 
@@ -61,7 +64,8 @@ export function logSource(client: Client, task: LogTask, conditions: LogConditio
       : client.call("listExperimentLogs", { ...task, ...asked }, { signal });
   return {
     async last(signal) {
-      // Where the log ends is asked first, without the conditions: no line passes them between the two answers unseen.
+      // The log's end is read first, without the conditions, so that no matching line is missed between the two
+      // answers.
       const isBare = Object.keys(conditions).length === 0;
       const end = isBare ? undefined : (await list({ tail: 1 }, signal)).items.at(-1);
       const page = await list({ ...conditions, tail: linesPerPage }, signal);
@@ -97,7 +101,7 @@ export function logSource(client: Client, task: LogTask, conditions: LogConditio
   };
 }
 
-/** Cursors are numbers in decimal digits, of any length. */
+/** Compares cursors, which are decimal numbers of any length. */
 function laterOf(one: string, other: string): string {
   if (one.length !== other.length) return one.length > other.length ? one : other;
   return one > other ? one : other;

@@ -18,7 +18,7 @@ type Props = {
   readonly onSearch: (search: LogSearch) => void;
   /** The name of the file that is downloaded. */
   readonly name: string;
-  /** The chosen lines: they are what is copied. */
+  /** The chosen lines, which the copy button copies. */
   readonly chosen: readonly LogLine[];
 };
 
@@ -27,11 +27,11 @@ const kindNames = { text: "Text", words: "Words", regex: "Regex" } as const;
 export function Toolbar({ log, search, onSearch, name, chosen }: Props): JSX.Element {
   const further = furtherOf(search);
   const [isOpen, setOpen] = useState(further > 0);
-  // Conditions are of the log, not of the line that was chosen in another part of it.
+  // A change of the conditions applies to the whole log, so the chosen line is dropped.
   const change = (changes: LogSearch) =>
     onSearch(logSearchOf({ ...search, line: undefined, to: undefined, ...changes }));
   return (
-    <div className={styles["toolbar"]} role="toolbar" aria-label="What is shown of the log">
+    <div className={styles["toolbar"]} role="toolbar" aria-label="Display of the log">
       <SearchForm search={search} onChange={change} />
       <Choice
         label="Level"

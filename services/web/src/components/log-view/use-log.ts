@@ -5,7 +5,7 @@ import { type Marker, markerOf, noMarks } from "./marks.ts";
 import { LogReader, type LogState, type Place, type Schedule } from "./reader.ts";
 import { type LogSource, logSource, type LogTask } from "./source.ts";
 
-/** Lines of this many milliseconds are drawn together: nobody reads faster, and the page stays free for its reader. */
+/** Lines within this many milliseconds are drawn together: nobody reads faster, and the page stays responsive. */
 const gatherMs = 60;
 
 const frames: Schedule = {
@@ -19,7 +19,7 @@ export type Log = {
   readonly state: LogState;
 };
 
-/** The log of a task as far as the search lets it through, read from the line of the search or from the end. */
+/** Reads the lines of a task that match the search, from the search's line or from the log's end. */
 export function useLog(task: LogTask, search: LogSearch, live: boolean): Log {
   const key = JSON.stringify([task, conditionsOf(search)]);
   const source = useMemo(() => {
@@ -53,7 +53,7 @@ export function useLog(task: LogTask, search: LogSearch, live: boolean): Log {
 const placeOf = (line: number | undefined): Place =>
   line === undefined || line < 1 ? "end" : { cursor: String(line) };
 
-/** A hidden tab follows nothing; when it is shown again it is at the end again. */
+/** Stops following in a hidden tab, and returns to the end when the tab is shown again. */
 function useRest(reader: LogReader): void {
   useEffect(() => {
     let wasFollowing = false;
@@ -70,7 +70,7 @@ function useRest(reader: LogReader): void {
   }, [reader]);
 }
 
-/** The marked spans of each line. An invalid expression marks nothing: the server explains the mistake. */
+/** Marks the matches in each line. An invalid expression marks nothing: the server reports the error. */
 export function useMarker({ q, by }: LogSearch): Marker {
   const [marker, setMarker] = useState<{ readonly mark: Marker }>({ mark: noMarks });
   useEffect(() => {

@@ -22,13 +22,13 @@ describe("a window of a log", () => {
     expect([next.older, next.newer, next.atEnd]).toEqual(["501", "4500", false]);
   });
 
-  it("keeps how to read on where a read found no line", () => {
+  it("continues after a read that returned no line", () => {
     const window = withNewer(emptyWindow, range(1, 3), "2", false);
     expect(withNewer(window, [], "900", true)).toMatchObject({ newer: "900", atEnd: true });
     expect(withOlder(window, [], "0")).toMatchObject({ older: "0", newer: "2" });
   });
 
-  it("is bounded by characters, and keeps one line at least", () => {
+  it("is limited in characters, and keeps at least one line", () => {
     const long = (cursor: number) => exampleLine(cursor, { text: "x".repeat(3_000_000) });
     const window = withNewer(emptyWindow, [long(1), long(2), long(3)], "3", true);
     expect(window.lines.map(({ cursor }) => cursor)).toEqual(["2", "3"]);

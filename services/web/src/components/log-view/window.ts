@@ -1,28 +1,31 @@
 /**
- * The lines of a log that a reader keeps: a window without gaps. It grows at either end by what is read there and loses
- * at the other end what is too much, so that its size does not depend on the log's. Each end says how to read on.
+ * The lines of a log that a reader keeps: a window without gaps. Reading extends it at one end and evicts lines at the
+ * other, so its size is bounded. Each end has the cursor for its next read.
  */
 import type { LogLine } from "./source.ts";
 
 export type LogWindow = {
   readonly lines: readonly LogLine[];
-  /** Lines before this cursor are older; null if there are none. */
+  /** The cursor before which older lines are read; null at the log's start. */
   readonly older: string | null;
-  /** Lines after this cursor are newer. Empty for a log without a line. */
+  /** The cursor after which newer lines are read. Empty for a log without lines. */
   readonly newer: string;
-  /** All lines that there were when the end was read last are in the window. */
+  /** The window contains all lines up to the log's end as of the last read. */
   readonly atEnd: boolean;
 };
 
 export const windowLimits = {
   lines: 4_000,
-  /** A line has 64 KiB at most. */
+  /** A line has at most 64 KiB. */
   characters: 8_000_000,
 } as const;
 
 export const emptyWindow: LogWindow = { lines: [], older: null, newer: "", atEnd: false };
 
-/** The window with what was read before `older`; `older` is then how to read on, null at the start of the log. */
+/**
+ * Adds lines that were read before `older`. The new `older` is the cursor for the next read, null at the start of the
+ * log.
+ */
 export function withOlder(
   window: LogWindow,
   lines: readonly LogLine[],
@@ -35,7 +38,7 @@ export function withOlder(
   return { lines: kept, older, newer: last.cursor, atEnd: false };
 }
 
-/** The window with what was read after `newer`; `newer` is then how to read on. */
+/** Adds lines that were read after `newer`. The new `newer` is the cursor for the next read. */
 export function withNewer(
   window: LogWindow,
   lines: readonly LogLine[],
@@ -51,7 +54,7 @@ export function withNewer(
   return { lines: kept, older: first.cursor, newer, atEnd };
 }
 
-/** How many of the first lines are within the limits: one at least. */
+/** The number of first lines within the limits, at least one. */
 function fitting(lines: readonly LogLine[]): number {
   let characters = 0;
   const most = Math.min(lines.length, windowLimits.lines);

@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { safeHref } from "./link.ts";
 
-test("links of notes lead to other sites and to pages of this one", () => {
+test("links in notes may lead to other sites and to pages of this one", () => {
   for (const href of [
     "https://example.org/a?b=c#d",
     "http://host:8080/",
@@ -15,7 +15,7 @@ test("links of notes lead to other sites and to pages of this one", () => {
   }
 });
 
-test("a link of a note that would run a script leads nowhere", () => {
+test("a link in a note that would run a script is removed", () => {
   for (const href of [
     "javascript:alert(1)",
     "JaVaScRiPt:alert(1)",
@@ -39,7 +39,7 @@ test("a link of a note that would run a script leads nowhere", () => {
   }
 });
 
-test("every link of a note has a protocol that runs no script", () => {
+test("every link in a note has a protocol that cannot run a script", () => {
   const text = fc.oneof(
     fc.string({ unit: "binary" }),
     fc

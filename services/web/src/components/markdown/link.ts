@@ -1,6 +1,6 @@
 /**
- * The address that a link of a note leads to: other sites by http, https or mail, and pages of this one. Null for any
- * other, such as `javascript:`, `data:` or an address that a browser would complete in another way than it reads.
+ * Returns the address of a note's link if it is safe: other sites by http, https or mail, and pages of this site. Null
+ * for any other, such as `javascript:`, `data:`, or an address that browsers interpret in another way.
  */
 export function safeHref(href: string): string | null {
   // Browsers drop control characters and spaces from addresses: "java\nscript:" would be "javascript:".

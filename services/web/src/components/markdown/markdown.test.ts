@@ -3,7 +3,7 @@ import { renderToStaticMarkup } from "react-dom/server";
 import { expect, test } from "vitest";
 import { Markdown } from "./markdown.tsx";
 
-/** Without the element around it. */
+/** The rendered HTML without the element around it. */
 const drawn = (text: string): string =>
   renderToStaticMarkup(createElement(Markdown, { text }))
     .replace(/^<div[^>]*>/, "")
@@ -23,7 +23,7 @@ test("a note has headings, emphasis, lists, code, tables and links", () => {
   expect(drawn("- [x] done\n- [ ] open")).toMatch(/☑ .*done.*☐ .*open/);
 });
 
-test("HTML in a note is shown as it is written", () => {
+test("HTML in a note is shown as text", () => {
   for (const html of [
     "<script>alert(1)</script>",
     "<img src=x onerror=alert(1)>",
@@ -39,7 +39,7 @@ test("HTML in a note is shown as it is written", () => {
   }
 });
 
-test("a link in a note that would run a script is only its text", () => {
+test("a link in a note that would run a script is shown as its text only", () => {
   for (const text of [
     "[x](javascript:alert(1))",
     "[x](<java\tscript:alert(1)>)",
@@ -57,14 +57,14 @@ test("a link in a note that would run a script is only its text", () => {
   }
 });
 
-test("an image in a note is a link, as pages load nothing from elsewhere", () => {
+test("an image in a note is shown as a link, since pages load nothing from other sites", () => {
   const page = drawn("![loss](https://example.org/loss.png)");
   expect(page).not.toContain("<img");
   expect(page).toContain('href="https://example.org/loss.png"');
   expect(page).toContain(">loss</a>");
 });
 
-test("a note that is too long or too deep to parse is shown as it is", () => {
+test("a note that is too long or too deep to parse is shown as plain text", () => {
   expect(drawn("a".repeat(100_001))).toMatch(/^<pre>a+<\/pre>$/);
   expect(drawn(`${">".repeat(9_000)} deep`)).toContain("deep");
   expect(drawn(`${"[".repeat(3_000)}x${"](y)".repeat(3_000)}`)).toContain("x");

@@ -1,7 +1,7 @@
 /**
- * A text in GitHub's Markdown, drawn as elements of React: no text becomes HTML on the way, so none can bring elements
- * or scripts of its own. HTML in the text is shown as it is written. Links lead where `safeHref` allows. An image is a
- * link, as the pages load nothing from elsewhere. A text that is too long or too deep to parse is shown as it is.
+ * Renders GitHub's Markdown as React elements. No text becomes HTML, so no text can add elements or scripts. HTML in
+ * the text is shown as text. Links lead only where `safeHref` allows. An image is a link, as the pages load nothing
+ * from other sites. A text that is too long or too deep to parse is shown as plain text.
  */
 import { lexer, type MarkedToken, type Token, type Tokens } from "marked";
 import { createElement, type JSX, type ReactNode, useMemo } from "react";
@@ -25,7 +25,7 @@ function tokensOf(text: string): readonly Token[] | null {
   try {
     return lexer(text);
   } catch {
-    // Thousands of nested quotes exceed the stack of the parser; such a text is no Markdown that a person wrote.
+    // Thousands of nested quotes exceed the parser's stack; no person writes such a text.
     return null;
   }
 }
@@ -33,7 +33,7 @@ function tokensOf(text: string): readonly Token[] | null {
 function elementsOf(tokens: readonly Token[] | undefined, depth: number): ReactNode {
   if (depth > depthMax) return tokens?.map(({ raw }) => raw).join("");
   return tokens?.map((token, at) => (
-    // Parts of a text have no other identity than their place.
+    // Parts of a text have no identity but their position.
     <Part key={at} token={token as MarkedToken} depth={depth + 1} />
   ));
 }
@@ -44,7 +44,7 @@ function Part({ token, depth }: PartProps): ReactNode {
   const inside = (tokens: readonly Token[] | undefined): ReactNode => elementsOf(tokens, depth);
   switch (token.type) {
     case "heading":
-      // The headings of the page are above it.
+      // Headings of the text are below the headings of the page.
       return createElement(`h${Math.min(6, token.depth + 2)}`, {}, inside(token.tokens));
     case "paragraph":
       return <p>{inside(token.tokens)}</p>;

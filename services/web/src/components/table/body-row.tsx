@@ -49,7 +49,7 @@ export function BodyRow<Row>(props: Props<Row>): JSX.Element {
   );
 }
 
-/** A text that is longer than its column ends in an ellipsis: a number that is cut must not look whole. */
+/** A text that is longer than its column ends in an ellipsis: a cut number must not look whole. */
 function cut(content: ReactNode): ReactNode {
   const isText = typeof content === "string" || typeof content === "number";
   return isText ? <span title={String(content)}>{content}</span> : content;
@@ -72,7 +72,7 @@ function Check<Row>({ selected, onCheck }: Props<Row>): JSX.Element {
   );
 }
 
-/** Links and buttons in a cell have clicks of their own. */
+/** Links and buttons in a cell handle their own clicks. */
 const isOfRow = (event: MouseEvent): boolean =>
   !(event.target instanceof Element && event.target.closest("a, button, input") !== null);
 

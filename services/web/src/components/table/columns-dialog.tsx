@@ -20,13 +20,13 @@ type Props<Row> = {
   readonly columns: readonly Column<Row>[];
   readonly layout: ColumnLayout;
   readonly onLayout: (layout: ColumnLayout) => void;
-  /** A column that is not offered but was typed; null if the text names none. */
+  /** Returns a typed column that is not offered; null if the text names none. */
   readonly typed?: (text: string) => Column<Row> | null;
   /** The layout that "Reset" returns to. */
   readonly initial: ColumnLayout;
 };
 
-/** Chooses columns, their order, their widths and which are pinned: everything by keyboard too. */
+/** Chooses the columns, their order and widths, and which are pinned, by keyboard too. */
 export function ColumnsDialog<Row>(props: Props<Row>): JSX.Element {
   const { open, onClose, columns, layout, onLayout, initial } = props;
   const [search, setSearch] = useState("");

@@ -20,7 +20,7 @@ const column = (id: string, width = 100): Column<object> => ({
 });
 const columns = [column("id", 64), column("name", 240), column("state")];
 
-test("columns are placed one after the other, with the widths that were chosen", () => {
+test("columns are placed one after the other, with their chosen widths", () => {
   const placed = placeColumns(columns, [{ id: "name", width: 300 }, { id: "id" }], 32);
   expect(placed.map(({ left, width }) => [left, width])).toEqual([
     [32, 300],
@@ -28,17 +28,17 @@ test("columns are placed one after the other, with the widths that were chosen",
   ]);
 });
 
-test("a column that the table does not know is left out", () => {
+test("a column that is unknown to the table is left out", () => {
   const placed = placeColumns(columns, [{ id: "gone" }, { id: "state" }]);
   expect(placed.map((one) => one.column.id)).toEqual(["state"]);
 });
 
-test("a column is shown as the last, and the last shown column cannot be hidden", () => {
+test("a column is shown in last place, and the last shown column cannot be hidden", () => {
   expect(withShown([{ id: "id" }], "state", true)).toEqual([{ id: "id" }, { id: "state" }]);
   expect(withShown([{ id: "id" }], "id", false)).toEqual([{ id: "id" }]);
 });
 
-test("a pinned column is left of all others, and returns to the border when it is let go", () => {
+test("a pinned column is left of all others, and an unpinned one moves to the border", () => {
   const layout = [{ id: "id", pinned: true }, { id: "name" }, { id: "state", width: 90 }];
   const pinned = withPinned(layout, "state", true);
   expect(pinned.map(({ id }) => id)).toEqual(["id", "state", "name"]);
@@ -49,7 +49,7 @@ test("a pinned column is left of all others, and returns to the border when it i
   ]);
 });
 
-test("a column moves among those of its kind only", () => {
+test("a column moves only among pinned or only among other columns", () => {
   const layout = [{ id: "id", pinned: true }, { id: "name" }, { id: "state" }];
   expect(withMoved(layout, "state", -1).map(({ id }) => id)).toEqual(["id", "state", "name"]);
   expect(withMoved(layout, "name", -1)).toBe(layout);
@@ -60,12 +60,12 @@ test("a width stays within its bounds", () => {
   expect(withWidth([{ id: "id" }], "id", 3)).toEqual([{ id: "id", width: 48 }]);
 });
 
-test("a text that no one encoded gives no column", () => {
+test("a wrongly encoded text has no column", () => {
   expect(readLayout("")).toBeNull();
   expect(readLayout("%E0%A4%A,@12,**")).toBeNull();
 });
 
-test("a layout is read from the URL as it was written", () => {
+test("a layout is read back from the URL as it was written", () => {
   const choice = fc.record(
     {
       id: fc.string({ minLength: 1, unit: "grapheme" }),

@@ -1,41 +1,41 @@
 /**
- * The layout of a table: which columns it shows, in which order, how wide, and which stay at the left. Pure, and a text
- * for the URL.
+ * The layout of a table: the shown columns, their order and widths, and the columns pinned at the left. Pure; it can be
+ * written as text for the URL.
  */
 import type { ReactNode } from "react";
 
 export type Column<Row> = {
   readonly id: string;
   readonly title: string;
-  /** In pixels, until the user chooses another. */
+  /** The width in pixels, until the user chooses another. */
   readonly width: number;
-  /** Numbers are at the right, in digits of one width. */
+  /** Numbers are right-aligned, in digits of equal width. */
   readonly right?: boolean;
-  /** Ids. */
+  /** Ids are in a monospaced font. */
   readonly mono?: boolean;
-  /** The name by which the server sorts it; absent if it cannot. */
+  /** The server's name for sorting by this column; absent if it cannot. */
   readonly sort?: string;
   readonly cell: (row: Row) => ReactNode;
   /** The cell's text in a CSV file. */
   readonly text: (row: Row) => string;
 };
 
-/** One column that is shown. */
+/** A shown column. */
 export type ColumnChoice = {
   readonly id: string;
-  /** Absent: the column's own. */
+  /** The chosen width; absent: the column's default. */
   readonly width?: number;
   readonly pinned?: boolean;
 };
 
-/** The shown columns in their order; pinned ones are first. */
+/** The shown columns in order, pinned ones first. */
 export type ColumnLayout = readonly ColumnChoice[];
 
 export type PlacedColumn<Row> = {
   readonly column: Column<Row>;
   readonly width: number;
   readonly pinned: boolean;
-  /** Where it begins, in pixels from the left of the table. */
+  /** The distance of the column from the left of the table, in pixels. */
   readonly left: number;
 };
 
@@ -45,7 +45,7 @@ const widthMax = 1_000;
 const bounded = (width: number): number =>
   Math.round(Math.min(widthMax, Math.max(widthMin, width)));
 
-/** Columns that the table does not know are left out: they come back when it does. `from` is where the first begins. */
+/** Places columns; the first begins at `from`. Unknown columns are left out and return once the table knows them. */
 export function placeColumns<Row>(
   columns: readonly Column<Row>[],
   layout: ColumnLayout,
@@ -70,14 +70,14 @@ export function widthOf(placed: readonly PlacedColumn<never>[], from = 0): numbe
 export const isShown = (layout: ColumnLayout, id: string): boolean =>
   layout.some((choice) => choice.id === id);
 
-/** Shows a hidden column as the last one, or hides a shown one; the last shown column stays. */
+/** Shows a hidden column in last place, or hides a shown one; the last shown column stays. */
 export function withShown(layout: ColumnLayout, id: string, show: boolean): ColumnLayout {
   if (isShown(layout, id) === show) return layout;
   if (show) return [...layout, { id }];
   return layout.length === 1 ? layout : layout.filter((choice) => choice.id !== id);
 }
 
-/** A column that is pinned or let go moves to the border between the two kinds. */
+/** Pins or unpins a column, which moves to the border between pinned and other columns. */
 export function withPinned(layout: ColumnLayout, id: string, pinned: boolean): ColumnLayout {
   const choice = layout.find((one) => one.id === id);
   if (choice === undefined || (choice.pinned === true) === pinned) return layout;
@@ -91,7 +91,7 @@ export function withWidth(layout: ColumnLayout, id: string, width: number): Colu
   return layout.map((choice) => (choice.id === id ? { ...choice, width: bounded(width) } : choice));
 }
 
-/** Moves a column by one place, to the left or the right, among those of its kind. */
+/** Moves a column by one place, to the left or the right, among pinned or among other columns. */
 export function withMoved(layout: ColumnLayout, id: string, by: -1 | 1): ColumnLayout {
   const at = layout.findIndex((choice) => choice.id === id);
   const [choice, other] = [layout[at], layout[at + by]];
@@ -101,8 +101,7 @@ export function withMoved(layout: ColumnLayout, id: string, by: -1 | 1): ColumnL
 }
 
 /**
- * Writes the layout as a part of the URL: "*id,*name@320,state", a star for pinned columns and the width where it was
- * chosen.
+ * Writes the layout as a part of the URL: "*id,*name@320,state", with a star for pinned columns and each chosen width.
  */
 export function layoutText(layout: ColumnLayout): string {
   return layout
@@ -113,7 +112,7 @@ export function layoutText(layout: ColumnLayout): string {
     .join(",");
 }
 
-/** Reads what layoutText wrote; null for a text without a column. */
+/** Reads the text of layoutText; null for a text without a column. */
 export function readLayout(text: string): ColumnLayout | null {
   const choices = new Map<string, ColumnChoice>();
   for (const part of text.split(",")) {
@@ -131,7 +130,7 @@ export function readLayout(text: string): ColumnLayout | null {
   return sorted.length === 0 ? null : sorted;
 }
 
-/** Empty for what no one encoded. */
+/** Returns an empty text for a wrong encoding. */
 function decoded(text: string): string {
   try {
     return decodeURIComponent(text);

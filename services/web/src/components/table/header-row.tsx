@@ -30,7 +30,7 @@ export function HeaderRow<Row>(props: Props<Row>): JSX.Element {
   );
 }
 
-/** Selects the rows that are loaded: those that the user can have seen. */
+/** Selects the loaded rows: those that the user can have seen. */
 function CheckAll<Row>({
   rows,
   idOf,
@@ -87,7 +87,7 @@ function HeaderCell<Row>(
   );
 }
 
-/** Dragged by the pointer; the columns dialog does the same by keyboard. */
+/** Resizes a column by the pointer; the columns dialog does the same by keyboard. */
 function Resizer(props: {
   readonly width: number;
   readonly onWidth: (width: number) => void;

@@ -1,4 +1,4 @@
-/** The selected rows: always their ids, so that a row that comes into the list later is never selected. */
+/** The ids of the selected rows, so that a row that is added to the list later is never selected. */
 export type Selection = ReadonlySet<string>;
 
 export const noSelection: ReadonlySet<string> = new Set();
@@ -9,7 +9,7 @@ export function toggled(selection: Selection, id: string): Selection {
   return next;
 }
 
-/** All between two rows of the list, added to what is selected. */
+/** Adds all rows between two rows of the list to the selection. */
 export function withRange(
   selection: Selection,
   ids: readonly string[],
@@ -19,7 +19,7 @@ export function withRange(
   return new Set([...selection, ...ids.slice(Math.min(from, to), Math.max(from, to) + 1)]);
 }
 
-/** The row on which the keyboard is after a key; null for a key that does not move it. −1 is no row. */
+/** The keyboard's row after a key; null for a key that does not move it. −1 means no row. */
 export function movedTo(
   key: string,
   active: number,

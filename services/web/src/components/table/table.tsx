@@ -1,6 +1,6 @@
 /**
- * A grid of rows of one height, of which only those in view are in the document. The focus is on the grid; the row that
- * keys move is its active descendant. Rows come by pages: `onEnd` is called when the last ones come into view.
+ * A grid of rows of equal height; only those in view are in the document. The focus is on the grid; the row that keys
+ * move is its active descendant. Rows are loaded in pages: `onEnd` is called when the last ones come into view.
  */
 import { useVirtualizer, type VirtualItem, type Virtualizer } from "@tanstack/react-virtual";
 import {
@@ -35,25 +35,25 @@ export type TableProps<Row> = {
   readonly idOf: (row: Row) => string;
   /** The number of rows of the whole list; absent while it is unknown. */
   readonly total?: number | undefined;
-  /** The last rows are in view: load more, if there are more. */
+  /** Called when the last rows are in view: load more, if there are more. */
   readonly onEnd?: () => void;
   readonly sort?: Sort | null;
   readonly onSort?: (field: string) => void;
   readonly selection?: Selection;
-  /** Without it rows cannot be selected. */
+  /** Called when the selection changes; without it rows cannot be selected. */
   readonly onSelect?: (selection: Selection) => void;
-  /** Enter, or a double click. */
+  /** Called for Enter or a double click on a row. */
   readonly onOpen?: (row: Row) => void;
-  /** Another key on a row: returns whether it meant something. */
+  /** Called for another key on a row. Returns whether it handled the key. */
   readonly onKey?: (key: string, row: Row) => boolean;
   /** Called when a row is clicked or focused by the keyboard: for an inspector. */
   readonly onActive?: (row: Row) => void;
   /** The row that the inspector shows. */
   readonly activeId?: string | undefined;
   readonly compact?: boolean;
-  /** In the place of rows when there are none. */
+  /** Shown instead of rows if there are none. */
   readonly empty?: ReactNode;
-  /** Takes the focus when it appears. */
+  /** The table takes the focus when it appears. */
   readonly autoFocus?: boolean;
 };
 
@@ -160,12 +160,12 @@ const idAt = <Row,>({ rows, idOf }: TableProps<Row>, index: number): string | nu
   return row === undefined ? index : idOf(row);
 };
 
-/** How long the keyboard rests on a row before the page changes: a run of keys is one change of the URL. */
+/** Time that the keyboard must rest on a row before the URL changes, so that quick keys change it once. */
 const restMs = 120;
 
 /**
- * The active row, by its id: rows come and go. It is the table's own; the page hears of it, and what the page says is
- * taken over where it is news: at the start, and when somebody goes back.
+ * The active row, by its id, since rows are added and removed. The table owns it and reports it to the page. The page's
+ * value replaces it only when that value changes: at the start, and on a navigation back.
  */
 function useActive<Row>({ rows, idOf, activeId, onActive }: TableProps<Row>) {
   const [id, setId] = useState(activeId);
@@ -189,12 +189,12 @@ function useActive<Row>({ rows, idOf, activeId, onActive }: TableProps<Row>) {
     }, afterMs);
   };
   const active = id === undefined ? -1 : rows.findIndex((row) => idOf(row) === id);
-  /** Before a row is opened: a change of the URL that is still to come would undo the navigation. */
+  /** Called before a row is opened: a pending change of the URL would undo the navigation. */
   const leave = (): void => clearTimeout(timer.current);
   return { active, activate, leave };
 }
 
-/** Moving, selecting and opening: by keys, and by the pointer. */
+/** Moves, selects and opens rows, by keys and by the pointer. */
 function useKeys<Row>(
   props: TableProps<Row>,
   virtual: Virtualizer<HTMLDivElement, Element>,
@@ -219,7 +219,7 @@ function useKeys<Row>(
     else activate(index, 0);
   };
   const onKeyDown = (event: KeyboardEvent<HTMLDivElement>): void => {
-    // Keys in a field of a cell, and browsers' own, are not the grid's.
+    // The grid ignores keys in a cell's field and the browser's shortcuts.
     if (event.target !== event.currentTarget || event.ctrlKey || event.metaKey || event.altKey)
       return;
     const page = Math.max(1, Math.floor(event.currentTarget.clientHeight / height) - 2);

@@ -22,7 +22,7 @@ export function BestSoFar({ experiment }: TabProps): JSX.Element {
     return (
       <section className={styles["panel"]} aria-labelledby="best-so-far">
         <h2 id="best-so-far">Best so far</h2>
-        <p className={styles["note"]}>No value yet that counts: those of failed trials do not.</p>
+        <p className={styles["note"]}>No value yet. Values of failed trials do not count.</p>
       </section>
     );
   }
@@ -49,7 +49,7 @@ export function BestSoFar({ experiment }: TabProps): JSX.Element {
 const captionOf = (improvements: number): string =>
   `Over the validations of all trials; improved ${improvements === 1 ? "once" : `${improvements} times`}.`;
 
-/** A step at each improvement, in the hue of the trial that made the last one. */
+/** A step at each improvement, in the hue of the trial with the last improvement. */
 function linesOf(items: Best): readonly Line[] {
   const last = items.at(-1);
   if (last === undefined) return [];

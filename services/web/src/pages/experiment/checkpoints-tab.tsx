@@ -18,7 +18,7 @@ const route = getRouteApi("/experiments/$experiment");
 type Checkpoint = ReplyOf<"listCheckpoints">["items"][number];
 type Verdict = ReplyOf<"previewRetention">["items"][number];
 
-/** The experiment's checkpoints, each with what keeps or condemns it under the policy as it is. */
+/** The experiment's checkpoints, each with what keeps or condemns it under the current policy. */
 export function CheckpointsTab({ experiment: { id } }: TabProps): JSX.Element {
   const { checkpoint } = route.useSearch();
   const navigate = route.useNavigate();

@@ -21,11 +21,8 @@ export function CodeTab({ experiment: { id } }: TabProps): JSX.Element {
   if (files.isPending) return <p className={styles["loading"]}>Loading the files …</p>;
   if (rows.length === 0) {
     return (
-      <EmptyState
-        title="This experiment came without code."
-        command={`yard experiment describe ${id}`}
-      >
-        Its entrypoint runs what is installed where its runs are.
+      <EmptyState title="This experiment has no code." command={`yard experiment describe ${id}`}>
+        Its entrypoint runs software that is installed on the agents.
       </EmptyState>
     );
   }

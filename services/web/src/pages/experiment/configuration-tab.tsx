@@ -15,8 +15,8 @@ import { linesOfKeys } from "./yaml-lines.ts";
 const route = getRouteApi("/experiments/$experiment");
 
 /**
- * The configuration as it makes the same trials, what was defaulted, where the code came from, and how another one
- * differs.
+ * The configuration that makes the same trials, its defaults, the origin of the code, and the difference from another
+ * experiment.
  */
 export function ConfigurationTab({ experiment: { id, parent } }: TabProps): JSX.Element {
   const { other } = route.useSearch();

@@ -47,7 +47,7 @@ export function ContinueDialog({ experiment, onClose }: Props): JSX.Element {
         }
         inputMode="numeric"
         value={amount}
-        error={isValid ? undefined : "Give a whole number above 0."}
+        error={isValid ? undefined : "Enter a whole number above 0."}
         onChange={(event) => setAmount(event.target.value)}
       />
       {act.error !== null && <ErrorNote error={act.error} />}

@@ -7,7 +7,7 @@ import { ErrorNote } from "../../components/error-note.tsx";
 import { PlainTable } from "../../components/plain-table.tsx";
 import styles from "./texts.module.css";
 
-/** How the second experiment differs from the first: keys, then texts, then files of the code. */
+/** The differences between two experiments: keys, then texts, then files of the code. */
 export function Difference(props: {
   readonly first: string;
   readonly second: string;

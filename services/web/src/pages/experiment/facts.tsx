@@ -4,7 +4,7 @@ import { Reason } from "../../components/reason.tsx";
 import styles from "./page.module.css";
 import type { Experiment } from "./tabs.ts";
 
-/** The line that says what an experiment is and how far it has come. */
+/** The line that describes an experiment and its progress. */
 export function Facts({ experiment }: { readonly experiment: Experiment }): JSX.Element {
   const { progress, reason, waitsFor, searcher, metric, bestValue } = experiment;
   const { trials, trialsCompleted, trialsFailed, endedAtMs, createdAtMs } = experiment;

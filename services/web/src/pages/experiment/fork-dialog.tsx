@@ -13,10 +13,7 @@ const CodeEditor = lazy(async () => ({
 
 type Props = { readonly experiment: string; readonly onClose: () => void };
 
-/**
- * A new experiment with the same code and the configuration as it is edited here; the server says what is wrong with
- * it.
- */
+/** Creates an experiment with the same code and an edited configuration; the server reports its errors. */
 export function ForkDialog({ experiment, onClose }: Props): JSX.Element {
   const submission = useCall("getSubmission", { experiment });
   const { data, error } = submission;

@@ -23,7 +23,7 @@ type Props = TabProps & {
   readonly onSelect: (ids: ReadonlySet<string>) => void;
 };
 
-/** How hyperparameters and metric go together; nothing where no hyperparameter differs. */
+/** Plots of hyperparameters against the metric; nothing if no hyperparameter differs. */
 export function HyperparameterPlots({ experiment, trials, onSelect }: Props): JSX.Element | null {
   const { metric, smallerIsBetter } = experiment;
   const { plot } = route.useSearch();

@@ -6,7 +6,7 @@ import styles from "./overview.module.css";
 import type { TabProps } from "./tabs.ts";
 import { useReadAgain } from "./use-read-again.ts";
 
-/** How much each hyperparameter matters for being among the best trials, once there are enough trials to say so. */
+/** The importance of each hyperparameter for being among the best trials, once enough trials have reported. */
 export function Importance({ experiment }: TabProps): JSX.Element {
   const answer = useCall("getImportance", { experiment: experiment.id });
   useReadAgain(experiment, answer.refetch);

@@ -5,7 +5,7 @@ import type { TabProps } from "./tabs.ts";
 
 const route = getRouteApi("/experiments/$experiment");
 
-/** The lines of all trials. A line's link is to the log of its experiment. */
+/** The lines of all trials. A line's link leads to the log of its experiment. */
 export function LogsTab({ experiment }: TabProps): JSX.Element {
   const { id, endedAtMs } = experiment;
   const search = route.useSearch();

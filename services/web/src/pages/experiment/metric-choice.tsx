@@ -17,9 +17,7 @@ function readMetric(text: string): MetricName {
   return { group: text.slice(0, gap), name: text.slice(gap + 1) };
 }
 
-/**
- * The metric that the URL names, or the searcher's, and those that there are: the names that one trial has reported.
- */
+/** The metric of the URL, or the searcher's, and the choices: the metrics that one trial has reported. */
 export function useMetric(
   { bestTrial, metric }: Experiment,
   trials: readonly Trial[],
@@ -40,7 +38,7 @@ export function useMetric(
   return { ...current, names: [...names.values()] };
 }
 
-/** The choice of the metric, and of its x. */
+/** The choice of the metric and of the x axis. */
 export function MetricChoice({
   metric,
   x,

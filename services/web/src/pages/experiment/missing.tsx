@@ -6,7 +6,7 @@ import { ErrorNote } from "../../components/error-note.tsx";
 import { time } from "../../components/format.ts";
 import styles from "./page.module.css";
 
-/** Also of an experiment that was shown until it was deleted. */
+/** True for an unknown experiment, and for one that was deleted while it was shown. */
 export const isMissing = (error: unknown): boolean =>
   error instanceof ApiError && error.problem.status === 404;
 
@@ -16,7 +16,7 @@ type Props = {
   readonly onRetry: () => void;
 };
 
-/** Why the experiment is not shown; one that is deleted can be brought back here while its time of grace lasts. */
+/** The reason that the experiment is not shown; a deleted one can be brought back here during its grace. */
 export function Missing({ experiment, error, onRetry }: Props): JSX.Element {
   const options = { enabled: isMissing(error) };
   const deleted = useList("listDeletedExperiments", { pageSize: 200 }, options);

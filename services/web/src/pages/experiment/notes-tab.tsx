@@ -17,12 +17,12 @@ const readOf = ({ etag, name, description, notes }: TabProps["experiment"]) => (
   texts: { name, description, notes },
 });
 
-/** Name, description and notes. A change that somebody made since they were read is not overwritten. */
+/** Name, description and notes. A change that another person made since they were read is not overwritten. */
 export function NotesTab({ experiment }: TabProps): JSX.Element {
   return <NotesForm key={experiment.id} experiment={experiment} />;
 }
 
-/** The experiment may change while somebody writes: the form keeps what was read until it has saved its own change. */
+/** The experiment may change while a user writes: the form keeps the texts that it read until it has saved. */
 function NotesForm({ experiment }: TabProps): JSX.Element {
   const { id } = experiment;
   const [read, setRead] = useState(() => readOf(experiment));

@@ -53,7 +53,7 @@ export function OverviewTab({ experiment }: TabProps): JSX.Element {
         title="This experiment has no trial yet."
         command={`yard experiment logs ${id} -f`}
       >
-        Its search proposes the first one when it starts.
+        The search proposes the first trial when it starts.
       </EmptyState>
     );
   }
@@ -86,7 +86,7 @@ export function OverviewTab({ experiment }: TabProps): JSX.Element {
   );
 }
 
-/** When later runs of the trials began. */
+/** The starts of the trials' later runs. */
 function restartsOf(trials: readonly Trial[]): readonly TrialTick[] {
   return trials.flatMap(({ number, runs }) =>
     runs.flatMap(({ number: run, startedAtMs }) =>

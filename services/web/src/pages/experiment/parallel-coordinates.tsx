@@ -18,7 +18,7 @@ import styles from "./trials.module.css";
 const nothing: ReadonlySet<string> = new Set();
 const noBrush: ReadonlyMap<string, Brush> = new Map();
 
-/** Hyperparameters that differ and the metric as axes; a brush chooses trials. */
+/** Hyperparameters that differ and the metric as axes; a brush selects trials. */
 export function ParallelCoordinates(props: PlotProps): JSX.Element | null {
   const { rows, hparams, metric, smallerIsBetter, onSelect } = props;
   const [order, setOrder] = useState<readonly string[] | null>(null);

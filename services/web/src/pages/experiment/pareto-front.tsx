@@ -15,7 +15,7 @@ type Answer = ReplyOf<"getParetoFront">;
 
 const size = { width: 360, height: 220, margin: 28 };
 
-/** The trials that no other one dominates; only of searches with several objectives. */
+/** The trials that no other trial dominates; only for searches with several objectives. */
 export function ParetoFront({ experiment }: TabProps): JSX.Element | null {
   const answer = useCall("getParetoFront", { experiment: experiment.id, all: true });
   useReadAgain(experiment, answer.refetch);

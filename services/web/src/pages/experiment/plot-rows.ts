@@ -1,4 +1,4 @@
-/** The trials as the plots over their table take them: hyperparameters by path, and the best value of the metric. */
+/** The trials as rows for the plots above their table: hyperparameters by path, and the best value of the metric. */
 import type { Row } from "../../canvas/parallel/layout.ts";
 import { hparamsOf } from "./trial-columns.tsx";
 import type { Trial } from "./use-trials.ts";

@@ -6,7 +6,7 @@ export const experimentRoute = createRoute({
   getParentRoute: () => shellRoute,
   path: "/experiments/$experiment",
   validateSearch: readSearch,
-  // Another object is another page: nothing that was typed or opened for this one is kept for that.
+  // Each object has a new page: no typed text or opened panel is kept from the previous one.
   remountDeps: ({ params }) => params,
   component: lazyRouteComponent(() => import("./page.tsx"), "ExperimentPage"),
 });

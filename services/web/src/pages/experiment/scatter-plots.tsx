@@ -9,7 +9,7 @@ import styles from "./trials.module.css";
 
 const plotsMax = 12;
 
-/** The metric over each hyperparameter that differs; the trial that is pointed at is marked in all of them. */
+/** The metric over each hyperparameter that differs; the trial under the pointer is marked in all plots. */
 export function ScatterPlots(props: PlotProps): JSX.Element {
   const { rows, hparams, metric, smallerIsBetter, onSelect } = props;
   const [hovered, setHovered] = useState<string>();

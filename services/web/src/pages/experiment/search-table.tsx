@@ -8,7 +8,7 @@ import styles from "./search.module.css";
 type Props = { readonly picture: Picture; readonly onChoose: (trial: number) => void };
 type Row = Picture["trials"][number];
 
-/** The same as the picture, to be read: a trial a row, a rung a column with rank and value. */
+/** The picture as a table: a row for each trial, a column for each rung, with rank and value. */
 export function SearchTable({ picture, onChoose }: Props): JSX.Element {
   const rungs = Math.max(0, ...picture.brackets.map((bracket) => bracket.rungs.length));
   const several = picture.brackets.length > 1;

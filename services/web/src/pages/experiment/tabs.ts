@@ -30,7 +30,7 @@ export const tabs: readonly ExperimentTab[] = [
   tab("notes", "Notes", async () => (await import("./notes-tab.tsx")).NotesTab),
 ];
 
-/** The content is loaded when the tab is opened. */
+/** Defines a tab whose content is loaded when it is opened. */
 function tab(
   id: string,
   title: string,

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { differingHparams } from "./trial-columns.tsx";
 import type { Trial } from "./use-trials.ts";
 
-/** Counts how often its hyperparameters are read. */
+/** A trial that calls `read` whenever its hyperparameters are read. */
 function trial(hyperparameters: Record<string, unknown>, read = (): void => {}): Trial {
   return {
     get hyperparameters() {
@@ -12,7 +12,7 @@ function trial(hyperparameters: Record<string, unknown>, read = (): void => {}):
   } as unknown as Trial;
 }
 
-test("hyperparameters differ where a trial has another value, or none", () => {
+test("hyperparameters differ if a trial has another value, or none", () => {
   const trials = [
     trial({ lr: 0.1, optimizer: { name: "sgd", beta: 1 }, layers: [1, 2] }),
     trial({ lr: 0.2, optimizer: { name: "sgd" }, layers: [1, 2] }),
@@ -22,7 +22,7 @@ test("hyperparameters differ where a trial has another value, or none", () => {
   expect(differingHparams(trials.slice(0, 1))).toEqual([]);
 });
 
-test("the hyperparameters of a trial are flattened once, however many names there are", () => {
+test("the hyperparameters of a trial are flattened once for any number of names", () => {
   let reads = 0;
   const names = Object.fromEntries(Array.from({ length: 50 }, (_, at) => [`h${at}`, at]));
   const trials = Array.from({ length: 20 }, () =>

@@ -8,12 +8,12 @@ import type { Column, ColumnLayout } from "../../components/table/index.ts";
 import type { Experiment } from "./tabs.ts";
 import type { Trial } from "./use-trials.ts";
 
-/** A name as the language of filters and orders has it: with other characters than these it is in quotes. */
+/** Returns a name in the syntax of filters and orders: special characters are quoted. */
 export function fieldOf(kind: "hparams" | "metrics", name: string): string {
   return `${kind}.${/^[\w\-/.]+$/.test(name) ? name : JSON.stringify(name)}`;
 }
 
-/** The names of the hyperparameters and of the metrics that any of the trials has, in the order in which they come. */
+/** The names of all hyperparameters and metrics of the trials, in the order of first occurrence. */
 export function namesOf(trials: readonly Trial[]) {
   const hparams = new Set<string>();
   const metrics = new Set<string>();
@@ -29,7 +29,10 @@ export function hparamsOf(trial: Trial): ReadonlyMap<string, NestedValue> {
   return new Map(flattened(trial.hyperparameters ?? {}));
 }
 
-/** The same, but each trial is flattened once: a row of the table asks for each of its names. */
+/**
+ * Returns a function like `hparamsOf` that flattens each trial only once: a row of the table asks for each of its
+ * names.
+ */
 function flattenedOnce(): typeof hparamsOf {
   const known = new WeakMap<Trial, ReadonlyMap<string, NestedValue>>();
   return (trial) => {
@@ -39,7 +42,7 @@ function flattenedOnce(): typeof hparamsOf {
   };
 }
 
-/** The names of the hyperparameters that differ between the trials, or that not all of them have; one pass. */
+/** The names of hyperparameters that differ between the trials, or that some trials lack; a single pass. */
 export function differingHparams(trials: readonly Trial[]): readonly string[] {
   const first = new Map<string, string>();
   const seen = new Map<string, number>();
@@ -57,7 +60,7 @@ export function differingHparams(trials: readonly Trial[]): readonly string[] {
   );
 }
 
-/** Milliseconds from the start of a trial's first run to its end, or until now. */
+/** Milliseconds from the start of a trial's first run to its end, or until the present. */
 function tookMs({ runs, endedAtMs }: Trial): number | undefined {
   const started = runs.find((run) => run.startedAtMs !== undefined)?.startedAtMs;
   return started === undefined || endedAtMs === undefined ? undefined : endedAtMs - started;
@@ -135,7 +138,7 @@ export function columnsOf(
   ];
 }
 
-/** The columns until the user chooses others: of the hyperparameters those that differ between the trials. */
+/** The columns until the user chooses others, with only those hyperparameters that differ between the trials. */
 export function initialLayout(trials: readonly Trial[], { metric }: Experiment): ColumnLayout {
   const { metrics } = namesOf(trials);
   return [

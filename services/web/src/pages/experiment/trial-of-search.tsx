@@ -16,7 +16,7 @@ type Props = {
   readonly onVersion: (version: number) => void;
 };
 
-/** The decisions of the search about one trial, with their evidence. */
+/** The search's decisions about one trial, with their evidence. */
 export function TrialOfSearch({
   experiment,
   picture,
@@ -29,7 +29,7 @@ export function TrialOfSearch({
   return (
     <Inspector title={`Trial ${trial}`} onClose={() => onChoose(null)}>
       {found === undefined ? (
-        <p className={styles["note"]}>At this version the search has not proposed it yet.</p>
+        <p className={styles["note"]}>At this version the search has not proposed the trial yet.</p>
       ) : (
         <>
           <p>
@@ -43,7 +43,7 @@ export function TrialOfSearch({
             <PathLink to={`${link}?tab=validations`}>its reports</PathLink>
           </p>
           {found.decisions.length === 0 && (
-            <p className={styles["note"]}>The search has not decided about it yet.</p>
+            <p className={styles["note"]}>The search has not decided about the trial yet.</p>
           )}
           {found.decisionsLeftOut > 0 && (
             <p className={styles["note"]}>

@@ -100,7 +100,7 @@ export function TrialsTab({ experiment }: TabProps): JSX.Element {
   );
 }
 
-/** The number of trials is left out where `WhichChoice` says it. */
+/** The number of trials is left out if `WhichChoice` shows it. */
 function statusText(trials: number | null, selected: number): string {
   const parts = [
     ...(trials === null ? [] : [`${count(trials)} trials`]),
@@ -109,7 +109,7 @@ function statusText(trials: number | null, selected: number): string {
   return parts.join(", ");
 }
 
-/** The trials that are loaded, how many there are, and how to load more. */
+/** The loaded trials, their total number, and the function that loads more. */
 function useRows(experiment: string, filter: string, orderBy: string) {
   const answer = useList(
     "listTrials",
@@ -142,7 +142,7 @@ function Empty({ id, filter }: { readonly id: string; readonly filter: string })
 
 type FilterProps = { readonly filter: string; readonly onFilter: (text: string) => void };
 
-/** Enter applies it. */
+/** The filter of the table; Enter applies it. */
 function Filter({ filter, onFilter }: FilterProps): JSX.Element {
   const [text, setText] = useState(filter);
   return (
@@ -170,7 +170,7 @@ type AboveProps = TabProps & {
   readonly onSelect: (ids: ReadonlySet<string>) => void;
 };
 
-/** Over the table: the curves of the selected trials, or how hyperparameters and metric go together. */
+/** Above the table: the curves of the selected trials, or the plots of hyperparameters against the metric. */
 function Above({ experiment, trials, selected, onSelect }: AboveProps): JSX.Element {
   const { id } = experiment;
   const search = route.useSearch();

@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { readSearch, readTrials, readZoom, trialsText, zoomText } from "./url.ts";
 
-test("the URL's search is read; what does not fit is left out", () => {
+test("the URL's search is read without its invalid values", () => {
   expect(readSearch({ tab: "search", version: "12", trial: 3, trials: 7 })).toEqual({
     tab: "search",
     version: 12,
@@ -34,7 +34,7 @@ test("a written zoom is within a thousandth of its width", () => {
   );
 });
 
-test("selected trials are numbers in order", () => {
+test("selected trials are sorted numbers", () => {
   expect(trialsText(new Set([7, 3]))).toBe("3,7");
   expect(trialsText(new Set())).toBeUndefined();
   expect(readTrials("3,7,x,-1,1.5,")).toEqual(new Set([3, 7]));

@@ -1,37 +1,37 @@
-/** The URL of an experiment's page, so that a link shows what its sender saw. */
+/** The URL of an experiment's page: a link shows what its sender saw. */
 import { type LogSearch, logSearchOf } from "../../components/log-view/log-search.ts";
 import type { Range } from "../../components/chart/scale.ts";
 
-/** It includes the conditions of its logs. */
+/** The search parameters, including the conditions of the logs. */
 export type ExperimentSearch = LogSearch & {
-  /** The open tab; the first where it is absent. */
+  /** The open tab; absent: the first. */
   readonly tab?: string | undefined;
-  /** The metric of the curves: "validation loss", the group first. */
+  /** The metric of the curves, after its group: "validation loss". */
   readonly metric?: string | undefined;
-  /** The x-axis of the curves: step where it is absent, time, or a metric. */
+  /** The x axis of the curves: time or a metric; absent: step. */
   readonly x?: string | undefined;
   /** The zoomed range of x: "10..250.5". */
   readonly zoom?: string | undefined;
-  /** The curves that are drawn where not all are: best where it is absent, latest or first. */
+  /** The curves that are drawn if not all are: latest or first; absent: best. */
   readonly drawn?: string | undefined;
-  /** The plot over the table of trials: parallel coordinates where it is absent, scatter or heat. */
+  /** The plot over the table of trials: scatter or heat; absent: parallel coordinates. */
   readonly plot?: string | undefined;
-  /** The hyperparameter of the heat map's x-axis; the first where it is absent. */
+  /** The hyperparameter of the heat map's x axis; absent: the first. */
   readonly across?: string | undefined;
-  /** The hyperparameter of the heat map's y-axis; another one where it is absent. */
+  /** The hyperparameter of the heat map's y axis; absent: another one than that of the x axis. */
   readonly up?: string | undefined;
   /** Numbers of selected trials: "3,7". */
   readonly trials?: string | undefined;
   readonly filter?: string | undefined;
   readonly sort?: string | undefined;
   readonly columns?: string | undefined;
-  /** The file of the code that is shown. */
+  /** The shown file of the code. */
   readonly file?: string | undefined;
   /** The experiment that the configuration is compared with. */
   readonly other?: string | undefined;
   /** The checkpoint that the inspector shows. */
   readonly checkpoint?: string | undefined;
-  /** The version of the search that is shown; the latest where it is absent. */
+  /** The shown version of the search; absent: the latest. */
   readonly version?: number | undefined;
   /** The number of the trial that the search view explains. */
   readonly trial?: number | undefined;
@@ -57,7 +57,7 @@ const texts = [
 
 const numbers = ["version", "trial"] as const satisfies readonly (keyof ExperimentSearch)[];
 
-/** Leaves out what does not fit: an old link still opens the page. */
+/** Reads the search and leaves out invalid values, so that an old link still opens the page. */
 export function readSearch(search: Readonly<Record<string, unknown>>): ExperimentSearch {
   const given = (name: string): string => {
     const value = search[name];
@@ -79,7 +79,7 @@ export function readZoom(text: string | undefined): Range | null {
   return valid ? range : null;
 }
 
-/** Seven digits, or whole milliseconds: more than a pixel can show. */
+/** Writes a zoom with seven digits, or whole milliseconds: more than a pixel can show. */
 export function zoomText(range: Range | null): string | undefined {
   if (range === null) return undefined;
   const width = range[1] - range[0];

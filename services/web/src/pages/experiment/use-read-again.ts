@@ -3,7 +3,7 @@ import type { Experiment } from "./tabs.ts";
 
 const againMs = 1_000;
 
-/** Reads an analysis of the search again when the experiment has changed, at most once a second. */
+/** Repeats the read of a search's analysis when the experiment has changed, at most once a second. */
 export function useReadAgain(
   { trials, trialsCompleted, trialsFailed, progress, bestValue, state }: Experiment,
   refetch: () => Promise<unknown>,
@@ -12,7 +12,7 @@ export function useReadAgain(
   const latest = useRef(now);
   latest.current = now;
   const [read, setRead] = useState(now);
-  // A further change while the timer runs does not put it off.
+  // A further change while the timer runs does not restart the timer.
   const stale = read !== now;
   useEffect(() => {
     if (!stale) return undefined;

@@ -6,12 +6,15 @@ import { orderOf, type WhichTrials } from "./which-trials.ts";
 export type Trial = ReplyOf<"listTrials">["items"][number];
 
 const none: readonly Trial[] = [];
-/** One page, as large as pages are. */
+/** The size of the largest page. */
 export const trialsMax = 1_000;
 
-/** The trials of an experiment, new ones by themselves; of more than a page those that `which` names. */
+/**
+ * Reads the trials of an experiment and adds new ones at once. With more trials than a page has, it reads those that
+ * `which` names.
+ */
 export function useTrials({ id, trials, smallerIsBetter }: Experiment, which: WhichTrials) {
-  // In the order of their numbers all of a small experiment are one read, whichever are drawn.
+  // All trials of a small experiment are one read in the order of their numbers, whichever are drawn.
   const orderBy = trials > trialsMax ? orderOf(which, smallerIsBetter) : "";
   const answer = useCall(
     "listTrials",

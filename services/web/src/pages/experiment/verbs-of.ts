@@ -1,6 +1,6 @@
 /**
- * The verbs that an experiment's page offers in each state: pure. The server decides; this only leaves out what it
- * refuses.
+ * The verbs that an experiment's page offers in each state: pure. The server decides; the page only leaves out verbs
+ * that it would refuse.
  */
 export type Plain = "activate" | "pause" | "archive" | "unarchive";
 export type Confirmed = "cancel" | "kill" | "delete";
@@ -10,7 +10,7 @@ export type OfferedVerb =
   | { readonly kind: "dialog"; readonly verb: "fork" | "continue"; readonly title: string }
   | { readonly kind: "confirmed"; readonly verb: Confirmed; readonly title: string };
 
-/** Done only after a question. */
+/** The questions for verbs that need a confirmation. */
 export const confirmations: Readonly<
   Record<Confirmed, { readonly title: string; readonly means: string }>
 > = {

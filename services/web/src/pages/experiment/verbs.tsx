@@ -11,7 +11,7 @@ import { ForkDialog } from "./fork-dialog.tsx";
 import type { Experiment } from "./tabs.ts";
 import { type Confirmed, confirmations, type Plain, verbsOf } from "./verbs-of.ts";
 
-/** The actions on the experiment in its state, and the dialogs that ask first. */
+/** The actions on the experiment in its current state, and the dialogs that ask first. */
 export function useVerbs(experiment: Experiment): {
   readonly verbs: readonly Verb[];
   readonly dialog: JSX.Element | null;

@@ -4,17 +4,17 @@ import styles from "./overview.module.css";
 import { whichText, type WhichTrials, whichTrials } from "./which-trials.ts";
 
 type Props = {
-  /** How many are shown, and of how many. */
+  /** The number of shown trials. */
   readonly shown: number;
   readonly total: number;
   readonly metric: string;
-  /** Null for another order, which `orderText` names. */
+  /** The choice of trials; null for another order, which `orderText` names. */
   readonly which: WhichTrials | null;
   readonly orderText?: string;
   readonly onWhich: (which: WhichTrials) => void;
 };
 
-/** Says that not all trials are shown, and which are; others can be chosen. Nothing where all are. */
+/** Explains that only some trials are shown, and offers other choices. Empty if all are shown. */
 export function WhichChoice(props: Props): JSX.Element | null {
   const { shown, total, metric, which, orderText = "", onWhich } = props;
   if (shown >= total) return null;

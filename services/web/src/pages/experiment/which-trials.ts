@@ -1,8 +1,8 @@
-/** The trials that are shown where not all of them are: pure. */
+/** The choice of trials that are shown if not all fit: pure. */
 export const whichTrials = ["best", "latest", "first"] as const;
 export type WhichTrials = (typeof whichTrials)[number];
 
-/** The most trials that one query of metrics takes. */
+/** The most trials in one query of metrics. */
 export const drawnMax = 200;
 
 export const readWhich = (text: string | undefined): WhichTrials =>
@@ -14,10 +14,7 @@ export function orderOf(which: WhichTrials, smallerIsBetter: boolean): string {
   return which === "latest" ? "number desc" : "number";
 }
 
-/**
- * Returns the trials that come first in an order of a list, which is by number where it names none; null for any other
- * order.
- */
+/** Returns the choice that matches a list's order, by number for an empty order; null for any other order. */
 export function whichOf(orderBy: string, smallerIsBetter: boolean): WhichTrials | null {
   const order = orderBy === "" ? "number" : orderBy;
   return whichTrials.find((which) => orderOf(which, smallerIsBetter) === order) ?? null;
@@ -30,7 +27,8 @@ export function whichText(which: WhichTrials, metric: string): string {
 type Trial = { readonly number: number; readonly bestValue?: number | undefined };
 
 /**
- * The trials whose curves are drawn: of more than fit those that are selected, then the best, the latest or the first.
+ * The trials whose curves are drawn: all if they fit, else the selected ones, followed by the best, the latest or the
+ * first.
  */
 export function drawnOf<Of extends Trial>(
   trials: readonly Of[],

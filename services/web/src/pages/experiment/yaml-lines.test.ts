@@ -24,7 +24,7 @@ const linesOf = (...keys: readonly string[]): readonly string[] => {
   return [...linesOfKeys(text, keys)].map((at) => lines[at]?.trim() ?? "");
 };
 
-test("a default is found at its path, not at another key of its name", () => {
+test("a default is found at its path, not at another key with its name", () => {
   expect(linesOf("searcher.divisor", "debug")).toEqual(["divisor: 4", "debug: false"]);
   expect(linesOf("storage.name")).toHaveLength(1);
   expect([...linesOfKeys(text, ["storage.name"])]).toEqual([13]);
@@ -41,6 +41,6 @@ test("all lines below a defaulted key are defaults", () => {
   expect(linesOf("hyperparameters.lr")).toEqual(["lr:", "type: const"]);
 });
 
-test("keys that the text does not have mark no line", () => {
+test("a key that is missing in the text marks no line", () => {
   expect(linesOf("name.x", "divisor", "resources")).toEqual([]);
 });

@@ -1,16 +1,16 @@
 /**
- * The lines of a configuration that hold given keys, with all that is below them. It reads only the form in which the
- * platform writes a configuration: block style, two spaces a level, each key at the start of its line.
+ * Finds the lines of given keys in a configuration, including all lines below them. It reads only the platform's form
+ * of a configuration: block style, two spaces a level, each key at the start of its line.
  */
 
 const keyed = /^( *)(?:"([^"]+)"|([^\s"#-][^:]*)):(?: |$)/;
 
-/** Numbers of lines, from 0; keys are paths with dots: `searcher.divisor`. */
+/** Returns line numbers from 0; keys are paths with dots: `searcher.divisor`. */
 export function linesOfKeys(text: string, keys: readonly string[]): ReadonlySet<number> {
   const wanted = new Set(keys);
   const found = new Set<number>();
   const path: string[] = [];
-  /** The indentation of the wanted key above, while lines are below it. */
+  /** The indentation of the last found key, while lines are below it. */
   let above: number | null = null;
   for (const [at, line] of text.split("\n").entries()) {
     const indent = line.length - line.trimStart().length;

@@ -10,13 +10,13 @@ import { Preview } from "./preview.tsx";
 
 type Props = {
   readonly action: Action;
-  /** The experiments that were selected when it was asked for: the list may change, these do not. */
+  /** The experiments that were selected when the dialog opened; later changes of the list do not affect them. */
   readonly ids: readonly string[];
   readonly onClose: () => void;
   readonly onDone: () => void;
 };
 
-/** Says what the action would do to each experiment, as the server sees it, and does it when the user agrees. */
+/** Shows what the action would do to each experiment according to the server, and does it when the user confirms. */
 export function ActionDialog({ action, ids: selected, onClose, onDone }: Props): JSX.Element {
   const [ids] = useState(selected);
   const [typed, setTyped] = useState("");

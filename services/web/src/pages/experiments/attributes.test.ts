@@ -1,12 +1,12 @@
 import { expect, test } from "vitest";
 import { hyperparameterNames, metricField, typedField } from "./attributes.ts";
 
-test("a name with other characters is in quotes, as filters write it", () => {
+test("a name with special characters is quoted, as filters write it", () => {
   expect(metricField("val/loss")).toBe("metrics.val/loss");
   expect(metricField("top 1")).toBe('metrics."top 1"');
 });
 
-test("a typed name is a column when it names a hyperparameter or a metric", () => {
+test("a typed name is a column if it names a hyperparameter or a metric", () => {
   expect(typedField(" hparams.optimizer.lr ")).toBe("hparams.optimizer.lr");
   expect(typedField('metrics."top 1"')).toBe('metrics."top 1"');
   for (const text of ["lr", "hparams.", "hparams.a b", 'metrics."top', "state"]) {
@@ -14,7 +14,7 @@ test("a typed name is a column when it names a hyperparameter or a metric", () =
   }
 });
 
-test("hyperparameters below a mapping are named with dots, and a range is one of them", () => {
+test("hyperparameters below a mapping are named with dots, and a range is one hyperparameter", () => {
   const hyperparameters = {
     batch: 32,
     lr: { type: "log", minval: -4, maxval: -1 },

@@ -10,13 +10,13 @@ function fieldOf(prefix: string, name: string): string {
 
 export const isAttributeField = (id: string): boolean => /^(hparams|metrics)\../.test(id);
 
-/** The typed column: null unless it names a hyperparameter or a metric. */
+/** Returns the typed column; null unless it names a hyperparameter or a metric. */
 export function typedField(text: string): string | null {
   const field = text.trim();
   return /^(hparams|metrics)\.([\w/.-]+|"(?:[^"\\]|\\.)+")$/.test(field) ? field : null;
 }
 
-/** The names of the hyperparameters of a configuration: those below a mapping are joined with dots. */
+/** The names of a configuration's hyperparameters; nested names are joined with dots. */
 export function hyperparameterNames(config: unknown): readonly string[] {
   const { hyperparameters } = (config ?? {}) as { readonly hyperparameters?: unknown };
   return namesIn(hyperparameters, "");

@@ -11,7 +11,7 @@ import styles from "./page.module.css";
 
 type Props = {
   readonly selection: Selection;
-  /** Those that are loaded. */
+  /** The loaded rows. */
   readonly rows: readonly Row[];
   readonly onSelect: (selection: Selection) => void;
 };

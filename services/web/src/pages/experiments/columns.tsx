@@ -22,7 +22,7 @@ export const initialLayout: ColumnLayout = [
   ),
 ];
 
-/** The layout until columns are chosen: on a phone the name is narrow, so that the state is in view. */
+/** The layout until the user chooses columns. The name is narrow on a phone, so that the state is in view. */
 export const firstLayout = (): ColumnLayout =>
   window.innerWidth < 600
     ? initialLayout.map((one) => (one.id === "name" ? { ...one, width: 144 } : one))
@@ -45,7 +45,7 @@ function plain(
   return { id, title, width, text, sort: id, cell: (row) => <span>{text(row)}</span>, ...rest };
 }
 
-/** A number or a time as a person reads it; in a CSV file in full. */
+/** A column that shows a number or a time formatted for people, and writes it in full to a CSV file. */
 function shown(column: Column<Row>, cell: (row: Row) => ReactNode): Column<Row> {
   return { ...column, cell };
 }

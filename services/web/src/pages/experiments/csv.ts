@@ -1,6 +1,6 @@
 import type { PlacedColumn } from "../../components/table/columns.ts";
 
-/** The shown columns of rows, as RFC 4180 has it. */
+/** Writes the shown columns of rows as CSV (RFC 4180). */
 export function csvText<Row>(
   placed: readonly Pick<PlacedColumn<Row>, "column">[],
   rows: readonly Row[],
@@ -12,7 +12,7 @@ export function csvText<Row>(
   return lines.map((cells) => `${cells.map(cellText).join(",")}\r\n`).join("");
 }
 
-/** Names come from users. A cell that a spreadsheet would take for a formula begins with an apostrophe. */
+/** Users choose names: a cell that a spreadsheet would run as a formula gets an apostrophe before it. */
 function cellText(text: string): string {
   const isNumber = /^[+-]?(\d|\.\d|Infinity$)/.test(text) && !Number.isNaN(Number(text));
   const safe = /^[=+\-@\t\r]/.test(text) && !isNumber ? `'${text}` : text;

@@ -19,7 +19,7 @@ export function DeletedDialog({ onClose }: { readonly onClose: () => void }): JS
       wide
       onClose={onClose}
       title="Deleted experiments"
-      description="Until the time that is given, an experiment can be brought back with its metrics, logs and checkpoints."
+      description="Until the given time, an experiment can be brought back with its metrics, logs and checkpoints."
       actions={<Button onClick={onClose}>Close</Button>}
     >
       {deleted.error !== null && <ErrorNote error={deleted.error} />}

@@ -8,7 +8,7 @@ import type { Search } from "./search.ts";
 
 const rowsMax = 100_000;
 
-/** All rows of the list, in its order, not only those that are loaded. */
+/** Reads all rows of the list, in order, including those that are not loaded. */
 async function allRows(search: Search, attributes: readonly string[]) {
   const rows: Row[] = [];
   let pageToken = "";
@@ -22,8 +22,8 @@ async function allRows(search: Search, attributes: readonly string[]) {
 }
 
 /**
- * Saves the shown columns of the list as a file, or of the selected rows where there are some. Returns the number of
- * rows, and whether the list has more.
+ * Saves the shown columns of the list, or of the selected rows if there are any, as a file. Returns the number of rows,
+ * and whether the list has more.
  */
 export async function exportCsv(
   search: Search,

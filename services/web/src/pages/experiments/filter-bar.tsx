@@ -17,11 +17,11 @@ type Props = {
 const presets = [
   ["Active", "state = ACTIVE"],
   ["Failed", "state = ERROR"],
-  ["Of the last week", "created_at > -7d"],
+  ["Created in the last week", "created_at > -7d"],
   ["With failed trials", "trials_failed > 0"],
 ] as const;
 
-/** The filter: applied by Enter, with the server's refusal shown at its column. */
+/** The filter: Enter applies it, and the server's error is shown at its column. */
 export function FilterBar({ filter, onFilter, error }: Props): JSX.Element {
   const input = useRef<HTMLInputElement>(null);
   const [text, setText] = useState(filter);

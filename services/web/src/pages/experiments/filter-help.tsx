@@ -3,7 +3,7 @@ import { Dialog } from "../../components/dialog.tsx";
 import styles from "./page.module.css";
 
 const language: readonly (readonly [write: string, finds: string])[] = [
-  ["resnet large", "a name, description, label or id with words that begin so"],
+  ["resnet large", "a name, description, label or id with words that begin like these"],
   ["state = ERROR", "this value; ACTIVE, PAUSED, COMPLETED, CANCELED, ERROR"],
   ["best_value < 0.2", "a number in this range; also <=, >, >=, !="],
   ["created_at > -7d", "a time in this range: an ISO date, or s, m, h, d, w before now"],

@@ -14,7 +14,7 @@ type Props = {
   readonly onEdit: (editing: boolean) => void;
 };
 
-/** The labels of an experiment, which are edited where they are: a text with commas. */
+/** The labels of an experiment, edited in place as a text with commas. */
 export function LabelCell(props: Props): JSX.Element {
   const { row, editing, onEdit } = props;
   if (editing) return <Editor {...props} />;
@@ -40,7 +40,7 @@ export function LabelCell(props: Props): JSX.Element {
 }
 
 function Editor(props: Props): JSX.Element {
-  /** The row as it was when the editor opened: later changes by others are not overwritten. */
+  /** The row from when the editor opened: later changes by others are not overwritten. */
   const [row] = useState(props.row);
   return areText(row.labels) ? <TextEditor {...props} row={row} /> : <Refusal {...props} />;
 }
@@ -50,7 +50,7 @@ function Refusal({ onEdit }: Props): null {
   useEffect(() => {
     say.done(commaSentence);
     onEdit(false);
-    // oxlint-disable-next-line react/exhaustive-deps — said once, when the editor would open
+    // oxlint-disable-next-line react/exhaustive-deps — the message is shown once, when the editor would open
   }, []);
   return null;
 }
@@ -61,7 +61,7 @@ function TextEditor({ row, onEdit }: Props): JSX.Element {
   const say = useSay();
   const update = useChange("updateExperiment", ["listExperiments"]);
   const close = (save: boolean, byKey: boolean): void => {
-    // The field loses the focus when it goes away, which is no second end.
+    // A removed field loses the focus, which must not end the editing a second time.
     if (isDone.current) return;
     isDone.current = true;
     const change = save ? labelChange(row.labels, input.current?.value ?? "") : null;

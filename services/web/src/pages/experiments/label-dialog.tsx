@@ -12,7 +12,7 @@ import { Preview } from "./preview.tsx";
 
 type Props = {
   readonly ids: readonly string[];
-  /** Those that the selected rows have. */
+  /** The labels of the selected rows. */
   readonly labels: readonly string[];
   readonly onClose: () => void;
   readonly onDone: () => void;
@@ -20,7 +20,7 @@ type Props = {
 
 type Texts = { readonly adding: string; readonly removing: string };
 
-/** Adds labels to and removes labels from several experiments, after the server has said what would change. */
+/** Adds labels to and removes labels from several experiments, after a preview by the server. */
 export function LabelDialog({ ids: selected, labels, onClose, onDone }: Props): JSX.Element {
   const [ids] = useState(selected);
   const [texts, setTexts] = useState<Texts>({ adding: "", removing: "" });
@@ -93,14 +93,18 @@ function Fields(props: {
     <>
       <Field
         label="Add labels"
-        hint="With commas between them."
+        hint="Labels, separated by commas."
         autoFocus
         value={texts.adding}
         onChange={({ target }) => onTexts({ ...texts, adding: target.value })}
       />
       <Field
         label="Remove labels"
-        hint={labels.length === 0 ? "They have none." : `They have ${labels.join(", ")}.`}
+        hint={
+          labels.length === 0
+            ? "The experiments have no labels."
+            : `Labels of the experiments: ${labels.join(", ")}.`
+        }
         value={texts.removing}
         onChange={({ target }) => onTexts({ ...texts, removing: target.value })}
       />

@@ -15,7 +15,9 @@ type Props = {
 
 const configurationsRead = 8;
 
-/** The columns of the list: its fields, the metrics of the loaded rows, and the hyperparameters of the first few. */
+/**
+ * The columns of the list: its fields, the metrics of the loaded rows, and the hyperparameters of the first few rows.
+ */
 export function ListColumns(props: Props): JSX.Element {
   const { open, columns, rows } = props;
   const read = open ? rows.slice(0, configurationsRead) : [];

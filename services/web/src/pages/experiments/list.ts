@@ -13,7 +13,7 @@ export function listRequest(search: Search, attributes: readonly string[]) {
   return { filter, orderBy: sort, workspace, project, archived, fields: [...attributes] };
 }
 
-/** The request of the rows that are shown, the topic that keeps them fresh, and how. */
+/** The request of the shown rows, the topic that keeps them fresh, and their order. */
 export function shownList(search: Search, attributes: readonly string[]) {
   const topic: Topic = {
     kind: "experiments",

@@ -13,11 +13,11 @@ export type Action = {
     | "unarchive"
     | "delete";
   readonly title: string;
-  /** Past tense. */
+  /** The verb in the past tense. */
   readonly done: string;
-  /** One sentence that says what it means. */
+  /** One sentence that explains the action. */
   readonly means: string;
-  /** It ends work or takes something away: the number of experiments is typed to confirm it. */
+  /** The action ends or removes work, so the number of experiments must be typed to confirm it. */
   readonly danger: boolean;
 };
 
@@ -93,7 +93,7 @@ export type Summary = {
 export function summaryOf(items: readonly Outcome[]): Summary {
   const of = (outcome: string) => items.filter((item) => item.outcome === outcome);
   const ids = (some: readonly Outcome[]) => some.map(({ experiment }) => experiment);
-  // A reason names its experiment: those that say the same of several are one line.
+  // A reason contains its experiment's id: equal reasons for several experiments are one line.
   const reasons = Map.groupBy(of("refused"), ({ experiment, detail }) =>
     detail.replace(new RegExp(`\\bexperiment ${experiment}\\b`), "it"),
   );
@@ -104,11 +104,11 @@ export function summaryOf(items: readonly Outcome[]): Summary {
   };
 }
 
-/** "3 experiments": the noun in its number. */
+/** Returns "1 experiment" or "3 experiments". */
 export const experiments = (count: number): string =>
   `${count.toLocaleString("en-US")} ${count === 1 ? "experiment" : "experiments"}`;
 
-/** "3 experiments paused, 1 needed no change, 2 were refused." */
+/** Returns a text such as "3 experiments paused, 1 needed no change, 2 were refused." */
 export function outcomeText({ done }: Pick<Action, "done">, summary: Summary): string {
   const { changed, unchanged, refused } = summary;
   const refusals = refused.reduce((sum, one) => sum + one.experiments.length, 0);

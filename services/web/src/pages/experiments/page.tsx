@@ -102,7 +102,7 @@ export function ExperimentsPage(): JSX.Element {
   );
 }
 
-/** Verbs that change which rows are shown, and how high they are. */
+/** Verbs that change which rows are shown, and their height. */
 function switches({ archived, compact }: Search, change: (next: SearchChange) => void): Verb[] {
   return [
     {
@@ -116,7 +116,7 @@ function switches({ archived, compact }: Search, change: (next: SearchChange) =>
   ];
 }
 
-/** In a narrow window the tree of places is behind this button. */
+/** In a narrow window this button opens the tree of places. */
 function PlaceButton(props: {
   readonly search: Search;
   readonly isOpen: boolean;
@@ -199,7 +199,7 @@ function Rows(props: RowsProps): JSX.Element {
 
 function Empty({ search }: { readonly search: Search }): JSX.Element {
   const isAll = search.filter === undefined && search.workspace === undefined;
-  if (!isAll) return <EmptyState title="No experiment is like that." />;
+  if (!isAll) return <EmptyState title="No experiment matches." />;
   return (
     <EmptyState
       title="There is no experiment yet."

@@ -11,7 +11,7 @@ type Made = { readonly workspace: string; readonly project: string | undefined }
 type Props = {
   readonly asked: AskedPlace;
   readonly onClose: () => void;
-  /** A new place, which is shown then. */
+  /** Called with the new place, which is then shown. */
   readonly onMade: (made: Made) => void;
 };
 type Words = { readonly name: string; readonly description: string; readonly notes: string };
@@ -57,8 +57,8 @@ function New(props: {
       title={isProject ? `New project in ${workspace}` : "New workspace"}
       means={
         isProject
-          ? "A project holds experiments. Its name stays as it is."
-          : "A workspace holds projects and models, and may have a quota. Its name stays as it is."
+          ? "A project contains experiments. Its name cannot be changed."
+          : "A workspace contains projects and models, and may have a quota. Its name cannot be changed."
       }
       verb="Create"
       first={{ name: "", description: "", notes: "" }}
@@ -80,7 +80,7 @@ function Describe(props: { readonly place: Place; readonly onClose: () => void }
     const { workspace, project } = namesOf(place);
     const after = {
       onSuccess: () => {
-        say.done(`The words about ${placeText(place)} are saved.`);
+        say.done(`The description of ${placeText(place)} is saved.`);
         onClose();
       },
     };

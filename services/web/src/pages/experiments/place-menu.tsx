@@ -46,7 +46,7 @@ export function PlaceMenu({ place, onAsk }: Props): JSX.Element | null {
   );
 }
 
-/** Archives the place, or takes it back; says so. */
+/** Archives or unarchives the place, and shows the outcome. */
 function useArchiving(place: Place): { readonly run: () => void; readonly isPending: boolean } {
   const say = useSay();
   const archiveWorkspace = useChange("archiveWorkspace", refresh);
@@ -56,7 +56,9 @@ function useArchiving(place: Place): { readonly run: () => void; readonly isPend
   const changes = [archiveWorkspace, unarchiveWorkspace, archiveProject, unarchiveProject];
   const run = (): void => {
     const { workspace, project } = namesOf(place);
-    const done = place.archived ? "is in lists again" : "is archived: it takes no new experiments";
+    const done = place.archived
+      ? "is shown in lists again"
+      : "is archived: it takes no new experiments";
     const isArchived = place.archived;
     const changed =
       project === undefined
@@ -66,7 +68,7 @@ function useArchiving(place: Place): { readonly run: () => void; readonly isPend
         : (isArchived ? unarchiveProject : archiveProject).mutateAsync({
             request: { workspace, project },
           });
-    // A promise: callbacks of `mutate` are dropped once the row of this menu has left the tree.
+    // A promise is needed: callbacks of `mutate` are dropped once the row of this menu has left the tree.
     void changed.then(() => say.done(`The ${placeText(place)} ${done}.`), say.failed);
   };
   return { run, isPending: changes.some(({ isPending }) => isPending) };

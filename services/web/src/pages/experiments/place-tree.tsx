@@ -16,13 +16,13 @@ type Props = {
 };
 
 type TreeProps = Props & {
-  /** In a narrow window it covers the list while it is open. */
+  /** In a narrow window the tree covers the list while it is open. */
   readonly isOpen: boolean;
   readonly onClose: () => void;
 };
 
 /**
- * Workspaces and their projects: choosing one shows its experiments. They are made, described and archived here too.
+ * Workspaces and their projects: choosing one shows its experiments. They are created, described and archived here too.
  */
 export function PlaceTree(props: TreeProps): JSX.Element {
   const { search, onChange, isOpen, onClose } = props;

@@ -5,14 +5,14 @@ const words = { description: "", notes: "", archived: false, createdBy: "ada", e
 const vision = { ...words, name: "vision", createdAtMs: 1 };
 const segmentation = { ...words, name: "segmentation", workspace: "vision", createdAtMs: 1 };
 
-test("a place is named by its workspace, and a project by its own name too", () => {
+test("a place is named by its workspace, and a project also by its name", () => {
   expect(namesOf(vision)).toEqual({ workspace: "vision", project: undefined });
   expect(namesOf(segmentation)).toEqual({ workspace: "vision", project: "segmentation" });
   expect(placeText(vision)).toBe("workspace vision");
   expect(placeText(segmentation)).toBe("project segmentation of vision");
 });
 
-test("only a default place has no time at which it was made", () => {
+test("only a default place has no time of creation", () => {
   expect(isDefault(vision)).toBe(false);
   expect(isDefault({ ...words, name: "default" })).toBe(true);
 });

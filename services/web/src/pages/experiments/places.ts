@@ -4,7 +4,7 @@ import type { Project, Workspace } from "@trainyard/contracts/api";
 /** A workspace, or a project, which has the name of its workspace. */
 export type Place = Plain<Workspace> | Plain<Project>;
 
-/** A dialog that is open: for a new workspace, for a new project of a workspace, or for the words about a place. */
+/** The open dialog: for a new workspace, for a new project of a workspace, or for the description of a place. */
 export type AskedPlace =
   | { readonly kind: "workspace" }
   | { readonly kind: "project"; readonly workspace: string }
@@ -18,11 +18,11 @@ export const namesOf = (
     ? { workspace: place.workspace, project: place.name }
     : { workspace: place.name, project: undefined };
 
-/** "workspace vision", "project segmentation of vision". */
+/** Returns "workspace vision", or "project segmentation of vision". */
 export function placeText(place: Place): string {
   const { workspace, project } = namesOf(place);
   return project === undefined ? `workspace ${workspace}` : `project ${project} of ${workspace}`;
 }
 
-/** Nobody made the default ones, and nobody changes them. */
+/** Default places have no creator and cannot be changed. */
 export const isDefault = ({ createdAtMs }: Place): boolean => createdAtMs === undefined;

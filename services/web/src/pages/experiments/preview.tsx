@@ -4,7 +4,7 @@ import { experiments, type Summary } from "./outcomes.ts";
 import styles from "./page.module.css";
 
 type Props = {
-  /** Null while the server is asked. */
+  /** Null until the server has answered. */
   readonly summary: Summary | null;
   readonly error: unknown;
   readonly future: (count: number) => string;
@@ -12,7 +12,7 @@ type Props = {
 
 const idsShown = 20;
 
-/** The preview by the server: how many change, how many need no change, and why others are refused. */
+/** The server's preview: how many experiments change, how many need no change, and why others are refused. */
 export function Preview({ summary, error, future }: Props): JSX.Element {
   if (error !== null) return <ErrorNote error={error} />;
   if (summary === null) return <p role="status">Asking the server what would happen…</p>;

@@ -9,10 +9,10 @@ export const experimentsRoute = createRoute({
   getParentRoute: () => shellRoute,
   path: "/experiments",
   validateSearch: readSearch,
-  // The rows come while the page's code does.
+  // The rows are loaded at the same time as the page's code.
   loader: ({ location }) => {
     const search = readSearch(location.search);
-    // Columns of hyperparameters and metrics are known by the page only.
+    // Only the page knows the columns of hyperparameters and metrics.
     if (search.columns !== undefined) return;
     const { request, live } = shownList(search, []);
     preloadList(queryClient, "listExperiments", request, live);

@@ -1,12 +1,12 @@
 import { expect, test } from "vitest";
 import { changedSearch, readSearch, topicFilter } from "./search.ts";
 
-test("the URL keeps what is known, and ids stay texts", () => {
+test("the URL keeps known parameters, and ids stay texts", () => {
   const given = { filter: "state = ERROR", at: 12, sort: " ", archived: "yes", other: 1 };
   expect(readSearch(given)).toEqual({ filter: "state = ERROR", at: "12" });
 });
 
-test("a change keeps the rest and drops what it takes away", () => {
+test("a change of the URL keeps other parameters and drops removed ones", () => {
   const search = { filter: "a", at: "3", archived: true } as const;
   expect(changedSearch(search, { at: undefined, archived: false, sort: "name" })).toEqual({
     filter: "a",

@@ -7,23 +7,23 @@ export type Search = {
   readonly columns?: string;
   readonly workspace?: string;
   readonly project?: string;
-  /** Also archived ones. */
+  /** Archived experiments are shown as well. */
   readonly archived?: true;
-  /** Rows of 28 px. */
+  /** Rows are 28 px high. */
   readonly compact?: true;
-  /** The experiment of the inspector. */
+  /** The experiment that the inspector shows. */
   readonly at?: string;
 };
 
 const texts = ["filter", "sort", "columns", "workspace", "project", "at"] as const;
 const flags = ["archived", "compact"] as const;
 
-/** Only what is known and says something: a view is the same whichever way its URL was written. */
+/** Reads only known, non-empty parameters, so that equal views have equal searches. */
 export function readSearch(given: Record<string, unknown>): Search {
   const search: Record<string, string | true> = {};
   for (const name of texts) {
     const value = given[name];
-    // The router reads a number where a text looks like one: an id.
+    // The router reads an id, which looks like a number, as a number.
     if (typeof value === "number") search[name] = String(value);
     if (typeof value === "string" && value.trim() !== "") search[name] = value;
   }
@@ -31,14 +31,14 @@ export function readSearch(given: Record<string, unknown>): Search {
   return search;
 }
 
-/** A change of the URL; what is undefined or false leaves it. */
+/** A change of the URL; parameters that are undefined or false are removed. */
 export type SearchChange = { readonly [Name in keyof Search]?: Search[Name] | undefined | false };
 
 export function changedSearch(search: Search, change: SearchChange): Search {
   return readSearch({ ...search, ...change });
 }
 
-/** The filter of the list as the live topic has it, where the workspace and the project are conditions too. */
+/** The list's filter for the live topic, in which the workspace and the project are conditions too. */
 export function topicFilter({ filter = "", workspace, project }: Search): string {
   const places = [
     ...(workspace === undefined ? [] : [`workspace = ${JSON.stringify(workspace)}`]),

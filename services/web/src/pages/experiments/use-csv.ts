@@ -4,7 +4,10 @@ import type { Verb } from "../../app/verbs.tsx";
 import { count } from "../../components/format.ts";
 import type { exportCsv } from "./export-csv.ts";
 
-/** The verb that saves the list as a file. Many rows take a while: its title says so, and it does not begin twice. */
+/**
+ * The verb that saves the list as a file. With many rows that takes a while: the title shows the progress, and the verb
+ * is disabled.
+ */
 export function useCsv(save: () => ReturnType<typeof exportCsv>): Verb {
   const say = useSay();
   const [isSaving, setSaving] = useState(false);
@@ -13,7 +16,7 @@ export function useCsv(save: () => ReturnType<typeof exportCsv>): Verb {
     setSaving(true);
     save()
       .then(({ rows, isCut }) => {
-        const more = isCut ? " The list has more than a file takes: a filter chooses fewer." : "";
+        const more = isCut ? " The list has more rows than a file may have: use a filter." : "";
         say.done(`${count(rows)} rows are in experiments.csv.${more}`);
       }, say.failed)
       .finally(() => setSaving(false));

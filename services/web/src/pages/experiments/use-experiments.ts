@@ -7,7 +7,7 @@ import { topicKey } from "../../app/live/protocol.ts";
 import { shownList } from "./list.ts";
 import type { Search } from "./search.ts";
 
-/** The rows of the list that are loaded, and how to load more. */
+/** The loaded rows of the list, and the function that loads more. */
 export function useExperiments(search: Search, attributes: readonly string[]) {
   const queries = useQueryClient();
   const { request, topic, live } = shownList(search, attributes);
@@ -25,7 +25,7 @@ export function useExperiments(search: Search, attributes: readonly string[]) {
     more,
     news: useNews(topic),
     showNews: useCallback(() => showNews(queries, key), [queries, key]),
-    // Rows come and go while the page is open: what is loaded to its end is counted, not asked.
+    // Rows change while the page is open, so the rows of a fully loaded list are counted.
     total: hasNextPage ? Math.max(first?.total ?? 0, rows.length) : rows.length,
     isEstimate: hasNextPage && first?.totalIsEstimate === true,
   };

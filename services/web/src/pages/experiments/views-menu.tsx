@@ -12,7 +12,7 @@ type Props = {
   readonly onOpen: (search: Search) => void;
 };
 
-/** Named views of this browser: filter, order, columns and place. */
+/** Named views in this browser: filter, order, columns and place. */
 export function ViewsMenu({ search, onOpen }: Props): JSX.Element {
   const [views, setViews] = useState(storedViews);
   const [name, setName] = useState<string | null>(null);
@@ -60,7 +60,7 @@ export function ViewsMenu({ search, onOpen }: Props): JSX.Element {
         open={name !== null}
         onClose={() => setName(null)}
         title="Save this view"
-        description="Filter, order, columns and place, in this browser. The address of the page holds them too: a link to it shows others the same."
+        description="Filter, order, columns and place, in this browser. The page's address contains them too: a link shows others the same view."
         actions={
           <Button look="primary" type="submit" form="save-view">
             Save

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { readViews, withoutView, withView } from "./views.ts";
 
-test("a view is kept under its name, without the inspector's experiment", () => {
+test("a view is saved under its name, without the inspector's experiment", () => {
   const one = withView([], "failed", { filter: "state = ERROR", at: "12" });
   const two = withView(one, "failed", { filter: "state = ERROR", sort: "name" });
   expect(two).toEqual([{ name: "failed", search: { filter: "state = ERROR", sort: "name" } }]);

@@ -1,11 +1,11 @@
-/** Saved views: named URLs of this browser, until users exist on the server. */
+/** Saved views: named URLs in this browser. */
 import { readSearch, type Search } from "./search.ts";
 
 export type View = { readonly name: string; readonly search: Search };
 
 const storageKey = "trainyard.views.experiments";
 
-/** Leaves out entries of other versions or origins that are no views. */
+/** Reads saved views; leaves out invalid entries of other versions or programs. */
 export function readViews(text: string | null): readonly View[] {
   const stored = parsed(text);
   if (!Array.isArray(stored)) return [];
@@ -24,7 +24,7 @@ function parsed(text: string | null): unknown {
   }
 }
 
-/** A view of the same name is replaced. The inspector is no part of a view. */
+/** Adds a view, replacing one of the same name. The inspector is not part of a view. */
 export function withView(
   views: readonly View[],
   name: string,

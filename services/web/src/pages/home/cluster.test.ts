@@ -16,7 +16,7 @@ const agent = (
   notPlaced,
 });
 
-test("a pool has the slots of its agents, and says which agents get no runs", () => {
+test("a pool has the slots of its agents, and lists the agents that get no runs", () => {
   const pools = poolsOf([
     agent("b", "gpu", "CONNECTED", ["1.1#1", ""]),
     agent("a", "gpu", "LOST", ["", "2.1#1"]),

@@ -1,22 +1,21 @@
-/** The cluster in a few numbers, from its agents: pure. */
+/** Summarises the cluster from its agents: pure. */
 import type { Agent } from "@trainyard/contracts/api";
 import type { Plain } from "@trainyard/contracts";
 
 export type PoolSummary = {
   readonly pool: string;
   readonly slots: number;
-  /** Slots that a run holds. */
+  /** The number of slots that runs hold. */
   readonly used: number;
   readonly agents: number;
-  /** Agents that are lost, or get no runs, with the reason. */
+  /** Agents that are lost or get no runs, with the reason. */
   readonly troubled: readonly { readonly name: string; readonly why: string }[];
 };
 
 type Given = Pick<Plain<Agent>, "name" | "pool" | "state" | "slots" | "notPlaced">;
 
 /**
- * The pools in the order of their names. Removed agents are left out; the slots of lost ones count only while a run
- * holds them.
+ * Returns the pools sorted by name. Removed agents are left out; slots of lost ones count only while a run holds them.
  */
 export function poolsOf(agents: readonly Given[]): readonly PoolSummary[] {
   const present = agents.filter(({ state }) => state !== "REMOVED");

@@ -21,7 +21,7 @@ type Row = Plain<Experiment>;
 const running = "state = ACTIVE";
 const failed = "state = ERROR";
 const ended = "ended_at : *";
-/** In each part; the rest is a link away. */
+/** The rows in each part; a link leads to the rest. */
 const rowsMax = 8;
 
 export function HomePage(): JSX.Element {
@@ -138,7 +138,7 @@ function Best({ row }: { readonly row: Row }): JSX.Element {
   return <span>{bestValue !== undefined && `best ${metric} ${number(bestValue)}`}</span>;
 }
 
-/** Experiments with runs in the queue. It is read again when an active experiment changes. */
+/** Experiments with runs in the queue, read again when an active experiment changes. */
 function Waiting({ named }: { readonly named: readonly Row[] }): JSX.Element | null {
   const watch = { kind: "experiments", filter: running };
   const jobs = useCall("listJobs", {}, { watch, follow: true });

@@ -7,12 +7,12 @@ import { Field } from "../../components/field.tsx";
 
 type Props = {
   readonly model: string;
-  /** Empty for the user to choose. */
+  /** Empty if the user is to choose. */
   readonly version: string;
   readonly onClose: () => void;
 };
 
-/** Promotes a version: an alias names it from then on. */
+/** Promotes a version: the alias then names it. */
 export function AliasDialog({ model, version: given, onClose }: Props): JSX.Element {
   const [alias, setAlias] = useState("champion");
   const [version, setVersion] = useState(given);

@@ -11,7 +11,7 @@ import styles from "./page.module.css";
 
 type Props = { readonly model: string; readonly aliases: Readonly<Record<string, number>> };
 
-/** The aliases as they are, and each move with its reason, newest first. */
+/** The current aliases, and each move with its reason, newest first. */
 export function AliasesTab({ model, aliases }: Props): JSX.Element {
   const moves = useList("listModelAliasMoves", { model, pageSize: 100 });
   const remove = useChange("removeModelAlias", [
@@ -28,7 +28,7 @@ export function AliasesTab({ model, aliases }: Props): JSX.Element {
         title="This model has no aliases."
         command={`yard model promote ${model} VERSION --alias champion --reason "…"`}
       >
-        An alias names one version at a time, for those who always want the current one.
+        An alias names one version at a time, for downloads of the current version.
       </EmptyState>
     );
   }

@@ -17,7 +17,7 @@ const version = (values: Partial<Version>): Version =>
 const named = (rows: readonly ComparedRow[], name: string) => rows.find((row) => row.name === name);
 
 describe("versions side by side", () => {
-  it("have a row for each metric that one of them has", () => {
+  it("have a row for each metric of any of them", () => {
     const rows = compareVersions([
       version({ metrics: { loss: 0.5 } }),
       version({ metrics: { accuracy: 0.9 } }),
@@ -31,7 +31,7 @@ describe("versions side by side", () => {
     expect(named(rows, "accuracy")?.values).toEqual(["", "0.9"]);
   });
 
-  it("name nested hyperparameters by their path, and say which differ", () => {
+  it("name nested hyperparameters by their path, and mark those that differ", () => {
     const rows = compareVersions([
       version({ hyperparameters: { optimizer: { lr: 0.1, name: "sgd" } } }),
       version({ hyperparameters: { optimizer: { lr: 0.2, name: "sgd" } } }),
@@ -40,25 +40,25 @@ describe("versions side by side", () => {
     expect(named(rows, "optimizer.name")).toMatchObject({ differs: false });
   });
 
-  it("distinguish a missing value from one of an inherited name", () => {
+  it("distinguish a missing value from an inherited property of that name", () => {
     const rows = compareVersions([version({ metrics: { constructor: 1 } }), version({})]);
     expect(named(rows, "constructor")?.values).toEqual(["1", ""]);
   });
 });
 
 describe("conditions", () => {
-  it("are divided at and, in any case", () => {
+  it("are divided at the word and, in upper or lower case", () => {
     expect(conditionsOf("metrics.loss<0.5 AND label=x")).toEqual(["metrics.loss<0.5", "label=x"]);
   });
 
-  it("keep an and within JSON text", () => {
+  it("keep the word and within JSON text", () => {
     expect(conditionsOf('metrics."top and 5">0.9 and step>3')).toEqual([
       'metrics."top and 5">0.9',
       "step>3",
     ]);
   });
 
-  it("are none for an empty text", () => {
+  it("are an empty list for an empty text", () => {
     expect(conditionsOf("  ")).toEqual([]);
   });
 });

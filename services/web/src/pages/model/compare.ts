@@ -1,4 +1,4 @@
-/** Versions of a model side by side: pure. */
+/** Compares versions of a model side by side: pure. */
 import type { Plain } from "@trainyard/contracts";
 import type { ModelVersion } from "@trainyard/contracts/api";
 import { flattened, type NestedValue, shownValue } from "../../components/nested.ts";
@@ -6,15 +6,15 @@ import { flattened, type NestedValue, shownValue } from "../../components/nested
 export type ComparedRow = {
   readonly group: "Lineage" | "Metrics" | "Hyperparameters" | "Data" | "Metadata";
   readonly name: string;
-  /** One a version, in their order; empty where a version has none. */
+  /** One value for each version, in order; empty for a version without one. */
   readonly values: readonly string[];
-  /** Whether two of them differ. */
+  /** At least two of the values differ. */
   readonly differs: boolean;
 };
 
 type Version = Plain<ModelVersion>;
 
-/** Rows of the same group are together; within a group names are in alphabetical order. */
+/** Returns the compared rows by group; within a group, names are in alphabetical order. */
 export function compareVersions(versions: readonly Version[]): readonly ComparedRow[] {
   return [
     ...rowsOf("Lineage", versions, lineageOf),
@@ -48,7 +48,7 @@ const lineageOf = (version: Version): Readonly<Record<string, unknown>> => ({
   trial: version.trial,
 });
 
-/** "metrics.loss<1 and label=x" as the conditions that the API takes. "and" within JSON text stays. */
+/** Splits "metrics.loss<1 and label=x" into the conditions of the API. An "and" within JSON text is kept. */
 export function conditionsOf(where: string): string[] {
   const parts = where.match(/(?:"(?:[^"\\]|\\.)*"|[^\s"]|"(?=[^"]*$))+|\s+/g) ?? [];
   const conditions: string[] = [""];

@@ -19,7 +19,7 @@ type Props = {
   readonly of: Described;
   readonly isPending: boolean;
   readonly error: unknown;
-  /** Takes what has changed; calls back once it is saved. */
+  /** Saves the changes; calls back when they are saved. */
   readonly onSave: (change: Edits<Texts> & Partial<LabelChange>, saved: () => void) => void;
 };
 
@@ -54,7 +54,7 @@ export function Describe({ of, isPending, error, onSave }: Props): JSX.Element {
         label="Labels"
         hint={
           areText(of.labels)
-            ? "With commas between them."
+            ? "Labels, separated by commas."
             : "A label has a comma in it: edit the labels with yard or Python."
         }
         readOnly={!areText(of.labels)}
@@ -72,5 +72,5 @@ export function Describe({ of, isPending, error, onSave }: Props): JSX.Element {
   );
 }
 
-/** The text of the labels, and what they were when its editing began. */
+/** The edited text of the labels, and the labels when the editing began. */
 type LabelEdit = { readonly before: readonly string[]; readonly text: string };

@@ -2,15 +2,15 @@ import { createRoute, lazyRouteComponent } from "@tanstack/react-router";
 import { shellRoute } from "../../app/shell-route.tsx";
 
 export type ModelSearch = {
-  /** versions, aliases or about. */
+  /** The open tab: `versions`, `aliases` or `about`. */
   readonly tab?: string;
   /** The number of the version that the inspector shows. */
   readonly version?: number;
-  /** Conditions, as `yard model versions --where` has them, with "and" between them. */
+  /** Conditions as in `yard model versions --where`, joined by "and". */
   readonly where?: string;
-  /** Versions in the order of this metric, the best first. */
+  /** The metric by which versions are sorted, the best first. */
   readonly best?: string;
-  /** The numbers of the versions that are compared. */
+  /** The numbers of the compared versions. */
   readonly compare?: readonly number[];
 };
 
@@ -24,7 +24,7 @@ export const modelRoute = createRoute({
     ...(typeof search["best"] === "string" ? { best: search["best"] } : {}),
     ...(isNumbers(search["compare"]) ? { compare: search["compare"] } : {}),
   }),
-  // Another object is another page: nothing that was typed or opened for this one is kept for that.
+  // Each object has a new page: no typed text or opened panel is kept from the previous one.
   remountDeps: ({ params }) => params,
   component: lazyRouteComponent(() => import("./page.tsx"), "ModelPage"),
 });

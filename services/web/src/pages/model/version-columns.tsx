@@ -19,13 +19,13 @@ export const versionLayout: ColumnLayout = [
   { id: "registered" },
 ];
 
-/** "loss 0.123", of the metric that its experiment searched by; empty for a folder. */
+/** Returns "loss 0.123" for the metric that its experiment searched by; empty for a folder. */
 export function searchedMetric({ metrics, searcherMetric }: Version): string {
   const value = own(metrics, searcherMetric);
   return value === undefined ? "" : `${searcherMetric} ${number(value)}`;
 }
 
-/** The trial, or who uploaded the folder. */
+/** The trial, or the person who uploaded the folder. */
 export function Source({ version }: { readonly version: Version }) {
   if (version.trial === "") return <>folder of {version.uploadedBy}</>;
   return (

@@ -16,7 +16,7 @@ import { Source, type Version } from "./version-columns.tsx";
 
 type Props = { readonly version: Version; readonly onClose: () => void };
 
-/** A version's lineage, metrics and words, and what can be done with it. */
+/** A version's lineage, metrics and descriptions, and its actions. */
 export function VersionInspector({ version, onClose }: Props): JSX.Element {
   const [open, setOpen] = useState<"alias" | "remove" | null>(null);
   const { model, experiment } = version;
@@ -97,7 +97,7 @@ function RemoveDialog({ version, onClose }: Props): JSX.Element {
       open
       onClose={onClose}
       title={`Remove version ${at} of ${model}`}
-      description="Its number is not given again. Its checkpoint is held by it no longer, so the retention policy of its experiment may delete it."
+      description="The number is not used again. The version no longer pins its checkpoint, so the retention policy of its experiment may delete it."
       actions={
         <>
           <Button onClick={onClose}>Cancel</Button>

@@ -145,14 +145,14 @@ function Bar({ where, best, onChange, children }: BarProps): JSX.Element {
 
 function NoVersions(props: { readonly model: string; readonly isFiltered: boolean }): JSX.Element {
   if (props.isFiltered) {
-    return <EmptyState title="No version fulfils the conditions.">Remove one of them.</EmptyState>;
+    return <EmptyState title="No version meets the conditions.">Remove a condition.</EmptyState>;
   }
   return (
     <EmptyState
       title="This model has no versions yet."
       command={`yard model register ${props.model} CHECKPOINT`}
     >
-      A version is a checkpoint that is kept, with the trial, the code and the data it came from.
+      A version is a pinned checkpoint, with the trial, the code and the data it came from.
     </EmptyState>
   );
 }

@@ -112,14 +112,14 @@ function Bar({ filter, archived, fault, onChange }: BarProps): JSX.Element {
 
 function NoModels({ isFiltered }: { readonly isFiltered: boolean }): JSX.Element {
   if (isFiltered) {
-    return <EmptyState title="No model matches the filter.">Remove a condition of it.</EmptyState>;
+    return <EmptyState title="No model matches the filter.">Remove a condition.</EmptyState>;
   }
   return (
     <EmptyState
       title="There are no models yet."
       command="yard model register MODEL CHECKPOINT --create"
     >
-      A model holds versions: checkpoints that are kept, with their lineage.
+      A model contains versions: pinned checkpoints, with their lineage.
     </EmptyState>
   );
 }

@@ -2,9 +2,9 @@ import { createRoute, lazyRouteComponent } from "@tanstack/react-router";
 import { shellRoute } from "../../app/shell-route.tsx";
 
 export type ModelsSearch = {
-  /** The filter, as `yard model list --filter` has it. */
+  /** The filter, as in `yard model list --filter`. */
   readonly filter?: string;
-  /** A field, then desc or nothing. */
+  /** A field, optionally followed by `desc`. */
   readonly sort?: string;
   readonly archived?: boolean;
 };

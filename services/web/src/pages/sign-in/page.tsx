@@ -71,7 +71,7 @@ export function SignInPage(): JSX.Element {
   );
 }
 
-/** A text that no token can be, with a space for example, is not taken for one by the server. */
+/** The server does not recognise a text that cannot be a token, for example with a space. */
 function sentenceOf(failure: unknown): string {
   const code = failure instanceof ApiError ? failure.problem.code : "";
   if (code === "no_token" || code === "invalid_token") {

@@ -2,9 +2,9 @@ import { createRoute, lazyRouteComponent } from "@tanstack/react-router";
 import { shellRoute } from "../../app/shell-route.tsx";
 
 type Search = {
-  /** Where to go afterwards. */
+  /** The address to open after the sign-in. */
   readonly back?: string;
-  /** The one-time link did not work. */
+  /** The one-time link was refused. */
   readonly code?: "refused";
 };
 

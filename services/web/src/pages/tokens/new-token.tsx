@@ -35,7 +35,7 @@ export function NewToken({ onClose }: { readonly onClose: () => void }): JSX.Ele
       <form id="new-token" onSubmit={submit} className={styles["form"]}>
         <Field
           label="Label"
-          hint="What it is for, so that you know it again: laptop, nightly build."
+          hint="The purpose of the token, such as laptop or nightly build."
           required
           maxLength={255}
           value={label}
@@ -69,7 +69,7 @@ function Secret(props: { readonly secret: string; readonly onClose: () => void }
       open
       onClose={onClose}
       title="The token"
-      description="It is shown once: copy it now. Programs read it from TRAINYARD_TOKEN."
+      description="The token is shown only once: copy it. Programs read it from TRAINYARD_TOKEN."
       actions={
         <>
           <Button onClick={copy}>Copy</Button>

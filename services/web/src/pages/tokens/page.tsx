@@ -119,7 +119,7 @@ function Revoke({
       open
       onClose={onClose}
       title={`Revoke ${name}?`}
-      description="Programs and sessions that use it are refused from now on. It cannot be taken back."
+      description="Programs and sessions that use the token are refused. This cannot be undone."
       actions={
         <>
           <Button onClick={onClose}>Keep it</Button>

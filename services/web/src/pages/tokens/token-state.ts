@@ -1,6 +1,6 @@
 type Token = { readonly revoked: boolean; readonly expiresAtMs?: number | undefined };
 
-/** Whether a token still works. */
+/** Returns the state of a token: whether it still works. */
 export function tokenState(
   { revoked, expiresAtMs }: Token,
   nowMs: number,
@@ -9,7 +9,7 @@ export function tokenState(
   return expiresAtMs !== undefined && expiresAtMs <= nowMs ? "expired" : "valid";
 }
 
-/** How long a new token works, in seconds; 0 is forever. */
+/** Lifetimes of a new token, in seconds; 0 is forever. */
 export const lifetimes = [
   { title: "1 day", seconds: 86_400 },
   { title: "30 days", seconds: 2_592_000 },

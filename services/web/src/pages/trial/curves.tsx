@@ -10,7 +10,7 @@ import styles from "./trial.module.css";
 
 const namesMax = 200;
 
-/** One chart for each scalar metric: validation first, because it decides. */
+/** One chart for each scalar metric: validation first, because the search decides by it. */
 export function Curves({ trial, search, live, onSearch }: TabProps): JSX.Element {
   usePoints(trial.experiment, live);
   const names = useCall("listTrialMetricNames", { trial: trial.id, pageSize: namesMax });

@@ -24,7 +24,7 @@ const originWords: Readonly<Record<string, string>> = {
   schedule: "by a schedule",
 };
 
-/** The pages of the search's picture are read until the trial is found. */
+/** Pages of the search's picture are read until the trial is found. */
 export function Decisions({
   trial,
   page,
@@ -81,14 +81,14 @@ function Decided({ trial, picture, found }: Found): JSX.Element {
   );
 }
 
-/** The sentence begins with the rule, or there is only one of them. */
+/** Returns the reason; the sentence may begin with the rule, or only one of them may exist. */
 function reasonOf(rule: string, sentence: string): string {
   if (sentence !== "")
     return sentence.startsWith(`${rule}: `) ? ` by ${sentence}` : `: ${sentence}`;
   return rule === "" ? "" : ` by ${rule.replaceAll("_", " ")}`;
 }
 
-/** Where it was among the trials of each rung. */
+/** The trial's rank among the trials of each rung. */
 function Rungs({ picture, found }: Omit<Found, "trial">): JSX.Element {
   const rungs = picture.brackets[found.bracket ?? 0]?.rungs ?? [];
   return (

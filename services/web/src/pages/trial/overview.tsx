@@ -26,7 +26,7 @@ export function Overview(props: TabProps): JSX.Element {
         {trial.logPoliciesMatched.length > 0 && <Policies trial={trial} />}
         <Curves {...props} />
       </div>
-      <aside className={styles["facts"]} aria-label="What is known of the trial">
+      <aside className={styles["facts"]} aria-label="Facts about the trial">
         <Facts {...props} />
       </aside>
     </div>
@@ -34,10 +34,10 @@ export function Overview(props: TabProps): JSX.Element {
 }
 
 const linesShown = 12;
-/** More: states of a progress bar are left out. */
+/** More lines than are shown, since states of a progress bar are left out. */
 const linesRead = 100;
 
-/** Why it failed: each line is a link to its place in the log. */
+/** The reason that a trial failed: each line links to its place in the log. */
 function LastLines({ trial }: { readonly trial: ShownTrial }): JSX.Element {
   const request = { trial: trial.id, tail: linesRead };
   const last = useCall("listTrialLogs", request);

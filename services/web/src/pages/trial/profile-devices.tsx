@@ -28,7 +28,7 @@ type Props = {
 
 const none: ReadonlySet<string> = new Set();
 
-/** A table for each node and each of its devices. Curves that are chosen are charts, which zoom together. */
+/** A table for each node and each of its devices. Chosen curves are charts, which zoom together. */
 export function Devices({ profile, run, points }: Props): JSX.Element {
   const curves = useMemo(() => curvesOf(points ?? [], run), [points, run]);
   const devices = useMemo(() => devicesOf(profile.summaries, run), [profile, run]);

@@ -1,4 +1,4 @@
-/** A trial's profile, grouped as its page shows it. */
+/** Groups a trial's profile for its page. */
 import type { ReplyOf } from "@trainyard/contracts";
 import type { SparkPoint } from "../../canvas/sparkline.ts";
 import type { Line } from "../../components/chart/line.ts";
@@ -8,7 +8,7 @@ type TrialProfile = ReplyOf<"getTrialProfile">;
 type Summary = TrialProfile["summaries"][number];
 export type SystemPoint = ReplyOf<"listTrialSystemMetrics">["items"][number];
 
-/** The runs that have figures, in order. */
+/** The runs with figures, in order. */
 export function profiledRuns(profile: TrialProfile | undefined): readonly number[] {
   const runs = new Set(profile?.summaries.map(({ run }) => run));
   return [...runs].toSorted((one, other) => one - other);
@@ -24,7 +24,7 @@ type Quantity = {
 export const quantityKey = ({ node, group, device, name }: Quantity): string =>
   JSON.stringify([node, group, device, name]);
 
-/** Returns the devices of one run: each node as a whole, then each of its devices. */
+/** Returns the devices of one run: each node as a whole, followed by its devices. */
 export function devicesOf(
   summaries: readonly Summary[],
   run: number,
@@ -77,7 +77,7 @@ export function lineOfCurve(
     y: curve.map(({ mean }) => mean / size),
     low: curve.map(({ min }) => min / size),
     high: curve.map(({ max }) => max / size),
-    // More points than places: the chart draws the band from the least to the greatest.
+    // A count above the number of buckets makes the chart draw the band from minimum to maximum.
     points: curve.length + 1,
     marks: [],
   };
@@ -101,7 +101,7 @@ function unitOf(name: string, most: number): { readonly unit: string; readonly s
   return { unit: `${byteUnits[step]}${perSecond ? "/s" : ""}`, size: 1_024 ** step };
 }
 
-/** A value with its unit, which its name ends in. */
+/** Formats a value with the unit at the end of its name. */
 export function measured(name: string, value: number): string {
   if (name.endsWith("_bytes_per_second")) return `${bytes(value)}/s`;
   if (name.endsWith("_bytes")) return bytes(value);

@@ -16,7 +16,7 @@ type TrialProfile = ReplyOf<"getTrialProfile">;
 const pageSize = 1_000;
 const pagesMax = 20;
 
-/** The load of a run's machines while it trained, by node and device. */
+/** The load of a run's machines during training, by node and device. */
 export function Profile({ trial, search, onSearch }: TabProps): JSX.Element {
   const watch = { kind: "trials", experiment: trial.experiment, id: trial.id };
   const profile = useCall("getTrialProfile", { trial: trial.id }, { watch });

@@ -6,7 +6,7 @@ export const trialRoute = createRoute({
   getParentRoute: () => shellRoute,
   path: "/trials/$trial",
   validateSearch: trialSearchOf,
-  // Another object is another page: nothing that was typed or opened for this one is kept for that.
+  // Each object has a new page: no typed text or opened panel is kept from the previous one.
   remountDeps: ({ params }) => params,
   component: lazyRouteComponent(() => import("./page.tsx"), "TrialPage"),
 });

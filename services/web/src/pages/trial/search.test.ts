@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { trialSearchOf } from "./search.ts";
 
 describe("the address of a trial's page", () => {
-  it("has the tab and what is shown in it", () => {
+  it("has the tab and the tab's parameters", () => {
     const search = {
       tab: "logs",
       zoom: [1, 20.5],
@@ -14,7 +14,7 @@ describe("the address of a trial's page", () => {
     expect(trialSearchOf(search)).toEqual(search);
   });
 
-  it("loses what is no value, and the tab that is open anyway", () => {
+  it("loses invalid values, and the default tab", () => {
     expect(trialSearchOf({ tab: "overview", zoom: [3, 3], point: 7, other: "x" })).toEqual({});
     expect(trialSearchOf({ tab: "secrets", zoom: "1,2", checkpoint: null })).toEqual({});
   });

@@ -1,4 +1,4 @@
-/** The address of a trial's page: the tab, and its conditions. */
+/** The address of a trial's page: the tab and its parameters. */
 import { type LogSearch, logSearchOf } from "../../components/log-view/log-search.ts";
 
 export const tabIds = [
@@ -11,13 +11,13 @@ export const tabIds = [
 ] as const;
 
 export type TrialSearch = LogSearch & {
-  /** Absent for the overview. */
+  /** The open tab; absent: the overview. */
   readonly tab?: (typeof tabIds)[number] | undefined;
-  /** The steps that the curves show. */
+  /** The range of steps that the curves show. */
   readonly zoom?: readonly [number, number] | undefined;
-  /** The validation that is shown: its run and its key. */
+  /** The shown validation: its run and its key. */
   readonly point?: string | undefined;
-  /** The checkpoint that is shown. */
+  /** The shown checkpoint. */
   readonly checkpoint?: string | undefined;
 };
 

@@ -2,7 +2,7 @@ import type { JSX } from "react";
 import { Command } from "../../components/empty-state.tsx";
 import styles from "./trial.module.css";
 
-/** How to see the TensorBoard files of a trial, and to download them. */
+/** How to view the TensorBoard files of a trial, and to download them. */
 export function TensorBoard({ trial }: { readonly trial: string }): JSX.Element {
   return (
     <div className={styles["tensorboard"]}>

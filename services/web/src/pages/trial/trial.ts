@@ -7,7 +7,7 @@ export type ShownRun = ShownTrial["runs"][number];
 export type TabProps = {
   readonly trial: ShownTrial;
   readonly search: TrialSearch;
-  /** It has not ended. */
+  /** The trial has not ended. */
   readonly live: boolean;
   readonly onSearch: (changes: TrialSearch) => void;
 };
@@ -16,7 +16,7 @@ export type TabProps = {
 export const lineHref = (trial: string, cursor: string): string =>
   `/trials/${trial}?tab=logs&line=${cursor}`;
 
-/** Where each run but the first began: the step of the checkpoint that it came from. */
+/** The start of each run but the first: the step of its checkpoint. */
 export function runStarts(
   runs: readonly Pick<ShownRun, "number" | "fromCheckpoint">[],
   stepOf: ReadonlyMap<string, number>,
@@ -28,7 +28,9 @@ export function runStarts(
 
 type MetricName = { readonly group: string; readonly name: string; readonly kind: string };
 
-/** The scalars of each group: validation first, because it decides, and in it the metric of the search. */
+/**
+ * The scalars of each group: validation first, because the search decides by it, and in it the metric of the search.
+ */
 export function groupsOf(
   names: readonly MetricName[],
   metric: string | undefined,

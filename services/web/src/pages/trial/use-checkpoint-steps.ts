@@ -2,7 +2,7 @@ import { useMemo } from "react";
 import { useCall } from "../../app/calls.ts";
 import type { ShownTrial } from "./trial.ts";
 
-/** The step of each checkpoint of a trial. */
+/** Reads the step of each checkpoint of a trial. */
 export function useCheckpointSteps({ id, runs }: ShownTrial): ReadonlyMap<string, number> {
   const enabled = runs.length > 1;
   const checkpoints = useCall("listCheckpoints", { trial: id, pageSize: 1_000 }, { enabled });

@@ -10,15 +10,15 @@ type ItemOf<Name extends ListName> =
     : never;
 
 type WholeList<Name extends ListName> = {
-  /** Undefined until the first page has come. */
+  /** The rows; undefined until the first page has been read. */
   readonly rows: readonly ItemOf<Name>[] | undefined;
   readonly error: Error | null;
   readonly refetch: () => Promise<unknown>;
-  /** There are rows that were not read, or not yet. */
+  /** Some rows have not been read. */
   readonly isPartial: boolean;
 };
 
-/** All rows of a list that is shown whole, read page by page, up to a number of pages. */
+/** Reads all rows of a list that is shown whole, page by page, up to a maximum of pages. */
 export function useWholeList<Name extends ListName>(
   name: Name,
   request: RequestInitOf<Name>,

@@ -17,7 +17,7 @@ const pageSize = 1_000;
 const pagesMax = 20;
 const idOf = ({ run, key }: Point): string => `${run}/${key}`;
 
-/** Each validation, the latest first; the chosen one with all that it reported, drawn. */
+/** Each validation, the latest first; the chosen one with all its reported values, drawn. */
 export function Validations({ trial, search, onSearch }: TabProps): JSX.Element {
   const request = { trial: trial.id, group: "validation", pageSize };
   const points = useWholeList("listTrialMetrics", request, pagesMax, {

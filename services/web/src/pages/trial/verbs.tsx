@@ -7,7 +7,7 @@ import { ErrorNote } from "../../components/error-note.tsx";
 import { Field } from "../../components/field.tsx";
 import type { ShownTrial } from "./trial.ts";
 
-/** The actions on a trial now: kill one that has not ended, restart one that failed or was canceled. */
+/** The current actions on a trial: kill one that has not ended, restart one that failed or was canceled. */
 export function useVerbs({ id, state, endedAtMs }: ShownTrial) {
   const restart = useChange("restartTrial", ["getTrial", "listTrials"]);
   const [killing, setKilling] = useState(false);

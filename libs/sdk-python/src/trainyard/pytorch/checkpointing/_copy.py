@@ -1,4 +1,4 @@
-"""Copies of state: what the loop waits for while the files are written behind it."""
+"""Copies of the training's state: the loop waits only for the copy, while a thread writes the files."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ import torch
 
 
 def copied(value: object) -> Any:
-    """The value with every tensor copied into main memory, through dicts, lists and tuples. Tensors
-    that are the same memory (tied weights) are copied once and stay the same.
+    """Returns the value with every tensor copied into main memory, through dicts, lists and tuples. Tensors that
+    share memory (tied weights) are copied once and share their copy.
     """
     copies: dict[Any, torch.Tensor] = {}
     result = _copied(value, copies)
@@ -23,7 +23,7 @@ def _copied(value: Any, copies: dict[Any, torch.Tensor]) -> Any:
     if isinstance(value, torch.Tensor):
         return _copy_of(value, copies)
     if isinstance(value, dict):
-        # A shallow copy keeps what it is beside its items: of a model's state the versions of its parts.
+        # A shallow copy keeps the container's attributes: a model's state dict has the versions of its modules.
         container = copy.copy(value)
         container.update((key, _copied(item, copies)) for key, item in value.items())
         return container

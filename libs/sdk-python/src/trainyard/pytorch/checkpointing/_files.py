@@ -18,14 +18,12 @@ _OF_TORCHS_WRITER = ("inline_container", "iostream")
 
 
 def rank_file(rank: int) -> str:
-    """Where a process's own state is."""
+    """The name of the file with a process's state."""
     return f"rank-{rank}.pth"
 
 
 def packed(state: dict[str, Any]) -> bytes:
-    """A process's own state as the bytes of its file. Raises TypeError in one sentence for a state that
-    does not pickle.
-    """
+    """Pickles a process's state. Raises TypeError for a state that cannot be pickled."""
     buffer = io.BytesIO()
     try:
         torch.save(state, buffer)
@@ -38,13 +36,13 @@ def packed(state: dict[str, Any]) -> bytes:
 
 
 def write(folder: Path, shared: dict[str, Any], own: list[bytes], trial: dict[str, Any]) -> None:
-    """Writes all files of a checkpoint; ``own`` has an entry for each process."""
+    """Writes all files of a checkpoint; ``own`` has the state of each process."""
     try:
         torch.save(shared, folder / SHARED)
     except RuntimeError as error:
         if not any(mark in str(error) for mark in _OF_TORCHS_WRITER):
             raise
-        # All that torch says of a full disk is where it wrote and where it had meant to, or less.
+        # torch's error for a full disk has only byte positions, so the message is completed.
         reason = str(error).splitlines()[0]
         raise OSError(
             f"{folder / SHARED} could not be written ({reason}): check whether the storage is full"
@@ -55,7 +53,9 @@ def write(folder: Path, shared: dict[str, Any], own: list[bytes], trial: dict[st
 
 
 def read_shared(folder: Path, uuid: str, **arguments: object) -> dict[str, Any]:
-    """The part that is the same in all processes. Unpickles, so the checkpoint is trusted like code."""
+    """Reads the part that is the same in all processes. Reading unpickles, so the checkpoint must be as trusted as
+    code.
+    """
     path = folder / SHARED
     if not path.is_file():
         raise ValueError(
@@ -67,7 +67,7 @@ def read_shared(folder: Path, uuid: str, **arguments: object) -> dict[str, Any]:
 
 
 def read_own(folder: Path, rank: int, uuid: str) -> dict[str, Any] | None:
-    """A process's own state; None where the checkpoint had fewer processes."""
+    """Reads a process's state; None if the checkpoint was stored by fewer processes."""
     path = folder / rank_file(rank)
     if not path.is_file():
         return None
@@ -86,7 +86,7 @@ def _loaded(path: Path, uuid: str, arguments: dict[str, Any]) -> dict[str, Any]:
 
 
 def read_trial(folder: Path) -> dict[str, Any]:
-    """Reads which trial stored the checkpoint."""
+    """Reads the identity of the trial that stored the checkpoint."""
     path = folder / TRIAL
     if not path.is_file():
         raise ValueError(

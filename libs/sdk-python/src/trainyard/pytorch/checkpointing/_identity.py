@@ -1,4 +1,4 @@
-"""Records which trial a checkpoint belongs to, so that it can be made again elsewhere."""
+"""Records the trial that a checkpoint belongs to, so that the trial can be recreated elsewhere."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from .._trial import PyTorchTrial
 
 
 def identity_of(trial: PyTorchTrial, context: PyTorchTrialContext) -> dict[str, Any]:
-    """The trial's class, hyperparameters and configuration, as JSON has them."""
+    """The trial's class, hyperparameters and configuration, in JSON form."""
     kind = type(trial)
     module = kind.__module__
     if module == "__main__":
-        # The script's name, under which it can be imported later.
+        # The script is importable later under its file name.
         script = getattr(sys.modules.get("__main__"), "__file__", None)
         module = Path(script).stem if script else module
     identity = {
@@ -35,7 +35,7 @@ def identity_of(trial: PyTorchTrial, context: PyTorchTrialContext) -> dict[str, 
 
 
 def class_of(identity: dict[str, Any]) -> Any:
-    """The trial's class, imported. Raises ValueError where that does not work."""
+    """Imports and returns the trial's class. Raises ValueError if the import fails."""
     module, _, name = str(identity.get("trial", "")).partition(":")
     try:
         value: Any = importlib.import_module(module)

@@ -1,4 +1,4 @@
-"""A trial made again from a checkpoint, for evaluation and inference."""
+"""Recreates a trial from a checkpoint, for evaluation and inference."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 class OutsideRun(NamedTuple):
-    """A substitute for the run where there is none."""
+    """A substitute for the run outside of one."""
 
     info: Info
     distributed: DistributedContext
@@ -31,14 +31,13 @@ def load_trial_from_checkpoint_path(
     torch_load_kwargs: dict[str, Any] | None = None,
     **kwargs: object,
 ) -> Any:
-    """Makes the trial of a checkpoint's folder and gives its models their weights. Needs no task.
+    """Creates the trial of a checkpoint's folder, and loads the weights of its models. Works outside of a task.
 
-    ``trial_class`` is imported by its name where it is not given; it is made with a context of one
-    process with the hyperparameters of then, and ``trial_kwargs``. ``torch_load_kwargs`` go to
-    ``torch.load``, such as ``map_location``; so does any other argument.
-
-    Unpickles the checkpoint, which has to be trusted like code. Raises ValueError for a folder that
-    the trainer did not store, and for a class that builds another model.
+    If ``trial_class`` is not given, it is imported by its recorded name. It is called with a context of one
+    process with the recorded hyperparameters, and with ``trial_kwargs``. ``torch_load_kwargs`` (such as
+    ``map_location``) and all other arguments are passed to ``torch.load``. The checkpoint is unpickled, so it must
+    be as trusted as code. Raises ValueError for a folder that the trainer did not store, and for a class that
+    builds a different model.
     """
     folder = Path(path)
     identity = _files.read_trial(folder)
@@ -59,7 +58,7 @@ def load_trial_from_checkpoint_path(
 
 
 def _context_of(identity: dict[str, Any]) -> PyTorchTrialContext:
-    """A context outside of any run."""
+    """Creates a context outside of any run."""
     from ..._distributed._context import alone
     from ...tensorboard._context import Discarded
     from .._context import PyTorchTrialContext

@@ -1,7 +1,7 @@
-"""Stores checkpoints of a training and takes it back to one.
+"""Stores checkpoints of a training, and restores them.
 
-Training waits for a copy of its state in memory; the files are written, hashed and recorded behind
-it. Every process packs its own part, and the first one writes all files.
+Training waits only for a copy of its state in memory; the files are written, hashed and recorded in the
+background. Every process pickles its state, and the first process writes all files.
 """
 
 from __future__ import annotations
@@ -43,8 +43,8 @@ class Saver:
         self._stored: list[str] = []
 
     def save(self, parts: dict[str, Any]) -> None:
-        """Stores the state after the batch at hand; every process calls it. ``parts`` are those
-        with a ``state_dict`` of which each process has its own.
+        """Stores the state after the current batch; every process must call this. ``parts`` have a ``state_dict``
+        each, and differ between processes.
         """
         context, counters = self._context, self._counters
         counters.stored_at = counters.batches
@@ -76,11 +76,11 @@ class Saver:
 
         self._settle()
         if not hooks:
-            # Only one copy exists at a time: the previous one is written by now.
+            # Only one copy exists at a time: the previous one is written before the next is made.
             shared = copied(shared)
             self._writing = self._storage.store_in_background(write, metadata)
             return
-        # Tensors that the trial adds to the folder may be of the models that training continues with.
+        # A hook may write the models' tensors, which the training changes: the training waits for the hooks.
         with self._storage.store_path(metadata) as (folder, uuid):
             write(folder)
             for hook in hooks:
@@ -88,16 +88,14 @@ class Saver:
         self._stored.append(uuid)
 
     def _settle(self) -> None:
-        """Waits for what is being written. Raises what went wrong with it."""
+        """Waits for the checkpoint that is being written. Raises its error."""
         writing, self._writing = self._writing, None
         if writing is not None:
             writing.wait()
             self._stored.append(writing.uuid)
 
     def tell(self) -> None:
-        """Tells the callbacks of the checkpoints that are stored by now. Raises what went wrong with
-        one.
-        """
+        """Calls the callbacks for the checkpoints that are stored. Raises the error of a failed one."""
         if self._writing is not None and self._writing.done():
             self._settle()
         stored, self._stored = self._stored, []
@@ -105,13 +103,13 @@ class Saver:
             self._callbacks.call("on_checkpoint_upload_end", uuid)
 
     def close(self) -> None:
-        """Waits for what is being written, and reports it."""
+        """Waits for the checkpoint that is being written, and calls the callbacks for it."""
         self._settle()
         self.tell()
 
     def restore(self, uuid: str, parts: dict[str, Any]) -> Callable[[], None]:
-        """Goes back to a checkpoint; every process calls it. Returns what is to be called when the
-        first batch is about to be trained: it sets the random states.
+        """Restores a checkpoint; every process must call this. Returns a function that restores the random states,
+        to be called just before the first batch.
         """
         context, counters = self._context, self._counters
         with self._storage.restore_path(uuid, compare=True) as folder:
@@ -139,7 +137,5 @@ class Saver:
 
 
 def latest_of(context: PyTorchTrialContext, warm_start: str | None) -> str | None:
-    """Where the training continues from: the run's own latest checkpoint, else the one that
-    ``Trainer.fit`` was given.
-    """
+    """The checkpoint to continue from: the trial's latest, otherwise the one given to ``Trainer.fit``."""
     return context.info.latest_checkpoint or warm_start or None

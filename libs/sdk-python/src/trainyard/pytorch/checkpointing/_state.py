@@ -1,4 +1,4 @@
-"""The state of a training, collected and given back."""
+"""Collects and restores the state of a training."""
 
 from __future__ import annotations
 
@@ -17,10 +17,8 @@ FORMAT = 1
 
 
 def shared_of(context: PyTorchTrialContext, counters: Counters, trains_on: bool) -> dict[str, Any]:
-    """The part that is the same in all processes. The tensors are the ones that training continues with.
-
-    ``trains_on`` says that an optimizer's step is not complete: then the gradients are each
-    process's own, and not in here.
+    """Returns the state that is the same in all processes, with the tensors that the training continues to use.
+    ``trains_on``: an optimizer's step is incomplete; then gradients differ between processes and are not included.
     """
     models = [_models.inner(model) for model in context.models]
     return {
@@ -41,14 +39,12 @@ def shared_of(context: PyTorchTrialContext, counters: Counters, trains_on: bool)
 
 
 def gradients_of(context: PyTorchTrialContext) -> dict[str, torch.Tensor]:
-    """The gradients that are not cleared: those of a step that is not complete, or that the trial
-    keeps.
-    """
+    """Returns the gradients that are not cleared: those of an incomplete step, or that the trial keeps."""
     return {name: one.grad for name, one in _parameters(context) if one.grad is not None}
 
 
 def give_gradients(context: PyTorchTrialContext, gradients: dict[str, torch.Tensor]) -> None:
-    """Puts gradients back."""
+    """Restores gradients."""
     for name, parameter in _parameters(context):
         if name in gradients:
             parameter.grad = gradients[name].to(parameter.device)
@@ -75,9 +71,7 @@ def _evaluating(model: torch.nn.Module) -> list[str]:
 def load_shared(
     context: PyTorchTrialContext, counters: Counters, state: dict[str, Any], uuid: str
 ) -> None:
-    """Gives everything its state of the checkpoint. Raises ValueError in one sentence for a
-    checkpoint of another model.
-    """
+    """Restores the state of a checkpoint. Raises ValueError for a checkpoint of another model."""
     if not isinstance(state, dict) or state.get("format") != FORMAT:
         raise ValueError(
             f"checkpoint {uuid} was not stored by this version of pytorch.Trainer: load it in the "
@@ -107,7 +101,7 @@ def load_shared(
 
 
 def restore_modes(context: PyTorchTrialContext, state: dict[str, Any]) -> None:
-    """Puts the parts into evaluation mode that the trial keeps there."""
+    """Restores the evaluation mode of modules that the trial keeps in it."""
     for model, names in zip(context.models, state["evaluating"]):
         parts = dict(_models.inner(model).named_modules())
         for name in names:
@@ -137,7 +131,7 @@ def _check_numbers(context: PyTorchTrialContext, state: dict[str, Any], uuid: st
 
 
 def _kinds(context: PyTorchTrialContext) -> dict[str, list[str]]:
-    """The classes of what one class cannot take from another."""
+    """The class names of objects whose state only the same class can load."""
     return {
         "optimizer": [type(one).__name__ for one in context.optimizers],
         "scheduler": [type(one.scheduler).__name__ for one in context.lr_schedulers],
@@ -146,7 +140,7 @@ def _kinds(context: PyTorchTrialContext) -> dict[str, list[str]]:
 
 def _check_kinds(context: PyTorchTrialContext, state: dict[str, Any], uuid: str) -> None:
     for name, here in _kinds(context).items():
-        # Older checkpoints do not have the kinds.
+        # Older checkpoints have no class names.
         there = state.get("kinds", {}).get(name, here)
         for n, (current, stored) in enumerate(zip(here, there)):
             if current != stored:
@@ -156,7 +150,7 @@ def _check_kinds(context: PyTorchTrialContext, state: dict[str, Any], uuid: str)
 
 
 def load_model(model: torch.nn.Module, state: dict[str, Any], n: int, uuid: str) -> None:
-    """Gives a model its weights; ``n`` is its number."""
+    """Loads the weights of a model; ``n`` is its number."""
     try:
         model.load_state_dict(state)
     except RuntimeError as error:

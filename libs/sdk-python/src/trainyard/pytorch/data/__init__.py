@@ -1,8 +1,7 @@
-"""Data loading of ``trainyard.pytorch``: what a trial describes, and the order that it is read in.
+"""Data loading of ``trainyard.pytorch``: the description by a trial, and the order of reading.
 
-A ``DataLoader`` is a description. ``get_data_loader`` makes a ``torch.utils.data.DataLoader`` of it
-that gives one rank its part of every batch, in an order that is a function of a seed and the epoch,
-from any batch on.
+A ``DataLoader`` is a description. Its ``get_data_loader`` creates a ``torch.utils.data.DataLoader`` that yields
+one rank's part of every batch, starting at any batch. The order is a function of a seed and the epoch.
 """
 
 from ._adapt import adapt_batch_sampler

@@ -1,4 +1,4 @@
-"""Sampling of a loader that a script makes itself."""
+"""Samplers for a loader that a script creates itself."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ def adapt_batch_sampler(
     num_replicas: int = 1,
     rank: int = 0,
 ) -> BatchSampler:
-    """A batch sampler that is repeated, dealt out over ranks and begun after ``skip`` batches of the
-    rank, by the classes of ``trainyard.pytorch.samplers``.
+    """Returns a batch sampler that repeats, is divided among ranks and starts after ``skip`` batches of the rank,
+    by the classes of ``trainyard.pytorch.samplers``.
     """
     if repeat:
         batch_sampler = samplers.RepeatBatchSampler(batch_sampler)

@@ -1,14 +1,13 @@
-"""Divides units among ranks and steps, as batch samplers of torch.
+"""Divides units (samples or batches) among ranks and steps, as batch samplers of torch.
 
-A step is one batch on every rank. In training, the steps of an epoch cut its order into global
-batches: step k of R ranks with B samples each has the samples from k·B·R to (k+1)·B·R of the order,
-rank r the r-th B of them. So R ranks with B samples each take in step k the samples that one
-process takes with batches of B·R. The last global batch may be smaller; it is shared out as evenly
-as can be, which keeps that true and every sample in the epoch once. A rank that would be left with
-none takes one from the epoch's beginning, since every rank has to take part in every step.
+A step is one batch on every rank. In training, the steps of an epoch cut its order into global batches: step k of
+R ranks with B samples each has the samples from k·B·R to (k+1)·B·R of the order, and rank r has the r-th B of
+them. So step k has the same samples as with one process and batches of B·R. The last global batch may be smaller.
+It is divided as evenly as possible, so that every sample is in the epoch once. A rank without a sample in it takes
+one from the epoch's beginning, since every rank must take part in every step.
 
-In validation nothing is taken twice: batch i of a single process is rank (i mod R)'s, so that ranks
-may have different numbers of batches, and some none.
+In validation no sample is used twice: rank (i mod R) has batch i of a single process. Thus ranks may have
+different numbers of batches, some none.
 """
 
 from __future__ import annotations
@@ -23,9 +22,9 @@ from ._seeds import mix, set_all
 
 
 class Seeded:
-    """A unit on its way to a loading process, which it arrives in as it is. Arriving there it seeds the
-    generators with its own seed. So what a dataset and a ``collate_fn`` draw for a batch
-    (augmentations) depends neither on the number of processes nor on an interruption of the training.
+    """A unit for a worker process, together with a seed. Unpickling it in the worker returns the unit and seeds
+    the random generators. Thus the random numbers of a dataset and a ``collate_fn`` for a batch (augmentations)
+    depend neither on the number of processes nor on an interruption of the training.
     """
 
     def __init__(self, unit: object, seed: int) -> None:
@@ -37,14 +36,14 @@ class Seeded:
 
 
 def _arrived(unit: object, seed: int) -> Any:
-    # A loading process unpickles one unit at a time, when it begins with it.
+    # A worker process unpickles one unit at a time, when it starts to load it.
     if get_worker_info() is not None:
         set_all(seed)
     return unit
 
 
 class Plan:
-    """The units of an epoch that the rank gets in each of its steps."""
+    """The units of an epoch for the rank in each of its steps."""
 
     def __init__(self, order: Order, replicas: int, rank: int) -> None:
         self.order = order
@@ -57,7 +56,7 @@ class Plan:
 
 
 class TrainSamples(Plan):
-    """Global batches cut out of an order of samples."""
+    """Global batches, cut from an order of samples."""
 
     def __init__(
         self, order: Order, replicas: int, rank: int, batch_size: int, drop_last: bool
@@ -83,7 +82,7 @@ class TrainSamples(Plan):
 
 
 class TrainUnits(Plan):
-    """Batches that the user's batch sampler made, or samples that are batches already."""
+    """Batches of the user's batch sampler, or samples that are batches already."""
 
     def __init__(self, order: Order, replicas: int, rank: int) -> None:
         super().__init__(order, replicas, rank)
@@ -97,7 +96,7 @@ class TrainUnits(Plan):
 
 
 class EachOnce(Plan):
-    """The batches of a single process dealt out: batch i is rank (i mod replicas)'s."""
+    """The batches of a single process divided among ranks: rank (i mod replicas) has batch i."""
 
     def __init__(
         self, order: Order, replicas: int, rank: int, batch_size: int = 0, drop_last: bool = False
@@ -116,8 +115,8 @@ class EachOnce(Plan):
 
 
 def share_of_rest(epoch: Epoch, start: int, replicas: int, rank: int) -> list[Any]:
-    """A rank's share of what is left of an epoch from ``start`` on, which is less than a whole
-    global batch. It is never empty.
+    """A rank's share of an epoch's units from ``start`` on, if these are less than a global batch. It is never
+    empty.
     """
     each, more = divmod(len(epoch) - start, replicas)
     first = start + rank * each + min(rank, more)
@@ -128,10 +127,9 @@ def share_of_rest(epoch: Epoch, start: int, replicas: int, rank: int) -> list[An
 
 
 class Steps(Sampler):
-    """The batches of one rank, from step ``skip`` on, counted from the beginning of ``epoch``.
-
-    With ``repeat`` epoch follows epoch without an end, and ``len`` is the number of steps of one;
-    else it is what is left of the one. Batches that other processes load are ``seeded``.
+    """The batches of one rank, from step ``skip`` on, counted from the beginning of ``epoch``. With ``repeat`` the
+    epochs follow each other without an end, and ``len`` is the number of steps of one epoch; otherwise only the
+    rest of the epoch is yielded. Batches for worker processes are ``seeded``.
     """
 
     def __init__(

@@ -17,7 +17,7 @@ from ._streams import Stream, StreamLoader, stream_length
 
 
 class Indexed(Protocol):
-    """Samples by number, as a list or a tensor has them."""
+    """A sequence of samples by index, like a list or a tensor."""
 
     def __len__(self) -> int:
         raise NotImplementedError
@@ -29,11 +29,9 @@ class Indexed(Protocol):
 class DataLoader:
     """Describes how to load a dataset, with the arguments of ``torch.utils.data.DataLoader``.
 
-    ``batch_size`` is in samples of one slot. Nothing is loaded until ``get_data_loader`` makes a
-    loader of torch for one rank. Iterated over itself it is that of a single process, reshuffled at
-    each pass.
-
-    Raises what torch raises for arguments that contradict each other.
+    ``batch_size`` is in samples of one slot. Nothing is loaded until ``get_data_loader`` creates torch's loader
+    for one rank. The description can also be iterated over directly, like the loader of a single process that
+    reshuffles at each pass. Contradictory arguments raise torch's errors.
     """
 
     def __init__(
@@ -84,7 +82,7 @@ class DataLoader:
 
     @classmethod
     def from_torch(cls, loader: torch.utils.data.DataLoader) -> DataLoader:
-        """The description of a loader that torch made: the same dataset, sampling and loading."""
+        """Describes an existing loader of torch: the same dataset, sampling and loading."""
         if not isinstance(loader, torch.utils.data.DataLoader):
             raise TypeError(
                 f"DataLoader.from_torch takes a torch.utils.data.DataLoader, not a "
@@ -107,16 +105,16 @@ class DataLoader:
         self.pin_memory = loader.pin_memory
         self.timeout = loader.timeout
         self.worker_init_fn = loader.worker_init_fn
-        # The dataset if it is a stream, whose samples have no numbers; else None.
+        # The dataset if it is a stream, whose samples have no index; otherwise None.
         self._streamed = loader.dataset if isinstance(loader.dataset, IterableDataset) else None
         if type(self.batch_sampler) is BatchSampler:
-            # Samples are batched here, so that the last global batch can be shared out.
+            # Samples are batched by this class, so that the last global batch can be divided.
             self.sampler = self.batch_sampler.sampler
             self._size: int | None = self.batch_sampler.batch_size
             self._drops = self.batch_sampler.drop_last
         else:
             self._size, self._drops = self.batch_size, self.drop_last
-        # Taken here, since reading the sampler sets its generator to other seeds.
+        # The seed is read first, since reading the sampler reseeds its generator.
         self._own_seed = seed_of(self.sampler)
         if self._streamed is not None and self.num_workers > 1:
             raise ValueError(
@@ -136,17 +134,14 @@ class DataLoader:
         seed: int = 0,
         epoch: int = 0,
     ) -> torch.utils.data.DataLoader:
-        """The loader of one rank.
+        """Returns the loader of one rank. With ``repeat`` the loader is for training: epochs follow each other
+        without an end, every rank has the same number of batches per epoch, and ``len`` is that number. Without
+        ``repeat`` it is for validation: one pass, in which exactly one rank has each sample; ranks may have
+        different numbers of batches.
 
-        With ``repeat`` it is that of training: epoch follows epoch without an end, every rank has
-        the same number of batches in each, and ``len`` is that number. Without, it is that of a
-        validation: one pass, in which each sample is on one rank once; ranks may have different
-        numbers of batches.
-
-        ``skip`` is in batches of this rank since the beginning of ``epoch``: the first batch is the
-        one after them, also in the middle of an epoch. The skipped ones of an indexed dataset are
-        not loaded. The order is a function of ``seed`` and the epoch, and nothing is drawn from the
-        global random generators.
+        ``skip`` is in batches of this rank since the beginning of ``epoch``: the loader starts after them, also in
+        the middle of an epoch. Skipped batches of an indexed dataset are not loaded. The order is a function of
+        ``seed`` and the epoch, and the global random generators are not used.
         """
         _check_place(skip, num_replicas, rank)
         if self._streamed is not None:
@@ -187,7 +182,7 @@ class DataLoader:
         return iter(self.get_data_loader(seed=torch.initial_seed(), epoch=epoch))
 
     def __len__(self) -> int:
-        """The batches of an epoch of a single process."""
+        """The number of batches of an epoch in a single process."""
         if self._streamed is not None:
             size = 1 if self._size is None else self._size
             batches, rest = divmod(stream_length(self._streamed), size)
@@ -214,8 +209,8 @@ class DataLoader:
         return EachOnce(order, replicas, rank, self._size, self._drops)
 
     def _loading(self, seed: int, rank: int) -> dict:
-        """Options that do not concern the order. The generator, from which torch draws the seed of its
-        loading processes, is one of our own: those draws leave the global generator alone.
+        """The options that do not affect the order. torch draws the seed of its worker processes from the loader's
+        generator, so that the global generator is unaffected.
         """
         generator = torch.Generator()
         generator.manual_seed(mix(seed, rank, "loading"))

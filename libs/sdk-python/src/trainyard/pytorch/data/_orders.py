@@ -1,8 +1,8 @@
-"""In which order the units of a dataset are read in an epoch: a function of the seed and the epoch.
+"""The order in which the units of a dataset are read in an epoch: a function of the seed and the epoch.
 
-A unit is what a sampler gives: the index of a sample, or a whole batch of a batch sampler. An order
-is asked for one epoch at a time, which gives a sequence whose slices are lists. It can be asked for
-any epoch, in any order, and gives the same again.
+A unit is an item of a sampler: the index of a sample, or a whole batch of a batch sampler. An order returns one
+epoch at a time, a sequence whose slices are lists. Epochs may be requested in any order and repeatedly, and are
+always the same.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ class Epoch:
         raise NotImplementedError
 
     def part(self, start: int, end: int) -> list[Any]:
-        """The units from ``start`` to before ``end``."""
+        """The units from ``start`` to ``end``, which is excluded."""
         raise NotImplementedError
 
 
@@ -51,7 +51,7 @@ class _Counted(Epoch):
 
 
 class _Permuted(Epoch):
-    """Keeps 8 bytes a unit, where a list of integers would take 36."""
+    """An epoch that needs 8 bytes per unit, where a list of integers would need 36."""
 
     def __init__(self, units: torch.Tensor) -> None:
         self._units = units
@@ -90,11 +90,10 @@ class Shuffled(Order):
 
 
 class Sampled(Order):
-    """The order of a user's sampler, made a function of the seed and the epoch.
-
-    While the sampler is read, the global generators of Python, NumPy and torch are at a seed of the
-    epoch, and so is a generator that the sampler holds as ``generator``. ``set_epoch`` is called
-    where there is one. A sampler that keeps a state of its own from epoch to epoch is beyond this.
+    """The order of a user's sampler, made a function of the seed and the epoch. While the sampler is read, the
+    global generators of Python, NumPy and torch, and the sampler's attribute ``generator``, are seeded for the
+    epoch. ``set_epoch`` is called if it exists. Samplers that keep other state from epoch to epoch are not
+    supported.
     """
 
     def __init__(self, sampler: Iterable[Any], seed: int, name: str) -> None:
@@ -113,7 +112,7 @@ class Sampled(Order):
         if callable(set_epoch):
             set_epoch(number)
         with Chance(seed):
-            # One more than it should have, which also ends the reading of one that never ends.
+            # One unit more than expected is read, which also detects an endless sampler.
             units = list(itertools.islice(iter(self._sampler), self.size + 1))
         if len(units) != self.size:
             gave = "more" if len(units) > self.size else str(len(units))
@@ -125,7 +124,7 @@ class Sampled(Order):
 
 
 def order_of(sampler: Iterable[Any], dataset: object, seed: int) -> Order:
-    """The order in which a sampler of samples gives them."""
+    """Returns the order of a sampler of samples."""
     if type(sampler) is SequentialSampler:
         return Sequential(_length(sampler.data_source, "dataset"))
     if type(sampler) is RandomSampler and not sampler.replacement:
@@ -136,7 +135,7 @@ def order_of(sampler: Iterable[Any], dataset: object, seed: int) -> Order:
 
 
 def seed_of(sampler: object) -> int | None:
-    """The seed that a sampler's own generator was given; None where it has none."""
+    """The seed of a sampler's attribute ``generator``; None if it has none."""
     generator = getattr(sampler, "generator", None)
     return generator.initial_seed() if isinstance(generator, torch.Generator) else None
 

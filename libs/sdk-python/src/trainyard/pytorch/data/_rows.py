@@ -1,8 +1,8 @@
-"""Batches out of tensors in memory.
+"""Batches from tensors in memory.
 
-``torch.utils.data`` takes a TensorDataset apart into samples, and puts those of a batch together again:
-for small samples that takes longer than some models do. Here a batch is taken out of each tensor by one
-call, and is the same, bit for bit and in its strides.
+``torch.utils.data`` splits a TensorDataset into samples, and stacks those of a batch again. For small samples this
+takes longer than the step of some models. This module selects a batch from each tensor with one call. The batch is
+equal bit for bit, also in its strides.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from ._orders import Order, Sampled
 
 
 class Rows(Dataset):
-    """A TensorDataset of which torch takes batches that are collated already."""
+    """Wraps a TensorDataset so that torch gets batches that are collated already."""
 
     def __init__(self, dataset: TensorDataset) -> None:
         self._dataset = dataset
@@ -29,21 +29,21 @@ class Rows(Dataset):
         return self._dataset[index]
 
     def __getitems__(self, indices: list[int]) -> list[torch.Tensor]:
-        # torch.tensor() would look at each of them, and take four times as long as all the rest.
+        # torch.tensor() would check each index, and take four times as long as the rest of this method.
         rows = torch.frombuffer(array("q", indices), dtype=torch.int64)
-        # Read for each batch: the dataset may give itself other tensors.
+        # The tensors are read for each batch, because the dataset may replace them.
         return [tensor.index_select(0, rows.to(tensor.device)) for tensor in self._dataset.tensors]
 
 
 def as_it_is(batch: object) -> Any:
-    """The ``collate_fn`` for ``Rows``."""
+    """The ``collate_fn`` for ``Rows``: returns the batch unchanged."""
     return batch
 
 
 def tensors_of(loader: torch.utils.data.DataLoader, order: Order) -> TensorDataset | None:
-    """The dataset of a loader whose batches, in this order, may come from ``Rows``: plain tensors, whose
-    samples would only be stacked. Loading processes do that in shared memory, and a sampler of the user's
-    may give what is no row.
+    """The loader's dataset if its batches, in this order, may come from ``Rows``: plain tensors, whose samples
+    would only be stacked. Not with worker processes, which stack in shared memory, or a user's sampler, whose
+    items may not be row numbers.
     """
     dataset = loader.dataset
     if type(dataset) is not TensorDataset or loader.collate_fn is not default_collate:

@@ -1,4 +1,4 @@
-"""Seeds that are functions of other numbers, and the three generators of a process set to one."""
+"""Derives seeds from other numbers, and seeds the three random generators of a process."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ NUMPY_SEED_BITS = 32
 
 
 def mix(*parts: int | str) -> int:
-    """A seed from 0 to 2**63 - 1 that depends on every part and on their order, and is the same on
-    every machine and with every version of Python.
+    """A seed from 0 to 2**63 - 1 that depends on every part and on their order. It is the same on every machine
+    and with every version of Python.
     """
     digest = hashlib.sha256("/".join(str(part) for part in parts).encode()).digest()
     return int.from_bytes(digest[:8], "big") >> 1
 
 
 def set_all(seed: int) -> None:
-    """Seeds the global generators of Python, torch on the CPU, and NumPy where it is in use."""
+    """Seeds the global generators of Python, torch on the CPU, and NumPy if it is imported."""
     random.seed(seed)
     torch.default_generator.manual_seed(seed)
     numpy = sys.modules.get("numpy")
@@ -30,9 +30,8 @@ def set_all(seed: int) -> None:
 
 
 class Chance:
-    """The states that the three generators have in the blocks of one user of them, who begins with a
-    seed and continues in each block where the one before ended. Outside of the blocks it is as if
-    nothing had been drawn in them.
+    """The random states of one user of the three generators. The states start from a seed; each block continues
+    where the previous block ended. Outside of the blocks the generators are unaffected.
     """
 
     def __init__(self, seed: int) -> None:
@@ -57,18 +56,18 @@ class States(NamedTuple):
     of_python: Any
     of_torch: torch.Tensor
     of_numpy: Any
-    """None where NumPy is not in use."""
+    """NumPy's state; None if NumPy is not imported."""
 
 
 def states() -> States:
-    """The current states."""
+    """Returns the current states."""
     numpy = sys.modules.get("numpy")
     of_numpy = numpy.random.get_state() if numpy is not None else None
     return States(random.getstate(), torch.get_rng_state(), of_numpy)
 
 
 def set_states(before: States) -> None:
-    """Continues from what they were."""
+    """Restores earlier states."""
     random.setstate(before.of_python)
     torch.set_rng_state(before.of_torch)
     numpy = sys.modules.get("numpy")

@@ -1,10 +1,10 @@
-"""IterableDataset: a stream of samples has an order of its own, so sharding and skipping read it.
+"""Loads an IterableDataset. The stream decides its order, so sharding and skipping have to read it.
 
-Every rank reads the whole stream and keeps its part of each global batch, as ranks do with the order
-of an indexed dataset; skipped samples are read and dropped without being made into batches. The
-stream must give the same samples on every rank and after a restart: it gets the epoch by
-``set_epoch(epoch)`` where it has that, and while it is read the global generators are its own, seeded
-at the beginning of each epoch. What a ``collate_fn`` draws in a loading process is seeded for each batch.
+Every rank reads the whole stream and keeps its part of each global batch, divided as for an indexed dataset.
+Skipped samples are read and dropped without being collated. The stream must yield the same samples on every rank
+and after a restart. Therefore ``set_epoch(epoch)`` is called if it exists, and while the stream is read, the
+global generators have states that are seeded at the beginning of each epoch. For a ``collate_fn`` in a worker
+process they are seeded for each batch.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ class Stream(IterableDataset):
         self._epoch = epoch
 
     def steps(self) -> int:
-        """The batches of an epoch on this rank, or what is left of it where it is not repeated."""
+        """The number of batches of an epoch on this rank, or of its rest if the stream is not repeated."""
         samples, size = stream_length(self._dataset), self._batch_size
         if self._repeat:
             steps, rest = divmod(samples, size * self._replicas)
@@ -99,7 +99,7 @@ class Stream(IterableDataset):
     def _own_batch(self, chunk: list[Any], at_once: int) -> list[Any]:
         size, rank = self._batch_size, self._rank
         if self._repeat and 0 < len(chunk) < at_once:
-            # The beginning of the epoch is gone, so a rank without a share takes what is at hand.
+            # The beginning of the epoch is not available, so a rank without a share takes another rank's samples.
             return [] if self._drop_last else _share(chunk, self._replicas, rank)
         batch = chunk[rank * size : (rank + 1) * size]
         return [] if self._drop_last and len(batch) < size else batch
@@ -110,7 +110,7 @@ def _share(chunk: list[Any], replicas: int, rank: int) -> list[Any]:
 
 
 def stream_length(dataset: Any) -> int:
-    """The samples of an epoch of a stream."""
+    """The number of samples of an epoch of a stream."""
     try:
         return len(dataset)
     except (TypeError, NotImplementedError) as error:
@@ -121,7 +121,7 @@ def stream_length(dataset: Any) -> int:
 
 
 class StreamLoader(torch.utils.data.DataLoader):
-    """A loader of a Stream: its length is in batches, which the Stream gives."""
+    """A loader of a Stream. Its length is the Stream's number of batches."""
 
     def __init__(self, stream: Stream, **loading: Any) -> None:
         super().__init__(stream, batch_size=None, **loading)

@@ -1,4 +1,4 @@
-"""Batches of any nesting: how many samples they have, and how they get to a device."""
+"""Functions for batches of any nesting: their number of samples, and moving them to a device."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ _log = logging.getLogger("trainyard.pytorch")
 
 
 def data_length(data: object) -> int:
-    """The samples of a batch: the length of the first tensor or array that is found in it, through
-    dicts, lists and tuples; of a list without any, its own. Raises TypeError where there is none.
+    """The number of samples of a batch: the length of the first tensor or array in it, through dicts, lists and
+    tuples. For a list without any, the list's length. Raises TypeError if neither exists.
     """
     length = _first_length(data)
     if length is None:
@@ -50,9 +50,9 @@ def to_device(
     *,
     non_blocking: bool = False,
 ) -> Any:
-    """The data on a device: tensors are moved, arrays become tensors, dicts, lists and tuples are
-    gone through, and what has a method ``to`` is asked to move itself. Anything else stays as it is,
-    with one warning for each type that is in ``warned_types`` from then on.
+    """Moves data to a device: tensors are moved and arrays become tensors, through dicts, lists and tuples. The
+    method ``to`` of other objects is called if it exists. All else is unchanged, with one warning for each type,
+    recorded in ``warned_types``.
     """
     warned = set() if warned_types is None else warned_types
     return _moved(data, torch.device(device), warned, non_blocking)
@@ -62,7 +62,7 @@ def _moved(data: Any, device: torch.device, warned: set[type], non_blocking: boo
     if isinstance(data, torch.Tensor):
         return data.to(device, non_blocking=non_blocking)
     kind = type(data)
-    # Most batches are one of these, and what follows takes as long as moving them.
+    # Most batches have these types, and the checks below take as long as moving the batch.
     if kind is list or kind is tuple:
         return kind([_moved(value, device, warned, non_blocking) for value in data])
     if _is_array(data):

@@ -1,6 +1,7 @@
-"""Metrics of ``trainyard.pytorch``: from what each batch gave on each rank to what is reported.
+"""Combines the metrics of ``trainyard.pytorch``: from the values of each batch on each rank to the reported
+values.
 
-Every rank calls these at the same point, and every rank gets the same result.
+Every rank must call these functions at the same point, and gets the same result.
 """
 
 from ._average import average_training_metrics, reduce_validation_metrics

@@ -15,10 +15,9 @@ METHOD = "evaluation_reducer"
 def average_training_metrics(
     distributed: Ranks, per_batch: list[dict[str, Any]]
 ) -> dict[str, float]:
-    """The mean of each metric over the batches of all ranks.
-
-    ``per_batch`` is what ``metrics_of`` made of each batch of this rank. A metric that some batches
-    or ranks do not have is averaged over those that do. Every rank has to call it; it gathers once.
+    """The mean of each metric over the batches of all ranks. ``per_batch`` has the results of ``metrics_of`` for
+    this rank's batches. A metric is averaged over the batches and ranks that have it. Every rank must call this
+    function, which gathers once.
     """
     own = {name: list(column.values()) for name, column in columns_of(per_batch).items()}
     sums = {name: (total(values), len(values)) for name, values in own.items()}
@@ -34,12 +33,11 @@ def reduce_validation_metrics(
     records: Sequence[int],
     reducer: Reducer | Mapping[str, Reducer] = Reducer.AVG,
 ) -> dict[str, float]:
-    """Each metric of a validation, over all batches of all ranks.
-
-    ``records`` are the samples in each batch of ``per_batch``: AVG weighs each batch by them, so
-    that the result is the mean over samples, however they are spread over batches and ranks. A rank
-    may have no batches. ``reducer`` is what ``evaluation_reducer()`` returned: one for all metrics,
-    or one for each by name. Every rank has to call it; it gathers once.
+    """Each metric of a validation, over all batches of all ranks. ``records`` are the numbers of samples of the
+    batches in ``per_batch``: AVG uses them as weights, so that the result is the mean over samples for any
+    division into batches and ranks. A rank may have no batches. ``reducer`` is the result of
+    ``evaluation_reducer()``: one for all metrics, or a dict from names. Every rank must call this function, which
+    gathers once.
     """
     if len(records) != len(per_batch):
         raise ValueError(
@@ -59,7 +57,7 @@ def reduce_validation_metrics(
 def _reduced_here(
     name: str, column: dict[int, float], records: Sequence[int], reducer: Reducer
 ) -> tuple[float, float]:
-    """The rank's value, and its weight where it is an average."""
+    """The rank's value, and its weight for an average."""
     values = list(column.values())
     if reducer is Reducer.AVG:
         weights = [records[place] for place in column]
@@ -82,7 +80,7 @@ def _reduced_across(parts: list[tuple[float, float]], reducer: Reducer) -> float
 def _fold(values: list[float], reducer: Reducer) -> float:
     if reducer is Reducer.SUM:
         return total(values)
-    # A NaN stays one, wherever it is: max and min would lose it by its place.
+    # A NaN must stay a NaN: max and min would drop it, depending on its position.
     strange = [value for value in values if value != value]
     if strange:
         return strange[0]
@@ -109,7 +107,7 @@ def _all(distributed: Ranks, value: object) -> list[Any]:
 
 
 def _by_name(ranks: list[dict[str, Any]]) -> dict[str, list[Any]]:
-    """The parts of each metric, in the order of the ranks that have it."""
+    """The ranks' parts of each metric, in the order of the ranks that have it."""
     columns: dict[str, list[Any]] = {}
     for parts in ranks:
         for name, part in parts.items():

@@ -10,46 +10,44 @@ from typing import Any, Callable
 
 
 class Reducer(enum.Enum):
-    """How the values of a metric of a validation become one."""
+    """The way in which the values of a validation metric are combined."""
 
     AVG = 1
-    """The mean over samples: each batch counts by its number of samples."""
+    """The mean over samples: each batch is weighted by its number of samples."""
     SUM = 2
     MAX = 3
     MIN = 4
 
 
 class MetricReducer(abc.ABC):
-    """A metric that is more than a mean of batches, such as one of a whole confusion matrix.
+    """A metric that is not a mean over batches, such as one of a whole confusion matrix.
 
-    The trial feeds it in ``train_batch`` or ``evaluate_batch`` by methods of its own naming. At the
-    end ``per_slot_reduce`` makes on each slot what is sent, and ``cross_slot_reduce`` makes the
-    metric of all of these. ``wrap_reducer`` of the context makes it known.
+    The trial passes values to the reducer in ``train_batch`` or ``evaluate_batch``, by methods of any name. At the
+    end ``per_slot_reduce`` returns each slot's contribution, and ``cross_slot_reduce`` computes the metric from
+    all contributions. ``wrap_reducer`` of the context registers the reducer.
 
-    What was fed is stored with checkpoints: the attributes that are no functions, or what ``state_dict``
-    returns where a reducer has that and ``load_state_dict``, as one needs that keeps an object such as a
-    metric of torchmetrics, or the trial.
+    Checkpoints contain the reducer's state: its attributes except functions, or the result of ``state_dict`` if
+    the reducer has ``state_dict`` and ``load_state_dict``. A reducer that keeps an object such as a torchmetrics
+    metric or the trial needs both methods.
     """
 
     @abc.abstractmethod
     def reset(self) -> None:
-        """Forgets what was fed. Called before each stretch of training and each validation."""
+        """Discards the collected values. Called before each stretch of training and each validation."""
 
     @abc.abstractmethod
     def per_slot_reduce(self) -> Any:
-        """The contribution of this slot; anything that can be pickled."""
+        """Returns the contribution of this slot; it must be picklable."""
 
     @abc.abstractmethod
     def cross_slot_reduce(self, per_slot_metrics: list[Any]) -> Any:
-        """The metric, of what ``per_slot_reduce`` returned on each slot, in the order of ranks.
-
-        A value where ``wrap_reducer`` was given a name, else a dict of values by name. Called on
-        every slot.
+        """Computes the metric from the results of ``per_slot_reduce`` of all slots, in the order of ranks. Returns
+        a value if ``wrap_reducer`` has a name, otherwise a dict of values by name. Called on every slot.
         """
 
 
 class FunctionReducer(MetricReducer):
-    """A reducer that is a function of everything it was fed on all slots."""
+    """A reducer that applies a function to all values of all slots."""
 
     def __init__(self, function: Callable[[list[Any]], Any]) -> None:
         self.function = function
@@ -59,15 +57,15 @@ class FunctionReducer(MetricReducer):
         self._values = []
 
     def update(self, value: Any) -> None:
-        """Feeds one value."""
+        """Adds one value."""
         self._values.append(value)
 
     def per_slot_reduce(self) -> list[Any]:
         return self._values
 
     def cross_slot_reduce(self, per_slot_metrics: Sequence[list[Any]]) -> Any:
-        """Calls the function with the values in the order in which one process would have met them,
-        if it was fed once a batch: batches are dealt out to the slots in turn.
+        """Calls the function with all values, in the order of a single process if one value was added per batch:
+        batches are divided among the slots in turn.
         """
         missing = object()
         rounds = itertools.zip_longest(*per_slot_metrics, fillvalue=missing)

@@ -1,4 +1,4 @@
-"""The reducers that a trial has made known."""
+"""The reducers that a trial has registered."""
 
 from __future__ import annotations
 
@@ -31,8 +31,8 @@ class _Known(NamedTuple):
 
 
 class MetricReducers:
-    """The functions given to ``wrap_reducer`` of a context. Values on all ranks become metrics by one
-    gathering for all reducers.
+    """The reducers that were registered by a context's ``wrap_reducer``. One gathering combines the values of all
+    reducers and ranks.
     """
 
     def __init__(self, distributed: Ranks) -> None:
@@ -64,10 +64,9 @@ class MetricReducers:
         for_training: bool = True,
         for_validation: bool = True,
     ) -> MetricReducer:
-        """Makes a reducer known and returns it; of a function, one with ``update(value)``, whose
-        function is called with the list of everything that was fed on all ranks.
-
-        ``name`` is that of its metric; without, the reducer gives a dict of metrics.
+        """Registers a reducer and returns it. A function becomes a reducer with ``update(value)``, and is called
+        with the list of the values of all ranks. ``name`` is the name of the metric; without a name, the reducer's
+        result is a dict of metrics.
         """
         if any(known.reducer is reducer for known in self._known):
             raise ValueError(
@@ -91,16 +90,16 @@ class MetricReducers:
 
     @property
     def reducers(self) -> list[MetricReducer]:
-        """Those that are known, in the order in which they became so."""
+        """The registered reducers, in the order of registration."""
         return [known.reducer for known in self._known]
 
     def reset_reducers(self) -> None:
-        """Every reducer forgets what it was fed."""
+        """Resets every reducer."""
         for known in self._known:
             _called(known, "reset")
 
     def reduce_metrics(self, for_training: bool) -> dict[str, Any]:
-        """The metrics of the reducers for training, or for validation. Every rank has to call it."""
+        """The metrics of the reducers for training, or for validation. Every rank must call this."""
         serving = [known for known in self._known if known.serves(for_training)]
         if not serving:
             return {}
@@ -116,7 +115,7 @@ class MetricReducers:
 def join_metrics(
     metrics: Mapping[str, Any], reduced: Mapping[str, Any], method: str
 ) -> dict[str, Any]:
-    """Both together. Raises ValueError where ``method`` and a reducer give a metric of one name."""
+    """Combines the metrics of ``method`` and of the reducers. Raises ValueError if both have a metric of one name."""
     twice = sorted(set(metrics) & set(reduced))
     if twice:
         raise ValueError(
@@ -149,6 +148,6 @@ def _named(known: _Known, result: Any) -> Mapping[str, Any]:
 
 
 def _plain(value: Any) -> Any:
-    """A tensor or array of one element as its number; anything else as it is."""
+    """The number in a tensor or array of one element; any other value unchanged."""
     size = value.numel() if isinstance(value, torch.Tensor) else getattr(value, "size", None)
     return value.item() if size == 1 and callable(getattr(value, "item", None)) else value

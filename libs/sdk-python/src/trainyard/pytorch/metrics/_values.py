@@ -1,4 +1,4 @@
-"""The result of a trial's method for one batch, checked; and many of them as numbers."""
+"""Checks the result of a trial's method for one batch, and converts many results to numbers."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ def metrics_of(returned: object, method: str) -> dict[str, Any]:
     """The metrics that ``method`` returned for a batch: a dict, or a tensor of one element, which is
     the metric ``loss``.
 
-    Tensors stay on their device, apart from the graph, so that nothing waits for a GPU. None
-    means no value and is left out. Raises TypeError or ValueError for what is not a number.
+    Tensors stay on their device, detached from the graph, so that the call does not wait for a GPU. A value of
+    None is left out. Raises TypeError or ValueError for a value that is not a number.
     """
     if isinstance(returned, torch.Tensor):
         returned = {"loss": returned}
@@ -33,8 +33,8 @@ def metrics_of(returned: object, method: str) -> dict[str, Any]:
 
 
 def training_metrics_of(returned: object, warned: set[str]) -> dict[str, Any]:
-    """Returns what ``metrics_of`` returns for ``train_batch``, but leaves out values that are not
-    numbers. The first of a name is warned of; ``warned`` has those names.
+    """Returns the result of ``metrics_of`` for ``train_batch``, without values that are not numbers. The first
+    such value of a name logs a warning; ``warned`` has these names.
     """
     if not isinstance(returned, Mapping):
         return metrics_of(returned, "train_batch")
@@ -63,7 +63,7 @@ def _checked(name: Any, value: Any, method: str) -> Any:
                 f"number, as {name}.mean() is"
             )
         if value.grad_fn is not None:
-            # Made by this batch's graph, so that nobody changes it in place later.
+            # The batch's graph created the tensor, so nothing changes it in place later.
             return value.detach() if value.ndim == 0 else value.detach().reshape(())
         return value.detach().reshape(()).clone()
     if isinstance(value, numbers.Real):
@@ -84,11 +84,10 @@ def _checked(name: Any, value: Any, method: str) -> Any:
 
 
 def columns_of(per_batch: Sequence[Mapping[str, Any]]) -> dict[str, dict[int, float]]:
-    """Returns, by metric, its value for each batch that has it, as Python numbers.
+    """Returns, for each metric, its value for each batch that has it, as Python numbers.
 
-    The tensors of a metric are collected on their device first, so that each metric is waited for
-    once, however many batches there are. They may be on several: those of before a restart come from
-    a file.
+    The tensors of a metric are joined on their device first, so that there is one wait per metric for any number
+    of batches. They may be on several devices: tensors from before a restart come from a file.
     """
     columns: dict[str, dict[int, Any]] = {}
     for place, metrics in enumerate(per_batch):
@@ -109,13 +108,13 @@ def _as_numbers(name: str, column: dict[int, Any]) -> dict[int, float]:
                 f"the metric {name!r} is {'empty' if stacked.is_meta else 'complex'}: return a real "
                 "number from train_batch or evaluate_batch"
             )
-        # Not every device knows numbers of 64 bits.
+        # Some devices have no 64-bit numbers.
         column = {**column, **dict(zip(tensors, stacked.cpu().to(torch.float64).tolist()))}
     return column
 
 
 def total(values: list[float]) -> float:
-    """The exactly rounded sum. What is not finite adds up as floating-point numbers do."""
+    """The exactly rounded sum. With NaN or infinities, the sum of floating-point addition."""
     if all(map(math.isfinite, values)):
         return math.fsum(values)
     return sum(values)

@@ -20,69 +20,74 @@ export const file_trainyard_agent_v1_agent: GenFile = /*@__PURE__*/
   fileDesc("Ch50cmFpbnlhcmQvYWdlbnQvdjEvYWdlbnQucHJvdG8SEnRyYWlueWFyZC5hZ2VudC52MSKqAgoGV2FudGVkEg0KBWVwb2NoGAEgASgBEg8KB3ZlcnNpb24YAiABKAESOQoLYWxsb2NhdGlvbnMYAyADKAsyJC50cmFpbnlhcmQuYWdlbnQudjEuV2FudGVkQWxsb2NhdGlvbhIOCgZmb3JnZXQYBCADKAkSDQoFcHJvYmUYBSABKAESGAoLaW5jYXJuYXRpb24YBiABKAlIAIgBARIXCgpuYW1lX3Rha2VuGAcgASgJSAGIAQESFQoIcHJvdG9jb2wYFCABKA1IAogBARIcCg9wcm90b2NvbF9vbGRlc3QYFSABKA1IA4gBAUIOCgxfaW5jYXJuYXRpb25CDQoLX25hbWVfdGFrZW5CCwoJX3Byb3RvY29sQhIKEF9wcm90b2NvbF9vbGRlc3QikgEKEFdhbnRlZEFsbG9jYXRpb24SEgoKYWxsb2NhdGlvbhgBIAEoCRIuCgVzdGF0ZRgCIAEoDjIfLnRyYWlueWFyZC5hZ2VudC52MS5XYW50ZWRTdGF0ZRIvCgZsYXVuY2gYAyABKAsyGi50cmFpbnlhcmQuYWdlbnQudjEuTGF1bmNoSACIAQFCCQoHX2xhdW5jaCKSBAoGTGF1bmNoEhIKCmFsbG9jYXRpb24YASABKAkSEgoKZXhwZXJpbWVudBgCIAEoCRINCgV0cmlhbBgDIAEoCRILCgNydW4YBCABKA0SFgoOZ3JhbnRfcG9zaXRpb24YBSABKAkSDQoFdG9rZW4YBiABKAkSDwoFc2hlbGwYByABKAlIABIuCgdjb21tYW5kGAggASgLMhsudHJhaW55YXJkLmFnZW50LnYxLkNvbW1hbmRIABIwCg9oeXBlcnBhcmFtZXRlcnMYCSABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0EicKBmNvbmZpZxgKIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3QSEgoKdHJpYWxfc2VlZBgLIAEoDRIZChFsYXRlc3RfY2hlY2twb2ludBgMIAEoCRIXCg9zdGVwc19jb21wbGV0ZWQYDSABKAESFgoOY29udGV4dF9kaWdlc3QYDiABKAkSHQoVZW52aXJvbm1lbnRfdmFyaWFibGVzGA8gAygJEg0KBXNsb3RzGBAgAygJEhEKCW5vZGVfcmFuaxgRIAEoDRINCgVub2RlcxgSIAEoDRIWCg5tYXN0ZXJfYWRkcmVzcxgTIAEoCRITCgttYXN0ZXJfcG9ydBgUIAEoDRIWCg5ub2RlX2FkZHJlc3NlcxgVIAMoCUIMCgplbnRyeXBvaW50IhwKB0NvbW1hbmQSEQoJYXJndW1lbnRzGAEgAygJIvQFCgZSZXBvcnQSDQoFYWdlbnQYASABKAkSEwoLaW5jYXJuYXRpb24YAiABKAkSEAoIc2VxdWVuY2UYAyABKAESDQoFZXBvY2gYBCABKAESDwoHdmVyc2lvbhgFIAEoARINCgVwcm9iZRgGIAEoARIMCgRwb29sGAcgASgJEicKBXNsb3RzGAggAygLMhgudHJhaW55YXJkLmV2ZW50LnYxLlNsb3QSNgoGbGFiZWxzGAkgAygLMiYudHJhaW55YXJkLmFnZW50LnYxLlJlcG9ydC5MYWJlbHNFbnRyeRIVCg1hZ2VudF92ZXJzaW9uGAogASgJEg8KB2FkZHJlc3MYCyABKAkSOQoLYWxsb2NhdGlvbnMYDCADKAsyJC50cmFpbnlhcmQuYWdlbnQudjEuQWxsb2NhdGlvblJlcG9ydBIRCgRwYXJ0GA0gASgNSACIAQESEgoFcGFydHMYDiABKA1IAYgBARIaCg1oaWdoZXN0X2Vwb2NoGA8gASgBSAKIAQESEwoGZm9sZGVyGBAgASgJSAOIAQESEgoFcGxhY2UYESABKAlIBIgBARIXCgpzdGFydGVkX21zGBIgASgBSAWIAQESGwoOcHJvY2Vzc19ncm91cHMYFCABKAlIBogBARIcCg9kaXNrX2ZyZWVfYnl0ZXMYFSABKAFIB4gBARIVCghwcm90b2NvbBgeIAEoDUgIiAEBEhwKD3Byb3RvY29sX29sZGVzdBgfIAEoDUgJiAEBGi0KC0xhYmVsc0VudHJ5EgsKA2tleRgBIAEoCRINCgV2YWx1ZRgCIAEoCToCOAFCBwoFX3BhcnRCCAoGX3BhcnRzQhAKDl9oaWdoZXN0X2Vwb2NoQgkKB19mb2xkZXJCCAoGX3BsYWNlQg0KC19zdGFydGVkX21zQhEKD19wcm9jZXNzX2dyb3Vwc0ISChBfZGlza19mcmVlX2J5dGVzQgsKCV9wcm90b2NvbEISChBfcHJvdG9jb2xfb2xkZXN0IpcEChBBbGxvY2F0aW9uUmVwb3J0EhIKCmFsbG9jYXRpb24YASABKAkSOAoFc3RhdGUYAiABKA4yKS50cmFpbnlhcmQuYWdlbnQudjEuQWxsb2NhdGlvblJlcG9ydFN0YXRlEhEKCW5vZGVfcmFuaxgDIAEoDRINCgVzbG90cxgEIAMoCRILCgNwaWQYBSABKA0SLAoEZXhpdBgGIAEoCzIZLnRyYWlueWFyZC5jb21tb24udjEuRXhpdEgAiAEBEjcKCmVuZF9yZWNvcmQYByABKAsyHi50cmFpbnlhcmQuY29tbW9uLnYxLkVuZFJlY29yZEgBiAEBEhUKDWxhdW5jaF9mYWlsZWQYCCABKAgSDgoGa2lsbGVkGAkgASgIEjsKBnNlYWxlZBgKIAEoCzImLnRyYWlueWFyZC5jb21tb24udjEuU2VhbGVkQ2hlY2twb2ludHNIAogBARIRCgRsZWZ0GAsgASgJSAOIAQESFQoIcHJvZ3Jlc3MYDCABKAFIBIgBARIfChJ3YWl0c19mb3JfcGxhdGZvcm0YDSABKAhIBYgBARIUCgdsYWNraW5nGA4gASgISAaIAQFCBwoFX2V4aXRCDQoLX2VuZF9yZWNvcmRCCQoHX3NlYWxlZEIHCgVfbGVmdEILCglfcHJvZ3Jlc3NCFQoTX3dhaXRzX2Zvcl9wbGF0Zm9ybUIKCghfbGFja2luZypYCgtXYW50ZWRTdGF0ZRIcChhXQU5URURfU1RBVEVfVU5TUEVDSUZJRUQQABIUChBXQU5URURfU1RBVEVfUlVOEAESFQoRV0FOVEVEX1NUQVRFX0tJTEwQAiqvAQoVQWxsb2NhdGlvblJlcG9ydFN0YXRlEicKI0FMTE9DQVRJT05fUkVQT1JUX1NUQVRFX1VOU1BFQ0lGSUVEEAASJQohQUxMT0NBVElPTl9SRVBPUlRfU1RBVEVfUFJFUEFSSU5HEAESIwofQUxMT0NBVElPTl9SRVBPUlRfU1RBVEVfUlVOTklORxACEiEKHUFMTE9DQVRJT05fUkVQT1JUX1NUQVRFX0VOREVEEANiBnByb3RvMw", [file_google_protobuf_struct, file_trainyard_common_v1_checkpoints, file_trainyard_common_v1_resources, file_trainyard_event_v1_allocation]);
 
 /**
- * Scheduler to agent, subject ty.agent.<id>.do. Each message has all wanted allocations, and launches only for those
- * that the agent's last report did not name. Processing it twice is harmless.
+ * The scheduler's message to an agent, on subject ty.agent.<id>.do. It has all wanted allocations, and a launch for
+ * each that the agent's last report did not name. Processing a Wanted twice is harmless.
  *
  * @generated from message trainyard.agent.v1.Wanted
  */
 export type Wanted = Message<"trainyard.agent.v1.Wanted"> & {
   /**
-   * The scheduler's lease epoch: an agent ignores an epoch below the highest that it has received.
+   * The scheduler's lease epoch. An agent ignores a Wanted whose epoch is below the highest that it has received.
    *
    * @generated from field: double epoch = 1;
    */
   epoch: number;
 
   /**
-   * Rises with every change within an epoch, from 1; the agent echoes the last that it processed.
+   * The version rises with every change of the list within an epoch, from 1. The agent echoes the last version that it
+   * processed.
    *
    * @generated from field: double version = 2;
    */
   version: number;
 
   /**
-   * Allocations that should run here.
+   * The allocations that the agent should run or kill.
    *
    * @generated from field: repeated trainyard.agent.v1.WantedAllocation allocations = 3;
    */
   allocations: WantedAllocation[];
 
   /**
-   * Ended allocations whose end is recorded: the agent may drop their state.
+   * Ids of ended allocations whose end is recorded. The agent may drop their state.
    *
    * @generated from field: repeated string forget = 4;
    */
   forget: string[];
 
   /**
-   * Echoed in the next report, immediately: it distinguishes a current answer from a late one.
+   * A number that the agent echoes in its next report, immediately. It distinguishes a current answer from a late one.
    *
    * @generated from field: double probe = 5;
    */
   probe: number;
 
   /**
-   * The incarnation that the list is for; absent for all agents of the name (scheduler or agent of an earlier version).
+   * The incarnation of the agent that the list is for. Absent if the scheduler or the agent has an earlier version: the
+   * list is then for every agent with the name.
    *
    * @generated from field: optional string incarnation = 6;
    */
   incarnation?: string | undefined;
 
   /**
-   * The reason why that incarnation does not hold the name: it launches nothing and echoes nothing.
+   * The reason why the named incarnation does not hold the agent's name. The agent then launches nothing and echoes
+   * nothing.
    *
    * @generated from field: optional string name_taken = 7;
    */
   nameTaken?: string | undefined;
 
   /**
-   * These two are versions of the scheduler's protocol; see Versions.
+   * The latest version of this protocol that the scheduler speaks (see Versions above); absent for 0.
    *
    * @generated from field: optional uint32 protocol = 20;
    */
   protocol?: number | undefined;
 
   /**
+   * The earliest version of this protocol that the scheduler works with; absent for 0.
+   *
    * @generated from field: optional uint32 protocol_oldest = 21;
    */
   protocolOldest?: number | undefined;
@@ -110,7 +115,7 @@ export type WantedAllocation = Message<"trainyard.agent.v1.WantedAllocation"> & 
   state: WantedState;
 
   /**
-   * Present until a report names the allocation.
+   * Everything that the agent needs to start the allocation. Present until a report names the allocation.
    *
    * @generated from field: optional trainyard.agent.v1.Launch launch = 3;
    */
@@ -151,7 +156,7 @@ export type Launch = Message<"trainyard.agent.v1.Launch"> & {
   run: number;
 
   /**
-   * The position of the grant; the token contains it and the allocation's id.
+   * The log position of the AllocationGranted event. The token contains this position and the allocation's id.
    *
    * @generated from field: string grant_position = 5;
    */
@@ -163,7 +168,7 @@ export type Launch = Message<"trainyard.agent.v1.Launch"> & {
   token: string;
 
   /**
-   * A string runs under sh -c, a list as it is.
+   * The entrypoint of the configuration. A string runs under sh -c; a list runs without a shell.
    *
    * @generated from oneof trainyard.agent.v1.Launch.entrypoint
    */
@@ -212,7 +217,7 @@ export type Launch = Message<"trainyard.agent.v1.Launch"> & {
   contextDigest: string;
 
   /**
-   * KEY=VALUE, of the configuration.
+   * The environment variables of the configuration, each as KEY=VALUE.
    *
    * @generated from field: repeated string environment_variables = 15;
    */
@@ -244,8 +249,8 @@ export type Launch = Message<"trainyard.agent.v1.Launch"> & {
   masterPort: number;
 
   /**
-   * The list has the address of each node in the order of their ranks; an address may be empty. A scheduler of an
-   * earlier version sends none.
+   * The addresses of the nodes in the order of their ranks; an address may be empty. A scheduler of an earlier version
+   * sends no addresses.
    *
    * @generated from field: repeated string node_addresses = 21;
    */
@@ -277,8 +282,9 @@ export const CommandSchema: GenMessage<Command> = /*@__PURE__*/
   messageDesc(file_trainyard_agent_v1_agent, 3);
 
 /**
- * Agent to scheduler, subject ty.agent.<id>.report, where <id> is `agent`: all allocations that it runs or that have
- * just ended. Sent at every change, after every Wanted, and at every beat.
+ * The agent's message to the scheduler, on subject ty.agent.<id>.report, where <id> is the value of `agent`. It names
+ * all allocations that the agent runs or has not forgotten yet. The agent sends it at every change, after every Wanted,
+ * and once a second.
  *
  * @generated from message trainyard.agent.v1.Report
  */
@@ -289,27 +295,29 @@ export type Report = Message<"trainyard.agent.v1.Report"> & {
   agent: string;
 
   /**
-   * Drawn at each start of the agent process; a report of an earlier one that comes late is ignored.
+   * An id that the agent process draws at its start. A report with an earlier incarnation that arrives late is ignored.
    *
    * @generated from field: string incarnation = 2;
    */
   incarnation: string;
 
   /**
-   * Rises with every report of an incarnation, from 1.
+   * The sequence rises with every report of an incarnation, from 1.
    *
    * @generated from field: double sequence = 3;
    */
   sequence: number;
 
   /**
-   * The last epoch and version of Wanted that it processed.
+   * The epoch of the last Wanted that the agent processed.
    *
    * @generated from field: double epoch = 4;
    */
   epoch: number;
 
   /**
+   * The version of the last Wanted that the agent processed.
+   *
    * @generated from field: double version = 5;
    */
   version: number;
@@ -322,7 +330,7 @@ export type Report = Message<"trainyard.agent.v1.Report"> & {
   probe: number;
 
   /**
-   * Empty for the default pool.
+   * The pool that the agent joins; empty for the default pool.
    *
    * @generated from field: string pool = 7;
    */
@@ -344,7 +352,8 @@ export type Report = Message<"trainyard.agent.v1.Report"> & {
   agentVersion: string;
 
   /**
-   * The address at which other nodes reach this host; it becomes the master address of runs whose first node is here.
+   * The address at which other nodes reach the agent's host. It becomes the master address of runs whose first node is
+   * on this host.
    *
    * @generated from field: string address = 11;
    */
@@ -356,38 +365,44 @@ export type Report = Message<"trainyard.agent.v1.Report"> & {
   allocations: AllocationReport[];
 
   /**
-   * A long report is sent in parts, which all have its sequence: these are the number of this part, from 1, and the
-   * number of parts.
+   * A long report is sent in several messages with the same sequence. This is the number of the message among them,
+   * from 1.
    *
    * @generated from field: optional uint32 part = 13;
    */
   part?: number | undefined;
 
   /**
+   * The number of messages that the report is sent in.
+   *
    * @generated from field: optional uint32 parts = 14;
    */
   parts?: number | undefined;
 
   /**
-   * The highest epoch of any Wanted that was received here, before this start too.
+   * The highest epoch of any Wanted that the agent has received, including before its last start.
    *
    * @generated from field: optional double highest_epoch = 15;
    */
   highestEpoch?: number | undefined;
 
   /**
-   * The state folder's id and place, and the moment of this start in milliseconds since 1970; see above.
+   * The id of the agent's state folder (see "The holder of a name" above).
    *
    * @generated from field: optional string folder = 16;
    */
   folder?: string | undefined;
 
   /**
+   * A digest of the boot, device and inode of the agent's state folder, as the kernel reports them.
+   *
    * @generated from field: optional string place = 17;
    */
   place?: string | undefined;
 
   /**
+   * The time at which the agent process started, in milliseconds since 1970.
+   *
    * @generated from field: optional double started_ms = 18;
    */
   startedMs?: number | undefined;
@@ -407,13 +422,15 @@ export type Report = Message<"trainyard.agent.v1.Report"> & {
   diskFreeBytes?: number | undefined;
 
   /**
-   * These two are versions of the agent's protocol; see Versions.
+   * The latest version of this protocol that the agent speaks (see Versions above); absent for 0.
    *
    * @generated from field: optional uint32 protocol = 30;
    */
   protocol?: number | undefined;
 
   /**
+   * The earliest version of this protocol that the agent works with; absent for 0.
+   *
    * @generated from field: optional uint32 protocol_oldest = 31;
    */
   protocolOldest?: number | undefined;
@@ -441,49 +458,51 @@ export type AllocationReport = Message<"trainyard.agent.v1.AllocationReport"> & 
   state: AllocationReportState;
 
   /**
-   * The rank and the slots are those of the launch.
+   * The node rank of the launch.
    *
    * @generated from field: uint32 node_rank = 3;
    */
   nodeRank: number;
 
   /**
+   * The slots of the launch.
+   *
    * @generated from field: repeated string slots = 4;
    */
   slots: string[];
 
   /**
-   * The pid of the script's process, from RUNNING on, also after it has ended; 0 if it never started.
+   * The pid of the script's process in the states RUNNING and ENDED; 0 if the process never started.
    *
    * @generated from field: uint32 pid = 5;
    */
   pid: number;
 
   /**
-   * Set when it has ended. Without code and signal the end was not observed (the host restarted): the run counts as
-   * lost.
+   * The exit of the script's process, set when the allocation has ended. Code and signal are absent if the agent did
+   * not observe the exit, for example because the host restarted: the run then counts as lost.
    *
    * @generated from field: optional trainyard.common.v1.Exit exit = 6;
    */
   exit?: Exit | undefined;
 
   /**
-   * The content of end.json in the run's folder after the process had ended.
+   * The content of end.json in the run's folder, read after the script's process had ended.
    *
    * @generated from field: optional trainyard.common.v1.EndRecord end_record = 7;
    */
   endRecord?: EndRecord | undefined;
 
   /**
-   * The platform could not start it (the model code could not be fetched, say); exit.message says why. An entrypoint
-   * that does not exist is not such a case: it ends with code 127.
+   * Whether the platform failed to start the allocation, for example because the model code could not be fetched;
+   * exit.message has the reason. A missing entrypoint is not a failed launch: the process exits with code 127.
    *
    * @generated from field: bool launch_failed = 8;
    */
   launchFailed: boolean;
 
   /**
-   * It ended because a Wanted asked for the kill.
+   * Whether the allocation ended because a Wanted asked to kill it.
    *
    * @generated from field: bool killed = 9;
    */
@@ -491,37 +510,37 @@ export type AllocationReport = Message<"trainyard.agent.v1.AllocationReport"> & 
 
   /**
    * Checkpoints that the run has stored and the platform has not accepted yet; absent if there are none. The agent
-   * continues to deliver them after the end of the run, and they may complete then.
+   * continues to deliver these checkpoints after the end of the run, and they may still complete.
    *
    * @generated from field: optional trainyard.common.v1.SealedCheckpoints sealed = 10;
    */
   sealed?: SealedCheckpoints | undefined;
 
   /**
-   * Set for an allocation that should have ended: a message that names the processes that survived a kill.
+   * A message that names the processes that survived a kill. Set for an allocation that should have ended.
    *
    * @generated from field: optional string left = 11;
    */
   left?: string | undefined;
 
   /**
-   * Set while it is prepared: rises with every piece of its code that is fetched or unpacked. A launch without progress
-   * for too long is ended.
+   * A number that rises with every piece of the model code that the agent fetches or unpacks. Set while the allocation
+   * is prepared. The scheduler ends a launch that makes no progress for too long.
    *
    * @generated from field: optional double progress = 12;
    */
   progress?: number | undefined;
 
   /**
-   * Set while it is prepared: it waits for a service of the platform that does not answer.
+   * Whether the launch waits for a service of the platform that does not answer. Set while the allocation is prepared.
    *
    * @generated from field: optional bool waits_for_platform = 13;
    */
   waitsForPlatform?: boolean | undefined;
 
   /**
-   * Set with launch_failed: the host lacks what the configuration names (a folder, a registry that it can reach), which
-   * another host may have. It says nothing of other runs on this agent.
+   * Whether the launch failed because the host lacks what the configuration names, such as a folder or a reachable
+   * registry. Another host may have it, and other runs may start on this agent.
    *
    * @generated from field: optional bool lacking = 14;
    */
@@ -550,7 +569,8 @@ export const WantedState = {
   RUN: 1,
 
   /**
-   * SIGKILL to all of its processes, now. A graceful stop goes through the SDK's signals call.
+   * The agent sends SIGKILL to all processes of the allocation at once. A graceful stop goes through the SDK's signals
+   * call instead.
    *
    * @generated from enum value: WANTED_STATE_KILL = 2;
    */
@@ -578,7 +598,7 @@ export const AllocationReportState = {
   UNSPECIFIED: 0,
 
   /**
-   * The model code is fetched and unpacked.
+   * The agent fetches and unpacks the model code.
    *
    * @generated from enum value: ALLOCATION_REPORT_STATE_PREPARING = 1;
    */

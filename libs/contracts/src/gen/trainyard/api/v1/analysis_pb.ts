@@ -38,24 +38,29 @@ export const GetImportanceRequestSchema: GenMessage<GetImportanceRequest> = /*@_
  */
 export type GetImportanceResponse = Message<"trainyard.api.v1.GetImportanceResponse"> & {
   /**
-   * Trials that have a value, how many are needed, and how many of them count as the best.
+   * The number of trials that have a value.
    *
    * @generated from field: uint32 trials = 1;
    */
   trials: number;
 
   /**
+   * The number of trials with a value that the analysis needs.
+   *
    * @generated from field: uint32 trials_needed = 2;
    */
   trialsNeeded: number;
 
   /**
+   * The number of trials that count as the best.
+   *
    * @generated from field: uint32 trials_best = 3;
    */
   trialsBest: number;
 
   /**
-   * The most important first; empty if there are too few trials or no hyperparameter is searched.
+   * The hyperparameters, the most important first. Empty if too few trials have a value, or if no hyperparameter is
+   * searched.
    *
    * @generated from field: repeated trainyard.api.v1.HyperparameterImportance items = 4;
    */
@@ -74,14 +79,15 @@ export const GetImportanceResponseSchema: GenMessage<GetImportanceResponse> = /*
  */
 export type HyperparameterImportance = Message<"trainyard.api.v1.HyperparameterImportance"> & {
   /**
-   * Its path in the hyperparameters: optimizer.lr.
+   * The path of the hyperparameter, for example optimizer.lr.
    *
    * @generated from field: string hyperparameter = 1;
    */
   hyperparameter: string;
 
   /**
-   * 0 to 1. They sum to 1, or are all 0 if the best trials are distributed as all trials are.
+   * The importance, 0 to 1. The importances sum to 1, or are all 0 if the best trials are distributed as all trials
+   * are.
    *
    * @generated from field: double importance = 2;
    */
@@ -127,7 +133,7 @@ export type GetBestSoFarResponse = Message<"trainyard.api.v1.GetBestSoFarRespons
   smallerIsBetter: boolean;
 
   /**
-   * Each value that is better than all values before it, in the order in which they were reported.
+   * Each value that is better than all values before it, in the order of the reports.
    *
    * @generated from field: repeated trainyard.api.v1.BestValue items = 3;
    */
@@ -146,7 +152,7 @@ export const GetBestSoFarResponseSchema: GenMessage<GetBestSoFarResponse> = /*@_
  */
 export type BestValue = Message<"trainyard.api.v1.BestValue"> & {
   /**
-   * 12.3
+   * The id of the trial, for example 12.3.
    *
    * @generated from field: string trial = 1;
    */
@@ -163,20 +169,22 @@ export type BestValue = Message<"trainyard.api.v1.BestValue"> & {
   atMs: number;
 
   /**
-   * The trial's time, in the search's time metric.
+   * The time of the trial when it reported the value, in the search's time metric.
    *
    * @generated from field: double time = 4;
    */
   time: number;
 
   /**
-   * The number of validations of all trials up to this one, and the sum of the times that all trials had reached.
+   * The number of validations of all trials up to and including this one.
    *
    * @generated from field: uint32 observations = 5;
    */
   observations: number;
 
   /**
+   * The sum of the times that all trials had reached when this value was reported.
+   *
    * @generated from field: double units = 6;
    */
   units: number;
@@ -199,7 +207,7 @@ export type GetParetoFrontRequest = Message<"trainyard.api.v1.GetParetoFrontRequ
   experiment: string;
 
   /**
-   * Return the trials that are not on the front, too.
+   * Whether the answer includes the trials that are not on the front.
    *
    * @generated from field: bool all = 2;
    */
@@ -218,21 +226,21 @@ export const GetParetoFrontRequestSchema: GenMessage<GetParetoFrontRequest> = /*
  */
 export type GetParetoFrontResponse = Message<"trainyard.api.v1.GetParetoFrontResponse"> & {
   /**
-   * The objectives of the search; a search with one metric has that one.
+   * The objectives of the search. A search with one metric has one objective.
    *
    * @generated from field: repeated trainyard.api.v1.SearchObjective objectives = 1;
    */
   objectives: SearchObjective[];
 
   /**
-   * The number of trials that have a value of each objective.
+   * The number of trials that have a value for each objective.
    *
    * @generated from field: uint32 trials = 2;
    */
   trials: number;
 
   /**
-   * In the order of their numbers.
+   * The trials in the order of their numbers.
    *
    * @generated from field: repeated trainyard.api.v1.ParetoTrial items = 3;
    */
@@ -273,7 +281,7 @@ export const SearchObjectiveSchema: GenMessage<SearchObjective> = /*@__PURE__*/
  */
 export type ParetoTrial = Message<"trainyard.api.v1.ParetoTrial"> & {
   /**
-   * 12.3
+   * The id of the trial, for example 12.3.
    *
    * @generated from field: string trial = 1;
    */
@@ -287,7 +295,7 @@ export type ParetoTrial = Message<"trainyard.api.v1.ParetoTrial"> & {
   values: number[];
 
   /**
-   * No other trial is better in one objective and worse in none.
+   * Whether the trial is on the front: no other trial is better in one objective and worse in none.
    *
    * @generated from field: bool on_front = 3;
    */
@@ -307,13 +315,14 @@ export const ParetoTrialSchema: GenMessage<ParetoTrial> = /*@__PURE__*/
   messageDesc(file_trainyard_api_v1_analysis, 9);
 
 /**
- * Analyses of an experiment's search, computed from its recorded events at the time of the call, also while it runs.
+ * Analyses of an experiment's search. Each call computes its analysis from the recorded events, even while the search
+ * runs.
  *
  * @generated from service trainyard.api.v1.AnalysisService
  */
 export const AnalysisService: GenService<{
   /**
-   * How much each hyperparameter matters for being among the best trials, by PED-ANOVA.
+   * Returns the importance of each hyperparameter for being among the best trials, computed by PED-ANOVA.
    *
    * @generated from rpc trainyard.api.v1.AnalysisService.GetImportance
    */
@@ -323,7 +332,7 @@ export const AnalysisService: GenService<{
     output: typeof GetImportanceResponseSchema;
   },
   /**
-   * The trials that no other trial dominates in the objectives of the search.
+   * Returns the trials that no other trial dominates in the objectives of the search.
    *
    * @generated from rpc trainyard.api.v1.AnalysisService.GetParetoFront
    */
@@ -333,7 +342,7 @@ export const AnalysisService: GenService<{
     output: typeof GetParetoFrontResponseSchema;
   },
   /**
-   * The curve of the best value so far.
+   * Returns the curve of the best value that the search had reached at each time.
    *
    * @generated from rpc trainyard.api.v1.AnalysisService.GetBestSoFar
    */
@@ -343,7 +352,8 @@ export const AnalysisService: GenService<{
     output: typeof GetBestSoFarResponseSchema;
   },
   /**
-   * Rungs, the path of each trial, and each decision with its rule and evidence, at any version of the search.
+   * Returns the rungs, the path of each trial, and each decision with its rule and evidence, at any version of the
+   * search.
    *
    * @generated from rpc trainyard.api.v1.AnalysisService.GetSearchPicture
    */

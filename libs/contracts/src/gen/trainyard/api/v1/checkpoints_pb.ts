@@ -46,29 +46,30 @@ export type ListCheckpointsRequest = Message<"trainyard.api.v1.ListCheckpointsRe
   minPosition: string;
 
   /**
-   * Only checkpoints for which this holds, for example state = ERROR and created_at > -7d. docs/howto/filter-lists.md
-   * has the language.
+   * A condition on the checkpoints, for example state = COMPLETED and bytes > 1e9; empty for all checkpoints.
+   * docs/howto/filter-lists.md describes the language.
    *
    * @generated from field: string filter = 40;
    */
   filter: string;
 
   /**
-   * One field, then asc or desc; without it the list's own order. Checkpoints without a value come last.
+   * A field of the checkpoints, then asc or desc; empty for the default order of the list. Checkpoints without a value
+   * come last.
    *
    * @generated from field: string order_by = 41;
    */
   orderBy: string;
 
   /**
-   * Only these fields of each item; empty for all.
+   * The fields that each checkpoint of the answer has; empty for all fields.
    *
    * @generated from field: repeated string fields = 42;
    */
   fields: string[];
 
   /**
-   * Also answer how many there are.
+   * Whether the answer has the total number of matching checkpoints.
    *
    * @generated from field: bool count = 43;
    */
@@ -102,13 +103,15 @@ export type ListCheckpointsResponse = Message<"trainyard.api.v1.ListCheckpointsR
   position: string;
 
   /**
-   * Present if it was asked for. An estimate above 10,000.
+   * The number of matching checkpoints, present if the request has `count`. Above 10,000 the number is an estimate.
    *
    * @generated from field: optional double total = 40;
    */
   total?: number | undefined;
 
   /**
+   * Whether `total` is an estimate.
+   *
    * @generated from field: optional bool total_is_estimate = 41;
    */
   totalIsEstimate?: boolean | undefined;
@@ -148,7 +151,7 @@ export type DownloadCheckpointRequest = Message<"trainyard.api.v1.DownloadCheckp
   checkpoint: string;
 
   /**
-   * Only the files that match one of these patterns; empty for all.
+   * Patterns: the archive has only the files that match one of them. Empty for all files.
    *
    * @generated from field: repeated string globs = 20;
    */
@@ -192,7 +195,7 @@ export type Checkpoint = Message<"trainyard.api.v1.Checkpoint"> & {
   stepsCompleted: number;
 
   /**
-   * ACTIVE, COMPLETED, ERROR, DAMAGED, PARTIALLY_DELETED, CONDEMNED, DELETED.
+   * The state: ACTIVE, COMPLETED, ERROR, DAMAGED, PARTIALLY_DELETED, CONDEMNED or DELETED.
    *
    * @generated from field: string state = 6;
    */
@@ -239,8 +242,8 @@ export type Checkpoint = Message<"trainyard.api.v1.Checkpoint"> & {
   reason: string;
 
   /**
-   * The storage that has its files. Only in the answer of GetCheckpoint for a complete checkpoint; absent if it is
-   * unknown.
+   * The storage that has the checkpoint's files; absent if it is unknown. Only GetCheckpoint returns it, for a complete
+   * checkpoint.
    *
    * @generated from field: optional string storage_id = 17;
    */
@@ -252,28 +255,28 @@ export type Checkpoint = Message<"trainyard.api.v1.Checkpoint"> & {
   pins: CheckpointPin[];
 
   /**
-   * The following are only in the answer of GetCheckpoint. The hyperparameters of its trial.
+   * The hyperparameters of the checkpoint's trial. Only GetCheckpoint returns them.
    *
    * @generated from field: google.protobuf.Struct hyperparameters = 31;
    */
   hyperparameters?: JsonObject | undefined;
 
   /**
-   * SHA-256, hex, of the packed model code of its experiment.
+   * The SHA-256 of the experiment's packed model code, in hexadecimal. Only GetCheckpoint returns it.
    *
    * @generated from field: string code_digest = 32;
    */
   codeDigest: string;
 
   /**
-   * Metrics that were validated at its step.
+   * The metrics that were validated at the checkpoint's step. Only GetCheckpoint returns them.
    *
    * @generated from field: google.protobuf.Struct metrics = 33;
    */
   metrics?: JsonObject | undefined;
 
   /**
-   * The person who uploaded it as a folder: it has no trial. Absent for a trial's.
+   * The person who uploaded the checkpoint as a folder without a trial. Absent for the checkpoint of a trial.
    *
    * @generated from field: optional string uploaded_by = 34;
    */
@@ -288,13 +291,13 @@ export const CheckpointSchema: GenMessage<Checkpoint> = /*@__PURE__*/
   messageDesc(file_trainyard_api_v1_checkpoints, 4);
 
 /**
- * A person or a model version holds the checkpoint: it is not deleted.
+ * A person or a model version holds the checkpoint, so it is not deleted.
  *
  * @generated from message trainyard.api.v1.CheckpointPin
  */
 export type CheckpointPin = Message<"trainyard.api.v1.CheckpointPin"> & {
   /**
-   * The holder: "model-version:NAME/3" for a version of a model, else the person.
+   * The holder: "model-version:NAME/3" for a version of a model, otherwise the person's name.
    *
    * @generated from field: string holder = 1;
    */
@@ -338,19 +341,22 @@ export type FileEntry = Message<"trainyard.api.v1.FileEntry"> & {
   bytes: number;
 
   /**
+   * The SHA-256 of the file, in hexadecimal.
+   *
    * @generated from field: string sha256 = 3;
    */
   sha256: string;
 
   /**
-   * SHA-256, hex, of each part, for a file that is sent to an object store in several parts. Only in requests.
+   * The SHA-256 of each part, in hexadecimal, for a file that is sent to an object store in several parts. Only in
+   * requests.
    *
    * @generated from field: repeated string part_sha256 = 4;
    */
   partSha256: string[];
 
   /**
-   * Base64; for stores that keep an MD5. Only in requests.
+   * The MD5 of the file in Base64, for stores that store an MD5. Only in requests.
    *
    * @generated from field: string md5 = 5;
    */
@@ -374,7 +380,7 @@ export type DeclareCheckpointRequest = Message<"trainyard.api.v1.DeclareCheckpoi
   run: string;
 
   /**
-   * A UUID that the caller draws. A repeat returns the same answer.
+   * A UUID that the caller draws. A repeated declaration returns the same answer.
    *
    * @generated from field: string checkpoint = 2;
    */
@@ -391,7 +397,7 @@ export type DeclareCheckpointRequest = Message<"trainyard.api.v1.DeclareCheckpoi
   metadata?: JsonObject | undefined;
 
   /**
-   * The id in the marker of the storage's root, as the caller's host sees it; absent from older SDKs.
+   * The id in the marker of the storage's root, as read on the caller's host. Older SDKs do not send it.
    *
    * @generated from field: optional string storage_id = 7;
    */
@@ -415,14 +421,14 @@ export type DeclareCheckpointResponse = Message<"trainyard.api.v1.DeclareCheckpo
   checkpoint: string;
 
   /**
-   * The folder to write the files to. Empty for an object store.
+   * The folder to write the files to; empty for an object store.
    *
    * @generated from field: string path = 2;
    */
   path: string;
 
   /**
-   * The object store that takes the files (see PlanUpload), as s3://bucket/prefix; empty for a directory.
+   * The object store that takes the files (see PlanUpload), as s3://bucket/prefix; empty for a directory storage.
    *
    * @generated from field: string store = 3;
    */
@@ -451,7 +457,7 @@ export type PlanUploadRequest = Message<"trainyard.api.v1.PlanUploadRequest"> & 
   checkpoint: string;
 
   /**
-   * The list has at most 100 files.
+   * The files to upload, at most 100.
    *
    * @generated from field: repeated trainyard.api.v1.FileEntry files = 3;
    */
@@ -492,15 +498,15 @@ export type PlanTensorBoardRequest = Message<"trainyard.api.v1.PlanTensorBoardRe
   run: string;
 
   /**
-   * The list has at most 100 files, with their present sizes: a file that has grown is sent again.
+   * The files to upload with their present sizes, at most 100. A file that has grown is sent again.
    *
    * @generated from field: repeated trainyard.api.v1.FileEntry files = 2;
    */
   files: FileEntry[];
 
   /**
-   * Beginnings answer stored_bytes: each has the path of a file and the digests of its first stored_bytes bytes. Where
-   * the store has just these bytes, the whole file takes their place.
+   * The beginnings of files for which an earlier answer had `stored_bytes`: the path of each file and the digests of
+   * its first `stored_bytes` bytes. If the store has exactly these bytes, the whole file replaces them.
    *
    * @generated from field: repeated trainyard.api.v1.FileEntry beginnings = 3;
    */
@@ -541,16 +547,16 @@ export type FileUpload = Message<"trainyard.api.v1.FileUpload"> & {
   path: string;
 
   /**
-   * The parts are those that the store does not have yet, at most 800 in an answer: the caller sends them and asks
-   * again. An answer has none once the store has every file.
+   * The parts of the file that the store does not have yet, at most 800 in an answer. The caller sends these parts and
+   * asks again until the answer has no parts.
    *
    * @generated from field: repeated trainyard.api.v1.PartUpload parts = 2;
    */
   parts: PartUpload[];
 
   /**
-   * The store has a shorter file from an earlier run under this TensorBoard file's path, and this is its length:
-   * nothing is planned until the caller sends the digests of as many first bytes (beginnings).
+   * The length of a shorter file from an earlier run that the store has under this TensorBoard file's path. The upload
+   * is planned once the caller has sent the digests of this many first bytes (see `beginnings`).
    *
    * @generated from field: double stored_bytes = 3;
    */
@@ -569,7 +575,7 @@ export const FileUploadSchema: GenMessage<FileUpload> = /*@__PURE__*/
  */
 export type PartUpload = Message<"trainyard.api.v1.PartUpload"> & {
   /**
-   * Bytes from the beginning of the file.
+   * The number of bytes from the beginning of the file to the part.
    *
    * @generated from field: double offset = 1;
    */
@@ -615,7 +621,7 @@ export type PlannedRequest = Message<"trainyard.api.v1.PlannedRequest"> & {
   headers: { [key: string]: string };
 
   /**
-   * Milliseconds from the answer on.
+   * The number of milliseconds after the answer for which the request is valid.
    *
    * @generated from field: double valid_ms = 4;
    */
@@ -639,7 +645,7 @@ export type PlanFilesRequest = Message<"trainyard.api.v1.PlanFilesRequest"> & {
   checkpoint: string;
 
   /**
-   * The list has at most 100 paths.
+   * The paths of the files, at most 100.
    *
    * @generated from field: repeated string paths = 2;
    */
@@ -746,14 +752,14 @@ export type ReadCheckpointAheadRequest = Message<"trainyard.api.v1.ReadCheckpoin
   run: string;
 
   /**
-   * It need not be declared yet.
+   * The id of the checkpoint, which may be undeclared.
    *
    * @generated from field: string checkpoint = 2;
    */
   checkpoint: string;
 
   /**
-   * Relative paths of files that are written, at most 100: the largest ones.
+   * The relative paths of the largest files that are already written, at most 100.
    *
    * @generated from field: repeated string paths = 3;
    */
@@ -772,7 +778,8 @@ export const ReadCheckpointAheadRequestSchema: GenMessage<ReadCheckpointAheadReq
  */
 export type ReadCheckpointAheadResponse = Message<"trainyard.api.v1.ReadCheckpointAheadResponse"> & {
   /**
-   * How many files are read; 0 where the storage is no directory.
+   * The number of files that the platform reads; 0 if the storage is no directory, or if the platform is reading other
+   * files ahead.
    *
    * @generated from field: uint32 files = 1;
    */
@@ -801,7 +808,7 @@ export type FailCheckpointRequest = Message<"trainyard.api.v1.FailCheckpointRequ
   checkpoint: string;
 
   /**
-   * The reason is a text for people, at most 1,000 characters.
+   * The reason, a text for people of at most 1,000 characters.
    *
    * @generated from field: string reason = 3;
    */
@@ -881,7 +888,7 @@ export type PlanDownloadResponse = Message<"trainyard.api.v1.PlanDownloadRespons
   storageId?: string | undefined;
 
   /**
-   * The object store that has the files (see PlanFiles); then there is no path.
+   * The object store that has the files (see PlanFiles); the path is then empty.
    *
    * @generated from field: string store = 6;
    */
@@ -926,7 +933,8 @@ export const CheckpointService: GenService<{
     output: typeof HttpBodySchema;
   },
   /**
-   * Takes a run's token. Without a run it takes a user's, who uploads a folder: a checkpoint of no trial.
+   * Declares a checkpoint that is about to be written. Takes a run's token. Without a run, takes the token of a user
+   * who uploads a folder as a checkpoint without a trial.
    *
    * @generated from rpc trainyard.api.v1.CheckpointService.DeclareCheckpoint
    */
@@ -936,7 +944,8 @@ export const CheckpointService: GenService<{
     output: typeof DeclareCheckpointResponseSchema;
   },
   /**
-   * Takes a run's token, or for a folder that was uploaded the user's.
+   * Completes a checkpoint after the platform has read its files. Takes a run's token, or for a folder that a user
+   * uploads the user's token.
    *
    * @generated from rpc trainyard.api.v1.CheckpointService.CompleteCheckpoint
    */
@@ -946,8 +955,9 @@ export const CheckpointService: GenService<{
     output: typeof CompleteCheckpointResponseSchema;
   },
   /**
-   * Has the platform read files of a directory storage that are written, while the run makes them durable: their
-   * completion then reads only those that have changed since. Changes nothing else. Takes a run's token.
+   * Lets the platform read files of a directory storage that are already written, while the run makes them durable. The
+   * completion of the checkpoint then reads only files that have changed since. Changes nothing else. Takes a run's
+   * token.
    *
    * @generated from rpc trainyard.api.v1.CheckpointService.ReadCheckpointAhead
    */
@@ -957,7 +967,7 @@ export const CheckpointService: GenService<{
     output: typeof ReadCheckpointAheadResponseSchema;
   },
   /**
-   * Says that the rest of a checkpoint can never be sent, so that no host waits for it. Takes a run's token.
+   * Declares that the rest of a checkpoint can never be sent, so that no host waits for it. Takes a run's token.
    *
    * @generated from rpc trainyard.api.v1.CheckpointService.FailCheckpoint
    */
@@ -967,7 +977,7 @@ export const CheckpointService: GenService<{
     output: typeof FailCheckpointResponseSchema;
   },
   /**
-   * Returns where the bytes of a complete checkpoint are. Takes a run's token or a user's.
+   * Returns the location of the files of a complete checkpoint. Takes a run's token or a user's.
    *
    * @generated from rpc trainyard.api.v1.CheckpointService.PlanDownload
    */
@@ -977,8 +987,8 @@ export const CheckpointService: GenService<{
     output: typeof PlanDownloadResponseSchema;
   },
   /**
-   * Plans what is left to send of some of a checkpoint's files to an object store. Takes a run's token, or for a folder
-   * that is uploaded the user's.
+   * Plans the upload of the missing parts of some of a checkpoint's files to an object store. Takes a run's token, or
+   * for a folder that a user uploads the user's token.
    *
    * @generated from rpc trainyard.api.v1.CheckpointService.PlanUpload
    */
@@ -988,7 +998,8 @@ export const CheckpointService: GenService<{
     output: typeof PlanUploadResponseSchema;
   },
   /**
-   * Plans what is left to send of some TensorBoard files of a trial to its object store. Takes a run's token.
+   * Plans the upload of the missing parts of some of a trial's TensorBoard files to its object store. Takes a run's
+   * token.
    *
    * @generated from rpc trainyard.api.v1.CheckpointService.PlanTensorBoard
    */

@@ -64,36 +64,37 @@ export type ListAgentsRequest = Message<"trainyard.api.v1.ListAgentsRequest"> & 
   pageToken: string;
 
   /**
-   * Read your own writes: the answer reflects at least this log position.
+   * The answer reflects at least this log position. Pass the position that a command returned to read what the command
+   * wrote.
    *
    * @generated from field: string min_position = 3;
    */
   minPosition: string;
 
   /**
-   * Only agents for which this holds, for example state = ERROR and created_at > -7d. docs/howto/filter-lists.md has
-   * the language.
+   * A condition on the agents, for example state = CONNECTED and free_slots > 0; empty for all agents.
+   * docs/howto/filter-lists.md describes the language.
    *
    * @generated from field: string filter = 40;
    */
   filter: string;
 
   /**
-   * One field, then asc or desc; without it the list's own order. Agents without a value come last.
+   * A field of the agents, then asc or desc; empty for the default order of the list. Agents without a value come last.
    *
    * @generated from field: string order_by = 41;
    */
   orderBy: string;
 
   /**
-   * Only these fields of each item; empty for all.
+   * The fields that each agent of the answer has; empty for all fields.
    *
    * @generated from field: repeated string fields = 42;
    */
   fields: string[];
 
   /**
-   * Also answer how many there are.
+   * Whether the answer has the total number of matching agents.
    *
    * @generated from field: bool count = 43;
    */
@@ -127,13 +128,15 @@ export type ListAgentsResponse = Message<"trainyard.api.v1.ListAgentsResponse"> 
   position: string;
 
   /**
-   * Present if it was asked for. An estimate above 10,000.
+   * The number of matching agents, present if the request has `count`. Above 10,000 the number is an estimate.
    *
    * @generated from field: optional double total = 40;
    */
   total?: number | undefined;
 
   /**
+   * Whether `total` is an estimate.
+   *
    * @generated from field: optional bool total_is_estimate = 41;
    */
   totalIsEstimate?: boolean | undefined;
@@ -161,7 +164,7 @@ export type Agent = Message<"trainyard.api.v1.Agent"> & {
   pool: string;
 
   /**
-   * CONNECTED, LOST, REMOVED.
+   * The state of the agent: CONNECTED, LOST or REMOVED.
    *
    * @generated from field: string state = 3;
    */
@@ -178,7 +181,7 @@ export type Agent = Message<"trainyard.api.v1.Agent"> & {
   version: string;
 
   /**
-   * Another agent that asks for this name, with its address, in words; absent if there is none.
+   * A sentence that names another agent which requests this name, with its address; absent if no agent does.
    *
    * @generated from field: optional string name_refused = 15;
    */
@@ -192,14 +195,14 @@ export type Agent = Message<"trainyard.api.v1.Agent"> & {
   processGroups?: string | undefined;
 
   /**
-   * Present if failed launches have kept it from getting runs since the last run that started there.
+   * The failed launches since a run last started on the agent. Present if they have kept the agent from getting runs.
    *
    * @generated from field: optional trainyard.api.v1.Distrust distrust = 21;
    */
   distrust?: Distrust | undefined;
 
   /**
-   * The reason why it gets no runs although it is connected; empty if it gets runs.
+   * The reason why the connected agent gets no runs; empty if it gets runs.
    *
    * @generated from field: optional string not_placed = 22;
    */
@@ -211,20 +214,22 @@ export type Agent = Message<"trainyard.api.v1.Agent"> & {
   labels: { [key: string]: string };
 
   /**
-   * Present from the time a user disables or drains the agent until it is enabled again.
+   * The state of the agent since a user disabled or drained it; absent if it is enabled.
    *
    * @generated from field: optional trainyard.api.v1.Disabled disabled = 24;
    */
   disabled?: Disabled | undefined;
 
   /**
-   * The latest version of the agents' protocol that it speaks, and the earliest that it still works with; absent for 0.
+   * The latest version of the agents' protocol that the agent speaks; absent for 0.
    *
    * @generated from field: optional uint32 protocol = 30;
    */
   protocol?: number | undefined;
 
   /**
+   * The earliest version of the agents' protocol that the agent works with; absent for 0.
+   *
    * @generated from field: optional uint32 protocol_oldest = 31;
    */
   protocolOldest?: number | undefined;
@@ -242,7 +247,8 @@ export const AgentSchema: GenMessage<Agent> = /*@__PURE__*/
  */
 export type Disabled = Message<"trainyard.api.v1.Disabled"> & {
   /**
-   * DISABLED: its runs continue. DRAINING: its runs receive a graceful stop. DRAINED: no run is left.
+   * The state. DISABLED: the current runs continue. DRAINING: the current runs receive a graceful stop. DRAINED: no
+   * runs are left.
    *
    * @generated from field: string state = 1;
    */
@@ -259,7 +265,7 @@ export type Disabled = Message<"trainyard.api.v1.Disabled"> & {
   sinceMs: number;
 
   /**
-   * Runs that are left at this time are killed; absent for never.
+   * The time at which the remaining runs are killed, in milliseconds since 1970; absent for never.
    *
    * @generated from field: optional double deadline_at_ms = 4;
    */
@@ -278,7 +284,7 @@ export const DisabledSchema: GenMessage<Disabled> = /*@__PURE__*/
  */
 export type Distrust = Message<"trainyard.api.v1.Distrust"> & {
   /**
-   * The number of launches that failed there since the last run that started.
+   * The number of launches that failed on the agent since a run last started there.
    *
    * @generated from field: uint32 failures = 1;
    */
@@ -297,7 +303,7 @@ export type Distrust = Message<"trainyard.api.v1.Distrust"> & {
   reason: string;
 
   /**
-   * No run is placed there before this time.
+   * No run is placed on the agent before this time, in milliseconds since 1970.
    *
    * @generated from field: double until_ms = 4;
    */
@@ -326,42 +332,43 @@ export type AgentSlot = Message<"trainyard.api.v1.AgentSlot"> & {
   device: string;
 
   /**
-   * The run that holds it; empty when it is free.
+   * The run that holds the slot; empty if the slot is free.
    *
    * @generated from field: string run = 3;
    */
   run: string;
 
   /**
-   * The name of the product, NVIDIA A100-SXM4-80GB for example; empty if the agent does not know it.
+   * The name of the device's product, for example NVIDIA A100-SXM4-80GB; empty if the agent does not know it.
    *
    * @generated from field: optional string name = 4;
    */
   name?: string | undefined;
 
   /**
-   * The memory of the device; for a CPU slot its share of the host's memory.
+   * The memory of the device. For a CPU slot: its share of the host's memory.
    *
    * @generated from field: optional double memory_bytes = 5;
    */
   memoryBytes?: number | undefined;
 
   /**
-   * The agent does not offer it any more, but its run continues: the device is broken or gone, for example.
+   * Whether the agent has stopped offering the slot although its run continues, for example because the device is
+   * broken.
    *
    * @generated from field: optional bool withdrawn = 6;
    */
   withdrawn?: boolean | undefined;
 
   /**
-   * Present from the time a user disables or drains the slot until it is enabled again.
+   * The state of the slot since a user disabled or drained it; absent if it is enabled.
    *
    * @generated from field: optional trainyard.api.v1.Disabled disabled = 7;
    */
   disabled?: Disabled | undefined;
 
   /**
-   * The reason why the run still holds it although it should have ended; empty otherwise.
+   * The reason why a run that should have ended still holds the slot; empty otherwise.
    *
    * @generated from field: optional string left = 20;
    */
@@ -380,21 +387,21 @@ export const AgentSlotSchema: GenMessage<AgentSlot> = /*@__PURE__*/
  */
 export type WatchEventsRequest = Message<"trainyard.api.v1.WatchEventsRequest"> & {
   /**
-   * Events after this position. The header Last-Event-ID overrides it.
+   * The log position after which the events begin. The header Last-Event-ID overrides it.
    *
    * @generated from field: string after = 1;
    */
   after: string;
 
   /**
-   * End at the head of the log instead of waiting for more.
+   * Whether the stream ends at the end of the log instead of waiting for more events.
    *
    * @generated from field: bool no_follow = 2;
    */
   noFollow: boolean;
 
   /**
-   * Only events of this experiment.
+   * Limits the answer to events of this experiment.
    *
    * @generated from field: string experiment = 3;
    */
@@ -413,35 +420,37 @@ export const WatchEventsRequestSchema: GenMessage<WatchEventsRequest> = /*@__PUR
  */
 export type ListEventsRequest = Message<"trainyard.api.v1.ListEventsRequest"> & {
   /**
-   * experiment, search, trial (with its validations and matched log policies), run, checkpoint, model, agent, pool,
-   * workspace, project, token, or another kind of stream; empty for all events.
+   * The kind of object: experiment, search, trial (with its validations and matched log policies), run, checkpoint,
+   * model, agent, pool, workspace, project, token, or another kind of stream. Empty for all events.
    *
    * @generated from field: string object = 1;
    */
   object: string;
 
   /**
-   * The id of the object: a run's is 12.3#1.
+   * The id of the object, for example 12.3#1 for a run.
    *
    * @generated from field: string id = 2;
    */
   id: string;
 
   /**
-   * Only these types, ExperimentPaused for example; empty for all.
+   * The types of the listed events, for example ExperimentPaused; empty for all types.
    *
    * @generated from field: repeated string types = 3;
    */
   types: string[];
 
   /**
-   * Events whose time is in [from_ms, until_ms), milliseconds since 1970.
+   * Limits the answer to events at or after this time, in milliseconds since 1970.
    *
    * @generated from field: optional double from_ms = 4;
    */
   fromMs?: number | undefined;
 
   /**
+   * Limits the answer to events before this time, in milliseconds since 1970.
+   *
    * @generated from field: optional double until_ms = 5;
    */
   untilMs?: number | undefined;
@@ -469,8 +478,8 @@ export const ListEventsRequestSchema: GenMessage<ListEventsRequest> = /*@__PURE_
  */
 export type ListEventsResponse = Message<"trainyard.api.v1.ListEventsResponse"> & {
   /**
-   * A page may have fewer than were asked for, or none, and still a next page: one answer looks at a bounded number of
-   * events.
+   * The events of the page. An answer examines a bounded number of events, so a page may have fewer than requested, or
+   * none, and still have a next page.
    *
    * @generated from field: repeated trainyard.api.v1.Event items = 1;
    */
@@ -495,7 +504,7 @@ export const ListEventsResponseSchema: GenMessage<ListEventsResponse> = /*@__PUR
   messageDesc(file_trainyard_api_v1_cluster, 10);
 
 /**
- * A CloudEvent with the event's message as data.
+ * A CloudEvent whose data is the message of an event of the log.
  *
  * @generated from message trainyard.api.v1.Event
  */
@@ -561,7 +570,7 @@ export type Event = Message<"trainyard.api.v1.Event"> & {
   data?: JsonObject | undefined;
 
   /**
-   * Its number in its stream, from 1.
+   * The number of the event in its stream, from 1.
    *
    * @generated from field: uint32 version = 13;
    */
@@ -711,7 +720,8 @@ export type VerifyLogRequest = Message<"trainyard.api.v1.VerifyLogRequest"> & {
   skipViews: boolean;
 
   /**
-   * An earlier end of the log, which it must still contain. Without it, a missing tail is not detected.
+   * An earlier end of the log, which the log must still contain. Without an anchor, VerifyLog does not detect that the
+   * last events are missing.
    *
    * @generated from field: trainyard.api.v1.LogAnchor anchor = 2;
    */
@@ -748,14 +758,14 @@ export type LogAnchor = Message<"trainyard.api.v1.LogAnchor"> & {
   position: string;
 
   /**
-   * The hash of the commit that ends there, 64 hexadecimal digits; zeros at position 0.
+   * The hash of the commit that ends at the position, as 64 hexadecimal digits; zeros at position 0.
    *
    * @generated from field: string hash = 2;
    */
   hash: string;
 
   /**
-   * The time of the call, by the gateway's clock.
+   * The time of the call by the gateway's clock, in milliseconds since 1970.
    *
    * @generated from field: double at_ms = 3;
    */
@@ -799,7 +809,7 @@ export type VerifyProgress = Message<"trainyard.api.v1.VerifyProgress"> & {
   finding: string;
 
   /**
-   * It could not be checked; ok is false then, and the finding has the reason.
+   * Whether the check could not be made; `ok` is then false, and the finding has the reason.
    *
    * @generated from field: bool unverified = 6;
    */
@@ -823,7 +833,7 @@ export type CreateTokenRequest = Message<"trainyard.api.v1.CreateTokenRequest"> 
   label: string;
 
   /**
-   * Seconds; 0 for a token that does not expire.
+   * The number of seconds after which the token expires; 0 if it does not expire.
    *
    * @generated from field: double ttl_seconds = 2;
    */
@@ -847,7 +857,7 @@ export type CreateTokenResponse = Message<"trainyard.api.v1.CreateTokenResponse"
   token?: Token | undefined;
 
   /**
-   * Shown once.
+   * The secret of the token. No other call returns it.
    *
    * @generated from field: string secret = 2;
    */
@@ -876,7 +886,8 @@ export type ListTokensRequest = Message<"trainyard.api.v1.ListTokensRequest"> & 
   pageToken: string;
 
   /**
-   * Read your own writes: the answer reflects at least this log position.
+   * The answer reflects at least this log position. Pass the position that a command returned to read what the command
+   * wrote.
    *
    * @generated from field: string min_position = 3;
    */
@@ -1037,7 +1048,7 @@ export type DisableAgentRequest = Message<"trainyard.api.v1.DisableAgentRequest"
   name: string;
 
   /**
-   * Empty for the whole agent.
+   * The slot to disable; empty for the whole agent.
    *
    * @generated from field: string slot = 2;
    */
@@ -1066,7 +1077,7 @@ export type DrainAgentRequest = Message<"trainyard.api.v1.DrainAgentRequest"> & 
   name: string;
 
   /**
-   * Empty for the whole agent.
+   * The slot to drain; empty for the whole agent.
    *
    * @generated from field: string slot = 2;
    */
@@ -1078,7 +1089,7 @@ export type DrainAgentRequest = Message<"trainyard.api.v1.DrainAgentRequest"> & 
   reason: string;
 
   /**
-   * Runs that are left after this many milliseconds are killed; 0 for never.
+   * The remaining runs are killed after this many milliseconds; 0 for never.
    *
    * @generated from field: double deadline_ms = 4;
    */
@@ -1102,7 +1113,7 @@ export type EnableAgentRequest = Message<"trainyard.api.v1.EnableAgentRequest"> 
   name: string;
 
   /**
-   * Empty for the whole agent.
+   * The slot to enable; empty for the whole agent.
    *
    * @generated from field: string slot = 2;
    */
@@ -1181,7 +1192,8 @@ export const ClusterService: GenService<{
     output: typeof ListAgentsResponseSchema;
   },
   /**
-   * Server-sent events: the id is the position, the data is the event. Resumes after Last-Event-ID.
+   * Sends the events of the log as server-sent events. The id of a server-sent event is the log position, its data is
+   * the event. The stream resumes after Last-Event-ID.
    *
    * @generated from rpc trainyard.api.v1.ClusterService.WatchEvents
    */
@@ -1191,7 +1203,7 @@ export const ClusterService: GenService<{
     output: typeof EventSchema;
   },
   /**
-   * Newest first: all, or those of one object's own streams.
+   * Lists events, the newest first: all events, or the events of one object's streams.
    *
    * @generated from rpc trainyard.api.v1.ClusterService.ListEvents
    */
@@ -1217,7 +1229,7 @@ export const ClusterService: GenService<{
     output: typeof RetryParkedResponseSchema;
   },
   /**
-   * Returns one finding per line while it checks; the last line has the result.
+   * Checks the log. Returns one finding per line during the check; the last line has the result.
    *
    * @generated from rpc trainyard.api.v1.ClusterService.VerifyLog
    */
@@ -1227,7 +1239,7 @@ export const ClusterService: GenService<{
     output: typeof VerifyProgressSchema;
   },
   /**
-   * Returns the present end of the log. Keep it outside of the database: VerifyLog compares the log with it.
+   * Returns the present end of the log. Store the anchor outside of the database: VerifyLog compares the log with it.
    *
    * @generated from rpc trainyard.api.v1.ClusterService.GetLogAnchor
    */
@@ -1271,7 +1283,7 @@ export const ClusterService: GenService<{
     output: typeof TrustAgentResponseSchema;
   },
   /**
-   * Places no more runs on the agent, or on one of its slots; its current runs continue.
+   * Stops placing runs on the agent, or on one of its slots. The current runs continue.
    *
    * @generated from rpc trainyard.api.v1.ClusterService.DisableAgent
    */
@@ -1281,8 +1293,8 @@ export const ClusterService: GenService<{
     output: typeof AgentResponseSchema;
   },
   /**
-   * Places no more runs on the agent, or on one of its slots; its current runs receive a graceful stop and continue
-   * elsewhere.
+   * Stops placing runs on the agent, or on one of its slots. The current runs receive a graceful stop and continue on
+   * other agents.
    *
    * @generated from rpc trainyard.api.v1.ClusterService.DrainAgent
    */
@@ -1292,7 +1304,7 @@ export const ClusterService: GenService<{
     output: typeof AgentResponseSchema;
   },
   /**
-   * Places runs on the agent, or on one of its slots, again, after it was disabled or drained.
+   * Starts placing runs on the agent, or on one of its slots, again, after it was disabled or drained.
    *
    * @generated from rpc trainyard.api.v1.ClusterService.EnableAgent
    */

@@ -45,7 +45,7 @@ export const ListCodeFilesRequestSchema: GenMessage<ListCodeFilesRequest> = /*@_
  */
 export type ListCodeFilesResponse = Message<"trainyard.api.v1.ListCodeFilesResponse"> & {
   /**
-   * Ordered by path. Empty for an experiment without code.
+   * The files, ordered by path. Empty for an experiment without code.
    *
    * @generated from field: repeated trainyard.api.v1.CodeFile items = 1;
    */
@@ -69,7 +69,7 @@ export const ListCodeFilesResponseSchema: GenMessage<ListCodeFilesResponse> = /*
  */
 export type CodeFile = Message<"trainyard.api.v1.CodeFile"> & {
   /**
-   * lib/data.py
+   * The path of the file, for example lib/data.py.
    *
    * @generated from field: string path = 1;
    */
@@ -81,7 +81,7 @@ export type CodeFile = Message<"trainyard.api.v1.CodeFile"> & {
   bytes: number;
 
   /**
-   * SHA-256 of its content, in hex; empty for a link.
+   * The SHA-256 of the file, in hexadecimal; empty for a link.
    *
    * @generated from field: string sha256 = 3;
    */
@@ -134,21 +134,21 @@ export type GetCodeFileResponse = Message<"trainyard.api.v1.GetCodeFileResponse"
   file?: CodeFile | undefined;
 
   /**
-   * The text is at most the file's first MiB, and empty if the file is not UTF-8 text.
+   * The text of the file, at most its first MiB; empty if the file is not UTF-8 text.
    *
    * @generated from field: string text = 2;
    */
   text: string;
 
   /**
-   * The file is longer than the text.
+   * Whether the file is longer than the text.
    *
    * @generated from field: bool truncated = 3;
    */
   truncated: boolean;
 
   /**
-   * The file is not UTF-8 text.
+   * Whether the file is not UTF-8 text.
    *
    * @generated from field: bool binary = 4;
    */
@@ -163,7 +163,7 @@ export const GetCodeFileResponseSchema: GenMessage<GetCodeFileResponse> = /*@__P
   messageDesc(file_trainyard_api_v1_code, 4);
 
 /**
- * The stored code of experiments: the files of the model code that came with the experiment.
+ * The stored code of experiments: the files of the model code that was submitted with each experiment.
  *
  * @generated from service trainyard.api.v1.CodeService
  */
@@ -177,7 +177,7 @@ export const CodeService: GenService<{
     output: typeof ListCodeFilesResponseSchema;
   },
   /**
-   * The text of one file, as a JSON string: never with the file's own content type.
+   * Returns the text of one file as a JSON string, never with the file's own content type.
    *
    * @generated from rpc trainyard.api.v1.CodeService.GetCodeFile
    */

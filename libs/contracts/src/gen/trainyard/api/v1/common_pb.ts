@@ -13,7 +13,7 @@ export const file_trainyard_api_v1_common: GenFile = /*@__PURE__*/
   fileDesc("Ch10cmFpbnlhcmQvYXBpL3YxL2NvbW1vbi5wcm90bxIQdHJhaW55YXJkLmFwaS52MSKWAQoHUHJvYmxlbRIMCgR0eXBlGAEgASgJEg0KBXRpdGxlGAIgASgJEg4KBnN0YXR1cxgDIAEoDRIOCgZkZXRhaWwYBCABKAkSEAoIaW5zdGFuY2UYBSABKAkSDAoEY29kZRgGIAEoCRIuCgZlcnJvcnMYByADKAsyHi50cmFpbnlhcmQuYXBpLnYxLlByb2JsZW1GaWVsZCIsCgxQcm9ibGVtRmllbGQSDAoEcGF0aBgBIAEoCRIOCgZkZXRhaWwYAiABKAliBnByb3RvMw");
 
 /**
- * RFC 9457; the body of every answer of 400 and above.
+ * The body of every answer with a status of 400 or above, in the form of RFC 9457.
  *
  * @generated from message trainyard.api.v1.Problem
  */

@@ -49,24 +49,28 @@ export type UpdateExperimentRequest = Message<"trainyard.api.v1.UpdateExperiment
   removeLabels: string[];
 
   /**
-   * These fields mean the same as in UpdateJobRequest.
+   * The priority of the experiment's runs, 1 to 99; runs with lower numbers are placed first.
    *
    * @generated from field: optional uint32 priority = 7;
    */
   priority?: number | undefined;
 
   /**
+   * The weight of the experiment, as in UpdateJobRequest.
+   *
    * @generated from field: optional double weight = 8;
    */
   weight?: number | undefined;
 
   /**
+   * The most slots that the experiment's runs hold together; 0 removes the limit.
+   *
    * @generated from field: optional uint32 max_slots = 9;
    */
   maxSlots?: number | undefined;
 
   /**
-   * The policy means the same as in SetRetentionPolicyRequest.
+   * The retention policy of the experiment's checkpoints, as in SetRetentionPolicyRequest.
    *
    * @generated from field: trainyard.common.v1.RetentionSettings gc_policy = 10;
    */
@@ -97,21 +101,22 @@ export type ForkExperimentRequest = Message<"trainyard.api.v1.ForkExperimentRequ
   experiment: string;
 
   /**
-   * A YAML text in place of the configuration of the experiment; empty to keep it as it was recorded, with its seed.
+   * A YAML text that replaces the configuration of the experiment. Empty keeps the recorded configuration and its seed.
    *
    * @generated from field: string config = 2;
    */
   config: string;
 
   /**
-   * The overrides mean the same as in CreateExperimentRequest.
+   * Overrides of the configuration, as in CreateExperimentRequest.
    *
    * @generated from field: repeated string overrides = 3;
    */
   overrides: string[];
 
   /**
-   * A complete checkpoint of the experiment; empty to start as the configuration says.
+   * The complete checkpoint of the experiment that the fork's trials start from; empty to start as the configuration
+   * says.
    *
    * @generated from field: string checkpoint = 4;
    */
@@ -140,14 +145,14 @@ export const ForkExperimentRequestSchema: GenMessage<ForkExperimentRequest> = /*
  */
 export type ActOnExperimentsRequest = Message<"trainyard.api.v1.ActOnExperimentsRequest"> & {
   /**
-   * Each once.
+   * The ids of the experiments, without repetitions.
    *
    * @generated from field: repeated string experiments = 1;
    */
   experiments: string[];
 
   /**
-   * activate, pause, cancel, kill, archive, unarchive, continue, delete, undelete.
+   * The verb: activate, pause, cancel, kill, archive, unarchive, continue, delete or undelete.
    *
    * @generated from field: string verb = 2;
    */
@@ -176,14 +181,14 @@ export const ActOnExperimentsRequestSchema: GenMessage<ActOnExperimentsRequest> 
  */
 export type LabelExperimentsRequest = Message<"trainyard.api.v1.LabelExperimentsRequest"> & {
   /**
-   * Each once.
+   * The ids of the experiments, without repetitions.
    *
    * @generated from field: repeated string experiments = 1;
    */
   experiments: string[];
 
   /**
-   * Labels mean the same as in UpdateExperimentRequest; the two lists have at least one together.
+   * The labels to add, as in UpdateExperimentRequest. The request adds or removes at least one label.
    *
    * @generated from field: repeated string add_labels = 2;
    */
@@ -217,7 +222,7 @@ export type ActOnExperimentsResponse = Message<"trainyard.api.v1.ActOnExperiment
   position: string;
 
   /**
-   * In the order of the request.
+   * The result for each experiment, in the order of the request.
    *
    * @generated from field: repeated trainyard.api.v1.ExperimentAction items = 2;
    */
@@ -241,14 +246,14 @@ export type ExperimentAction = Message<"trainyard.api.v1.ExperimentAction"> & {
   experiment: string;
 
   /**
-   * changed; unchanged, if it is so already; refused.
+   * The outcome: changed, unchanged (the experiment was in the requested state already) or refused.
    *
    * @generated from field: string outcome = 2;
    */
   outcome: string;
 
   /**
-   * The reason of a refusal, as the verb alone gives it; empty for none.
+   * The reason of a refusal, with the code that the verb returns for a single experiment; empty if nothing was refused.
    *
    * @generated from field: string code = 3;
    */

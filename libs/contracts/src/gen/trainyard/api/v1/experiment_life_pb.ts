@@ -25,21 +25,21 @@ export type ContinueExperimentRequest = Message<"trainyard.api.v1.ContinueExperi
   experiment: string;
 
   /**
-   * More than the experiment had. Absent: as many as before.
+   * The new maximum of trials, higher than before. Absent: the maximum does not change.
    *
    * @generated from field: optional uint32 max_trials = 2;
    */
   maxTrials?: number | undefined;
 
   /**
-   * A single search only: how long its trial trains, counted from its start. Absent: as long as before.
+   * The new length of a single search's trial, counted from the start of the trial. Absent: the length does not change.
    *
    * @generated from field: optional uint32 max_length = 3;
    */
   maxLength?: number | undefined;
 
   /**
-   * batches, records or epochs; empty for the unit of the configuration.
+   * The unit of max_length: batches, records or epochs; empty for the unit of the configuration.
    *
    * @generated from field: string length_unit = 4;
    */
@@ -151,7 +151,7 @@ export type DeleteExperimentResponse = Message<"trainyard.api.v1.DeleteExperimen
   position: string;
 
   /**
-   * The experiment can be brought back until this time, in milliseconds since 1970; absent with dry_run.
+   * The deletion can be undone until this time, in milliseconds since 1970; absent with dry_run.
    *
    * @generated from field: optional double grace_end_ms = 2;
    */
@@ -163,7 +163,7 @@ export type DeleteExperimentResponse = Message<"trainyard.api.v1.DeleteExperimen
   checkpoints: number;
 
   /**
-   * Checkpoints that stay for as long as something needs them: the first 1,000.
+   * The first 1,000 of the checkpoints that stay because something needs them.
    *
    * @generated from field: repeated trainyard.api.v1.KeptCheckpoint kept = 4;
    */
@@ -313,14 +313,14 @@ export const DeletedExperimentSchema: GenMessage<DeletedExperiment> = /*@__PURE_
   messageDesc(file_trainyard_api_v1_experiment_life, 10);
 
 /**
- * Verbs of experiments and trials after their end.
+ * Verbs for experiments and trials that have ended.
  *
  * @generated from service trainyard.api.v1.ExperimentLifeService
  */
 export const ExperimentLifeService: GenService<{
   /**
-   * Takes up an experiment that has ended: a single search with a new length, another one with its failed and canceled
-   * trials and more trials.
+   * Continues an experiment that has ended. A single search gets a new length. Any other search continues its failed
+   * and canceled trials, and may propose more trials.
    *
    * @generated from rpc trainyard.api.v1.ExperimentLifeService.ContinueExperiment
    */
@@ -330,8 +330,8 @@ export const ExperimentLifeService: GenService<{
     output: typeof CommandResponseSchema;
   },
   /**
-   * Hides an experiment that has ended, and deletes it after a grace; until then it can be brought back. With dry_run
-   * it says what would be deleted, and what stays because something needs it.
+   * Hides an experiment that has ended, and deletes it after a grace period. Within this period the deletion can be
+   * undone. With dry_run the answer says what would be deleted, and what stays because something needs it.
    *
    * @generated from rpc trainyard.api.v1.ExperimentLifeService.DeleteExperiment
    */
@@ -349,7 +349,7 @@ export const ExperimentLifeService: GenService<{
     output: typeof CommandResponseSchema;
   },
   /**
-   * Those that can be brought back, the newest first.
+   * Lists the deleted experiments that can still be restored, the newest first.
    *
    * @generated from rpc trainyard.api.v1.ExperimentLifeService.ListDeletedExperiments
    */
@@ -359,7 +359,7 @@ export const ExperimentLifeService: GenService<{
     output: typeof ListDeletedExperimentsResponseSchema;
   },
   /**
-   * Takes up one trial that failed or was canceled, from its latest checkpoint.
+   * Continues one trial that failed or was canceled, from its latest checkpoint.
    *
    * @generated from rpc trainyard.api.v1.ExperimentLifeService.RestartTrial
    */
@@ -369,7 +369,7 @@ export const ExperimentLifeService: GenService<{
     output: typeof TrialCommandResponseSchema;
   },
   /**
-   * Ends one trial at once; the others of its experiment continue.
+   * Kills one trial at once. The other trials of its experiment continue.
    *
    * @generated from rpc trainyard.api.v1.ExperimentLifeService.KillTrial
    */

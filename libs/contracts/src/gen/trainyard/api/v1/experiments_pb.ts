@@ -36,14 +36,14 @@ export type CreateExperimentRequest = Message<"trainyard.api.v1.CreateExperiment
   config: string;
 
   /**
-   * The model code, a gzip-compressed tar of at most 96 MiB; base64 in JSON.
+   * The model code, a gzip-compressed tar of at most 96 MiB. Base64 in JSON.
    *
    * @generated from field: bytes context = 2;
    */
   context: Uint8Array;
 
   /**
-   * Create it paused; ActivateExperiment starts it.
+   * Whether the experiment is created paused. ActivateExperiment starts it.
    *
    * @generated from field: bool paused = 3;
    */
@@ -57,21 +57,21 @@ export type CreateExperimentRequest = Message<"trainyard.api.v1.CreateExperiment
   overrides: string[];
 
   /**
-   * Validate only: nothing is stored.
+   * Whether the request is only validated and nothing is stored.
    *
    * @generated from field: bool validate_only = 5;
    */
   validateOnly: boolean;
 
   /**
-   * Where the model code came from; absent if it is in no repository.
+   * The git repository that the model code came from; absent for none.
    *
    * @generated from field: optional trainyard.common.v1.SourceRepository repository = 6;
    */
   repository?: SourceRepository | undefined;
 
   /**
-   * The name and version of the program that submits.
+   * The name and version of the program that submits the experiment.
    *
    * @generated from field: string client = 7;
    */
@@ -95,7 +95,7 @@ export type CreateExperimentResponse = Message<"trainyard.api.v1.CreateExperimen
   experiment?: Experiment | undefined;
 
   /**
-   * Keys that are accepted but have no effect, each with its path.
+   * Keys of the configuration that are accepted but have no effect, each with its path.
    *
    * @generated from field: repeated string warnings = 2;
    */
@@ -129,69 +129,74 @@ export type ListExperimentsRequest = Message<"trainyard.api.v1.ListExperimentsRe
   pageToken: string;
 
   /**
-   * Read your own writes: the answer reflects at least this log position.
+   * The answer reflects at least this log position. Pass the position that a command returned to read what the command
+   * wrote.
    *
    * @generated from field: string min_position = 3;
    */
   minPosition: string;
 
   /**
-   * Only experiments with all of these labels.
+   * Limits the answer to experiments with all of these labels.
    *
    * @generated from field: repeated string labels = 4;
    */
   labels: string[];
 
   /**
-   * Only experiments in one of these states; empty for all.
+   * Limits the answer to experiments in one of these states; empty for all.
    *
    * @generated from field: repeated string states = 5;
    */
   states: string[];
 
   /**
-   * Also archived experiments.
+   * Whether the list includes archived experiments.
    *
    * @generated from field: bool archived = 6;
    */
   archived: boolean;
 
   /**
-   * Only experiments of this workspace, of this project.
+   * Limits the answer to experiments of the workspace with this name; empty for all workspaces.
    *
    * @generated from field: string workspace = 7;
    */
   workspace: string;
 
   /**
+   * Limits the answer to experiments of the project with this name; empty for all projects.
+   *
    * @generated from field: string project = 8;
    */
   project: string;
 
   /**
-   * Only experiments for which this holds, for example state = ERROR and created_at > -7d. docs/howto/filter-lists.md
-   * has the language.
+   * A condition on the experiments, for example state = ERROR and created_at > -7d; empty for all experiments.
+   * docs/howto/filter-lists.md describes the language.
    *
    * @generated from field: string filter = 40;
    */
   filter: string;
 
   /**
-   * One field, then asc or desc; without it the list's own order. Experiments without a value come last.
+   * A field of the experiments, then asc or desc; empty for the default order of the list. Experiments without a value
+   * come last.
    *
    * @generated from field: string order_by = 41;
    */
   orderBy: string;
 
   /**
-   * Only these fields of each item; empty for all. Names of hparams.NAME and metrics.NAME add values.
+   * The fields that each experiment of the answer has; empty for all fields. hparams.NAME and metrics.NAME add a
+   * hyperparameter or a metric to `values`.
    *
    * @generated from field: repeated string fields = 42;
    */
   fields: string[];
 
   /**
-   * Also answer how many there are.
+   * Whether the answer has the total number of matching experiments.
    *
    * @generated from field: bool count = 43;
    */
@@ -225,13 +230,15 @@ export type ListExperimentsResponse = Message<"trainyard.api.v1.ListExperimentsR
   position: string;
 
   /**
-   * Present if it was asked for. An estimate above 10,000.
+   * The number of matching experiments, present if the request has `count`. Above 10,000 the number is an estimate.
    *
    * @generated from field: optional double total = 40;
    */
   total?: number | undefined;
 
   /**
+   * Whether `total` is an estimate.
+   *
    * @generated from field: optional bool total_is_estimate = 41;
    */
   totalIsEstimate?: boolean | undefined;
@@ -381,7 +388,7 @@ export type Experiment = Message<"trainyard.api.v1.Experiment"> & {
   labels: string[];
 
   /**
-   * ACTIVE, PAUSED, STOPPING_CANCELED, STOPPING_KILLED, COMPLETED, CANCELED, ERROR.
+   * The state: ACTIVE, PAUSED, STOPPING_CANCELED, STOPPING_KILLED, COMPLETED, CANCELED or ERROR.
    *
    * @generated from field: string state = 5;
    */
@@ -423,7 +430,7 @@ export type Experiment = Message<"trainyard.api.v1.Experiment"> & {
   trialsFailed: number;
 
   /**
-   * 0 to 1; an estimate.
+   * The estimated progress, from 0 to 1.
    *
    * @generated from field: double progress = 13;
    */
@@ -455,7 +462,7 @@ export type Experiment = Message<"trainyard.api.v1.Experiment"> & {
   bestValue?: number | undefined;
 
   /**
-   * Not in lists.
+   * The recorded configuration. Lists do not have it.
    *
    * @generated from field: google.protobuf.Struct config = 19;
    */
@@ -477,8 +484,8 @@ export type Experiment = Message<"trainyard.api.v1.Experiment"> & {
   project: string;
 
   /**
-   * Only in the answer of GetExperiment: what its search waits for, in words; empty while the search continues without
-   * it.
+   * A text that says what the experiment's search waits for; empty if the search does not wait. Only GetExperiment
+   * returns it.
    *
    * @generated from field: string waits_for = 23;
    */
@@ -490,28 +497,30 @@ export type Experiment = Message<"trainyard.api.v1.Experiment"> & {
   notes: string;
 
   /**
-   * The tag changes with name, description, notes and labels. An answer about one experiment also has it as its header
-   * ETag.
+   * A tag that changes with name, description, notes and labels. An answer about one experiment also has it in the
+   * header ETag.
    *
    * @generated from field: string etag = 25;
    */
   etag: string;
 
   /**
+   * Whether the experiment is archived.
+   *
    * @generated from field: bool archived = 26;
    */
   archived: boolean;
 
   /**
-   * The experiment that it was forked from; empty for none.
+   * The experiment that this one was forked from; empty for none.
    *
    * @generated from field: string parent = 27;
    */
   parent: string;
 
   /**
-   * Only in lists, and only what fields asked for: by hparams.NAME a constant or the best trial's hyperparameter, by
-   * metrics.NAME the best value of the searcher's metric.
+   * The hyperparameters and metrics that `fields` requested. hparams.NAME is a constant or the best trial's
+   * hyperparameter, metrics.NAME the best value of the searcher's metric. Only in lists.
    *
    * @generated from field: google.protobuf.Struct values = 40;
    */
@@ -550,29 +559,29 @@ export type ListTrialsRequest = Message<"trainyard.api.v1.ListTrialsRequest"> & 
   minPosition: string;
 
   /**
-   * Only trials for which this holds, for example state = ERROR and created_at > -7d. docs/howto/filter-lists.md has
-   * the language.
+   * A condition on the trials, for example metrics.loss < 0.2; empty for all trials. docs/howto/filter-lists.md
+   * describes the language.
    *
    * @generated from field: string filter = 40;
    */
   filter: string;
 
   /**
-   * One field, then asc or desc; without it the list's own order. Trials without a value come last.
+   * A field of the trials, then asc or desc; empty for the default order of the list. Trials without a value come last.
    *
    * @generated from field: string order_by = 41;
    */
   orderBy: string;
 
   /**
-   * Only these fields of each item; empty for all.
+   * The fields that each trial of the answer has; empty for all fields.
    *
    * @generated from field: repeated string fields = 42;
    */
   fields: string[];
 
   /**
-   * Also answer how many there are.
+   * Whether the answer has the total number of matching trials.
    *
    * @generated from field: bool count = 43;
    */
@@ -606,13 +615,15 @@ export type ListTrialsResponse = Message<"trainyard.api.v1.ListTrialsResponse"> 
   position: string;
 
   /**
-   * Present if it was asked for. An estimate above 10,000.
+   * The number of matching trials, present if the request has `count`. Above 10,000 the number is an estimate.
    *
    * @generated from field: optional double total = 40;
    */
   total?: number | undefined;
 
   /**
+   * Whether `total` is an estimate.
+   *
    * @generated from field: optional bool total_is_estimate = 41;
    */
   totalIsEstimate?: boolean | undefined;
@@ -652,7 +663,7 @@ export const GetTrialRequestSchema: GenMessage<GetTrialRequest> = /*@__PURE__*/
  */
 export type Trial = Message<"trainyard.api.v1.Trial"> & {
   /**
-   * 12.3
+   * The id of the trial, for example 12.3.
    *
    * @generated from field: string id = 1;
    */
@@ -669,7 +680,7 @@ export type Trial = Message<"trainyard.api.v1.Trial"> & {
   number: number;
 
   /**
-   * ACTIVE, PAUSED, STOPPING_COMPLETED, STOPPING_CANCELED, STOPPING_KILLED, COMPLETED, CANCELED, ERROR.
+   * The state: ACTIVE, PAUSED, STOPPING_COMPLETED, STOPPING_CANCELED, STOPPING_KILLED, COMPLETED, CANCELED or ERROR.
    *
    * @generated from field: string state = 4;
    */
@@ -706,13 +717,15 @@ export type Trial = Message<"trainyard.api.v1.Trial"> & {
   stepsCompleted: number;
 
   /**
-   * The scalars of the last validation that is not superseded, and of the best one by the experiment's metric.
+   * The scalars of the latest validation that is not superseded.
    *
    * @generated from field: map<string, double> latest_validation = 11;
    */
   latestValidation: { [key: string]: number };
 
   /**
+   * The scalars of the best validation by the experiment's metric.
+   *
    * @generated from field: map<string, double> best_validation = 12;
    */
   bestValidation: { [key: string]: number };
@@ -750,35 +763,36 @@ export type Trial = Message<"trainyard.api.v1.Trial"> & {
   progress: number;
 
   /**
-   * The source of its hyperparameters: drawn, grid, space_filling, given, model, explored, client or schedule.
+   * The origin of the hyperparameters: drawn, grid, space_filling, given, model, explored, client or schedule.
    *
    * @generated from field: string origin = 19;
    */
   origin: string;
 
   /**
-   * The evidence for them when the search proposed them; absent if there is none.
+   * The evidence for the hyperparameters when the search proposed the trial; absent if there is none.
    *
    * @generated from field: google.protobuf.Struct proposal_evidence = 20;
    */
   proposalEvidence?: JsonObject | undefined;
 
   /**
-   * The trial from whose checkpoint it started; empty if there is none. It counts its steps from that checkpoint's, or
-   * from 0.
+   * The trial from whose checkpoint this trial started; empty for none.
    *
    * @generated from field: string source_trial = 21;
    */
   sourceTrial: string;
 
   /**
+   * The step of the source trial's checkpoint from which this trial counts its steps; 0 if it counts from 0.
+   *
    * @generated from field: double source_step = 22;
    */
   sourceStep: number;
 
   /**
-   * The log policies that lines of the trial have matched: for each policy and node of a run the first line. In
-   * GetTrial only.
+   * The log policies that lines of the trial matched: the first matching line for each policy and node of a run. Only
+   * GetTrial returns them.
    *
    * @generated from field: repeated trainyard.api.v1.MatchedLogPolicy log_policies_matched = 23;
    */
@@ -797,7 +811,7 @@ export const TrialSchema: GenMessage<Trial> = /*@__PURE__*/
  */
 export type Run = Message<"trainyard.api.v1.Run"> & {
   /**
-   * 12.3#2
+   * The id of the run, for example 12.3#2.
    *
    * @generated from field: string id = 1;
    */
@@ -809,7 +823,7 @@ export type Run = Message<"trainyard.api.v1.Run"> & {
   number: number;
 
   /**
-   * QUEUED, STARTING, RUNNING, STOPPING, ENDED.
+   * The state: QUEUED, STARTING, RUNNING, STOPPING or ENDED.
    *
    * @generated from field: string state = 3;
    */
@@ -858,14 +872,14 @@ export type Run = Message<"trainyard.api.v1.Run"> & {
   fromCheckpoint: string;
 
   /**
-   * The same as a code in lower case, not_enough_free for example; empty unless the run waits.
+   * The reason why a queued run waits, as a code such as not_enough_free; empty unless the run waits.
    *
    * @generated from field: optional string wait_code = 12;
    */
   waitCode?: string | undefined;
 
   /**
-   * The limit that holds it back, the quota of a workspace for example; empty if there is none.
+   * The limit that prevents the run from being placed, such as the quota of a workspace; empty if no limit does.
    *
    * @generated from field: optional string wait_limit = 13;
    */
@@ -906,7 +920,7 @@ export type RunPlacement = Message<"trainyard.api.v1.RunPlacement"> & {
   address?: string | undefined;
 
   /**
-   * Where environment.proxy_ports are reached while the run has its place; absent if there are none.
+   * The addresses at which environment.proxy_ports are reached while the run has its place; absent if there are none.
    *
    * @generated from field: optional trainyard.api.v1.ProxyAddresses proxy = 5;
    */
@@ -930,14 +944,14 @@ export type ListTrialMetricsRequest = Message<"trainyard.api.v1.ListTrialMetrics
   trial: string;
 
   /**
-   * Empty for all groups.
+   * Limits the answer to points of this group; empty for all groups.
    *
    * @generated from field: string group = 2;
    */
   group: string;
 
   /**
-   * Return the points that a later run superseded, too.
+   * Whether the answer includes the points that a later run superseded.
    *
    * @generated from field: bool superseded = 3;
    */
@@ -981,7 +995,8 @@ export type ListTrialMetricsResponse = Message<"trainyard.api.v1.ListTrialMetric
   position: string;
 
   /**
-   * FollowMetrics continues after the first page's. Later pages may have some of its points already: by run and key.
+   * A position in the experiment's stream of points. FollowMetrics continues after the position of the first page.
+   * Later pages may already have some of the followed points; run and key identify a point.
    *
    * @generated from field: string stream_position = 4;
    */
@@ -1025,7 +1040,7 @@ export type MetricPoint = Message<"trainyard.api.v1.MetricPoint"> & {
   reportedAtMs: number;
 
   /**
-   * The scalars.
+   * The values that are numbers, by metric name.
    *
    * @generated from field: map<string, double> metrics = 6;
    */
@@ -1044,7 +1059,7 @@ export type MetricPoint = Message<"trainyard.api.v1.MetricPoint"> & {
   others?: JsonObject | undefined;
 
   /**
-   * Unique within the run.
+   * The report's key, unique within its run.
    *
    * @generated from field: string key = 9;
    */
@@ -1078,84 +1093,92 @@ export type ListTrialLogsRequest = Message<"trainyard.api.v1.ListTrialLogsReques
   pageToken: string;
 
   /**
-   * Return the last lines instead of the first.
+   * The number of lines to return from the end instead of from the beginning.
    *
    * @generated from field: uint32 tail = 4;
    */
   tail: number;
 
   /**
-   * Only lines of this run, of this node, of the process with this rank.
+   * Limits the answer to lines of this run.
    *
    * @generated from field: optional uint32 run = 5;
    */
   run?: number | undefined;
 
   /**
+   * Limits the answer to lines of the node with this rank.
+   *
    * @generated from field: optional uint32 node_rank = 6;
    */
   nodeRank?: number | undefined;
 
   /**
+   * Limits the answer to lines of the process with this rank.
+   *
    * @generated from field: optional uint32 rank = 7;
    */
   rank?: number | undefined;
 
   /**
-   * stdout, stderr or agent.
+   * Limits the answer to lines from this source: stdout, stderr or agent.
    *
    * @generated from field: string source = 8;
    */
   source: string;
 
   /**
-   * trace, debug, info, warning, error or critical: lines of this level or a more severe one.
+   * Limits the answer to lines of this level or of a more severe one: trace, debug, info, warning, error or critical.
    *
    * @generated from field: string level = 9;
    */
   level: string;
 
   /**
-   * Lines whose own time is in [from_ms, until_ms), milliseconds since 1970.
+   * Limits the answer to lines at or after this time, in milliseconds since 1970.
    *
    * @generated from field: optional double from_ms = 10;
    */
   fromMs?: number | undefined;
 
   /**
+   * Limits the answer to lines before this time, in milliseconds since 1970.
+   *
    * @generated from field: optional double until_ms = 11;
    */
   untilMs?: number | undefined;
 
   /**
-   * Lines with this text in them.
+   * Limits the answer to lines that contain this text.
    *
    * @generated from field: string contains = 12;
    */
   contains: string;
 
   /**
-   * Lines in which this regular expression is found, in RE2's syntax.
+   * Limits the answer to lines that contain a match of this regular expression in RE2's syntax.
    *
    * @generated from field: string matches = 13;
    */
   matches: string;
 
   /**
-   * Lines that have all these words, in either case.
+   * Limits the answer to lines that contain all these words, in either case.
    *
    * @generated from field: string search = 14;
    */
   search: string;
 
   /**
-   * Lines after this line's cursor, and before that one's.
+   * Limits the answer to lines after this cursor.
    *
    * @generated from field: string after = 15;
    */
   after: string;
 
   /**
+   * Limits the answer to lines before this cursor.
+   *
    * @generated from field: string before = 16;
    */
   before: string;
@@ -1178,7 +1201,8 @@ export type ListTrialLogsResponse = Message<"trainyard.api.v1.ListTrialLogsRespo
   items: TrialLogLine[];
 
   /**
-   * A page may be empty and have a next one: each looks at a bounded number of lines.
+   * The token of the next page; empty on the last page. An answer examines a bounded number of lines, so a page may be
+   * empty and have a next page.
    *
    * @generated from field: string next_page_token = 2;
    */
@@ -1190,14 +1214,15 @@ export type ListTrialLogsResponse = Message<"trainyard.api.v1.ListTrialLogsRespo
   position: string;
 
   /**
-   * With tail: the value of before for the lines before these; empty if there are none.
+   * The value of `before` for the lines that precede this page, if the request has `tail`. Empty if no lines precede
+   * it.
    *
    * @generated from field: string before = 4;
    */
   before: string;
 
   /**
-   * The removals of the experiment's lines by retention; absent if none.
+   * The lines of the experiment that retention has removed; absent if there are none.
    *
    * @generated from field: optional trainyard.api.v1.RemovedLogLines removed = 5;
    */
@@ -1221,14 +1246,14 @@ export type FollowTrialLogsRequest = Message<"trainyard.api.v1.FollowTrialLogsRe
   trial: string;
 
   /**
-   * Continues after this line.
+   * A cursor: the log continues after this line. Empty begins with the first line.
    *
    * @generated from field: string after = 2;
    */
   after: string;
 
   /**
-   * The filters are those of ListTrialLogsRequest.
+   * Limits the answer to lines of this run. This field and the following ones mean the same as in ListTrialLogsRequest.
    *
    * @generated from field: optional uint32 run = 3;
    */
@@ -1302,7 +1327,7 @@ export type FollowExperimentLogsRequest = Message<"trainyard.api.v1.FollowExperi
   after: string;
 
   /**
-   * The filters are those of ListTrialLogsRequest.
+   * Limits the answer to lines of this run. This field and the following ones mean the same as in ListTrialLogsRequest.
    *
    * @generated from field: optional uint32 run = 3;
    */
@@ -1386,7 +1411,7 @@ export type TrialLogLine = Message<"trainyard.api.v1.TrialLogLine"> & {
   atMs: number;
 
   /**
-   * stdout, stderr or agent.
+   * The source of the line: stdout, stderr or agent.
    *
    * @generated from field: string source = 5;
    */
@@ -1408,21 +1433,21 @@ export type TrialLogLine = Message<"trainyard.api.v1.TrialLogLine"> & {
   cursor: string;
 
   /**
-   * The rank of the process, where a launcher says it.
+   * The rank of the process that wrote the line; absent if the launcher does not write it.
    *
    * @generated from field: optional uint32 rank = 9;
    */
   rank?: number | undefined;
 
   /**
-   * trace, debug, info, warning, error or critical; empty where the line does not say it.
+   * The level that the line states: trace, debug, info, warning, error or critical; empty if it states none.
    *
    * @generated from field: string level = 10;
    */
   level: string;
 
   /**
-   * When the platform stored the line; absent for lines that an earlier version stored.
+   * The time at which the platform stored the line; absent for lines that an earlier version stored.
    *
    * @generated from field: optional double received_at_ms = 11;
    */
@@ -1465,8 +1490,8 @@ export const ExperimentService: GenService<{
     output: typeof ExperimentSchema;
   },
   /**
-   * Changes name, description, notes and labels (412, stale_revision, if its ETag is not If-Match's), or the queue, or
-   * gc_policy.
+   * Changes the name, description, notes and labels of an experiment, its priority, weight and max_slots in the queue,
+   * and its gc_policy. Fails with 412 stale_revision if the experiment's ETag differs from the header If-Match.
    *
    * @generated from rpc trainyard.api.v1.ExperimentService.UpdateExperiment
    */
@@ -1476,8 +1501,9 @@ export const ExperimentService: GenService<{
     output: typeof CommandResponseSchema;
   },
   /**
-   * A new experiment with the code of this one and its configuration, changed. Its trials start from the beginning, or
-   * from a checkpoint of this one, which is shared and kept until the fork has ended.
+   * Creates an experiment with the code and the changed configuration of an existing one. Its trials start from the
+   * beginning, or from a checkpoint of the existing experiment. The checkpoint is shared and kept until the fork has
+   * ended.
    *
    * @generated from rpc trainyard.api.v1.ExperimentService.ForkExperiment
    */
@@ -1487,8 +1513,8 @@ export const ExperimentService: GenService<{
     output: typeof CreateExperimentResponseSchema;
   },
   /**
-   * Does one thing to each named experiment, at most 10,000. The answer says what happened to each, or with dry_run
-   * what would.
+   * Applies one verb to each named experiment, at most 10,000. The answer has the outcome for each, or with dry_run the
+   * outcome that the verb would have.
    *
    * @generated from rpc trainyard.api.v1.ExperimentService.ActOnExperiments
    */
@@ -1498,7 +1524,8 @@ export const ExperimentService: GenService<{
     output: typeof ActOnExperimentsResponseSchema;
   },
   /**
-   * Adds and removes labels of each named experiment, at most 10,000. The answer is as that of ActOnExperiments.
+   * Adds labels to and removes labels from each named experiment, at most 10,000. The answer has the outcome for each,
+   * as with ActOnExperiments.
    *
    * @generated from rpc trainyard.api.v1.ExperimentService.LabelExperiments
    */
@@ -1508,7 +1535,8 @@ export const ExperimentService: GenService<{
     output: typeof ActOnExperimentsResponseSchema;
   },
   /**
-   * Lists leave it out from then on, unless they are asked for it. Refused while it has not ended.
+   * Archives an experiment. Lists show archived experiments only on request. Refused while the experiment has not
+   * ended.
    *
    * @generated from rpc trainyard.api.v1.ExperimentService.ArchiveExperiment
    */
@@ -1582,7 +1610,8 @@ export const ExperimentService: GenService<{
     output: typeof ListTrialMetricsResponseSchema;
   },
   /**
-   * Metrics of several trials as charts need them: by the pixel, without leaving out a point.
+   * Returns metrics of several trials for charts. The points are combined into buckets, and every point counts in its
+   * bucket.
    *
    * @generated from rpc trainyard.api.v1.ExperimentService.QueryMetrics
    */
@@ -1608,7 +1637,7 @@ export const ExperimentService: GenService<{
     output: typeof ListTrialLogsResponseSchema;
   },
   /**
-   * The lines of all trials of the experiment.
+   * Lists the log lines of all trials of the experiment.
    *
    * @generated from rpc trainyard.api.v1.ExperimentService.ListExperimentLogs
    */
@@ -1618,7 +1647,8 @@ export const ExperimentService: GenService<{
     output: typeof ListTrialLogsResponseSchema;
   },
   /**
-   * Follows the log until every run has ended: one server-sent event per line, with the line's cursor as its id.
+   * Follows the log of a trial until every run has ended, with one server-sent event per line. The id of the event is
+   * the cursor of the line.
    *
    * @generated from rpc trainyard.api.v1.ExperimentService.FollowTrialLogs
    */

@@ -20,14 +20,14 @@ export const file_trainyard_api_v1_jobs: GenFile = /*@__PURE__*/
  */
 export type ListJobsRequest = Message<"trainyard.api.v1.ListJobsRequest"> & {
   /**
-   * Empty for all pools.
+   * Limits the answer to jobs of this pool; empty for all pools.
    *
    * @generated from field: string pool = 1;
    */
   pool: string;
 
   /**
-   * 0 for 1,000.
+   * The number of jobs in a page; 0 for 1,000.
    *
    * @generated from field: uint32 page_size = 2;
    */
@@ -44,28 +44,29 @@ export type ListJobsRequest = Message<"trainyard.api.v1.ListJobsRequest"> & {
   minPosition: string;
 
   /**
-   * The list has only jobs for which this filter holds (docs/howto/filter-lists.md).
+   * A condition on the jobs, for example owner = ada and runs_waiting > 0; empty for all jobs.
+   * docs/howto/filter-lists.md describes the language.
    *
    * @generated from field: string filter = 40;
    */
   filter: string;
 
   /**
-   * One field, then asc or desc; without it the list's own order.
+   * A field of the jobs, then asc or desc; empty for the default order of the list. Jobs without a value come last.
    *
    * @generated from field: string order_by = 41;
    */
   orderBy: string;
 
   /**
-   * Only these fields of each item; empty for all.
+   * The fields that each job of the answer has; empty for all fields.
    *
    * @generated from field: repeated string fields = 42;
    */
   fields: string[];
 
   /**
-   * Also answer how many there are.
+   * Whether the answer has the total number of matching jobs.
    *
    * @generated from field: bool count = 43;
    */
@@ -80,7 +81,7 @@ export const ListJobsRequestSchema: GenMessage<ListJobsRequest> = /*@__PURE__*/
   messageDesc(file_trainyard_api_v1_jobs, 0);
 
 /**
- * Without an order of its own in queue order, pool by pool: first those with a waiting run.
+ * A page of jobs. By default they are ordered by pool, then by place in the queue, jobs with a waiting run first.
  *
  * @generated from message trainyard.api.v1.ListJobsResponse
  */
@@ -101,13 +102,15 @@ export type ListJobsResponse = Message<"trainyard.api.v1.ListJobsResponse"> & {
   position: string;
 
   /**
-   * Present if it was asked for. An estimate above 10,000.
+   * The number of matching jobs, present if the request has `count`. Above 10,000 the number is an estimate.
    *
    * @generated from field: optional double total = 40;
    */
   total?: number | undefined;
 
   /**
+   * Whether `total` is an estimate.
+   *
    * @generated from field: optional bool total_is_estimate = 41;
    */
   totalIsEstimate?: boolean | undefined;
@@ -125,7 +128,7 @@ export const ListJobsResponseSchema: GenMessage<ListJobsResponse> = /*@__PURE__*
  */
 export type Job = Message<"trainyard.api.v1.Job"> & {
   /**
-   * The experiment.
+   * The id of the experiment.
    *
    * @generated from field: string job = 1;
    */
@@ -157,7 +160,7 @@ export type Job = Message<"trainyard.api.v1.Job"> & {
   weight: number;
 
   /**
-   * 0 if there is no limit.
+   * The most slots that the experiment's runs hold together; 0 if there is no limit.
    *
    * @generated from field: uint32 max_slots = 7;
    */
@@ -179,7 +182,7 @@ export type Job = Message<"trainyard.api.v1.Job"> & {
   slotsHeld: number;
 
   /**
-   * The slots that its waiting runs ask for.
+   * The number of slots that the experiment's waiting runs request.
    *
    * @generated from field: uint32 slots_wanted = 11;
    */
@@ -191,8 +194,8 @@ export type Job = Message<"trainyard.api.v1.Job"> & {
   slotsBorrowed: number;
 
   /**
-   * The number of experiments ahead of it with waiting runs in the pool. Computed when it is read: 0 in a frame of
-   * Watch.
+   * The number of experiments ahead of this one with waiting runs in the pool. Computed when the job is read: always 0
+   * in a frame of Watch.
    *
    * @generated from field: uint32 jobs_ahead = 13;
    */
@@ -228,21 +231,22 @@ export const ExplainJobRequestSchema: GenMessage<ExplainJobRequest> = /*@__PURE_
  */
 export type JobExplanation = Message<"trainyard.api.v1.JobExplanation"> & {
   /**
-   * Absent in an old answer.
+   * The job of the experiment. Absent if `old` is set.
    *
    * @generated from field: trainyard.api.v1.Job job = 1;
    */
   job?: Job | undefined;
 
   /**
-   * The list has at most 64 runs, those that wait first; job has the numbers of all.
+   * At most 64 runs, waiting runs first. The numbers of all runs are in `job`.
    *
    * @generated from field: repeated trainyard.api.v1.JobRun runs = 2;
    */
   runs: JobRun[];
 
   /**
-   * The scheduler does not answer now: these are the reasons that it recorded last, without places in the queue.
+   * Whether the scheduler does not answer at present. The answer then has the reasons that it recorded last, without
+   * places in the queue.
    *
    * @generated from field: optional bool old = 3;
    */
@@ -276,47 +280,49 @@ export type JobRun = Message<"trainyard.api.v1.JobRun"> & {
   queuedAtMs: number;
 
   /**
-   * The agents that it runs on; empty while it waits.
+   * The agents that the run is placed on; empty while the run waits.
    *
    * @generated from field: repeated trainyard.common.v1.Placement placements = 4;
    */
   placements: Placement[];
 
   /**
-   * Why it waits: a code in lower case, not_enough_free for example, and a sentence. Empty if it has a place.
+   * The reason why the run waits, as a code such as not_enough_free. Empty if the run has a place.
    *
    * @generated from field: string reason = 5;
    */
   reason: string;
 
   /**
+   * The reason why the run waits, as a sentence. Empty if the run has a place.
+   *
    * @generated from field: string detail = 6;
    */
   detail: string;
 
   /**
-   * The limit that holds it back, the quota of a workspace for example; empty if there is none.
+   * The limit that prevents the run from being placed, such as the quota of a workspace; empty if no limit does.
    *
    * @generated from field: string limit = 7;
    */
   limit: string;
 
   /**
-   * The number of waiting runs ahead of it.
+   * The number of waiting runs ahead of this run.
    *
    * @generated from field: uint32 ahead = 8;
    */
   ahead: number;
 
   /**
-   * The runs that hold the slots it waits for; the first few.
+   * The first few of the runs that hold the slots that this run waits for.
    *
    * @generated from field: repeated string blockers = 9;
    */
   blockers: string[];
 
   /**
-   * The change that would let it start, in a sentence.
+   * A sentence that names the change that would let the run start.
    *
    * @generated from field: string starts_when = 10;
    */
@@ -340,7 +346,7 @@ export type UpdateJobRequest = Message<"trainyard.api.v1.UpdateJobRequest"> & {
   job: string;
 
   /**
-   * 1 to 99; lower is placed first.
+   * The priority, 1 to 99; runs with lower numbers are placed first.
    *
    * @generated from field: optional uint32 priority = 2;
    */
@@ -352,7 +358,7 @@ export type UpdateJobRequest = Message<"trainyard.api.v1.UpdateJobRequest"> & {
   weight?: number | undefined;
 
   /**
-   * 0 removes the limit.
+   * The most slots that the experiment's runs hold together; 0 removes the limit.
    *
    * @generated from field: optional uint32 max_slots = 4;
    */
@@ -376,13 +382,15 @@ export type MoveJobRequest = Message<"trainyard.api.v1.MoveJobRequest"> & {
   job: string;
 
   /**
-   * The experiment to move it relative to, and the side.
+   * The experiment next to which the moved runs are put.
    *
    * @generated from field: string anchor = 2;
    */
   anchor: string;
 
   /**
+   * Whether the moved runs are put ahead of the anchor's runs (true) or behind them (false).
+   *
    * @generated from field: bool ahead = 3;
    */
   ahead: boolean;
@@ -413,7 +421,7 @@ export const JobResponseSchema: GenMessage<JobResponse> = /*@__PURE__*/
   messageDesc(file_trainyard_api_v1_jobs, 8);
 
 /**
- * Experiments as the queues of the pools see them: those with runs that wait or have a place.
+ * The experiments in the queues of the pools, each as one job: those with runs that wait or have a place.
  *
  * @generated from service trainyard.api.v1.JobService
  */
@@ -427,7 +435,7 @@ export const JobService: GenService<{
     output: typeof ListJobsResponseSchema;
   },
   /**
-   * Why the runs of an experiment wait, and what would let them start.
+   * Returns the reasons why the runs of an experiment wait, and the changes that would let them start.
    *
    * @generated from rpc trainyard.api.v1.JobService.ExplainJob
    */
@@ -437,7 +445,8 @@ export const JobService: GenService<{
     output: typeof JobExplanationSchema;
   },
   /**
-   * Changes what the runs of an experiment have in the queue, now and later. Absent fields stay as they are.
+   * Changes the priority, weight and max_slots of an experiment's present and future runs. An absent field changes
+   * nothing.
    *
    * @generated from rpc trainyard.api.v1.JobService.UpdateJob
    */
@@ -447,8 +456,8 @@ export const JobService: GenService<{
     output: typeof JobResponseSchema;
   },
   /**
-   * Moves the waiting runs of an experiment ahead of or behind those of another one in the same pool; it gets the
-   * other's priority.
+   * Moves the waiting runs of one experiment ahead of or behind those of another experiment in the same pool. The moved
+   * experiment gets the priority of the other one.
    *
    * @generated from rpc trainyard.api.v1.JobService.MoveJob
    */

@@ -24,7 +24,7 @@ export type MatchedLogPolicy = Message<"trainyard.api.v1.MatchedLogPolicy"> & {
   policy: string;
 
   /**
-   * cancel_retries, exclude_node, or empty.
+   * The action of the policy: cancel_retries or exclude_node; empty for a policy without an action.
    *
    * @generated from field: string action = 2;
    */
@@ -51,13 +51,15 @@ export type MatchedLogPolicy = Message<"trainyard.api.v1.MatchedLogPolicy"> & {
   rank?: number | undefined;
 
   /**
-   * The beginning of the line, and its cursor in the log of the trial.
+   * The beginning of the matching line.
    *
    * @generated from field: string line = 7;
    */
   line: string;
 
   /**
+   * The cursor of the matching line in the log of the trial.
+   *
    * @generated from field: string cursor = 8;
    */
   cursor: string;
@@ -85,7 +87,7 @@ export type RemovedLogLines = Message<"trainyard.api.v1.RemovedLogLines"> & {
   lines: number;
 
   /**
-   * When the last of them was received, in milliseconds since 1970.
+   * The time at which the last of the removed lines was received, in milliseconds since 1970.
    *
    * @generated from field: double until_ms = 2;
    */
@@ -119,80 +121,92 @@ export type ListExperimentLogsRequest = Message<"trainyard.api.v1.ListExperiment
   pageToken: string;
 
   /**
+   * The number of lines to return from the end instead of from the beginning.
+   *
    * @generated from field: uint32 tail = 4;
    */
   tail: number;
 
   /**
-   * Only lines of this run, of this node, of the process with this rank.
+   * Limits the answer to lines of this run.
    *
    * @generated from field: optional uint32 run = 5;
    */
   run?: number | undefined;
 
   /**
+   * Limits the answer to lines of the node with this rank.
+   *
    * @generated from field: optional uint32 node_rank = 6;
    */
   nodeRank?: number | undefined;
 
   /**
+   * Limits the answer to lines of the process with this rank.
+   *
    * @generated from field: optional uint32 rank = 7;
    */
   rank?: number | undefined;
 
   /**
-   * stdout, stderr or agent.
+   * Limits the answer to lines from this source: stdout, stderr or agent.
    *
    * @generated from field: string source = 8;
    */
   source: string;
 
   /**
-   * trace, debug, info, warning, error or critical: lines of this level or a more severe one.
+   * Limits the answer to lines of this level or of a more severe one: trace, debug, info, warning, error or critical.
    *
    * @generated from field: string level = 9;
    */
   level: string;
 
   /**
-   * Lines whose own time is in [from_ms, until_ms), milliseconds since 1970.
+   * Limits the answer to lines at or after this time, in milliseconds since 1970.
    *
    * @generated from field: optional double from_ms = 10;
    */
   fromMs?: number | undefined;
 
   /**
+   * Limits the answer to lines before this time, in milliseconds since 1970.
+   *
    * @generated from field: optional double until_ms = 11;
    */
   untilMs?: number | undefined;
 
   /**
-   * Lines with this text in them.
+   * Limits the answer to lines that contain this text.
    *
    * @generated from field: string contains = 12;
    */
   contains: string;
 
   /**
-   * Lines in which this regular expression is found, in RE2's syntax.
+   * Limits the answer to lines that contain a match of this regular expression in RE2's syntax.
    *
    * @generated from field: string matches = 13;
    */
   matches: string;
 
   /**
-   * Lines that have all these words, in either case.
+   * Limits the answer to lines that contain all these words, in either case.
    *
    * @generated from field: string search = 14;
    */
   search: string;
 
   /**
+   * Limits the answer to lines after this cursor.
+   *
    * @generated from field: string after = 15;
    */
   after: string;
 
   /**
+   * Limits the answer to lines before this cursor.
+   *
    * @generated from field: string before = 16;
    */
   before: string;

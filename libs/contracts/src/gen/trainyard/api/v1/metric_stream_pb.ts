@@ -25,14 +25,14 @@ export type FollowMetricsRequest = Message<"trainyard.api.v1.FollowMetricsReques
   experiment: string;
 
   /**
-   * Points after this position. Empty: those that are stored from now on.
+   * Limits the answer to points after this position. Empty: only points that are stored from now on.
    *
    * @generated from field: string after = 2;
    */
   after: string;
 
   /**
-   * Empty for all groups.
+   * Limits the answer to points of this group; empty for all groups.
    *
    * @generated from field: string group = 3;
    */
@@ -74,13 +74,14 @@ export const FollowTrialMetricsRequestSchema: GenMessage<FollowTrialMetricsReque
   messageDesc(file_trainyard_api_v1_metric_stream, 1);
 
 /**
- * With neither point nor superseded it tells the position only: everything up to it has been sent.
+ * A point, an announcement that points are superseded, or neither. A message with neither says that everything up to
+ * its position has been sent.
  *
  * @generated from message trainyard.api.v1.StreamedMetric
  */
 export type StreamedMetric = Message<"trainyard.api.v1.StreamedMetric"> & {
   /**
-   * Continue after it.
+   * The position after which the reader continues.
    *
    * @generated from field: string position = 1;
    */
@@ -105,8 +106,8 @@ export const StreamedMetricSchema: GenMessage<StreamedMetric> = /*@__PURE__*/
   messageDesc(file_trainyard_api_v1_metric_stream, 2);
 
 /**
- * A later run of a trial repeats its steps: from now on points of runs before `run` count up to `after_step`. Below 0:
- * none of them counts. It is sent whatever the group.
+ * A later run of a trial repeats its steps. From now on, points of the runs before `run` count only up to `after_step`;
+ * none of them counts if `after_step` is below 0. The announcement is sent whatever group is followed.
  *
  * @generated from message trainyard.api.v1.SupersededPoints
  */
@@ -135,15 +136,16 @@ export const SupersededPointsSchema: GenMessage<SupersededPoints> = /*@__PURE__*
   messageDesc(file_trainyard_api_v1_metric_stream, 3);
 
 /**
- * The points of experiments, in the order in which they were stored. Each experiment has one stream, whose positions
- * are numbers without gaps, the same from every replica.
+ * The points of experiments, in the order in which they were stored. Each experiment has one stream. Positions in the
+ * stream are numbers without gaps, and every replica returns the same ones.
  *
  * @generated from service trainyard.api.v1.MetricStreamService
  */
 export const MetricStreamService: GenService<{
   /**
-   * Follows the points until the experiment has ended: a server-sent event for each, with its position as the id. 410
-   * position_gone: the points after this position are no longer kept in their order; list them.
+   * Sends a server-sent event for each point until the experiment has ended; the event's id is the position of the
+   * point. Fails with 410 position_gone if the points after the position are no longer stored in their order: list the
+   * points instead.
    *
    * @generated from rpc trainyard.api.v1.MetricStreamService.FollowMetrics
    */
@@ -153,7 +155,7 @@ export const MetricStreamService: GenService<{
     output: typeof StreamedMetricSchema;
   },
   /**
-   * Those of one trial, with the positions of its experiment's stream.
+   * Sends the points of one trial, with their positions in the experiment's stream, as FollowMetrics does.
    *
    * @generated from rpc trainyard.api.v1.MetricStreamService.FollowTrialMetrics
    */

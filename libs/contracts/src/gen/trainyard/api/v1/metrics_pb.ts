@@ -19,61 +19,64 @@ export const file_trainyard_api_v1_metrics: GenFile = /*@__PURE__*/
  */
 export type QueryMetricsRequest = Message<"trainyard.api.v1.QueryMetricsRequest"> & {
   /**
-   * The list has at most 200 trials.
+   * The ids of the trials, at most 200.
    *
    * @generated from field: repeated string trials = 1;
    */
   trials: string[];
 
   /**
-   * Default: training.
+   * The group of the metrics; training by default.
    *
    * @generated from field: string group = 2;
    */
   group: string;
 
   /**
-   * The list has at most 50 names.
+   * The names of the metrics, at most 50.
    *
    * @generated from field: repeated string names = 3;
    */
   names: string[];
 
   /**
-   * step (default), time (milliseconds since 1970), or the name of a metric of the same reports, such as epoch.
+   * The x axis: step (the default), time (milliseconds since 1970), or the name of a metric of the same reports, such
+   * as epoch.
    *
    * @generated from field: string x = 4;
    */
   x: string;
 
   /**
-   * Both included. Default: the first and the last x of each series.
+   * The least x to include; by default the first x of each series.
    *
    * @generated from field: optional double from = 5;
    */
   from?: number | undefined;
 
   /**
+   * The greatest x to include; by default the last x of each series.
+   *
    * @generated from field: optional double to = 6;
    */
   to?: number | undefined;
 
   /**
-   * Default: 1,000; at most 4,000.
+   * The most buckets of a series: 1,000 by default, at most 4,000.
    *
    * @generated from field: uint32 buckets = 7;
    */
   buckets: number;
 
   /**
-   * Use the points that a later run superseded, too.
+   * Whether the series include the points that a later run superseded.
    *
    * @generated from field: bool superseded = 8;
    */
   superseded: boolean;
 
   /**
-   * One series for each name, of all points of all trials: mean and deviation of the group.
+   * Whether the answer has one series for each name, made of the points of all trials.
    *
    * @generated from field: bool combined = 9;
    */
@@ -92,7 +95,7 @@ export const QueryMetricsRequestSchema: GenMessage<QueryMetricsRequest> = /*@__P
  */
 export type QueryMetricsResponse = Message<"trainyard.api.v1.QueryMetricsResponse"> & {
   /**
-   * Trial by trial, in it name by name, in the order in which they were given.
+   * The series of the first trial, then those of the next; within a trial in the order of the requested names.
    *
    * @generated from field: repeated trainyard.common.v1.Series series = 1;
    */
@@ -104,8 +107,8 @@ export type QueryMetricsResponse = Message<"trainyard.api.v1.QueryMetricsRespons
   position: string;
 
   /**
-   * A position in the experiment's stream of points: the series have every point up to it, and what comes after it is
-   * followed from here (Watch, FollowMetrics). Empty if the trials are of several experiments.
+   * A position in the experiment's stream of points. The series have every point up to the position; later points can
+   * be followed from it (Watch, FollowMetrics). Empty if the trials belong to several experiments.
    *
    * @generated from field: string stream_position = 3;
    */
@@ -129,7 +132,7 @@ export type ListTrialMetricNamesRequest = Message<"trainyard.api.v1.ListTrialMet
   trial: string;
 
   /**
-   * Empty for all groups.
+   * Limits the answer to metrics of this group; empty for all groups.
    *
    * @generated from field: string group = 2;
    */
@@ -163,7 +166,7 @@ export const ListTrialMetricNamesRequestSchema: GenMessage<ListTrialMetricNamesR
  */
 export type ListTrialMetricNamesResponse = Message<"trainyard.api.v1.ListTrialMetricNamesResponse"> & {
   /**
-   * In the order of group, name and kind.
+   * The metrics, in the order of group, name and kind.
    *
    * @generated from field: repeated trainyard.common.v1.MetricName items = 1;
    */

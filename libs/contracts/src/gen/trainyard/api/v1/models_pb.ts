@@ -36,50 +36,50 @@ export type ListModelsRequest = Message<"trainyard.api.v1.ListModelsRequest"> & 
   minPosition: string;
 
   /**
-   * Only models whose name contains this text.
+   * Limits the answer to models whose name contains this text.
    *
    * @generated from field: string name = 4;
    */
   name: string;
 
   /**
-   * Only models with all of these labels.
+   * Limits the answer to models with all of these labels.
    *
    * @generated from field: repeated string labels = 5;
    */
   labels: string[];
 
   /**
-   * Also archived models.
+   * Whether the list includes archived models.
    *
    * @generated from field: bool archived = 6;
    */
   archived: boolean;
 
   /**
-   * Only models for which this holds, for example state = ERROR and created_at > -7d. docs/howto/filter-lists.md has
-   * the language.
+   * A condition on the models, for example versions > 0 and created_at > -7d; empty for all models.
+   * docs/howto/filter-lists.md describes the language.
    *
    * @generated from field: string filter = 40;
    */
   filter: string;
 
   /**
-   * One field, then asc or desc; without it the list's own order. Models without a value come last.
+   * A field of the models, then asc or desc; empty for the default order of the list. Models without a value come last.
    *
    * @generated from field: string order_by = 41;
    */
   orderBy: string;
 
   /**
-   * Only these fields of each item; empty for all.
+   * The fields that each model of the answer has; empty for all fields.
    *
    * @generated from field: repeated string fields = 42;
    */
   fields: string[];
 
   /**
-   * Also answer how many there are.
+   * Whether the answer has the total number of matching models.
    *
    * @generated from field: bool count = 43;
    */
@@ -113,13 +113,15 @@ export type ListModelsResponse = Message<"trainyard.api.v1.ListModelsResponse"> 
   position: string;
 
   /**
-   * Present if it was asked for. An estimate above 10,000.
+   * The number of matching models, present if the request has `count`. Above 10,000 the number is an estimate.
    *
    * @generated from field: optional double total = 40;
    */
   total?: number | undefined;
 
   /**
+   * Whether `total` is an estimate.
+   *
    * @generated from field: optional bool total_is_estimate = 41;
    */
   totalIsEstimate?: boolean | undefined;
@@ -137,7 +139,7 @@ export const ListModelsResponseSchema: GenMessage<ListModelsResponse> = /*@__PUR
  */
 export type CreateModelRequest = Message<"trainyard.api.v1.CreateModelRequest"> & {
   /**
-   * A letter or digit, then up to 62 letters, digits, dots, dashes and underscores.
+   * The name of the model: a letter or digit, then up to 62 letters, digits, dots, dashes and underscores.
    *
    * @generated from field: string name = 1;
    */
@@ -228,7 +230,7 @@ export type UpdateModelRequest = Message<"trainyard.api.v1.UpdateModelRequest"> 
   removeLabels: string[];
 
   /**
-   * Keys to set; null removes a key.
+   * Metadata keys to set; the value null removes a key.
    *
    * @generated from field: google.protobuf.Struct metadata = 6;
    */
@@ -358,21 +360,21 @@ export type Model = Message<"trainyard.api.v1.Model"> & {
   archived: boolean;
 
   /**
-   * Versions that are not removed.
+   * The number of versions that are not removed.
    *
    * @generated from field: uint32 versions = 11;
    */
   versions: number;
 
   /**
-   * The highest number that was given to a version; 0 if there was none.
+   * The highest number that a version of the model ever had; 0 if the model never had a version.
    *
    * @generated from field: uint32 latest_number = 12;
    */
   latestNumber: number;
 
   /**
-   * Each alias has the number of the version that it names.
+   * The number of the version that each alias names.
    *
    * @generated from field: map<string, uint32> aliases = 13;
    */
@@ -401,7 +403,7 @@ export type RegisterModelVersionRequest = Message<"trainyard.api.v1.RegisterMode
   checkpoint: string;
 
   /**
-   * The semantic version (1.2.0, for example) is unique in the model; empty for none.
+   * The semantic version, for example 1.2.0, which is unique in the model; empty for none.
    *
    * @generated from field: string semantic_version = 3;
    */
@@ -428,7 +430,7 @@ export type RegisterModelVersionRequest = Message<"trainyard.api.v1.RegisterMode
   metadata?: JsonObject | undefined;
 
   /**
-   * Creates the model if it does not exist.
+   * Whether to create the model if it does not exist.
    *
    * @generated from field: bool create_model = 8;
    */
@@ -467,9 +469,10 @@ export type ListModelVersionsRequest = Message<"trainyard.api.v1.ListModelVersio
   minPosition: string;
 
   /**
-   * Conditions that all hold: metrics.NAME, hparams.NAME, metadata.NAME or step, one of = != < <= > >=, and a value, as
-   * metrics.loss<0.5; or label=NAME, label!=NAME. A name with other characters than letters, digits, dots, dashes,
-   * slashes and underscores is written as JSON text: metrics."top 1">0.9.
+   * The conditions that the listed versions satisfy, all of them. A condition is metrics.NAME, hparams.NAME,
+   * metadata.NAME or step, then one of = != < <= > >=, then a value: metrics.loss<0.5. Or it is label=NAME or
+   * label!=NAME. A name with other characters than letters, digits, dots, dashes, slashes and underscores is written as
+   * JSON text: metrics."top 1">0.9.
    *
    * @generated from field: repeated string where = 5;
    */
@@ -525,21 +528,21 @@ export type BestModelVersionsRequest = Message<"trainyard.api.v1.BestModelVersio
   metric: string;
 
   /**
-   * min or max: which value is the best. Empty for the direction of the experiment whose metric it is.
+   * The direction of the metric: min or max. Empty for the direction in the experiment's configuration.
    *
    * @generated from field: string order = 3;
    */
   order: string;
 
   /**
-   * The conditions mean the same as in ListModelVersionsRequest.
+   * The conditions that the versions satisfy, as in ListModelVersionsRequest.
    *
    * @generated from field: repeated string where = 4;
    */
   where: string[];
 
   /**
-   * The limit is at most 100; 0 means 1.
+   * The most versions to return, at most 100; 0 means 1.
    *
    * @generated from field: uint32 limit = 5;
    */
@@ -568,7 +571,7 @@ export type BestModelVersionsResponse = Message<"trainyard.api.v1.BestModelVersi
   items: ModelVersion[];
 
   /**
-   * min or max, as it was used.
+   * The direction that was used: min or max.
    *
    * @generated from field: string order = 2;
    */
@@ -597,7 +600,7 @@ export type GetModelVersionRequest = Message<"trainyard.api.v1.GetModelVersionRe
   model: string;
 
   /**
-   * A number, a semantic version, an alias, or latest for the highest number.
+   * The version: a number, a semantic version, an alias, or latest for the highest number.
    *
    * @generated from field: string version = 2;
    */
@@ -651,7 +654,7 @@ export type UpdateModelVersionRequest = Message<"trainyard.api.v1.UpdateModelVer
   removeLabels: string[];
 
   /**
-   * Keys to set; null removes a key.
+   * Metadata keys to set; the value null removes a key.
    *
    * @generated from field: google.protobuf.Struct metadata = 7;
    */
@@ -702,7 +705,7 @@ export type MoveModelRequest = Message<"trainyard.api.v1.MoveModelRequest"> & {
   model: string;
 
   /**
-   * Empty for the default one.
+   * The new workspace of the model; empty for the default workspace.
    *
    * @generated from field: string workspace = 2;
    */
@@ -780,7 +783,7 @@ export type ModelVersion = Message<"trainyard.api.v1.ModelVersion"> & {
   semanticVersion: string;
 
   /**
-   * The aliases that name it, in alphabetical order.
+   * The aliases that name the version, in alphabetical order.
    *
    * @generated from field: repeated string aliases = 4;
    */
@@ -824,27 +827,29 @@ export type ModelVersion = Message<"trainyard.api.v1.ModelVersion"> & {
   hyperparameters?: JsonObject | undefined;
 
   /**
-   * The section data of the experiment's configuration.
+   * The section `data` of the experiment's configuration.
    *
    * @generated from field: google.protobuf.Struct data = 12;
    */
   data?: JsonObject | undefined;
 
   /**
-   * SHA-256, hex, of the packed model code; empty if the experiment has none.
+   * The SHA-256 of the packed model code, in hexadecimal; empty if the experiment has no code.
    *
    * @generated from field: string code_digest = 13;
    */
   codeDigest: string;
 
   /**
-   * The metric of the experiment's search, and its direction.
+   * The metric of the experiment's search.
    *
    * @generated from field: string searcher_metric = 14;
    */
   searcherMetric: string;
 
   /**
+   * Whether smaller values of the searcher's metric are better.
+   *
    * @generated from field: bool smaller_is_better = 15;
    */
   smallerIsBetter: boolean;
@@ -880,7 +885,7 @@ export type ModelVersion = Message<"trainyard.api.v1.ModelVersion"> & {
   registeredAtMs: number;
 
   /**
-   * REGISTERED, REMOVED.
+   * The state: REGISTERED or REMOVED.
    *
    * @generated from field: string state = 22;
    */
@@ -892,7 +897,7 @@ export type ModelVersion = Message<"trainyard.api.v1.ModelVersion"> & {
   reason: string;
 
   /**
-   * The person who uploaded its folder: it has no trial. Absent for a checkpoint of a trial.
+   * The person who uploaded the version's checkpoint as a folder without a trial. Absent for the checkpoint of a trial.
    *
    * @generated from field: optional string uploaded_by = 24;
    */
@@ -921,7 +926,7 @@ export type MoveModelAliasRequest = Message<"trainyard.api.v1.MoveModelAliasRequ
   alias: string;
 
   /**
-   * A number, a semantic version or another alias.
+   * The version that the alias names from now on: a number, a semantic version or another alias.
    *
    * @generated from field: string version = 3;
    */
@@ -977,7 +982,7 @@ export type ListModelAliasMovesRequest = Message<"trainyard.api.v1.ListModelAlia
   model: string;
 
   /**
-   * Only this alias.
+   * Limits the answer to moves of this alias; empty for all aliases.
    *
    * @generated from field: string alias = 2;
    */
@@ -1043,14 +1048,14 @@ export type ModelAliasMove = Message<"trainyard.api.v1.ModelAliasMove"> & {
   alias: string;
 
   /**
-   * 0 if the alias was removed.
+   * The version that the alias names after the move; 0 if the alias was removed.
    *
    * @generated from field: uint32 number = 2;
    */
   number: number;
 
   /**
-   * 0 if the alias was new.
+   * The version that the alias named before the move; 0 if the alias was new.
    *
    * @generated from field: uint32 from_number = 3;
    */
@@ -1094,7 +1099,7 @@ export const ModelService: GenService<{
     output: typeof ListModelsResponseSchema;
   },
   /**
-   * Refused if the model exists.
+   * Creates a model. Refused if the model exists.
    *
    * @generated from rpc trainyard.api.v1.ModelService.CreateModel
    */
@@ -1112,7 +1117,7 @@ export const ModelService: GenService<{
     output: typeof ModelSchema;
   },
   /**
-   * Changes the fields that are given.
+   * Changes the model. Absent fields do not change.
    *
    * @generated from rpc trainyard.api.v1.ModelService.UpdateModel
    */
@@ -1122,7 +1127,7 @@ export const ModelService: GenService<{
     output: typeof ModelResponseSchema;
   },
   /**
-   * An archived model takes no versions, and its aliases do not move.
+   * Archives the model. An archived model gets no new versions, and its aliases do not move.
    *
    * @generated from rpc trainyard.api.v1.ModelService.ArchiveModel
    */
@@ -1140,8 +1145,8 @@ export const ModelService: GenService<{
     output: typeof ModelResponseSchema;
   },
   /**
-   * Registers a complete checkpoint, and pins it. The same checkpoint again returns its version. Takes a run's token
-   * for the checkpoints of its trial.
+   * Registers a complete checkpoint as a version of the model, and pins the checkpoint. Registering the same checkpoint
+   * again returns its version. A run's token may register the checkpoints of its trial.
    *
    * @generated from rpc trainyard.api.v1.ModelService.RegisterModelVersion
    */
@@ -1151,7 +1156,7 @@ export const ModelService: GenService<{
     output: typeof ModelVersionResponseSchema;
   },
   /**
-   * The newest first.
+   * Lists the versions of the model, the newest first.
    *
    * @generated from rpc trainyard.api.v1.ModelService.ListModelVersions
    */
@@ -1161,8 +1166,7 @@ export const ModelService: GenService<{
     output: typeof ListModelVersionsResponseSchema;
   },
   /**
-   * The best versions by a metric, the best first. Versions without the metric, or with one that is not finite, are
-   * left out.
+   * Lists the best versions by a metric, the best first. Versions without a finite value of the metric are left out.
    *
    * @generated from rpc trainyard.api.v1.ModelService.BestModelVersions
    */
@@ -1180,7 +1184,7 @@ export const ModelService: GenService<{
     output: typeof ModelVersionSchema;
   },
   /**
-   * Changes the fields that are given.
+   * Changes the version. Absent fields do not change.
    *
    * @generated from rpc trainyard.api.v1.ModelService.UpdateModelVersion
    */
@@ -1190,7 +1194,7 @@ export const ModelService: GenService<{
     output: typeof ModelVersionResponseSchema;
   },
   /**
-   * Its checkpoint is pinned by it no longer. Refused while an alias names it.
+   * Removes the version, which then no longer pins its checkpoint. Refused while an alias names the version.
    *
    * @generated from rpc trainyard.api.v1.ModelService.RemoveModelVersion
    */
@@ -1208,7 +1212,7 @@ export const ModelService: GenService<{
     output: typeof ModelResponseSchema;
   },
   /**
-   * The code that trained the version: a gzip-compressed tar.
+   * Returns the code that trained the version, as a gzip-compressed tar.
    *
    * @generated from rpc trainyard.api.v1.ModelService.DownloadModelVersionCode
    */
@@ -1234,7 +1238,7 @@ export const ModelService: GenService<{
     output: typeof ModelResponseSchema;
   },
   /**
-   * Every move and removal of the model's aliases, the latest first.
+   * Lists every move and removal of the model's aliases, the latest first.
    *
    * @generated from rpc trainyard.api.v1.ModelService.ListModelAliasMoves
    */

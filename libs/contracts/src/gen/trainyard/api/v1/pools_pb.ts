@@ -29,7 +29,7 @@ export const ListPoolsRequestSchema: GenMessage<ListPoolsRequest> = /*@__PURE__*
   messageDesc(file_trainyard_api_v1_pools, 0);
 
 /**
- * All of them, by name.
+ * All pools, ordered by name.
  *
  * @generated from message trainyard.api.v1.ListPoolsResponse
  */
@@ -74,7 +74,7 @@ export type CreatePoolRequest = Message<"trainyard.api.v1.CreatePoolRequest"> & 
   name: string;
 
   /**
-   * priority, fair_share or round_robin; priority if it is empty.
+   * The policy: priority, fair_share or round_robin; empty for priority.
    *
    * @generated from field: string policy = 2;
    */
@@ -103,7 +103,7 @@ export type UpdatePoolRequest = Message<"trainyard.api.v1.UpdatePoolRequest"> & 
   name: string;
 
   /**
-   * priority, fair_share or round_robin; priority if it is empty.
+   * The policy: priority, fair_share or round_robin; empty for priority.
    *
    * @generated from field: string policy = 2;
    */
@@ -171,7 +171,7 @@ export type Pool = Message<"trainyard.api.v1.Pool"> & {
   policy: string;
 
   /**
-   * With all defaults filled in.
+   * The settings of the pool, with all defaults filled in.
    *
    * @generated from field: trainyard.common.v1.PoolSettings settings = 3;
    */
@@ -213,13 +213,15 @@ export type Pool = Message<"trainyard.api.v1.Pool"> & {
   quotas: PoolQuota[];
 
   /**
-   * The first run that has no place, and the number of slots that are reserved for it; empty if there is none.
+   * The first run that has no place; empty if every run has a place.
    *
    * @generated from field: string reserved_for = 11;
    */
   reservedFor: string;
 
   /**
+   * The number of slots that are reserved for the first run that has no place.
+   *
    * @generated from field: uint32 slots_reserved = 12;
    */
   slotsReserved: number;
@@ -254,7 +256,7 @@ export type PoolQuota = Message<"trainyard.api.v1.PoolQuota"> & {
   used: number;
 
   /**
-   * The part of the used slots that is on loan, beyond the quota.
+   * The number of used slots beyond the quota.
    *
    * @generated from field: uint32 borrowed = 4;
    */
@@ -269,7 +271,7 @@ export const PoolQuotaSchema: GenMessage<PoolQuota> = /*@__PURE__*/
   messageDesc(file_trainyard_api_v1_pools, 8);
 
 /**
- * Pools: sets of agents, each with a policy and settings for the runs that wait there.
+ * Pools: sets of agents, each with a policy and settings for the runs that are queued in the pool.
  *
  * @generated from service trainyard.api.v1.PoolService
  */
@@ -291,7 +293,7 @@ export const PoolService: GenService<{
     output: typeof PoolSchema;
   },
   /**
-   * Refused if the pool exists.
+   * Creates a pool. Refused if the pool exists.
    *
    * @generated from rpc trainyard.api.v1.PoolService.CreatePool
    */
@@ -301,7 +303,8 @@ export const PoolService: GenService<{
     output: typeof PoolResponseSchema;
   },
   /**
-   * Replaces policy and settings: a setting that is absent gets its default. Refused if the pool does not exist.
+   * Replaces the policy and the settings of a pool. An absent setting gets its default. Refused if the pool does not
+   * exist.
    *
    * @generated from rpc trainyard.api.v1.PoolService.UpdatePool
    */
@@ -311,7 +314,7 @@ export const PoolService: GenService<{
     output: typeof PoolResponseSchema;
   },
   /**
-   * Refused while the pool has agents or runs.
+   * Removes a pool. Refused while the pool has agents or runs.
    *
    * @generated from rpc trainyard.api.v1.PoolService.RemovePool
    */

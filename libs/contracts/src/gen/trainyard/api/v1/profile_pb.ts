@@ -27,7 +27,7 @@ export type ListTrialSystemMetricsRequest = Message<"trainyard.api.v1.ListTrialS
   trial: string;
 
   /**
-   * cpu, memory, disk, network, gpu or throughput; empty for all groups.
+   * Limits the answer to points of this group: cpu, memory, disk, network, gpu or throughput; empty for all groups.
    *
    * @generated from field: string group = 2;
    */
@@ -98,7 +98,7 @@ export type SystemMetricPoint = Message<"trainyard.api.v1.SystemMetricPoint"> & 
   reportedAtMs: number;
 
   /**
-   * The latest training step that had been reported.
+   * The latest training step that the run had reported.
    *
    * @generated from field: double steps_completed = 5;
    */
@@ -161,29 +161,29 @@ export type TrialProfile = Message<"trainyard.api.v1.TrialProfile"> & {
   trial: string;
 
   /**
-   * The experiment's configuration has profiling.enabled. A script can also turn profiling on itself.
+   * Whether the experiment's configuration sets profiling.enabled. A script can also turn profiling on by itself.
    *
    * @generated from field: bool enabled = 2;
    */
   enabled: boolean;
 
   /**
-   * In the order of run, node, group, device and name.
+   * One summary for each quantity, in the order of run, node, group, device and name.
    *
    * @generated from field: repeated trainyard.api.v1.SystemSummary summaries = 3;
    */
   summaries: SystemSummary[];
 
   /**
-   * One for each run that reported training metrics at two or more steps.
+   * The speed of each run that reported training metrics at two or more steps.
    *
    * @generated from field: repeated trainyard.api.v1.RunPace paces = 4;
    */
   paces: RunPace[];
 
   /**
-   * The folder of TensorBoard files and traces, on machines that mount its storage; empty if the storage is
-   * not a directory.
+   * The folder of TensorBoard files and traces on machines that mount the storage; empty if the storage is not a
+   * directory.
    *
    * @generated from field: string tensorboard_path = 5;
    */
@@ -198,7 +198,7 @@ export const TrialProfileSchema: GenMessage<TrialProfile> = /*@__PURE__*/
   messageDesc(file_trainyard_api_v1_profile, 5);
 
 /**
- * One quantity over a whole run.
+ * The summary of one quantity over a whole run.
  *
  * @generated from message trainyard.api.v1.SystemSummary
  */
@@ -278,13 +278,13 @@ export const RunPaceSchema: GenMessage<RunPace> = /*@__PURE__*/
   messageDesc(file_trainyard_api_v1_profile, 7);
 
 /**
- * Metrics of a trial's machines while it trained with profiling.
+ * Metrics of the machines of a trial's runs, sampled while the trial trains with profiling.
  *
  * @generated from service trainyard.api.v1.ProfileService
  */
 export const ProfileService: GenService<{
   /**
-   * In the order of time. Later runs do not supersede these points.
+   * Lists the system metrics of a trial in the order of time. Later runs do not supersede these points.
    *
    * @generated from rpc trainyard.api.v1.ProfileService.ListTrialSystemMetrics
    */
@@ -302,7 +302,7 @@ export const ProfileService: GenService<{
     output: typeof TrialProfileSchema;
   },
   /**
-   * Returns the present TensorBoard files and traces as one gzip-compressed tar.
+   * Returns the present TensorBoard files and traces of a trial as one gzip-compressed tar.
    *
    * @generated from rpc trainyard.api.v1.ProfileService.DownloadTensorBoard
    */

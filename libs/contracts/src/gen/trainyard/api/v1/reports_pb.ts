@@ -26,15 +26,15 @@ export type WriteReportsRequest = Message<"trainyard.api.v1.WriteReportsRequest"
   run: string;
 
   /**
-   * A request has at most 1,000 reports and 4 MiB.
+   * The reports of the request, at most 1,000 and 4 MiB.
    *
    * @generated from field: repeated trainyard.api.v1.RunReport reports = 2;
    */
   reports: RunReport[];
 
   /**
-   * Refuse a report that is invalid or past a limit by itself, in `refused`, and store the others. Without it one such
-   * report makes the whole request fail with 400.
+   * Whether a report that is invalid or past a limit is refused alone, in `refused`, and the other reports are stored.
+   * If false, one such report makes the whole request fail with 400.
    *
    * @generated from field: bool refuse_alone = 3;
    */
@@ -53,14 +53,14 @@ export const WriteReportsRequestSchema: GenMessage<WriteReportsRequest> = /*@__P
  */
 export type StreamReportsRequest = Message<"trainyard.api.v1.StreamReportsRequest"> & {
   /**
-   * The sender's number of the batch; its acknowledgement has it.
+   * The number that the sender gives the batch. The acknowledgement repeats it.
    *
    * @generated from field: uint32 batch = 1;
    */
   batch: number;
 
   /**
-   * A message has at most 1,000 reports and 4 MiB.
+   * The reports of the batch, at most 1,000 and 4 MiB.
    *
    * @generated from field: repeated trainyard.api.v1.RunReport reports = 2;
    */
@@ -75,8 +75,8 @@ export const StreamReportsRequestSchema: GenMessage<StreamReportsRequest> = /*@_
   messageDesc(file_trainyard_api_v1_reports, 1);
 
 /**
- * The reports of the batch are stored, but for those that are named here, which will not be accepted when they are sent
- * again.
+ * The acknowledgement of a batch. Its reports are stored, except for those listed here, which the service will not
+ * accept when they are sent again.
  *
  * @generated from message trainyard.api.v1.StreamReportsResponse
  */
@@ -92,14 +92,14 @@ export type StreamReportsResponse = Message<"trainyard.api.v1.StreamReportsRespo
   accepted: number;
 
   /**
-   * Invalid, or past a limit.
+   * The reports that were refused because they are invalid or past a limit.
    *
    * @generated from field: repeated trainyard.api.v1.RefusedReport refused = 3;
    */
   refused: RefusedReport[];
 
   /**
-   * Dropped, because a later run repeats their steps.
+   * The number of reports that were dropped because a later run repeats their steps.
    *
    * @generated from field: uint32 superseded = 4;
    */
@@ -118,14 +118,14 @@ export const StreamReportsResponseSchema: GenMessage<StreamReportsResponse> = /*
  */
 export type RunReport = Message<"trainyard.api.v1.RunReport"> & {
   /**
-   * Unique within the run: <node rank>-<n>; n increases with each report.
+   * The key of the report, unique within the run: <node rank>-<n>, where n increases with each report.
    *
    * @generated from field: string key = 1;
    */
   key: string;
 
   /**
-   * training, validation, progress, or a name that the user chooses.
+   * The group of the report: training, validation, progress, or a name that the user chooses.
    *
    * @generated from field: string group = 2;
    */
@@ -142,29 +142,31 @@ export type RunReport = Message<"trainyard.api.v1.RunReport"> & {
   atMs: number;
 
   /**
-   * Scalars are numbers, or the strings NaN, Infinity and -Infinity. Other JSON is stored and not charted.
+   * The reported values. Scalars are numbers, or the strings NaN, Infinity and -Infinity. Other JSON is stored, but not
+   * charted.
    *
    * @generated from field: google.protobuf.Struct metrics = 5;
    */
   metrics?: JsonObject | undefined;
 
   /**
-   * Instead of metrics: a sample of the machine at at_ms, which has no step. Later runs do not supersede it. It is
-   * stored apart from training metrics, also if a training group has the same name.
+   * A sample of the machine at at_ms, instead of metrics and without a step. Later runs do not supersede it. It is
+   * stored apart from training metrics, even if a training group has the same name.
    *
    * @generated from field: optional trainyard.common.v1.SystemSample system = 6;
    */
   system?: SystemSample | undefined;
 
   /**
-   * The global rank that measured it.
+   * The global rank of the process that measured the values.
    *
    * @generated from field: uint32 rank = 7;
    */
   rank: number;
 
   /**
-   * mean (the default), sum, min or max: how charts combine the values that several ranks report at one step.
+   * The way in which charts combine the values that several ranks report at one step: mean (the default), sum, min or
+   * max.
    *
    * @generated from field: string aggregation = 8;
    */
@@ -188,7 +190,8 @@ export type WriteReportsResponse = Message<"trainyard.api.v1.WriteReportsRespons
   accepted: number;
 
   /**
-   * Only if the request has refuse_alone. They will not be accepted when they are sent again.
+   * The reports that were refused, if the request has refuse_alone. The service will not accept them when they are sent
+   * again.
    *
    * @generated from field: repeated trainyard.api.v1.RefusedReport refused = 2;
    */
@@ -225,13 +228,14 @@ export const RefusedReportSchema: GenMessage<RefusedReport> = /*@__PURE__*/
   messageDesc(file_trainyard_api_v1_reports, 5);
 
 /**
- * The metrics service serves it at its own address.
+ * Metric reports of runs. The metrics service serves these calls at its own address.
  *
  * @generated from service trainyard.api.v1.ReportService
  */
 export const ReportService: GenService<{
   /**
-   * Answers after the commit. A repeat changes nothing. 409 run_superseded: the sender may drop the refused reports.
+   * Stores metric reports, and answers after the commit. A repeated request changes nothing. Fails with 409
+   * run_superseded if a later run repeats a reported step: the sender may drop the refused reports.
    *
    * @generated from rpc trainyard.api.v1.ReportService.WriteReports
    */
@@ -241,9 +245,9 @@ export const ReportService: GenService<{
     output: typeof WriteReportsResponseSchema;
   },
   /**
-   * Over gRPC only: batches of the run whose token the call has, each acknowledged after its commit, in their order. A
-   * server that cannot take more stops reading. What was not acknowledged when a stream ends is sent again: a repeat
-   * changes nothing.
+   * Stores batches of metric reports of the run whose token the call has. Only over gRPC. Batches are acknowledged in
+   * their order, each after its commit. A server that cannot take more stops reading. The sender repeats the batches
+   * that were not acknowledged when a stream ended: a repeated batch changes nothing.
    *
    * @generated from rpc trainyard.api.v1.ReportService.StreamReports
    */

@@ -37,15 +37,15 @@ export const VerifyCheckpointRequestSchema: GenMessage<VerifyCheckpointRequest> 
  */
 export type AuditStorageRequest = Message<"trainyard.api.v1.AuditStorageRequest"> & {
   /**
-   * Only this root; empty for all.
+   * The only root to compare; empty for all roots.
    *
    * @generated from field: string root = 1;
    */
   root: string;
 
   /**
-   * Deletes what the log does not know and what it says was deleted, if it has not changed for this long. Absent:
-   * deletes nothing.
+   * Deletes files that the log does not know, and files that the log says were deleted, if they have not changed for
+   * this many milliseconds. Absent: the audit deletes nothing.
    *
    * @generated from field: optional double delete_older_than_ms = 2;
    */
@@ -142,7 +142,7 @@ export type DeleteCheckpointRequest = Message<"trainyard.api.v1.DeleteCheckpoint
   reason: string;
 
   /**
-   * Only the files that match one of these patterns; empty for the whole checkpoint.
+   * Patterns: only the files that match one of them are deleted. Empty for the whole checkpoint.
    *
    * @generated from field: repeated string globs = 3;
    */
@@ -166,7 +166,7 @@ export type DeleteCheckpointResponse = Message<"trainyard.api.v1.DeleteCheckpoin
   position: string;
 
   /**
-   * The deletion of a whole checkpoint can be taken back until this time.
+   * The deletion of a whole checkpoint can be undone until this time, in milliseconds since 1970.
    *
    * @generated from field: double grace_end_ms = 2;
    */
@@ -239,18 +239,22 @@ export type PreviewRetentionRequest = Message<"trainyard.api.v1.PreviewRetention
   pageToken: string;
 
   /**
-   * Judge by these instead of what holds; those left out are as they are.
+   * The value to judge by instead of the one in force; absent to judge by the one in force.
    *
    * @generated from field: optional uint32 save_experiment_best = 4;
    */
   saveExperimentBest?: number | undefined;
 
   /**
+   * The value to judge by instead of the one in force; absent to judge by the one in force.
+   *
    * @generated from field: optional uint32 save_trial_best = 5;
    */
   saveTrialBest?: number | undefined;
 
   /**
+   * The value to judge by instead of the one in force; absent to judge by the one in force.
+   *
    * @generated from field: optional uint32 save_trial_latest = 6;
    */
   saveTrialLatest?: number | undefined;
@@ -332,7 +336,7 @@ export const SetRetentionPolicyRequestSchema: GenMessage<SetRetentionPolicyReque
  */
 export const RetentionService: GenService<{
   /**
-   * Keeps a checkpoint until it is unpinned. It is spared if it was condemned.
+   * Pins a checkpoint: it is kept until it is unpinned. A condemned checkpoint is no longer condemned.
    *
    * @generated from rpc trainyard.api.v1.RetentionService.PinCheckpoint
    */
@@ -350,7 +354,7 @@ export const RetentionService: GenService<{
     output: typeof CheckpointChangeResponseSchema;
   },
   /**
-   * Deletes a checkpoint after the grace period, or at once the files that match a pattern.
+   * Deletes a checkpoint after the grace period. With patterns, deletes only the files that match one of them, at once.
    *
    * @generated from rpc trainyard.api.v1.RetentionService.DeleteCheckpoint
    */
@@ -360,7 +364,7 @@ export const RetentionService: GenService<{
     output: typeof DeleteCheckpointResponseSchema;
   },
   /**
-   * Takes back the deletion of a condemned checkpoint, and pins it.
+   * Undoes the deletion of a condemned checkpoint, and pins it.
    *
    * @generated from rpc trainyard.api.v1.RetentionService.UndeleteCheckpoint
    */
@@ -370,7 +374,7 @@ export const RetentionService: GenService<{
     output: typeof CheckpointChangeResponseSchema;
   },
   /**
-   * Returns what keeps or condemns a checkpoint.
+   * Returns the reasons that keep or condemn a checkpoint.
    *
    * @generated from rpc trainyard.api.v1.RetentionService.ExplainCheckpoint
    */
@@ -380,7 +384,7 @@ export const RetentionService: GenService<{
     output: typeof RetentionVerdictSchema;
   },
   /**
-   * Returns what keeps or condemns each checkpoint of an experiment, by the code that deletes them.
+   * Returns the reasons that keep or condemn each checkpoint of an experiment. The same code decides on deletions.
    *
    * @generated from rpc trainyard.api.v1.RetentionService.PreviewRetention
    */
@@ -390,7 +394,8 @@ export const RetentionService: GenService<{
     output: typeof PreviewRetentionResponseSchema;
   },
   /**
-   * Reads every byte of a checkpoint again. A damaged one is not restored from until a verification finds it intact.
+   * Reads every byte of a checkpoint again. No run starts from a damaged checkpoint until a verification finds it
+   * intact.
    *
    * @generated from rpc trainyard.api.v1.RetentionService.VerifyCheckpoint
    */
@@ -400,7 +405,7 @@ export const RetentionService: GenService<{
     output: typeof VerificationSchema;
   },
   /**
-   * Compares storages with the log, both ways.
+   * Compares storages with the log, and returns the differences in both directions.
    *
    * @generated from rpc trainyard.api.v1.RetentionService.AuditStorage
    */
@@ -410,7 +415,7 @@ export const RetentionService: GenService<{
     output: typeof StorageAuditSchema;
   },
   /**
-   * Gives an experiment another policy; also one that has ended.
+   * Gives an experiment, running or ended, a retention policy that replaces the one of its configuration.
    *
    * @generated from rpc trainyard.api.v1.RetentionService.SetRetentionPolicy
    */

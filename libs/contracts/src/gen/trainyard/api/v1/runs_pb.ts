@@ -40,14 +40,14 @@ export const GetSignalsRequestSchema: GenMessage<GetSignalsRequest> = /*@__PURE_
  */
 export type GetSignalsResponse = Message<"trainyard.api.v1.GetSignalsResponse"> & {
   /**
-   * The run should store a checkpoint and exit.
+   * Whether the run should store a checkpoint and exit.
    *
    * @generated from field: bool stop = 1;
    */
   stop: boolean;
 
   /**
-   * pause, search_stop, cancel, preempted, …; empty if it should not stop.
+   * The reason of the stop request: pause, search_stop, cancel, preempted, …; empty if no stop is requested.
    *
    * @generated from field: string why = 2;
    */
@@ -71,14 +71,14 @@ export type RecordEnvironmentRequest = Message<"trainyard.api.v1.RecordEnvironme
   run: string;
 
   /**
-   * 3.12.4
+   * The Python version of the run, for example 3.12.4.
    *
    * @generated from field: string python = 2;
    */
   python: string;
 
   /**
-   * Versions by name: at most 2,000.
+   * The version of each installed package, by name. At most 2,000 packages.
    *
    * @generated from field: map<string, string> packages = 3;
    */
@@ -114,7 +114,7 @@ export const RecordEnvironmentResponseSchema: GenMessage<RecordEnvironmentRespon
  */
 export type ProxyAddresses = Message<"trainyard.api.v1.ProxyAddresses"> & {
   /**
-   * http://10.0.0.7:6006 for example, or tcp:// with proxy_tcp, in the order of the configuration.
+   * The addresses, for example http://10.0.0.7:6006 (tcp:// with proxy_tcp), in the order of the configuration.
    *
    * @generated from field: repeated string addresses = 1;
    */
@@ -129,14 +129,15 @@ export const ProxyAddressesSchema: GenMessage<ProxyAddresses> = /*@__PURE__*/
   messageDesc(file_trainyard_api_v1_runs, 4);
 
 /**
- * The calls of a training process, with its run's token. It sends metric reports to the metrics
- * service itself (TRAINYARD_METRICS_URL), so that they do not depend on the gateway.
+ * The calls of a training process, made with its run's token. The process sends metric reports to the metrics service
+ * itself (TRAINYARD_METRICS_URL), so that they do not depend on the gateway.
  *
  * @generated from service trainyard.api.v1.RunService
  */
 export const RunService: GenService<{
   /**
-   * Answers at once if a stop is requested, else after wait_ms (at most 30,000).
+   * Returns the stop request of the run. Answers at once if a stop is requested, otherwise after wait_ms (at most
+   * 30,000).
    *
    * @generated from rpc trainyard.api.v1.RunService.GetSignals
    */
@@ -146,7 +147,7 @@ export const RunService: GenService<{
     output: typeof GetSignalsResponseSchema;
   },
   /**
-   * The Python and the packages that the run has, for those who reproduce the experiment.
+   * Records the Python version and the packages of the run, so that the experiment can be reproduced.
    *
    * @generated from rpc trainyard.api.v1.RunService.RecordEnvironment
    */

@@ -27,14 +27,14 @@ export type WatchSearchEventsRequest = Message<"trainyard.api.v1.WatchSearchEven
   experiment: string;
 
   /**
-   * Events after this version. The header Last-Event-ID overrides it.
+   * The version after which the events begin. The header Last-Event-ID overrides it.
    *
    * @generated from field: uint32 after = 2;
    */
   after: number;
 
   /**
-   * End at the latest event instead of waiting for more.
+   * Whether the answer ends at the latest event instead of waiting for more.
    *
    * @generated from field: bool no_follow = 3;
    */
@@ -58,15 +58,15 @@ export type PostSearchOperationsRequest = Message<"trainyard.api.v1.PostSearchOp
   experiment: string;
 
   /**
-   * A request has at most 100 operations and 192 KiB.
+   * The operations of the request, at most 100 and 192 KiB.
    *
    * @generated from field: repeated trainyard.common.v1.SearchOperation operations = 2;
    */
   operations: SearchOperation[];
 
   /**
-   * The version of the search that the operations depend on. If the search has a later version, they are refused with
-   * 409 search_moved_on, and the errors name the new events.
+   * The version of the search that the operations depend on. If the search has a later version, the operations are
+   * refused with 409 search_moved_on, and the errors name the later events.
    *
    * @generated from field: optional uint32 rests_on = 3;
    */
@@ -90,14 +90,14 @@ export type PostSearchOperationsResponse = Message<"trainyard.api.v1.PostSearchO
   position: string;
 
   /**
-   * The version of the search now.
+   * The version of the search after the request.
    *
    * @generated from field: uint32 version = 2;
    */
   version: number;
 
   /**
-   * In the order of the operations. A repeat returns the same results.
+   * The result of each operation, in the order of the operations. A repeated request returns the same results.
    *
    * @generated from field: repeated trainyard.common.v1.SearchOperationResult results = 3;
    */
@@ -118,8 +118,8 @@ export const PostSearchOperationsResponseSchema: GenMessage<PostSearchOperations
  */
 export const SearchService: GenService<{
   /**
-   * Server-sent events of the search's stream, from the first; the id is the event's version in the stream.
-   * Ends when the search is complete.
+   * Sends the events of the search's stream from the first on, as server-sent events. The id of a server-sent event is
+   * the version of the event in the stream. The answer ends when the search is complete.
    *
    * @generated from rpc trainyard.api.v1.SearchService.WatchSearchEvents
    */
@@ -129,8 +129,8 @@ export const SearchService: GenService<{
     output: typeof EventSchema;
   },
   /**
-   * Posts operations of a custom search: records all of them or none. Operations that were posted before change
-   * nothing.
+   * Records the operations of a custom search's client: either all of them or none. Operations that were posted before
+   * change nothing.
    *
    * @generated from rpc trainyard.api.v1.SearchService.PostSearchOperations
    */

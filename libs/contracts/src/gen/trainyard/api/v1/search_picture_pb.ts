@@ -23,14 +23,15 @@ export type GetSearchPictureRequest = Message<"trainyard.api.v1.GetSearchPicture
   experiment: string;
 
   /**
-   * The version of the search's stream to show; 0 for the latest, or for that of page_token.
+   * The version of the search's stream to show. 0 shows the latest version, or with a page_token the version of the
+   * first page.
    *
    * @generated from field: uint32 version = 2;
    */
   version: number;
 
   /**
-   * Trials in one answer: 1,000 at most, and by default.
+   * The number of trials in a page: 1,000 by default and at most.
    *
    * @generated from field: uint32 page_size = 3;
    */
@@ -54,8 +55,8 @@ export const GetSearchPictureRequestSchema: GenMessage<GetSearchPictureRequest> 
  */
 export type GetSearchPictureResponse = Message<"trainyard.api.v1.GetSearchPictureResponse"> & {
   /**
-   * The version shown. Every moment in the picture has its version, so that a client can go back in time without asking
-   * again.
+   * The version shown. Every moment in the picture has its version, so that a client can show an earlier version
+   * without another request.
    *
    * @generated from field: uint32 version = 1;
    */
@@ -67,7 +68,7 @@ export type GetSearchPictureResponse = Message<"trainyard.api.v1.GetSearchPictur
   atMs: number;
 
   /**
-   * The search's time: the training of all trials so far, in the search's time metric.
+   * The time of the search: the sum of the times of all trials, in the search's time metric.
    *
    * @generated from field: double units = 3;
    */
@@ -96,21 +97,21 @@ export type GetSearchPictureResponse = Message<"trainyard.api.v1.GetSearchPictur
   timeMetric: string;
 
   /**
-   * unknown (not started), running, completed.
+   * The phase of the search: unknown (not started), running or completed.
    *
    * @generated from field: string phase = 8;
    */
   phase: string;
 
   /**
-   * How rungs let trials through: promote, stop, wait. Empty for a search without rungs.
+   * The way in which rungs choose the trials that continue: promote, stop or wait. Empty for a search without rungs.
    *
    * @generated from field: string form = 9;
    */
   form: string;
 
   /**
-   * Empty for a search without rungs.
+   * The brackets of the search; empty for a search without rungs.
    *
    * @generated from field: repeated trainyard.api.v1.PictureBracket brackets = 10;
    */
@@ -122,7 +123,7 @@ export type GetSearchPictureResponse = Message<"trainyard.api.v1.GetSearchPictur
   trialsProposed: number;
 
   /**
-   * In the order of their numbers.
+   * The trials of the page, in the order of their numbers.
    *
    * @generated from field: repeated trainyard.api.v1.PictureTrial trials = 12;
    */
@@ -136,7 +137,7 @@ export type GetSearchPictureResponse = Message<"trainyard.api.v1.GetSearchPictur
   decisions: PictureDecision[];
 
   /**
-   * Empty on the last page. A page has the version of the first one.
+   * The token of the next page; empty on the last page. All pages show the version of the first page.
    *
    * @generated from field: string next_page_token = 14;
    */
@@ -172,27 +173,29 @@ export const PictureBracketSchema: GenMessage<PictureBracket> = /*@__PURE__*/
  */
 export type PictureRung = Message<"trainyard.api.v1.PictureRung"> & {
   /**
-   * The trial's time at the rung.
+   * The time of a trial at which it reaches the rung.
    *
    * @generated from field: double units = 1;
    */
   units: number;
 
   /**
-   * Trials that have come to it.
+   * The number of trials that have reached the rung.
    *
    * @generated from field: uint32 trials = 2;
    */
   trials: number;
 
   /**
-   * How many of them it lets through, and the value of the last of these.
+   * The number of trials that the rung lets continue.
    *
    * @generated from field: uint32 kept = 3;
    */
   kept: number;
 
   /**
+   * The value of the last trial that the rung lets continue.
+   *
    * @generated from field: optional double cutoff = 4;
    */
   cutoff?: number | undefined;
@@ -210,84 +213,92 @@ export const PictureRungSchema: GenMessage<PictureRung> = /*@__PURE__*/
  */
 export type PictureTrial = Message<"trainyard.api.v1.PictureTrial"> & {
   /**
-   * 12.3
+   * The id of the trial, for example 12.3.
    *
    * @generated from field: string trial = 1;
    */
   trial: string;
 
   /**
-   * When it was proposed.
+   * The moment at which the search proposed the trial.
    *
    * @generated from field: trainyard.api.v1.PictureMoment proposed = 2;
    */
   proposed?: PictureMoment | undefined;
 
   /**
-   * drawn, grid, space_filling, given, model, explored, client, schedule
+   * The origin of the hyperparameters: drawn, grid, space_filling, given, model, explored, client or schedule.
    *
    * @generated from field: string origin = 3;
    */
   origin: string;
 
   /**
-   * The trial whose checkpoint it continues, and the time from which it counts: the lineage of a population.
+   * The trial whose checkpoint this trial continues, which shows the lineage of a population; absent for none.
    *
    * @generated from field: optional string start_from_trial = 4;
    */
   startFromTrial?: string | undefined;
 
   /**
+   * The time from which the trial counts, if it continues another trial's checkpoint.
+   *
    * @generated from field: optional double start_from_time = 5;
    */
   startFromTime?: number | undefined;
 
   /**
-   * running, suspended, stopping, completed, stopped_early, canceled, failed, invalid
+   * The state: running, suspended, stopping, completed, stopped_early, canceled, failed or invalid.
    *
    * @generated from field: string state = 6;
    */
   state: string;
 
   /**
-   * Its last reported time, and its best finite value.
+   * The last time that the trial reported.
    *
    * @generated from field: double time = 7;
    */
   time: number;
 
   /**
+   * The best finite value that the trial reported.
+   *
    * @generated from field: optional double best = 8;
    */
   best?: number | undefined;
 
   /**
-   * Its bracket and the rung that it is at or on its way to, counted from 0; absent in a search without rungs.
+   * The number of the trial's bracket, from 0; absent in a search without rungs.
    *
    * @generated from field: optional uint32 bracket = 9;
    */
   bracket?: number | undefined;
 
   /**
+   * The number of the rung that the trial is at or trains towards, from 0; absent in a search without rungs.
+   *
    * @generated from field: optional uint32 rung = 10;
    */
   rung?: number | undefined;
 
   /**
-   * Its values at the rungs that it has come to.
+   * The values of the trial at the rungs that it has reached.
    *
    * @generated from field: repeated trainyard.api.v1.PictureReport reports = 11;
    */
   reports: PictureReport[];
 
   /**
-   * In their order; of more than 100 the latest.
+   * The latest 100 decisions about the trial, in their order.
    *
    * @generated from field: repeated trainyard.api.v1.PictureDecision decisions = 12;
    */
   decisions: PictureDecision[];
 
   /**
+   * The number of earlier decisions that are left out.
+   *
    * @generated from field: uint32 decisions_left_out = 13;
    */
   decisionsLeftOut: number;
@@ -315,7 +326,7 @@ export type PictureMoment = Message<"trainyard.api.v1.PictureMoment"> & {
   atMs: number;
 
   /**
-   * The search's time.
+   * The time of the search at this moment.
    *
    * @generated from field: double units = 3;
    */
@@ -339,26 +350,28 @@ export type PictureReport = Message<"trainyard.api.v1.PictureReport"> & {
   rung: number;
 
   /**
-   * When it came to the rung, and the trial's own time then.
+   * The moment at which the trial reached the rung.
    *
    * @generated from field: trainyard.api.v1.PictureMoment at = 2;
    */
   at?: PictureMoment | undefined;
 
   /**
+   * The time of the trial at this moment.
+   *
    * @generated from field: double time = 3;
    */
   time: number;
 
   /**
-   * Absent if it was not finite, or the trial ended before the rung.
+   * The value at the rung; absent if it was not finite, or if the trial ended before the rung.
    *
    * @generated from field: optional double value = 4;
    */
   value?: number | undefined;
 
   /**
-   * Among the trials of the rung at the version shown, from 1.
+   * The rank of the value among the trials of the rung, from 1, at the version shown.
    *
    * @generated from field: uint32 rank = 5;
    */
@@ -382,29 +395,29 @@ export type PictureDecision = Message<"trainyard.api.v1.PictureDecision"> & {
   at?: PictureMoment | undefined;
 
   /**
-   * The event that records it: TrialStopDecided, TrialSuspended, TrialResumed, SearchStopDecided, TrialProposed (a
-   * copy).
+   * The event that records the decision: TrialStopDecided, TrialSuspended, TrialResumed, SearchStopDecided, or
+   * TrialProposed for a copy.
    *
    * @generated from field: string event = 2;
    */
   event: string;
 
   /**
-   * stopped, suspended, resumed, failed, finished, begun from trial 3 as explored
+   * The decision in words, for example: stopped, suspended, resumed, failed, finished, begun from trial 3 as explored.
    *
    * @generated from field: string verb = 3;
    */
   verb: string;
 
   /**
-   * Empty for a copy.
+   * The rule that decided; empty for a copy.
    *
    * @generated from field: string rule = 4;
    */
   rule: string;
 
   /**
-   * The reason in words: halving: its 0.5 at 9 is number 7 of 9, of which 3 continue, down to 0.412
+   * The reason in words, for example: halving: its 0.5 at 9 is number 7 of 9, of which 3 continue, down to 0.412
    *
    * @generated from field: string sentence = 5;
    */

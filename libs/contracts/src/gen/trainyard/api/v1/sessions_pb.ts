@@ -18,14 +18,14 @@ export const file_trainyard_api_v1_sessions: GenFile = /*@__PURE__*/
  */
 export type CreateSessionRequest = Message<"trainyard.api.v1.CreateSessionRequest"> & {
   /**
-   * The text of a token. At most one of token and code; neither with Authorization: Bearer.
+   * The text of a token. The request has a token, a code, or the header Authorization: Bearer; only one of the three.
    *
    * @generated from field: string token = 1;
    */
   token: string;
 
   /**
-   * A code of CreateSessionCode.
+   * A code that CreateSessionCode returned.
    *
    * @generated from field: string code = 2;
    */
@@ -61,21 +61,22 @@ export type Session = Message<"trainyard.api.v1.Session"> & {
   owner: string;
 
   /**
-   * The time at which the session ends unless it is used before; absent for a caller without a session.
+   * The time at which the session ends unless it is used before, in milliseconds since 1970; absent for a caller
+   * without a session.
    *
    * @generated from field: optional double expires_at_ms = 4;
    */
   expiresAtMs?: number | undefined;
 
   /**
-   * Absent for a token that does not expire.
+   * The time at which the token expires, in milliseconds since 1970; absent if it does not expire.
    *
    * @generated from field: optional double token_expires_at_ms = 5;
    */
   tokenExpiresAtMs?: number | undefined;
 
   /**
-   * Names the cluster to browsers: the cookie is called trainyard_<cluster_id>.
+   * The id of the cluster. The name of the cookie contains it: trainyard_<cluster_id>.
    *
    * @generated from field: string cluster_id = 6;
    */
@@ -146,7 +147,8 @@ export const CreateSessionCodeRequestSchema: GenMessage<CreateSessionCodeRequest
  */
 export type SessionCode = Message<"trainyard.api.v1.SessionCode"> & {
   /**
-   * Works once. Put it behind the # of a link, which browsers do not send: http://host/#code=…
+   * A code that works once. Put it behind the # of a link, which browsers do not send to the server:
+   * http://host/#code=…
    *
    * @generated from field: string code = 1;
    */
@@ -166,8 +168,8 @@ export const SessionCodeSchema: GenMessage<SessionCode> = /*@__PURE__*/
   messageDesc(file_trainyard_api_v1_sessions, 6);
 
 /**
- * Sessions of browsers. A session is a cookie that acts for a token: it may do what its token may do, ends with its
- * token, and ends 12 hours after its last request.
+ * Sessions of browsers. A session is a cookie with the rights of a token. It ends with the token, or 12 hours after its
+ * last request.
  *
  * @generated from service trainyard.api.v1.SessionService
  */
@@ -184,7 +186,7 @@ export const SessionService: GenService<{
     output: typeof SessionSchema;
   },
   /**
-   * Returns the token that the caller speaks with, by cookie or as Authorization: Bearer.
+   * Returns the token that the caller authenticates with, by cookie or as Authorization: Bearer.
    *
    * @generated from rpc trainyard.api.v1.SessionService.GetCurrentSession
    */

@@ -44,7 +44,7 @@ export const ListStoragesResponseSchema: GenMessage<ListStoragesResponse> = /*@_
   messageDesc(file_trainyard_api_v1_storages, 1);
 
 /**
- * The checkpoints that were declared under a root with the same id, and are not deleted.
+ * The checkpoints that were declared under one root with the same storage id, and are not deleted.
  *
  * @generated from message trainyard.api.v1.Storage
  */
@@ -55,40 +55,43 @@ export type Storage = Message<"trainyard.api.v1.Storage"> & {
   root: string;
 
   /**
-   * Empty for checkpoints that were declared without one.
+   * The storage id with which the checkpoints were declared; empty if they were declared without one.
    *
    * @generated from field: string storage_id = 2;
    */
   storageId: string;
 
   /**
-   * The id that counts for them; empty if it is unknown: then none of them is failed or deleted.
+   * The id of the storage that these checkpoints count as stored in; empty if it is unknown. In an unknown storage no
+   * checkpoint is failed or deleted.
    *
    * @generated from field: string counts_as = 3;
    */
   countsAs: string;
 
   /**
+   * The number of the checkpoints.
+   *
    * @generated from field: uint32 checkpoints = 4;
    */
   checkpoints: number;
 
   /**
-   * Those of the checkpoints above that are condemned or being deleted.
+   * The number of the checkpoints that are condemned or being deleted.
    *
    * @generated from field: uint32 condemned = 5;
    */
   condemned: number;
 
   /**
-   * Failed and abandoned checkpoints whose files are not removed yet.
+   * The number of failed and abandoned checkpoints whose files are not removed yet.
    *
    * @generated from field: uint32 left_over = 6;
    */
   leftOver: number;
 
   /**
-   * Some of the complete checkpoints.
+   * Ids of a few of the complete checkpoints.
    *
    * @generated from field: repeated string examples = 7;
    */
@@ -141,7 +144,7 @@ export type AdoptStorageResponse = Message<"trainyard.api.v1.AdoptStorageRespons
   position: string;
 
   /**
-   * The number of checkpoints that count as stored in it from now on.
+   * The number of checkpoints that count as stored in the adopted storage from now on.
    *
    * @generated from field: uint32 checkpoints = 2;
    */
@@ -160,7 +163,7 @@ export const AdoptStorageResponseSchema: GenMessage<AdoptStorageResponse> = /*@_
  */
 export const StorageService: GenService<{
   /**
-   * Returns the roots that checkpoints were declared under, and the storages that were seen there.
+   * Lists the roots that checkpoints were declared under, and the storages that were seen there.
    *
    * @generated from rpc trainyard.api.v1.StorageService.ListStorages
    */
@@ -170,7 +173,7 @@ export const StorageService: GenService<{
     output: typeof ListStoragesResponseSchema;
   },
   /**
-   * Assigns a storage to a root. The caller checks it on a host where that storage is mounted.
+   * Assigns a storage to a root. Before the call, the caller checks the storage on a host that mounts it.
    *
    * @generated from rpc trainyard.api.v1.StorageService.AdoptStorage
    */

@@ -44,15 +44,15 @@ export type Submission = Message<"trainyard.api.v1.Submission"> & {
   experiment: string;
 
   /**
-   * A YAML text that makes the same trials of the same code. Secrets are masked: a configuration with <masked> in it is
-   * refused.
+   * A YAML text that makes the same trials of the same code. Secrets are masked: a configuration that contains <masked>
+   * is refused.
    *
    * @generated from field: string config = 2;
    */
   config: string;
 
   /**
-   * The paths of the masked values in it.
+   * The paths of the masked values in `config`.
    *
    * @generated from field: repeated string masked = 3;
    */
@@ -64,7 +64,7 @@ export type Submission = Message<"trainyard.api.v1.Submission"> & {
   seed: number;
 
   /**
-   * SHA-256, hex, of the packed model code; empty for none.
+   * The SHA-256 of the packed model code, in hexadecimal; empty if there is no code.
    *
    * @generated from field: string code_digest = 5;
    */
@@ -76,22 +76,22 @@ export type Submission = Message<"trainyard.api.v1.Submission"> & {
   codeBytes: number;
 
   /**
-   * SHA-256, hex, of the YAML text as it was submitted, with its secrets.
+   * The SHA-256 of the submitted YAML text with its secrets, in hexadecimal.
    *
    * @generated from field: string config_source_digest = 7;
    */
   configSourceDigest: string;
 
   /**
-   * Absent for experiments that were created before it was recorded.
+   * The submission. Absent for experiments that an earlier version created without recording it.
    *
    * @generated from field: optional trainyard.common.v1.SubmissionRecord record = 8;
    */
   record?: SubmissionRecord | undefined;
 
   /**
-   * The environments of its runs so far, the first 16 that differ. Runs without the SDK, and very short ones, report
-   * none.
+   * The first 16 different environments of the experiment's runs so far. Runs without the SDK, and very short runs,
+   * report none.
    *
    * @generated from field: repeated trainyard.common.v1.RunEnvironment environments = 9;
    */
@@ -149,15 +149,15 @@ export const DiffExperimentsRequestSchema: GenMessage<DiffExperimentsRequest> = 
  */
 export type DiffExperimentsResponse = Message<"trainyard.api.v1.DiffExperimentsResponse"> & {
   /**
-   * Keys of the recorded configurations whose values differ. Secrets that differ are masked alike.
+   * Keys of the recorded configurations whose values differ. Secrets are masked in the same way, even if they differ.
    *
    * @generated from field: repeated trainyard.api.v1.ConfigDifference config = 1;
    */
   config: ConfigDifference[];
 
   /**
-   * The difference of the submitted YAML texts in unified form, or of the recorded configurations where one of the
-   * texts is not known.
+   * The difference of the submitted YAML texts in unified form. If one of the texts is unknown: the difference of the
+   * recorded configurations.
    *
    * @generated from field: string config_text = 2;
    */
@@ -169,8 +169,8 @@ export type DiffExperimentsResponse = Message<"trainyard.api.v1.DiffExperimentsR
   files: FileDifference[];
 
   /**
-   * Files that differ are compared as text while they are small and few enough; this is why some are not. Empty
-   * otherwise.
+   * The reason why some of the files that differ are not compared as text: they are too large or too many. Empty if all
+   * are compared.
    *
    * @generated from field: string left_out = 4;
    */
@@ -189,20 +189,22 @@ export const DiffExperimentsResponseSchema: GenMessage<DiffExperimentsResponse> 
  */
 export type ConfigDifference = Message<"trainyard.api.v1.ConfigDifference"> & {
   /**
-   * hyperparameters.lr
+   * The path of the key, for example hyperparameters.lr.
    *
    * @generated from field: string path = 1;
    */
   path: string;
 
   /**
-   * The two values are JSON texts; a value is absent where the experiment does not have the key.
+   * The value in the first experiment as a JSON text; absent if the first experiment does not have the key.
    *
    * @generated from field: optional string before = 2;
    */
   before?: string | undefined;
 
   /**
+   * The value in the second experiment as a JSON text; absent if the second experiment does not have the key.
+   *
    * @generated from field: optional string after = 3;
    */
   after?: string | undefined;
@@ -225,7 +227,7 @@ export type FileDifference = Message<"trainyard.api.v1.FileDifference"> & {
   path: string;
 
   /**
-   * added, removed, changed.
+   * The kind of change: added, removed or changed.
    *
    * @generated from field: string change = 2;
    */
@@ -242,7 +244,7 @@ export type FileDifference = Message<"trainyard.api.v1.FileDifference"> & {
   bytesAfter?: number | undefined;
 
   /**
-   * In unified form; empty for a file that is not compared as text.
+   * The difference of the file in unified form; empty for a file that is not compared as text.
    *
    * @generated from field: string text = 5;
    */
@@ -257,7 +259,8 @@ export const FileDifferenceSchema: GenMessage<FileDifference> = /*@__PURE__*/
   messageDesc(file_trainyard_api_v1_submissions, 6);
 
 /**
- * The parts that make an experiment reproducible.
+ * Everything that is needed to reproduce an experiment: its configuration, its model code and the environments of its
+ * runs.
  *
  * @generated from service trainyard.api.v1.SubmissionService
  */
@@ -271,7 +274,7 @@ export const SubmissionService: GenService<{
     output: typeof SubmissionSchema;
   },
   /**
-   * The model code: a gzip-compressed tar.
+   * Returns the model code as a gzip-compressed tar.
    *
    * @generated from rpc trainyard.api.v1.SubmissionService.DownloadExperimentCode
    */
@@ -281,7 +284,7 @@ export const SubmissionService: GenService<{
     output: typeof HttpBodySchema;
   },
   /**
-   * How the second experiment differs from the first, in its configuration and its model code.
+   * Compares the configuration and the model code of two experiments.
    *
    * @generated from rpc trainyard.api.v1.SubmissionService.DiffExperiments
    */

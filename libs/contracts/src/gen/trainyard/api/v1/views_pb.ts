@@ -63,7 +63,7 @@ export type View = Message<"trainyard.api.v1.View"> & {
   service: string;
 
   /**
-   * Empty if the service does not answer.
+   * The name of the view; empty if the service does not answer.
    *
    * @generated from field: string name = 2;
    */
@@ -80,7 +80,7 @@ export type View = Message<"trainyard.api.v1.View"> & {
   position: string;
 
   /**
-   * The number of events of the log that it does not have yet.
+   * The number of events of the log that the view has not applied yet.
    *
    * @generated from field: string lag = 5;
    */
@@ -92,7 +92,7 @@ export type View = Message<"trainyard.api.v1.View"> & {
   caughtUp: boolean;
 
   /**
-   * The log position that a rebuild has reached; empty if there is no rebuild.
+   * The log position that a rebuild of the view has reached; empty if no rebuild runs.
    *
    * @generated from field: string building_at = 7;
    */
@@ -104,7 +104,7 @@ export type View = Message<"trainyard.api.v1.View"> & {
   setAside: SetAside[];
 
   /**
-   * The reason why its state is unknown; empty otherwise.
+   * The reason why the state of the view is unknown; empty otherwise.
    *
    * @generated from field: string problem = 9;
    */
@@ -119,7 +119,7 @@ export const ViewSchema: GenMessage<View> = /*@__PURE__*/
   messageDesc(file_trainyard_api_v1_views, 2);
 
 /**
- * A stream with an event that a view could not apply. Its later events wait until the view is rebuilt.
+ * A stream with an event that a view could not apply. Later events of the stream wait until the view is rebuilt.
  *
  * @generated from message trainyard.api.v1.SetAside
  */
@@ -189,7 +189,7 @@ export const RebuildViewRequestSchema: GenMessage<RebuildViewRequest> = /*@__PUR
  */
 export type RebuildViewResponse = Message<"trainyard.api.v1.RebuildViewResponse"> & {
   /**
-   * The position of the view in use.
+   * The log position of the view in use.
    *
    * @generated from field: string position = 1;
    */
@@ -204,7 +204,7 @@ export const RebuildViewResponseSchema: GenMessage<RebuildViewResponse> = /*@__P
   messageDesc(file_trainyard_api_v1_views, 5);
 
 /**
- * The read models of the services: tables that they build from the log.
+ * The read models of the services: tables that the services build from the log.
  *
  * @generated from service trainyard.api.v1.ViewService
  */
@@ -218,7 +218,7 @@ export const ViewService: GenService<{
     output: typeof ListViewsResponseSchema;
   },
   /**
-   * Rebuilds it beside the one in use, which serves reads until the new one replaces it.
+   * Rebuilds a view. The present view serves reads until the new one replaces it.
    *
    * @generated from rpc trainyard.api.v1.ViewService.RebuildView
    */

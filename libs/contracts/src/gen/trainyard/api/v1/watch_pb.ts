@@ -32,15 +32,15 @@ export const file_trainyard_api_v1_watch: GenFile = /*@__PURE__*/
  */
 export type WatchRequest = Message<"trainyard.api.v1.WatchRequest"> & {
   /**
-   * 1 to 64.
+   * The topics to watch, 1 to 64.
    *
    * @generated from field: repeated trainyard.api.v1.WatchTopic topics = 1;
    */
   topics: WatchTopic[];
 
   /**
-   * The last cursor of an earlier stream; the header Last-Event-ID does the same. Empty begins with what happens from
-   * now on, or at the positions of the topics.
+   * The last cursor of an earlier stream; the header Last-Event-ID does the same. Empty: the stream begins with changes
+   * from now on, or at the positions of the topics.
    *
    * @generated from field: string after = 2;
    */
@@ -55,36 +55,37 @@ export const WatchRequestSchema: GenMessage<WatchRequest> = /*@__PURE__*/
   messageDesc(file_trainyard_api_v1_watch, 0);
 
 /**
- * A list, one document, or the points or lines of trials.
+ * The subject that a client watches: a list, one document, or the points or lines of trials.
  *
  * @generated from message trainyard.api.v1.WatchTopic
  */
 export type WatchTopic = Message<"trainyard.api.v1.WatchTopic"> & {
   /**
-   * experiments, trials, checkpoints, models, agents, jobs, workspaces or projects; points or lines.
+   * The kind of the topic: experiments, trials, checkpoints, models, agents, jobs, workspaces, projects, points or
+   * lines.
    *
    * @generated from field: string kind = 1;
    */
   kind: string;
 
   /**
-   * Trials and checkpoints: the experiment whose list is watched. Points and lines: the experiment whose trials report
-   * them.
+   * The experiment of the topic. For trials and checkpoints: the experiment whose list is watched. For points and
+   * lines: the experiment whose trials report them.
    *
    * @generated from field: string experiment = 2;
    */
   experiment: string;
 
   /**
-   * The filter of the list (docs/howto/filter-lists.md). Relative times count from when the stream opened first: the
-   * cursor keeps that time.
+   * The filter of the list (docs/howto/filter-lists.md). Relative times count from the time at which the stream was
+   * first opened, which the cursor stores.
    *
    * @generated from field: string filter = 3;
    */
   filter: string;
 
   /**
-   * Only this document, which workspaces and projects have by their names; of points and lines: only those of this
+   * The only document to watch; workspaces and projects are identified by their names. For points and lines: the only
    * trial.
    *
    * @generated from field: string id = 4;
@@ -92,44 +93,45 @@ export type WatchTopic = Message<"trainyard.api.v1.WatchTopic"> & {
   id: string;
 
   /**
-   * The position in the list's answer: what happened since then comes first. Of points: the stream_position of their
-   * list or series; of lines: the cursor of the last line that the client has. 0 begins with the first. Empty: what
-   * comes from now on. A resumed stream continues at its cursor instead.
+   * The position to begin at; empty begins with changes from now on. For lists: the position in the list's answer. For
+   * points: the stream_position of the list or series that the client has read. For lines: the cursor of the last line
+   * that the client has. For points and lines, 0 begins with the first. A resumed stream continues at its cursor
+   * instead.
    *
    * @generated from field: string position = 5;
    */
   position: string;
 
   /**
-   * Also archived experiments, models, workspaces or projects.
+   * Whether archived experiments, models, workspaces or projects are watched, too.
    *
    * @generated from field: bool archived = 6;
    */
   archived: boolean;
 
   /**
-   * Points only: the one group that is watched; empty for all.
+   * The group of points to watch; empty for all groups. For points only.
    *
    * @generated from field: string group = 7;
    */
   group: string;
 
   /**
-   * Points only: the metrics that are watched, at most 50, and only points that have one of them. Empty for all.
+   * The metrics to watch, at most 50; empty for all. Points without any of these metrics are left out. For points only.
    *
    * @generated from field: repeated string names = 8;
    */
   names: string[];
 
   /**
-   * Projects only: the workspace whose list is watched.
+   * The workspace whose projects are watched. For projects only.
    *
    * @generated from field: string workspace = 9;
    */
   workspace: string;
 
   /**
-   * Lines only: the lines that are watched. Absent for all.
+   * The conditions on the watched lines; absent for all lines. For lines only.
    *
    * @generated from field: optional trainyard.api.v1.WatchLineFilter line_filter = 10;
    */
@@ -144,7 +146,8 @@ export const WatchTopicSchema: GenMessage<WatchTopic> = /*@__PURE__*/
   messageDesc(file_trainyard_api_v1_watch, 1);
 
 /**
- * The conditions mean the same as in ListExperimentLogs; an absent or empty field is no condition.
+ * Conditions on log lines. The fields mean the same as in ListExperimentLogsRequest. An absent or empty field is no
+ * condition.
  *
  * @generated from message trainyard.api.v1.WatchLineFilter
  */
@@ -257,7 +260,7 @@ export const WatchFrameSchema: GenMessage<WatchFrame> = /*@__PURE__*/
   messageDesc(file_trainyard_api_v1_watch, 3);
 
 /**
- * The first frame.
+ * The first frame of a stream.
  *
  * @generated from message trainyard.api.v1.WatchOpened
  */
@@ -278,7 +281,7 @@ export const WatchOpenedSchema: GenMessage<WatchOpened> = /*@__PURE__*/
   messageDesc(file_trainyard_api_v1_watch, 4);
 
 /**
- * A document that belongs to the topic, as it is.
+ * The present state of a document that belongs to the topic.
  *
  * @generated from message trainyard.api.v1.WatchChange
  */
@@ -355,7 +358,7 @@ export const WatchChangeSchema: GenMessage<WatchChange> = /*@__PURE__*/
   messageDesc(file_trainyard_api_v1_watch, 5);
 
 /**
- * A document that does not belong to the topic any more; the client may never have had it.
+ * A document that does not belong to the topic any more. The client may never have received the document.
  *
  * @generated from message trainyard.api.v1.WatchGone
  */
@@ -379,7 +382,7 @@ export const WatchGoneSchema: GenMessage<WatchGone> = /*@__PURE__*/
   messageDesc(file_trainyard_api_v1_watch, 6);
 
 /**
- * All up to here has been sent.
+ * Everything up to the cursor has been sent.
  *
  * @generated from message trainyard.api.v1.WatchBookmark
  */
@@ -398,13 +401,13 @@ export const WatchBookmarkSchema: GenMessage<WatchBookmark> = /*@__PURE__*/
   messageDesc(file_trainyard_api_v1_watch, 7);
 
 /**
- * The client's data may be stale: read the list again. The stream continues.
+ * The client's data may be stale: the client has to read the list again. The stream continues.
  *
  * @generated from message trainyard.api.v1.WatchReset
  */
 export type WatchReset = Message<"trainyard.api.v1.WatchReset"> & {
   /**
-   * Empty for all lists and documents; points and lines are reset topic by topic.
+   * The topic to read again; empty for all lists and documents. Points and lines are reset topic by topic.
    *
    * @generated from field: string topic = 1;
    */
@@ -424,7 +427,8 @@ export const WatchResetSchema: GenMessage<WatchReset> = /*@__PURE__*/
   messageDesc(file_trainyard_api_v1_watch, 8);
 
 /**
- * Points of a topic in the order in which they were stored, and from which step a later run supersedes them.
+ * Points of a topic in the order in which they were stored, with announcements that a later run supersedes earlier
+ * points.
  *
  * @generated from message trainyard.api.v1.WatchPoints
  */
@@ -476,9 +480,9 @@ export const WatchLinesSchema: GenMessage<WatchLines> = /*@__PURE__*/
  */
 export const WatchService: GenService<{
   /**
-   * One stream for many interests, as server-sent events. A list that was read and then changed by each frame of its
-   * topic is the list as it is; points and lines come each once. The id of an event is the cursor after it; events
-   * without a cursor of their own have none.
+   * Sends changes of many topics in one stream of server-sent events. A list that a client has read becomes the present
+   * list when the client applies each frame of the list's topic. Each point and each line is sent once. The id of a
+   * server-sent event is the cursor after it; events without a cursor have no id.
    *
    * @generated from rpc trainyard.api.v1.WatchService.Watch
    */

@@ -45,14 +45,14 @@ export type Workspace = Message<"trainyard.api.v1.Workspace"> & {
   createdBy: string;
 
   /**
-   * Absent for the default one.
+   * The time at which the workspace was created, in milliseconds since 1970; absent for the default workspace.
    *
    * @generated from field: optional double created_at_ms = 6;
    */
   createdAtMs?: number | undefined;
 
   /**
-   * The tag changes with description and notes. An answer about one workspace also has it as its header ETag.
+   * A tag that changes with description and notes. An answer about one workspace also has it in the header ETag.
    *
    * @generated from field: string etag = 7;
    */
@@ -91,7 +91,7 @@ export type Project = Message<"trainyard.api.v1.Project"> & {
   notes: string;
 
   /**
-   * It is archived itself, or its workspace is.
+   * Whether the project or its workspace is archived.
    *
    * @generated from field: bool archived = 5;
    */
@@ -103,14 +103,14 @@ export type Project = Message<"trainyard.api.v1.Project"> & {
   createdBy: string;
 
   /**
-   * Absent for the default one.
+   * The time at which the project was created, in milliseconds since 1970; absent for the default project.
    *
    * @generated from field: optional double created_at_ms = 7;
    */
   createdAtMs?: number | undefined;
 
   /**
-   * The tag changes with description and notes. An answer about one project also has it as its header ETag.
+   * A tag that changes with description and notes. An answer about one project also has it in the header ETag.
    *
    * @generated from field: string etag = 8;
    */
@@ -129,7 +129,7 @@ export const ProjectSchema: GenMessage<Project> = /*@__PURE__*/
  */
 export type CreateWorkspaceRequest = Message<"trainyard.api.v1.CreateWorkspaceRequest"> & {
   /**
-   * One line of at most 255 characters.
+   * The name of the workspace: one line of at most 255 characters.
    *
    * @generated from field: string name = 1;
    */
@@ -195,35 +195,37 @@ export type ListWorkspacesRequest = Message<"trainyard.api.v1.ListWorkspacesRequ
   minPosition: string;
 
   /**
-   * Also archived ones.
+   * Whether the list includes archived workspaces.
    *
    * @generated from field: bool archived = 4;
    */
   archived: boolean;
 
   /**
-   * The list has only workspaces for which this filter holds (docs/howto/filter-lists.md).
+   * A condition on the workspaces, for example created_by = ada; empty for all workspaces. docs/howto/filter-lists.md
+   * describes the language.
    *
    * @generated from field: string filter = 40;
    */
   filter: string;
 
   /**
-   * One field, then asc or desc; without it the list's own order.
+   * A field of the workspaces, then asc or desc; empty for the default order of the list. Workspaces without a value
+   * come last.
    *
    * @generated from field: string order_by = 41;
    */
   orderBy: string;
 
   /**
-   * Only these fields of each item; empty for all.
+   * The fields that each workspace of the answer has; empty for all fields.
    *
    * @generated from field: repeated string fields = 42;
    */
   fields: string[];
 
   /**
-   * Also answer how many there are.
+   * Whether the answer has the total number of matching workspaces.
    *
    * @generated from field: bool count = 43;
    */
@@ -238,7 +240,7 @@ export const ListWorkspacesRequestSchema: GenMessage<ListWorkspacesRequest> = /*
   messageDesc(file_trainyard_api_v1_workspaces, 4);
 
 /**
- * The default one first, then in the order of their creation.
+ * A page of workspaces: first the default workspace, then the others in the order of their creation.
  *
  * @generated from message trainyard.api.v1.ListWorkspacesResponse
  */
@@ -259,13 +261,15 @@ export type ListWorkspacesResponse = Message<"trainyard.api.v1.ListWorkspacesRes
   position: string;
 
   /**
-   * Present if it was asked for. An estimate above 10,000.
+   * The number of matching workspaces, present if the request has `count`. Above 10,000 the number is an estimate.
    *
    * @generated from field: optional double total = 40;
    */
   total?: number | undefined;
 
   /**
+   * Whether `total` is an estimate.
+   *
    * @generated from field: optional bool total_is_estimate = 41;
    */
   totalIsEstimate?: boolean | undefined;
@@ -376,7 +380,7 @@ export type CreateProjectRequest = Message<"trainyard.api.v1.CreateProjectReques
   workspace: string;
 
   /**
-   * One line of at most 255 characters.
+   * The name of the project: one line of at most 255 characters.
    *
    * @generated from field: string name = 2;
    */
@@ -447,35 +451,37 @@ export type ListProjectsRequest = Message<"trainyard.api.v1.ListProjectsRequest"
   minPosition: string;
 
   /**
-   * Also archived ones.
+   * Whether the list includes archived projects.
    *
    * @generated from field: bool archived = 5;
    */
   archived: boolean;
 
   /**
-   * The list has only projects for which this filter holds (docs/howto/filter-lists.md).
+   * A condition on the projects, for example created_at > -30d; empty for all projects. docs/howto/filter-lists.md
+   * describes the language.
    *
    * @generated from field: string filter = 40;
    */
   filter: string;
 
   /**
-   * One field, then asc or desc; without it the list's own order.
+   * A field of the projects, then asc or desc; empty for the default order of the list. Projects without a value come
+   * last.
    *
    * @generated from field: string order_by = 41;
    */
   orderBy: string;
 
   /**
-   * Only these fields of each item; empty for all.
+   * The fields that each project of the answer has; empty for all fields.
    *
    * @generated from field: repeated string fields = 42;
    */
   fields: string[];
 
   /**
-   * Also answer how many there are.
+   * Whether the answer has the total number of matching projects.
    *
    * @generated from field: bool count = 43;
    */
@@ -490,7 +496,7 @@ export const ListProjectsRequestSchema: GenMessage<ListProjectsRequest> = /*@__P
   messageDesc(file_trainyard_api_v1_workspaces, 12);
 
 /**
- * The fields mean the same as in ListWorkspacesResponse.
+ * A page of projects: first the default project, then the others in the order of their creation.
  *
  * @generated from message trainyard.api.v1.ListProjectsResponse
  */
@@ -511,13 +517,15 @@ export type ListProjectsResponse = Message<"trainyard.api.v1.ListProjectsRespons
   position: string;
 
   /**
-   * Present if it was asked for. An estimate above 10,000.
+   * The number of matching projects, present if the request has `count`. Above 10,000 the number is an estimate.
    *
    * @generated from field: optional double total = 40;
    */
   total?: number | undefined;
 
   /**
+   * Whether `total` is an estimate.
+   *
    * @generated from field: optional bool total_is_estimate = 41;
    */
   totalIsEstimate?: boolean | undefined;
@@ -643,20 +651,22 @@ export const UnarchiveProjectRequestSchema: GenMessage<UnarchiveProjectRequest> 
  */
 export type MoveExperimentsRequest = Message<"trainyard.api.v1.MoveExperimentsRequest"> & {
   /**
-   * Each once.
+   * The ids of the experiments, without repetitions.
    *
    * @generated from field: repeated string experiments = 1;
    */
   experiments: string[];
 
   /**
-   * Empty for the default ones.
+   * The workspace to move the experiments to; empty for the default workspace.
    *
    * @generated from field: string workspace = 2;
    */
   workspace: string;
 
   /**
+   * The project to move the experiments to; empty for the default project.
+   *
    * @generated from field: string project = 3;
    */
   project: string;
@@ -675,9 +685,9 @@ export const MoveExperimentsRequestSchema: GenMessage<MoveExperimentsRequest> = 
   messageDesc(file_trainyard_api_v1_workspaces, 18);
 
 /**
- * Workspaces hold projects and models, projects hold experiments. Both are named by their names; a name is used once,
- * whatever its upper and lower case. The workspace `default`, and the project `default` of each workspace, always
- * exist.
+ * Workspaces contain projects and models; projects contain experiments. Workspaces and projects are identified by their
+ * names. Names that differ only in upper and lower case are the same. The workspace `default`, and the project
+ * `default` of each workspace, always exist.
  *
  * @generated from service trainyard.api.v1.WorkspaceService
  */
@@ -707,7 +717,8 @@ export const WorkspaceService: GenService<{
     output: typeof WorkspaceSchema;
   },
   /**
-   * Changes description and notes (412, stale_revision, if its ETag is not If-Match's).
+   * Changes the description and notes of a workspace. Fails with 412 stale_revision if the workspace's ETag differs
+   * from the header If-Match.
    *
    * @generated from rpc trainyard.api.v1.WorkspaceService.UpdateWorkspace
    */
@@ -717,7 +728,7 @@ export const WorkspaceService: GenService<{
     output: typeof WorkspaceResponseSchema;
   },
   /**
-   * Nothing new comes into it from then on. What is there continues.
+   * Archives a workspace: nothing new is created in it. Its experiments continue.
    *
    * @generated from rpc trainyard.api.v1.WorkspaceService.ArchiveWorkspace
    */
@@ -784,7 +795,7 @@ export const WorkspaceService: GenService<{
   },
   /**
    * Moves each named experiment, at most 10,000, into a project. Runs that are requested later count for the quota of
-   * its workspace.
+   * the project's workspace.
    *
    * @generated from rpc trainyard.api.v1.WorkspaceService.MoveExperiments
    */

@@ -13,7 +13,8 @@ export const file_trainyard_command_v1_experiment_deletion: GenFile = /*@__PURE_
   fileDesc("Ci50cmFpbnlhcmQvY29tbWFuZC92MS9leHBlcmltZW50X2RlbGV0aW9uLnByb3RvEhR0cmFpbnlhcmQuY29tbWFuZC52MSIvChlQcmV2aWV3RXhwZXJpbWVudERlbGV0aW9uEhIKCmV4cGVyaW1lbnQYASABKAkiWgoPRGVsZXRpb25QcmV2aWV3EhMKC2NoZWNrcG9pbnRzGAEgASgNEjIKBGhlbGQYAiADKAsyJC50cmFpbnlhcmQuY29tbWFuZC52MS5IZWxkQ2hlY2twb2ludCJACg5IZWxkQ2hlY2twb2ludBISCgpjaGVja3BvaW50GAEgASgJEg0KBXRyaWFsGAIgASgJEgsKA3doeRgDIAEoCWIGcHJvdG8z");
 
 /**
- * Subject ty.cmd.checkpoint-gc.PreviewExperimentDeletion. Answers DeletionPreview.
+ * Says what the deletion of an experiment would delete and keep. Subject
+ * ty.cmd.checkpoint-gc.PreviewExperimentDeletion. Answers DeletionPreview.
  *
  * @generated from message trainyard.command.v1.PreviewExperimentDeletion
  */
@@ -36,14 +37,14 @@ export const PreviewExperimentDeletionSchema: GenMessage<PreviewExperimentDeleti
  */
 export type DeletionPreview = Message<"trainyard.command.v1.DeletionPreview"> & {
   /**
-   * Checkpoints that are there now.
+   * The number of the experiment's checkpoints that are not deleted yet.
    *
    * @generated from field: uint32 checkpoints = 1;
    */
   checkpoints: number;
 
   /**
-   * Those of them that stay while something needs them: the first 1,000.
+   * The first 1,000 of the checkpoints that stay because something needs them.
    *
    * @generated from field: repeated trainyard.command.v1.HeldCheckpoint held = 2;
    */
@@ -72,7 +73,7 @@ export type HeldCheckpoint = Message<"trainyard.command.v1.HeldCheckpoint"> & {
   trial: string;
 
   /**
-   * The reason that it stays.
+   * The reason why the checkpoint stays.
    *
    * @generated from field: string why = 3;
    */

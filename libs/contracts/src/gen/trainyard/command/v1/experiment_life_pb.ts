@@ -13,8 +13,8 @@ export const file_trainyard_command_v1_experiment_life: GenFile = /*@__PURE__*/
   fileDesc("Cip0cmFpbnlhcmQvY29tbWFuZC92MS9leHBlcmltZW50X2xpZmUucHJvdG8SFHRyYWlueWFyZC5jb21tYW5kLnYxIo0BChJDb250aW51ZUV4cGVyaW1lbnQSEgoKZXhwZXJpbWVudBgBIAEoCRIXCgptYXhfdHJpYWxzGAIgASgNSACIAQESFwoKbWF4X2xlbmd0aBgDIAEoDUgBiAEBEhMKC2xlbmd0aF91bml0GAQgASgJQg0KC19tYXhfdHJpYWxzQg0KC19tYXhfbGVuZ3RoIjYKEERlbGV0ZUV4cGVyaW1lbnQSEgoKZXhwZXJpbWVudBgBIAEoCRIOCgZyZWFzb24YAiABKAkiKAoSVW5kZWxldGVFeHBlcmltZW50EhIKCmV4cGVyaW1lbnQYASABKAkiHQoMUmVzdGFydFRyaWFsEg0KBXRyaWFsGAEgASgJIioKCUtpbGxUcmlhbBINCgV0cmlhbBgBIAEoCRIOCgZyZWFzb24YAiABKAliBnByb3RvMw");
 
 /**
- * Takes up an experiment that has ended: a single search with a new length, another one with its failed and canceled
- * trials and more trials.
+ * Continues an experiment that has ended. A single search gets a new length. Any other search continues its failed and
+ * canceled trials, and may propose more trials.
  *
  * @generated from message trainyard.command.v1.ContinueExperiment
  */
@@ -35,7 +35,7 @@ export type ContinueExperiment = Message<"trainyard.command.v1.ContinueExperimen
   maxLength?: number | undefined;
 
   /**
-   * batches, records, epochs; empty for a number alone.
+   * The unit of max_length: batches, records or epochs; empty for a number alone.
    *
    * @generated from field: string length_unit = 4;
    */
@@ -50,7 +50,7 @@ export const ContinueExperimentSchema: GenMessage<ContinueExperiment> = /*@__PUR
   messageDesc(file_trainyard_command_v1_experiment_life, 0);
 
 /**
- * Hides an experiment that has ended, and deletes it after the grace of the cluster.
+ * Hides an experiment that has ended, and deletes it after the grace period of the cluster.
  *
  * @generated from message trainyard.command.v1.DeleteExperiment
  */
@@ -74,7 +74,7 @@ export const DeleteExperimentSchema: GenMessage<DeleteExperiment> = /*@__PURE__*
   messageDesc(file_trainyard_command_v1_experiment_life, 1);
 
 /**
- * Takes a deletion back within its grace.
+ * Undoes the deletion of an experiment within its grace period.
  *
  * @generated from message trainyard.command.v1.UndeleteExperiment
  */
@@ -93,7 +93,7 @@ export const UndeleteExperimentSchema: GenMessage<UndeleteExperiment> = /*@__PUR
   messageDesc(file_trainyard_command_v1_experiment_life, 2);
 
 /**
- * Takes up one trial that failed or was canceled, whether its experiment has ended or not.
+ * Continues one trial that failed or was canceled, whether or not its experiment has ended.
  *
  * @generated from message trainyard.command.v1.RestartTrial
  */
@@ -112,7 +112,7 @@ export const RestartTrialSchema: GenMessage<RestartTrial> = /*@__PURE__*/
   messageDesc(file_trainyard_command_v1_experiment_life, 3);
 
 /**
- * Ends one trial at once.
+ * Kills one trial at once.
  *
  * @generated from message trainyard.command.v1.KillTrial
  */

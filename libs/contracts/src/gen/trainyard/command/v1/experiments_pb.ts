@@ -22,7 +22,7 @@ export const file_trainyard_command_v1_experiments: GenFile = /*@__PURE__*/
  */
 export type CreateExperiment = Message<"trainyard.command.v1.CreateExperiment"> & {
   /**
-   * Validated and normalised by the gateway.
+   * The configuration, which the gateway has validated and normalised.
    *
    * @generated from field: google.protobuf.Struct config = 1;
    */
@@ -59,35 +59,38 @@ export type CreateExperiment = Message<"trainyard.command.v1.CreateExperiment"> 
   paused: boolean;
 
   /**
-   * The experiment that it is a fork of, which exists.
+   * The existing experiment that the new experiment is a fork of; absent for none.
    *
    * @generated from field: optional trainyard.event.v1.ExperimentParent parent = 8;
    */
   parent?: ExperimentParent | undefined;
 
   /**
-   * The digest of the SubmissionRecord, which is stored.
+   * The digest of the SubmissionRecord, which is stored already.
    *
    * @generated from field: optional string submission_digest = 9;
    */
   submissionDigest?: string | undefined;
 
   /**
-   * Where it is created; absent for the names in the configuration, unchecked.
+   * The workspace and the project of the experiment. Absent: the names in the configuration are used unchecked.
    *
    * @generated from field: optional trainyard.common.v1.Place place = 10;
    */
   place?: Place | undefined;
 
   /**
-   * How often code and submission of these digests had been deleted when they were stored: refused if that was again
-   * since.
+   * The number of times that the model code with this digest had been deleted when the gateway stored it. The command
+   * is refused if the code was deleted again since then.
    *
    * @generated from field: optional uint32 context_deletions = 11;
    */
   contextDeletions?: number | undefined;
 
   /**
+   * The number of times that the submission with this digest had been deleted when the gateway stored it. The command
+   * is refused if the submission was deleted again since then.
+   *
    * @generated from field: optional uint32 submission_deletions = 12;
    */
   submissionDeletions?: number | undefined;
@@ -135,7 +138,7 @@ export const PauseExperimentSchema: GenMessage<PauseExperiment> = /*@__PURE__*/
   messageDesc(file_trainyard_command_v1_experiments, 2);
 
 /**
- * Changes the words about an experiment. A field that is absent changes nothing.
+ * Changes an experiment's name, description, notes and labels. An absent field changes nothing.
  *
  * @generated from message trainyard.command.v1.DescribeExperiment
  */
@@ -171,7 +174,8 @@ export type DescribeExperiment = Message<"trainyard.command.v1.DescribeExperimen
   removeLabels: string[];
 
   /**
-   * The revision that the caller has read: another one refuses the change as stale, unless nothing would change.
+   * The revision that the caller has read. If the experiment has another revision, the change is refused as stale,
+   * unless it would change nothing.
    *
    * @generated from field: optional uint32 if_revision = 7;
    */
@@ -186,7 +190,7 @@ export const DescribeExperimentSchema: GenMessage<DescribeExperiment> = /*@__PUR
   messageDesc(file_trainyard_command_v1_experiments, 3);
 
 /**
- * Refused while the experiment has not ended.
+ * Archives an experiment, or takes it out of the archive. Refused while the experiment has not ended.
  *
  * @generated from message trainyard.command.v1.ArchiveExperiment
  */
@@ -197,7 +201,7 @@ export type ArchiveExperiment = Message<"trainyard.command.v1.ArchiveExperiment"
   experiment: string;
 
   /**
-   * False takes it back into lists.
+   * True archives the experiment; false shows it in lists again.
    *
    * @generated from field: bool archived = 2;
    */
@@ -217,7 +221,7 @@ export const ArchiveExperimentSchema: GenMessage<ArchiveExperiment> = /*@__PURE_
   messageDesc(file_trainyard_command_v1_experiments, 4);
 
 /**
- * Does one thing to each of at most 256 experiments, in one commit. Answers ExperimentsActedOn.
+ * Applies one verb to each of at most 256 experiments, in one commit. Answers ExperimentsActedOn.
  *
  * @generated from message trainyard.command.v1.ActOnExperiments
  */
@@ -228,7 +232,7 @@ export type ActOnExperiments = Message<"trainyard.command.v1.ActOnExperiments"> 
   experiments: string[];
 
   /**
-   * activate, pause, cancel, kill, archive, unarchive, delete, undelete.
+   * The verb: activate, pause, cancel, kill, archive, unarchive, delete or undelete.
    *
    * @generated from field: string verb = 2;
    */
@@ -240,7 +244,7 @@ export type ActOnExperiments = Message<"trainyard.command.v1.ActOnExperiments"> 
   reason: string;
 
   /**
-   * Decides and writes nothing.
+   * Whether the service only decides and writes nothing.
    *
    * @generated from field: bool dry_run = 4;
    */
@@ -259,14 +263,14 @@ export const ActOnExperimentsSchema: GenMessage<ActOnExperiments> = /*@__PURE__*
  */
 export type ExperimentsActedOn = Message<"trainyard.command.v1.ExperimentsActedOn"> & {
   /**
-   * 0 when nothing had to change.
+   * The log position of the commit; 0 if nothing had to change.
    *
    * @generated from field: double position = 1;
    */
   position: number;
 
   /**
-   * In the order of the request.
+   * The result for each experiment, in the order of the request.
    *
    * @generated from field: repeated trainyard.command.v1.ExperimentActedOn items = 2;
    */
@@ -295,7 +299,7 @@ export type ExperimentActedOn = Message<"trainyard.command.v1.ExperimentActedOn"
   changed: boolean;
 
   /**
-   * The reason of a refusal; empty for none.
+   * The reason of a refusal; empty if the command was not refused.
    *
    * @generated from field: string code = 3;
    */
@@ -331,7 +335,7 @@ export type MoveExperiments = Message<"trainyard.command.v1.MoveExperiments"> & 
   place?: Place | undefined;
 
   /**
-   * Decides and writes nothing.
+   * Whether the service only decides and writes nothing.
    *
    * @generated from field: bool dry_run = 3;
    */
@@ -367,7 +371,7 @@ export type LabelExperiments = Message<"trainyard.command.v1.LabelExperiments"> 
   removeLabels: string[];
 
   /**
-   * Decides and writes nothing.
+   * Whether the service only decides and writes nothing.
    *
    * @generated from field: bool dry_run = 4;
    */

@@ -13,8 +13,8 @@ export const file_trainyard_command_v1_logs: GenFile = /*@__PURE__*/
   fileDesc("Ch90cmFpbnlhcmQvY29tbWFuZC92MS9sb2dzLnByb3RvEhR0cmFpbnlhcmQuY29tbWFuZC52MSJZCgpXcml0ZUxpbmVzEg0KBWFnZW50GAEgASgJEiwKBWxpbmVzGAIgAygLMh0udHJhaW55YXJkLmNvbW1hbmQudjEuTG9nTGluZRIOCgZ0b2tlbnMYAyADKAkivwEKB0xvZ0xpbmUSEgoKYWxsb2NhdGlvbhgBIAEoCRIRCglub2RlX3JhbmsYAiABKA0SEAoIc2VxdWVuY2UYAyABKAESDQoFYXRfbXMYBCABKAESLwoGc291cmNlGAUgASgOMh8udHJhaW55YXJkLmNvbW1hbmQudjEuTG9nU291cmNlEgwKBHRleHQYBiABKAkSEQoJY29udGludWVkGAcgASgIEhEKBHJhbmsYCCABKA1IAIgBAUIHCgVfcmFuayLdAwoKUXVlcnlMaW5lcxIMCgR0YXNrGAEgASgJEg0KBWFmdGVyGAIgASgJEg0KBWxpbWl0GAMgASgNEgwKBHRhaWwYBCABKA0SEAoDcnVuGAUgASgNSACIAQESFgoJbm9kZV9yYW5rGAYgASgNSAGIAQESNAoGc291cmNlGAcgASgOMh8udHJhaW55YXJkLmNvbW1hbmQudjEuTG9nU291cmNlSAKIAQESFQoIY29udGFpbnMYCCABKAlIA4gBARIOCgZiZWZvcmUYCSABKAkSEQoEcmFuaxgKIAEoDUgEiAEBEjIKBWxldmVsGAsgASgOMh4udHJhaW55YXJkLmNvbW1hbmQudjEuTG9nTGV2ZWxIBYgBARIUCgdmcm9tX21zGAwgASgBSAaIAQESFQoIdW50aWxfbXMYDSABKAFIB4gBARIUCgdtYXRjaGVzGA4gASgJSAiIAQESEwoGc2VhcmNoGA8gASgJSAmIAQFCBgoEX3J1bkIMCgpfbm9kZV9yYW5rQgkKB19zb3VyY2VCCwoJX2NvbnRhaW5zQgcKBV9yYW5rQggKBl9sZXZlbEIKCghfZnJvbV9tc0ILCglfdW50aWxfbXNCCgoIX21hdGNoZXNCCQoHX3NlYXJjaCK7AQoITGluZVBhZ2USLwoFbGluZXMYASADKAsyIC50cmFpbnlhcmQuY29tbWFuZC52MS5TdG9yZWRMaW5lEgwKBG1vcmUYAiABKAgSDAoEbmV4dBgDIAEoCRI4CgdyZW1vdmVkGAQgASgLMiIudHJhaW55YXJkLmNvbW1hbmQudjEuUmVtb3ZlZExpbmVzSACIAQESEgoFZXBvY2gYBSABKAlIAYgBAUIKCghfcmVtb3ZlZEIICgZfZXBvY2giLwoMUmVtb3ZlZExpbmVzEg0KBWxpbmVzGAEgASgBEhAKCHVudGlsX21zGAIgASgBIsQBCgpTdG9yZWRMaW5lEg0KBXRyaWFsGAEgASgJEgsKA3J1bhgCIAEoDRIrCgRsaW5lGAMgASgLMh0udHJhaW55YXJkLmNvbW1hbmQudjEuTG9nTGluZRIOCgZjdXJzb3IYBCABKAkSLQoFbGV2ZWwYBSABKA4yHi50cmFpbnlhcmQuY29tbWFuZC52MS5Mb2dMZXZlbBIbCg5yZWNlaXZlZF9hdF9tcxgGIAEoAUgAiAEBQhEKD19yZWNlaXZlZF9hdF9tcyqnAQoITG9nTGV2ZWwSGQoVTE9HX0xFVkVMX1VOU1BFQ0lGSUVEEAASEwoPTE9HX0xFVkVMX1RSQUNFEAESEwoPTE9HX0xFVkVMX0RFQlVHEAISEgoOTE9HX0xFVkVMX0lORk8QAxIVChFMT0dfTEVWRUxfV0FSTklORxAEEhMKD0xPR19MRVZFTF9FUlJPUhAFEhYKEkxPR19MRVZFTF9DUklUSUNBTBAGKmsKCUxvZ1NvdXJjZRIaChZMT0dfU09VUkNFX1VOU1BFQ0lGSUVEEAASFQoRTE9HX1NPVVJDRV9TVERPVVQQARIVChFMT0dfU09VUkNFX1NUREVSUhACEhQKEExPR19TT1VSQ0VfQUdFTlQQA2IGcHJvdG8z");
 
 /**
- * Subject ty.cmd.logs.WriteLines: an agent's batch, at most 512 KiB. Idempotent by (allocation, node rank, sequence).
- * Answers Accepted after the commit.
+ * An agent's batch of lines, at most 512 KiB. Subject ty.cmd.logs.WriteLines. Idempotent by allocation, node rank and
+ * sequence. Answers Accepted after the commit.
  *
  * @generated from message trainyard.command.v1.WriteLines
  */
@@ -30,8 +30,8 @@ export type WriteLines = Message<"trainyard.command.v1.WriteLines"> & {
   lines: LogLine[];
 
   /**
-   * The tokens of the runs that wrote the lines. Only an agent with a run's launch has its token. A batch without them
-   * waits at its agent.
+   * The tokens of the runs that wrote the lines. Only an agent that received a run's launch has the run's token. A
+   * batch without its token stays at the agent.
    *
    * @generated from field: repeated string tokens = 3;
    */
@@ -60,14 +60,14 @@ export type LogLine = Message<"trainyard.command.v1.LogLine"> & {
   nodeRank: number;
 
   /**
-   * Increases by one with each line of a node of an allocation.
+   * The number of the line, which increases by one with each line of a node of an allocation.
    *
    * @generated from field: double sequence = 3;
    */
   sequence: number;
 
   /**
-   * Milliseconds since 1970, the agent's clock.
+   * The time of the line by the agent's clock, in milliseconds since 1970.
    *
    * @generated from field: double at_ms = 4;
    */
@@ -84,14 +84,14 @@ export type LogLine = Message<"trainyard.command.v1.LogLine"> & {
   text: string;
 
   /**
-   * The text continues in the next line: it was longer than 16 KiB.
+   * Whether the text continues in the next line because the written line was longer than 16 KiB.
    *
    * @generated from field: bool continued = 7;
    */
   continued: boolean;
 
   /**
-   * The rank of the process, which the launcher writes before each line; absent where no launcher says it.
+   * The rank of the process, which the launcher writes before each line; absent if the launcher does not write it.
    *
    * @generated from field: optional uint32 rank = 8;
    */
@@ -106,20 +106,20 @@ export const LogLineSchema: GenMessage<LogLine> = /*@__PURE__*/
   messageDesc(file_trainyard_command_v1_logs, 1);
 
 /**
- * Subject ty.cmd.logs.QueryLines. Answers LinePage. Lines are in the order in which they were stored.
+ * Reads lines in the order in which they were stored. Subject ty.cmd.logs.QueryLines. Answers LinePage.
  *
  * @generated from message trainyard.command.v1.QueryLines
  */
 export type QueryLines = Message<"trainyard.command.v1.QueryLines"> & {
   /**
-   * A trial, 12.3; or an experiment, 12, for the lines of all its trials.
+   * The id of a trial (12.3), or of an experiment (12) for the lines of all its trials.
    *
    * @generated from field: string task = 1;
    */
   task: string;
 
   /**
-   * Lines after this cursor; empty for the first.
+   * Limits the answer to lines after this cursor. Empty for the first lines.
    *
    * @generated from field: string after = 2;
    */
@@ -131,74 +131,85 @@ export type QueryLines = Message<"trainyard.command.v1.QueryLines"> & {
   limit: number;
 
   /**
-   * The last lines instead of the first; after is ignored.
+   * The number of lines to read from the end instead of from the beginning; `after` is then ignored.
    *
    * @generated from field: uint32 tail = 4;
    */
   tail: number;
 
   /**
-   * Only lines of this run, of this node, from this source, with this text in them.
+   * Limits the answer to lines of this run.
    *
    * @generated from field: optional uint32 run = 5;
    */
   run?: number | undefined;
 
   /**
+   * Limits the answer to lines of the node with this rank.
+   *
    * @generated from field: optional uint32 node_rank = 6;
    */
   nodeRank?: number | undefined;
 
   /**
+   * Limits the answer to lines from this source.
+   *
    * @generated from field: optional trainyard.command.v1.LogSource source = 7;
    */
   source?: LogSource | undefined;
 
   /**
+   * Limits the answer to lines that contain this text.
+   *
    * @generated from field: optional string contains = 8;
    */
   contains?: string | undefined;
 
   /**
-   * Lines before this cursor; empty for no bound. With tail, the last ones before it.
+   * Limits the answer to lines before this cursor. Empty for no bound. With `tail`, the last lines before the cursor.
    *
    * @generated from field: string before = 9;
    */
   before: string;
 
   /**
+   * Limits the answer to lines of the process with this rank.
+   *
    * @generated from field: optional uint32 rank = 10;
    */
   rank?: number | undefined;
 
   /**
-   * Lines of this level or a more severe one.
+   * Limits the answer to lines of this level or of a more severe one.
    *
    * @generated from field: optional trainyard.command.v1.LogLevel level = 11;
    */
   level?: LogLevel | undefined;
 
   /**
-   * Lines whose own time is in [from_ms, until_ms).
+   * Limits the answer to lines at or after this time, in milliseconds since 1970.
    *
    * @generated from field: optional double from_ms = 12;
    */
   fromMs?: number | undefined;
 
   /**
+   * Limits the answer to lines before this time, in milliseconds since 1970.
+   *
    * @generated from field: optional double until_ms = 13;
    */
   untilMs?: number | undefined;
 
   /**
-   * A regular expression in RE2's syntax that is found in the line. The time of a match is linear in the line's length.
+   * Limits the answer to lines that contain a match of this regular expression in RE2's syntax. The matching time is
+   * linear in the line's length.
    *
    * @generated from field: optional string matches = 14;
    */
   matches?: string | undefined;
 
   /**
-   * Words that are all in the line, in any order and in either case.
+   * Limits the answer to lines that contain all these words, in any order and in either case.
    *
    * @generated from field: optional string search = 15;
    */
@@ -222,30 +233,30 @@ export type LinePage = Message<"trainyard.command.v1.LinePage"> & {
   lines: StoredLine[];
 
   /**
-   * Whether there may be more after the last. One answer looks at a bounded number of lines: a page may be empty and
-   * have more.
+   * Whether there may be more lines after the last one. An answer examines a bounded number of lines, so a page may be
+   * empty and have more.
    *
    * @generated from field: bool more = 2;
    */
   more: boolean;
 
   /**
-   * Where the reader continues: the value of after. With tail: the value of before for the lines before these, or empty
-   * if there are none.
+   * The value of `after` with which the reader continues. With `tail`: the value of `before` for the preceding lines,
+   * or empty if there are none.
    *
    * @generated from field: string next = 3;
    */
   next: string;
 
   /**
-   * The removals of the experiment's lines by retention; absent if none.
+   * The lines of the experiment that retention has removed; absent if there are none.
    *
    * @generated from field: optional trainyard.command.v1.RemovedLines removed = 4;
    */
   removed?: RemovedLines | undefined;
 
   /**
-   * Names the history of the store. Cursors of another history mean nothing in this one.
+   * The id of the store's history. A cursor of one history is invalid in another.
    *
    * @generated from field: optional string epoch = 5;
    */
@@ -269,7 +280,7 @@ export type RemovedLines = Message<"trainyard.command.v1.RemovedLines"> & {
   lines: number;
 
   /**
-   * When the last of them was received, in milliseconds since 1970.
+   * The time at which the last of the removed lines was received, in milliseconds since 1970.
    *
    * @generated from field: double until_ms = 2;
    */
@@ -315,7 +326,7 @@ export type StoredLine = Message<"trainyard.command.v1.StoredLine"> & {
   level: LogLevel;
 
   /**
-   * When the service stored the line, its clock; absent for lines that an earlier version stored.
+   * The time at which the service stored the line, by its clock. Absent for lines that an earlier version stored.
    *
    * @generated from field: optional double received_at_ms = 6;
    */
@@ -330,8 +341,8 @@ export const StoredLineSchema: GenMessage<StoredLine> = /*@__PURE__*/
   messageDesc(file_trainyard_command_v1_logs, 5);
 
 /**
- * How severe a line says that it is, by the rule of docs/howto/read-and-act-on-logs.md. Unspecified where it says
- * nothing.
+ * The severity that a line states, by the rule of docs/howto/read-and-act-on-logs.md. Unspecified if the line states
+ * none.
  *
  * @generated from enum trainyard.command.v1.LogLevel
  */
@@ -373,8 +384,8 @@ export const LogLevel = {
 } as const;
 
 /**
- * How severe a line says that it is, by the rule of docs/howto/read-and-act-on-logs.md. Unspecified where it says
- * nothing.
+ * The severity that a line states, by the rule of docs/howto/read-and-act-on-logs.md. Unspecified if the line states
+ * none.
  *
  * @generated from enum trainyard.command.v1.LogLevel
  */
@@ -406,7 +417,7 @@ export const LogSource = {
   STDERR: 2,
 
   /**
-   * The agent itself.
+   * The line was written by the agent, not by the run.
    *
    * @generated from enum value: LOG_SOURCE_AGENT = 3;
    */

@@ -18,7 +18,8 @@ export const file_trainyard_command_v1_metrics: GenFile = /*@__PURE__*/
   fileDesc("CiJ0cmFpbnlhcmQvY29tbWFuZC92MS9tZXRyaWNzLnByb3RvEhR0cmFpbnlhcmQuY29tbWFuZC52MSJdCgtRdWVyeVBvaW50cxINCgV0cmlhbBgBIAEoCRINCgVncm91cBgCIAEoCRISCgpzdXBlcnNlZGVkGAMgASgIEg0KBWFmdGVyGAQgASgJEg0KBWxpbWl0GAUgASgNIh4KDVF1ZXJ5UHJvZ3Jlc3MSDQoFdHJpYWwYASABKAkiLgoIUHJvZ3Jlc3MSFQoIZnJhY3Rpb24YASABKAFIAIgBAUILCglfZnJhY3Rpb24icQoJUG9pbnRQYWdlEisKBnBvaW50cxgBIAMoCzIbLnRyYWlueWFyZC5jb21tYW5kLnYxLlBvaW50EgwKBG5leHQYAiABKAkSEAoIcG9zaXRpb24YAyABKAESFwoPc3RyZWFtX3Bvc2l0aW9uGAQgASgBInQKE1F1ZXJ5U3RyZWFtZWRQb2ludHMSEgoKZXhwZXJpbWVudBgBIAEoCRINCgV0cmlhbBgCIAEoCRINCgVncm91cBgDIAEoCRISCgVhZnRlchgEIAEoAUgAiAEBEg0KBWxpbWl0GAUgASgNQggKBl9hZnRlciJjChFTdHJlYW1lZFBvaW50UGFnZRIyCgVpdGVtcxgBIAMoCzIjLnRyYWlueWFyZC5jb21tYW5kLnYxLlN0cmVhbWVkUG9pbnQSDAoEbmV4dBgCIAEoARIMCgRtb3JlGAMgASgIIroBCg1TdHJlYW1lZFBvaW50EhAKCHBvc2l0aW9uGAEgASgBEg0KBXRyaWFsGAIgASgJEi8KBXBvaW50GAMgASgLMhsudHJhaW55YXJkLmNvbW1hbmQudjEuUG9pbnRIAIgBARI+CgpzdXBlcnNlZGVkGAQgASgLMiUudHJhaW55YXJkLmNvbW1hbmQudjEuU3VwZXJzZWRlZFN0ZXBzSAGIAQFCCAoGX3BvaW50Qg0KC19zdXBlcnNlZGVkIjIKD1N1cGVyc2VkZWRTdGVwcxILCgNydW4YASABKA0SEgoKYWZ0ZXJfc3RlcBgCIAEoASKAAgoFUG9pbnQSCwoDcnVuGAEgASgNEg0KBWdyb3VwGAIgASgJEhcKD3N0ZXBzX2NvbXBsZXRlZBgDIAEoARINCgVhdF9tcxgEIAEoARI5CgdzY2FsYXJzGAUgAygLMigudHJhaW55YXJkLmNvbW1hbmQudjEuUG9pbnQuU2NhbGFyc0VudHJ5EicKBm90aGVycxgGIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3QSEgoKc3VwZXJzZWRlZBgHIAEoCBILCgNrZXkYCCABKAkaLgoMU2NhbGFyc0VudHJ5EgsKA2tleRgBIAEoCRINCgV2YWx1ZRgCIAEoAToCOAEisQEKC1F1ZXJ5U2VyaWVzEg4KBnRyaWFscxgBIAMoCRINCgVncm91cBgCIAEoCRINCgVuYW1lcxgDIAMoCRIJCgF4GAQgASgJEhEKBGZyb20YBSABKAFIAIgBARIPCgJ0bxgGIAEoAUgBiAEBEg8KB2J1Y2tldHMYByABKA0SEgoKc3VwZXJzZWRlZBgIIAEoCBIQCghjb21iaW5lZBgJIAEoCEIHCgVfZnJvbUIFCgNfdG8ifAoJU2VyaWVzU2V0EisKBnNlcmllcxgBIAMoCzIbLnRyYWlueWFyZC5jb21tb24udjEuU2VyaWVzEhAKCHBvc2l0aW9uGAIgASgBEhwKD3N0cmVhbV9wb3NpdGlvbhgDIAEoAUgAiAEBQhIKEF9zdHJlYW1fcG9zaXRpb24iXgoQUXVlcnlNZXRyaWNOYW1lcxINCgV0cmlhbBgBIAEoCRINCgVncm91cBgCIAEoCRIOCgZwcmVmaXgYAyABKAkSDQoFYWZ0ZXIYBCABKAkSDQoFbGltaXQYBSABKA0iTgoOTWV0cmljTmFtZVBhZ2USLgoFbmFtZXMYASADKAsyHy50cmFpbnlhcmQuY29tbW9uLnYxLk1ldHJpY05hbWUSDAoEbmV4dBgCIAEoCSJPChFRdWVyeVN5c3RlbVBvaW50cxINCgV0cmlhbBgBIAEoCRINCgVncm91cBgCIAEoCRINCgVhZnRlchgDIAEoCRINCgVsaW1pdBgEIAEoDSJSCg9TeXN0ZW1Qb2ludFBhZ2USMQoGcG9pbnRzGAEgAygLMiEudHJhaW55YXJkLmNvbW1hbmQudjEuU3lzdGVtUG9pbnQSDAoEbmV4dBgCIAEoCSKEAQoLU3lzdGVtUG9pbnQSCwoDcnVuGAEgASgNEg0KBWdyb3VwGAIgASgJEg0KBWF0X21zGAMgASgBEhcKD3N0ZXBzX2NvbXBsZXRlZBgEIAEoARIxCgZzYW1wbGUYBSABKAsyIS50cmFpbnlhcmQuY29tbW9uLnYxLlN5c3RlbVNhbXBsZSIdCgxRdWVyeVByb2ZpbGUSDQoFdHJpYWwYASABKAkibgoOUHJvZmlsZVN1bW1hcnkSMQoGdG90YWxzGAEgAygLMiEudHJhaW55YXJkLmNvbW1hbmQudjEuU3lzdGVtVG90YWwSKQoFcGFjZXMYAiADKAsyGi50cmFpbnlhcmQuY29tbWFuZC52MS5QYWNlIokBCgtTeXN0ZW1Ub3RhbBILCgNydW4YASABKA0SDAoEbm9kZRgCIAEoDRINCgVncm91cBgDIAEoCRIOCgZkZXZpY2UYBCABKAkSDwoHc2FtcGxlcxgFIAEoARIvCgV2YWx1ZRgGIAEoCzIgLnRyYWlueWFyZC5jb21tb24udjEuU3lzdGVtVmFsdWUiMwoEUGFjZRILCgNydW4YASABKA0SDQoFc3RlcHMYAiABKAESDwoHc2Vjb25kcxgDIAEoAWIGcHJvdG8z", [file_google_protobuf_struct, file_trainyard_common_v1_series, file_trainyard_common_v1_system]);
 
 /**
- * Subject ty.cmd.metrics.QueryPoints. Answers PointPage. Points are in the order (run, steps completed, key).
+ * Reads the points of a trial in the order (run, steps completed, key). Subject ty.cmd.metrics.QueryPoints. Answers
+ * PointPage.
  *
  * @generated from message trainyard.command.v1.QueryPoints
  */
@@ -29,21 +30,21 @@ export type QueryPoints = Message<"trainyard.command.v1.QueryPoints"> & {
   trial: string;
 
   /**
-   * Empty for all groups.
+   * Limits the answer to points of this group; empty for all groups.
    *
    * @generated from field: string group = 2;
    */
   group: string;
 
   /**
-   * Return the points that a later run superseded, too.
+   * Whether the answer includes the points that a later run superseded.
    *
    * @generated from field: bool superseded = 3;
    */
   superseded: boolean;
 
   /**
-   * After this cursor; empty for the first.
+   * Limits the answer to points after this cursor. Empty for the first points.
    *
    * @generated from field: string after = 4;
    */
@@ -63,7 +64,7 @@ export const QueryPointsSchema: GenMessage<QueryPoints> = /*@__PURE__*/
   messageDesc(file_trainyard_command_v1_metrics, 0);
 
 /**
- * Returns the progress that a trial reports.
+ * Asks for the progress that a trial reports. Answers Progress.
  *
  * @generated from message trainyard.command.v1.QueryProgress
  */
@@ -86,7 +87,7 @@ export const QueryProgressSchema: GenMessage<QueryProgress> = /*@__PURE__*/
  */
 export type Progress = Message<"trainyard.command.v1.Progress"> & {
   /**
-   * 0 to 1, as its latest run last reported it; absent if it did not.
+   * The progress from 0 to 1 that the trial's latest run last reported; absent if it reported none.
    *
    * @generated from field: optional double fraction = 1;
    */
@@ -117,15 +118,15 @@ export type PointPage = Message<"trainyard.command.v1.PointPage"> & {
   next: string;
 
   /**
-   * The log position that the supersessions reflect.
+   * The log position up to which supersessions are applied.
    *
    * @generated from field: double position = 3;
    */
   position: number;
 
   /**
-   * The position in the experiment's stream of points: the pages may have every point up to it, and this page has none
-   * after it.
+   * A position in the experiment's stream of points. This page has no point after it. A reader that follows the stream
+   * from the first page's position misses no point.
    *
    * @generated from field: double stream_position = 4;
    */
@@ -140,7 +141,7 @@ export const PointPageSchema: GenMessage<PointPage> = /*@__PURE__*/
   messageDesc(file_trainyard_command_v1_metrics, 3);
 
 /**
- * The points of an experiment in the order in which they were committed. Answers StreamedPointPage.
+ * Reads the points of an experiment in the order in which they were committed. Answers StreamedPointPage.
  *
  * @generated from message trainyard.command.v1.QueryStreamedPoints
  */
@@ -151,19 +152,22 @@ export type QueryStreamedPoints = Message<"trainyard.command.v1.QueryStreamedPoi
   experiment: string;
 
   /**
-   * Empty for those of all trials, of all groups.
+   * Limits the answer to points of this trial; empty for all trials.
    *
    * @generated from field: string trial = 2;
    */
   trial: string;
 
   /**
+   * Limits the answer to points of this group; empty for all groups.
+   *
    * @generated from field: string group = 3;
    */
   group: string;
 
   /**
-   * Those after this position; absent for none, with the latest position as next.
+   * Limits the answer to points after this position. Absent: the answer has no points, and the latest position as
+   * `next`.
    *
    * @generated from field: optional double after = 4;
    */
@@ -192,14 +196,14 @@ export type StreamedPointPage = Message<"trainyard.command.v1.StreamedPointPage"
   items: StreamedPoint[];
 
   /**
-   * Where the reader continues: the value of after.
+   * The value of `after` with which the reader continues.
    *
    * @generated from field: double next = 2;
    */
   next: number;
 
   /**
-   * There are more now.
+   * Whether there are more points now.
    *
    * @generated from field: bool more = 3;
    */
@@ -214,7 +218,7 @@ export const StreamedPointPageSchema: GenMessage<StreamedPointPage> = /*@__PURE_
   messageDesc(file_trainyard_command_v1_metrics, 5);
 
 /**
- * One of point and superseded.
+ * One entry of an experiment's stream: either a point, or an announcement that points are superseded.
  *
  * @generated from message trainyard.command.v1.StreamedPoint
  */
@@ -248,7 +252,8 @@ export const StreamedPointSchema: GenMessage<StreamedPoint> = /*@__PURE__*/
   messageDesc(file_trainyard_command_v1_metrics, 6);
 
 /**
- * From now on the points of the trial's runs before `run` count up to `after_step` only; below 0: none of them counts.
+ * From now on, the points of the trial's runs before `run` count only up to `after_step`. If `after_step` is below 0,
+ * none of these points counts.
  *
  * @generated from message trainyard.command.v1.SupersededSteps
  */
@@ -296,7 +301,7 @@ export type Point = Message<"trainyard.command.v1.Point"> & {
   atMs: number;
 
   /**
-   * The scalars.
+   * The values that are numbers, by metric name.
    *
    * @generated from field: map<string, double> scalars = 5;
    */
@@ -315,7 +320,7 @@ export type Point = Message<"trainyard.command.v1.Point"> & {
   superseded: boolean;
 
   /**
-   * The report's, unique within its run.
+   * The report's key, unique within its run.
    *
    * @generated from field: string key = 8;
    */
@@ -330,7 +335,8 @@ export const PointSchema: GenMessage<Point> = /*@__PURE__*/
   messageDesc(file_trainyard_command_v1_metrics, 8);
 
 /**
- * Answers SeriesSet: trial by trial, in it name by name, in the order in which they were given.
+ * Reads metrics of trials for charts. Answers SeriesSet: the series of the first trial, then those of the next; within
+ * a trial in the order of the requested names.
  *
  * @generated from message trainyard.command.v1.QuerySeries
  */
@@ -341,7 +347,7 @@ export type QuerySeries = Message<"trainyard.command.v1.QuerySeries"> & {
   trials: string[];
 
   /**
-   * Default: training.
+   * The group of the metrics; training by default.
    *
    * @generated from field: string group = 2;
    */
@@ -353,20 +359,22 @@ export type QuerySeries = Message<"trainyard.command.v1.QuerySeries"> & {
   names: string[];
 
   /**
-   * step (default), time (milliseconds since 1970), or the name of a metric of the same reports.
+   * The x axis: step (the default), time (milliseconds since 1970), or the name of a metric of the same reports.
    *
    * @generated from field: string x = 4;
    */
   x: string;
 
   /**
-   * Both included. Default: the first and the last x of each series.
+   * The least x to include; by default the first x of each series.
    *
    * @generated from field: optional double from = 5;
    */
   from?: number | undefined;
 
   /**
+   * The greatest x to include; by default the last x of each series.
+   *
    * @generated from field: optional double to = 6;
    */
   to?: number | undefined;
@@ -377,14 +385,14 @@ export type QuerySeries = Message<"trainyard.command.v1.QuerySeries"> & {
   buckets: number;
 
   /**
-   * Use the points that a later run superseded, too.
+   * Whether the series include the points that a later run superseded.
    *
    * @generated from field: bool superseded = 8;
    */
   superseded: boolean;
 
   /**
-   * One series for each name, of all points of all trials.
+   * Whether the answer has one series for each name, made of the points of all trials.
    *
    * @generated from field: bool combined = 9;
    */
@@ -408,15 +416,15 @@ export type SeriesSet = Message<"trainyard.command.v1.SeriesSet"> & {
   series: Series[];
 
   /**
-   * The log position that the supersessions reflect.
+   * The log position up to which supersessions are applied.
    *
    * @generated from field: double position = 2;
    */
   position: number;
 
   /**
-   * A position in the experiment's stream: the answer has every point up to it. Absent if the trials are of several
-   * experiments.
+   * A position in the experiment's stream of points: the answer has every point up to it. Absent if the trials belong
+   * to several experiments.
    *
    * @generated from field: optional double stream_position = 3;
    */
@@ -431,7 +439,7 @@ export const SeriesSetSchema: GenMessage<SeriesSet> = /*@__PURE__*/
   messageDesc(file_trainyard_command_v1_metrics, 10);
 
 /**
- * The metrics that a trial has reported. Answers MetricNamePage, in the order of group, name and kind.
+ * Lists the metrics that a trial has reported. Answers MetricNamePage, in the order of group, name and kind.
  *
  * @generated from message trainyard.command.v1.QueryMetricNames
  */
@@ -442,7 +450,7 @@ export type QueryMetricNames = Message<"trainyard.command.v1.QueryMetricNames"> 
   trial: string;
 
   /**
-   * Empty for all groups.
+   * Limits the answer to metrics of this group; empty for all groups.
    *
    * @generated from field: string group = 2;
    */
@@ -454,7 +462,7 @@ export type QueryMetricNames = Message<"trainyard.command.v1.QueryMetricNames"> 
   prefix: string;
 
   /**
-   * After this cursor; empty for the first.
+   * Limits the answer to names after this cursor. Empty for the first names.
    *
    * @generated from field: string after = 4;
    */
@@ -498,7 +506,7 @@ export const MetricNamePageSchema: GenMessage<MetricNamePage> = /*@__PURE__*/
   messageDesc(file_trainyard_command_v1_metrics, 12);
 
 /**
- * Answers SystemPointPage, in the order (time, run, key).
+ * Reads the system points of a trial in the order (time, run, key). Answers SystemPointPage.
  *
  * @generated from message trainyard.command.v1.QuerySystemPoints
  */
@@ -509,14 +517,14 @@ export type QuerySystemPoints = Message<"trainyard.command.v1.QuerySystemPoints"
   trial: string;
 
   /**
-   * Empty for all groups.
+   * Limits the answer to points of this group; empty for all groups.
    *
    * @generated from field: string group = 2;
    */
   group: string;
 
   /**
-   * After this cursor; empty for the first.
+   * Limits the answer to points after this cursor. Empty for the first points.
    *
    * @generated from field: string after = 3;
    */
@@ -597,7 +605,7 @@ export const SystemPointSchema: GenMessage<SystemPoint> = /*@__PURE__*/
   messageDesc(file_trainyard_command_v1_metrics, 15);
 
 /**
- * A summary of all system points of a trial, and the speed of its runs. Answers ProfileSummary.
+ * Asks for a summary of all system points of a trial, and for the speed of its runs. Answers ProfileSummary.
  *
  * @generated from message trainyard.command.v1.QueryProfile
  */
@@ -620,7 +628,7 @@ export const QueryProfileSchema: GenMessage<QueryProfile> = /*@__PURE__*/
  */
 export type ProfileSummary = Message<"trainyard.command.v1.ProfileSummary"> & {
   /**
-   * In the order of run, node, group, device and name.
+   * One total for each quantity, in the order of run, node, group, device and name.
    *
    * @generated from field: repeated trainyard.command.v1.SystemTotal totals = 1;
    */
@@ -640,7 +648,7 @@ export const ProfileSummarySchema: GenMessage<ProfileSummary> = /*@__PURE__*/
   messageDesc(file_trainyard_command_v1_metrics, 17);
 
 /**
- * All samples of one quantity.
+ * The summary of all samples of one quantity.
  *
  * @generated from message trainyard.command.v1.SystemTotal
  */
@@ -684,7 +692,7 @@ export const SystemTotalSchema: GenMessage<SystemTotal> = /*@__PURE__*/
   messageDesc(file_trainyard_command_v1_metrics, 18);
 
 /**
- * From the first training report of a run to its last.
+ * The speed of a run, from its first training report to its last.
  *
  * @generated from message trainyard.command.v1.Pace
  */

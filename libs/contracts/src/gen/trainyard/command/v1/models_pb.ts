@@ -35,7 +35,7 @@ export type CreateModel = Message<"trainyard.command.v1.CreateModel"> & {
   workspace: string;
 
   /**
-   * Where it is created; absent for the name alone, unchecked.
+   * The workspace in which the model is created. Absent: the workspace's name is used unchecked.
    *
    * @generated from field: optional trainyard.common.v1.Place place = 4;
    */
@@ -50,7 +50,7 @@ export const CreateModelSchema: GenMessage<CreateModel> = /*@__PURE__*/
   messageDesc(file_trainyard_command_v1_models, 0);
 
 /**
- * The words of people about a model or a version. A field that is absent changes nothing.
+ * The texts that people write about a model or a version. An absent field changes nothing.
  *
  * @generated from message trainyard.command.v1.ModelWords
  */
@@ -76,7 +76,7 @@ export type ModelWords = Message<"trainyard.command.v1.ModelWords"> & {
   removeLabels: string[];
 
   /**
-   * Keys to set; null removes a key.
+   * Metadata keys to set; the value null removes a key.
    *
    * @generated from field: google.protobuf.Struct metadata = 5;
    */
@@ -122,7 +122,7 @@ export type MoveModel = Message<"trainyard.command.v1.MoveModel"> & {
   model: string;
 
   /**
-   * Its workspace; the project is ignored.
+   * The model's new workspace; the project is ignored.
    *
    * @generated from field: trainyard.common.v1.Place place = 2;
    */
@@ -146,7 +146,7 @@ export type ArchiveModel = Message<"trainyard.command.v1.ArchiveModel"> & {
   model: string;
 
   /**
-   * False takes it back into use.
+   * True archives the model; false takes it into use again.
    *
    * @generated from field: bool archived = 2;
    */
@@ -180,7 +180,7 @@ export type RegisterVersion = Message<"trainyard.command.v1.RegisterVersion"> & 
   checkpoint: string;
 
   /**
-   * Empty for none.
+   * The semantic version of the new version; empty for none.
    *
    * @generated from field: string semantic_version = 3;
    */
@@ -192,14 +192,14 @@ export type RegisterVersion = Message<"trainyard.command.v1.RegisterVersion"> & 
   words?: ModelWords | undefined;
 
   /**
-   * Creates the model if it does not exist.
+   * Whether to create the model if it does not exist.
    *
    * @generated from field: bool create_model = 5;
    */
   createModel: boolean;
 
   /**
-   * The trial whose checkpoints the caller may register: a run's own. Empty for a person.
+   * The trial whose checkpoints the caller may register. Set for a run, to its own trial; empty for a person.
    *
    * @generated from field: string only_trial = 6;
    */
@@ -241,7 +241,7 @@ export const DescribeVersionSchema: GenMessage<DescribeVersion> = /*@__PURE__*/
   messageDesc(file_trainyard_command_v1_models, 6);
 
 /**
- * The checkpoint of the version is pinned by it no longer.
+ * Removes a version of a model. The version no longer pins its checkpoint.
  *
  * @generated from message trainyard.command.v1.RemoveVersion
  */
@@ -333,14 +333,14 @@ export const RemoveAliasSchema: GenMessage<RemoveAlias> = /*@__PURE__*/
  */
 export type ModelChange = Message<"trainyard.command.v1.ModelChange"> & {
   /**
-   * 0 when nothing had to change.
+   * The log position of the commit; 0 if nothing had to change.
    *
    * @generated from field: double position = 1;
    */
   position: number;
 
   /**
-   * The version's number; 0 if the command is not about one.
+   * The version's number; 0 if the command is not about a version.
    *
    * @generated from field: uint32 number = 2;
    */

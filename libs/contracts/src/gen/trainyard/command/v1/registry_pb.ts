@@ -14,20 +14,21 @@ export const file_trainyard_command_v1_registry: GenFile = /*@__PURE__*/
   fileDesc("CiN0cmFpbnlhcmQvY29tbWFuZC92MS9yZWdpc3RyeS5wcm90bxIUdHJhaW55YXJkLmNvbW1hbmQudjEi3gEKEURlY2xhcmVDaGVja3BvaW50EhIKCmNoZWNrcG9pbnQYASABKAkSDQoFdHJpYWwYAiABKAkSCwoDcnVuGAMgASgNEgwKBHN0ZXAYBCABKAESKQoIbWV0YWRhdGEYBSABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0Eg4KBmZvcm1hdBgGIAEoCRIXCgpzdG9yYWdlX2lkGAcgASgJSACIAQESKAoHc3RvcmFnZRgIIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3RCDQoLX3N0b3JhZ2VfaWQiTwoKVXBsb2FkUGxhbhISCgpjaGVja3BvaW50GAEgASgJEgwKBHBhdGgYAiABKAkSEAoIcG9zaXRpb24YAyABKAESDQoFc3RvcmUYBCABKAkiOAoMUHJvYmVTdG9yYWdlEigKB3N0b3JhZ2UYASABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0IiAKDFN0b3JhZ2VQcm9iZRIQCghwcm9ibGVtcxgBIAMoCSJwCgpQbGFuVXBsb2FkEhIKCmNoZWNrcG9pbnQYASABKAkSDQoFdHJpYWwYAiABKAkSCwoDcnVuGAMgASgNEjIKBWZpbGVzGAQgAygLMiMudHJhaW55YXJkLmNvbW1hbmQudjEuTWFuaWZlc3RFbnRyeSKaAQoPUGxhblRlbnNvckJvYXJkEg0KBXRyaWFsGAEgASgJEgsKA3J1bhgCIAEoDRIyCgVmaWxlcxgDIAMoCzIjLnRyYWlueWFyZC5jb21tYW5kLnYxLk1hbmlmZXN0RW50cnkSNwoKYmVnaW5uaW5ncxgEIAMoCzIjLnRyYWlueWFyZC5jb21tYW5kLnYxLk1hbmlmZXN0RW50cnkiNwoXUGxhblRlbnNvckJvYXJkRG93bmxvYWQSDQoFdHJpYWwYASABKAkSDQoFYWZ0ZXIYAiABKAkiRQoQVGVuc29yQm9hcmRGaWxlcxIxCgVmaWxlcxgBIAMoCzIiLnRyYWlueWFyZC5jb21tYW5kLnYxLkZpbGVEb3dubG9hZCI+CgtGaWxlVXBsb2FkcxIvCgVmaWxlcxgBIAMoCzIgLnRyYWlueWFyZC5jb21tYW5kLnYxLkZpbGVVcGxvYWQiYQoKRmlsZVVwbG9hZBIMCgRwYXRoGAEgASgJEi8KBXBhcnRzGAIgAygLMiAudHJhaW55YXJkLmNvbW1hbmQudjEuUGFydFVwbG9hZBIUCgxzdG9yZWRfYnl0ZXMYAyABKAEiYgoKUGFydFVwbG9hZBIOCgZvZmZzZXQYASABKAESDQoFYnl0ZXMYAiABKAESNQoHcmVxdWVzdBgDIAEoCzIkLnRyYWlueWFyZC5jb21tYW5kLnYxLlBsYW5uZWRSZXF1ZXN0IrMBCg5QbGFubmVkUmVxdWVzdBIOCgZtZXRob2QYASABKAkSCwoDdXJsGAIgASgJEkIKB2hlYWRlcnMYAyADKAsyMS50cmFpbnlhcmQuY29tbWFuZC52MS5QbGFubmVkUmVxdWVzdC5IZWFkZXJzRW50cnkSEAoIdmFsaWRfbXMYBCABKAEaLgoMSGVhZGVyc0VudHJ5EgsKA2tleRgBIAEoCRINCgV2YWx1ZRgCIAEoCToCOAEiewoSQ29tcGxldGVDaGVja3BvaW50EhIKCmNoZWNrcG9pbnQYASABKAkSDQoFdHJpYWwYAiABKAkSCwoDcnVuGAMgASgNEjUKCG1hbmlmZXN0GAQgAygLMiMudHJhaW55YXJkLmNvbW1hbmQudjEuTWFuaWZlc3RFbnRyeSJKCglSZWFkQWhlYWQSEgoKY2hlY2twb2ludBgBIAEoCRINCgV0cmlhbBgCIAEoCRILCgNydW4YAyABKA0SDQoFcGF0aHMYBCADKAkiHwoOUmVhZEFoZWFkQmVndW4SDQoFZmlsZXMYASABKA0iUAoORmFpbENoZWNrcG9pbnQSEgoKY2hlY2twb2ludBgBIAEoCRINCgV0cmlhbBgCIAEoCRILCgNydW4YAyABKA0SDgoGcmVhc29uGAQgASgJIl4KDU1hbmlmZXN0RW50cnkSDAoEcGF0aBgBIAEoCRINCgVieXRlcxgCIAEoARIOCgZzaGEyNTYYAyABKAkSEwoLcGFydF9zaGEyNTYYBCADKAkSCwoDbWQ1GAUgASgJIiwKFlBsYW5DaGVja3BvaW50RG93bmxvYWQSEgoKY2hlY2twb2ludBgBIAEoCSLJAQoMRG93bmxvYWRQbGFuEhIKCmNoZWNrcG9pbnQYASABKAkSDAoEcGF0aBgCIAEoCRI1CghtYW5pZmVzdBgDIAMoCzIjLnRyYWlueWFyZC5jb21tYW5kLnYxLk1hbmlmZXN0RW50cnkSKQoIbWV0YWRhdGEYBCABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0EhcKCnN0b3JhZ2VfaWQYBSABKAlIAIgBARINCgVzdG9yZRgGIAEoCUINCgtfc3RvcmFnZV9pZCIuCglQbGFuRmlsZXMSEgoKY2hlY2twb2ludBgBIAEoCRINCgVwYXRocxgCIAMoCSJCCg1GaWxlRG93bmxvYWRzEjEKBWZpbGVzGAEgAygLMiIudHJhaW55YXJkLmNvbW1hbmQudjEuRmlsZURvd25sb2FkIlMKDEZpbGVEb3dubG9hZBIMCgRwYXRoGAEgASgJEjUKB3JlcXVlc3QYAiABKAsyJC50cmFpbnlhcmQuY29tbWFuZC52MS5QbGFubmVkUmVxdWVzdCIlChNQbGFuQ29udGV4dERvd25sb2FkEg4KBmRpZ2VzdBgBIAEoCSIqCgtDb250ZXh0UGxhbhIOCgZkaWdlc3QYASABKAkSCwoDdXJsGAIgASgJIg4KDExpc3RTdG9yYWdlcyJDCgtTdG9yYWdlTGlzdBI0CghzdG9yYWdlcxgBIAMoCzIiLnRyYWlueWFyZC5jb21tYW5kLnYxLlN0b3JhZ2VFbnRyeSKQAQoMU3RvcmFnZUVudHJ5EgwKBHJvb3QYASABKAkSEgoKc3RvcmFnZV9pZBgCIAEoCRIRCgljb3VudHNfYXMYAyABKAkSEwoLY2hlY2twb2ludHMYBCABKA0SEQoJY29uZGVtbmVkGAUgASgNEhEKCWxlZnRfb3ZlchgGIAEoDRIQCghleGFtcGxlcxgHIAMoCSJGCgxBZG9wdFN0b3JhZ2USDAoEcm9vdBgBIAEoCRISCgpzdG9yYWdlX2lkGAIgASgJEhQKDHJlcGxhY2VkX2lkcxgDIAMoCSI4Cg9TdG9yYWdlQWRvcHRpb24SEAoIcG9zaXRpb24YASABKAESEwoLY2hlY2twb2ludHMYAiABKA1iBnByb3RvMw", [file_google_protobuf_struct]);
 
 /**
- * Answers UploadPlan or Rejected.
+ * Declares a checkpoint that is about to be written. Answers UploadPlan or Rejected.
  *
  * @generated from message trainyard.command.v1.DeclareCheckpoint
  */
 export type DeclareCheckpoint = Message<"trainyard.command.v1.DeclareCheckpoint"> & {
   /**
-   * The SDK draws it. A repeat with the same content returns the same answer.
+   * A UUID that the SDK draws. A repeated declaration with the same content returns the same answer.
    *
    * @generated from field: string checkpoint = 1;
    */
   checkpoint: string;
 
   /**
-   * Empty for a folder that the caller, a person, uploads. So it is in PlanUpload and CompleteCheckpoint.
+   * The trial of the checkpoint. Empty for a folder that a person uploads; it is then also empty in PlanUpload and
+   * CompleteCheckpoint.
    *
    * @generated from field: string trial = 2;
    */
@@ -54,14 +55,15 @@ export type DeclareCheckpoint = Message<"trainyard.command.v1.DeclareCheckpoint"
   format: string;
 
   /**
-   * The id in the marker of the storage's root, as the caller's host sees it; absent from older SDKs.
+   * The id in the marker of the storage's root, as read on the caller's host. Older SDKs do not send it.
    *
    * @generated from field: optional string storage_id = 7;
    */
   storageId?: string | undefined;
 
   /**
-   * Where a person's folder goes: a checkpoint_storage section. Of a trial the configuration says it.
+   * The storage for a folder that a person uploads, as a checkpoint_storage section. Absent for a trial, whose
+   * configuration has the section.
    *
    * @generated from field: google.protobuf.Struct storage = 8;
    */
@@ -85,7 +87,7 @@ export type UploadPlan = Message<"trainyard.command.v1.UploadPlan"> & {
   checkpoint: string;
 
   /**
-   * The folder to write to in a directory storage. Empty for an object store.
+   * The folder of a directory storage to write the files to; empty for an object store.
    *
    * @generated from field: string path = 2;
    */
@@ -97,8 +99,8 @@ export type UploadPlan = Message<"trainyard.command.v1.UploadPlan"> & {
   position: number;
 
   /**
-   * The address of an object store, such as s3://bucket/prefix: the files are sealed on the run's host and sent by
-   * PlanUpload.
+   * The address of an object store, such as s3://bucket/prefix. The files are sealed on the run's host and sent by
+   * PlanUpload. Empty for a directory storage.
    *
    * @generated from field: string store = 4;
    */
@@ -113,13 +115,13 @@ export const UploadPlanSchema: GenMessage<UploadPlan> = /*@__PURE__*/
   messageDesc(file_trainyard_command_v1_registry, 1);
 
 /**
- * Tries whether checkpoints can be kept in an object store. Answers StorageProbe or Rejected.
+ * Checks whether checkpoints can be stored in an object store. Answers StorageProbe or Rejected.
  *
  * @generated from message trainyard.command.v1.ProbeStorage
  */
 export type ProbeStorage = Message<"trainyard.command.v1.ProbeStorage"> & {
   /**
-   * A checkpoint_storage section.
+   * The object store to check, as a checkpoint_storage section.
    *
    * @generated from field: google.protobuf.Struct storage = 1;
    */
@@ -138,7 +140,8 @@ export const ProbeStorageSchema: GenMessage<ProbeStorage> = /*@__PURE__*/
  */
 export type StorageProbe = Message<"trainyard.command.v1.StorageProbe"> & {
   /**
-   * The acts that the platform lacks the right to do there, a sentence each; empty if checkpoints can be kept there.
+   * One sentence for each operation that the platform has no right to do in the store. Empty if checkpoints can be
+   * stored there.
    *
    * @generated from field: repeated string problems = 1;
    */
@@ -153,7 +156,7 @@ export const StorageProbeSchema: GenMessage<StorageProbe> = /*@__PURE__*/
   messageDesc(file_trainyard_command_v1_registry, 3);
 
 /**
- * Plans what is left to send of some of a checkpoint's files. Answers FileUploads or Rejected.
+ * Plans the upload of the missing parts of some of a checkpoint's files. Answers FileUploads or Rejected.
  *
  * @generated from message trainyard.command.v1.PlanUpload
  */
@@ -174,7 +177,7 @@ export type PlanUpload = Message<"trainyard.command.v1.PlanUpload"> & {
   run: number;
 
   /**
-   * The list has at most 100 files.
+   * The files to upload, at most 100.
    *
    * @generated from field: repeated trainyard.command.v1.ManifestEntry files = 4;
    */
@@ -189,7 +192,7 @@ export const PlanUploadSchema: GenMessage<PlanUpload> = /*@__PURE__*/
   messageDesc(file_trainyard_command_v1_registry, 4);
 
 /**
- * Plans what is left to send of some TensorBoard files of a trial. Answers FileUploads or Rejected.
+ * Plans the upload of the missing parts of some of a trial's TensorBoard files. Answers FileUploads or Rejected.
  *
  * @generated from message trainyard.command.v1.PlanTensorBoard
  */
@@ -205,15 +208,15 @@ export type PlanTensorBoard = Message<"trainyard.command.v1.PlanTensorBoard"> & 
   run: number;
 
   /**
-   * The list has at most 100 files.
+   * The files to upload, at most 100.
    *
    * @generated from field: repeated trainyard.command.v1.ManifestEntry files = 3;
    */
   files: ManifestEntry[];
 
   /**
-   * Beginnings answer `stored_bytes`: each has the path of a file and the digests of its first `stored_bytes` bytes.
-   * Where the store has just these bytes, the whole file takes their place.
+   * The beginnings of files for which an earlier answer had `stored_bytes`: the path of each file and the digests of
+   * its first `stored_bytes` bytes. If the store has exactly these bytes, the whole file replaces them.
    *
    * @generated from field: repeated trainyard.command.v1.ManifestEntry beginnings = 4;
    */
@@ -228,8 +231,8 @@ export const PlanTensorBoardSchema: GenMessage<PlanTensorBoard> = /*@__PURE__*/
   messageDesc(file_trainyard_command_v1_registry, 5);
 
 /**
- * Plans how to read the TensorBoard files of a trial from its object store, as they are now. Answers TensorBoardFiles
- * or Rejected.
+ * Plans how to read the present TensorBoard files of a trial from its object store. Answers TensorBoardFiles or
+ * Rejected.
  *
  * @generated from message trainyard.command.v1.PlanTensorBoardDownload
  */
@@ -255,7 +258,7 @@ export const PlanTensorBoardDownloadSchema: GenMessage<PlanTensorBoardDownload> 
   messageDesc(file_trainyard_command_v1_registry, 6);
 
 /**
- * An answer has at most 100 files, in the order of their paths. The answer without any is the last one.
+ * A page of at most 100 TensorBoard files, in the order of their paths. An empty page is the last one.
  *
  * @generated from message trainyard.command.v1.TensorBoardFiles
  */
@@ -300,16 +303,16 @@ export type FileUpload = Message<"trainyard.command.v1.FileUpload"> & {
   path: string;
 
   /**
-   * The parts are those that the store does not have yet, at most 800 in an answer: the caller sends them and asks
-   * again. An answer has none once the store has every file.
+   * The parts of the file that the store does not have yet, at most 800 in an answer. The caller sends these parts and
+   * asks again until the answer has no parts.
    *
    * @generated from field: repeated trainyard.command.v1.PartUpload parts = 2;
    */
   parts: PartUpload[];
 
   /**
-   * The store has a shorter file from an earlier run under this TensorBoard file's path, and this is its length:
-   * nothing is planned until the caller sends the digests of as many first bytes (see `beginnings`).
+   * The length of a shorter file from an earlier run that the store has under this TensorBoard file's path. The upload
+   * is planned once the caller has sent the digests of this many first bytes (see `beginnings`).
    *
    * @generated from field: double stored_bytes = 3;
    */
@@ -328,7 +331,7 @@ export const FileUploadSchema: GenMessage<FileUpload> = /*@__PURE__*/
  */
 export type PartUpload = Message<"trainyard.command.v1.PartUpload"> & {
   /**
-   * Bytes from the beginning of the file.
+   * The number of bytes from the beginning of the file to the part.
    *
    * @generated from field: double offset = 1;
    */
@@ -374,7 +377,7 @@ export type PlannedRequest = Message<"trainyard.command.v1.PlannedRequest"> & {
   headers: { [key: string]: string };
 
   /**
-   * Milliseconds from the answer on.
+   * The number of milliseconds after the answer for which the request is valid.
    *
    * @generated from field: double valid_ms = 4;
    */
@@ -389,7 +392,7 @@ export const PlannedRequestSchema: GenMessage<PlannedRequest> = /*@__PURE__*/
   messageDesc(file_trainyard_command_v1_registry, 11);
 
 /**
- * Answers Accepted when every file was read with the right size and SHA-256, else Rejected.
+ * Completes a checkpoint. Answers Accepted after every file was read with the right size and SHA-256, else Rejected.
  *
  * @generated from message trainyard.command.v1.CompleteCheckpoint
  */
@@ -423,14 +426,14 @@ export const CompleteCheckpointSchema: GenMessage<CompleteCheckpoint> = /*@__PUR
   messageDesc(file_trainyard_command_v1_registry, 12);
 
 /**
- * Has files of a directory storage read that a run has written, before it completes their checkpoint: the completion
- * reads only those that have changed since. Writes no event. Answers ReadAheadBegun or Rejected.
+ * Lets the registry read files that a run has written to a directory storage before it completes their checkpoint. The
+ * completion then reads only files that have changed since. Writes no event. Answers ReadAheadBegun or Rejected.
  *
  * @generated from message trainyard.command.v1.ReadAhead
  */
 export type ReadAhead = Message<"trainyard.command.v1.ReadAhead"> & {
   /**
-   * It need not be declared yet.
+   * The id of the checkpoint, which may be undeclared.
    *
    * @generated from field: string checkpoint = 1;
    */
@@ -447,7 +450,7 @@ export type ReadAhead = Message<"trainyard.command.v1.ReadAhead"> & {
   run: number;
 
   /**
-   * The list has at most 100 paths.
+   * The paths of the files, at most 100.
    *
    * @generated from field: repeated string paths = 4;
    */
@@ -466,7 +469,8 @@ export const ReadAheadSchema: GenMessage<ReadAhead> = /*@__PURE__*/
  */
 export type ReadAheadBegun = Message<"trainyard.command.v1.ReadAheadBegun"> & {
   /**
-   * How many files are read; 0 where the storage is no directory, and while others are read.
+   * The number of files that the registry reads; 0 if the storage is no directory, or if the registry is reading other
+   * files ahead.
    *
    * @generated from field: uint32 files = 1;
    */
@@ -481,8 +485,8 @@ export const ReadAheadBegunSchema: GenMessage<ReadAheadBegun> = /*@__PURE__*/
   messageDesc(file_trainyard_command_v1_registry, 14);
 
 /**
- * Says that the rest of a checkpoint can never be sent. Of one that is complete it changes nothing. Answers Accepted or
- * Rejected.
+ * Declares that the rest of a checkpoint can never be sent. Changes nothing if the checkpoint is complete. Answers
+ * Accepted or Rejected.
  *
  * @generated from message trainyard.command.v1.FailCheckpoint
  */
@@ -503,7 +507,7 @@ export type FailCheckpoint = Message<"trainyard.command.v1.FailCheckpoint"> & {
   run: number;
 
   /**
-   * The reason has at most 1,000 characters.
+   * The reason, a text of at most 1,000 characters.
    *
    * @generated from field: string reason = 4;
    */
@@ -522,7 +526,7 @@ export const FailCheckpointSchema: GenMessage<FailCheckpoint> = /*@__PURE__*/
  */
 export type ManifestEntry = Message<"trainyard.command.v1.ManifestEntry"> & {
   /**
-   * Relative, with / between the parts.
+   * The relative path of the file, with / between its parts.
    *
    * @generated from field: string path = 1;
    */
@@ -534,21 +538,21 @@ export type ManifestEntry = Message<"trainyard.command.v1.ManifestEntry"> & {
   bytes: number;
 
   /**
-   * Hex.
+   * The SHA-256 of the file, in hexadecimal.
    *
    * @generated from field: string sha256 = 3;
    */
   sha256: string;
 
   /**
-   * SHA-256, hex, of each part, for a file that is sent to an object store in several parts.
+   * The SHA-256 of each part, in hexadecimal, for a file that is sent to an object store in several parts.
    *
    * @generated from field: repeated string part_sha256 = 4;
    */
   partSha256: string[];
 
   /**
-   * Base64; for stores that keep an MD5.
+   * The MD5 of the file in Base64, for stores that store an MD5.
    *
    * @generated from field: string md5 = 5;
    */
@@ -563,7 +567,7 @@ export const ManifestEntrySchema: GenMessage<ManifestEntry> = /*@__PURE__*/
   messageDesc(file_trainyard_command_v1_registry, 16);
 
 /**
- * Answers DownloadPlan or Rejected.
+ * Asks where the files of a complete checkpoint are. Answers DownloadPlan or Rejected.
  *
  * @generated from message trainyard.command.v1.PlanCheckpointDownload
  */
@@ -613,7 +617,7 @@ export type DownloadPlan = Message<"trainyard.command.v1.DownloadPlan"> & {
   storageId?: string | undefined;
 
   /**
-   * The address of an object store, whose files are read by PlanFiles. With it there is no path.
+   * The address of an object store, whose files are read by PlanFiles; the path is then empty.
    *
    * @generated from field: string store = 6;
    */
@@ -639,7 +643,7 @@ export type PlanFiles = Message<"trainyard.command.v1.PlanFiles"> & {
   checkpoint: string;
 
   /**
-   * The list has at most 100 paths.
+   * The paths of the files, at most 100.
    *
    * @generated from field: repeated string paths = 2;
    */
@@ -693,7 +697,7 @@ export const FileDownloadSchema: GenMessage<FileDownload> = /*@__PURE__*/
   messageDesc(file_trainyard_command_v1_registry, 21);
 
 /**
- * Answers ContextPlan or Rejected.
+ * Asks for an address that serves an experiment's packed model code. Answers ContextPlan or Rejected.
  *
  * @generated from message trainyard.command.v1.PlanContextDownload
  */
@@ -721,7 +725,7 @@ export type ContextPlan = Message<"trainyard.command.v1.ContextPlan"> & {
   digest: string;
 
   /**
-   * An HTTP address that serves the packed code for a few minutes.
+   * An HTTP address that serves the packed model code for a few minutes.
    *
    * @generated from field: string url = 2;
    */
@@ -736,7 +740,7 @@ export const ContextPlanSchema: GenMessage<ContextPlan> = /*@__PURE__*/
   messageDesc(file_trainyard_command_v1_registry, 23);
 
 /**
- * Answers StorageList.
+ * Lists the storages that checkpoints were declared in. Answers StorageList.
  *
  * @generated from message trainyard.command.v1.ListStorages
  */
@@ -768,7 +772,7 @@ export const StorageListSchema: GenMessage<StorageList> = /*@__PURE__*/
   messageDesc(file_trainyard_command_v1_registry, 25);
 
 /**
- * The checkpoints that were declared under a root with the same id, and are not deleted.
+ * The checkpoints that were declared under one root with the same storage id, and are not deleted.
  *
  * @generated from message trainyard.command.v1.StorageEntry
  */
@@ -779,40 +783,43 @@ export type StorageEntry = Message<"trainyard.command.v1.StorageEntry"> & {
   root: string;
 
   /**
-   * Empty for checkpoints that were declared without one.
+   * The storage id with which the checkpoints were declared; empty if they were declared without one.
    *
    * @generated from field: string storage_id = 2;
    */
   storageId: string;
 
   /**
-   * The id that counts for them; empty if it is unknown: then none of them is failed or deleted.
+   * The id of the storage that these checkpoints count as stored in; empty if it is unknown. In an unknown storage no
+   * checkpoint is failed or deleted.
    *
    * @generated from field: string counts_as = 3;
    */
   countsAs: string;
 
   /**
+   * The number of the checkpoints.
+   *
    * @generated from field: uint32 checkpoints = 4;
    */
   checkpoints: number;
 
   /**
-   * Those of the checkpoints above that are condemned or being deleted.
+   * The number of the checkpoints that are condemned or being deleted.
    *
    * @generated from field: uint32 condemned = 5;
    */
   condemned: number;
 
   /**
-   * Failed and abandoned checkpoints whose files are not removed yet.
+   * The number of failed and abandoned checkpoints whose files are not removed yet.
    *
    * @generated from field: uint32 left_over = 6;
    */
   leftOver: number;
 
   /**
-   * Some of the complete checkpoints.
+   * Ids of a few of the complete checkpoints.
    *
    * @generated from field: repeated string examples = 7;
    */
@@ -867,7 +874,7 @@ export type StorageAdoption = Message<"trainyard.command.v1.StorageAdoption"> & 
   position: number;
 
   /**
-   * The number of checkpoints that count as stored in it from now on.
+   * The number of checkpoints that count as stored in the adopted storage from now on.
    *
    * @generated from field: uint32 checkpoints = 2;
    */

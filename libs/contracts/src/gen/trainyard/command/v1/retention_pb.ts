@@ -15,7 +15,7 @@ export const file_trainyard_command_v1_retention: GenFile = /*@__PURE__*/
   fileDesc("CiR0cmFpbnlhcmQvY29tbWFuZC92MS9yZXRlbnRpb24ucHJvdG8SFHRyYWlueWFyZC5jb21tYW5kLnYxIksKDVBpbkNoZWNrcG9pbnQSEgoKY2hlY2twb2ludBgBIAEoCRIOCgZyZWFzb24YAiABKAkSFgoOY29uZGVtbmVkX29ubHkYAyABKAgiNQoPVW5waW5DaGVja3BvaW50EhIKCmNoZWNrcG9pbnQYASABKAkSDgoGaG9sZGVyGAIgASgJIiYKEFZlcmlmeUNoZWNrcG9pbnQSEgoKY2hlY2twb2ludBgBIAEoCSJoCgxBdWRpdFN0b3JhZ2USDAoEcm9vdBgBIAEoCRIhChRkZWxldGVfb2xkZXJfdGhhbl9tcxgCIAEoAUgAiAEBEg4KBnJlYXNvbhgDIAEoCUIXChVfZGVsZXRlX29sZGVyX3RoYW5fbXMiRQoQRGVsZXRlQ2hlY2twb2ludBISCgpjaGVja3BvaW50GAEgASgJEg4KBnJlYXNvbhgCIAEoCRINCgVnbG9icxgDIAMoCSI5Cg9EZWxldGlvblBsYW5uZWQSEAoIcG9zaXRpb24YASABKAESFAoMZ3JhY2VfZW5kX21zGAIgASgBInAKElNldFJldGVudGlvblBvbGljeRISCgpleHBlcmltZW50GAEgASgJEjYKBnBvbGljeRgCIAEoCzImLnRyYWlueWFyZC5jb21tb24udjEuUmV0ZW50aW9uU2V0dGluZ3MSDgoGcmVhc29uGAMgASgJIpABChBFeHBsYWluUmV0ZW50aW9uEhIKCmV4cGVyaW1lbnQYASABKAkSEgoKY2hlY2twb2ludBgCIAEoCRINCgVsaW1pdBgDIAEoDRINCgVhZnRlchgEIAEoCRI2CgZwb2xpY3kYBSABKAsyJi50cmFpbnlhcmQuY29tbW9uLnYxLlJldGVudGlvblNldHRpbmdzIo4BCg1SZXRlbnRpb25QYWdlEjcKCHZlcmRpY3RzGAEgAygLMiUudHJhaW55YXJkLmNvbW1vbi52MS5SZXRlbnRpb25WZXJkaWN0EgwKBG1vcmUYAiABKAgSNgoGcG9saWN5GAMgASgLMiYudHJhaW55YXJkLmNvbW1vbi52MS5SZXRlbnRpb25TZXR0aW5nc2IGcHJvdG8z", [file_trainyard_common_v1_retention]);
 
 /**
- * Answers Accepted, also if the holder has pinned it already.
+ * Pins a checkpoint for a holder. Answers Accepted, even if the holder has pinned the checkpoint already.
  *
  * @generated from message trainyard.command.v1.PinCheckpoint
  */
@@ -31,7 +31,7 @@ export type PinCheckpoint = Message<"trainyard.command.v1.PinCheckpoint"> & {
   reason: string;
 
   /**
-   * Rejected unless the checkpoint is condemned: the caller takes back a deletion.
+   * Whether to reject the command unless the checkpoint is condemned. True undoes a deletion.
    *
    * @generated from field: bool condemned_only = 3;
    */
@@ -46,7 +46,7 @@ export const PinCheckpointSchema: GenMessage<PinCheckpoint> = /*@__PURE__*/
   messageDesc(file_trainyard_command_v1_retention, 0);
 
 /**
- * Answers Accepted, also if there is no such pin.
+ * Removes a holder's pin of a checkpoint. Answers Accepted, even if the pin does not exist.
  *
  * @generated from message trainyard.command.v1.UnpinCheckpoint
  */
@@ -72,7 +72,7 @@ export const UnpinCheckpointSchema: GenMessage<UnpinCheckpoint> = /*@__PURE__*/
   messageDesc(file_trainyard_command_v1_retention, 1);
 
 /**
- * Reads every byte of a complete checkpoint again and records what it found. Answers Verification or Rejected.
+ * Reads every byte of a complete checkpoint again and records the finding. Answers Verification or Rejected.
  *
  * @generated from message trainyard.command.v1.VerifyCheckpoint
  */
@@ -97,15 +97,15 @@ export const VerifyCheckpointSchema: GenMessage<VerifyCheckpoint> = /*@__PURE__*
  */
 export type AuditStorage = Message<"trainyard.command.v1.AuditStorage"> & {
   /**
-   * Only this root; empty for all.
+   * The only root to compare; empty for all roots.
    *
    * @generated from field: string root = 1;
    */
   root: string;
 
   /**
-   * Deletes what the log does not know and what it says was deleted, if it has not changed for this long. Absent:
-   * deletes nothing.
+   * Deletes files that the log does not know, and files that the log says were deleted, if they have not changed for
+   * this many milliseconds. Absent: the audit deletes nothing.
    *
    * @generated from field: optional double delete_older_than_ms = 2;
    */
@@ -142,7 +142,7 @@ export type DeleteCheckpoint = Message<"trainyard.command.v1.DeleteCheckpoint"> 
   reason: string;
 
   /**
-   * Only the files that match one of these patterns; empty for all.
+   * Patterns: only the files that match one of them are deleted. Empty for the whole checkpoint.
    *
    * @generated from field: repeated string globs = 3;
    */
@@ -166,7 +166,7 @@ export type DeletionPlanned = Message<"trainyard.command.v1.DeletionPlanned"> & 
   position: number;
 
   /**
-   * The deletion can be taken back until this time.
+   * The deletion can be undone until this time, in milliseconds since 1970.
    *
    * @generated from field: double grace_end_ms = 2;
    */
@@ -181,7 +181,7 @@ export const DeletionPlannedSchema: GenMessage<DeletionPlanned> = /*@__PURE__*/
   messageDesc(file_trainyard_command_v1_retention, 5);
 
 /**
- * Answers Accepted or Rejected.
+ * Gives an experiment a retention policy that replaces the one of its configuration. Answers Accepted or Rejected.
  *
  * @generated from message trainyard.command.v1.SetRetentionPolicy
  */
@@ -210,7 +210,7 @@ export const SetRetentionPolicySchema: GenMessage<SetRetentionPolicy> = /*@__PUR
   messageDesc(file_trainyard_command_v1_retention, 6);
 
 /**
- * The reasons that keep or condemn the checkpoints of an experiment. Answers RetentionPage or Rejected.
+ * Asks for the reasons that keep or condemn the checkpoints of an experiment. Answers RetentionPage or Rejected.
  *
  * @generated from message trainyard.command.v1.ExplainRetention
  */
@@ -221,7 +221,7 @@ export type ExplainRetention = Message<"trainyard.command.v1.ExplainRetention"> 
   experiment: string;
 
   /**
-   * Only this checkpoint; empty for all.
+   * The only checkpoint to explain; empty for all checkpoints.
    *
    * @generated from field: string checkpoint = 2;
    */
@@ -233,14 +233,14 @@ export type ExplainRetention = Message<"trainyard.command.v1.ExplainRetention"> 
   limit: number;
 
   /**
-   * Only those whose ids come after this one.
+   * Limits the answer to checkpoints whose ids come after this one. Empty for the first page.
    *
    * @generated from field: string after = 4;
    */
   after: string;
 
   /**
-   * Judge by this policy instead of the one that holds.
+   * A policy to judge by instead of the policy in force.
    *
    * @generated from field: trainyard.common.v1.RetentionSettings policy = 5;
    */
@@ -264,14 +264,14 @@ export type RetentionPage = Message<"trainyard.command.v1.RetentionPage"> & {
   verdicts: RetentionVerdict[];
 
   /**
-   * Whether more come after the last of these.
+   * Whether more verdicts follow the last one of this page.
    *
    * @generated from field: bool more = 2;
    */
   more: boolean;
 
   /**
-   * The policy that they were judged by.
+   * The policy that the checkpoints were judged by.
    *
    * @generated from field: trainyard.common.v1.RetentionSettings policy = 3;
    */

@@ -17,7 +17,7 @@ export const file_trainyard_command_v1_scheduler: GenFile = /*@__PURE__*/
   fileDesc("CiR0cmFpbnlhcmQvY29tbWFuZC92MS9zY2hlZHVsZXIucHJvdG8SFHRyYWlueWFyZC5jb21tYW5kLnYxIh8KD0dldFBvb2xDYXBhY2l0eRIMCgRwb29sGAEgASgJIngKDFBvb2xDYXBhY2l0eRIMCgRwb29sGAEgASgJEhIKCnNsb3RzX2V2ZXIYAiABKA0SGAoQc2xvdHNfb2ZfbGFyZ2VzdBgDIAEoDRIUCgxhZ2VudHNfa25vd24YBCABKA0SFgoOYWdlbnRzX3ByZXNlbnQYBSABKA0iGwoKVHJ1c3RBZ2VudBINCgVhZ2VudBgBIAEoCSI/CgpDaGVja1BsYWNlEjEKCXJlc291cmNlcxgBIAEoCzIeLnRyYWlueWFyZC5jb21tb24udjEuUmVzb3VyY2VzIkgKClBsYWNlQ2hlY2sSEAoIcG9zc2libGUYASABKAgSDgoGZGV0YWlsGAIgASgJEhAKA2tleRgDIAEoCUgAiAEBQgYKBF9rZXkicgoNQ29uZmlndXJlUG9vbBIMCgRwb29sGAEgASgJEg4KBnBvbGljeRgCIAEoCRIzCghzZXR0aW5ncxgDIAEoCzIhLnRyYWlueWFyZC5jb21tb24udjEuUG9vbFNldHRpbmdzEg4KBmNyZWF0ZRgEIAEoCCIaCgpSZW1vdmVQb29sEgwKBHBvb2wYASABKAkiCgoIR2V0UG9vbHMiNgoFUG9vbHMSLQoFcG9vbHMYASADKAsyHi50cmFpbnlhcmQuY29tbWFuZC52MS5Qb29sSW5mbyK3AgoIUG9vbEluZm8SDAoEcG9vbBgBIAEoCRIOCgZwb2xpY3kYAiABKAkSMwoIc2V0dGluZ3MYAyABKAsyIS50cmFpbnlhcmQuY29tbW9uLnYxLlBvb2xTZXR0aW5ncxIUCgxhZ2VudHNfa25vd24YBCABKA0SFgoOYWdlbnRzX3ByZXNlbnQYBSABKA0SDQoFc2xvdHMYBiABKA0SEgoKc2xvdHNfZnJlZRgHIAEoDRIUCgxydW5zX3dhaXRpbmcYCCABKA0SEwoLcnVuc19wbGFjZWQYCSABKA0SLgoGcXVvdGFzGAogAygLMh4udHJhaW55YXJkLmNvbW1hbmQudjEuUXVvdGFVc2USFAoMcmVzZXJ2ZWRfZm9yGAsgASgJEhYKDnNsb3RzX3Jlc2VydmVkGAwgASgNIkwKCFF1b3RhVXNlEhEKCXdvcmtzcGFjZRgBIAEoCRINCgVzbG90cxgCIAEoDRIMCgR1c2VkGAMgASgNEhAKCGJvcnJvd2VkGAQgASgNIl8KDERpc2FibGVBZ2VudBINCgVhZ2VudBgBIAEoCRIMCgRzbG90GAIgASgJEg4KBnJlYXNvbhgDIAEoCRINCgVkcmFpbhgEIAEoCBITCgtkZWFkbGluZV9tcxgFIAEoASIqCgtFbmFibGVBZ2VudBINCgVhZ2VudBgBIAEoCRIMCgRzbG90GAIgASgJIiwKC1JlbW92ZUFnZW50Eg0KBWFnZW50GAEgASgJEg4KBnJlYXNvbhgCIAEoCSKCAQoJVXBkYXRlSm9iEgsKA2pvYhgBIAEoCRIVCghwcmlvcml0eRgCIAEoDUgAiAEBEhMKBndlaWdodBgDIAEoAUgBiAEBEhYKCW1heF9zbG90cxgEIAEoDUgCiAEBQgsKCV9wcmlvcml0eUIJCgdfd2VpZ2h0QgwKCl9tYXhfc2xvdHMiNQoHTW92ZUpvYhILCgNqb2IYASABKAkSDgoGYW5jaG9yGAIgASgJEg0KBWFoZWFkGAMgASgIIhcKB0dldEpvYnMSDAoEcG9vbBgBIAEoCSIzCgRKb2JzEisKBGpvYnMYASADKAsyHS50cmFpbnlhcmQuY29tbWFuZC52MS5Kb2JJbmZvIvwBCgdKb2JJbmZvEgsKA2pvYhgBIAEoCRIMCgRwb29sGAIgASgJEhEKCXdvcmtzcGFjZRgDIAEoCRINCgVvd25lchgEIAEoCRIQCghwcmlvcml0eRgFIAEoDRIOCgZ3ZWlnaHQYBiABKAESEQoJbWF4X3Nsb3RzGAcgASgNEhQKDHJ1bnNfd2FpdGluZxgIIAEoDRITCgtydW5zX3BsYWNlZBgJIAEoDRISCgpzbG90c19oZWxkGAogASgNEhQKDHNsb3RzX3dhbnRlZBgLIAEoDRIWCg5zbG90c19ib3Jyb3dlZBgMIAEoDRISCgpqb2JzX2FoZWFkGA0gASgNIhkKCkV4cGxhaW5Kb2ISCwoDam9iGAEgASgJInAKDkpvYkV4cGxhbmF0aW9uEioKA2pvYhgBIAEoCzIdLnRyYWlueWFyZC5jb21tYW5kLnYxLkpvYkluZm8SMgoEcnVucxgCIAMoCzIkLnRyYWlueWFyZC5jb21tYW5kLnYxLlJ1bkV4cGxhbmF0aW9uIv8BCg5SdW5FeHBsYW5hdGlvbhILCgNydW4YASABKAkSMQoJcmVzb3VyY2VzGAIgASgLMh4udHJhaW55YXJkLmNvbW1vbi52MS5SZXNvdXJjZXMSFAoMcXVldWVkX2F0X21zGAMgASgBEjIKCnBsYWNlbWVudHMYBCADKAsyHi50cmFpbnlhcmQuY29tbW9uLnYxLlBsYWNlbWVudBIOCgZyZWFzb24YBSABKAkSDgoGZGV0YWlsGAYgASgJEg0KBWxpbWl0GAcgASgJEg0KBWFoZWFkGAggASgNEhAKCGJsb2NrZXJzGAkgAygJEhMKC3N0YXJ0c193aGVuGAogASgJYgZwcm90bzM", [file_trainyard_common_v1_pools, file_trainyard_common_v1_resources]);
 
 /**
- * Answers PoolCapacity. An empty name is the default pool's.
+ * Asks for the capacity of a pool; an empty name is the default pool's. Answers PoolCapacity.
  *
  * @generated from message trainyard.command.v1.GetPoolCapacity
  */
@@ -45,14 +45,14 @@ export type PoolCapacity = Message<"trainyard.command.v1.PoolCapacity"> & {
   pool: string;
 
   /**
-   * The slots of all agents that ever joined the pool, also of lost agents.
+   * The number of slots of all agents that ever joined the pool, including lost agents.
    *
    * @generated from field: uint32 slots_ever = 2;
    */
   slotsEver: number;
 
   /**
-   * The most slots that one of them has.
+   * The number of slots of the agent that has the most.
    *
    * @generated from field: uint32 slots_of_largest = 3;
    */
@@ -96,7 +96,7 @@ export const TrustAgentSchema: GenMessage<TrustAgent> = /*@__PURE__*/
   messageDesc(file_trainyard_command_v1_scheduler, 2);
 
 /**
- * Whether a run with these resources could ever be placed in its pool. Answers PlaceCheck.
+ * Asks whether a run with these resources could ever be placed in its pool. Answers PlaceCheck.
  *
  * @generated from message trainyard.command.v1.CheckPlace
  */
@@ -124,7 +124,8 @@ export type PlaceCheck = Message<"trainyard.command.v1.PlaceCheck"> & {
   possible: boolean;
 
   /**
-   * If it is not: what the pool has instead, in a sentence, with the nearest that would fit.
+   * If the run cannot be placed: a sentence that says what the pool has instead, and the nearest resources that would
+   * fit.
    *
    * @generated from field: string detail = 2;
    */
@@ -168,7 +169,7 @@ export type ConfigurePool = Message<"trainyard.command.v1.ConfigurePool"> & {
   settings?: PoolSettings | undefined;
 
   /**
-   * Refused if the pool exists (true) or does not exist (false).
+   * Whether the pool is created (true) or changed (false). Refused if the pool exists (true) or does not exist (false).
    *
    * @generated from field: bool create = 4;
    */
@@ -183,7 +184,7 @@ export const ConfigurePoolSchema: GenMessage<ConfigurePool> = /*@__PURE__*/
   messageDesc(file_trainyard_command_v1_scheduler, 5);
 
 /**
- * Removes a pool without agents and runs. Answers Accepted.
+ * Removes a pool that has no agents and no runs. Answers Accepted.
  *
  * @generated from message trainyard.command.v1.RemovePool
  */
@@ -202,7 +203,7 @@ export const RemovePoolSchema: GenMessage<RemovePool> = /*@__PURE__*/
   messageDesc(file_trainyard_command_v1_scheduler, 6);
 
 /**
- * Answers Pools: all of them, by name.
+ * Lists all pools, by name. Answers Pools.
  *
  * @generated from message trainyard.command.v1.GetPools
  */
@@ -248,7 +249,7 @@ export type PoolInfo = Message<"trainyard.command.v1.PoolInfo"> & {
   policy: string;
 
   /**
-   * With all defaults filled in.
+   * The settings of the pool, with all defaults filled in.
    *
    * @generated from field: trainyard.common.v1.PoolSettings settings = 3;
    */
@@ -290,13 +291,15 @@ export type PoolInfo = Message<"trainyard.command.v1.PoolInfo"> & {
   quotas: QuotaUse[];
 
   /**
-   * The first run that has no place, with the slots that are reserved for it; empty if there is none.
+   * The first run that has no place; empty if every run has a place.
    *
    * @generated from field: string reserved_for = 11;
    */
   reservedFor: string;
 
   /**
+   * The number of slots that are reserved for the first run that has no place.
+   *
    * @generated from field: uint32 slots_reserved = 12;
    */
   slotsReserved: number;
@@ -329,7 +332,7 @@ export type QuotaUse = Message<"trainyard.command.v1.QuotaUse"> & {
   used: number;
 
   /**
-   * The part of the used slots that is beyond the quota.
+   * The number of used slots beyond the quota.
    *
    * @generated from field: uint32 borrowed = 4;
    */
@@ -344,7 +347,7 @@ export const QuotaUseSchema: GenMessage<QuotaUse> = /*@__PURE__*/
   messageDesc(file_trainyard_command_v1_scheduler, 10);
 
 /**
- * Stops giving runs to an agent, or to one of its slots. Answers Accepted.
+ * Stops placing runs on an agent, or on one of its slots. Answers Accepted.
  *
  * @generated from message trainyard.command.v1.DisableAgent
  */
@@ -355,7 +358,7 @@ export type DisableAgent = Message<"trainyard.command.v1.DisableAgent"> & {
   agent: string;
 
   /**
-   * Empty for the whole agent.
+   * The slot to disable; empty for the whole agent.
    *
    * @generated from field: string slot = 2;
    */
@@ -367,14 +370,14 @@ export type DisableAgent = Message<"trainyard.command.v1.DisableAgent"> & {
   reason: string;
 
   /**
-   * Its runs receive a graceful stop and continue elsewhere.
+   * Whether the current runs receive a graceful stop, so that they continue on other agents.
    *
    * @generated from field: bool drain = 4;
    */
   drain: boolean;
 
   /**
-   * They are killed after this many milliseconds; 0 for never.
+   * Drained runs are killed after this many milliseconds; 0 for never.
    *
    * @generated from field: double deadline_ms = 5;
    */
@@ -389,7 +392,7 @@ export const DisableAgentSchema: GenMessage<DisableAgent> = /*@__PURE__*/
   messageDesc(file_trainyard_command_v1_scheduler, 11);
 
 /**
- * Gives runs to an agent, or to one of its slots, again. Answers Accepted.
+ * Starts placing runs on an agent, or on one of its slots, again. Answers Accepted.
  *
  * @generated from message trainyard.command.v1.EnableAgent
  */
@@ -437,7 +440,7 @@ export const RemoveAgentSchema: GenMessage<RemoveAgent> = /*@__PURE__*/
   messageDesc(file_trainyard_command_v1_scheduler, 13);
 
 /**
- * Changes what the runs of an experiment have in the queue, now and later. Answers Accepted.
+ * Changes the priority, weight and max_slots of an experiment's present and future runs. Answers Accepted.
  *
  * @generated from message trainyard.command.v1.UpdateJob
  */
@@ -458,7 +461,7 @@ export type UpdateJob = Message<"trainyard.command.v1.UpdateJob"> & {
   weight?: number | undefined;
 
   /**
-   * 0 removes the limit.
+   * The most slots that the experiment's runs hold together; 0 removes the limit.
    *
    * @generated from field: optional uint32 max_slots = 4;
    */
@@ -473,8 +476,8 @@ export const UpdateJobSchema: GenMessage<UpdateJob> = /*@__PURE__*/
   messageDesc(file_trainyard_command_v1_scheduler, 14);
 
 /**
- * Moves the waiting runs of an experiment ahead of or behind those of another one in the same pool; it gets the other's
- * priority. Answers Accepted.
+ * Moves the waiting runs of one experiment ahead of or behind those of another experiment in the same pool. The moved
+ * experiment gets the priority of the other one. Answers Accepted.
  *
  * @generated from message trainyard.command.v1.MoveJob
  */
@@ -503,13 +506,13 @@ export const MoveJobSchema: GenMessage<MoveJob> = /*@__PURE__*/
   messageDesc(file_trainyard_command_v1_scheduler, 15);
 
 /**
- * Answers Jobs: the experiments with waiting or placed runs, in queue order: the first 1,000.
+ * Lists the first 1,000 experiments with waiting or placed runs, in queue order. Answers Jobs.
  *
  * @generated from message trainyard.command.v1.GetJobs
  */
 export type GetJobs = Message<"trainyard.command.v1.GetJobs"> & {
   /**
-   * Empty for all pools.
+   * The pool whose jobs are listed; empty for all pools.
    *
    * @generated from field: string pool = 1;
    */
@@ -575,7 +578,7 @@ export type JobInfo = Message<"trainyard.command.v1.JobInfo"> & {
   weight: number;
 
   /**
-   * 0 if there is no limit.
+   * The most slots that the experiment's runs hold together; 0 if there is no limit.
    *
    * @generated from field: uint32 max_slots = 7;
    */
@@ -607,7 +610,7 @@ export type JobInfo = Message<"trainyard.command.v1.JobInfo"> & {
   slotsBorrowed: number;
 
   /**
-   * The number of experiments ahead of it with waiting runs in the pool.
+   * The number of experiments ahead of this one with waiting runs in the pool.
    *
    * @generated from field: uint32 jobs_ahead = 13;
    */
@@ -622,7 +625,8 @@ export const JobInfoSchema: GenMessage<JobInfo> = /*@__PURE__*/
   messageDesc(file_trainyard_command_v1_scheduler, 18);
 
 /**
- * Answers JobExplanation. Rejected as not_found if no run of the experiment waits or has a place.
+ * Asks why the runs of an experiment wait. Answers JobExplanation. Rejected as not_found if no run of the experiment
+ * waits or has a place.
  *
  * @generated from message trainyard.command.v1.ExplainJob
  */
@@ -650,7 +654,7 @@ export type JobExplanation = Message<"trainyard.command.v1.JobExplanation"> & {
   job?: JobInfo | undefined;
 
   /**
-   * The list has at most 64 runs, those that wait first; job has the numbers of all.
+   * At most 64 runs, waiting runs first. The numbers of all runs are in `job`.
    *
    * @generated from field: repeated trainyard.command.v1.RunExplanation runs = 2;
    */
@@ -684,45 +688,49 @@ export type RunExplanation = Message<"trainyard.command.v1.RunExplanation"> & {
   queuedAtMs: number;
 
   /**
-   * The agents that it runs on; empty while it waits.
+   * The agents that the run is placed on; empty while the run waits.
    *
    * @generated from field: repeated trainyard.common.v1.Placement placements = 4;
    */
   placements: Placement[];
 
   /**
-   * Why it waits: a code in lower case, not_enough_free for example, and a sentence. Empty when it has a place.
+   * The reason why the run waits, as a code such as not_enough_free. Empty if the run has a place.
    *
    * @generated from field: string reason = 5;
    */
   reason: string;
 
   /**
+   * The reason why the run waits, as a sentence. Empty if the run has a place.
+   *
    * @generated from field: string detail = 6;
    */
   detail: string;
 
   /**
+   * The limit that prevents the run from being placed, such as the quota of a workspace; empty if no limit does.
+   *
    * @generated from field: string limit = 7;
    */
   limit: string;
 
   /**
-   * The number of waiting runs ahead of it.
+   * The number of waiting runs ahead of this run.
    *
    * @generated from field: uint32 ahead = 8;
    */
   ahead: number;
 
   /**
-   * The runs that hold the slots it waits for; the first few.
+   * The first few of the runs that hold the slots that this run waits for.
    *
    * @generated from field: repeated string blockers = 9;
    */
   blockers: string[];
 
   /**
-   * The change that would let it start, in a sentence.
+   * A sentence that names the change that would let the run start.
    *
    * @generated from field: string starts_when = 10;
    */

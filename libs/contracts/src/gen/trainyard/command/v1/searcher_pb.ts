@@ -15,8 +15,8 @@ export const file_trainyard_command_v1_searcher: GenFile = /*@__PURE__*/
   fileDesc("CiN0cmFpbnlhcmQvY29tbWFuZC92MS9zZWFyY2hlci5wcm90bxIUdHJhaW55YXJkLmNvbW1hbmQudjEiiAEKFFBvc3RTZWFyY2hPcGVyYXRpb25zEhIKCmV4cGVyaW1lbnQYASABKAkSOAoKb3BlcmF0aW9ucxgCIAMoCzIkLnRyYWlueWFyZC5jb21tb24udjEuU2VhcmNoT3BlcmF0aW9uEhUKCHJlc3RzX29uGAMgASgNSACIAQFCCwoJX3Jlc3RzX29uIngKFlNlYXJjaE9wZXJhdGlvbnNQb3N0ZWQSEAoIcG9zaXRpb24YASABKAESDwoHdmVyc2lvbhgCIAEoDRI7CgdyZXN1bHRzGAMgAygLMioudHJhaW55YXJkLmNvbW1vbi52MS5TZWFyY2hPcGVyYXRpb25SZXN1bHRiBnByb3RvMw", [file_trainyard_common_v1_search]);
 
 /**
- * Subject ty.cmd.searcher.PostSearchOperations. All of them are recorded, or none. Answers SearchOperationsPosted or
- * Rejected.
+ * Records the operations of a custom search's client: either all of them or none. Subject
+ * ty.cmd.searcher.PostSearchOperations. Answers SearchOperationsPosted or Rejected.
  *
  * @generated from message trainyard.command.v1.PostSearchOperations
  */
@@ -32,8 +32,8 @@ export type PostSearchOperations = Message<"trainyard.command.v1.PostSearchOpera
   operations: SearchOperation[];
 
   /**
-   * The version of the search stream that the operations depend on. If the stream has a later version, they are
-   * rejected.
+   * The version of the search stream that the operations depend on. If the stream has a later version, the operations
+   * are rejected.
    *
    * @generated from field: optional uint32 rests_on = 3;
    */
@@ -52,21 +52,21 @@ export const PostSearchOperationsSchema: GenMessage<PostSearchOperations> = /*@_
  */
 export type SearchOperationsPosted = Message<"trainyard.command.v1.SearchOperationsPosted"> & {
   /**
-   * The position of the commit; 0 if all of them were posted before.
+   * The log position of the commit; 0 if all operations were posted before.
    *
    * @generated from field: double position = 1;
    */
   position: number;
 
   /**
-   * The version of the search's stream now.
+   * The version of the search stream after the commit.
    *
    * @generated from field: uint32 version = 2;
    */
   version: number;
 
   /**
-   * In the order of the operations.
+   * The result of each operation, in the order of the operations.
    *
    * @generated from field: repeated trainyard.common.v1.SearchOperationResult results = 3;
    */

@@ -13,14 +13,16 @@ export const file_trainyard_command_v1_verify: GenFile = /*@__PURE__*/
   fileDesc("CiF0cmFpbnlhcmQvY29tbWFuZC92MS92ZXJpZnkucHJvdG8SFHRyYWlueWFyZC5jb21tYW5kLnYxIiMKC1ZlcmlmeVZpZXdzEhQKDHZlcmlmaWNhdGlvbhgBIAEoCSJPCg1WaWV3c1ZlcmlmaWVkEgwKBGRvbmUYASABKAgSMAoFdmlld3MYAiADKAsyIS50cmFpbnlhcmQuY29tbWFuZC52MS5WaWV3VmVyZGljdCJSCgtWaWV3VmVyZGljdBIMCgR2aWV3GAEgASgJEhAKCHBvc2l0aW9uGAIgASgBEg8KB2ZpbmRpbmcYAyABKAkSEgoKdW52ZXJpZmllZBgEIAEoCGIGcHJvdG8z");
 
 /**
- * Subject ty.cmd.<service>.VerifyViews: the service folds the log again for each of its views and compares the results.
- * Answers ViewsVerified within about a second, finished or not. The client repeats the message until it is finished.
+ * Asks the service to fold the log again for each of its views and to compare the results. Subject
+ * ty.cmd.<service>.VerifyViews. Answers ViewsVerified within about a second. The client repeats the message until the
+ * verification is finished.
  *
  * @generated from message trainyard.command.v1.VerifyViews
  */
 export type VerifyViews = Message<"trainyard.command.v1.VerifyViews"> & {
   /**
-   * A UUID that the client draws for this verification. The service starts again if it does not know it.
+   * A UUID that the client draws for this verification. A service that does not know the UUID starts a new
+   * verification.
    *
    * @generated from field: string verification = 1;
    */
@@ -39,14 +41,14 @@ export const VerifyViewsSchema: GenMessage<VerifyViews> = /*@__PURE__*/
  */
 export type ViewsVerified = Message<"trainyard.command.v1.ViewsVerified"> & {
   /**
-   * The verification is finished.
+   * Whether the verification is finished.
    *
    * @generated from field: bool done = 1;
    */
   done: boolean;
 
   /**
-   * All views that are verified so far.
+   * The results for the views that are verified so far.
    *
    * @generated from field: repeated trainyard.command.v1.ViewVerdict views = 2;
    */
@@ -65,28 +67,28 @@ export const ViewsVerifiedSchema: GenMessage<ViewsVerified> = /*@__PURE__*/
  */
 export type ViewVerdict = Message<"trainyard.command.v1.ViewVerdict"> & {
   /**
-   * <service>.<name>, for example checkpoint-gc.checkpoints.
+   * The name of the view as <service>.<name>, for example checkpoint-gc.checkpoints.
    *
    * @generated from field: string view = 1;
    */
   view: string;
 
   /**
-   * The log position at which both were compared.
+   * The log position at which the view was compared.
    *
    * @generated from field: double position = 2;
    */
   position: number;
 
   /**
-   * The first difference; empty if there is none.
+   * The first difference; empty if the view has none.
    *
    * @generated from field: string finding = 3;
    */
   finding: string;
 
   /**
-   * It could not be compared; the finding has the reason.
+   * Whether the view could not be compared; the finding then has the reason.
    *
    * @generated from field: bool unverified = 4;
    */

@@ -13,7 +13,7 @@ export const file_trainyard_command_v1_views: GenFile = /*@__PURE__*/
   fileDesc("CiB0cmFpbnlhcmQvY29tbWFuZC92MS92aWV3cy5wcm90bxIUdHJhaW55YXJkLmNvbW1hbmQudjEiCwoJTGlzdFZpZXdzIj0KC1ZpZXdzTGlzdGVkEi4KBXZpZXdzGAEgAygLMh8udHJhaW55YXJkLmNvbW1hbmQudjEuVmlld1N0YXRlIr8BCglWaWV3U3RhdGUSDAoEdmlldxgBIAEoCRIPCgd2ZXJzaW9uGAIgASgNEhAKCHBvc2l0aW9uGAMgASgBEgsKA2xhZxgEIAEoARIRCgljYXVnaHRfdXAYBSABKAgSGAoLYnVpbGRpbmdfYXQYBiABKAFIAIgBARI3CglzZXRfYXNpZGUYByADKAsyJC50cmFpbnlhcmQuY29tbWFuZC52MS5TZXRBc2lkZVN0cmVhbUIOCgxfYnVpbGRpbmdfYXQiegoOU2V0QXNpZGVTdHJlYW0SDgoGc3RyZWFtGAEgASgJEhAKCHBvc2l0aW9uGAIgASgBEgwKBHR5cGUYAyABKAkSDgoGcmVhc29uGAQgASgJEg8KB3dhaXRpbmcYBSABKA0SFwoPc2V0X2FzaWRlX2F0X21zGAYgASgBIhsKC1JlYnVpbGRWaWV3EgwKBHZpZXcYASABKAliBnByb3RvMw");
 
 /**
- * Subject ty.cmd.<service>.ListViews: the read models of the service, with their status. Answers ViewsListed.
+ * Lists the read models of a service, with their state. Subject ty.cmd.<service>.ListViews. Answers ViewsListed.
  *
  * @generated from message trainyard.command.v1.ListViews
  */
@@ -49,49 +49,49 @@ export const ViewsListedSchema: GenMessage<ViewsListed> = /*@__PURE__*/
  */
 export type ViewState = Message<"trainyard.command.v1.ViewState"> & {
   /**
-   * Its name within the service, for example documents.
+   * The name of the view within its service, for example documents.
    *
    * @generated from field: string view = 1;
    */
   view: string;
 
   /**
-   * The version of the code that builds its rows from the log.
+   * The version of the code that builds the view's rows from the log.
    *
    * @generated from field: uint32 version = 2;
    */
   version: number;
 
   /**
-   * The log position that its rows reflect.
+   * The log position that the view's rows reflect.
    *
    * @generated from field: double position = 3;
    */
   position: number;
 
   /**
-   * Events of the log that its rows do not have yet.
+   * The number of events of the log that the view has not applied yet.
    *
    * @generated from field: double lag = 4;
    */
   lag: number;
 
   /**
-   * It has applied all events that were in the log when its service started.
+   * Whether the view has applied all events that were in the log when its service started.
    *
    * @generated from field: bool caught_up = 5;
    */
   caughtUp: boolean;
 
   /**
-   * The log position that a rebuild has reached; absent if there is no rebuild.
+   * The log position that a rebuild of the view has reached; absent if no rebuild runs.
    *
    * @generated from field: optional double building_at = 6;
    */
   buildingAt?: number | undefined;
 
   /**
-   * Streams with an event that it could not apply; the first of them, by position.
+   * The first streams, by position, with an event that the view could not apply.
    *
    * @generated from field: repeated trainyard.command.v1.SetAsideStream set_aside = 7;
    */
@@ -115,7 +115,7 @@ export type SetAsideStream = Message<"trainyard.command.v1.SetAsideStream"> & {
   stream: string;
 
   /**
-   * The event that could not be applied.
+   * The log position of the event that could not be applied.
    *
    * @generated from field: double position = 2;
    */
@@ -132,7 +132,7 @@ export type SetAsideStream = Message<"trainyard.command.v1.SetAsideStream"> & {
   reason: string;
 
   /**
-   * Later events of the stream, which wait behind it.
+   * The number of later events of the stream, which are not applied until the view is rebuilt.
    *
    * @generated from field: uint32 waiting = 5;
    */
@@ -152,8 +152,8 @@ export const SetAsideStreamSchema: GenMessage<SetAsideStream> = /*@__PURE__*/
   messageDesc(file_trainyard_command_v1_views, 3);
 
 /**
- * Subject ty.cmd.<service>.RebuildView: rebuilds a read model beside the one in use, then replaces it.
- * Answers Accepted at once, with the position of the one in use; or Rejected if the service has no such view.
+ * Rebuilds a view while the present one serves reads, then replaces it. Subject ty.cmd.<service>.RebuildView. Answers
+ * Accepted at once, with the position of the present view, or Rejected if the service has no view with this name.
  *
  * @generated from message trainyard.command.v1.RebuildView
  */

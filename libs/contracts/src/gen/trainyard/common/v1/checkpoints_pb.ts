@@ -13,8 +13,8 @@ export const file_trainyard_common_v1_checkpoints: GenFile = /*@__PURE__*/
   fileDesc("CiV0cmFpbnlhcmQvY29tbW9uL3YxL2NoZWNrcG9pbnRzLnByb3RvEhN0cmFpbnlhcmQuY29tbW9uLnYxIk8KEVNlYWxlZENoZWNrcG9pbnRzEjoKC2NoZWNrcG9pbnRzGAEgAygLMiUudHJhaW55YXJkLmNvbW1vbi52MS5TZWFsZWRDaGVja3BvaW50IkMKEFNlYWxlZENoZWNrcG9pbnQSEgoKY2hlY2twb2ludBgBIAEoCRIMCgRzdGVwGAIgASgBEg0KBWJ5dGVzGAMgASgBYgZwcm90bzM");
 
 /**
- * Sealed checkpoints of one run that the registry had not yet completed or refused. Sealed: all files are written and
- * the record is on the run's host. Those with the most steps come first, up to a limit.
+ * Checkpoints of one run whose files and record are all on the run's host, and that the registry has neither completed
+ * nor refused yet. The checkpoints with the most steps come first, up to a limit.
  *
  * @generated from message trainyard.common.v1.SealedCheckpoints
  */
@@ -49,7 +49,7 @@ export type SealedCheckpoint = Message<"trainyard.common.v1.SealedCheckpoint"> &
   step: number;
 
   /**
-   * The bytes that the registry has to read before the checkpoint is complete.
+   * The number of bytes that the registry has to read before the checkpoint is complete.
    *
    * @generated from field: double bytes = 3;
    */

@@ -41,7 +41,7 @@ export const AcceptedSchema: GenMessage<Accepted> = /*@__PURE__*/
   messageDesc(file_trainyard_common_v1_envelope, 0);
 
 /**
- * The answer of a service to a rejected command, with the header Ty-Rejected.
+ * The answer of a service to a rejected command. The message has the header Ty-Rejected.
  *
  * @generated from message trainyard.common.v1.Rejected
  */

@@ -13,7 +13,7 @@ export const file_trainyard_common_v1_pools: GenFile = /*@__PURE__*/
   fileDesc("Ch90cmFpbnlhcmQvY29tbW9uL3YxL3Bvb2xzLnByb3RvEhN0cmFpbnlhcmQuY29tbW9uLnYxIsgDCgxQb29sU2V0dGluZ3MSGAoLZGVzY3JpcHRpb24YASABKAlIAIgBARITCgZjb21wYXQYAiABKAlIAYgBARIXCgpwcmVlbXB0aW9uGAMgASgISAKIAQESFQoIYmFja2ZpbGwYBCABKAlIA4gBARIQCgNmaXQYBSABKAlIBIgBARIWCglhZ2VpbmdfbXMYBiABKAFIBYgBARIqCgZxdW90YXMYByADKAsyGi50cmFpbnlhcmQuY29tbW9uLnYxLlF1b3RhEh0KEGRlZmF1bHRfcHJpb3JpdHkYCCABKA1IBogBARIfChJzbG90bGVzc19wZXJfYWdlbnQYCSABKA1IB4gBARI6CgthdXRvc2NhbGluZxgKIAEoCzIgLnRyYWlueWFyZC5jb21tb24udjEuQXV0b3NjYWxpbmdICIgBAUIOCgxfZGVzY3JpcHRpb25CCQoHX2NvbXBhdEINCgtfcHJlZW1wdGlvbkILCglfYmFja2ZpbGxCBgoEX2ZpdEIMCgpfYWdlaW5nX21zQhMKEV9kZWZhdWx0X3ByaW9yaXR5QhUKE19zbG90bGVzc19wZXJfYWdlbnRCDgoMX2F1dG9zY2FsaW5nIjkKBVF1b3RhEhEKCXdvcmtzcGFjZRgBIAEoCRINCgVzbG90cxgCIAEoDRIOCgZib3Jyb3cYAyABKAgidAoLQXV0b3NjYWxpbmcSEgoKYWdlbnRzX21pbhgBIAEoDRISCgphZ2VudHNfbWF4GAIgASgNEhcKD3Nsb3RzX3Blcl9hZ2VudBgDIAEoDRIPCgdpZGxlX21zGAQgASgBEhMKC3N0YXJ0aW5nX21zGAUgASgBYgZwcm90bzM");
 
 /**
- * How a pool is scheduled, beside its policy. An absent field has the default that its comment names.
+ * The scheduling settings of a pool besides its policy. An absent field has the default that its comment names.
  *
  * @generated from message trainyard.common.v1.PoolSettings
  */
@@ -24,50 +24,51 @@ export type PoolSettings = Message<"trainyard.common.v1.PoolSettings"> & {
   description?: string | undefined;
 
   /**
-   * "determined": queue, preemption and placement follow Determined's rules; "" (the default): Trainyard's.
+   * The rules of queue, preemption and placement: "determined" for Determined's, "" (the default) for Trainyard's.
    *
    * @generated from field: optional string compat = 2;
    */
   compat?: string | undefined;
 
   /**
-   * Runs that can be preempted are stopped when a better one needs their slots; false by default.
+   * Whether preemptible runs are stopped when a run ahead of them needs their slots; false by default.
    *
    * @generated from field: optional bool preemption = 3;
    */
   preemption?: boolean | undefined;
 
   /**
-   * Runs may pass the first one that has no place by this rule: "reserved" (the default): those that leave the slots
-   * alone that are reserved for it; "any": those that fit; "none".
+   * The runs that may pass the first run while it has no place. "reserved" (the default): runs that leave the slots
+   * reserved for the first run free; "any": every run that fits; "none": no run.
    *
    * @generated from field: optional string backfill = 4;
    */
   backfill?: string | undefined;
 
   /**
-   * "pack" (the default): the agent with the fewest free slots that suffice; "spread": with the most.
+   * The agent that a run is placed on: "pack" (the default) takes the agent with the fewest free slots that suffice,
+   * "spread" the agent with the most.
    *
    * @generated from field: optional string fit = 5;
    */
   fit?: string | undefined;
 
   /**
-   * A waiting run becomes better by one priority after each such period; 0 (the default) for never.
+   * The period after which a waiting run improves by one priority; 0 (the default) for never.
    *
    * @generated from field: optional double ageing_ms = 6;
    */
   ageingMs?: number | undefined;
 
   /**
-   * Workspaces without an entry have no limit. No entries by default.
+   * The quotas of workspaces; none by default. A workspace without a quota has no limit.
    *
    * @generated from field: repeated trainyard.common.v1.Quota quotas = 7;
    */
   quotas: Quota[];
 
   /**
-   * The priority of experiments that set none; 42 by default.
+   * The priority of experiments whose configuration sets none; 42 by default.
    *
    * @generated from field: optional uint32 default_priority = 8;
    */
@@ -94,7 +95,7 @@ export const PoolSettingsSchema: GenMessage<PoolSettings> = /*@__PURE__*/
   messageDesc(file_trainyard_common_v1_pools, 0);
 
 /**
- * The slots that the runs of a workspace hold together in the pool.
+ * The number of slots that the runs of a workspace may hold together in the pool.
  *
  * @generated from message trainyard.common.v1.Quota
  */
@@ -110,7 +111,7 @@ export type Quota = Message<"trainyard.common.v1.Quota"> & {
   slots: number;
 
   /**
-   * Its preemptible runs may hold more while others do not need the slots.
+   * Whether preemptible runs of the workspace may exceed the quota while other workspaces do not need the slots.
    *
    * @generated from field: bool borrow = 3;
    */
@@ -125,7 +126,7 @@ export const QuotaSchema: GenMessage<Quota> = /*@__PURE__*/
   messageDesc(file_trainyard_common_v1_pools, 1);
 
 /**
- * The limits for starting and ending agents of the pool.
+ * The limits for starting and stopping agents of the pool.
  *
  * @generated from message trainyard.common.v1.Autoscaling
  */
@@ -146,7 +147,7 @@ export type Autoscaling = Message<"trainyard.common.v1.Autoscaling"> & {
   slotsPerAgent: number;
 
   /**
-   * An agent without runs ends after this many milliseconds.
+   * An agent without runs is stopped after this many milliseconds.
    *
    * @generated from field: double idle_ms = 4;
    */

@@ -29,7 +29,7 @@ export type Resources = Message<"trainyard.common.v1.Resources"> & {
   slots: number;
 
   /**
-   * Lower is placed first; 1 to 99, 42 unless set.
+   * The priority, 1 to 99; runs with lower numbers are placed first. 42 unless set.
    *
    * @generated from field: uint32 priority = 3;
    */
@@ -41,36 +41,36 @@ export type Resources = Message<"trainyard.common.v1.Resources"> & {
   weight: number;
 
   /**
-   * All slots have to be on one agent.
+   * Whether all slots have to be on one agent.
    *
    * @generated from field: bool single_agent = 5;
    */
   singleAgent: boolean;
 
   /**
-   * The most slots that all runs of the experiment hold together; absent if there is no limit.
+   * The most slots that all runs of the experiment hold together; absent for no limit.
    *
    * @generated from field: optional uint32 max_slots = 6;
    */
   maxSlots?: number | undefined;
 
   /**
-   * The run receives a graceful stop this many milliseconds after its start, and its trial continues with another run;
-   * absent if there is no limit.
+   * The run receives a graceful stop this many milliseconds after its start, and its trial continues with another run.
+   * Absent for no limit.
    *
    * @generated from field: optional double time_limit_ms = 7;
    */
   timeLimitMs?: number | undefined;
 
   /**
-   * The time that a run which is stopped to make room for others has to write a checkpoint; then it is killed.
+   * The time in milliseconds that a preempted run has to write a checkpoint before it is killed.
    *
    * @generated from field: optional double preemption_timeout_ms = 8;
    */
   preemptionTimeoutMs?: number | undefined;
 
   /**
-   * Where the run may be placed; absent for everywhere in the pool.
+   * The conditions on the agents that the run may be placed on; absent for any agent of the pool.
    *
    * @generated from field: optional trainyard.common.v1.Constraints constraints = 9;
    */
@@ -85,20 +85,20 @@ export const ResourcesSchema: GenMessage<Resources> = /*@__PURE__*/
   messageDesc(file_trainyard_common_v1_resources, 0);
 
 /**
- * Conditions on the agents and devices of a run. All of them hold for each agent of the run.
+ * Conditions on the agents and devices of a run. Each agent of the run satisfies all conditions.
  *
  * @generated from message trainyard.common.v1.Constraints
  */
 export type Constraints = Message<"trainyard.common.v1.Constraints"> & {
   /**
-   * cpu, cuda or rocm; empty for any.
+   * The kind of device: cpu, cuda or rocm; empty for any.
    *
    * @generated from field: string device = 1;
    */
   device: string;
 
   /**
-   * The least memory of each device.
+   * The least memory that each device has.
    *
    * @generated from field: double device_memory_bytes = 2;
    */
@@ -110,7 +110,7 @@ export type Constraints = Message<"trainyard.common.v1.Constraints"> & {
   required: LabelRule[];
 
   /**
-   * Agents with more of these labels are taken first.
+   * Labels of preferred agents. Agents with more of these labels are chosen first.
    *
    * @generated from field: repeated trainyard.common.v1.LabelRule preferred = 4;
    */
@@ -127,7 +127,7 @@ export type Constraints = Message<"trainyard.common.v1.Constraints"> & {
   excludedAgents: string[];
 
   /**
-   * The agents of the run have the same value of this label; empty for no such condition.
+   * A label that has the same value on all agents of the run; empty for no condition.
    *
    * @generated from field: string same_label = 7;
    */
@@ -151,7 +151,7 @@ export type LabelRule = Message<"trainyard.common.v1.LabelRule"> & {
   label: string;
 
   /**
-   * One of these; none for any value.
+   * The accepted values of the label; empty for any value.
    *
    * @generated from field: repeated string values = 2;
    */
@@ -187,7 +187,7 @@ export type Placement = Message<"trainyard.common.v1.Placement"> & {
   nodeRank: number;
 
   /**
-   * The address at which other nodes reach this one.
+   * The address at which other nodes reach this agent's host.
    *
    * @generated from field: string address = 4;
    */
@@ -202,7 +202,7 @@ export const PlacementSchema: GenMessage<Placement> = /*@__PURE__*/
   messageDesc(file_trainyard_common_v1_resources, 3);
 
 /**
- * How the process group of one node ended.
+ * The exit of the process group of one node.
  *
  * @generated from message trainyard.common.v1.Exit
  */
@@ -245,36 +245,36 @@ export const ExitSchema: GenMessage<Exit> = /*@__PURE__*/
   messageDesc(file_trainyard_common_v1_resources, 4);
 
 /**
- * The platform could not start a run.
+ * The reason why the platform could not start a run.
  *
  * @generated from message trainyard.common.v1.LaunchFailure
  */
 export type LaunchFailure = Message<"trainyard.common.v1.LaunchFailure"> & {
   /**
-   * The agents on which the launch failed or made no progress; empty if it failed before it reached an agent.
+   * The agents on which the launch failed or made no progress; empty if the launch failed before it reached an agent.
    *
    * @generated from field: repeated string agents = 1;
    */
   agents: string[];
 
   /**
-   * The agents that reported no progress for too long. Processes that they still start are ended, and hold their slots
-   * until then.
+   * The agents that reported no progress for too long. Processes that these agents still start are ended, and hold
+   * their slots until then.
    *
    * @generated from field: repeated string silent = 2;
    */
   silent: string[];
 
   /**
-   * The launch waited for a service of the platform that did not answer: the agents are not the cause.
+   * Whether the launch waited for a service of the platform that did not answer. The agents are then not the cause.
    *
    * @generated from field: bool platform_away = 3;
    */
   platformAway: boolean;
 
   /**
-   * The hosts lack what the configuration names, such as a folder, or a registry that they can reach. The agents are
-   * fit for other runs.
+   * Whether the hosts lack what the configuration names, such as a folder or a reachable registry. Other runs may start
+   * on these agents.
    *
    * @generated from field: optional bool lacking = 4;
    */
@@ -289,7 +289,7 @@ export const LaunchFailureSchema: GenMessage<LaunchFailure> = /*@__PURE__*/
   messageDesc(file_trainyard_common_v1_resources, 5);
 
 /**
- * Agents that a trial avoids as long as another agent has room for it.
+ * Agents that a trial avoids while other agents have room for it.
  *
  * @generated from message trainyard.common.v1.AvoidedAgents
  */
@@ -324,7 +324,7 @@ export type EndRecord = Message<"trainyard.common.v1.EndRecord"> & {
   message: string;
 
   /**
-   * The error only says that another process of the run is gone. The cause is in that process.
+   * Whether the error only reports that another process of the run is gone. The cause is then in the other process.
    *
    * @generated from field: optional bool follows = 3;
    */
@@ -397,7 +397,7 @@ export const StopMode = {
   UNSPECIFIED: 0,
 
   /**
-   * The SDK receives the request, and the run may write a checkpoint before it exits.
+   * The SDK receives the stop request, and the run may write a checkpoint before it exits.
    *
    * @generated from enum value: STOP_MODE_GRACEFUL = 1;
    */
@@ -423,7 +423,7 @@ export const StopModeSchema: GenEnum<StopMode> = /*@__PURE__*/
   enumDesc(file_trainyard_common_v1_resources, 1);
 
 /**
- * The reason of a stop request. Of two reasons the more severe one counts.
+ * The reason of a stop request. A more severe reason replaces a less severe one.
  *
  * @generated from enum trainyard.common.v1.StopWhy
  */
@@ -485,7 +485,7 @@ export const StopWhy = {
 } as const;
 
 /**
- * The reason of a stop request. Of two reasons the more severe one counts.
+ * The reason of a stop request. A more severe reason replaces a less severe one.
  *
  * @generated from enum trainyard.common.v1.StopWhy
  */

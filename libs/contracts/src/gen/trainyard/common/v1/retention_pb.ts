@@ -34,35 +34,35 @@ export type RetentionVerdict = Message<"trainyard.common.v1.RetentionVerdict"> &
   step: number;
 
   /**
-   * The searcher's metric at that step; absent if it was not validated there.
+   * The value of the searcher's metric at the checkpoint's step; absent if that step was not validated.
    *
    * @generated from field: optional double value = 4;
    */
   value?: number | undefined;
 
   /**
-   * kept, condemned, deleting, deleted.
+   * The state of the checkpoint: kept, condemned, deleting or deleted.
    *
    * @generated from field: string state = 5;
    */
   state: string;
 
   /**
-   * Whether policy or references keep it now.
+   * Whether the policy or a reference keeps the checkpoint now.
    *
    * @generated from field: bool keeps = 6;
    */
   keeps: boolean;
 
   /**
-   * The reasons for it, as sentences; empty if nothing keeps it.
+   * The reasons that keep the checkpoint, as sentences; empty if nothing keeps it.
    *
    * @generated from field: repeated string kept_by = 7;
    */
   keptBy: string[];
 
   /**
-   * The checkpoints that rank higher, at most 16, if the policy gives this one up.
+   * At most 16 checkpoints that rank higher, if the policy does not keep this checkpoint.
    *
    * @generated from field: repeated trainyard.common.v1.RetentionRival competitors = 8;
    */
@@ -76,14 +76,14 @@ export type RetentionVerdict = Message<"trainyard.common.v1.RetentionVerdict"> &
   referencesChecked: string[];
 
   /**
-   * The end of the grace period of a condemned checkpoint.
+   * The end of the grace period of a condemned checkpoint, in milliseconds since 1970.
    *
    * @generated from field: optional double grace_end_ms = 10;
    */
   graceEndMs?: number | undefined;
 
   /**
-   * The person who deletes it, with the reason.
+   * The person who deletes the checkpoint; empty if no person does.
    *
    * @generated from field: string by = 11;
    */
@@ -95,7 +95,7 @@ export type RetentionVerdict = Message<"trainyard.common.v1.RetentionVerdict"> &
   reason: string;
 
   /**
-   * Why its deletion waits, if it does.
+   * The reason why the deletion waits; empty if it does not wait.
    *
    * @generated from field: string waits = 13;
    */
@@ -137,7 +137,7 @@ export const RetentionRivalSchema: GenMessage<RetentionRival> = /*@__PURE__*/
   messageDesc(file_trainyard_common_v1_retention, 1);
 
 /**
- * A number of checkpoints that each ranking keeps.
+ * The number of checkpoints that each ranking of a retention policy keeps.
  *
  * @generated from message trainyard.common.v1.RetentionSettings
  */
@@ -166,7 +166,7 @@ export const RetentionSettingsSchema: GenMessage<RetentionSettings> = /*@__PURE_
   messageDesc(file_trainyard_common_v1_retention, 2);
 
 /**
- * The finding of a verification: every byte was read again.
+ * The finding of a verification, which reads every byte of a checkpoint again.
  *
  * @generated from message trainyard.common.v1.Verification
  */
@@ -177,7 +177,7 @@ export type Verification = Message<"trainyard.common.v1.Verification"> & {
   checkpoint: string;
 
   /**
-   * False while the files are being read: ask again.
+   * Whether all files are read. The caller repeats the request until this is true.
    *
    * @generated from field: bool done = 2;
    */
@@ -194,7 +194,7 @@ export type Verification = Message<"trainyard.common.v1.Verification"> & {
   bytes: number;
 
   /**
-   * The list has at most 1,000 problems.
+   * The problems that were found, at most 1,000.
    *
    * @generated from field: repeated trainyard.common.v1.FileFinding problems = 5;
    */
@@ -225,7 +225,7 @@ export type FileFinding = Message<"trainyard.common.v1.FileFinding"> & {
   path: string;
 
   /**
-   * flipped, missing, extra, resized, not_a_file.
+   * The kind of problem: flipped, missing, extra, resized or not_a_file.
    *
    * @generated from field: string kind = 2;
    */
@@ -245,7 +245,7 @@ export const FileFindingSchema: GenMessage<FileFinding> = /*@__PURE__*/
   messageDesc(file_trainyard_common_v1_retention, 4);
 
 /**
- * How storages and the log differ.
+ * The differences between storages and the log.
  *
  * @generated from message trainyard.common.v1.StorageAudit
  */
@@ -256,14 +256,14 @@ export type StorageAudit = Message<"trainyard.common.v1.StorageAudit"> & {
   roots: AuditedRoot[];
 
   /**
-   * The list has at most 1,000 findings.
+   * The differences that were found, at most 1,000.
    *
    * @generated from field: repeated trainyard.common.v1.AuditFinding findings = 2;
    */
   findings: AuditFinding[];
 
   /**
-   * The number of all findings.
+   * The number of all differences.
    *
    * @generated from field: uint32 count = 3;
    */
@@ -292,14 +292,14 @@ export type AuditedRoot = Message<"trainyard.common.v1.AuditedRoot"> & {
   storageId: string;
 
   /**
-   * Checkpoints that the log has there.
+   * The number of checkpoints that the log has under this root.
    *
    * @generated from field: uint32 checkpoints = 3;
    */
   checkpoints: number;
 
   /**
-   * Why nothing can be said of it now; empty if it was compared.
+   * The reason why the root could not be compared; empty if it was compared.
    *
    * @generated from field: string problem = 4;
    */
@@ -323,29 +323,29 @@ export type AuditFinding = Message<"trainyard.common.v1.AuditFinding"> & {
   root: string;
 
   /**
-   * The name below the root.
+   * The name of the file or folder below the root.
    *
    * @generated from field: string name = 2;
    */
   name: string;
 
   /**
-   * missing: the log has it and the storage does not. unknown: the storage has it and the log does not. left_over: the
-   * log says that it was deleted.
+   * The kind of difference. missing: only the log has the files. unknown: only the storage has the files. left_over:
+   * the storage has the files although the log says that they were deleted.
    *
    * @generated from field: string kind = 3;
    */
   kind: string;
 
   /**
-   * The last change of its files, for those that are there.
+   * The time of the last change of the files, in milliseconds since 1970; absent if they do not exist.
    *
    * @generated from field: optional double changed_at_ms = 4;
    */
   changedAtMs?: number | undefined;
 
   /**
-   * It was deleted by this audit.
+   * Whether this audit deleted the files.
    *
    * @generated from field: bool deleted = 5;
    */

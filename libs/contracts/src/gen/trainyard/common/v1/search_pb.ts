@@ -20,8 +20,8 @@ export const file_trainyard_common_v1_search: GenFile = /*@__PURE__*/
  */
 export type SearchOperation = Message<"trainyard.common.v1.SearchOperation"> & {
   /**
-   * Chosen by the client, unique in a search: 1 to 100 visible ASCII characters. Repeating an operation changes
-   * nothing.
+   * An id that the client chooses, unique in a search: 1 to 100 visible ASCII characters. Repeating an operation
+   * changes nothing.
    *
    * @generated from field: string id = 1;
    */
@@ -81,28 +81,29 @@ export const SearchOperationSchema: GenMessage<SearchOperation> = /*@__PURE__*/
  */
 export type ProposeTrial = Message<"trainyard.common.v1.ProposeTrial"> & {
   /**
-   * A value within its range for each hyperparameter of the experiment; constants may be left out.
+   * One value within its range for each hyperparameter of the experiment; constants may be left out.
    *
    * @generated from field: google.protobuf.Struct hyperparameters = 1;
    */
   hyperparameters?: JsonObject | undefined;
 
   /**
-   * The trial whose latest checkpoint this one starts from; absent if there is none.
+   * The trial whose latest checkpoint the new trial starts from; absent for none.
    *
    * @generated from field: optional uint32 start_from_trial = 2;
    */
   startFromTrial?: number | undefined;
 
   /**
-   * The time at which the trial is suspended, until the client posts an operation for it; absent to train to its end.
+   * The time at which the trial is suspended until the client posts an operation for it. Absent: the trial trains to
+   * its end.
    *
    * @generated from field: optional double target = 3;
    */
   target?: number | undefined;
 
   /**
-   * The trial ends at its target, as completed.
+   * Whether the trial ends at its target, as completed, instead of being suspended.
    *
    * @generated from field: bool stop_at_target = 4;
    */
@@ -117,7 +118,7 @@ export const ProposeTrialSchema: GenMessage<ProposeTrial> = /*@__PURE__*/
   messageDesc(file_trainyard_common_v1_search, 1);
 
 /**
- * Ends the trial, as completed.
+ * Ends a trial, as completed.
  *
  * @generated from message trainyard.common.v1.StopTrial
  */
@@ -141,7 +142,7 @@ export const StopTrialSchema: GenMessage<StopTrial> = /*@__PURE__*/
   messageDesc(file_trainyard_common_v1_search, 2);
 
 /**
- * The trial releases its slots and keeps its checkpoint.
+ * Suspends a trial: the trial releases its slots and keeps its checkpoint.
  *
  * @generated from message trainyard.common.v1.SuspendTrial
  */
@@ -165,7 +166,7 @@ export const SuspendTrialSchema: GenMessage<SuspendTrial> = /*@__PURE__*/
   messageDesc(file_trainyard_common_v1_search, 3);
 
 /**
- * The trial continues. A running trial gets the new target.
+ * Continues a suspended trial, or gives a running trial a new target.
  *
  * @generated from message trainyard.common.v1.ResumeTrial
  */
@@ -176,7 +177,8 @@ export type ResumeTrial = Message<"trainyard.common.v1.ResumeTrial"> & {
   trial: number;
 
   /**
-   * The target means the same as in ProposeTrial. A target that the trial has already reached takes effect at once.
+   * The time at which the trial is suspended again; absent to train to its end. A target that the trial has already
+   * reached takes effect at once.
    *
    * @generated from field: optional double target = 2;
    */
@@ -196,13 +198,13 @@ export const ResumeTrialSchema: GenMessage<ResumeTrial> = /*@__PURE__*/
   messageDesc(file_trainyard_common_v1_search, 4);
 
 /**
- * The search proposes no more trials. Trials that have not ended are stopped.
+ * Ends the proposals of a search. Trials that have not ended are stopped, unless let_trials_end is set.
  *
  * @generated from message trainyard.common.v1.FinishSearch
  */
 export type FinishSearch = Message<"trainyard.common.v1.FinishSearch"> & {
   /**
-   * The experiment ends in ERROR, with the reason.
+   * Whether the experiment ends in ERROR, with the reason.
    *
    * @generated from field: bool failed = 1;
    */
@@ -214,7 +216,7 @@ export type FinishSearch = Message<"trainyard.common.v1.FinishSearch"> & {
   reason: string;
 
   /**
-   * Running trials may train to their ends; suspended ones are stopped.
+   * Whether running trials may train to their ends. Suspended trials are stopped.
    *
    * @generated from field: bool let_trials_end = 3;
    */
@@ -233,7 +235,7 @@ export const FinishSearchSchema: GenMessage<FinishSearch> = /*@__PURE__*/
  */
 export type ReportSearchProgress = Message<"trainyard.common.v1.ReportSearchProgress"> & {
   /**
-   * 0 to 1.
+   * The progress of the search, from 0 to 1.
    *
    * @generated from field: double progress = 1;
    */
@@ -259,7 +261,7 @@ export type SearchOperationResult = Message<"trainyard.common.v1.SearchOperation
   id: string;
 
   /**
-   * The trial that the operation names or created; 0 if there is none.
+   * The trial that the operation names or created; 0 for none.
    *
    * @generated from field: uint32 trial = 2;
    */

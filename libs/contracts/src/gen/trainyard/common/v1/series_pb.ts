@@ -13,15 +13,15 @@ export const file_trainyard_common_v1_series: GenFile = /*@__PURE__*/
   fileDesc("CiB0cmFpbnlhcmQvY29tbW9uL3YxL3Nlcmllcy5wcm90bxITdHJhaW55YXJkLmNvbW1vbi52MSLbAQoGU2VyaWVzEg0KBXRyaWFsGAEgASgJEg0KBWdyb3VwGAIgASgJEgwKBG5hbWUYAyABKAkSDQoFeF9taW4YBCADKAESDQoFeF9tYXgYBSADKAESDQoFY291bnQYBiADKA0SCwoDbWluGAcgAygBEgsKA21heBgIIAMoARIMCgRtZWFuGAkgAygBEhEKCWRldmlhdGlvbhgKIAMoARINCgVmaXJzdBgLIAMoARIMCgRsYXN0GAwgAygBEgwKBG5hbnMYDSADKA0SEgoKaW5maW5pdGllcxgOIAMoDSI3CgpNZXRyaWNOYW1lEg0KBWdyb3VwGAEgASgJEgwKBG5hbWUYAiABKAkSDAoEa2luZBgDIAEoCWIGcHJvdG8z");
 
 /**
- * The points of one metric, by the pixel: at most as many buckets as were asked for, each of equal width in x. Where
- * there are no more points than buckets, each point is a bucket. Every list has one entry for each bucket that has
- * points, in the order of x.
+ * The points of one metric, combined into at most the requested number of buckets of equal width in x. If the metric
+ * has no more points than buckets, each point is a bucket. Every list has one entry for each bucket with points, in the
+ * order of x.
  *
  * @generated from message trainyard.common.v1.Series
  */
 export type Series = Message<"trainyard.common.v1.Series"> & {
   /**
-   * Empty when all trials are combined.
+   * The trial of the points; empty if the points of all trials are combined.
    *
    * @generated from field: string trial = 1;
    */
@@ -48,42 +48,50 @@ export type Series = Message<"trainyard.common.v1.Series"> & {
   xMax: number[];
 
   /**
-   * The points, non-finite ones included.
+   * The number of points in each bucket, including points that are not finite.
    *
    * @generated from field: repeated uint32 count = 6;
    */
   count: number[];
 
   /**
-   * These statistics count finite values only and are NaN where there is none. deviation is the standard deviation.
+   * The least finite value of each bucket; NaN if the bucket has none.
    *
    * @generated from field: repeated double min = 7;
    */
   min: number[];
 
   /**
+   * The greatest finite value of each bucket; NaN if the bucket has none.
+   *
    * @generated from field: repeated double max = 8;
    */
   max: number[];
 
   /**
+   * The mean of each bucket's finite values; NaN if the bucket has none.
+   *
    * @generated from field: repeated double mean = 9;
    */
   mean: number[];
 
   /**
+   * The standard deviation of each bucket's finite values; NaN if the bucket has none.
+   *
    * @generated from field: repeated double deviation = 10;
    */
   deviation: number[];
 
   /**
-   * In the order of the points, as they were reported.
+   * The value of the first point of each bucket, as it was reported.
    *
    * @generated from field: repeated double first = 11;
    */
   first: number[];
 
   /**
+   * The value of the last point of each bucket, as it was reported.
+   *
    * @generated from field: repeated double last = 12;
    */
   last: number[];
@@ -107,7 +115,7 @@ export const SeriesSchema: GenMessage<Series> = /*@__PURE__*/
   messageDesc(file_trainyard_common_v1_series, 0);
 
 /**
- * A metric that was reported.
+ * A metric that a trial has reported.
  *
  * @generated from message trainyard.common.v1.MetricName
  */
@@ -123,7 +131,7 @@ export type MetricName = Message<"trainyard.common.v1.MetricName"> & {
   name: string;
 
   /**
-   * scalar, or json for all other values.
+   * The kind of the values: scalar, or json for all other values.
    *
    * @generated from field: string kind = 3;
    */

@@ -13,7 +13,7 @@ export const file_trainyard_common_v1_spaces: GenFile = /*@__PURE__*/
   fileDesc("CiB0cmFpbnlhcmQvY29tbW9uL3YxL3NwYWNlcy5wcm90bxITdHJhaW55YXJkLmNvbW1vbi52MSJVCgVQbGFjZRIRCgl3b3Jrc3BhY2UYASABKAkSDwoHcHJvamVjdBgCIAEoCRIUCgx3b3Jrc3BhY2VfaWQYAyABKAkSEgoKcHJvamVjdF9pZBgEIAEoCWIGcHJvdG8z");
 
 /**
- * Where an experiment is: the names, and the streams that say whether something new may come there.
+ * The workspace and the project of an experiment, by name and by id.
  *
  * @generated from message trainyard.common.v1.Place
  */
@@ -29,13 +29,15 @@ export type Place = Message<"trainyard.common.v1.Place"> & {
   project: string;
 
   /**
-   * Ids; `default` for those that always exist.
+   * The id of the workspace; `default` for the workspace that always exists.
    *
    * @generated from field: string workspace_id = 3;
    */
   workspaceId: string;
 
   /**
+   * The id of the project; `default` for the project that each workspace always has.
+   *
    * @generated from field: string project_id = 4;
    */
   projectId: string;

@@ -13,20 +13,20 @@ export const file_trainyard_common_v1_submissions: GenFile = /*@__PURE__*/
   fileDesc("CiV0cmFpbnlhcmQvY29tbW9uL3YxL3N1Ym1pc3Npb25zLnByb3RvEhN0cmFpbnlhcmQuY29tbW9uLnYxInEKEFNvdXJjZVJlcG9zaXRvcnkSDgoGY29tbWl0GAEgASgJEg4KBmJyYW5jaBgCIAEoCRIOCgZyZW1vdGUYAyABKAkSDgoGZm9sZGVyGAQgASgJEg8KB2NoYW5nZWQYBSABKAgSDAoEZGlmZhgGIAEoCSKjAQoOUnVuRW52aXJvbm1lbnQSCwoDcnVuGAEgASgJEg4KBnB5dGhvbhgCIAEoCRJDCghwYWNrYWdlcxgDIAMoCzIxLnRyYWlueWFyZC5jb21tb24udjEuUnVuRW52aXJvbm1lbnQuUGFja2FnZXNFbnRyeRovCg1QYWNrYWdlc0VudHJ5EgsKA2tleRgBIAEoCRINCgV2YWx1ZRgCIAEoCToCOAEixgEKEFN1Ym1pc3Npb25SZWNvcmQSEwoLY29uZmlnX3RleHQYASABKAkSEQoJb3ZlcnJpZGVzGAIgAygJEhEKCWRlZmF1bHRlZBgDIAMoCRIYChBwbGF0Zm9ybV92ZXJzaW9uGAQgASgJEg4KBmNsaWVudBgFIAEoCRI+CgpyZXBvc2l0b3J5GAYgASgLMiUudHJhaW55YXJkLmNvbW1vbi52MS5Tb3VyY2VSZXBvc2l0b3J5SACIAQFCDQoLX3JlcG9zaXRvcnliBnByb3RvMw");
 
 /**
- * Where model code came from, as the one who submitted it found it.
+ * The git repository that model code came from, as read on the host that submitted the code.
  *
  * @generated from message trainyard.common.v1.SourceRepository
  */
 export type SourceRepository = Message<"trainyard.common.v1.SourceRepository"> & {
   /**
-   * Hex.
+   * The id of the commit, in hexadecimal.
    *
    * @generated from field: string commit = 1;
    */
   commit: string;
 
   /**
-   * Empty for a detached head.
+   * The name of the branch; empty for a detached head.
    *
    * @generated from field: string branch = 2;
    */
@@ -47,15 +47,15 @@ export type SourceRepository = Message<"trainyard.common.v1.SourceRepository"> &
   folder: string;
 
   /**
-   * The code differs from the commit, files that git ignores left aside.
+   * Whether the code differs from the commit. Files that git ignores do not count.
    *
    * @generated from field: bool changed = 5;
    */
   changed: boolean;
 
   /**
-   * How, as `git diff` writes it. Files that git does not know are only in the code itself. Empty if it is longer than
-   * 1 MiB.
+   * The difference between the commit and the code, as `git diff` writes it. Files that git does not track are not in
+   * it. Empty if it is longer than 1 MiB.
    *
    * @generated from field: string diff = 6;
    */
@@ -70,13 +70,13 @@ export const SourceRepositorySchema: GenMessage<SourceRepository> = /*@__PURE__*
   messageDesc(file_trainyard_common_v1_submissions, 0);
 
 /**
- * The environment of a run. It is stored under its digest.
+ * The environment of a run: its Python version and packages. The platform stores it under its digest.
  *
  * @generated from message trainyard.common.v1.RunEnvironment
  */
 export type RunEnvironment = Message<"trainyard.common.v1.RunEnvironment"> & {
   /**
-   * The first run that had it, 12.3#2. Not part of what is stored.
+   * The first run with this environment, for example 12.3#2. The run is not part of the stored content.
    *
    * @generated from field: string run = 1;
    */
@@ -88,6 +88,8 @@ export type RunEnvironment = Message<"trainyard.common.v1.RunEnvironment"> & {
   python: string;
 
   /**
+   * The version of each installed package, by name.
+   *
    * @generated from field: map<string, string> packages = 3;
    */
   packages: { [key: string]: string };
@@ -101,27 +103,27 @@ export const RunEnvironmentSchema: GenMessage<RunEnvironment> = /*@__PURE__*/
   messageDesc(file_trainyard_common_v1_submissions, 1);
 
 /**
- * The submission, beside the configuration that was made of it. It is stored under its digest.
+ * The submission that an experiment's configuration was made from. The platform stores it under its digest.
  *
  * @generated from message trainyard.common.v1.SubmissionRecord
  */
 export type SubmissionRecord = Message<"trainyard.common.v1.SubmissionRecord"> & {
   /**
-   * The YAML text, its secrets replaced with <masked>.
+   * The submitted YAML text. Secrets are replaced with <masked>.
    *
    * @generated from field: string config_text = 1;
    */
   configText: string;
 
   /**
-   * In the same way.
+   * The submitted overrides. Secrets are replaced with <masked>.
    *
    * @generated from field: repeated string overrides = 2;
    */
   overrides: string[];
 
   /**
-   * The paths of the recorded configuration that neither gives.
+   * The paths of the recorded configuration that neither the YAML text nor an override sets.
    *
    * @generated from field: repeated string defaulted = 3;
    */
@@ -135,7 +137,7 @@ export type SubmissionRecord = Message<"trainyard.common.v1.SubmissionRecord"> &
   platformVersion: string;
 
   /**
-   * The name and version of the program that submitted it; empty if it does not say.
+   * The name and version of the program that submitted the experiment; empty if the program did not send them.
    *
    * @generated from field: string client = 5;
    */

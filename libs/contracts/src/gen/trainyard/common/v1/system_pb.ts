@@ -13,7 +13,7 @@ export const file_trainyard_common_v1_system: GenFile = /*@__PURE__*/
   fileDesc("CiB0cmFpbnlhcmQvY29tbW9uL3YxL3N5c3RlbS5wcm90bxITdHJhaW55YXJkLmNvbW1vbi52MSJvCgxTeXN0ZW1TYW1wbGUSDAoEbm9kZRgBIAEoDRIOCgZkZXZpY2UYAiABKAkSDwoHc2FtcGxlcxgDIAEoDRIwCgZ2YWx1ZXMYBCADKAsyIC50cmFpbnlhcmQuY29tbW9uLnYxLlN5c3RlbVZhbHVlIkMKC1N5c3RlbVZhbHVlEgwKBG5hbWUYASABKAkSCwoDbWluGAIgASgBEgwKBG1lYW4YAyABKAESCwoDbWF4GAQgASgBYgZwcm90bzM");
 
 /**
- * Samples of a machine's resources, with their source.
+ * Samples of a machine's resources. Each has the node and the device that it was measured on.
  *
  * @generated from message trainyard.common.v1.SystemSample
  */
@@ -59,7 +59,8 @@ export const SystemSampleSchema: GenMessage<SystemSample> = /*@__PURE__*/
  */
 export type SystemValue = Message<"trainyard.common.v1.SystemValue"> & {
   /**
-   * Ends in the unit: utilization_percent, used_bytes, received_bytes_per_second.
+   * The name of the quantity, which ends in the unit: utilization_percent, used_bytes or received_bytes_per_second, for
+   * example.
    *
    * @generated from field: string name = 1;
    */

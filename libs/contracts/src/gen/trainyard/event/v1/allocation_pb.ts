@@ -25,7 +25,7 @@ export const file_trainyard_event_v1_allocation: GenFile = /*@__PURE__*/
  */
 export type AllocationQueued = Message<"trainyard.event.v1.AllocationQueued"> & {
   /**
-   * The trial or task to place.
+   * The trial or task that the run belongs to.
    *
    * @generated from field: string task = 1;
    */
@@ -37,7 +37,7 @@ export type AllocationQueued = Message<"trainyard.event.v1.AllocationQueued"> & 
   run: number;
 
   /**
-   * The experiment: its runs share a place in the queue.
+   * The experiment of the run. All runs of an experiment share a place in the queue.
    *
    * @generated from field: string job = 3;
    */
@@ -61,20 +61,22 @@ export type AllocationQueued = Message<"trainyard.event.v1.AllocationQueued"> & 
   delayMs: number;
 
   /**
-   * Agents where earlier launches of the task failed; absent if there are none.
+   * Agents on which earlier launches of the task failed; absent if there are none.
    *
    * @generated from field: optional trainyard.common.v1.AvoidedAgents avoided = 7;
    */
   avoided?: AvoidedAgents | undefined;
 
   /**
-   * The experiment's workspace and owner. The quotas of the pool are by workspace.
+   * The workspace of the experiment. The quotas of a pool are by workspace.
    *
    * @generated from field: optional string workspace = 8;
    */
   workspace?: string | undefined;
 
   /**
+   * The owner of the experiment.
+   *
    * @generated from field: optional string owner = 9;
    */
   owner?: string | undefined;
@@ -88,7 +90,7 @@ export const AllocationQueuedSchema: GenMessage<AllocationQueued> = /*@__PURE__*
   messageDesc(file_trainyard_event_v1_allocation, 0);
 
 /**
- * Why a waiting allocation has no place yet. Recorded when the code changes, at most once a minute.
+ * The reason why a waiting allocation has no place yet. Recorded when the code changes, at most once a minute.
  *
  * @generated from message trainyard.event.v1.WaitExplained
  */
@@ -104,7 +106,8 @@ export type WaitExplained = Message<"trainyard.event.v1.WaitExplained"> & {
   detail: string;
 
   /**
-   * The limit that holds it back, the quota of a workspace for example; absent if there is none.
+   * The limit that prevents the allocation from being placed, such as the quota of a workspace; absent if no limit
+   * does.
    *
    * @generated from field: optional string limit = 3;
    */
@@ -119,7 +122,7 @@ export const WaitExplainedSchema: GenMessage<WaitExplained> = /*@__PURE__*/
   messageDesc(file_trainyard_event_v1_allocation, 1);
 
 /**
- * The allocation has a place. From this log position on it holds the slots, and its agents launch it.
+ * The allocation has a place. From this log position on, the allocation holds the slots, and its agents launch the run.
  *
  * @generated from message trainyard.event.v1.AllocationGranted
  */
@@ -130,13 +133,15 @@ export type AllocationGranted = Message<"trainyard.event.v1.AllocationGranted"> 
   placements: Placement[];
 
   /**
-   * The address of the first node and a free port there, for rendezvous.
+   * The address of the first node's host, for rendezvous.
    *
    * @generated from field: string master_address = 2;
    */
   masterAddress: string;
 
   /**
+   * A free port of the first node's host, for rendezvous.
+   *
    * @generated from field: uint32 master_port = 3;
    */
   masterPort: number;
@@ -156,14 +161,15 @@ export type AllocationGranted = Message<"trainyard.event.v1.AllocationGranted"> 
   folded?: number | undefined;
 
   /**
-   * How many of the slots its workspace has on loan, beyond its quota; absent if there are none.
+   * The number of slots that the workspace borrows beyond its quota; absent for none.
    *
    * @generated from field: optional uint32 borrowed = 6;
    */
   borrowed?: number | undefined;
 
   /**
-   * The first run of the queue, if this one passed it on slots that are reserved for it, or is the first to pass it.
+   * The first run of the queue, if the granted run passed it. Set if the granted run has slots that are reserved for
+   * the first run, or if no run passed the first run before.
    *
    * @generated from field: optional trainyard.event.v1.PassedRun passed = 7;
    */
@@ -178,7 +184,7 @@ export const AllocationGrantedSchema: GenMessage<AllocationGranted> = /*@__PURE_
   messageDesc(file_trainyard_event_v1_allocation, 2);
 
 /**
- * A run that had no place when another one, which was behind it, got one.
+ * A run that had no place when a run behind it in the queue was placed.
  *
  * @generated from message trainyard.event.v1.PassedRun
  */
@@ -189,15 +195,15 @@ export type PassedRun = Message<"trainyard.event.v1.PassedRun"> & {
   allocation: string;
 
   /**
-   * The run that passed has slots that are reserved for this one: it is stopped, if it is preemptible, as soon as this
-   * one fits without it.
+   * Whether the run that was placed has slots that are reserved for the passed run. If it is preemptible, it is stopped
+   * as soon as the passed run fits without it.
    *
    * @generated from field: bool on_its_slots = 2;
    */
   onItsSlots: boolean;
 
   /**
-   * The slots that are reserved for this one; empty if an earlier grant named them.
+   * The slots that are reserved for the passed run; empty if an earlier grant named them.
    *
    * @generated from field: repeated trainyard.event.v1.ReservedSlots reserved = 3;
    */
@@ -240,7 +246,7 @@ export const ReservedSlotsSchema: GenMessage<ReservedSlots> = /*@__PURE__*/
  */
 export type AllocationStarted = Message<"trainyard.event.v1.AllocationStarted"> & {
   /**
-   * One for each placement, in the order of node ranks.
+   * One record for each placement, in the order of node ranks.
    *
    * @generated from field: repeated trainyard.event.v1.StartRecord starts = 1;
    */
@@ -305,7 +311,7 @@ export type AllocationStopRequested = Message<"trainyard.event.v1.AllocationStop
   graceMs: number;
 
   /**
-   * The allocation that gets the slots, if the run makes room for another one.
+   * The allocation that gets the slots, if the run is stopped for another run.
    *
    * @generated from field: optional string by = 4;
    */
@@ -363,15 +369,15 @@ export type AllocationEnded = Message<"trainyard.event.v1.AllocationEnded"> & {
   message: string;
 
   /**
-   * Checkpoints that its agents had not delivered when it ended. Absent if there are none, or if the agents do not
-   * report it.
+   * Checkpoints that the allocation's agents had not delivered when it ended. Absent if there are none, or if the
+   * agents do not report them.
    *
    * @generated from field: optional trainyard.common.v1.SealedCheckpoints sealed = 5;
    */
   sealed?: SealedCheckpoints | undefined;
 
   /**
-   * Set if the cause is LAUNCH_FAILED.
+   * The failure of the launch, set if the cause is LAUNCH_FAILED.
    *
    * @generated from field: optional trainyard.common.v1.LaunchFailure launch_failure = 6;
    */
@@ -386,7 +392,8 @@ export const AllocationEndedSchema: GenMessage<AllocationEnded> = /*@__PURE__*/
   messageDesc(file_trainyard_event_v1_allocation, 9);
 
 /**
- * An agent offers its slots: for the first time, after a start, or because its slots, labels or address have changed.
+ * An agent offers its slots. The event is recorded when the agent reports for the first time, after a start of the
+ * agent, and when its slots, labels or address have changed.
  *
  * @generated from message trainyard.event.v1.AgentJoined
  */
@@ -417,19 +424,23 @@ export type AgentJoined = Message<"trainyard.event.v1.AgentJoined"> & {
   address: string;
 
   /**
-   * The holder of the agent's name from now on: id and place of the state folder, and the time at which the agent
-   * started. Absent for agents of an earlier version. See agent.proto.
+   * The id of the state folder of the agent that holds the name from now on (see agent.proto). Absent for agents of an
+   * earlier version.
    *
    * @generated from field: optional string folder = 6;
    */
   folder?: string | undefined;
 
   /**
+   * A digest of the boot, device and inode of the agent's state folder. Absent for agents of an earlier version.
+   *
    * @generated from field: optional string place = 7;
    */
   place?: string | undefined;
 
   /**
+   * The time at which the agent started, in milliseconds since 1970. Absent for agents of an earlier version.
+   *
    * @generated from field: optional double started_ms = 8;
    */
   startedMs?: number | undefined;
@@ -442,14 +453,15 @@ export type AgentJoined = Message<"trainyard.event.v1.AgentJoined"> & {
   processGroups?: string | undefined;
 
   /**
-   * The latest version of the agents' protocol that the agent speaks, and the earliest that it still works with; absent
-   * for 0.
+   * The latest version of the agents' protocol that the agent speaks; absent for 0.
    *
    * @generated from field: optional uint32 protocol = 20;
    */
   protocol?: number | undefined;
 
   /**
+   * The earliest version of the agents' protocol that the agent works with; absent for 0.
+   *
    * @generated from field: optional uint32 protocol_oldest = 21;
    */
   protocolOldest?: number | undefined;
@@ -472,7 +484,7 @@ export type Slot = Message<"trainyard.event.v1.Slot"> & {
   id: string;
 
   /**
-   * cpu, cuda or rocm.
+   * The kind of device: cpu, cuda or rocm.
    *
    * @generated from field: string device = 2;
    */
@@ -489,7 +501,7 @@ export type Slot = Message<"trainyard.event.v1.Slot"> & {
   memoryBytes: number;
 
   /**
-   * The name of the product; absent if the agent does not know it.
+   * The name of the device's product; absent if the agent does not know it.
    *
    * @generated from field: optional string name = 5;
    */
@@ -503,7 +515,7 @@ export type Slot = Message<"trainyard.event.v1.Slot"> & {
   numaNode?: number | undefined;
 
   /**
-   * GPUs of one agent with the same number are connected by NVLink, directly or through others.
+   * GPUs of one agent with the same number are connected by NVLink, directly or through other GPUs.
    *
    * @generated from field: optional uint32 nvlink_group = 7;
    */
@@ -537,13 +549,13 @@ export const AgentLostSchema: GenMessage<AgentLost> = /*@__PURE__*/
   messageDesc(file_trainyard_event_v1_allocation, 12);
 
 /**
- * A lost agent reports again. Runs that are still active there keep their slots until they have ended.
+ * A lost agent reports again. Runs that are still active on the agent keep their slots until they have ended.
  *
  * @generated from message trainyard.event.v1.AgentReturned
  */
 export type AgentReturned = Message<"trainyard.event.v1.AgentReturned"> & {
   /**
-   * Allocations that still run there, and the slots that they hold.
+   * Allocations that still run on the agent, and the slots that they hold.
    *
    * @generated from field: repeated trainyard.event.v1.Occupation occupations = 1;
    */
@@ -555,14 +567,15 @@ export type AgentReturned = Message<"trainyard.event.v1.AgentReturned"> & {
   slots: Slot[];
 
   /**
-   * Checkpoints that lost runs have stored there, including runs that have ended; absent if there are none.
+   * Checkpoints that lost runs have stored on the agent's host, including runs that have ended; absent if there are
+   * none.
    *
    * @generated from field: optional trainyard.event.v1.LeftCheckpoints left = 3;
    */
   left?: LeftCheckpoints | undefined;
 
   /**
-   * The fields mean the same as in AgentJoined.
+   * The id of the agent's state folder, as in AgentJoined.
    *
    * @generated from field: optional string folder = 4;
    */
@@ -648,7 +661,7 @@ export const OccupationSchema: GenMessage<Occupation> = /*@__PURE__*/
   messageDesc(file_trainyard_event_v1_allocation, 16);
 
 /**
- * The agent reported that all processes of an ended allocation are gone: its slots there are free.
+ * The agent reported that all processes of an ended allocation are gone. The allocation's slots on the agent are free.
  *
  * @generated from message trainyard.event.v1.SlotsCleared
  */
@@ -672,13 +685,13 @@ export const SlotsClearedSchema: GenMessage<SlotsCleared> = /*@__PURE__*/
   messageDesc(file_trainyard_event_v1_allocation, 17);
 
 /**
- * Launches of different experiments failed on the agent, one after the other: it gets no runs for a while.
+ * Launches of different experiments failed on the agent, one after the other. The agent gets no runs for a while.
  *
  * @generated from message trainyard.event.v1.AgentDistrusted
  */
 export type AgentDistrusted = Message<"trainyard.event.v1.AgentDistrusted"> & {
   /**
-   * The number of launches that failed there since a run last started.
+   * The number of launches that failed on the agent since a run last started there.
    *
    * @generated from field: uint32 failures = 1;
    */
@@ -699,7 +712,8 @@ export type AgentDistrusted = Message<"trainyard.event.v1.AgentDistrusted"> & {
   reason: string;
 
   /**
-   * The duration, from this event on. It doubles each time.
+   * The number of milliseconds after this event for which the agent gets no runs. The time doubles with each such
+   * event.
    *
    * @generated from field: double for_ms = 4;
    */
@@ -714,7 +728,8 @@ export const AgentDistrustedSchema: GenMessage<AgentDistrusted> = /*@__PURE__*/
   messageDesc(file_trainyard_event_v1_allocation, 18);
 
 /**
- * A run has started on the agent, or a person has declared it repaired: its failures no longer count.
+ * A run has started on the agent, or a person has declared the agent repaired. The agent's earlier failures no longer
+ * count.
  *
  * @generated from message trainyard.event.v1.AgentTrusted
  */
@@ -733,7 +748,7 @@ export const AgentTrustedSchema: GenMessage<AgentTrusted> = /*@__PURE__*/
   messageDesc(file_trainyard_event_v1_allocation, 19);
 
 /**
- * The file system of the agent's state folder has less free space than a run may need: the agent gets no runs.
+ * The file system of the agent's state folder has less free space than a run may need. The agent gets no runs.
  *
  * @generated from message trainyard.event.v1.AgentDiskLow
  */
@@ -757,7 +772,7 @@ export const AgentDiskLowSchema: GenMessage<AgentDiskLow> = /*@__PURE__*/
   messageDesc(file_trainyard_event_v1_allocation, 20);
 
 /**
- * The disk has enough free space again: the agent gets runs.
+ * The file system of the agent's state folder has enough free space again. The agent gets runs.
  *
  * @generated from message trainyard.event.v1.AgentDiskFreed
  */
@@ -776,7 +791,8 @@ export const AgentDiskFreedSchema: GenMessage<AgentDiskFreed> = /*@__PURE__*/
   messageDesc(file_trainyard_event_v1_allocation, 21);
 
 /**
- * Processes of a run on the agent survived a kill, so the run keeps its slots. The message is empty when they are gone.
+ * Processes of a run on the agent survived a kill, so the run keeps its slots. The message is empty when the processes
+ * are gone.
  *
  * @generated from message trainyard.event.v1.ProcessesLeft
  */
@@ -800,7 +816,7 @@ export const ProcessesLeftSchema: GenMessage<ProcessesLeft> = /*@__PURE__*/
   messageDesc(file_trainyard_event_v1_allocation, 22);
 
 /**
- * The agent gets no more runs, and its current runs receive a graceful stop: they continue elsewhere.
+ * The agent gets no more runs. Its current runs receive a graceful stop and continue on other agents.
  *
  * @generated from message trainyard.event.v1.AgentDrainRequested
  */
@@ -811,7 +827,7 @@ export type AgentDrainRequested = Message<"trainyard.event.v1.AgentDrainRequeste
   reason: string;
 
   /**
-   * Runs that are left after this many milliseconds are killed; absent for never.
+   * The agent's remaining runs are killed after this many milliseconds; absent for never.
    *
    * @generated from field: optional double deadline_ms = 2;
    */
@@ -860,7 +876,7 @@ export const AgentEnabledSchema: GenMessage<AgentEnabled> = /*@__PURE__*/
   messageDesc(file_trainyard_event_v1_allocation, 25);
 
 /**
- * No run is left on the agent.
+ * The drained agent has no runs left.
  *
  * @generated from message trainyard.event.v1.AgentDrained
  */
@@ -881,7 +897,7 @@ export const AgentDrainedSchema: GenMessage<AgentDrained> = /*@__PURE__*/
  */
 export type AgentNameRefused = Message<"trainyard.event.v1.AgentNameRefused"> & {
   /**
-   * State folder, place and address of the refused agent.
+   * The id of the refused agent's state folder.
    *
    * @generated from field: string folder = 1;
    */
@@ -913,7 +929,7 @@ export const AgentNameRefusedSchema: GenMessage<AgentNameRefused> = /*@__PURE__*
   messageDesc(file_trainyard_event_v1_allocation, 27);
 
 /**
- * No other agent requests the name any more.
+ * No other agent requests the name of this agent any more.
  *
  * @generated from message trainyard.event.v1.AgentNameCleared
  */
@@ -928,8 +944,9 @@ export const AgentNameClearedSchema: GenMessage<AgentNameCleared> = /*@__PURE__*
   messageDesc(file_trainyard_event_v1_allocation, 28);
 
 /**
- * The agent knew a higher epoch than the scheduler, because the log was restored or failed over. In messages to agents
- * the scheduler's epochs count from `to` on; `to` corresponds to the epoch `lease_epoch` of the scheduler's lease.
+ * The agent knew a higher epoch than the scheduler, because the log was restored or failed over. From now on, the
+ * epochs in the scheduler's messages to agents count from `to`, which stands for the epoch `lease_epoch` of the
+ * scheduler's lease.
  *
  * @generated from message trainyard.event.v1.SchedulerEpochRaised
  */
@@ -993,14 +1010,14 @@ export type SlotDisabled = Message<"trainyard.event.v1.SlotDisabled"> & {
   reason?: string | undefined;
 
   /**
-   * The run that holds the slot receives a graceful stop.
+   * Whether the run that holds the slot receives a graceful stop.
    *
    * @generated from field: optional bool drain = 3;
    */
   drain?: boolean | undefined;
 
   /**
-   * It is killed after this many milliseconds; absent for never.
+   * The run that holds the slot is killed after this many milliseconds; absent for never.
    *
    * @generated from field: optional double deadline_ms = 4;
    */
@@ -1034,20 +1051,20 @@ export const SlotEnabledSchema: GenMessage<SlotEnabled> = /*@__PURE__*/
   messageDesc(file_trainyard_event_v1_allocation, 32);
 
 /**
- * The pool exists and follows this policy. Replaces what was configured before.
+ * The pool has this policy and these settings. The event replaces the earlier policy and settings.
  *
  * @generated from message trainyard.event.v1.PoolConfigured
  */
 export type PoolConfigured = Message<"trainyard.event.v1.PoolConfigured"> & {
   /**
-   * priority, fair_share or round_robin.
+   * The policy of the pool: priority, fair_share or round_robin.
    *
    * @generated from field: string policy = 1;
    */
   policy: string;
 
   /**
-   * Absent in events of an earlier version: the defaults apply.
+   * The settings of the pool. Absent in events of an earlier version: the defaults apply.
    *
    * @generated from field: optional trainyard.common.v1.PoolSettings settings = 2;
    */
@@ -1077,13 +1094,14 @@ export const PoolRemovedSchema: GenMessage<PoolRemoved> = /*@__PURE__*/
   messageDesc(file_trainyard_event_v1_allocation, 34);
 
 /**
- * A user changed what the runs of an experiment have in the queue of the pool. Absent fields stay as they are.
+ * A user changed the priority, weight or max_slots of an experiment's runs in the queue. An absent field changes
+ * nothing.
  *
  * @generated from message trainyard.event.v1.JobUpdated
  */
 export type JobUpdated = Message<"trainyard.event.v1.JobUpdated"> & {
   /**
-   * The experiment.
+   * The id of the experiment.
    *
    * @generated from field: string job = 1;
    */
@@ -1100,7 +1118,7 @@ export type JobUpdated = Message<"trainyard.event.v1.JobUpdated"> & {
   weight?: number | undefined;
 
   /**
-   * 0 removes the limit.
+   * The most slots that the experiment's runs hold together; 0 removes the limit.
    *
    * @generated from field: optional uint32 max_slots = 4;
    */
@@ -1115,7 +1133,7 @@ export const JobUpdatedSchema: GenMessage<JobUpdated> = /*@__PURE__*/
   messageDesc(file_trainyard_event_v1_allocation, 35);
 
 /**
- * A user moved the waiting runs of an experiment ahead of or behind those of another one.
+ * A user moved the waiting runs of one experiment ahead of or behind those of another experiment.
  *
  * @generated from message trainyard.event.v1.JobMoved
  */
@@ -1126,21 +1144,23 @@ export type JobMoved = Message<"trainyard.event.v1.JobMoved"> & {
   job: string;
 
   /**
-   * The place of its runs in the queue, on the scale of log positions: a run that was not moved has the position of its
-   * AllocationQueued.
+   * The new place of the experiment's runs in the queue, on the scale of log positions. The place of a run that was not
+   * moved is the position of its AllocationQueued.
    *
    * @generated from field: double place = 2;
    */
   place: number;
 
   /**
-   * The experiment that it was moved relative to, and the side.
+   * The experiment whose runs the moved runs are now next to.
    *
    * @generated from field: string anchor = 3;
    */
   anchor: string;
 
   /**
+   * Whether the moved runs are ahead of those of the anchor (true) or behind them (false).
+   *
    * @generated from field: bool ahead = 4;
    */
   ahead: boolean;
@@ -1183,56 +1203,56 @@ export const WaitCode = {
   BEHIND_OTHERS: 4,
 
   /**
-   * The agents that have room for it have too little free disk space.
+   * The agents that have room for the run have too little free disk space.
    *
    * @generated from enum value: WAIT_CODE_LOW_DISK = 5;
    */
   LOW_DISK: 5,
 
   /**
-   * The agents that have room for it are not used for a while, because launches failed there.
+   * The agents that have room for the run get no runs for a while, because launches failed there.
    *
    * @generated from enum value: WAIT_CODE_AGENTS_DISTRUSTED = 6;
    */
   AGENTS_DISTRUSTED: 6,
 
   /**
-   * The free slots are reserved for a run ahead of it.
+   * The free slots are reserved for a run ahead of this one.
    *
    * @generated from enum value: WAIT_CODE_RESERVED = 7;
    */
   RESERVED: 7,
 
   /**
-   * Its workspace holds as many slots as its quota in the pool.
+   * The run's workspace holds as many slots as its quota in the pool.
    *
    * @generated from enum value: WAIT_CODE_QUOTA = 8;
    */
   QUOTA: 8,
 
   /**
-   * Its experiment holds as many slots as its max_slots.
+   * The run's experiment holds as many slots as its max_slots.
    *
    * @generated from enum value: WAIT_CODE_MAX_SLOTS = 9;
    */
   MAX_SLOTS: 9,
 
   /**
-   * Its experiment holds its fair share of the pool.
+   * The run's experiment holds its fair share of the pool.
    *
    * @generated from enum value: WAIT_CODE_FAIR_SHARE = 10;
    */
   FAIR_SHARE: 10,
 
   /**
-   * The agents that satisfy its constraints are away, disabled or draining.
+   * The agents that satisfy the run's constraints are disconnected, disabled or draining.
    *
    * @generated from enum value: WAIT_CODE_CONSTRAINTS = 11;
    */
   CONSTRAINTS: 11,
 
   /**
-   * Runs that have to make room for it are still ending.
+   * Runs that are preempted for this run have not ended yet.
    *
    * @generated from enum value: WAIT_CODE_PREEMPTING = 12;
    */

@@ -14,13 +14,14 @@ export const file_trainyard_event_v1_checkpoint: GenFile = /*@__PURE__*/
   fileDesc("CiN0cmFpbnlhcmQvZXZlbnQvdjEvY2hlY2twb2ludC5wcm90bxISdHJhaW55YXJkLmV2ZW50LnYxIvUBChJDaGVja3BvaW50RGVjbGFyZWQSDQoFdHJpYWwYASABKAkSCwoDcnVuGAIgASgNEgwKBHN0ZXAYAyABKAESKAoHc3RvcmFnZRgEIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3QSDgoGZm9ybWF0GAUgASgJEikKCG1ldGFkYXRhGAYgASgLMhcuZ29vZ2xlLnByb3RvYnVmLlN0cnVjdBIXCgpzdG9yYWdlX2lkGAcgASgJSACIAQESGAoLdXBsb2FkZWRfYnkYCCABKAlIAYgBAUINCgtfc3RvcmFnZV9pZEIOCgxfdXBsb2FkZWRfYnkidgoTQ2hlY2twb2ludENvbXBsZXRlZBIXCg9tYW5pZmVzdF9kaWdlc3QYASABKAkSDQoFZmlsZXMYAiABKA0SDQoFYnl0ZXMYAyABKAESDQoFdHJpYWwYBCABKAkSCwoDcnVuGAUgASgNEgwKBHN0ZXAYBiABKAEiIgoQQ2hlY2twb2ludEZhaWxlZBIOCgZyZWFzb24YASABKAkiJQoTQ2hlY2twb2ludEFiYW5kb25lZBIOCgZyZWFzb24YASABKAkiOAoaQ2hlY2twb2ludFVwbG9hZFByb2dyZXNzZWQSDQoFdHJpYWwYASABKAkSCwoDcnVuGAIgASgNIj4KEENoZWNrcG9pbnRQaW5uZWQSCgoCYnkYASABKAkSDgoGaG9sZGVyGAIgASgJEg4KBnJlYXNvbhgDIAEoCSIwChJDaGVja3BvaW50VW5waW5uZWQSCgoCYnkYASABKAkSDgoGaG9sZGVyGAIgASgJImEKEUNoZWNrcG9pbnREYW1hZ2VkEjEKCHByb2JsZW1zGAEgAygLMh8udHJhaW55YXJkLmV2ZW50LnYxLkZpbGVQcm9ibGVtEg0KBWNvdW50GAIgASgNEgoKAmJ5GAMgASgJIjkKC0ZpbGVQcm9ibGVtEgwKBHBhdGgYASABKAkSDAoEa2luZBgCIAEoCRIOCgZkZXRhaWwYAyABKAkiIAoSQ2hlY2twb2ludFJlcGFpcmVkEgoKAmJ5GAEgASgJIlQKDlN0b3JhZ2VBZG9wdGVkEgwKBHJvb3QYASABKAkSEgoKc3RvcmFnZV9pZBgCIAEoCRIUCgxyZXBsYWNlZF9pZHMYAyADKAkSCgoCYnkYBCABKAkiZQoTVW5rbm93bkZpbGVzRGVsZXRlZBIMCgRyb290GAEgASgJEg0KBW5hbWVzGAIgAygJEhUKDW9sZGVyX3RoYW5fbXMYAyABKAESCgoCYnkYBCABKAkSDgoGcmVhc29uGAUgASgJIuoBChNDaGVja3BvaW50Q29uZGVtbmVkEjMKBnBvbGljeRgBIAEoCzIjLnRyYWlueWFyZC5ldmVudC52MS5SZXRlbnRpb25Qb2xpY3kSPAoLY29tcGV0aXRvcnMYAiADKAsyJy50cmFpbnlhcmQuZXZlbnQudjEuUmV0ZW50aW9uQ29tcGV0aXRvchIaChJyZWZlcmVuY2VzX2NoZWNrZWQYAyADKAkSFAoMZ3JhY2VfZW5kX21zGAQgASgBEhIKCmV4cGVyaW1lbnQYBSABKAkSCgoCYnkYBiABKAkSDgoGcmVhc29uGAcgASgJImMKD1JldGVudGlvblBvbGljeRIcChRzYXZlX2V4cGVyaW1lbnRfYmVzdBgBIAEoDRIXCg9zYXZlX3RyaWFsX2Jlc3QYAiABKA0SGQoRc2F2ZV90cmlhbF9sYXRlc3QYAyABKA0iVQoTUmV0ZW50aW9uQ29tcGV0aXRvchISCgpjaGVja3BvaW50GAEgASgJEhIKBXZhbHVlGAIgASgBSACIAQESDAoEc3RlcBgDIAEoAUIICgZfdmFsdWUiIgoQQ2hlY2twb2ludFNwYXJlZBIOCgZyZWFzb24YASABKAkiGwoZQ2hlY2twb2ludERlbGV0aW9uU3RhcnRlZCIxChFDaGVja3BvaW50RGVsZXRlZBINCgVmaWxlcxgBIAEoDRINCgVieXRlcxgCIAEoASJLCh5DaGVja3BvaW50RmlsZXNEZWxldGlvblN0YXJ0ZWQSDQoFZ2xvYnMYASADKAkSCgoCYnkYAiABKAkSDgoGcmVhc29uGAMgASgJIjYKFkNoZWNrcG9pbnRGaWxlc0RlbGV0ZWQSDQoFZmlsZXMYASABKA0SDQoFYnl0ZXMYAiABKAEiZQoSUmV0ZW50aW9uUG9saWN5U2V0EjMKBnBvbGljeRgBIAEoCzIjLnRyYWlueWFyZC5ldmVudC52MS5SZXRlbnRpb25Qb2xpY3kSCgoCYnkYAiABKAkSDgoGcmVhc29uGAMgASgJYgZwcm90bzM", [file_google_protobuf_struct]);
 
 /**
- * A run is about to write a checkpoint, or has written one and completes it next; or a person uploads a folder.
+ * A run is about to write a checkpoint, or has written one and will complete it next. Or a person uploads a folder as a
+ * checkpoint.
  *
  * @generated from message trainyard.event.v1.CheckpointDeclared
  */
 export type CheckpointDeclared = Message<"trainyard.event.v1.CheckpointDeclared"> & {
   /**
-   * Empty for a folder that a person uploads.
+   * The trial of the checkpoint; empty for a folder that a person uploads.
    *
    * @generated from field: string trial = 1;
    */
@@ -37,7 +38,7 @@ export type CheckpointDeclared = Message<"trainyard.event.v1.CheckpointDeclared"
   step: number;
 
   /**
-   * The storage of the files: the checkpoint_storage section of the configuration at that time.
+   * The storage of the files: the checkpoint_storage section of the configuration when the checkpoint was declared.
    *
    * @generated from field: google.protobuf.Struct storage = 4;
    */
@@ -61,7 +62,7 @@ export type CheckpointDeclared = Message<"trainyard.event.v1.CheckpointDeclared"
   storageId?: string | undefined;
 
   /**
-   * The person who uploads a folder: the checkpoint is of no trial then. Absent for a run's.
+   * The person who uploads a folder as a checkpoint without a trial. Absent for the checkpoint of a run.
    *
    * @generated from field: optional string uploaded_by = 8;
    */
@@ -83,7 +84,7 @@ export const CheckpointDeclaredSchema: GenMessage<CheckpointDeclared> = /*@__PUR
  */
 export type CheckpointCompleted = Message<"trainyard.event.v1.CheckpointCompleted"> & {
   /**
-   * SHA-256, hex, of the manifest's canonical text.
+   * The SHA-256 of the manifest's canonical text, in hexadecimal.
    *
    * @generated from field: string manifest_digest = 1;
    */
@@ -161,8 +162,8 @@ export const CheckpointAbandonedSchema: GenMessage<CheckpointAbandoned> = /*@__P
   messageDesc(file_trainyard_event_v1_checkpoint, 3);
 
 /**
- * More files or parts of a checkpoint that its ended run has left are in the object store than when it was last looked.
- * The next run waits longer for it.
+ * The object store has more files or parts of the checkpoint than at the previous check, although the checkpoint's run
+ * has ended. The next run waits longer for the checkpoint.
  *
  * @generated from message trainyard.event.v1.CheckpointUploadProgressed
  */
@@ -186,7 +187,7 @@ export const CheckpointUploadProgressedSchema: GenMessage<CheckpointUploadProgre
   messageDesc(file_trainyard_event_v1_checkpoint, 4);
 
 /**
- * A person or a model version holds the checkpoint. It is not deleted while a holder is left.
+ * A person or a model version holds the checkpoint. The checkpoint is not deleted while it has a holder.
  *
  * @generated from message trainyard.event.v1.CheckpointPinned
  */
@@ -197,7 +198,7 @@ export type CheckpointPinned = Message<"trainyard.event.v1.CheckpointPinned"> & 
   by: string;
 
   /**
-   * The holder: "model-version:NAME/3" for a version of a model; empty for the person in `by`.
+   * The holder of the pin: "model-version:NAME/3" for a version of a model; empty for the person in `by`.
    *
    * @generated from field: string holder = 2;
    */
@@ -217,7 +218,7 @@ export const CheckpointPinnedSchema: GenMessage<CheckpointPinned> = /*@__PURE__*
   messageDesc(file_trainyard_event_v1_checkpoint, 5);
 
 /**
- * The holder lets go of the checkpoint.
+ * The holder no longer holds the checkpoint.
  *
  * @generated from message trainyard.event.v1.CheckpointUnpinned
  */
@@ -228,7 +229,7 @@ export type CheckpointUnpinned = Message<"trainyard.event.v1.CheckpointUnpinned"
   by: string;
 
   /**
-   * The holder means the same as in CheckpointPinned.
+   * The former holder: "model-version:NAME/3" for a version of a model; empty for the person in `by`.
    *
    * @generated from field: string holder = 2;
    */
@@ -243,14 +244,14 @@ export const CheckpointUnpinnedSchema: GenMessage<CheckpointUnpinned> = /*@__PUR
   messageDesc(file_trainyard_event_v1_checkpoint, 6);
 
 /**
- * A verification found files that are not as the manifest says. No run starts from the checkpoint until one finds it
- * intact again.
+ * A verification found files that differ from the manifest. No run starts from the checkpoint until a verification
+ * finds it intact again.
  *
  * @generated from message trainyard.event.v1.CheckpointDamaged
  */
 export type CheckpointDamaged = Message<"trainyard.event.v1.CheckpointDamaged"> & {
   /**
-   * The list has at most 16 problems.
+   * The problems that were found, at most 16.
    *
    * @generated from field: repeated trainyard.event.v1.FileProblem problems = 1;
    */
@@ -286,7 +287,7 @@ export type FileProblem = Message<"trainyard.event.v1.FileProblem"> & {
   path: string;
 
   /**
-   * flipped, missing, extra, resized, not_a_file.
+   * The kind of problem: flipped, missing, extra, resized or not_a_file.
    *
    * @generated from field: string kind = 2;
    */
@@ -306,7 +307,7 @@ export const FileProblemSchema: GenMessage<FileProblem> = /*@__PURE__*/
   messageDesc(file_trainyard_event_v1_checkpoint, 8);
 
 /**
- * A verification found every file of a damaged checkpoint as the manifest says.
+ * A verification found that every file of a damaged checkpoint matches the manifest again.
  *
  * @generated from message trainyard.event.v1.CheckpointRepaired
  */
@@ -325,8 +326,8 @@ export const CheckpointRepairedSchema: GenMessage<CheckpointRepaired> = /*@__PUR
   messageDesc(file_trainyard_event_v1_checkpoint, 9);
 
 /**
- * A person has assigned a storage to a root. Checkpoints that were declared there without a storage id, or with one of
- * the replaced ids, count as stored in it.
+ * A person assigned a storage to a root. Checkpoints that were declared under the root without a storage id, or with
+ * one of the replaced ids, count as stored in this storage.
  *
  * @generated from message trainyard.event.v1.StorageAdopted
  */
@@ -364,7 +365,7 @@ export const StorageAdoptedSchema: GenMessage<StorageAdopted> = /*@__PURE__*/
   messageDesc(file_trainyard_event_v1_checkpoint, 10);
 
 /**
- * A person had files deleted that the storage held and the log did not know.
+ * A person had files deleted that were in the storage and unknown to the log.
  *
  * @generated from message trainyard.event.v1.UnknownFilesDeleted
  */
@@ -382,7 +383,7 @@ export type UnknownFilesDeleted = Message<"trainyard.event.v1.UnknownFilesDelete
   names: string[];
 
   /**
-   * Only what had not changed for this long was deleted.
+   * The deletion was limited to files that had not changed for this many milliseconds.
    *
    * @generated from field: double older_than_ms = 3;
    */
@@ -407,28 +408,28 @@ export const UnknownFilesDeletedSchema: GenMessage<UnknownFilesDeleted> = /*@__P
   messageDesc(file_trainyard_event_v1_checkpoint, 11);
 
 /**
- * The experiment's policy does not keep the checkpoint, or a person deletes it; and nothing refers to it. It is deleted
- * after the grace period.
+ * The checkpoint is deleted after the grace period: the experiment's policy does not keep it, or a person deletes it,
+ * and nothing refers to it.
  *
  * @generated from message trainyard.event.v1.CheckpointCondemned
  */
 export type CheckpointCondemned = Message<"trainyard.event.v1.CheckpointCondemned"> & {
   /**
-   * The policy that gives it up; absent if a person deletes it.
+   * The policy that does not keep the checkpoint; absent if a person deletes it.
    *
    * @generated from field: trainyard.event.v1.RetentionPolicy policy = 1;
    */
   policy?: RetentionPolicy | undefined;
 
   /**
-   * The checkpoints that rank higher, at most 16.
+   * At most 16 checkpoints that rank higher.
    *
    * @generated from field: repeated trainyard.event.v1.RetentionCompetitor competitors = 2;
    */
   competitors: RetentionCompetitor[];
 
   /**
-   * The kinds of references that were checked; none was found.
+   * The kinds of references that were checked. No reference was found.
    *
    * @generated from field: repeated string references_checked = 3;
    */
@@ -445,7 +446,7 @@ export type CheckpointCondemned = Message<"trainyard.event.v1.CheckpointCondemne
   experiment: string;
 
   /**
-   * The person who deletes it, with the reason; both empty if the policy gives it up.
+   * The person who deletes the checkpoint; empty if the policy does not keep it.
    *
    * @generated from field: string by = 6;
    */
@@ -519,7 +520,7 @@ export const RetentionCompetitorSchema: GenMessage<RetentionCompetitor> = /*@__P
   messageDesc(file_trainyard_event_v1_checkpoint, 14);
 
 /**
- * Something refers to the condemned checkpoint. It is kept.
+ * The condemned checkpoint is kept, because something refers to it.
  *
  * @generated from message trainyard.event.v1.CheckpointSpared
  */
@@ -538,7 +539,7 @@ export const CheckpointSparedSchema: GenMessage<CheckpointSpared> = /*@__PURE__*
   messageDesc(file_trainyard_event_v1_checkpoint, 15);
 
 /**
- * From this event on files may be missing. No run starts from the checkpoint.
+ * The deletion of the files has started, so files may be missing. No run starts from the checkpoint.
  *
  * @generated from message trainyard.event.v1.CheckpointDeletionStarted
  */
@@ -553,7 +554,7 @@ export const CheckpointDeletionStartedSchema: GenMessage<CheckpointDeletionStart
   messageDesc(file_trainyard_event_v1_checkpoint, 16);
 
 /**
- * The files are deleted.
+ * All files of the checkpoint are deleted.
  *
  * @generated from message trainyard.event.v1.CheckpointDeleted
  */
@@ -577,8 +578,8 @@ export const CheckpointDeletedSchema: GenMessage<CheckpointDeleted> = /*@__PURE_
   messageDesc(file_trainyard_event_v1_checkpoint, 17);
 
 /**
- * A person deletes some of a checkpoint's files, those that match one of the patterns. From this event on no run starts
- * from the checkpoint; the other files can still be downloaded.
+ * A person deletes some files of the checkpoint: those that match one of the patterns. No run starts from the
+ * checkpoint from now on; its other files can still be downloaded.
  *
  * @generated from message trainyard.event.v1.CheckpointFilesDeletionStarted
  */
@@ -607,7 +608,7 @@ export const CheckpointFilesDeletionStartedSchema: GenMessage<CheckpointFilesDel
   messageDesc(file_trainyard_event_v1_checkpoint, 18);
 
 /**
- * Those files are deleted.
+ * The files of the checkpoint that matched one of the patterns are deleted.
  *
  * @generated from message trainyard.event.v1.CheckpointFilesDeleted
  */
@@ -631,7 +632,7 @@ export const CheckpointFilesDeletedSchema: GenMessage<CheckpointFilesDeleted> = 
   messageDesc(file_trainyard_event_v1_checkpoint, 19);
 
 /**
- * A person gives an experiment another retention policy than its configuration has.
+ * A person gave the experiment a retention policy that replaces the one of its configuration.
  *
  * @generated from message trainyard.event.v1.RetentionPolicySet
  */

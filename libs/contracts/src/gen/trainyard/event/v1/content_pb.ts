@@ -13,7 +13,8 @@ export const file_trainyard_event_v1_content: GenFile = /*@__PURE__*/
   fileDesc("CiB0cmFpbnlhcmQvZXZlbnQvdjEvY29udGVudC5wcm90bxISdHJhaW55YXJkLmV2ZW50LnYxIhgKFkNvbnRlbnREZWxldGlvblN0YXJ0ZWQiDwoNQ29udGVudFNwYXJlZCIQCg5Db250ZW50RGVsZXRlZGIGcHJvdG8z");
 
 /**
- * Perhaps no experiment names the content any more. Until this is decided, no new experiment may name it.
+ * Perhaps no experiment refers to the content any more. No new experiment may refer to it until the gateway has decided
+ * whether to delete it.
  *
  * @generated from message trainyard.event.v1.ContentDeletionStarted
  */
@@ -28,7 +29,7 @@ export const ContentDeletionStartedSchema: GenMessage<ContentDeletionStarted> = 
   messageDesc(file_trainyard_event_v1_content, 0);
 
 /**
- * An experiment names it: it stays.
+ * The content is kept, because an experiment refers to it.
  *
  * @generated from message trainyard.event.v1.ContentSpared
  */
@@ -43,7 +44,8 @@ export const ContentSparedSchema: GenMessage<ContentSpared> = /*@__PURE__*/
   messageDesc(file_trainyard_event_v1_content, 1);
 
 /**
- * Nothing names it, and its file goes. Content with the same digest that is stored later is another file.
+ * Nothing refers to the content, and its file is deleted. Content with the same digest that is stored later is in
+ * another file.
  *
  * @generated from message trainyard.event.v1.ContentDeleted
  */

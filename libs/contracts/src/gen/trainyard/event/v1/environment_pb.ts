@@ -13,20 +13,21 @@ export const file_trainyard_event_v1_environment: GenFile = /*@__PURE__*/
   fileDesc("CiR0cmFpbnlhcmQvZXZlbnQvdjEvZW52aXJvbm1lbnQucHJvdG8SEnRyYWlueWFyZC5ldmVudC52MSIyChNFbnZpcm9ubWVudFJlY29yZGVkEg4KBmRpZ2VzdBgBIAEoCRILCgNydW4YAiABKAliBnByb3RvMw");
 
 /**
- * A run has a Python and packages that no earlier run of the experiment had. They are stored under their digest.
+ * A run has a Python version or packages that no earlier run of the experiment had. The environment is stored under its
+ * digest.
  *
  * @generated from message trainyard.event.v1.EnvironmentRecorded
  */
 export type EnvironmentRecorded = Message<"trainyard.event.v1.EnvironmentRecorded"> & {
   /**
-   * SHA-256, hex, of the RunEnvironment.
+   * The SHA-256 of the RunEnvironment, in hexadecimal.
    *
    * @generated from field: string digest = 1;
    */
   digest: string;
 
   /**
-   * 12.3#2
+   * The id of the run, for example 12.3#2.
    *
    * @generated from field: string run = 2;
    */

@@ -13,46 +13,49 @@ export const file_trainyard_event_v1_experiment_life: GenFile = /*@__PURE__*/
   fileDesc("Cih0cmFpbnlhcmQvZXZlbnQvdjEvZXhwZXJpbWVudF9saWZlLnByb3RvEhJ0cmFpbnlhcmQuZXZlbnQudjEi1AEKE0V4cGVyaW1lbnRDb250aW51ZWQSFAoMY29udGludWF0aW9uGAEgASgNEhcKCm1heF90cmlhbHMYAiABKA1IAIgBARIXCgptYXhfbGVuZ3RoGAMgASgNSAGIAQESGAoLbGVuZ3RoX3VuaXQYBCABKAlIAogBARISCgV0cmlhbBgFIAEoDUgDiAEBEg8KB3JlcXVlc3QYBiABKAlCDQoLX21heF90cmlhbHNCDQoLX21heF9sZW5ndGhCDgoMX2xlbmd0aF91bml0QggKBl90cmlhbCJDChtFeHBlcmltZW50RGVsZXRpb25SZXF1ZXN0ZWQSFAoMZ3JhY2VfZW5kX21zGAEgASgBEg4KBnJlYXNvbhgCIAEoCSIaChhFeHBlcmltZW50RGVsZXRpb25VbmRvbmUiEwoRRXhwZXJpbWVudERlbGV0ZWQiWgoOVHJpYWxDb250aW51ZWQSFAoMY29udGludWF0aW9uGAEgASgNEh0KEGF3YWl0ZWRfdW50aWxfbXMYAiABKAFIAIgBAUITChFfYXdhaXRlZF91bnRpbF9tcyIkChJUcmlhbEtpbGxSZXF1ZXN0ZWQSDgoGcmVhc29uGAEgASgJYgZwcm90bzM");
 
 /**
- * A person had the experiment continue: its search takes up trials again. An experiment that had ended is active again.
+ * A person had the experiment continue. The search continues trials that had ended. An experiment that had ended is
+ * active again.
  *
  * @generated from message trainyard.event.v1.ExperimentContinued
  */
 export type ExperimentContinued = Message<"trainyard.event.v1.ExperimentContinued"> & {
   /**
-   * The number of these events of the experiment, this one included.
+   * The number of ExperimentContinued events of the experiment, including this one.
    *
    * @generated from field: uint32 continuation = 1;
    */
   continuation: number;
 
   /**
-   * The new value of the configuration's searcher.max_trials; absent if it stays.
+   * The new value of searcher.max_trials in the configuration; absent if it does not change.
    *
    * @generated from field: optional uint32 max_trials = 2;
    */
   maxTrials?: number | undefined;
 
   /**
-   * The new value of searcher.max_length, and its unit: batches, records, epochs; an empty unit is a number alone.
+   * The new value of searcher.max_length in the configuration; absent if it does not change.
    *
    * @generated from field: optional uint32 max_length = 3;
    */
   maxLength?: number | undefined;
 
   /**
+   * The unit of max_length: batches, records or epochs; empty for a number alone.
+   *
    * @generated from field: optional string length_unit = 4;
    */
   lengthUnit?: string | undefined;
 
   /**
-   * The only trial that is taken up again; absent if the search takes up all that failed or were canceled.
+   * The number of the only trial that continues. Absent: the search continues all trials that failed or were canceled.
    *
    * @generated from field: optional uint32 trial = 5;
    */
   trial?: number | undefined;
 
   /**
-   * The id of the commit that was asked for: the same request again is the same continuation.
+   * The id of the commit of the request. Repeating the request causes no second continuation.
    *
    * @generated from field: string request = 6;
    */
@@ -67,14 +70,14 @@ export const ExperimentContinuedSchema: GenMessage<ExperimentContinued> = /*@__P
   messageDesc(file_trainyard_event_v1_experiment_life, 0);
 
 /**
- * A person had the experiment deleted, which has ended. Until the grace is over nothing of it is touched, and reads
- * hide it.
+ * A person requested the deletion of the ended experiment. Reads hide the experiment. Its data is kept until the grace
+ * period is over.
  *
  * @generated from message trainyard.event.v1.ExperimentDeletionRequested
  */
 export type ExperimentDeletionRequested = Message<"trainyard.event.v1.ExperimentDeletionRequested"> & {
   /**
-   * In milliseconds since 1970.
+   * The end of the grace period, in milliseconds since 1970.
    *
    * @generated from field: double grace_end_ms = 1;
    */
@@ -94,7 +97,7 @@ export const ExperimentDeletionRequestedSchema: GenMessage<ExperimentDeletionReq
   messageDesc(file_trainyard_event_v1_experiment_life, 1);
 
 /**
- * A person took the deletion back within its grace.
+ * A person undid the deletion within the grace period.
  *
  * @generated from message trainyard.event.v1.ExperimentDeletionUndone
  */
@@ -109,7 +112,7 @@ export const ExperimentDeletionUndoneSchema: GenMessage<ExperimentDeletionUndone
   messageDesc(file_trainyard_event_v1_experiment_life, 2);
 
 /**
- * The grace is over: what services keep of the experiment goes. Its events stay.
+ * The grace period is over. The services delete their data about the experiment; its events are kept.
  *
  * @generated from message trainyard.event.v1.ExperimentDeleted
  */
@@ -124,20 +127,21 @@ export const ExperimentDeletedSchema: GenMessage<ExperimentDeleted> = /*@__PURE_
   messageDesc(file_trainyard_event_v1_experiment_life, 3);
 
 /**
- * The trial is open again. Its restarts count from 0, and its next run starts from its latest checkpoint.
+ * The trial continues after its end. Its restarts count from 0, and its next run starts from its latest checkpoint.
  *
  * @generated from message trainyard.event.v1.TrialContinued
  */
 export type TrialContinued = Message<"trainyard.event.v1.TrialContinued"> & {
   /**
-   * The continuation of the experiment.
+   * The number of the ExperimentContinued event that the trial continues for.
    *
    * @generated from field: uint32 continuation = 1;
    */
   continuation: number;
 
   /**
-   * The time means the same as in RunEnded, for the checkpoints that the last run before the end left.
+   * The latest time until which the next run waits for the checkpoints of the last run before the end, in milliseconds
+   * since 1970; absent if there are none.
    *
    * @generated from field: optional double awaited_until_ms = 2;
    */
@@ -152,7 +156,7 @@ export const TrialContinuedSchema: GenMessage<TrialContinued> = /*@__PURE__*/
   messageDesc(file_trainyard_event_v1_experiment_life, 4);
 
 /**
- * A person had the trial killed. Others of its experiment are not touched.
+ * A person had the trial killed. Other trials of its experiment continue.
  *
  * @generated from message trainyard.event.v1.TrialKillRequested
  */

@@ -24,21 +24,21 @@ export const file_trainyard_event_v1_experiment: GenFile = /*@__PURE__*/
  */
 export type ExperimentCreated = Message<"trainyard.event.v1.ExperimentCreated"> & {
   /**
-   * The normalised configuration: defaults filled in, legacy shapes rewritten.
+   * The normalised configuration: defaults are filled in, and legacy forms are rewritten.
    *
    * @generated from field: google.protobuf.Struct config = 1;
    */
   config?: JsonObject | undefined;
 
   /**
-   * SHA-256, hex, of the submitted YAML text.
+   * The SHA-256 of the submitted YAML text, in hexadecimal.
    *
    * @generated from field: string config_source_digest = 2;
    */
   configSourceDigest: string;
 
   /**
-   * SHA-256, hex, of the packed model code; empty when there is none.
+   * The SHA-256 of the packed model code, in hexadecimal; empty if there is no code.
    *
    * @generated from field: string context_digest = 3;
    */
@@ -90,7 +90,7 @@ export type ExperimentCreated = Message<"trainyard.event.v1.ExperimentCreated"> 
   parent?: ExperimentParent | undefined;
 
   /**
-   * SHA-256, hex, of the SubmissionRecord, which was stored under it before this event.
+   * The SHA-256 of the SubmissionRecord, in hexadecimal. The record was stored under this digest before the event.
    *
    * @generated from field: optional string submission_digest = 13;
    */
@@ -205,8 +205,8 @@ export const ExperimentEndedSchema: GenMessage<ExperimentEnded> = /*@__PURE__*/
   messageDesc(file_trainyard_event_v1_experiment, 5);
 
 /**
- * A person changed the words about the experiment. All values are those after the change; before the first one they are
- * those of the configuration, without notes.
+ * A person changed the experiment's name, description, notes or labels. The event has all values after the change.
+ * Before the first change they are those of the configuration, without notes.
  *
  * @generated from message trainyard.event.v1.ExperimentDescribed
  */
@@ -232,7 +232,7 @@ export type ExperimentDescribed = Message<"trainyard.event.v1.ExperimentDescribe
   notes: string;
 
   /**
-   * The number of these changes of the experiment, this one included.
+   * The number of ExperimentDescribed events of the experiment, including this one.
    *
    * @generated from field: uint32 revision = 5;
    */
@@ -247,7 +247,7 @@ export const ExperimentDescribedSchema: GenMessage<ExperimentDescribed> = /*@__P
   messageDesc(file_trainyard_event_v1_experiment, 6);
 
 /**
- * A person put the experiment aside, which has ended: lists leave it out unless they are asked for it.
+ * A person archived the ended experiment. Lists show it only on request.
  *
  * @generated from message trainyard.event.v1.ExperimentArchived
  */
@@ -266,7 +266,7 @@ export const ExperimentArchivedSchema: GenMessage<ExperimentArchived> = /*@__PUR
   messageDesc(file_trainyard_event_v1_experiment, 7);
 
 /**
- * A person took the experiment back into lists.
+ * A person took the experiment out of the archive. Lists show it again.
  *
  * @generated from message trainyard.event.v1.ExperimentUnarchived
  */
@@ -281,8 +281,8 @@ export const ExperimentUnarchivedSchema: GenMessage<ExperimentUnarchived> = /*@_
   messageDesc(file_trainyard_event_v1_experiment, 8);
 
 /**
- * A person moved the experiment into a project. Runs that are requested from now on count for the quota of that
- * workspace.
+ * A person moved the experiment into a project. Runs that are requested from now on count for the quota of the
+ * project's workspace.
  *
  * @generated from message trainyard.event.v1.ExperimentMoved
  */
@@ -332,7 +332,7 @@ export type TrialCreated = Message<"trainyard.event.v1.TrialCreated"> & {
   seed: number;
 
   /**
-   * The checkpoint of another trial that the first run starts from; empty if there is none.
+   * The checkpoint of another trial that the first run starts from; empty for none.
    *
    * @generated from field: string warm_start_checkpoint = 5;
    */
@@ -344,7 +344,7 @@ export type TrialCreated = Message<"trainyard.event.v1.TrialCreated"> & {
   sourceTrial: string;
 
   /**
-   * The fields mean the same as in TrialProposed.
+   * The origin of the hyperparameters, as in TrialProposed.
    *
    * @generated from field: string origin = 7;
    */
@@ -356,8 +356,8 @@ export type TrialCreated = Message<"trainyard.event.v1.TrialCreated"> & {
   evidence?: JsonObject | undefined;
 
   /**
-   * The training steps in that checkpoint that count for this trial, which continues from there. Absent: it counts from
-   * 0.
+   * The training steps in warm_start_checkpoint that count for this trial, which continues counting from them. Absent:
+   * the trial counts from 0.
    *
    * @generated from field: optional double warm_start_step = 9;
    */
@@ -383,14 +383,14 @@ export type RunRequested = Message<"trainyard.event.v1.RunRequested"> & {
   run: number;
 
   /**
-   * The checkpoint that the run starts from; empty if there is none.
+   * The checkpoint that the run starts from; empty for none.
    *
    * @generated from field: string from_checkpoint = 2;
    */
   fromCheckpoint: string;
 
   /**
-   * The training steps in the checkpoint. Reports of earlier runs beyond them are superseded.
+   * The training steps in from_checkpoint. Reports of earlier runs beyond this step are superseded.
    *
    * @generated from field: double from_step = 3;
    */
@@ -420,20 +420,22 @@ export type RunRequested = Message<"trainyard.event.v1.RunRequested"> & {
   delayMs: number;
 
   /**
-   * Agents where earlier launches failed; absent if there are none.
+   * Agents on which earlier launches failed; absent if there are none.
    *
    * @generated from field: optional trainyard.common.v1.AvoidedAgents avoided = 10;
    */
   avoided?: AvoidedAgents | undefined;
 
   /**
-   * The experiment's workspace and owner.
+   * The workspace of the experiment.
    *
    * @generated from field: optional string workspace = 11;
    */
   workspace?: string | undefined;
 
   /**
+   * The owner of the experiment.
+   *
    * @generated from field: optional string owner = 12;
    */
   owner?: string | undefined;
@@ -507,7 +509,7 @@ export const RunStopRequestedSchema: GenMessage<RunStopRequested> = /*@__PURE__*
   messageDesc(file_trainyard_event_v1_experiment, 13);
 
 /**
- * The run has ended, with the reason, and whether it counts as a restart.
+ * The run has ended, for the reason in `why`. The event says whether the end counts as a restart.
  *
  * @generated from message trainyard.event.v1.RunEnded
  */
@@ -546,14 +548,15 @@ export type RunEnded = Message<"trainyard.event.v1.RunEnded"> & {
   sealed?: SealedCheckpoints | undefined;
 
   /**
-   * The latest time until which the next run waits for them, in milliseconds since 1970; absent if there are none.
+   * The latest time until which the next run waits for the sealed checkpoints, in milliseconds since 1970; absent if
+   * there are none.
    *
    * @generated from field: optional double awaited_until_ms = 7;
    */
   awaitedUntilMs?: number | undefined;
 
   /**
-   * Present if the platform could not start the run.
+   * The reason why the platform could not start the run; absent if the run was started.
    *
    * @generated from field: optional trainyard.common.v1.LaunchFailure launch_failure = 8;
    */
@@ -568,8 +571,8 @@ export const RunEndedSchema: GenMessage<RunEnded> = /*@__PURE__*/
   messageDesc(file_trainyard_event_v1_experiment, 14);
 
 /**
- * A lost agent has returned and reported the checkpoints that a lost run stored there. They may still complete, until a
- * later run is requested.
+ * A lost agent has returned and reported the checkpoints that a lost run stored on its host. The checkpoints may still
+ * complete, until a later run is requested.
  *
  * @generated from message trainyard.event.v1.RunCheckpointsNamed
  */
@@ -585,7 +588,7 @@ export type RunCheckpointsNamed = Message<"trainyard.event.v1.RunCheckpointsName
   checkpoints: SealedCheckpoint[];
 
   /**
-   * The time means the same as in RunEnded.
+   * The latest time until which the next run waits for these checkpoints, in milliseconds since 1970.
    *
    * @generated from field: double awaited_until_ms = 3;
    */
@@ -816,7 +819,7 @@ export const TrialOutcome = {
   FAILED: 4,
 
   /**
-   * The hyperparameters are invalid; the search proposes others.
+   * The script reported that the hyperparameters are invalid. The search proposes others.
    *
    * @generated from enum value: TRIAL_OUTCOME_INVALID_HYPERPARAMETERS = 5;
    */

@@ -48,8 +48,8 @@ export type ValidationReported = Message<"trainyard.event.v1.ValidationReported"
   reportKey: string;
 
   /**
-   * The names of values that are not numbers (text, a list), so that a search whose metric is missing can give the
-   * reason: the first few in alphabetical order.
+   * The first few names, in alphabetical order, of values that are not numbers (text, a list). A search whose metric is
+   * missing names them in its reason.
    *
    * @generated from field: repeated string non_numeric = 6;
    */
@@ -64,19 +64,21 @@ export const ValidationReportedSchema: GenMessage<ValidationReported> = /*@__PUR
   messageDesc(file_trainyard_event_v1_measurement, 0);
 
 /**
- * A later run repeats the work from a step on. Points of earlier runs beyond that step no longer count.
+ * A later run repeats the work from a step on. Points of earlier runs beyond this step no longer count.
  *
  * @generated from message trainyard.event.v1.MeasurementsSuperseded
  */
 export type MeasurementsSuperseded = Message<"trainyard.event.v1.MeasurementsSuperseded"> & {
   /**
-   * The run that begins.
+   * The run that repeats the work.
    *
    * @generated from field: uint32 run = 1;
    */
   run: number;
 
   /**
+   * The last step at which points of earlier runs count.
+   *
    * @generated from field: double after_step = 2;
    */
   afterStep: number;
@@ -90,8 +92,8 @@ export const MeasurementsSupersededSchema: GenMessage<MeasurementsSuperseded> = 
   messageDesc(file_trainyard_event_v1_measurement, 1);
 
 /**
- * A log line matched a log policy of the experiment. Recorded once for each policy and node of a run, for the first
- * such line.
+ * A log line matched a log policy of the experiment. The event is recorded once for each policy and node of a run, for
+ * the first matching line.
  *
  * @generated from message trainyard.event.v1.LogPolicyMatched
  */
@@ -104,14 +106,14 @@ export type LogPolicyMatched = Message<"trainyard.event.v1.LogPolicyMatched"> & 
   policy: string;
 
   /**
-   * cancel_retries or exclude_node; empty for a policy that only tells.
+   * The action of the policy: cancel_retries or exclude_node; empty for a policy without an action.
    *
    * @generated from field: string action = 2;
    */
   action: string;
 
   /**
-   * The beginning of the line.
+   * The beginning of the matching line.
    *
    * @generated from field: string line = 3;
    */
@@ -135,14 +137,14 @@ export type LogPolicyMatched = Message<"trainyard.event.v1.LogPolicyMatched"> & 
   nodeRank: number;
 
   /**
-   * The rank of the process, where a launcher says it.
+   * The rank of the process that wrote the line; absent if the launcher does not write it.
    *
    * @generated from field: optional uint32 rank = 7;
    */
   rank?: number | undefined;
 
   /**
-   * The line's cursor in the log of the trial.
+   * The cursor of the line in the log of the trial.
    *
    * @generated from field: string cursor = 8;
    */

@@ -58,7 +58,7 @@ export const ModelCreatedSchema: GenMessage<ModelCreated> = /*@__PURE__*/
   messageDesc(file_trainyard_event_v1_model, 0);
 
 /**
- * The words of people about the model were changed. The fields are all of them from now on.
+ * A person changed the description, notes, labels or metadata of the model. The event has all values after the change.
  *
  * @generated from message trainyard.event.v1.ModelDescribed
  */
@@ -97,7 +97,7 @@ export const ModelDescribedSchema: GenMessage<ModelDescribed> = /*@__PURE__*/
   messageDesc(file_trainyard_event_v1_model, 1);
 
 /**
- * The model is archived: it takes no new versions, and its aliases do not move.
+ * The model was archived. It gets no new versions, and its aliases do not move.
  *
  * @generated from message trainyard.event.v1.ModelArchived
  */
@@ -121,7 +121,7 @@ export const ModelArchivedSchema: GenMessage<ModelArchived> = /*@__PURE__*/
   messageDesc(file_trainyard_event_v1_model, 2);
 
 /**
- * The model is in use again.
+ * The model was taken out of the archive.
  *
  * @generated from message trainyard.event.v1.ModelUnarchived
  */
@@ -170,14 +170,14 @@ export const ModelMovedSchema: GenMessage<ModelMoved> = /*@__PURE__*/
  */
 export type VersionRegistered = Message<"trainyard.event.v1.VersionRegistered"> & {
   /**
-   * From 1, in the order of registration. A number is never used again.
+   * The number of the version: from 1, in the order of registration. No number is used twice.
    *
    * @generated from field: uint32 number = 1;
    */
   number: number;
 
   /**
-   * Empty for none.
+   * The semantic version, 1.2.0 for example; empty for none.
    *
    * @generated from field: string semantic_version = 2;
    */
@@ -204,7 +204,8 @@ export type VersionRegistered = Message<"trainyard.event.v1.VersionRegistered"> 
   step: number;
 
   /**
-   * The validation metrics that the checkpoint's run had reported at its step, as far as they were recorded by then.
+   * The validation metrics that the checkpoint's run had reported at the checkpoint's step when the version was
+   * registered.
    *
    * @generated from field: map<string, double> metrics = 7;
    */
@@ -244,7 +245,8 @@ export const VersionRegisteredSchema: GenMessage<VersionRegistered> = /*@__PURE_
   messageDesc(file_trainyard_event_v1_model, 5);
 
 /**
- * The words of people about the version were changed. The fields are all of them from now on.
+ * A person changed the description, notes, labels or metadata of the version. The event has all values after the
+ * change.
  *
  * @generated from message trainyard.event.v1.VersionDescribed
  */
@@ -338,7 +340,7 @@ export type AliasMoved = Message<"trainyard.event.v1.AliasMoved"> & {
   number: number;
 
   /**
-   * The version that it named before; 0 if the alias is new.
+   * The number of the version that the alias named before; 0 if the alias is new.
    *
    * @generated from field: uint32 from_number = 3;
    */
@@ -363,7 +365,7 @@ export const AliasMovedSchema: GenMessage<AliasMoved> = /*@__PURE__*/
   messageDesc(file_trainyard_event_v1_model, 8);
 
 /**
- * The alias names no version any more.
+ * The alias was removed.
  *
  * @generated from message trainyard.event.v1.AliasRemoved
  */
@@ -374,7 +376,7 @@ export type AliasRemoved = Message<"trainyard.event.v1.AliasRemoved"> & {
   alias: string;
 
   /**
-   * The version that it named.
+   * The number of the version that the alias named.
    *
    * @generated from field: uint32 number = 2;
    */

@@ -18,7 +18,8 @@ export const file_trainyard_event_v1_search: GenFile = /*@__PURE__*/
   fileDesc("Ch90cmFpbnlhcmQvZXZlbnQvdjEvc2VhcmNoLnByb3RvEhJ0cmFpbnlhcmQuZXZlbnQudjEi+gMKDVNlYXJjaFN0YXJ0ZWQSEQoJYWxnb3JpdGhtGAEgASgJEhkKEWFsZ29yaXRobV92ZXJzaW9uGAIgASgNEiYKBXNwYWNlGAMgASgLMhcuZ29vZ2xlLnByb3RvYnVmLlN0cnVjdBIpCghzZWFyY2hlchgEIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3QSDgoGbWV0cmljGAUgASgJEhkKEXNtYWxsZXJfaXNfYmV0dGVyGAYgASgIEhMKC3RpbWVfbWV0cmljGAcgASgJEgwKBHNlZWQYCCABKA0SEgoKdHJpYWxzX21heBgJIAEoDRIdChVjb25jdXJyZW50X3RyaWFsc19tYXgYCiABKA0SLwoOZWFybHlfc3RvcHBpbmcYCyABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0EjIKB2VhcmxpZXIYDCABKAsyIS50cmFpbnlhcmQuZXZlbnQudjEuRWFybGllclRyaWFscxIdChBwb2xpY2llc192ZXJzaW9uGA0gASgNSACIAQESHAoPc2xvdHNfcGVyX3RyaWFsGA4gASgNSAGIAQESEgoFYXRfbXMYDyABKAFIAogBAUITChFfcG9saWNpZXNfdmVyc2lvbkISChBfc2xvdHNfcGVyX3RyaWFsQggKBl9hdF9tcyJTCg1FYXJsaWVyVHJpYWxzEjAKBnRyaWFscxgBIAMoCzIgLnRyYWlueWFyZC5ldmVudC52MS5FYXJsaWVyVHJpYWwSEAoIbGVmdF9vdXQYAiABKA0i0AEKDEVhcmxpZXJUcmlhbBISCgpleHBlcmltZW50GAEgASgJEg0KBXRyaWFsGAIgASgNEjAKD2h5cGVycGFyYW1ldGVycxgDIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3QSPAoGdmFsdWVzGAQgAygLMiwudHJhaW55YXJkLmV2ZW50LnYxLkVhcmxpZXJUcmlhbC5WYWx1ZXNFbnRyeRotCgtWYWx1ZXNFbnRyeRILCgNrZXkYASABKAkSDQoFdmFsdWUYAiABKAE6AjgBIqYDCg1UcmlhbFByb3Bvc2VkEg4KBm51bWJlchgBIAEoDRIwCg9oeXBlcnBhcmFtZXRlcnMYAiABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0EgwKBHNlZWQYAyABKA0SHQoQc3RhcnRfZnJvbV90cmlhbBgEIAEoDUgAiAEBEhYKDnNlYXJjaF92ZXJzaW9uGAYgASgNEg4KBm9yaWdpbhgHIAEoCRIpCghldmlkZW5jZRgIIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3QSIgoVc3RhcnRfZnJvbV9jaGVja3BvaW50GAkgASgJSAGIAQESHAoPc3RhcnRfZnJvbV9zdGVwGAogASgBSAKIAQESHAoPc3RhcnRfZnJvbV90aW1lGAsgASgBSAOIAQESEgoFd2FpdHMYDCABKAhIBIgBAUITChFfc3RhcnRfZnJvbV90cmlhbEIYChZfc3RhcnRfZnJvbV9jaGVja3BvaW50QhIKEF9zdGFydF9mcm9tX3N0ZXBCEgoQX3N0YXJ0X2Zyb21fdGltZUIICgZfd2FpdHMiuQEKElN1Z2dlc3Rpb25QcmVwYXJlZBINCgV0cmlhbBgBIAEoDRIwCg9oeXBlcnBhcmFtZXRlcnMYAiABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0EhYKDnNlYXJjaF92ZXJzaW9uGAMgASgNEg8KB3Jlc3VsdHMYBCABKA0SKQoIZXZpZGVuY2UYBSABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0Eg4KBm9yaWdpbhgGIAEoCSI0ChBTdWdnZXN0aW9uTWlzc2VkEg0KBXRyaWFsGAEgASgNEhEKCXdhaXRlZF9tcxgCIAEoASLGAgoTT2JzZXJ2YXRpb25SZWNvcmRlZBINCgV0cmlhbBgBIAEoDRILCgNydW4YAiABKA0SDAoEdGltZRgDIAEoARJDCgZ2YWx1ZXMYBCADKAsyMy50cmFpbnlhcmQuZXZlbnQudjEuT2JzZXJ2YXRpb25SZWNvcmRlZC5WYWx1ZXNFbnRyeRITCgttZWFzdXJlbWVudBgFIAEoCRIOCgZyZXBlYXQYBiABKAgSMgoHbWlzc2luZxgHIAEoCzIhLnRyYWlueWFyZC5ldmVudC52MS5NaXNzaW5nTWV0cmljEhEKBHN0ZXAYCCABKAFIAIgBARISCgVhdF9tcxgJIAEoAUgBiAEBGi0KC1ZhbHVlc0VudHJ5EgsKA2tleRgBIAEoCRINCgV2YWx1ZRgCIAEoAToCOAFCBwoFX3N0ZXBCCAoGX2F0X21zIlkKDU1pc3NpbmdNZXRyaWMSDAoEbmFtZRgBIAEoCRIQCghyZXBvcnRlZBgCIAMoCRIYCgtub25fbnVtZXJpYxgDIAEoCEgAiAEBQg4KDF9ub25fbnVtZXJpYyJwChBPcGVyYXRpb25zUG9zdGVkEjgKCm9wZXJhdGlvbnMYASADKAsyJC50cmFpbnlhcmQuY29tbW9uLnYxLlNlYXJjaE9wZXJhdGlvbhIVCghyZXN0c19vbhgCIAEoDUgAiAEBQgsKCV9yZXN0c19vbiJSChJDaGVja3BvaW50T2JzZXJ2ZWQSDQoFdHJpYWwYASABKA0SEgoKY2hlY2twb2ludBgCIAEoCRILCgNydW4YAyABKA0SDAoEc3RlcBgEIAEoASJmCg5UcmlhbFN1c3BlbmRlZBINCgV0cmlhbBgBIAEoDRIMCgRydW5nGAIgASgNEgwKBHJ1bGUYAyABKAkSKQoIZXZpZGVuY2UYBCABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0InQKDFRyaWFsUmVzdW1lZBINCgV0cmlhbBgBIAEoDRIOCgZ0YXJnZXQYAiABKAESDAoEcnVuZxgDIAEoDRIMCgRydWxlGAQgASgJEikKCGV2aWRlbmNlGAUgASgLMhcuZ29vZ2xlLnByb3RvYnVmLlN0cnVjdCJ4ChBUcmlhbFN0b3BEZWNpZGVkEg0KBXRyaWFsGAEgASgNEgwKBHJ1bGUYAiABKAkSKQoIZXZpZGVuY2UYAyABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0EhIKBWZhaWxzGAQgASgISACIAQFCCAoGX2ZhaWxzImoKEVNlYXJjaFN0b3BEZWNpZGVkEgwKBHJ1bGUYASABKAkSKQoIZXZpZGVuY2UYAiABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0EhIKBWZhaWxzGAMgASgISACIAQFCCAoGX2ZhaWxzInYKFFRyaWFsT3V0Y29tZVJlY29yZGVkEg0KBXRyaWFsGAEgASgNEjEKB291dGNvbWUYAiABKA4yIC50cmFpbnlhcmQuZXZlbnQudjEuVHJpYWxPdXRjb21lEhIKBWF0X21zGAMgASgBSACIAQFCCAoGX2F0X21zIk4KEFJ1blVzYWdlUmVjb3JkZWQSDQoFdHJpYWwYASABKA0SCwoDcnVuGAIgASgNEg8KB3N0YXJ0ZWQYAyABKAgSDQoFYXRfbXMYBCABKAEiIAoPU2VhcmNoVGltZU5vdGVkEg0KBWF0X21zGAEgASgBIpcBCg9TZWFyY2hDb21wbGV0ZWQSNAoGcmVhc29uGAEgASgOMiQudHJhaW55YXJkLmV2ZW50LnYxLlNlYXJjaENvbXBsZXRpb24SFwoKYmVzdF90cmlhbBgCIAEoDUgAiAEBEhcKCmJlc3RfdmFsdWUYAyABKAFIAYgBAUINCgtfYmVzdF90cmlhbEINCgtfYmVzdF92YWx1ZSKSAQoPU2VhcmNoQ29udGludWVkEhQKDGNvbnRpbnVhdGlvbhgBIAEoDRIOCgZ0cmlhbHMYAiADKA0SKQoIc2VhcmNoZXIYAyABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0EhIKCnRyaWFsc19tYXgYBCABKA0SEQoEb25seRgFIAEoDUgAiAEBQgcKBV9vbmx5KpQBChBTZWFyY2hDb21wbGV0aW9uEiEKHVNFQVJDSF9DT01QTEVUSU9OX1VOU1BFQ0lGSUVEEAASHwobU0VBUkNIX0NPTVBMRVRJT05fRVhIQVVTVEVEEAESHgoaU0VBUkNIX0NPTVBMRVRJT05fQ0FOQ0VMRUQQAhIcChhTRUFSQ0hfQ09NUExFVElPTl9GQUlMRUQQA2IGcHJvdG8z", [file_google_protobuf_struct, file_trainyard_common_v1_search, file_trainyard_event_v1_experiment]);
 
 /**
- * The search of an experiment begins. The event has everything that its decisions depend on, apart from reports.
+ * The search of an experiment begins. The event has everything that the search's decisions depend on, apart from
+ * reports.
  *
  * @generated from message trainyard.event.v1.SearchStarted
  */
@@ -29,7 +30,7 @@ export type SearchStarted = Message<"trainyard.event.v1.SearchStarted"> & {
   algorithm: string;
 
   /**
-   * Raised when a new version of the algorithm decides differently on the same history.
+   * The version of the algorithm. It is raised when the algorithm decides differently on the same history.
    *
    * @generated from field: uint32 algorithm_version = 2;
    */
@@ -84,35 +85,37 @@ export type SearchStarted = Message<"trainyard.event.v1.SearchStarted"> & {
   concurrentTrialsMax: number;
 
   /**
-   * {any: the list under early_stopping of the normalised configuration}; absent if there is none.
+   * The object {any: policies} with the list under early_stopping of the normalised configuration; absent if there is
+   * none.
    *
    * @generated from field: google.protobuf.Struct early_stopping = 11;
    */
   earlyStopping?: JsonObject | undefined;
 
   /**
-   * The results that the model starts with; absent if the configuration names no earlier experiment.
+   * The results of earlier experiments that the model starts with; absent if the configuration names no earlier
+   * experiment.
    *
    * @generated from field: trainyard.event.v1.EarlierTrials earlier = 12;
    */
   earlier?: EarlierTrials | undefined;
 
   /**
-   * Raised when a new version of the policies decides differently on the same history.
+   * The version of the early-stopping policies. It is raised when they decide differently on the same history.
    *
    * @generated from field: optional uint32 policies_version = 13;
    */
   policiesVersion?: number | undefined;
 
   /**
-   * The slots of a trial, for a budget of slot-hours.
+   * The number of slots of a trial, for a budget of slot-hours.
    *
    * @generated from field: optional uint32 slots_per_trial = 14;
    */
   slotsPerTrial?: number | undefined;
 
   /**
-   * The time at which the experiment was created: a time budget starts then.
+   * The time at which the experiment was created, from which a time budget counts.
    *
    * @generated from field: optional double at_ms = 15;
    */
@@ -127,7 +130,7 @@ export const SearchStartedSchema: GenMessage<SearchStarted> = /*@__PURE__*/
   messageDesc(file_trainyard_event_v1_search, 0);
 
 /**
- * Trials of earlier experiments, in their order.
+ * Trials of earlier experiments, in the order of the experiments and their trials.
  *
  * @generated from message trainyard.event.v1.EarlierTrials
  */
@@ -138,7 +141,7 @@ export type EarlierTrials = Message<"trainyard.event.v1.EarlierTrials"> & {
   trials: EarlierTrial[];
 
   /**
-   * Trials with a result that were left out, because they do not fit the space or exceed the limit.
+   * The number of trials with a result that were left out, because they do not fit the space or exceed the limit.
    *
    * @generated from field: uint32 left_out = 2;
    */
@@ -167,7 +170,7 @@ export type EarlierTrial = Message<"trainyard.event.v1.EarlierTrial"> & {
   trial: number;
 
   /**
-   * The hyperparameters that are in this search's space.
+   * The hyperparameters of the trial that are in the space of this search.
    *
    * @generated from field: google.protobuf.Struct hyperparameters = 3;
    */
@@ -210,7 +213,7 @@ export type TrialProposed = Message<"trainyard.event.v1.TrialProposed"> & {
   seed: number;
 
   /**
-   * The number of the trial whose checkpoint this one starts from; absent if there is none.
+   * The number of the trial whose checkpoint the new trial starts from; absent for none.
    *
    * @generated from field: optional uint32 start_from_trial = 4;
    */
@@ -224,39 +227,43 @@ export type TrialProposed = Message<"trainyard.event.v1.TrialProposed"> & {
   searchVersion: number;
 
   /**
-   * The origin of the hyperparameters: drawn, grid, space_filling, given, model, explored, client, schedule.
+   * The origin of the hyperparameters: drawn, grid, space_filling, given, model, explored, client or schedule.
    *
    * @generated from field: string origin = 7;
    */
   origin: string;
 
   /**
-   * The evidence for them: for a model, its prediction and the results that it had.
+   * The evidence for the hyperparameters. For a model: its prediction and the number of results that it used.
    *
    * @generated from field: google.protobuf.Struct evidence = 8;
    */
   evidence?: JsonObject | undefined;
 
   /**
-   * The checkpoint of that trial, its training steps, and its time in the search's unit. The trial continues to count
-   * from these. Absent: the trial starts from the latest checkpoint and counts from 0.
+   * The checkpoint that the new trial starts from. Absent: the trial starts from the latest checkpoint of
+   * start_from_trial and counts from 0.
    *
    * @generated from field: optional string start_from_checkpoint = 9;
    */
   startFromCheckpoint?: string | undefined;
 
   /**
+   * The training steps in start_from_checkpoint, from which the new trial counts.
+   *
    * @generated from field: optional double start_from_step = 10;
    */
   startFromStep?: number | undefined;
 
   /**
+   * The time of start_from_checkpoint in the search's unit, from which the new trial counts.
+   *
    * @generated from field: optional double start_from_time = 11;
    */
   startFromTime?: number | undefined;
 
   /**
-   * The trial starts suspended, until a TrialResumed, because there is no room for it yet.
+   * Whether the trial is suspended until a TrialResumed event, because the search has no room for it yet.
    *
    * @generated from field: optional bool waits = 12;
    */
@@ -271,7 +278,8 @@ export const TrialProposedSchema: GenMessage<TrialProposed> = /*@__PURE__*/
   messageDesc(file_trainyard_event_v1_search, 3);
 
 /**
- * The suggestion of a model, computed outside the reaction, for the next trial. It is kept until the trial is proposed.
+ * A model suggested the next trial. The suggestion was computed outside the reaction, and is kept until the trial is
+ * proposed.
  *
  * @generated from message trainyard.event.v1.SuggestionPrepared
  */
@@ -287,13 +295,15 @@ export type SuggestionPrepared = Message<"trainyard.event.v1.SuggestionPrepared"
   hyperparameters?: JsonObject | undefined;
 
   /**
-   * The version of the search stream that the model used, and the number of results in it.
+   * The version of the search stream that the model used.
    *
    * @generated from field: uint32 search_version = 3;
    */
   searchVersion: number;
 
   /**
+   * The number of results that the model used.
+   *
    * @generated from field: uint32 results = 4;
    */
   results: number;
@@ -306,7 +316,7 @@ export type SuggestionPrepared = Message<"trainyard.event.v1.SuggestionPrepared"
   evidence?: JsonObject | undefined;
 
   /**
-   * The origin means the same as in TrialProposed.
+   * The origin of the hyperparameters, as in TrialProposed.
    *
    * @generated from field: string origin = 6;
    */
@@ -321,7 +331,7 @@ export const SuggestionPreparedSchema: GenMessage<SuggestionPrepared> = /*@__PUR
   messageDesc(file_trainyard_event_v1_search, 4);
 
 /**
- * The suggestion for the next trial timed out. The trial is proposed without one.
+ * The suggestion for the next trial timed out. The trial is proposed without it.
  *
  * @generated from message trainyard.event.v1.SuggestionMissed
  */
@@ -345,8 +355,8 @@ export const SuggestionMissedSchema: GenMessage<SuggestionMissed> = /*@__PURE__*
   messageDesc(file_trainyard_event_v1_search, 5);
 
 /**
- * The search received a validation. Its decisions depend on these. Of several with the same trial and time the first
- * counts.
+ * The search received a validation. Decisions of the search depend on these events. If a trial has several with the
+ * same time, the first counts.
  *
  * @generated from message trainyard.event.v1.ObservationRecorded
  */
@@ -379,28 +389,28 @@ export type ObservationRecorded = Message<"trainyard.event.v1.ObservationRecorde
   measurement: string;
 
   /**
-   * The trial already had an observation at this time. This one changes nothing.
+   * Whether the trial already had an observation at this time. The repeated observation changes nothing.
    *
    * @generated from field: bool repeat = 6;
    */
   repeat: boolean;
 
   /**
-   * Set if the report has no value for the search's metric or time metric.
+   * The metric that the report lacks: the search's metric or its time metric. Absent if the report has both.
    *
    * @generated from field: trainyard.event.v1.MissingMetric missing = 7;
    */
   missing?: MissingMetric | undefined;
 
   /**
-   * The training steps at that time, if the time is counted in another unit.
+   * The training steps at the time of the observation, if the search counts time in another unit.
    *
    * @generated from field: optional double step = 8;
    */
   step?: number | undefined;
 
   /**
-   * The time of the report.
+   * The time of the report, in milliseconds since 1970.
    *
    * @generated from field: optional double at_ms = 9;
    */
@@ -424,14 +434,14 @@ export type MissingMetric = Message<"trainyard.event.v1.MissingMetric"> & {
   name: string;
 
   /**
-   * The names of the reported values without the time metric: the first few in alphabetical order.
+   * The first few names of the reported values in alphabetical order, without the time metric.
    *
    * @generated from field: repeated string reported = 2;
    */
   reported: string[];
 
   /**
-   * The metric was reported as a value that is not a number: text or a list, for example.
+   * Whether the metric was reported as a value that is not a number, such as a text or a list.
    *
    * @generated from field: optional bool non_numeric = 3;
    */
@@ -446,13 +456,13 @@ export const MissingMetricSchema: GenMessage<MissingMetric> = /*@__PURE__*/
   messageDesc(file_trainyard_event_v1_search, 7);
 
 /**
- * Operations that the client of a custom search posted. The resulting decisions are in the same commit.
+ * The client of a custom search posted operations. The resulting decisions are in the same commit.
  *
  * @generated from message trainyard.event.v1.OperationsPosted
  */
 export type OperationsPosted = Message<"trainyard.event.v1.OperationsPosted"> & {
   /**
-   * The operations that are new, in order.
+   * The operations that were not posted before, in their order.
    *
    * @generated from field: repeated trainyard.common.v1.SearchOperation operations = 1;
    */
@@ -474,7 +484,7 @@ export const OperationsPostedSchema: GenMessage<OperationsPosted> = /*@__PURE__*
   messageDesc(file_trainyard_event_v1_search, 8);
 
 /**
- * A complete checkpoint that other trials may start from. Only searches that copy trials record it.
+ * A checkpoint that other trials may start from is complete. Only searches that copy trials record this event.
  *
  * @generated from message trainyard.event.v1.CheckpointObserved
  */
@@ -508,7 +518,7 @@ export const CheckpointObservedSchema: GenMessage<CheckpointObserved> = /*@__PUR
   messageDesc(file_trainyard_event_v1_search, 9);
 
 /**
- * The trial releases its slots and keeps its checkpoint, until a TrialResumed.
+ * The trial releases its slots and keeps its checkpoint, until a TrialResumed event.
  *
  * @generated from message trainyard.event.v1.TrialSuspended
  */
@@ -583,7 +593,7 @@ export const TrialResumedSchema: GenMessage<TrialResumed> = /*@__PURE__*/
   messageDesc(file_trainyard_event_v1_search, 11);
 
 /**
- * The search ends the trial: as stopped early, or as failed if `fails` is set.
+ * The search ends the trial: as failed if `fails` is set, otherwise as stopped early.
  *
  * @generated from message trainyard.event.v1.TrialStopDecided
  */
@@ -604,7 +614,8 @@ export type TrialStopDecided = Message<"trainyard.event.v1.TrialStopDecided"> & 
   evidence?: JsonObject | undefined;
 
   /**
-   * The trial fails, because the search cannot use its reports. The reason is made of rule and evidence.
+   * Whether the trial fails, because the search cannot use its reports. The trial's reason is made from rule and
+   * evidence.
    *
    * @generated from field: optional bool fails = 4;
    */
@@ -636,7 +647,7 @@ export type SearchStopDecided = Message<"trainyard.event.v1.SearchStopDecided"> 
   evidence?: JsonObject | undefined;
 
   /**
-   * The search fails, whatever the outcomes of its trials are.
+   * Whether the search fails, regardless of the outcomes of its trials.
    *
    * @generated from field: optional bool fails = 3;
    */
@@ -682,7 +693,7 @@ export const TrialOutcomeRecordedSchema: GenMessage<TrialOutcomeRecorded> = /*@_
   messageDesc(file_trainyard_event_v1_search, 14);
 
 /**
- * A run of the trial has started or ended. Recorded only for a budget of slot-hours.
+ * A run of the trial started or ended. The event is recorded only for a budget of slot-hours.
  *
  * @generated from message trainyard.event.v1.RunUsageRecorded
  */
@@ -716,7 +727,7 @@ export const RunUsageRecordedSchema: GenMessage<RunUsageRecorded> = /*@__PURE__*
   messageDesc(file_trainyard_event_v1_search, 15);
 
 /**
- * A time budget ran out while no other event arrived.
+ * The time budget of the search ran out while no other event arrived.
  *
  * @generated from message trainyard.event.v1.SearchTimeNoted
  */
@@ -764,39 +775,44 @@ export const SearchCompletedSchema: GenMessage<SearchCompleted> = /*@__PURE__*/
   messageDesc(file_trainyard_event_v1_search, 17);
 
 /**
- * The search continues, after its completion or before it: it takes up trials again, and may propose more.
+ * The search continues, before or after its completion. Trials that failed or were canceled are open again, and the
+ * search may propose more.
  *
  * @generated from message trainyard.event.v1.SearchContinued
  */
 export type SearchContinued = Message<"trainyard.event.v1.SearchContinued"> & {
   /**
-   * The number of the ExperimentContinued that it answers.
+   * The number of the ExperimentContinued event that the search continues for.
    *
    * @generated from field: uint32 continuation = 1;
    */
   continuation: number;
 
   /**
-   * The trials that are open again, in rising order. Others that were open are counted as canceled.
+   * The numbers of the trials that are open again, in rising order. Other trials that were open are counted as
+   * canceled.
    *
    * @generated from field: repeated uint32 trials = 2;
    */
   trials: number[];
 
   /**
-   * The searcher section of the configuration from now on, and the maximum of trials that it gives.
+   * The searcher section of the configuration from now on.
    *
    * @generated from field: google.protobuf.Struct searcher = 3;
    */
   searcher?: JsonObject | undefined;
 
   /**
+   * The maximum of trials from now on.
+   *
    * @generated from field: uint32 trials_max = 4;
    */
   trialsMax: number;
 
   /**
-   * The trial that was asked for; absent if all that failed or were canceled were.
+   * The number of the only trial that the request named. Absent if the request was for all trials that failed or were
+   * canceled.
    *
    * @generated from field: optional uint32 only = 5;
    */

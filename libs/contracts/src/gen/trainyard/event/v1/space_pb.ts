@@ -13,13 +13,14 @@ export const file_trainyard_event_v1_space: GenFile = /*@__PURE__*/
   fileDesc("Ch50cmFpbnlhcmQvZXZlbnQvdjEvc3BhY2UucHJvdG8SEnRyYWlueWFyZC5ldmVudC52MSJNCgxOYW1lUmVzZXJ2ZWQSDAoEa2luZBgBIAEoCRIMCgRuYW1lGAIgASgJEg4KBmhvbGRlchgDIAEoCRIRCgl3b3Jrc3BhY2UYBCABKAkiUAoQV29ya3NwYWNlQ3JlYXRlZBIMCgRuYW1lGAEgASgJEhMKC2Rlc2NyaXB0aW9uGAIgASgJEg0KBW5vdGVzGAMgASgJEgoKAmJ5GAQgASgJIlYKEldvcmtzcGFjZURlc2NyaWJlZBITCgtkZXNjcmlwdGlvbhgBIAEoCRINCgVub3RlcxgCIAEoCRIQCghyZXZpc2lvbhgDIAEoDRIKCgJieRgEIAEoCSIvChFXb3Jrc3BhY2VBcmNoaXZlZBIOCgZyZWFzb24YASABKAkSCgoCYnkYAiABKAkiIQoTV29ya3NwYWNlVW5hcmNoaXZlZBIKCgJieRgBIAEoCSJhCg5Qcm9qZWN0Q3JlYXRlZBIRCgl3b3Jrc3BhY2UYASABKAkSDAoEbmFtZRgCIAEoCRITCgtkZXNjcmlwdGlvbhgDIAEoCRINCgVub3RlcxgEIAEoCRIKCgJieRgFIAEoCSJUChBQcm9qZWN0RGVzY3JpYmVkEhMKC2Rlc2NyaXB0aW9uGAEgASgJEg0KBW5vdGVzGAIgASgJEhAKCHJldmlzaW9uGAMgASgNEgoKAmJ5GAQgASgJIi0KD1Byb2plY3RBcmNoaXZlZBIOCgZyZWFzb24YASABKAkSCgoCYnkYAiABKAkiHwoRUHJvamVjdFVuYXJjaGl2ZWQSCgoCYnkYASABKAliBnByb3RvMw");
 
 /**
- * A name is taken, in the same commit as what has it. Names that differ in upper and lower case only are the same.
+ * A name was taken by a workspace or a project, in the commit that creates it. Names that differ only in upper and
+ * lower case are the same.
  *
  * @generated from message trainyard.event.v1.NameReserved
  */
 export type NameReserved = Message<"trainyard.event.v1.NameReserved"> & {
   /**
-   * workspace, project.
+   * The kind of the named object: workspace or project.
    *
    * @generated from field: string kind = 1;
    */
@@ -31,14 +32,14 @@ export type NameReserved = Message<"trainyard.event.v1.NameReserved"> & {
   name: string;
 
   /**
-   * The id of what has the name.
+   * The id of the workspace or project that has the name.
    *
    * @generated from field: string holder = 3;
    */
   holder: string;
 
   /**
-   * The workspace of a project's name.
+   * The id of the workspace that a project's name belongs to; empty for a workspace's name.
    *
    * @generated from field: string workspace = 4;
    */
@@ -53,7 +54,7 @@ export const NameReservedSchema: GenMessage<NameReserved> = /*@__PURE__*/
   messageDesc(file_trainyard_event_v1_space, 0);
 
 /**
- * A workspace was created. Quotas of pools count by its name.
+ * A workspace was created. Quotas of pools refer to its name.
  *
  * @generated from message trainyard.event.v1.WorkspaceCreated
  */
@@ -87,7 +88,7 @@ export const WorkspaceCreatedSchema: GenMessage<WorkspaceCreated> = /*@__PURE__*
   messageDesc(file_trainyard_event_v1_space, 1);
 
 /**
- * A person changed the words about the workspace. All values are those after the change.
+ * A person changed the description or the notes of the workspace. The event has all values after the change.
  *
  * @generated from message trainyard.event.v1.WorkspaceDescribed
  */
@@ -103,7 +104,7 @@ export type WorkspaceDescribed = Message<"trainyard.event.v1.WorkspaceDescribed"
   notes: string;
 
   /**
-   * The number of these changes, this one included.
+   * The number of WorkspaceDescribed events of the workspace, including this one.
    *
    * @generated from field: uint32 revision = 3;
    */
@@ -123,7 +124,7 @@ export const WorkspaceDescribedSchema: GenMessage<WorkspaceDescribed> = /*@__PUR
   messageDesc(file_trainyard_event_v1_space, 2);
 
 /**
- * Nothing new comes into the workspace. Its experiments continue.
+ * The workspace was archived: nothing new is created in it. Its experiments continue.
  *
  * @generated from message trainyard.event.v1.WorkspaceArchived
  */
@@ -147,7 +148,7 @@ export const WorkspaceArchivedSchema: GenMessage<WorkspaceArchived> = /*@__PURE_
   messageDesc(file_trainyard_event_v1_space, 3);
 
 /**
- * The workspace is in use again.
+ * The workspace was taken out of the archive.
  *
  * @generated from message trainyard.event.v1.WorkspaceUnarchived
  */
@@ -207,7 +208,7 @@ export const ProjectCreatedSchema: GenMessage<ProjectCreated> = /*@__PURE__*/
   messageDesc(file_trainyard_event_v1_space, 5);
 
 /**
- * A person changed the words about the project. All values are those after the change.
+ * A person changed the description or the notes of the project. The event has all values after the change.
  *
  * @generated from message trainyard.event.v1.ProjectDescribed
  */
@@ -223,7 +224,7 @@ export type ProjectDescribed = Message<"trainyard.event.v1.ProjectDescribed"> & 
   notes: string;
 
   /**
-   * The number of these changes, this one included.
+   * The number of ProjectDescribed events of the project, including this one.
    *
    * @generated from field: uint32 revision = 3;
    */
@@ -243,7 +244,7 @@ export const ProjectDescribedSchema: GenMessage<ProjectDescribed> = /*@__PURE__*
   messageDesc(file_trainyard_event_v1_space, 6);
 
 /**
- * Nothing new comes into the project. Its experiments continue.
+ * The project was archived: nothing new is created in it. Its experiments continue.
  *
  * @generated from message trainyard.event.v1.ProjectArchived
  */
@@ -267,7 +268,7 @@ export const ProjectArchivedSchema: GenMessage<ProjectArchived> = /*@__PURE__*/
   messageDesc(file_trainyard_event_v1_space, 7);
 
 /**
- * The project is in use again.
+ * The project was taken out of the archive.
  *
  * @generated from message trainyard.event.v1.ProjectUnarchived
  */

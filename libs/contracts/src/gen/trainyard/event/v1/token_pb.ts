@@ -29,14 +29,14 @@ export type TokenIssued = Message<"trainyard.event.v1.TokenIssued"> & {
   owner: string;
 
   /**
-   * SHA-256, hex, of the secret.
+   * The SHA-256 of the token's secret, in hexadecimal.
    *
    * @generated from field: string secret_digest = 3;
    */
   secretDigest: string;
 
   /**
-   * Milliseconds since 1970; 0 for a token that does not expire.
+   * The time at which the token expires, in milliseconds since 1970; 0 if it does not expire.
    *
    * @generated from field: double expires_at_ms = 4;
    */

@@ -1,0 +1,212 @@
+import { createServer, type RequestListener } from "node:http";
+import type { AddressInfo } from "node:net";
+import type { Clock } from "@trainyard/kernel";
+import { systemClock } from "@trainyard/kernel/system-clock";
+import { expect, test } from "vitest";
+import { ApiError } from "./api-error.ts";
+import { Client, queryOf } from "./client.ts";
+import { Unreachable } from "./index.ts";
+
+async function serve(
+  listener: RequestListener,
+  clock: Clock = systemClock,
+): Promise<AsyncDisposable & { client: Client }> {
+  const server = createServer(listener);
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const { port } = server.address() as AddressInfo;
+  return {
+    client: new Client({ url: `http://127.0.0.1:${port}/`, token: "secret", clock }),
+    async [Symbol.asyncDispose]() {
+      server.closeAllConnections();
+      await new Promise((resolve) => server.close(resolve));
+    },
+  };
+}
+
+const busy = JSON.stringify({ status: 503, code: "unavailable", detail: "no answer yet" });
+
+test("a call becomes the method, path, query, headers and body that the descriptors name", async () => {
+  const seen: string[] = [];
+  await using server = await serve((request, response) => {
+    seen.push(`${request.method} ${request.url} ${request.headers.authorization}`);
+    response.end(JSON.stringify({ items: [], position: "7" }));
+  });
+  const page = await server.client.call("listTrials", { experiment: "12", pageSize: 5 });
+  expect(page.position).toBe("7");
+  expect(seen).toEqual(["GET /api/v1/experiments/12/trials?pageSize=5 Bearer secret"]);
+});
+
+test("a list in a query is sent as one parameter per value", () => {
+  expect(queryOf({ labels: ["a", "b,c"], pageSize: 5 })).toBe("?labels=a&labels=b%2Cc&pageSize=5");
+  expect(queryOf({})).toBe("");
+});
+
+test("a repeatable call waits out a 503; a call that may not be repeated fails at once", async () => {
+  let calls = 0;
+  await using server = await serve((_request, response) => {
+    calls += 1;
+    if (calls % 2 === 1) {
+      response.writeHead(503, { "content-type": "application/problem+json" }).end(busy);
+    } else response.end("{}");
+  });
+  await server.client.call("getVersion", {});
+  await server.client.call("pauseExperiment", { experiment: "1" }, { idempotencyKey: "k" });
+  expect(calls).toBe(4);
+  await expect(server.client.call("pauseExperiment", { experiment: "1" })).rejects.toThrow(
+    ApiError,
+  );
+  expect(calls).toBe(5);
+});
+
+/** A clock that moves only while someone waits for it, by ten times the wait. */
+class QuickClock implements Clock {
+  #elapsedMs = 0;
+  nowMs = (): number => this.#elapsedMs;
+  monotonicMs = (): number => this.#elapsedMs;
+  timer(afterMs: number, callback: () => void): Disposable {
+    const timer = setImmediate(() => {
+      this.#elapsedMs += 10 * afterMs;
+      callback();
+    });
+    return { [Symbol.dispose]: () => clearImmediate(timer) };
+  }
+}
+
+const createOnce = { idempotencyKey: "k" };
+const aMinuteMs = 60_000;
+
+test("a download waits out a 503, like any call that only reads", async () => {
+  let calls = 0;
+  await using server = await serve((_request, response) => {
+    calls += 1;
+    if (calls > 1) return void response.end("bytes");
+    response.writeHead(503, { "content-type": "application/problem+json" }).end(busy);
+  }, new QuickClock());
+  const body = await server.client.download("downloadCheckpoint", { checkpoint: "c" });
+  expect(await new Response(body).text()).toBe("bytes");
+  expect(calls).toBe(2);
+});
+
+test("a call with an idempotency key outlasts a service that is unavailable for a minute; a call that only reads fails sooner", async () => {
+  const clock = new QuickClock();
+  await using server = await serve((_request, response) => {
+    if (clock.monotonicMs() >= aMinuteMs) response.end("{}");
+    else response.writeHead(503, { "content-type": "application/problem+json" }).end(busy);
+  }, clock);
+  await expect(server.client.call("getVersion", {})).rejects.toThrow(ApiError);
+  expect(clock.monotonicMs()).toBeLessThan(20_000);
+  await server.client.call("pauseExperiment", { experiment: "1" }, createOnce);
+  expect(clock.monotonicMs()).toBeLessThan(aMinuteMs + 5_000);
+});
+
+test("a call with an idempotency key fails in the end when the service stays unavailable", async () => {
+  const clock = new QuickClock();
+  await using server = await serve((_request, response) => {
+    response.writeHead(503, { "content-type": "application/problem+json" }).end(busy);
+  }, clock);
+  const paused = server.client.call("pauseExperiment", { experiment: "1" }, createOnce);
+  await expect(paused).rejects.toThrow(ApiError);
+  expect(clock.monotonicMs()).toBeLessThan(2 * aMinuteMs);
+});
+
+test("a call with outlast waits for a minute until the platform answers; a call without it fails at once", async () => {
+  const clock = new QuickClock();
+  await using server = await serve((_request, response) => {
+    if (clock.monotonicMs() < aMinuteMs) response.destroy();
+    else response.end("{}");
+  }, clock);
+  await expect(server.client.call("getVersion", {})).rejects.toThrow(Unreachable);
+  expect(clock.monotonicMs()).toBe(0);
+  await server.client.call("getVersion", {}, { outlast: true });
+  expect(clock.monotonicMs()).toBeGreaterThanOrEqual(aMinuteMs);
+});
+
+test("a change without an idempotency key is not repeated", async () => {
+  let calls = 0;
+  await using server = await serve((_request, response) => {
+    calls += 1;
+    response.destroy();
+  }, new QuickClock());
+  const paused = server.client.call("pauseExperiment", { experiment: "1" }, { outlast: true });
+  await expect(paused).rejects.toThrow(Unreachable);
+  expect(calls).toBe(1);
+});
+
+test("a stream outlasts a platform that does not answer for a minute, once it has begun or with outlast", async () => {
+  const clock = new QuickClock();
+  let begun = 0;
+  await using server = await serve((_request, response) => {
+    if (clock.monotonicMs() < begun * aMinuteMs) return void response.destroy();
+    begun += 1;
+    response.writeHead(200, { "content-type": "text/event-stream" });
+    response.write(`id: ${begun}\ndata: {"sequence":"${begun}"}\n\n`);
+    if (begun === 2) response.end("event: end\ndata: {}\n\n");
+    else setImmediate(() => response.destroy());
+  }, clock);
+  begun = 1;
+  await expect(server.client.stream("watchEvents", {}).next()).rejects.toThrow(Unreachable);
+  begun = 0;
+  const sequences: string[] = [];
+  for await (const { message } of server.client.stream("watchEvents", {}, { outlast: true })) {
+    sequences.push(message.sequence);
+  }
+  expect(sequences).toEqual(["1", "2"]);
+  expect(clock.monotonicMs()).toBeGreaterThanOrEqual(aMinuteMs);
+});
+
+test("a stream that breaks off continues after its last message, also when the platform is unavailable for a while", async () => {
+  const seen: (string | undefined)[] = [];
+  await using server = await serve((request, response) => {
+    seen.push(request.headers["last-event-id"] as string | undefined);
+    if (seen.length === 2) {
+      response.writeHead(503, { "content-type": "application/problem+json" }).end(busy);
+      return;
+    }
+    response.writeHead(200, { "content-type": "text/event-stream" });
+    const next = seen.length === 1 ? 1 : 2;
+    response.write(`id: ${next}\ndata: {"sequence":"${next}"}\n\n`);
+    if (next === 2) response.end("event: end\ndata: {}\n\n");
+    else setImmediate(() => response.destroy());
+  });
+  const sequences: string[] = [];
+  for await (const { message } of server.client.stream("watchEvents", {})) {
+    sequences.push(message.sequence);
+  }
+  expect(sequences).toEqual(["1", "2"]);
+  expect(seen).toEqual([undefined, "1", "1"]);
+});
+
+test("a problem keeps its code and its paths; an absent server is reported as unreachable", async () => {
+  const problem = {
+    status: 422,
+    code: "invalid_config",
+    detail: "the configuration is not valid",
+    errors: [{ path: "searcher.metric", detail: "is missing" }],
+  };
+  let client: Client;
+  {
+    await using server = await serve((_request, response) => {
+      response.writeHead(422, { "content-type": "application/problem+json" });
+      response.end(JSON.stringify(problem));
+    });
+    client = server.client;
+    const failure = await client.call("getVersion", {}).catch((error: unknown) => error);
+    expect(failure).toBeInstanceOf(ApiError);
+    expect((failure as ApiError).problem).toMatchObject(problem);
+  }
+  await expect(client.call("getVersion", {})).rejects.toThrow(Unreachable);
+});
+
+test("a reader that stops early closes the connection", async () => {
+  const closed = Promise.withResolvers<void>();
+  await using server = await serve((_request, response) => {
+    response.on("close", closed.resolve);
+    response.writeHead(200, { "content-type": "text/event-stream" });
+    response.write('id: 1\ndata: {"sequence":"1"}\n\n');
+  });
+  for await (const { message } of server.client.stream("watchEvents", {})) {
+    expect(message.sequence).toBe("1");
+    break;
+  }
+  await closed.promise;
+});

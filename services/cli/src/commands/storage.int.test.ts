@@ -1,0 +1,150 @@
+/** Tests of the commands about storages, with a simulated registry and a folder in place of the mount. */
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { createServer, type Server } from "node:http";
+import type { AddressInfo } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { markStorage, readStorageMarker, storageMarkerName } from "@trainyard/blob";
+import { afterEach, beforeEach, expect, test } from "vitest";
+
+const main = join(import.meta.dirname, "..", "main.ts");
+const first = "00000000-0000-4000-8000-00000000000a";
+const lost = "00000000-0000-4000-8000-00000000000b";
+const checkpoint = "00000000-0000-4000-8000-000000000001";
+
+let root: string;
+let server: Server;
+let items: object[];
+let adopted: object[];
+
+beforeEach(async () => {
+  root = mkdtempSync(join(tmpdir(), "storage-"));
+  [items, adopted] = [[], []];
+  server = createServer((request, response) => {
+    const chunks: Buffer[] = [];
+    request.on("data", (chunk: Buffer) => chunks.push(chunk));
+    request.on("end", () => {
+      const isAdoption = request.method === "POST";
+      if (isAdoption) adopted.push(JSON.parse(Buffer.concat(chunks).toString()) as object);
+      response.writeHead(200, { "content-type": "application/json" });
+      response.end(JSON.stringify(isAdoption ? { position: "7", checkpoints: 3 } : { items }));
+    });
+  }).listen(0, "127.0.0.1");
+  await once(server, "listening");
+});
+afterEach(async () => {
+  server.close();
+  server.closeAllConnections();
+  rmSync(root, { recursive: true });
+});
+
+const entry = (storageId: string, more: object = {}) => ({
+  root,
+  storageId,
+  countsAs: storageId,
+  checkpoints: 3,
+  condemned: 1,
+  leftOver: 2,
+  examples: [checkpoint],
+  ...more,
+});
+
+async function yard(...args: readonly string[]) {
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const { PATH, TY_TEST_RUN } = process.env;
+  const env = { PATH, TY_TEST_RUN, TRAINYARD_URL: url, TRAINYARD_TOKEN: "t" };
+  const child = spawn(process.execPath, [main, "storage", ...args], { env });
+  let [out, err] = ["", ""];
+  child.stdout.on("data", (chunk: Buffer) => (out += chunk.toString()));
+  child.stderr.on("data", (chunk: Buffer) => (err += chunk.toString()));
+  const [code] = (await once(child, "close")) as [number];
+  return { code, out, err };
+}
+
+test("storage list marks the storages whose id is unknown, and says what to do about it", async () => {
+  items = [entry(""), entry(first)];
+  const { code, out, err } = await yard("list");
+  expect(code).toBe(0);
+  expect(out).toMatch(/ROOT +STORAGE +COUNTS AS +CHECKPOINTS +CONDEMNED +LEFT OVER/);
+  expect(out).toContain("not declared");
+  expect(out).toContain(first);
+  expect(err).toContain(`the storage of 5 checkpoints under ${root} is unknown`);
+  expect(err).toContain(`yard storage adopt ${root}`);
+});
+
+test("storage adopt marks a storage that older SDKs wrote to, and prints its id", async () => {
+  items = [entry("")];
+  mkdirSync(join(root, checkpoint));
+  const dry = await yard("adopt", root, "--dry-run");
+  expect([dry.code, dry.out]).toEqual([0, expect.stringContaining("3 checkpoints would count")]);
+  expect([adopted, readdirSync(root)]).toEqual([[], [checkpoint]]);
+  const done = await yard("adopt", root);
+  expect([done.code, done.out]).toEqual([0, expect.stringContaining("1 of the 1")]);
+  const seen = await readStorageMarker(root);
+  expect(adopted).toEqual([{ root, storageId: seen.kind === "marked" ? seen.id : "" }]);
+});
+
+test("storage adopt uses the id of an existing marker, and replaces no id without --replace", async () => {
+  items = [entry(""), entry(lost)];
+  mkdirSync(join(root, checkpoint));
+  await markStorage(root, first);
+  const { err } = await yard("adopt", root);
+  expect(err).toContain(`run this with --replace ${lost}`);
+  await yard("adopt", root, "--replace", lost);
+  expect(adopted).toEqual([
+    { root, storageId: first },
+    { root, storageId: first, replacedIds: [lost] },
+  ]);
+});
+
+test("storage adopt says that all checkpoints of the storage are counted as stored there already", async () => {
+  items = [entry(first)];
+  await markStorage(root, first);
+  const { code, out } = await yard("adopt", root);
+  expect([code, out]).toEqual([0, expect.stringContaining("all counted as stored there already")]);
+});
+
+test.each([
+  ["deleted", () => {}],
+  ["damaged", () => writeFileSync(join(root, storageMarkerName), "")],
+])("storage adopt writes a %s marker again with the id of the checkpoints", async (_, spoil) => {
+  items = [entry(first)];
+  mkdirSync(join(root, checkpoint));
+  spoil();
+  expect((await yard("adopt", root)).code).toBe(0);
+  expect(await readStorageMarker(root)).toEqual({ kind: "marked", id: first });
+});
+
+test("storage adopt asks for --id if the path has had several storages", async () => {
+  items = [entry(first), entry(lost)];
+  mkdirSync(join(root, checkpoint));
+  const { code, err } = await yard("adopt", root);
+  expect([code, err]).toEqual([2, expect.stringContaining("Say with --id")]);
+  expect((await yard("adopt", root, "--id", lost)).code).toBe(0);
+  expect(await readStorageMarker(root)).toEqual({ kind: "marked", id: lost });
+});
+
+test("storage adopt refuses an empty mount point, and leaves it unmarked", async () => {
+  items = [entry("")];
+  const { code, err } = await yard("adopt", root);
+  expect([code, err]).toEqual([1, expect.stringContaining("is their storage mounted here?")]);
+  expect([adopted, readdirSync(root)]).toEqual([[], []]);
+});
+
+test.each([
+  [
+    "a path that no checkpoint was declared under",
+    ["/elsewhere"],
+    "No checkpoint was declared under /elsewhere",
+  ],
+  ["an id that is none", [".", "--id", "x"], "--id takes the id of a storage"],
+  ["an id that no checkpoint has", [".", "--replace", lost], "was written to a storage"],
+])("storage adopt with %s is refused in a sentence", async (_, args, sentence) => {
+  items = [entry("")];
+  const [path = "", ...rest] = args;
+  const { code, err } = await yard("adopt", path === "." ? root : path, ...rest);
+  expect([code, err]).toEqual([2, expect.stringContaining(sentence)]);
+  expect(adopted).toEqual([]);
+});

@@ -1,0 +1,31 @@
+import { join } from "node:path";
+import { migrate } from "@trainyard/runtime";
+import { startTestPostgres, type TestPostgres } from "@trainyard/testing";
+import pg from "pg";
+import { expect, test } from "vitest";
+import { postgresIds } from "./experiment-ids.ts";
+
+const migrations = join(import.meta.dirname, "../../migrations");
+
+async function drawn(server: TestPostgres, count: number): Promise<readonly string[]> {
+  const pool = new pg.Pool({ connectionString: server.url(), max: 4 });
+  // The test stops the server while connections are open, which is an error of each.
+  pool.on("error", () => {});
+  try {
+    await migrate(pool, "experiments", migrations);
+    const ids = postgresIds(pool);
+    return await Promise.all(Array.from({ length: count }, () => ids.next()));
+  } finally {
+    await pool.end();
+  }
+}
+
+const inOrder = (ids: readonly string[]): number[] => ids.map(Number).sort((a, b) => a - b);
+
+test("experiment numbers are consecutive across concurrent draws and a crash of PostgreSQL", async () => {
+  await using first = await startTestPostgres();
+  expect(inOrder(await drawn(first, 20))).toEqual(Array.from({ length: 20 }, (_, i) => i + 1));
+  await first.crash();
+  await using second = await startTestPostgres({ copyOf: first.data });
+  expect(inOrder(await drawn(second, 3))).toEqual([21, 22, 23]);
+});

@@ -1,0 +1,182 @@
+import { createHash } from "node:crypto";
+import { AcceptedSchema, PauseExperimentSchema } from "@trainyard/contracts/commands";
+import { deriveCommitId } from "@trainyard/event-log";
+import { Fault, reject } from "@trainyard/kernel";
+import { command } from "@trainyard/runtime";
+import type { Pool } from "pg";
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { created } from "../testing/example-events.ts";
+import { startTestGateway, type TestGateway } from "../testing/test-gateway.ts";
+import { IdempotencyStore } from "./idempotency.ts";
+
+let gateway: TestGateway;
+let experiments: AsyncDisposable;
+/** The commit ids of the simulated experiments service's requests, and its next answers. */
+let asked: string[] = [];
+let answers: ("ok" | "away" | "refused")[] = [];
+let keys = 0;
+let key = "";
+
+beforeAll(async () => {
+  gateway = await startTestGateway();
+  const position = await gateway.append("experiment-1", created({}));
+  await gateway.call("GET", `/api/v1/experiments/1?minPosition=${position}`);
+  experiments = await gateway.serving("experiments", {
+    PauseExperiment: command(PauseExperimentSchema, AcceptedSchema, async (_, { identity }) => {
+      asked.push(identity.commitId);
+      const answer = answers.shift() ?? "ok";
+      if (answer === "away") throw new Fault("away", "a test", { retry: "later" });
+      if (answer === "refused") return reject("already_paused", "a test");
+      return { position: 0, stream: "" };
+    }),
+  });
+});
+
+afterAll(async () => {
+  await experiments[Symbol.asyncDispose]();
+  await gateway[Symbol.asyncDispose]();
+});
+
+beforeEach(() => {
+  keys += 1;
+  key = `key-${keys}`;
+  asked = [];
+  answers = [];
+});
+
+const path = "/api/v1/experiments/1/pause";
+
+async function pauseIt(url = gateway.url, body: object = {}): Promise<number> {
+  const answer = await fetch(`${url}${path}`, {
+    method: "POST",
+    headers: {
+      authorization: `Bearer ${gateway.token}`,
+      "content-type": "application/json",
+      "idempotency-key": key,
+    },
+    body: JSON.stringify(body),
+  });
+  await answer.text();
+  return answer.status;
+}
+
+const change = (what: string) =>
+  gateway.sql(`update gateway.idempotency set ${what} where key = $1`, [key]);
+
+const rows = async () =>
+  (await gateway.sql("select * from gateway.idempotency where key = $1", [key])).rows;
+
+describe("an Idempotency-Key", () => {
+  test("keeps the commit id over attempts whose outcome is unknown", async () => {
+    answers = ["away", "away"];
+    expect([await pauseIt(), await pauseIt(), await pauseIt(), await pauseIt()]).toEqual([
+      503, 503, 200, 200,
+    ]);
+    expect(asked).toHaveLength(3);
+    expect(new Set(asked).size).toBe(1);
+  });
+
+  test("keeps the commit id after the crash of a gateway that had not answered", async () => {
+    expect(await pauseIt()).toBe(200);
+    await change("status = null, answer = null, held_until = now() + interval '1 hour'");
+    expect(await pauseIt()).toBe(409);
+    await change("held_until = now() - interval '1 second'");
+    expect(await pauseIt()).toBe(200);
+    expect(new Set(asked).size).toBe(1);
+    expect(asked).toHaveLength(2);
+  });
+
+  test("gets a new commit id after a day, also for another request", async () => {
+    expect(await pauseIt()).toBe(200);
+    expect(await pauseIt(gateway.url, { experiment: "1" })).toBe(422);
+    await change("created_at = now() - interval '25 hours'");
+    expect(await pauseIt(gateway.url, { experiment: "1" })).toBe(200);
+    expect(await pauseIt(gateway.url, { experiment: "1" })).toBe(200);
+    expect(asked).toHaveLength(2);
+    expect(new Set(asked).size).toBe(2);
+  });
+
+  test("has one effect for two gateways that get it at the same time", async () => {
+    const other = await gateway.startAnother();
+    for (let round = 0; round < 20; round += 1) {
+      keys += 1;
+      key = `key-${keys}`;
+      asked = [];
+      const both = await Promise.all([pauseIt(), pauseIt(other), pauseIt(), pauseIt(other)]);
+      expect(both).toContain(200);
+      for (const status of both) expect([200, 409]).toContain(status);
+      expect(asked).toHaveLength(1);
+    }
+  });
+
+  test("is released after a refusal, unless an earlier attempt may have had an effect", async () => {
+    answers = ["refused"];
+    expect(await pauseIt()).toBe(409);
+    expect(await rows()).toEqual([]);
+    answers = ["away", "refused", "ok"];
+    expect([await pauseIt(), await pauseIt(), await pauseIt()]).toEqual([503, 409, 200]);
+    expect(new Set(asked.slice(1)).size).toBe(1);
+  });
+
+  test("in a row of an earlier version continues with that version's commit id", async () => {
+    const digest = createHash("sha256").update(`POST\n${path}\n{}`).digest("hex");
+    await gateway.sql(
+      `insert into gateway.idempotency (authid, key, request_digest, held_until)
+       values ('admin', $1, $2, now() - interval '1 second')`,
+      [key, digest],
+    );
+    expect(await pauseIt()).toBe(200);
+    expect(asked).toEqual([deriveCommitId("idempotency", "admin", `POST ${path}`, key)]);
+    expect(await pauseIt()).toBe(200);
+    await change("created_at = now() - interval '25 hours'");
+    expect(await pauseIt()).toBe(200);
+    expect(new Set(asked).size).toBe(2);
+  });
+
+  test("expires after a day, but not during an attempt", async () => {
+    const store = new IdempotencyStore({ query: gateway.sql } as unknown as Pool);
+    expect(await pauseIt()).toBe(200);
+    await change("created_at = now() - interval '25 hours', status = null");
+    await change("held_until = now() + interval '10 seconds'");
+    await store.sweep();
+    expect(await rows()).toHaveLength(1);
+    expect(await pauseIt()).toBe(409);
+    await change("held_until = now() - interval '1 second'");
+    await store.sweep();
+    expect(await rows()).toEqual([]);
+  });
+});
+
+test("a repeated token creation whose first answer was lost names the token, and returns no secret", async () => {
+  const issue = () =>
+    gateway.call("POST", "/api/v1/tokens", {
+      body: { label: "lost" },
+      headers: { "idempotency-key": key },
+    });
+  const first = await issue();
+  const { id } = first.body["token"] as { id: string };
+  await change("status = null, answer = null, held_until = now()");
+  const again = await issue();
+  expect(again).toMatchObject({ status: 409, body: { code: "token_exists" } });
+  expect(String(again.body["detail"])).toContain(`revoke ${id}`);
+});
+
+test("a repeated token creation with the same key creates no token, and the secret is not stored", async () => {
+  const issue = () =>
+    gateway.call("POST", "/api/v1/tokens", {
+      body: { label: "once" },
+      headers: { "idempotency-key": key },
+    });
+  const first = await issue();
+  const { id } = first.body["token"] as { id: string };
+  const kept = await rows();
+  expect(kept).toHaveLength(1);
+  // The secret part is base64url, so it may contain underscores.
+  const secret = /^[^_]+_[^_]+_(.+)$/.exec(String(first.body["secret"]))?.[1] ?? "";
+  expect(secret).not.toBe("");
+  expect(JSON.stringify(kept)).not.toContain(secret);
+  for (const again of [await issue(), await issue()]) {
+    expect(again).toMatchObject({ status: 409, body: { code: "token_exists" } });
+    expect(String(again.body["detail"])).toContain(`revoke ${id}`);
+  }
+});

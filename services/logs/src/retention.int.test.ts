@@ -1,0 +1,260 @@
+import type { EventData } from "@trainyard/contracts";
+import { ExperimentOutcome } from "@trainyard/contracts/events";
+import { createPostgresLog } from "@trainyard/event-log";
+import { systemClock } from "@trainyard/kernel/system-clock";
+import { createLogger } from "@trainyard/runtime";
+import pg from "pg";
+import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
+import { logsLimits } from "./limits.ts";
+import { KeptTable } from "./shell/kept-table.ts";
+import { Retention, type RetentionSettings } from "./shell/retention.ts";
+import { line } from "./testing/lines.ts";
+import { TestLogs } from "./testing/test-logs.ts";
+
+let logs: TestLogs;
+const stack = new AsyncDisposableStack();
+let pool: pg.Pool;
+let experiments = 5_000;
+/** The service's clock is this far ahead of the system clock. */
+let aheadMs = 0;
+const dayMs = 24 * 60 * 60 * 1_000;
+
+beforeAll(async () => {
+  logs = stack.use(await TestLogs.start());
+  await logs.replica();
+  const url = logs.stage.variables["TRAINYARD_POSTGRES_URL"] ?? "";
+  pool = stack.adopt(new pg.Pool({ connectionString: url, max: 2 }), (opened) => opened.end());
+});
+
+beforeEach(() => {
+  aheadMs = 0;
+});
+
+afterAll(() => stack.disposeAsync());
+
+async function newExperiment(days?: number): Promise<string> {
+  experiments += 1;
+  const data: EventData<"ExperimentCreated"> = {
+    config: days === undefined ? {} : { retention_policy: { log_retention_days: days } },
+    configSourceDigest: "",
+    contextDigest: "",
+    contextBytes: 0,
+    seed: 7,
+    name: "",
+    description: "",
+    labels: [],
+    owner: "",
+    workspace: "",
+    project: "",
+  };
+  await logs.stage.tell(`experiment-${experiments}`, { type: "ExperimentCreated", data });
+  return String(experiments);
+}
+
+const ends = (experiment: string) =>
+  logs.stage.tell(`experiment-${experiment}`, {
+    type: "ExperimentEnded",
+    data: { outcome: ExperimentOutcome.COMPLETED, reason: "" },
+  });
+
+async function sweep(settings: Partial<RetentionSettings> = {}): Promise<void> {
+  const url = logs.stage.variables["TRAINYARD_POSTGRES_URL"] ?? "";
+  await using log = createPostgresLog({ connectionString: url });
+  const retention = new Retention({
+    log,
+    kept: new KeptTable(pool),
+    clock: { ...systemClock, nowMs: () => systemClock.nowMs() + aheadMs },
+    logger: createLogger("logs", "silent"),
+    settings: { retentionDays: -1, retentionBytes: null, ...settings },
+  });
+  await retention.sweep(new AbortController().signal);
+}
+
+const write = (experiment: string, count: number, text = "x") =>
+  logs.written(
+    Array.from({ length: count }, (_, n) => line(`${experiment}.1#1`, n, `${text}${n}`)),
+  );
+const countOf = async (experiment: string) => (await logs.texts({ task: experiment })).length;
+
+const tells = (experiment: string, type: "Requested" | "Undone" | "gone") => {
+  const stream = `experiment-${experiment}`;
+  if (type === "gone") return logs.stage.tell(stream, { type: "ExperimentDeleted", data: {} });
+  if (type === "Undone") {
+    return logs.stage.tell(stream, { type: "ExperimentDeletionUndone", data: {} });
+  }
+  const data = { graceEndMs: 1, reason: "" };
+  return logs.stage.tell(stream, { type: "ExperimentDeletionRequested", data });
+};
+
+describe("lines of an experiment that is deleted", () => {
+  test("are kept during the grace, even beyond the retention days and bytes", async () => {
+    const experiment = await newExperiment(0);
+    await write(experiment, 3);
+    await ends(experiment);
+    await tells(experiment, "Requested");
+    await sweep({ retentionBytes: 0 });
+    expect(await countOf(experiment)).toBe(3);
+    await tells(experiment, "Undone");
+    await sweep();
+    expect(await countOf(experiment)).toBe(0);
+  });
+
+  test("are removed after the grace, as are lines that arrive later", async () => {
+    const experiment = await newExperiment(-1);
+    await write(experiment, 3);
+    await ends(experiment);
+    await tells(experiment, "Requested");
+    await tells(experiment, "gone");
+    await sweep();
+    expect(await countOf(experiment)).toBe(0);
+    await logs.written([line(`${experiment}.1#1`, 7, "late")]);
+    await sweep();
+    expect(await countOf(experiment)).toBe(0);
+  });
+});
+
+describe("lines of an experiment are removed", () => {
+  test("as many days after its end as its configuration says, and answers count them", async () => {
+    const [brief, other] = [await newExperiment(3), await newExperiment()];
+    for (const experiment of [brief, other]) {
+      await write(experiment, 5);
+      await ends(experiment);
+      await logs.stage.tell(`experiment-${experiment}`, {
+        type: "ExperimentArchived",
+        data: { reason: "" },
+      });
+    }
+    aheadMs = 2.9 * dayMs;
+    await sweep();
+    expect([await countOf(brief), await countOf(other)]).toEqual([5, 5]);
+    expect((await logs.page({ task: brief })).removed).toBeUndefined();
+    aheadMs = 3.1 * dayMs;
+    await sweep();
+    expect([await countOf(brief), await countOf(other)]).toEqual([0, 5]);
+    const { removed } = await logs.page({ task: `${brief}.1` });
+    expect(removed?.lines).toBe(5);
+    expect(Math.abs((removed?.untilMs ?? 0) - Date.now())).toBeLessThan(dayMs);
+  });
+
+  test("after the cluster's days without a configured number, and never with -1", async () => {
+    const [silent, forever] = [await newExperiment(), await newExperiment(-1)];
+    for (const experiment of [silent, forever]) {
+      await write(experiment, 2);
+      await ends(experiment);
+    }
+    aheadMs = 400 * dayMs;
+    await sweep({ retentionDays: 30 });
+    expect([await countOf(silent), await countOf(forever)]).toEqual([0, 2]);
+  });
+
+  test("only after its end, however old they are", async () => {
+    const running = await newExperiment(0);
+    await write(running, 2);
+    aheadMs = 400 * dayMs;
+    await sweep();
+    expect(await countOf(running)).toBe(2);
+  });
+
+  test("in bounded statements until none is left, and so are lines that arrive later", async () => {
+    const experiment = await newExperiment(0);
+    for (let from = 0; from < 2; from += 1) {
+      const size = logsLimits.linesPerRemovalMax / 2 + 100;
+      const lines = Array.from({ length: size }, (_, n) =>
+        line(`${experiment}.1#${from + 1}`, n, "x"),
+      );
+      await logs.written(lines);
+    }
+    await ends(experiment);
+    aheadMs = dayMs;
+    await sweep();
+    expect(await countOf(experiment)).toBe(0);
+    await logs.written([line(`${experiment}.1#3`, 1, "late")]);
+    await sweep();
+    expect(await countOf(experiment)).toBe(0);
+    expect((await logs.page({ task: experiment })).removed?.lines).toBe(
+      logsLimits.linesPerRemovalMax + 201,
+    );
+  });
+});
+
+test("the oldest lines of a running experiment are removed beyond the cluster's limit of bytes", async () => {
+  const [large, small] = [await newExperiment(), await newExperiment()];
+  await write(large, 20, "y".repeat(99));
+  await write(small, 5);
+  await sweep({ retentionBytes: 1_050 });
+  const { lines, removed } = await logs.page({ task: large });
+  // Ten lines of 101 bytes remain of 2,010 bytes.
+  const left = Array.from({ length: 10 }, (_, n) => 10 + n);
+  expect(lines.map(({ line: stored }) => stored?.sequence)).toEqual(left);
+  expect(removed?.lines).toBe(10);
+  expect(await countOf(small)).toBe(5);
+  await sweep({ retentionBytes: 1_050 });
+  expect(await countOf(large)).toBe(10);
+});
+
+test("one sweep removes all lines beyond the cluster's limit of bytes, in several statements", async () => {
+  const experiment = await newExperiment();
+  const size = logsLimits.linesPerRemovalMax / 2 + 100;
+  for (let run = 1; run <= 2; run += 1) {
+    const lines = Array.from({ length: size }, (_, n) => line(`${experiment}.1#${run}`, n, "x"));
+    await logs.written(lines);
+  }
+  await sweep({ retentionBytes: 50 });
+  expect(await countOf(experiment)).toBe(50);
+});
+
+test("an experiment whose lines cannot be removed does not block the removal of others", async () => {
+  const [bad, good] = [await newExperiment(0), await newExperiment(0)];
+  for (const experiment of [bad, good]) {
+    await write(experiment, 2);
+    await ends(experiment);
+  }
+  await logs.stage.sql(
+    `create function logs.refuse() returns trigger language plpgsql as
+     $$ begin raise 'canceling statement due to statement timeout' using errcode = '57014'; end $$`,
+  );
+  await logs.stage.sql(
+    `create trigger refuse before delete on logs.lines
+     for each row when (old.experiment = '${bad}') execute function logs.refuse()`,
+  );
+  aheadMs = dayMs;
+  try {
+    await sweep();
+  } finally {
+    await logs.stage.sql("drop function logs.refuse() cascade");
+  }
+  expect([await countOf(bad), await countOf(good)]).toEqual([2, 0]);
+  await sweep();
+  expect(await countOf(bad)).toBe(0);
+});
+
+test("a line that is stored during a sweep is removed by this sweep or the next", async () => {
+  const experiment = await newExperiment(0);
+  await logs.stage.sql("insert into logs.experiments (experiment) values ($1)", [experiment]);
+  await ends(experiment);
+  aheadMs = dayMs;
+  const writer = await pool.connect();
+  let sweeping: Promise<void>;
+  try {
+    await writer.query("begin");
+    await writer.query("update logs.experiments set gone = false where experiment = $1", [
+      experiment,
+    ]);
+    sweeping = sweep();
+    await vi.waitFor(async () => {
+      const waiting = await logs.stage.sql("select from pg_locks where not granted");
+      expect(waiting).not.toEqual([]);
+    });
+    await writer.query(
+      `insert into logs.lines (experiment, trial, run, node_rank, sequence, at_ms, source, continued, line)
+       values ($1, $2, 1, 0, 1, 0, 1, false, 'late')`,
+      [experiment, `${experiment}.1`],
+    );
+    await writer.query("commit");
+  } finally {
+    writer.release();
+  }
+  await sweeping;
+  await sweep();
+  expect(await countOf(experiment)).toBe(0);
+});

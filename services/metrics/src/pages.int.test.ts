@@ -1,0 +1,136 @@
+import {
+  ProgressSchema,
+  QueryProgressSchema,
+  QueryStreamedPointsSchema,
+  StreamedPointPageSchema,
+} from "@trainyard/contracts/commands";
+import { assert } from "@trainyard/kernel";
+import type { ListeningService } from "@trainyard/runtime";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { report, TestMetrics } from "./testing/test-metrics.ts";
+
+let metrics: TestMetrics;
+let service: ListeningService;
+let trials = 0;
+
+/** Creates a trial for one test and requests its first run. */
+async function newTrial(): Promise<string> {
+  trials += 1;
+  const trial = `17.${trials}`;
+  await metrics.request(trial, 1);
+  return trial;
+}
+
+beforeAll(async () => {
+  metrics = await TestMetrics.start();
+  service = await metrics.replica();
+});
+
+afterAll(() => metrics[Symbol.asyncDispose]());
+
+describe("a query", () => {
+  test("returns every point once, page by page, in order", async () => {
+    const trial = await newTrial();
+    const reports = Array.from({ length: 25 }, (_, n) => report(n, "training", 24 - n));
+    await metrics.send(service, `${trial}#1`, { reports });
+    await metrics.send(service, `${trial}#1`, { reports: [report(99, "validation", 7)] });
+    const steps: number[] = [];
+    let after = "";
+    do {
+      const page = await metrics.page({ trial, group: "training", after, limit: 10 });
+      expect(page.points.length).toBeLessThanOrEqual(10);
+      steps.push(...page.points.map(({ stepsCompleted }) => stepsCompleted));
+      after = page.next;
+    } while (after !== "");
+    expect(steps).toEqual(Array.from({ length: 25 }, (_, n) => n));
+  });
+
+  test("of large points ends a page at its limit of bytes, below its limit of points", async () => {
+    const trial = await newTrial();
+    const text = "x".repeat(190_000);
+    const reports = Array.from({ length: 5 }, (_, n) => report(n, "note", n, { text }));
+    await metrics.send(service, `${trial}#1`, { reports });
+    const first = await metrics.page({ trial });
+    expect(first.points.length).toBe(3);
+    const second = await metrics.page({ trial, after: first.next });
+    expect(second).toMatchObject({ points: [{ stepsCompleted: 3 }, { stepsCompleted: 4 }] });
+    expect(second.next).toBe("");
+  });
+
+  test("of points with long names ends a page at its limit of bytes, and so does the stream", async () => {
+    const trial = await newTrial();
+    const name = "€".repeat(250);
+    const reports = Array.from({ length: 1_000 }, (_, n) => ({
+      ...report(n, name, n),
+      key: `${n}${name}`,
+    }));
+    expect((await metrics.send(service, `${trial}#1`, { reports })).status).toBe(200);
+    expect(await metrics.reports(trial, false, 1_000)).toHaveLength(1_000);
+    const query = { experiment: "17", trial, group: "", limit: 0, after: 0 };
+    const answer = await metrics.stage.ask(
+      [QueryStreamedPointsSchema, query],
+      StreamedPointPageSchema,
+    );
+    assert(answer.kind === "ok", `the stream is read: ${JSON.stringify(answer)}`);
+    expect(answer.reply).toMatchObject({ more: true });
+    expect(answer.reply.items.length).toBeGreaterThan(100);
+  });
+
+  test("returns the position that it reflects, and refuses an invalid cursor", async () => {
+    const trial = await newTrial();
+    const page = await metrics.page({ trial });
+    expect(page).toMatchObject({ points: [], next: "" });
+    await expect(metrics.page({ trial, after: "nonsense" })).rejects.toThrow("invalid_request");
+    await expect(metrics.page({ trial: "x" })).rejects.toThrow("trial_not_found");
+  });
+});
+
+test("progress is the last report of the newest run, and absent if no run has reported any", async () => {
+  const trial = await newTrial();
+  const progress = () => metrics.stage.ask([QueryProgressSchema, { trial }], ProgressSchema);
+  expect(await progress()).toMatchObject({ kind: "ok", reply: {} });
+  for (const [n, value] of [0.25, 0.5].entries()) {
+    const reports = [{ ...report(n, "progress", 0, { progress: value }), atMs: n }];
+    await metrics.send(service, `${trial}#1`, { reports });
+  }
+  expect(await progress()).toMatchObject({ kind: "ok", reply: { fraction: 0.5 } });
+});
+
+test("a tail of an earlier version is read, streamed and compacted unchanged", async () => {
+  const trial = "15.1";
+  await metrics.request(trial, 1);
+  const values = { loss: 0.1, note: { text: "é\u{1f600}" }, lr: "NaN" };
+  const sent = (reports: readonly unknown[]) => metrics.send(service, `${trial}#1`, { reports });
+  await sent([report(1, "training", 10, values), report(2, "training", 20)]);
+  const before = await metrics.reports(trial);
+  const text = JSON.stringify([
+    ["0-1", 10, 1_700_000_000_001, values],
+    ["0-2", 20, 1_700_000_000_002, { loss: 0.5 }],
+  ]);
+  await metrics.stage.sql("update metrics.tails set body = $2 where trial = $1", [
+    trial,
+    Buffer.from(text),
+  ]);
+  await sent([report(3, "training", 30)]);
+  const streamed = async () => {
+    const query = { experiment: "15", trial: "", group: "", limit: 0, after: 0 };
+    const answer = await metrics.stage.ask(
+      [QueryStreamedPointsSchema, query],
+      StreamedPointPageSchema,
+    );
+    assert(answer.kind === "ok", "the stream is read");
+    return answer.reply.items.map(({ position, point }) => [position, point?.key, point?.others]);
+  };
+  const items = [
+    [1, "0-1", { note: values.note }],
+    [2, "0-2", {}],
+    [3, "0-3", {}],
+  ];
+  expect(before).toHaveLength(2);
+  expect((await metrics.reports(trial)).slice(0, 2)).toEqual(before);
+  expect(await streamed()).toEqual(items);
+  const whole = await metrics.reports(trial);
+  await metrics.compact();
+  expect(await metrics.reports(trial)).toEqual(whole);
+  expect(await streamed()).toEqual(items);
+});

@@ -1,0 +1,184 @@
+import type { Plain } from "@trainyard/contracts";
+import {
+  MetricNamePageSchema,
+  QueryMetricNamesSchema,
+  type QuerySeries,
+  QuerySeriesSchema,
+  SeriesSetSchema,
+} from "@trainyard/contracts/commands";
+import type { ListeningService } from "@trainyard/runtime";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { report, TestMetrics } from "./testing/test-metrics.ts";
+
+let metrics: TestMetrics;
+let service: ListeningService;
+let trials = 0;
+
+/** Creates a trial for one test and requests its first run. */
+async function newTrial(): Promise<string> {
+  trials += 1;
+  const trial = `15.${trials}`;
+  await metrics.request(trial, 1);
+  return trial;
+}
+
+const send = (trial: string, reports: readonly unknown[], run = 1) =>
+  metrics.send(service, `${trial}#${run}`, { reports });
+
+async function ask(query: Partial<Plain<QuerySeries>>) {
+  const whole = { trials: [], group: "", names: ["loss"], x: "", buckets: 0, ...query };
+  const request = { superseded: false, combined: false, ...whole };
+  return metrics.stage.ask([QuerySeriesSchema, request], SeriesSetSchema);
+}
+
+async function series(query: Partial<Plain<QuerySeries>>) {
+  const answer = await ask(query);
+  return answer.kind === "ok" ? answer.reply.series : answer;
+}
+
+beforeAll(async () => {
+  metrics = await TestMetrics.start();
+  service = await metrics.replica();
+});
+
+afterAll(() => metrics[Symbol.asyncDispose]());
+
+describe("a series", () => {
+  test("is the same from the tail, from blocks, from both, and from rows of an earlier version", async () => {
+    const trial = await newTrial();
+    const reports = Array.from({ length: 500 }, (_, n) => {
+      const loss = n === 77 ? 1_000 : n % 50 === 0 ? "NaN" : Math.sin(n);
+      return report(n, "training", (n * 13) % 500, {
+        loss,
+        epoch: Math.floor(n / 100),
+        ...(n % 2 === 0 ? { odd: n } : {}),
+      });
+    });
+    const old = reports.slice(0, 200);
+    await metrics.stage.sql(
+      `insert into metrics.points select $1, 1, key, 'training', step, at, metrics
+       from unnest($2::text[], $3::float8[], $4::float8[], $5::text[]) as old (key, step, at, metrics)`,
+      [
+        trial,
+        old.map(({ key }) => key),
+        old.map(({ stepsCompleted }) => stepsCompleted),
+        old.map(({ atMs }) => atMs),
+        old.map((one) => JSON.stringify(one.metrics)),
+      ],
+    );
+    for (let start = 200; start < 500; start += 60)
+      await send(trial, reports.slice(start, start + 60));
+    const queries = [
+      { buckets: 20 },
+      { buckets: 600, names: ["loss", "odd", "absent"] },
+      { buckets: 7, x: "time" },
+      { buckets: 7, x: "epoch", names: ["odd"] },
+      { buckets: 9, from: 100.5, to: 321 },
+    ];
+    const all = () => Promise.all(queries.map((query) => series({ trials: [trial], ...query })));
+    const first = await all();
+    const [byStep] = first as unknown as { count: number[]; max: number[]; nans: number[] }[][];
+    expect(byStep?.[0]?.count).toEqual(Array.from({ length: 20 }, () => 25));
+    expect(Math.max(...(byStep?.[0]?.max ?? []))).toBe(1_000);
+    expect(byStep?.[0]?.nans.reduce((sum, count) => sum + count)).toBe(10);
+    await metrics.compact();
+    expect(await all()).toEqual(first);
+    await send(trial, reports);
+    expect(await all()).toEqual(first);
+  });
+
+  test("leaves out superseded points unless they are requested", async () => {
+    const trial = await newTrial();
+    await send(
+      trial,
+      Array.from({ length: 538 }, (_, n) => report(n, "training", n, { loss: n })),
+    );
+    await metrics.compact();
+    await metrics.request(trial, 2, 400, "checkpoint");
+    await send(
+      trial,
+      [401, 402].map((step) => report(step, "training", step, { loss: -1 })),
+      2,
+    );
+    const one = { trials: [trial], buckets: 1 };
+    expect(await series(one)).toMatchObject([{ count: [403], min: [-1], max: [400], last: [-1] }]);
+    expect(await series({ ...one, superseded: true })).toMatchObject([
+      { count: [540], max: [537] },
+    ]);
+  });
+
+  test("combines the values of several ranks at one step by their reports' aggregation", async () => {
+    const trial = await newTrial();
+    const ofRank = (rank: number, n: number, aggregation: string) => ({
+      ...report(n, "ranks", n, { tokens: 10 * (rank + 1) }),
+      ...{ key: `${rank}-${n}`, rank, aggregation },
+    });
+    await send(
+      trial,
+      [0, 1, 2].flatMap((rank) => [ofRank(rank, 1, "sum"), ofRank(rank, 2, "mean")]),
+    );
+    const query = { trials: [trial], group: "ranks", names: ["tokens"] };
+    const combined = [{ xMin: [1, 2], first: [60, 20], count: [1, 1] }];
+    expect(await series(query)).toMatchObject(combined);
+    await metrics.compact();
+    expect(await series(query)).toMatchObject(combined);
+  });
+
+  test("of several trials is returned per trial, or as one series with mean and deviation", async () => {
+    const both = [await newTrial(), await newTrial()];
+    for (const [i, trial] of both.entries()) {
+      await send(
+        trial,
+        [0, 10].map((n) => report(n, "training", n, { loss: n + 2 * i })),
+      );
+    }
+    expect(await series({ trials: both, buckets: 1 })).toMatchObject(
+      both.map((trial, i) => ({ trial, name: "loss", mean: [5 + 2 * i] })),
+    );
+    expect(await series({ trials: both, buckets: 2, combined: true })).toMatchObject([
+      { trial: "", count: [2, 2], mean: [1, 11], deviation: [1, 1], min: [0, 10], max: [2, 12] },
+    ]);
+  });
+
+  test.each([
+    ["no trial", { trials: [] }, "invalid_request"],
+    ["an unknown trial", { trials: ["x"] }, "trial_not_found"],
+    ["no metric", { trials: ["1.1"], names: [] }, "invalid_request"],
+    ["a range that ends before it begins", { trials: ["1.1"], from: 2, to: 1 }, "invalid_request"],
+    ["more buckets than an answer has", { trials: ["1.1"], buckets: 4_001 }, "invalid_request"],
+    ["a name with U+0000", { trials: ["1.1"], names: ["a\0"] }, "invalid_request"],
+    ["a range of NaN", { trials: ["1.1"], from: Number.NaN }, "invalid_request"],
+  ])("of %s is refused", async (_, query, rejected) => {
+    expect(await ask(query)).toMatchObject({ kind: "rejected", rejection: { rejected } });
+  });
+});
+
+test("the names of a trial's metrics are searched by prefix, page by page, among 12,000", async () => {
+  const trial = await newTrial();
+  const named = (prefix: string, count: number, value: unknown) =>
+    Object.fromEntries(Array.from({ length: count }, (_, n) => [`${prefix}/${n}`, value]));
+  for (let part = 0; part < 12; part += 1) {
+    await send(trial, [report(part, "training", part, named(`layer${part}`, 1_000, 0.5))]);
+  }
+  await send(trial, [report(99, "validation", 1, { ...named("acc", 3, 1), note: "x" })]);
+  const names = async (prefix: string, group = "") => {
+    const found: string[] = [];
+    let after = "";
+    do {
+      const query = { trial, group, prefix, after, limit: 400 };
+      const answer = await metrics.stage.ask([QueryMetricNamesSchema, query], MetricNamePageSchema);
+      if (answer.kind !== "ok") throw new Error(JSON.stringify(answer));
+      found.push(...answer.reply.names.map(({ group: of, name, kind }) => `${of} ${name} ${kind}`));
+      after = answer.reply.next;
+    } while (after !== "");
+    return found;
+  };
+  expect((await names("")).length).toBe(12_004);
+  expect((await names("layer7/")).length).toBe(1_000);
+  expect(await names("", "validation")).toEqual([
+    ...[0, 1, 2].map((n) => `validation acc/${n} scalar`),
+    "validation note json",
+  ]);
+  await metrics.compact();
+  expect(await series({ trials: [trial], names: ["layer3/999"] })).toMatchObject([{ count: [1] }]);
+});

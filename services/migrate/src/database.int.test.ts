@@ -1,0 +1,94 @@
+import { createPostgresLog } from "@trainyard/event-log";
+import { startTestPostgres, type TestPostgres } from "@trainyard/testing";
+import pg from "pg";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { ensureDatabase, prepareDatabase } from "./database.ts";
+
+let postgres: TestPostgres;
+beforeAll(async () => {
+  postgres = await startTestPostgres();
+});
+afterAll(() => postgres[Symbol.asyncDispose]());
+
+async function query(url: string, sql: string): Promise<unknown[]> {
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+  try {
+    return (await client.query(sql)).rows;
+  } finally {
+    await client.end();
+  }
+}
+
+/** Returns the stored form of each role's password. */
+const verifiers = (): Promise<unknown[]> =>
+  query(
+    postgres.url(),
+    "select rolname, rolpassword from pg_authid where rolname like 'ty_%' order by 1",
+  );
+
+const options = (database: string, adminUrl = postgres.url({ database })) => ({
+  adminUrl,
+  services: ["gateway", "checkpoint-gc"],
+  passwords: { ty_gateway: "first", ty_checkpoint_gc: "second" },
+});
+
+test("two concurrent migrations create everything once, and a third one changes nothing", async () => {
+  const both = await Promise.all([
+    prepareDatabase(options("twice")),
+    prepareDatabase(options("twice")),
+  ]);
+  expect(both.flatMap(({ created }) => created).toSorted()).toEqual([
+    "database twice",
+    "role ty_checkpoint_gc",
+    "role ty_gateway",
+    "role ty_migrator",
+    "schema checkpoint_gc",
+    "schema gateway",
+  ]);
+  expect(both[0].logVersion).toBeGreaterThan(0);
+  expect(both[1].logVersion).toBe(both[0].logVersion);
+  const before = await verifiers();
+  expect((await prepareDatabase(options("twice"))).created).toEqual([]);
+  expect(await verifiers()).toEqual(before);
+});
+
+test("each service logs in with its role, reads the log, and creates tables in its own schema only", async () => {
+  await prepareDatabase(options("rights"));
+  const url = postgres.url({ user: "ty_gateway", database: "rights" });
+  await using log = createPostgresLog({ connectionString: url, applicationName: "test" });
+  expect(await log.readAll(0, 1)).toEqual([]);
+  await query(url, "create table gateway.mine (n int)");
+  await expect(query(url, "create table checkpoint_gc.yours (n int)")).rejects.toThrow(
+    /permission denied/,
+  );
+  await expect(query(url, "create table public.stray (n int)")).rejects.toThrow(
+    /permission denied/,
+  );
+  await expect(query(url, "delete from log.events")).rejects.toThrow(/permission denied/);
+});
+
+test("a changed password is stored, and a password that is not given stays", async () => {
+  const roles = (password: string | null) => [{ name: "ty_alpha", password, schema: "alpha" }];
+  const stored = (): Promise<unknown[]> =>
+    query(postgres.url(), "select rolpassword from pg_authid where rolname = 'ty_alpha'");
+  const adminUrl = postgres.url({ database: "passwords" });
+  await ensureDatabase(adminUrl, roles("one"), async () => {});
+  const first = await stored();
+  await ensureDatabase(adminUrl, roles(null), async () => {});
+  expect(await stored()).toEqual(first);
+  await ensureDatabase(adminUrl, roles("another"), async () => {});
+  expect(await stored()).not.toEqual(first);
+});
+
+test("an administrator without superuser rights can prepare the database, also repeatedly", async () => {
+  await using own = await startTestPostgres();
+  await query(own.url(), "create role operator login createrole createdb");
+  const adminUrl = own.url({ user: "operator", database: "managed" });
+  expect((await prepareDatabase(options("managed", adminUrl))).created).toContain(
+    "role ty_gateway",
+  );
+  expect((await prepareDatabase(options("managed", adminUrl))).created).toEqual([]);
+  const url = own.url({ user: "ty_gateway", database: "managed" });
+  await query(url, "create table gateway.mine (n int)");
+});
