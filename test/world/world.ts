@@ -213,8 +213,8 @@ export class World implements AsyncDisposable {
   }
 
   /**
-   * Waits until an experiment has ended; returns its last state. `yard experiment wait` says the same, and costs a start
-   * of the command line.
+   * Waits until an experiment has ended; returns its last state. `yard experiment wait` does the same, and costs a
+   * start of the command line.
    */
   async end(experiment: string): Promise<string> {
     let last = "";

@@ -1,4 +1,4 @@
-/** A process for each service, for all tests of this folder: they start before the first test and end after the last. */
+/** Each service is a process of its own, for all tests of this folder: from before the first until after the last. */
 import { afterAll, beforeAll } from "vitest";
 import { World } from "../../world/world.ts";
 

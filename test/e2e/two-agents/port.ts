@@ -1,4 +1,4 @@
-/** Tests the tutorials of Determined with changed imports: a trial of four slots uses both agents, the others use one. */
+/** Tests tutorials of Determined with changed imports: a trial of four slots uses both agents, the others use one. */
 import { expect, test } from "vitest";
 import { runTutorial, tutorials } from "../../port/port.ts";
 import { needTorch } from "../../world/torch.ts";

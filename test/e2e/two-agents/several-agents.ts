@@ -64,7 +64,10 @@ test("a run that does not fit at present waits, and shows the reason", async () 
     `run ${second}.1#1 waits: ${runs[0]?.detail}`,
   );
   const removed = await world.yard("agent", "remove", "agent-1");
-  expect(removed).toMatchObject({ code: 2, err: expect.stringContaining("drain it first") });
+  expect(removed).toMatchObject({
+    code: 2,
+    err: expect.stringContaining("drain it first") as string,
+  });
   await kill(first);
   expect(await world.end(second)).toBe("COMPLETED");
   expect(await world.yard("job", "explain", second)).toMatchObject({
