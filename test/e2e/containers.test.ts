@@ -58,11 +58,11 @@ test("an experiment trains in a container, and a kill of its agent costs neither
   const agent = runs[0]?.placements[0]?.agent ?? "";
   const killed = await world.kill(agent);
   await world.untilUp(agent, killed);
-  expect(await world.yard("e", "wait", id)).toMatchObject({ code: 0 });
+  expect(await world.end(id)).toBe("COMPLETED");
   const steps = [...(await logsOf(id)).matchAll(/step (\d+)$/gm)].map(([, step]) => Number(step));
   expect(steps).toEqual(Array.from({ length: 24 }, (_, n) => n + 1));
-  const described = await world.json("trial", "describe", `${id}.1`);
-  expect(described).toMatchObject({ state: "COMPLETED", stepsCompleted: 24, restarts: 0 });
+  const trial = await world.client.call("getTrial", { trial: `${id}.1` });
+  expect(trial).toMatchObject({ state: "COMPLETED", stepsCompleted: 24, restarts: 0 });
   expect(podman.containers()).toEqual([]);
 });
 
@@ -75,13 +75,13 @@ test("four ranks in containers of two agents meet, stop, and continue from their
     throw new Error(log);
   });
   expect(podman.containers()).toHaveLength(2);
-  expect((await world.yard("e", "pause", id)).code).toBe(0);
+  await world.client.call("pauseExperiment", { experiment: id });
   await world.untilTrials(id, ([trial]) => trial?.runs[0]?.state === "ENDED");
   expect(podman.containers()).toEqual([]);
-  expect((await world.yard("e", "activate", id)).code).toBe(0);
-  const waited = await world.yard("e", "wait", id);
+  await world.client.call("activateExperiment", { experiment: id });
+  const state = await world.end(id);
   const { runs } = await world.client.call("getTrial", { trial: `${id}.1` });
-  expect(waited, `${JSON.stringify(runs)}\n${await logsOf(id)}`).toMatchObject({ code: 0 });
+  expect(state, `${JSON.stringify(runs)}\n${await logsOf(id)}`).toBe("COMPLETED");
   expect((await logsOf(id)).match(/continues from \d+/g)).toHaveLength(4);
 });
 
@@ -102,6 +102,7 @@ test("a port of a running run is reached at the address in its description", asy
   const id = await world.submit(served, world.code("steps"));
   const describe = async (): Promise<string> =>
     (await world.yard("trial", "describe", `${id}.1`)).out;
+  await world.untilTrials(id, ([trial]) => trial?.runs[0]?.state === "RUNNING");
   await eventually("it serves", async () => {
     const [, shown = ""] = /at (http:\/\/\S+)/.exec(await describe()) ?? [];
     if (shown !== `http://127.0.0.1:${port}`) return false;
@@ -110,8 +111,8 @@ test("a port of a running run is reached at the address in its description", asy
       () => false,
     );
   });
-  expect((await world.yard("e", "kill", id)).code).toBe(0);
-  await eventually("it has ended", async () => (await describe()).includes("ENDED"));
+  await world.client.call("killExperiment", { experiment: id });
+  await world.untilTrials(id, ([trial]) => trial?.runs[0]?.state === "ENDED");
   expect(await describe()).not.toContain("http://");
 });
 
@@ -126,8 +127,8 @@ async function endOf(mount: string): Promise<Ended> {
   const mounts = `bind_mounts: [{ host_path: ${mount}, container_path: data }]\n`;
   const restarts = config("echo never", 1).replace("max_restarts: 0", "max_restarts: 1");
   const id = await world.submit(`${restarts}${mounts}`, world.code("steps"));
-  expect((await world.yard("e", "wait", id)).code).toBe(1);
-  return (await world.json("trial", "describe", `${id}.1`)) as Ended;
+  expect(await world.end(id)).toBe("ERROR");
+  return await world.client.call("getTrial", { trial: `${id}.1` });
 }
 
 test("a forbidden container setting uses up the restarts, and the trial ends with the reason", async () => {

@@ -32,6 +32,7 @@ beforeAll(async () => {
   world = await World.start({
     agents: 2,
     slots: 2,
+    python: true,
     storage: { address: "gs://models/team/b", endpoint: gcs.url },
   });
 });
@@ -51,31 +52,24 @@ checkpoint_storage: { type: s3, bucket: models, prefix: team/a, endpoint_url: "$
 environment: { environment_variables: ["STEPS=${steps}", "STEP_SECONDS=0.1"] }
 `;
 
-type Listed = {
-  readonly items: readonly {
-    readonly uuid: string;
-    readonly state: string;
-    readonly stepsCompleted: number;
-  }[];
-};
+const checkpointsOf = async (experiment: string) =>
+  (await world.client.call("listCheckpoints", { experiment })).items;
 
 test("a trial that is paused and activated continues from its checkpoint in S3, which a person downloads", async () => {
   const id = await world.submit(configOf(60), world.code("steps"));
   await world.untilTrials(id, ([trial]) => (trial?.stepsCompleted ?? 0) >= 6);
-  expect((await world.yard("e", "pause", id)).code).toBe(0);
+  await world.client.call("pauseExperiment", { experiment: id });
   await eventually("it is paused with a complete checkpoint", async () => {
-    const { items } = (await world.json("checkpoint", "list", id)) as Listed;
-    return items.some(({ state }) => state === "COMPLETED");
+    return (await checkpointsOf(id)).some(({ state }) => state === "COMPLETED");
   });
-  expect((await world.yard("e", "activate", id)).code).toBe(0);
-  const waited = await world.yard("e", "wait", id);
-  const { out } = await world.yard("trial", "logs", `${id}.1`);
-  expect(waited, out).toMatchObject({ code: 0 });
+  await world.client.call("activateExperiment", { experiment: id });
+  const state = await world.end(id);
+  const out = await world.logs(`${id}.1`);
+  expect(state, out).toBe("COMPLETED");
   const marks = out.match(/(starts|stops) at \d+/g) ?? [];
   expect(marks[0]).toBe("starts at 0");
   expect(marks[2]).toBe(marks[1]?.replace("stops", "starts"));
-  const { items } = (await world.json("checkpoint", "list", id)) as Listed;
-  const kept = items.find(({ state }) => state === "COMPLETED")?.uuid ?? "";
+  const kept = (await checkpointsOf(id)).find(({ state }) => state === "COMPLETED")?.uuid ?? "";
   const downloaded = await world.yard("checkpoint", "download", kept, "copy");
   expect(downloaded, downloaded.err).toMatchObject({ code: 0 });
 });
@@ -85,14 +79,13 @@ test("a trial on two agents stores one checkpoint of all ranks' files in S3, and
     .replace("python3 train.py", "python3 -m trainyard.launch.torch train.py")
     .replace("max_restarts", "resources: { slots_per_trial: 4 }\nmax_restarts");
   const id = await world.submit(wide, world.code("shards"));
-  const waited = await world.yard("e", "wait", id);
-  const { out } = await world.yard("trial", "logs", `${id}.1`);
-  expect(waited, out).toMatchObject({ code: 0 });
+  const state = await world.end(id);
+  const out = await world.logs(`${id}.1`);
+  expect(state, out).toBe("COMPLETED");
   expect(out.match(/rank \d of host \d has read all 4/g)?.toSorted()).toEqual(
     [0, 1, 2, 3].map((rank) => `rank ${rank} of host ${rank >> 1} has read all 4`),
   );
-  const { items } = (await world.json("checkpoint", "list", id)) as Listed;
-  const [kept] = items.filter(({ state }) => state === "COMPLETED");
+  const [kept] = (await checkpointsOf(id)).filter(({ state }) => state === "COMPLETED");
   const verified = await world.yard("checkpoint", "verify", kept?.uuid ?? "");
   expect(verified, verified.err).toMatchObject({ code: 0 });
 });
@@ -106,17 +99,16 @@ test("weights in several pieces go to Google Cloud Storage over broken connectio
   const id = await world.submit(config, world.code("weights"));
   let uuid = "";
   const complete = async (step: number) => {
-    const { items } = (await world.json("checkpoint", "list", id)) as Listed;
-    const found = items.find(({ stepsCompleted }) => stepsCompleted === step);
+    const found = (await checkpointsOf(id)).find(({ stepsCompleted }) => stepsCompleted === step);
     uuid = found?.uuid ?? "";
     return found?.state === "COMPLETED";
   };
   await eventually("its first checkpoint is complete", () => complete(1));
-  expect((await world.yard("e", "pause", id)).code).toBe(0);
-  expect((await world.yard("e", "activate", id)).code).toBe(0);
-  const waited = await world.yard("e", "wait", id);
-  const { out } = await world.yard("trial", "logs", `${id}.1`);
-  expect(waited, out).toMatchObject({ code: 0 });
+  await world.client.call("pauseExperiment", { experiment: id });
+  await world.client.call("activateExperiment", { experiment: id });
+  const state = await world.end(id);
+  const out = await world.logs(`${id}.1`);
+  expect(state, out).toBe("COMPLETED");
   expect(out).toContain("restored step 1 with the same weights");
   await eventually("its second checkpoint is complete", () => complete(2));
   // On a busy machine, reading the weights may take longer than a call's timeout.
@@ -172,11 +164,10 @@ test("a local folder becomes a model version in Google Cloud Storage, is exporte
 
 test("an object that another program replaced is detected by verify, and refused afterwards", async () => {
   const id = await world.submit(configOf(6), world.code("steps"));
-  expect((await world.yard("e", "wait", id)).code).toBe(0);
+  expect(await world.end(id)).toBe("COMPLETED");
   let uuid = "";
   await eventually("its last checkpoint is complete", async () => {
-    const { items } = (await world.json("checkpoint", "list", id)) as Listed;
-    const last = items.find(({ stepsCompleted }) => stepsCompleted === 6);
+    const last = (await checkpointsOf(id)).find(({ stepsCompleted }) => stepsCompleted === 6);
     uuid = last?.uuid ?? "";
     return last?.state === "COMPLETED";
   });
@@ -205,9 +196,9 @@ test("TensorBoard files go to the bucket that the configuration names for them, 
     .replace("max_restarts: 0", "max_restarts: 1")
     .concat(`tensorboard_storage: ${boards}\n`);
   const id = await world.submit(config, world.code("profiled"));
-  const waited = await world.yard("e", "wait", id);
-  const { out } = await world.yard("trial", "logs", `${id}.1`);
-  expect(waited, out).toMatchObject({ code: 0 });
+  const state = await world.end(id);
+  const out = await world.logs(`${id}.1`);
+  expect(state, out).toBe("COMPLETED");
   const inBucket = () => [...(server.buckets.get("models")?.objects.keys() ?? [])];
   const below = `boards/tensorboard/experiment/${id}/trial/${id}.1/`;
   await eventually("the files of both runs are sent", async () => {

@@ -5,7 +5,6 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { World } from "../world/world.ts";
-import { eventually } from "../world/eventually.ts";
 
 const folder = join(import.meta.dirname, "tutorials");
 
@@ -47,11 +46,7 @@ export async function runTutorial(world: World, tutorial: Tutorial): Promise<rea
   }
   const text = ported(readFileSync(join(folder, group, `${config}.yaml`), "utf8"));
   const experiment = await world.submit(text, group);
-  await eventually(`${tutorial.name} has ended`, async () =>
-    /^(COMPLETED|ERROR|CANCELED)$/.test(
-      (await world.client.call("getExperiment", { experiment })).state,
-    ),
-  );
+  await world.end(experiment);
   const violations = await violationsOf(world, tutorial, experiment);
   if (violations.length === 0) return [];
   const lines = (await world.logs(`${experiment}.1`)).trimEnd().split("\n").slice(-20);

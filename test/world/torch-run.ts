@@ -53,7 +53,7 @@ export async function lossesOf(world: World, trial: string): Promise<readonly nu
 
 /** The lines in which the last run's processes print their weights, without repetitions; one line if all are equal. */
 export async function weightsOf(world: World, trial: string): Promise<readonly string[]> {
-  const { out } = await world.yard("trial", "logs", trial);
+  const out = await world.logs(trial);
   const said = [...out.matchAll(/after \d+ batches the weights are [0-9a-f]{64}/g)];
   const last = said.at(-1)?.[0] ?? "";
   const batches = last.slice(0, last.indexOf(" batches"));

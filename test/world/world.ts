@@ -169,17 +169,24 @@ export class World implements AsyncDisposable {
    * costs more than all work of the platform for an experiment.
    */
   async submit(config: string, code: string, ...options: readonly string[]): Promise<string> {
-    if (options.length === 0) {
-      const packed = ["-czf", "-", "--exclude=__pycache__", "-C", resolve(this.folder, code), "."];
-      const context = execFileSync("tar", packed, { maxBuffer: 64 * 1024 * 1024 });
-      const answer = await this.client.call("createExperiment", { config, context });
-      return answer.experiment?.id ?? "";
-    }
+    if (options.length === 0) return await this.#create(config, code, false);
     const file = this.write("config.yaml", config);
     const answer = (await this.json("experiment", "create", file, code, ...options)) as {
       readonly experiment: { readonly id: string };
     };
     return answer.experiment.id;
+  }
+
+  /** Submits an experiment that begins when it is activated, as the option --paused does; returns its id. */
+  async submitPaused(config: string, code: string): Promise<string> {
+    return await this.#create(config, code, true);
+  }
+
+  async #create(config: string, code: string, paused: boolean): Promise<string> {
+    const packed = ["-czf", "-", "--exclude=__pycache__", "-C", resolve(this.folder, code), "."];
+    const context = execFileSync("tar", packed, { maxBuffer: 64 * 1024 * 1024 });
+    const answer = await this.client.call("createExperiment", { config, context, paused });
+    return answer.experiment?.id ?? "";
   }
 
   /** The output of a trial, as `yard trial logs` prints it, for tests that poll it. */
@@ -203,6 +210,19 @@ export class World implements AsyncDisposable {
       const { items } = await this.client.call("listTrials", { experiment, pageSize: 100 });
       return items.length > 0 && holds(items);
     });
+  }
+
+  /**
+   * Waits until an experiment has ended; returns its last state. `yard experiment wait` does the same, and costs a
+   * start of the command line.
+   */
+  async end(experiment: string): Promise<string> {
+    let last = "";
+    await eventually(`experiment ${experiment} has ended`, async () => {
+      last = (await this.client.call("getExperiment", { experiment })).state;
+      return /^(COMPLETED|ERROR|CANCELED)$/.test(last);
+    });
+    return last;
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

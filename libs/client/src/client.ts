@@ -1,19 +1,17 @@
 /** A client of the public API: calls are typed by the names and messages of its descriptors. */
 import { create, type DescMessage, type JsonObject, toJson } from "@bufbuild/protobuf";
-import {
-  type CallName,
-  codecOf,
-  gatewayRoutes,
-  type Plain,
-  pathOf,
-  type RawName,
-  type ReplyOf,
-  type RequestInitOf,
-  type Route,
-  type StreamName,
-  type UnaryName,
+import type {
+  CallName,
+  Plain,
+  RawName,
+  ReplyOf,
+  RequestInitOf,
+  StreamName,
+  UnaryName,
 } from "@trainyard/contracts";
 import { type Problem, ProblemSchema } from "@trainyard/contracts/api";
+import { codecOf } from "@trainyard/contracts/codec";
+import { gatewayRoutes, pathOf, type Route } from "@trainyard/contracts/routes";
 import type { Clock } from "@trainyard/kernel";
 import { systemClock } from "@trainyard/kernel/system-clock";
 import { ApiError, Unreachable } from "./api-error.ts";

@@ -35,6 +35,11 @@ export const logLimits = {
   connectTimeoutMs: 5_000,
   /** Read connections per process and role. */
   readConnectionsMax: 4,
+  /**
+   * A connection that no query needs is closed after this time. To open one costs both sides more than many queries, so
+   * it outlives the pauses between the beats of leases and feeds.
+   */
+  idleConnectionMs: 60_000,
   /** Pages of the log that are prefetched: one for each of a process's few sequential readers. */
   pagesAheadMax: 4,
   /** Smaller reads are lookups; read ahead only from this page size. */

@@ -52,6 +52,8 @@ export const runtimeLimits = {
   setAsideShownMax: 200,
   /** The connections of one process to its service's tables. */
   tableConnectionsMax: 8,
+  /** A connection that no query needs is closed after this time: to open one costs more than many queries. */
+  idleConnectionMs: 60_000,
   connectTimeoutMs: 5_000,
   /** The server cancels a statement before 5 s, so no transaction is longer; the client times out later. */
   statementTimeoutMs: 4_500,

@@ -1,6 +1,7 @@
 /** Output to stdout: tables for people, or API messages as proto JSON. Everything else goes to stderr. */
 import type { DescMessage, MessageShape } from "@bufbuild/protobuf";
-import { codecOf, type Plain } from "@trainyard/contracts";
+import type { Plain } from "@trainyard/contracts";
+import { codecOf } from "@trainyard/contracts/codec";
 
 export type OutputFormat = "table" | "json";
 

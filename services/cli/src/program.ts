@@ -2,20 +2,7 @@ import { readFileSync } from "node:fs";
 import { ApiError, Unreachable } from "@trainyard/client";
 import { ClusterError } from "@trainyard/local-cluster/cluster-error";
 import { Command, CommanderError, Option } from "commander";
-import { addAgentCommands } from "./commands/agent.ts";
-import { addCheckpointCommands } from "./commands/checkpoint.ts";
-import { addClusterCommands } from "./commands/cluster.ts";
-import { addExperimentCommands } from "./commands/experiment.ts";
-import { addJobCommands } from "./commands/job.ts";
-import { addModelCommands } from "./commands/model.ts";
-import { addOperationCommands } from "./commands/operations.ts";
-import { addPoolCommands } from "./commands/pool.ts";
-import { addSearchCommands } from "./commands/search.ts";
-import { addStorageCommands } from "./commands/storage.ts";
-import { addTrialCommands } from "./commands/trial.ts";
-import { addUiCommand } from "./commands/ui.ts";
-import { addViewCommands } from "./commands/view.ts";
-import { addWorkspaceCommands } from "./commands/workspace.ts";
+import { addCommands } from "./command-groups.ts";
 import { printableLines } from "./output.ts";
 import { Failure, UsageError } from "./usage-error.ts";
 
@@ -27,7 +14,7 @@ const { version } = JSON.parse(
   readFileSync(new URL("../package.json", import.meta.url), "utf8"),
 ) as { readonly version: string };
 
-function createProgram(): Command {
+async function createProgram(first: string | undefined): Promise<Command> {
   const program = new Command("yard")
     .description("Trainyard from the command line")
     .version(version, "-V, --version", "print the version of this command line")
@@ -38,20 +25,7 @@ function createProgram(): Command {
     )
     .showHelpAfterError("(see --help)")
     .exitOverride();
-  addExperimentCommands(program);
-  addTrialCommands(program);
-  addSearchCommands(program);
-  addCheckpointCommands(program);
-  addModelCommands(program);
-  addStorageCommands(program);
-  addAgentCommands(program);
-  addPoolCommands(program);
-  addJobCommands(program);
-  addOperationCommands(program);
-  addViewCommands(program);
-  addWorkspaceCommands(program);
-  addClusterCommands(program);
-  addUiCommand(program);
+  await addCommands(program, first);
   inherit(program);
   return program;
 }
@@ -72,7 +46,8 @@ function inherit(command: Command): void {
 /** Runs one command line and returns its exit code. */
 export async function run(argv: readonly string[]): Promise<ExitCode> {
   try {
-    await createProgram().parseAsync([...argv], { from: "user" });
+    const program = await createProgram(argv[0]);
+    await program.parseAsync([...argv], { from: "user" });
     return 0;
   } catch (error) {
     return explain(error);

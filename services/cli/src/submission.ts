@@ -2,8 +2,9 @@
 import { createHash } from "node:crypto";
 import { readFile, stat } from "node:fs/promises";
 import { join } from "node:path";
-import { codecOf, type Plain, type RequestInitOf } from "@trainyard/contracts";
+import type { Plain, RequestInitOf } from "@trainyard/contracts";
 import { type SourceRepository, type Submission, SubmissionSchema } from "@trainyard/contracts/api";
+import { codecOf } from "@trainyard/contracts/codec";
 import { askSecret, canAsk } from "./prompts.ts";
 import { readConfig } from "./config-file.ts";
 import { callerPath } from "./environment.ts";

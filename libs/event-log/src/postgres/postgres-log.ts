@@ -45,7 +45,11 @@ class PostgresLog implements EventLog {
 
   constructor({ readConnections, ...options }: PostgresLogOptions) {
     const config = clientConfig(options);
-    this.#pool = new pg.Pool({ ...config, max: readConnections ?? logLimits.readConnectionsMax });
+    this.#pool = new pg.Pool({
+      ...config,
+      max: readConnections ?? logLimits.readConnectionsMax,
+      idleTimeoutMillis: logLimits.idleConnectionMs,
+    });
     // The pool replaces an idle connection that breaks; without this listener the error would stop the process.
     this.#pool.on("error", () => {});
     this.#connection = new LazyConnection({ ...config, pipeline: true });

@@ -91,6 +91,7 @@ export function openPool(config: DatabaseConfig, service: string, logger: Logger
     connectionString: config.postgresUrl,
     application_name: `${service} tables`,
     max: runtimeLimits.tableConnectionsMax,
+    idleTimeoutMillis: runtimeLimits.idleConnectionMs,
     connectionTimeoutMillis: runtimeLimits.connectTimeoutMs,
     statement_timeout: runtimeLimits.statementTimeoutMs,
     query_timeout: runtimeLimits.answerTimeoutMs,

@@ -1,13 +1,14 @@
 /** The commands that reproduce an experiment: download its submission as a folder, and compare two experiments. */
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { codecOf, type Plain } from "@trainyard/contracts";
+import type { Plain } from "@trainyard/contracts";
 import {
   DiffExperimentsResponseSchema,
   type FileDifference,
   type Submission,
   SubmissionSchema,
 } from "@trainyard/contracts/api";
+import { codecOf } from "@trainyard/contracts/codec";
 import type { Command } from "commander";
 import { argument, type Context, withPlatform } from "../context.ts";
 import { addFileCommand } from "./experiment-files.ts";

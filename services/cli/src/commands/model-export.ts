@@ -4,13 +4,14 @@ import { copyFile, lstat, readdir, writeFile } from "node:fs/promises";
 import { join, relative } from "node:path";
 import { pipeline } from "node:stream/promises";
 import type { Client } from "@trainyard/client";
-import { codecOf, type Plain } from "@trainyard/contracts";
+import type { Plain } from "@trainyard/contracts";
 import {
   CheckpointSchema,
   type FileEntry,
   type ModelVersion,
   ModelVersionSchema,
 } from "@trainyard/contracts/api";
+import { codecOf } from "@trainyard/contracts/codec";
 import { pythonPackages } from "../environment.ts";
 import { writeFolder } from "../new-folder.ts";
 import { unpackInto } from "../unpack-into.ts";

@@ -5,8 +5,9 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { text } from "node:stream/consumers";
-import { codecOf, type Plain } from "@trainyard/contracts";
+import type { Plain } from "@trainyard/contracts";
 import { type ModelVersion, ModelVersionSchema } from "@trainyard/contracts/api";
+import { codecOf } from "@trainyard/contracts/codec";
 import type { Command } from "commander";
 import { requireAccess } from "../connection.ts";
 import { outputOf } from "../context.ts";

@@ -1,6 +1,6 @@
 /** The commands of an operator: events, verification and anchors of the log, parked events, tokens, versions. */
 import { readFile, writeFile } from "node:fs/promises";
-import { codecOf, type Plain } from "@trainyard/contracts";
+import type { Plain } from "@trainyard/contracts";
 import {
   CreateTokenResponseSchema,
   EventSchema,
@@ -12,6 +12,7 @@ import {
   type VerifyProgress,
   VerifyProgressSchema,
 } from "@trainyard/contracts/api";
+import { codecOf } from "@trainyard/contracts/codec";
 import type { Command } from "commander";
 import { argument, type Context, withPlatform } from "../context.ts";
 import { callerPath } from "../environment.ts";

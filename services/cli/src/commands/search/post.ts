@@ -3,12 +3,13 @@ import { randomUUID } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import { text as textOf } from "node:stream/consumers";
 import type { JsonValue } from "@bufbuild/protobuf";
-import { codecOf, type Plain } from "@trainyard/contracts";
+import type { Plain } from "@trainyard/contracts";
 import {
   type PostSearchOperationsRequest,
   PostSearchOperationsRequestSchema,
   PostSearchOperationsResponseSchema,
 } from "@trainyard/contracts/api";
+import { codecOf } from "@trainyard/contracts/codec";
 import { isFault } from "@trainyard/kernel";
 import type { Command } from "commander";
 import { argument, type Context, withPlatform } from "../../context.ts";

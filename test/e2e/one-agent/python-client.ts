@@ -3,17 +3,10 @@ import { execFile } from "node:child_process";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { checkout } from "@trainyard/local-cluster";
-import { afterAll, beforeAll, expect, test } from "vitest";
-import { World } from "../world/world.ts";
+import { expect, test } from "vitest";
+import { world } from "./cluster.ts";
 
 const slowMs = 300_000;
-
-let world: World;
-
-beforeAll(async () => {
-  world = await World.start();
-});
-afterAll(() => world?.[Symbol.asyncDispose]());
 
 async function python(script: string): Promise<unknown> {
   const { api, token } = world.access;

@@ -4,16 +4,10 @@ import { randomBytes } from "node:crypto";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { gzipSync } from "node:zlib";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { World } from "../world/world.ts";
+import { beforeAll, describe, expect, test } from "vitest";
+import { world } from "./cluster.ts";
 
-let world: World;
-
-beforeAll(async () => {
-  world = await World.start({ slots: 2 });
-  world.code("steps");
-});
-afterAll(() => world[Symbol.asyncDispose]());
+beforeAll(() => void world.code("steps"));
 
 const good = `
 name: good
@@ -21,59 +15,61 @@ entrypoint: python3 train.py
 searcher: { name: single, metric: loss }
 `;
 
-async function head(): Promise<string> {
-  const page = (await world.json("e", "ls")) as {
-    readonly position: string;
-    readonly items: unknown[];
-  };
-  return `${page.items.length} experiments`;
+/** The ids of all experiments, the newest first. */
+async function head(): Promise<readonly string[]> {
+  const { items } = await world.client.call("listExperiments", { pageSize: 500 });
+  return items.map(({ id }) => id);
 }
 
+const wrongConfigurations: readonly (readonly [string, string, RegExp])[] = [
+  ["an unknown key", `${good}frobnicate: 1`, /^frobnicate: /],
+  ["a wrong type", `${good}max_restarts: many`, /^max_restarts: /],
+  [
+    "minval not below maxval",
+    `${good}hyperparameters: { lr: { type: double, minval: 2, maxval: 1 } }`,
+    /^hyperparameters\.lr/,
+  ],
+  ["a missing entrypoint", good.replace(/entrypoint.*\n/, ""), /^entrypoint: /],
+  ["a missing metric", good.replace(", metric: loss", ""), /^searcher\.metric: /],
+  ["an unknown searcher", good.replace("single", "guess"), /^searcher\.name: /],
+  [
+    "more slots than there ever were",
+    `${good}resources: { slots_per_trial: 64 }`,
+    /^resources\.slots_per_trial: .*64/,
+  ],
+  ["a name with a NUL", good.replace("name: good", 'name: "a\\0b"'), /^name: /],
+  [
+    "a constraint on what there is not",
+    good.replace("metric: loss", 'metric: loss, constraints: "lr < 1"'),
+    /^searcher\.constraints\[0\]: names lr, which is not a hyperparameter \(column 1/,
+  ],
+  [
+    "an impossible space",
+    `${good.replace("metric: loss", 'metric: loss, constraints: ["n > 1", "n < 1"]')}hyperparameters: { n: { type: int, minval: 0, maxval: 3 } }`,
+    /^searcher\.constraints: are satisfied by none of \d+ sampled points; "n < 1" refuses most/,
+  ],
+  [
+    "an earlier experiment that is not there",
+    good.replace("metric: loss", "metric: loss, warm_start: { experiments: [4711] }"),
+    /^searcher\.warm_start\.experiments\[0\]: is 4711, and there is no such experiment/,
+  ],
+  ["no YAML", "name: [", /^line 1/i],
+  ["an empty file", "", /./],
+];
+
 describe("a configuration that is wrong", () => {
-  const cases: readonly (readonly [string, string, RegExp])[] = [
-    ["an unknown key", `${good}frobnicate: 1`, /^frobnicate: /],
-    ["a wrong type", `${good}max_restarts: many`, /^max_restarts: /],
-    [
-      "minval not below maxval",
-      `${good}hyperparameters: { lr: { type: double, minval: 2, maxval: 1 } }`,
-      /^hyperparameters\.lr/,
-    ],
-    ["a missing entrypoint", good.replace(/entrypoint.*\n/, ""), /^entrypoint: /],
-    ["a missing metric", good.replace(", metric: loss", ""), /^searcher\.metric: /],
-    ["an unknown searcher", good.replace("single", "guess"), /^searcher\.name: /],
-    [
-      "more slots than there ever were",
-      `${good}resources: { slots_per_trial: 64 }`,
-      /^resources\.slots_per_trial: .*64/,
-    ],
-    ["a name with a NUL", good.replace("name: good", 'name: "a\\0b"'), /^name: /],
-    [
-      "a constraint on what there is not",
-      good.replace("metric: loss", 'metric: loss, constraints: "lr < 1"'),
-      /^searcher\.constraints\[0\]: names lr, which is not a hyperparameter \(column 1/,
-    ],
-    [
-      "an impossible space",
-      `${good.replace("metric: loss", 'metric: loss, constraints: ["n > 1", "n < 1"]')}hyperparameters: { n: { type: int, minval: 0, maxval: 3 } }`,
-      /^searcher\.constraints: are satisfied by none of \d+ sampled points; "n < 1" refuses most/,
-    ],
-    [
-      "an earlier experiment that is not there",
-      good.replace("metric: loss", "metric: loss, warm_start: { experiments: [4711] }"),
-      /^searcher\.warm_start\.experiments\[0\]: is 4711, and there is no such experiment/,
-    ],
-    ["no YAML", "name: [", /^line 1/i],
-    ["an empty file", "", /./],
-  ];
-  test.each(cases)("is refused with one sentence: %s", async (_what, config, said) => {
-    const before = await head();
-    const file = world.write("bad.yaml", config);
-    const answer = await world.yard("e", "create", file, "code-steps");
-    expect(answer).toMatchObject({ code: 2, out: "" });
-    expect(answer.err).toMatch(said);
-    expect(answer.err.trim().split("\n")).toHaveLength(1);
-    expect(await head()).toBe(before);
-  });
+  test.each(wrongConfigurations)(
+    "is refused with one sentence: %s",
+    async (_what, config, said) => {
+      const before = await head();
+      const file = world.write("bad.yaml", config);
+      const answer = await world.yard("e", "create", file, "code-steps");
+      expect(answer).toMatchObject({ code: 2, out: "" });
+      expect(answer.err).toMatch(said);
+      expect(answer.err.trim().split("\n")).toHaveLength(1);
+      expect(await head()).toEqual(before);
+    },
+  );
 
   test("is also found by validate, which creates nothing for a valid one either", async () => {
     const before = await head();
@@ -89,7 +85,7 @@ describe("a configuration that is wrong", () => {
     );
     expect(large).toMatchObject({ code: 2, out: "" });
     expect(large.err).toMatch(/^resources\.slots_per_trial: .*64/);
-    expect(await head()).toBe(before);
+    expect(await head()).toEqual(before);
   });
 
   test("names the key of a wrong override", async () => {
@@ -151,7 +147,7 @@ describe("a context that is wrong", () => {
     const before = await head();
     const call = world.client.call("createExperiment", { config: good, context });
     await expect(call).rejects.toMatchObject({ problem: { status: 400, code: "invalid_context" } });
-    expect(await head()).toBe(before);
+    expect(await head()).toEqual(before);
   });
 });
 

@@ -2,15 +2,8 @@
  * Tests early stopping on a real cluster: a policy's stop reaches the process, and bad reports fail their trial with a
  * reason.
  */
-import { afterAll, beforeAll, expect, test } from "vitest";
-import { World } from "../world/world.ts";
-
-let world: World;
-
-beforeAll(async () => {
-  world = await World.start({ slots: 2 });
-});
-afterAll(() => world[Symbol.asyncDispose]());
+import { expect, test } from "vitest";
+import { world } from "./cluster.ts";
 
 const config = (more: string, environment: readonly string[]): string => `
 name: early-stopping
@@ -20,16 +13,7 @@ environment: { environment_variables: ${JSON.stringify(environment)} }
 ${more}
 `;
 
-type Trial = {
-  readonly state: string;
-  readonly reason: string;
-  readonly restarts: number;
-  readonly stepsCompleted: number;
-  readonly runs: readonly { readonly whyEnded: string }[];
-};
-
-const trialOf = async (id: string): Promise<Trial> =>
-  (await world.json("trial", "describe", `${id}.1`)) as Trial;
+const trialOf = (experiment: string) => world.client.call("getTrial", { trial: `${experiment}.1` });
 
 type Shown = { readonly type: string; readonly timeMs: number };
 
@@ -55,7 +39,7 @@ early_stopping: [{ name: threshold, lower: 0.7, grace: 3 }]`,
     ),
     world.code("curves"),
   );
-  expect((await world.yard("e", "wait", id)).code).toBe(0);
+  expect(await world.end(id)).toBe("COMPLETED");
   const trial = await trialOf(id);
   expect(trial).toMatchObject({ state: "COMPLETED", restarts: 0 });
   expect(trial.reason).toMatch(/^threshold: its 0\.\d+ at \d+ is not between 0\.7 and any$/);
@@ -71,9 +55,9 @@ test("a report without the metric fails no trial if nothing depends on the metri
     config("searcher: { name: single, metric: val_loss }", ["STEPS=3", "STEP_SECONDS=0"]),
     world.code("curves"),
   );
-  expect((await world.yard("e", "wait", id)).code).toBe(0);
+  expect(await world.end(id)).toBe("COMPLETED");
   expect(await trialOf(id)).toMatchObject({ state: "COMPLETED", restarts: 0 });
-  const { out } = await world.yard("trial", "logs", `${id}.1`);
+  const out = await world.logs(`${id}.1`);
   expect(out.match(/has no metric 'val_loss', the searcher's metric/g)).toHaveLength(1);
 });
 
@@ -93,7 +77,7 @@ test.each([
     config(searcher, ["STEPS=2", "STEP_SECONDS=0"]),
     world.code("curves"),
   );
-  expect((await world.yard("e", "wait", id)).code).toBe(1);
+  expect(await world.end(id)).toBe("ERROR");
   const trial = await trialOf(id);
   expect(trial).toMatchObject({ state: "ERROR", restarts: 0 });
   expect(trial.reason).toMatch(reason);

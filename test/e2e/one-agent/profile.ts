@@ -3,16 +3,9 @@ import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import type { Plain } from "@trainyard/contracts";
 import type { TrialProfile } from "@trainyard/contracts/api";
-import { afterAll, beforeAll, expect, test } from "vitest";
-import { needTorch } from "../world/torch.ts";
-import { World } from "../world/world.ts";
-
-let world: World;
-
-beforeAll(async () => {
-  world = await World.start({ slots: 2, python: true });
-});
-afterAll(() => world[Symbol.asyncDispose]());
+import { expect, test } from "vitest";
+import { needTorch } from "../../world/torch.ts";
+import { world } from "./cluster.ts";
 
 const config = (sampled: boolean): string => `
 name: profiled
@@ -26,7 +19,7 @@ test("yard trial profile shows each run separately, even steps that the next run
   const boards = join(world.folder, "boards");
   const own = `tensorboard_storage: { type: directory, container_path: "${boards}" }`;
   const id = await world.submit(`${config(true)}${own}\n`, world.code("profiled"));
-  expect((await world.yard("e", "wait", id)).code).toBe(0);
+  expect(await world.end(id)).toBe("COMPLETED");
   const trial = `${id}.1`;
 
   const profile = (await world.json("trial", "profile", trial)) as Plain<TrialProfile>;
@@ -93,7 +86,7 @@ test("a PyTorchTrial in two processes leaves its traces, TensorBoard files and s
   const text = config(true).replace("python3", "python3 -m trainyard.launch.torch python3");
   const wide = `${text}resources: { slots_per_trial: 2 }\n`;
   const id = await world.submit(wide, world.code("traced"));
-  expect(await world.yard("e", "wait", id)).toMatchObject({ code: 0 });
+  expect(await world.end(id)).toBe("COMPLETED");
   const trial = `${id}.1`;
   const { summaries, tensorboardPath } = await world.client.call("getTrialProfile", { trial });
   const mean = (name: string): number =>
@@ -115,7 +108,7 @@ test("a PyTorchTrial in two processes leaves its traces, TensorBoard files and s
 
 test("yard trial profile of a trial without profiling explains how to turn it on", async () => {
   const id = await world.submit(config(false), world.code("profiled"));
-  expect((await world.yard("e", "wait", id)).code).toBe(0);
+  expect(await world.end(id)).toBe("COMPLETED");
   const said = await world.yard("trial", "profile", `${id}.1`);
   expect(said).toMatchObject({ code: 1, out: "" });
   expect(said.err).toContain("set profiling.enabled to true");

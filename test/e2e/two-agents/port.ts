@@ -1,7 +1,8 @@
-import { afterAll, beforeAll, expect, test } from "vitest";
-import { needTorch } from "../world/torch.ts";
-import { World } from "../world/world.ts";
-import { runTutorial, tutorials } from "./port.ts";
+/** Tests tutorials of Determined with changed imports: a trial of four slots uses both agents, the others use one. */
+import { expect, test } from "vitest";
+import { runTutorial, tutorials } from "../../port/port.ts";
+import { needTorch } from "../../world/torch.ts";
+import { world } from "./cluster.ts";
 
 const slowMs = 600_000;
 /** Tutorials that are left out, since they import PyTorch again; the campaign `port` runs all. */
@@ -13,14 +14,6 @@ const leftOut = [
   "core_api_pytorch_mnist/const",
   "core_api_pytorch_mnist/checkpoints",
 ];
-
-let world: World;
-
-beforeAll(async () => {
-  // A trial of four slots uses both agents, the others use one.
-  world = await World.start({ agents: 2, slots: 2, python: true });
-});
-afterAll(() => world?.[Symbol.asyncDispose]());
 
 test.for(tutorials.filter(({ name }) => !leftOut.includes(name)))(
   "the tutorial $name completes with changed imports alone",

@@ -1,15 +1,8 @@
 /**
  * Tests searches with halving on a real cluster: worse trials stop, and promoted ones continue from their checkpoint.
  */
-import { afterAll, beforeAll, expect, test } from "vitest";
-import { World } from "../world/world.ts";
-
-let world: World;
-
-beforeAll(async () => {
-  world = await World.start({ slots: 4 });
-});
-afterAll(() => world[Symbol.asyncDispose]());
+import { expect, test } from "vitest";
+import { world } from "./cluster.ts";
 
 const STEPS = 1_000;
 
@@ -37,7 +30,7 @@ async function trialsOf(experiment: string): Promise<readonly Shown[]> {
 }
 
 async function completed(id: string): Promise<readonly Shown[]> {
-  expect((await world.yard("e", "wait", id)).code).toBe(0);
+  expect(await world.end(id)).toBe("COMPLETED");
   const trials = await trialsOf(id);
   expect(trials.map(({ state }) => state)).toEqual(trials.map(() => "COMPLETED"));
   // No trial trained as long as its code would have.
@@ -60,7 +53,7 @@ test("promotion ASHA resumes the best trials from their checkpoints, adaptive AS
   );
   const trials = await completed(promoting);
   // By its seed, the first trial is the best: it waits at the first rung until three trials have reached it.
-  const { out } = await world.yard("trial", "logs", `${promoting}.1`);
+  const out = await world.logs(`${promoting}.1`);
   const [first, ...later] = out.match(/starts at \d+/g) ?? [];
   expect(first).toBe("starts at 0");
   expect(later[0]).toMatch(/^starts at [1-9]/);

@@ -1,13 +1,6 @@
-import { afterAll, beforeAll, expect, test } from "vitest";
-import { eventually } from "../world/eventually.ts";
-import { World } from "../world/world.ts";
-
-let world: World;
-
-beforeAll(async () => {
-  world = await World.start({ agents: 2, slots: 2 });
-});
-afterAll(() => world[Symbol.asyncDispose]());
+import { expect, test } from "vitest";
+import { eventually } from "../../world/eventually.ts";
+import { world } from "./cluster.ts";
 
 const config = (slots: number): string => `
 name: wide
@@ -16,10 +9,14 @@ searcher: { name: single, metric: loss }
 resources: { slots_per_trial: ${slots} }
 `;
 
+const kill = async (experiment: string): Promise<void> => {
+  await world.client.call("killExperiment", { experiment });
+};
+
 test("a trial with more slots than an agent has runs on several, each with its rank, all or nothing", async () => {
   const id = await world.submit(config(4), world.code("ranks"));
-  expect(await world.yard("e", "wait", id)).toMatchObject({ code: 0 });
-  const logs = (await world.yard("trial", "logs", `${id}.1`)).out;
+  expect(await world.end(id)).toBe("COMPLETED");
+  const logs = await world.logs(`${id}.1`);
   expect(logs).toMatch(/rank 0 of 2 with slots \d,\d/);
   expect(logs).toMatch(/rank 1 of 2 with slots \d,\d/);
   expect(logs).toContain("all met");
@@ -29,9 +26,9 @@ test("profiling samples each node of a trial once, however many of its processes
   const twoOfEach = "for rank in 0 1; do LOCAL_RANK=$rank python3 train.py & done; wait";
   const text = config(4).replace("python3 train.py", twoOfEach);
   const id = await world.submit(`${text}profiling: { enabled: true }`, world.code("sampled"));
-  expect(await world.yard("e", "wait", id)).toMatchObject({ code: 0 });
+  expect(await world.end(id)).toBe("COMPLETED");
   const trial = `${id}.1`;
-  const logs = (await world.yard("trial", "logs", trial)).out;
+  const logs = await world.logs(trial);
   for (const node of [0, 1]) {
     expect(logs.match(new RegExp(`node ${node} samples: True`, "g"))?.length).toBe(1);
     expect(logs.match(new RegExp(`node ${node} samples: False`, "g"))?.length).toBe(1);
@@ -43,10 +40,10 @@ test("profiling samples each node of a trial once, however many of its processes
 });
 
 test("a trial without slots runs beside one that uses all slots", async () => {
-  const wide = await world.submit(config(4), world.code("ranks"), "--paused");
+  const wide = await world.submitPaused(config(4), world.code("ranks"));
   const none = await world.submit(config(0), world.code("ranks"));
-  expect(await world.yard("e", "wait", none)).toMatchObject({ code: 0 });
-  expect((await world.yard("e", "kill", wide)).code).toBe(0);
+  expect(await world.end(none)).toBe("COMPLETED");
+  await kill(wide);
 });
 
 test("a run that does not fit at present waits, and shows the reason", async () => {
@@ -67,9 +64,12 @@ test("a run that does not fit at present waits, and shows the reason", async () 
     `run ${second}.1#1 waits: ${runs[0]?.detail}`,
   );
   const removed = await world.yard("agent", "remove", "agent-1");
-  expect(removed).toMatchObject({ code: 2, err: expect.stringContaining("drain it first") });
-  expect((await world.yard("e", "kill", first)).code).toBe(0);
-  expect(await world.yard("e", "wait", second)).toMatchObject({ code: 0 });
+  expect(removed).toMatchObject({
+    code: 2,
+    err: expect.stringContaining("drain it first") as string,
+  });
+  await kill(first);
+  expect(await world.end(second)).toBe("COMPLETED");
   expect(await world.yard("job", "explain", second)).toMatchObject({
     code: 2,
     err: `Experiment ${second} has ended: it is COMPLETED.\n`,
@@ -98,10 +98,10 @@ test("waiting experiments are moved and updated in the queue, and start in the n
   await untilQueue(third, second);
   expect((await world.yard("job", "update", second, "--priority", "1")).code).toBe(0);
   await untilQueue(second, third);
-  expect((await world.yard("e", "kill", first)).code).toBe(0);
+  await kill(first);
   await world.untilTrials(second, (trials) => trials[0]?.runs[0]?.state === "RUNNING");
   expect(await queue()).toEqual([third]);
-  for (const id of [third, second]) expect((await world.yard("e", "kill", id)).code).toBe(0);
+  for (const id of [third, second]) await kill(id);
 });
 
 test("runs of a drained agent continue elsewhere from a checkpoint, and the agent gets runs again once it is enabled", async () => {
@@ -117,7 +117,7 @@ test("runs of a drained agent continue elsewhere from a checkpoint, and the agen
   await world.client.call("drainAgent", { name: agent, reason: "new driver" });
   await eventually(`${agent} is drained`, async () => (await shown())?.state === "DRAINED");
   expect(await shown()).toMatchObject({ reason: "new driver" });
-  expect((await world.yard("e", "wait", id)).code).toBe(0);
+  expect(await world.end(id)).toBe("COMPLETED");
   const trial = await world.client.call("getTrial", { trial: `${id}.1` });
   expect(trial).toMatchObject({
     state: "COMPLETED",
@@ -126,7 +126,7 @@ test("runs of a drained agent continue elsewhere from a checkpoint, and the agen
   });
   expect(trial.runs.map(({ placements }) => placements[0]?.agent === agent)).toEqual([true, false]);
   const [, stop = "", second = ""] =
-    (await world.yard("trial", "logs", `${id}.1`)).out.match(/(starts|stops) at \d+/g) ?? [];
+    (await world.logs(`${id}.1`)).match(/(starts|stops) at \d+/g) ?? [];
   expect(second).toBe(stop.replace("stops", "starts"));
   const wide = await world.submit(config(4), world.code("ranks"));
   await eventually("a run that needs all slots waits", async () => {
@@ -136,7 +136,7 @@ test("runs of a drained agent continue elsewhere from a checkpoint, and the agen
   const [waiting] = (await world.client.call("explainJob", { job: wide })).runs;
   expect(waiting?.detail).toContain(agent);
   expect((await world.yard("agent", "enable", agent)).code).toBe(0);
-  expect(await world.yard("e", "wait", wide)).toMatchObject({ code: 0 });
+  expect(await world.end(wide)).toBe("COMPLETED");
 });
 
 test("a disabled slot gets no run", async () => {
@@ -145,7 +145,7 @@ test("a disabled slot gets no run", async () => {
   const ids: string[] = [];
   for (const _ of [1, 2, 3]) ids.push(await world.submit(config(1), world.code("ranks")));
   for (const id of ids) {
-    expect(await world.yard("e", "wait", id)).toMatchObject({ code: 0 });
+    expect(await world.end(id)).toBe("COMPLETED");
     const { runs } = await world.client.call("getTrial", { trial: `${id}.1` });
     expect(runs[0]?.placements).not.toMatchObject([{ agent, slots: [slot] }]);
   }

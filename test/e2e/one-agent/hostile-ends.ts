@@ -7,16 +7,9 @@ import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { checkout } from "@trainyard/local-cluster";
 import { freePort } from "@trainyard/testing";
-import { afterAll, beforeAll, expect, test } from "vitest";
-import { eventually } from "../world/eventually.ts";
-import { World } from "../world/world.ts";
-
-let world: World;
-
-beforeAll(async () => {
-  world = await World.start({ agents: 1, slots: 3 });
-});
-afterAll(() => world[Symbol.asyncDispose]());
+import { expect, test } from "vitest";
+import { eventually } from "../../world/eventually.ts";
+import { world } from "./cluster.ts";
 
 const config = (entrypoint: string): string => `
 name: ends
@@ -38,12 +31,12 @@ test.each([
     const record = `printf '{"reason":"END_REASON_ERROR","message":"%s"}' "${text}"`;
     const entrypoint = `${record} > "$TRAINYARD_RUN_DIR/end.json"; exit 3`;
     const offender = await world.submit(config(entrypoint), world.code("ranks"));
-    expect((await world.yard("e", "wait", offender)).code).not.toBe(0);
+    expect(await world.end(offender)).toBe("ERROR");
     const later = await world.submit(config("true"), world.code("ranks"));
-    expect(await world.yard("e", "wait", later)).toMatchObject({ code: 0 });
+    expect(await world.end(later)).toBe("COMPLETED");
     const trial = await world.client.call("getTrial", { trial: `${bystander}.1` });
     expect(trial.runs.map(({ state }) => state)).toEqual(["RUNNING"]);
-    await world.yard("e", "kill", bystander);
+    await world.client.call("killExperiment", { experiment: bystander });
   },
 );
 
@@ -64,7 +57,7 @@ test("a second agent of the same name in another folder is not ready, gives the 
       return answer?.status === 503 && (await answer.text()).includes("name_taken");
     });
     const id = await world.submit(config("true"), world.code("ranks"));
-    expect(await world.yard("e", "wait", id)).toMatchObject({ code: 0 });
+    expect(await world.end(id)).toBe("COMPLETED");
     const { items } = await world.client.call("listAgents", {});
     expect(items[0]?.nameRefused).toContain("another agent");
     expect(readdirSync(join(world.folder, "second/runs"))).toEqual([]);

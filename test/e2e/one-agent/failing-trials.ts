@@ -1,12 +1,5 @@
-import { afterAll, beforeAll, expect, test } from "vitest";
-import { World } from "../world/world.ts";
-
-let world: World;
-
-beforeAll(async () => {
-  world = await World.start({ slots: 2 });
-});
-afterAll(() => world[Symbol.asyncDispose]());
+import { expect, test } from "vitest";
+import { world } from "./cluster.ts";
 
 function config(maxRestarts: number, entrypoint: string = "python3 train.py"): string {
   return `
@@ -18,23 +11,18 @@ environment: { environment_variables: ["FAIL_AT=2", "EXIT_CODE=3"] }
 `;
 }
 
-type Trial = {
-  readonly state: string;
-  readonly restarts: number;
-  readonly lastLogLines: readonly string[];
-  readonly runs: readonly { readonly message: string; readonly whyEnded: string }[];
-};
+const trialOf = (experiment: string) => world.client.call("getTrial", { trial: `${experiment}.1` });
 
 test("a trial that exits non-zero restarts from its latest checkpoint, and is in ERROR after max_restarts", async () => {
   const id = await world.submit(config(2), world.code("exits"));
   const waited = await world.yard("e", "wait", id);
   expect(waited.code).toBe(1);
   expect(waited.err).toContain("ERROR");
-  const trial = (await world.json("trial", "describe", `${id}.1`)) as Trial;
+  const trial = await trialOf(id);
   expect(trial).toMatchObject({ state: "ERROR", restarts: 2 });
   expect(trial.runs.length).toBe(3);
   expect(trial.runs[0]?.message).toContain("3");
-  const logs = (await world.yard("trial", "logs", `${id}.1`)).out;
+  const logs = await world.logs(`${id}.1`);
   expect(logs.match(/run \d starts at \d/g)).toEqual([
     "run 1 starts at 0",
     "run 2 starts at 2",
@@ -53,8 +41,8 @@ test("a trial with a line that matches a cancel_retries log policy is in ERROR w
   const policies =
     "log_policies: [{ name: hopeless, pattern: about to f.il, action: cancel_retries }]";
   const id = await world.submit(`${config(5)}${policies}\n`, world.code("exits"));
-  expect((await world.yard("e", "wait", id)).code).toBe(1);
-  const trial = (await world.json("trial", "describe", `${id}.1`)) as Trial;
+  expect(await world.end(id)).toBe("ERROR");
+  const trial = await trialOf(id);
   expect(trial).toMatchObject({ state: "ERROR", restarts: 0 });
   expect(trial.runs.length).toBe(1);
   expect((await world.yard("trial", "describe", `${id}.1`)).out).toMatch(
@@ -64,8 +52,8 @@ test("a trial with a line that matches a cancel_retries log policy is in ERROR w
 
 test("a program that does not exist is named in the trial's log, and ends the trial in ERROR", async () => {
   const id = await world.submit(config(0, "no-such-python train.py"), world.code("exits"));
-  expect((await world.yard("e", "wait", id)).code).toBe(1);
-  const trial = (await world.json("trial", "describe", `${id}.1`)) as Trial;
+  expect(await world.end(id)).toBe("ERROR");
+  const trial = await trialOf(id);
   expect(trial.state).toBe("ERROR");
   expect(trial.lastLogLines.join("\n")).toContain("no-such-python");
 });

@@ -1,13 +1,6 @@
 /** Tests a search's settings on a real cluster: conditions, constraints, points to try first, earlier experiments. */
-import { afterAll, beforeAll, expect, test } from "vitest";
-import { World } from "../world/world.ts";
-
-let world: World;
-
-beforeAll(async () => {
-  world = await World.start({ slots: 4 });
-});
-afterAll(() => world[Symbol.asyncDispose]());
+import { expect, test } from "vitest";
+import { world } from "./cluster.ts";
 
 const config = (searcher: string): string => `
 name: spaces
@@ -29,7 +22,7 @@ type Point = {
 type Shown = { readonly hyperparameters: Point; readonly origin: string };
 
 async function trialsOf(experiment: string): Promise<readonly Shown[]> {
-  expect((await world.yard("e", "wait", experiment)).code).toBe(0);
+  expect(await world.end(experiment)).toBe("COMPLETED");
   const { items } = await world.client.call("listTrials", { experiment, pageSize: 100 });
   return items.map(({ hyperparameters, origin }) => ({
     hyperparameters: hyperparameters as unknown as Point,

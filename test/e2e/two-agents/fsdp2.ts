@@ -4,9 +4,9 @@ import { mkdtemp, readdir, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { root } from "../../scripts/lib/root.ts";
-import { needTorch } from "../world/torch.ts";
-import { World } from "../world/world.ts";
+import { root } from "../../../scripts/lib/root.ts";
+import { needTorch } from "../../world/torch.ts";
+import { world } from "./cluster.ts";
 
 const example = join(root, "examples", "fsdp2");
 // Four processes load PyTorch, on a machine that may be busy.
@@ -16,10 +16,9 @@ test("a sharded network trains over two agents, and its checkpoint has the shard
   timeout: runMs,
 }, async ({ skip }) => {
   needTorch(skip);
-  await using world = await World.start({ agents: 2, slots: 2, python: true });
   const config = await readFile(join(example, "four-slots.yaml"), "utf8");
   const id = await world.submit(config.replace("steps: 60", "steps: 10"), example);
-  expect(await world.yard("e", "wait", id)).toMatchObject({ code: 0 });
+  expect(await world.end(id)).toBe("COMPLETED");
   const { out } = await world.yard("trial", "describe", `${id}.1`);
   const [, checkpoint = ""] = /^checkpoint +(\S+)$/m.exec(out) ?? [];
   const folder = await mkdtemp(join(tmpdir(), "trainyard-fsdp2-"));

@@ -1,23 +1,20 @@
 /** Tests the defaults of the embedded cluster: local only, and no secret readable by others. */
 import { readdirSync, readFileSync, readlinkSync, statSync } from "node:fs";
 import { join } from "node:path";
-import { afterAll, beforeAll, expect, test } from "vitest";
-import { World } from "../world/world.ts";
+import { beforeAll, expect, test } from "vitest";
+import { world } from "./cluster.ts";
 
-let world: World;
 let experiment: string;
 
 beforeAll(async () => {
-  world = await World.start({ processes: true, slots: 1 });
   const config = `
 name: prints its environment
 entrypoint: env
 searcher: { name: single, metric: loss }
 `;
   experiment = await world.submit(config, world.code("steps"));
-  await world.yard("e", "wait", experiment);
+  await world.end(experiment);
 });
-afterAll(() => world[Symbol.asyncDispose]());
 
 /** Every string of secrets.json that is long enough to be a secret, and the first token. */
 function secrets(): readonly string[] {
@@ -53,7 +50,7 @@ test("no secret is in a command line, a log, an event or the environment of a tr
   expect(texts.length).toBeGreaterThan(12);
   for (const { log } of await world.processes()) texts.push(readFileSync(log, "utf8"));
   texts.push((await world.yard("events", "-o", "json")).out);
-  const environment = (await world.yard("trial", "logs", `${experiment}.1`)).out;
+  const environment = await world.logs(`${experiment}.1`);
   expect(environment).toContain("TRAINYARD_TRIAL_ID=");
   texts.push(environment);
   const all = texts.join("\n");

@@ -1,0 +1,9 @@
+/** Tests on one agent with four slots. One cluster serves them all, so a test depends on nothing that others left. */
+import "./one-agent/bad-input.ts";
+import "./one-agent/halving.ts";
+import "./one-agent/profile.ts";
+import "./one-agent/early-stopping.ts";
+import "./one-agent/hostile-ends.ts";
+import "./one-agent/spaces.ts";
+import "./one-agent/failing-trials.ts";
+import "./one-agent/python-client.ts";

@@ -1,0 +1,4 @@
+/** Tests on a cluster whose services are processes of their own: some are killed, and all are looked at. */
+import "./separate-services/custom-search.ts";
+import "./separate-services/population.ts";
+import "./separate-services/secure-by-default.ts";
