@@ -9,7 +9,7 @@ import { root } from "./root.ts";
  */
 export const longestFirst: readonly string[] = [
   "test/chaos/chaos.test.ts",
-  "test/chaos/end-away.test.ts",
+  "test/chaos/away.test.ts",
   "deploy/local/src/cluster.test.ts",
   "test/bench/benches.test.ts",
   "test/pytorch-kill9/kill9.test.ts",
@@ -29,14 +29,11 @@ export const longestFirst: readonly string[] = [
   "test/sdk-python/sdk-python.test.ts",
   "test/e2e/several-ranks.test.ts",
   "test/e2e/several-agents.test.ts",
-  "test/edges/edges.test.ts",
   "test/e2e/halving.test.ts",
   "test/e2e/profile.test.ts",
   "test/e2e/hostile-ends.test.ts",
-  "test/search-1000/thousand.test.ts",
   "test/search-kill9/kill9.test.ts",
   "test/world/runner-killed.test.ts",
-  "test/watch/watch.test.ts",
   "test/e2e/spaces.test.ts",
   "test/browser/tabs.test.ts",
   "test/browser/objects.test.ts",
