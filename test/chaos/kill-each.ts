@@ -56,7 +56,10 @@ export async function killEach(
   return { violations, killed };
 }
 
-/** The same search, undisturbed and with fewer and shorter steps, must draw the same hyperparameters in the same order. */
+/**
+ * The same search, undisturbed and with fewer and shorter steps, must draw the same hyperparameters in the same
+ * order.
+ */
 async function differencesToUndisturbed(
   world: World,
   disturbed: SearchUnderTest,
