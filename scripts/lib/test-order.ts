@@ -9,7 +9,7 @@ import { root } from "./root.ts";
  */
 export const longestFirst: readonly string[] = [
   "test/chaos/chaos.test.ts",
-  "test/chaos/end-away.test.ts",
+  "test/chaos/away.test.ts",
   "deploy/local/src/cluster.int.test.ts",
   "test/bench/benches.test.ts",
   "test/pytorch-kill9/kill9.test.ts",
@@ -24,11 +24,8 @@ export const longestFirst: readonly string[] = [
   "services/checkpoint-gc/src/storages.int.test.ts",
   "test/examples/pytorch.test.ts",
   "test/sdk-python/sdk-python.test.ts",
-  "test/edges/edges.test.ts",
-  "test/search-1000/thousand.test.ts",
   "test/search-kill9/kill9.test.ts",
   "test/world/runner-killed.test.ts",
-  "test/watch/watch.test.ts",
   "test/browser/tabs.test.ts",
   "test/browser/objects.test.ts",
   "test/browser/lists.test.ts",

@@ -1,33 +1,18 @@
+/** Tests in which parts die and are started again by the supervisor, or all of them by a person. */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import type { World } from "../world/world.ts";
+import { thousand } from "../search-1000/thousand.ts";
+import { World } from "../world/world.ts";
 import { killAll } from "./kill-all.ts";
 import { killEach, parts } from "./kill-each.ts";
-import { natsAway, natsWiped, startWorld } from "./nats-away.ts";
-import { trialsOfShortSearch as trials } from "./search-under-test.ts";
+import { shortSearch } from "./search-under-test.ts";
 
 const slow = 1_200_000;
 const log = (): void => {};
 
 test(
-  "after kill -9 of each part the search completes, with each metric exactly once, and no trial runs twice at a time",
-  async () => {
-    const { violations, killed } = await killEach({
-      seed: 7,
-      rounds: 1,
-      stepSeconds: 1.2,
-      trials,
-      log,
-    });
-    expect(violations).toEqual([]);
-    expect(killed).toBe(parts.length);
-  },
-  slow,
-);
-
-test(
   "after kill -9 of all parts at once the next up takes over, and the running trials continue",
   async () => {
-    const { violations, again } = await killAll({ seed: 6, stepSeconds: 0.3, trials });
+    const { violations, again } = await killAll({ ...shortSearch, seed: 6, stepSeconds: 0.6 });
     expect(violations).toEqual([]);
     // The trials' supervisors and processes were not killed, so no trial needed a second run.
     expect(again).toEqual([]);
@@ -35,27 +20,35 @@ test(
   slow,
 );
 
-describe("on one cluster", () => {
+/** A process per service: to start them takes longer than most of what the tests do. */
+describe("on a cluster that starts dead parts again", () => {
+  const slots = 3;
   let world: World;
 
   beforeAll(async () => {
-    world = await startWorld();
+    world = await World.start({ processes: true, slots });
   });
   afterAll(() => world[Symbol.asyncDispose]());
 
   test(
-    "nothing is lost when NATS loses its data folder twice",
+    "after kill -9 of each part the search completes, with each metric exactly once, and no trial runs twice at a time",
     async () => {
-      expect(await natsWiped(world, { seed: 8, stepSeconds: 0.2, trials, log })).toEqual([]);
+      // Thirteen parts are back, each followed by a validation, long before these steps would end.
+      const options = { trials: shortSearch.trials, seed: 7, rounds: 1, stepSeconds: 8, log };
+      const { violations, killed } = await killEach(world, options);
+      expect(violations).toEqual([]);
+      expect(killed).toBe(parts.length);
     },
     slow,
   );
 
   test(
-    "during an outage of NATS no agent is lost and trials train on, and afterwards nothing is missing",
+    "a searcher that is killed during a search decides as an undisturbed one, and keeps up",
     async () => {
-      const options = { seed: 9, stepSeconds: 0.2, trials, awayMs: 20_000, log };
-      expect(await natsAway(world, options)).toEqual([]);
+      const options = { trials: 8, slots, seed: 5, log };
+      const { violations, lag, takeover } = await thousand(world, options);
+      expect(violations).toEqual([]);
+      expect(lag.reports + takeover.reports).toBeGreaterThan(7);
     },
     slow,
   );

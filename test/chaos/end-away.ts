@@ -5,7 +5,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import type { Plain } from "@trainyard/contracts";
 import type { Checkpoint } from "@trainyard/contracts/api";
 import { eventually } from "../world/eventually.ts";
-import { World } from "../world/world.ts";
+import type { World } from "../world/world.ts";
 
 /** Longer than every wait at the end of a run. */
 const awayMs = 40_000;
@@ -18,10 +18,6 @@ export type Farewell = {
   /** The starting point that each run printed. */
   readonly starts: readonly string[];
 };
-
-/** A cluster for any number of these tests. */
-export const startWorld = (): Promise<World> =>
-  World.start({ processes: true, slots: 2, restart: false });
 
 /**
  * For each exit code, a run ends with it while the part is down; afterwards the part is started. Returns results in the

@@ -4,6 +4,7 @@
 import { inspect } from "node:util";
 import { World } from "../world/world.ts";
 import {
+  type SearchSize,
   submitSearch,
   untilMoreValidations,
   untilOver,
@@ -12,11 +13,9 @@ import {
 
 const everything = ["supervisor", "trainyard", "agent-1", "nats", "postgres"] as const;
 
-export async function killAll(options: {
-  readonly seed: number;
-  readonly stepSeconds: number;
-  readonly trials?: number;
-}): Promise<{ readonly violations: readonly string[]; readonly again: readonly string[] }> {
+export async function killAll(
+  options: SearchSize,
+): Promise<{ readonly violations: readonly string[]; readonly again: readonly string[] }> {
   await using world = await World.start({ slots: 3 });
   const search = await submitSearch(world, options);
   await untilMoreValidations(world.client, search.id);

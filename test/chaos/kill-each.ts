@@ -1,8 +1,10 @@
 /** During a search each part in turn is killed with kill -9: the search must end without a trace of it. */
+import { writeFileSync } from "node:fs";
 import { drawInteger } from "@trainyard/kernel";
-import { World } from "../world/world.ts";
+import type { World } from "../world/world.ts";
 import {
   hyperparametersOf,
+  type SearchSize,
   type SearchUnderTest,
   submitSearch,
   untilMoreValidations,
@@ -26,14 +28,11 @@ export const parts = [
   "supervisor",
 ] as const;
 
-export async function killEach(options: {
-  readonly seed: number;
-  readonly rounds: number;
-  readonly stepSeconds: number;
-  readonly trials?: number;
-  readonly log: (line: string) => void;
-}): Promise<{ readonly violations: readonly string[]; readonly killed: number }> {
-  await using world = await World.start({ processes: true, slots: 3 });
+/** The search hurries once every part was killed; until then its steps must be so long that it does not end. */
+export async function killEach(
+  world: World,
+  options: SearchSize & { readonly rounds: number; readonly log: (line: string) => void },
+): Promise<{ readonly violations: readonly string[]; readonly killed: number }> {
   const search = await submitSearch(world, options);
   const violations: string[] = [];
   let killed = 0;
@@ -50,20 +49,24 @@ export async function killEach(options: {
     }
   }
   options.log("every part was killed; waiting for the search to end");
+  writeFileSync(search.hurry, "");
   await untilOver(world.client, search.id, 900_000);
   violations.push(...(await violationsOf(world, search)));
   violations.push(...(await differencesToUndisturbed(world, search, options.seed)));
   return { violations, killed };
 }
 
-/** The same search, undisturbed and with shorter steps, must draw the same hyperparameters in the same order. */
+/**
+ * The same search, undisturbed and with fewer and shorter steps, must draw the same hyperparameters in the same
+ * order.
+ */
 async function differencesToUndisturbed(
   world: World,
   disturbed: SearchUnderTest,
   seed: number,
 ): Promise<string[]> {
   const { trials } = disturbed;
-  const { id } = await submitSearch(world, { seed, stepSeconds: 0, trials });
+  const { id } = await submitSearch(world, { seed, stepSeconds: 0, steps: 3, trials });
   await untilOver(world.client, id);
   const [ours, theirs] = [
     await hyperparametersOf(world.client, disturbed.id),

@@ -5,25 +5,34 @@ import type { Client } from "@trainyard/client";
 import { eventually } from "../world/eventually.ts";
 import type { World } from "../world/world.ts";
 
-/** The short tests use half as many trials, since each starts its own Python. */
 const trialsOfSearch = 16;
-export const trialsOfShortSearch = 8;
 export const stepsOfTrial = 24;
+/** The short tests have fewer trials, each of which starts its own Python, and fewer checkpoints. */
+export const shortSearch = { trials: 5, steps: 12 } as const;
 const validateEvery = 3;
 
 export type SearchUnderTest = {
   readonly id: string;
   readonly witness: string;
   readonly trials: number;
+  readonly steps: number;
+  /** Once this file exists, the search's steps take no time. */
+  readonly hurry: string;
+};
+
+export type SearchSize = {
+  readonly seed: number;
+  readonly stepSeconds: number;
+  readonly trials?: number;
+  /** The steps of a trial, a multiple of `validateEvery`. */
+  readonly steps?: number;
 };
 
 /** Submits the search; `stepSeconds` sets its duration, the seed its hyperparameters. */
-export async function submitSearch(
-  world: World,
-  options: { readonly seed: number; readonly stepSeconds: number; readonly trials?: number },
-): Promise<SearchUnderTest> {
-  const { trials = trialsOfSearch } = options;
+export async function submitSearch(world: World, options: SearchSize): Promise<SearchUnderTest> {
+  const { trials = trialsOfSearch, steps = stepsOfTrial } = options;
   const witness = join(world.folder, `witness-${options.seed}-${options.stepSeconds}`);
+  const hurry = `${witness}-hurry`;
   const config = `
 name: under-test
 entrypoint: python3 train.py
@@ -36,11 +45,12 @@ max_restarts: 5
 reproducibility: { experiment_seed: ${options.seed} }
 environment:
   environment_variables:
-    - STEPS=${stepsOfTrial}
+    - STEPS=${steps}
     - STEP_SECONDS=${options.stepSeconds}
     - WITNESS=${witness}
+    - HURRY=${hurry}
 `;
-  return { id: await world.submit(config, world.code("steps")), witness, trials };
+  return { id: await world.submit(config, world.code("steps")), witness, trials, steps, hurry };
 }
 
 /**
@@ -88,7 +98,7 @@ export async function violationsOf(world: World, search: SearchUnderTest): Promi
   if (trials.length !== search.trials) found.push(`there are ${trials.length} trials`);
   for (const { id, state } of trials) {
     if (state !== "COMPLETED") found.push(`trial ${id} is ${state}`);
-    found.push(...(await metricViolations(client, id)));
+    found.push(...(await metricViolations(client, id, search.steps)));
   }
   if (existsSync(search.witness)) {
     const twice = readdirSync(search.witness).filter((name) => name.endsWith(".twice"));
@@ -102,20 +112,20 @@ export async function violationsOf(world: World, search: SearchUnderTest): Promi
 }
 
 /** Checks that every step was reported and counted exactly once. */
-async function metricViolations(client: Client, trial: string): Promise<string[]> {
-  const found: string[] = [];
+async function metricViolations(client: Client, trial: string, steps: number): Promise<string[]> {
+  const violations: string[] = [];
   for (const [group, every] of [
     ["training", 1],
     ["validation", validateEvery],
   ] as const) {
     const page = await client.call("listTrialMetrics", { trial, group, pageSize: 500 });
-    const steps = page.items.map((point) => point.stepsCompleted).sort((a, b) => a - b);
-    const wanted = Array.from({ length: stepsOfTrial / every }, (_, index) => (index + 1) * every);
-    if (JSON.stringify(steps) !== JSON.stringify(wanted)) {
-      found.push(`trial ${trial} has ${group} metrics of the steps ${steps.join(" ")}`);
+    const found = page.items.map((point) => point.stepsCompleted).sort((a, b) => a - b);
+    const wanted = Array.from({ length: steps / every }, (_, index) => (index + 1) * every);
+    if (JSON.stringify(found) !== JSON.stringify(wanted)) {
+      violations.push(`trial ${trial} has ${group} metrics of the steps ${found.join(" ")}`);
     }
   }
-  return found;
+  return violations;
 }
 
 /** The hyperparameters of each trial, in the order of their numbers. */

@@ -8,7 +8,10 @@ export const campaigns: readonly Campaign[] = [
     description:
       "50 agents, 2,000 short runs, agents killed, frozen, cut off, deaf and mute at random",
     async run({ seed, log }) {
-      const size = { racks: 10, agentsPerRack: 5, runs: 2_000, troubleMs: 45_000 };
+      const size = {
+        ...{ racks: 10, agentsPerRack: 5, runs: 2_000, troubleMs: 45_000 },
+        processes: true,
+      };
       const { violations, troubles } = await troubledAgents({ seed, ...size, log });
       return { violations, summary: `50 agents, 2,000 runs, ${troubles} troubles` };
     },

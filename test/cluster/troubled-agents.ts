@@ -21,6 +21,8 @@ export type TroubledAgents = {
   readonly runs: number;
   /** The longest that one trouble lasts; an agent is lost after 30 s. */
   readonly troubleMs: number;
+  /** True for a process per service, so that many agents do not share a core. */
+  readonly processes?: boolean;
   readonly log: (line: string) => void;
 };
 
@@ -39,9 +41,9 @@ const endsWithinMs = 7_200_000;
 export const mark = "trainyard-troubled-run";
 
 export async function troubledAgents(options: TroubledAgents): Promise<Outcome> {
-  const { racks: rackCount, agentsPerRack, log } = options;
+  const { racks: rackCount, agentsPerRack, processes = false, log } = options;
   await using world = await World.start({
-    processes: true,
+    processes,
     agents: rackCount * agentsPerRack,
     slots: slotsOfAgent,
     restart: false,

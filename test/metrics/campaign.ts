@@ -1,7 +1,9 @@
 import type { Campaign } from "../../scripts/lib/campaigns.ts";
+import { World } from "../world/world.ts";
 import { allTroubles, troubledMetrics } from "./troubled-metrics.ts";
 
 const rounds = 4;
+const trials = 4;
 
 export const campaigns: readonly Campaign[] = [
   {
@@ -10,9 +12,12 @@ export const campaigns: readonly Campaign[] = [
       "reports doubled, reordered and cut off while metrics, gateway, PostgreSQL and NATS die; subscribers follow; a trial restarts from step 400 after 537",
     async run({ seed, log }) {
       const troubles = Array.from({ length: rounds }, () => allTroubles).flat();
-      const found = await troubledMetrics({
+      // The restarted trial needs a slot, too.
+      const slots = trials + 1;
+      await using world = await World.start({ processes: true, slots, restart: false });
+      const found = await troubledMetrics(world, {
         seed,
-        trials: 4,
+        trials,
         pauseMs: 30,
         troubles,
         restarted: true,

@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { drawInteger } from "@trainyard/kernel";
 import { clusterStatus } from "@trainyard/local-cluster";
-import { World } from "../world/world.ts";
+import type { World } from "../world/world.ts";
 import { Reporter } from "./reporters.ts";
 import { RestartedTrial } from "./restarted-trial.ts";
 import {
@@ -48,10 +48,9 @@ export type Found = { readonly violations: readonly string[]; readonly summary: 
 const awayMsMax = 3_000;
 const quietMs = 1_500;
 
-export async function troubledMetrics(options: Options): Promise<Found> {
+/** The cluster must not start dead parts again, and have a slot for each trial. */
+export async function troubledMetrics(world: World, options: Options): Promise<Found> {
   const { seed, log, trials: count } = options;
-  const slots = count + (options.restarted === true ? 1 : 0);
-  await using world = await World.start({ processes: true, slots, restart: false });
   const experiment = await submitted(world, count);
   const trials = Array.from({ length: count }, (_, index) => `${experiment}.${index + 1}`);
   const reporters = await reportersOf(world, trials, options);
@@ -80,6 +79,11 @@ export async function troubledMetrics(options: Options): Promise<Found> {
   const ofRestarted = (await restarted?.violations(others, restarts)) ?? [];
   over.abort();
   await Promise.all([...subscribers, ...others].map(({ running }) => running));
+  await client.call(
+    "killExperiment",
+    { experiment },
+    { outlast: true, idempotencyKey: experiment },
+  );
   const truth = reporters.flatMap(({ truth: own }, index) =>
     own.map((report) => textOfReport(trials[index] ?? "", report)),
   );
@@ -133,8 +137,7 @@ async function strike(
   await world.kill(part);
   await delay(awayMs);
   if (wipe) rmSync(join(world.home, part), { recursive: true, force: true });
-  const said = await world.yard("cluster", "restart", part);
-  if (said.code !== 0) throw new Error(`${part} could not be started again: ${said.err}`);
+  await world.restart(part);
 }
 
 function summaryOf(reporters: readonly Reporter[], subscribers: readonly Subscriber[]): string {

@@ -7,6 +7,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { startNats } from "@trainyard/bus/testing";
+import { Client } from "@trainyard/client";
 import { categoryOwners } from "@trainyard/contracts";
 import { migrateLog } from "@trainyard/event-log";
 import { databaseEpoch } from "@trainyard/runtime";
@@ -111,16 +112,15 @@ async function yard({ url }: Gateway, ...words: readonly string[]): Promise<Said
   }
 }
 
+const clientOf = ({ url }: Gateway): Client => new Client({ url, token });
+
 /** Makes the platform record an event: a token of this label. */
 async function record(gateway: Gateway, label: string): Promise<void> {
-  const said = await yard(gateway, "token", "create", "--label", label);
-  expect(said, said.err).toMatchObject({ code: 0 });
+  await clientOf(gateway).call("createToken", { label });
 }
 
 const labels = async (gateway: Gateway): Promise<string> => {
-  const { items } = JSON.parse((await yard(gateway, "token", "list", "-o", "json")).out) as {
-    items: readonly { readonly label: string }[];
-  };
+  const { items } = await clientOf(gateway).call("listTokens", {});
   return items
     .map(({ label }) => label)
     .sort()

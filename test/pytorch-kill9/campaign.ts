@@ -13,6 +13,7 @@ export const campaigns: readonly Campaign[] = [
       const { killed, violations } = await killParts({
         seed,
         parts,
+        ranksOfAgent: 2,
         batchSeconds: 0.5,
         batches: 600,
         log,

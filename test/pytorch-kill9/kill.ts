@@ -1,5 +1,5 @@
 /**
- * A training on two agents of two slots each, whose parts are killed with kill -9 one after the other: it must end with
+ * A training on two agents, whose parts are killed with kill -9 one after the other: it must end with
  * exactly the losses and the weights of an undisturbed training.
  */
 import { readdirSync, readFileSync } from "node:fs";
@@ -33,23 +33,27 @@ export const parts = [
 export type Part = (typeof parts)[number];
 
 const endMs = 900_000;
-const training: Training = { slots: 4, batchSize: 16, batches: 100, checkpointBatches: 5 };
+const agents = 2;
 
 export type Killed = { readonly killed: number; readonly violations: readonly string[] };
 
 export async function killParts(options: {
   readonly seed: number;
   readonly parts: readonly Part[];
+  /** The processes of the training on each agent. */
+  readonly ranksOfAgent: number;
   /** The least time of a batch, so long that all kills fall into the training. */
   readonly batchSeconds: number;
   readonly batches: number;
   readonly log: (line: string) => void;
 }): Promise<Killed> {
-  const { seed, log, batchSeconds, batches } = options;
-  await using world = await World.start({ processes: true, agents: 2, slots: 2, python: true });
-  const calm = await submitTraining(world, { ...training, batches });
+  const { seed, log, batchSeconds, batches, ranksOfAgent: slots } = options;
+  await using world = await World.start({ processes: true, agents, slots, python: true });
+  const size = { slots: agents * slots, batchSize: 16, batches };
+  const training: Training = { ...size, checkpointBatches: 5 };
+  const calm = await submitTraining(world, training);
   await untilOver(world, calm);
-  const trial = await submitTraining(world, { ...training, batches, batchSeconds });
+  const trial = await submitTraining(world, { ...training, batchSeconds });
   const violations: string[] = [];
   let killed = 0;
   for (const part of shuffled(options.parts, seed)) {

@@ -8,9 +8,10 @@ test("a training on two agents has the weights of an undisturbed one after kill 
   needTorch(skip);
   const { killed, violations } = await killParts({
     seed: 3,
+    ranksOfAgent: 2,
     parts: ["rank-2", "agent-2", "experiments", "scheduler", "metrics", "gateway"],
-    batchSeconds: 0.25,
-    batches: 150,
+    batchSeconds: 0.6,
+    batches: 80,
     log: () => {},
   });
   expect(violations).toEqual([]);

@@ -1,5 +1,6 @@
 /** A thousand trials without training, through the real services. */
 import type { Campaign } from "../../scripts/lib/campaigns.ts";
+import { World } from "../world/world.ts";
 import { type Lag, thousand } from "./thousand.ts";
 
 export const campaigns: readonly Campaign[] = [
@@ -7,9 +8,11 @@ export const campaigns: readonly Campaign[] = [
     name: "search-1000",
     description: "ASHA of 1,000 trials that train nothing: the searcher keeps up, and is killed",
     async run({ seed, log }) {
-      const { violations, lag, takeover, seconds } = await thousand({
+      const slots = 8;
+      await using world = await World.start({ processes: true, slots });
+      const { violations, lag, takeover, seconds } = await thousand(world, {
         trials: 1_000,
-        slots: 8,
+        slots,
         seed,
         log,
       });

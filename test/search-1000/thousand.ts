@@ -3,7 +3,7 @@
  * reports, is killed in the middle, and must decide as an undisturbed one on the same inputs.
  */
 import { eventually } from "../world/eventually.ts";
-import { World } from "../world/world.ts";
+import type { World } from "../world/world.ts";
 
 export type Lag = {
   readonly reports: number;
@@ -29,14 +29,17 @@ type Decided = { readonly reportedMs: number; readonly decidedMs: number };
 
 const overMs = 60 * 60_000;
 
-export async function thousand(options: {
-  readonly trials: number;
-  readonly slots: number;
-  readonly seed: number;
-  readonly log: (line: string) => void;
-}): Promise<Thousand> {
+/** The search uses `slots` slots of the cluster, which has to start dead parts again. */
+export async function thousand(
+  world: World,
+  options: {
+    readonly trials: number;
+    readonly slots: number;
+    readonly seed: number;
+    readonly log: (line: string) => void;
+  },
+): Promise<Thousand> {
   const { trials, slots, seed, log } = options;
-  await using world = await World.start({ processes: true, slots });
   const startedMs = performance.now();
   const id = await world.submit(configOf(trials, slots, seed), world.code("noop"));
   await proposed(world, id, Math.ceil(trials / 2));

@@ -7,6 +7,8 @@ import { methods } from "@trainyard/search/testing";
 const pointsOfAll = 1_000;
 const pointsOfMethodMin = 50;
 const kills = 50;
+/** The longest sequence of inputs to the process. */
+const stepsMax = 120;
 
 export const campaigns: readonly Campaign[] = [
   {
@@ -22,7 +24,7 @@ export const campaigns: readonly Campaign[] = [
         violations.push(...killed.violations);
         log(`${method}: ${killed.points} points in memory, ${killed.violations.length} violations`);
       }
-      const processes = await killProcess(kills, seed, log);
+      const processes = await killProcess(kills, seed, stepsMax, log);
       violations.push(...processes.violations);
       const late =
         processes.late.length === 0

@@ -11,7 +11,6 @@ import { methods } from "@trainyard/search/testing";
 import { RealSearcher } from "./real-searcher.ts";
 import { differenceOf, type Sequence } from "./sequence.ts";
 
-const stepsMax = 120;
 const patienceMs = 120_000;
 /** The searcher processes an input within milliseconds, so a kill in this time comes before, during or after it. */
 const killWithinMs = 12;
@@ -26,6 +25,7 @@ export type KilledProcess = {
 export async function killProcess(
   kills: number,
   seed: number,
+  stepsMax: number,
   log: (line: string) => void,
 ): Promise<KilledProcess> {
   const sequences: Sequence[] = [];

@@ -10,7 +10,7 @@ test.each(methods)("a searcher that dies at any call decides the same: %s", asyn
 });
 
 test("a searcher process that is killed twice decides the same in every method", async () => {
-  const { kills, violations } = await killProcess(2, seed, () => {});
+  const { kills, violations } = await killProcess(2, seed, 40, () => {});
   expect(violations).toEqual([]);
   expect(kills).toBe(2);
 });

@@ -1,4 +1,5 @@
 import type { Campaign } from "../../scripts/lib/campaigns.ts";
+import { World } from "../world/world.ts";
 import { type Trouble, troubledWatch } from "./troubled-watch.ts";
 
 /** The length of an outage, longer than every timeout and than a client waits for the platform. */
@@ -19,7 +20,8 @@ export const campaigns: readonly Campaign[] = [
     description:
       "50 clients of Watch while gateway, metrics, logs, NATS and PostgreSQL are away for 90 s, and NATS is wiped",
     async run({ seed, log }) {
-      const found = await troubledWatch({ seed, clients: 50, troubles, log });
+      await using world = await World.start({ processes: true, slots: 2, restart: false });
+      const found = await troubledWatch(world, { seed, clients: 50, troubles, log });
       for (const violation of found.violations) log(`violation: ${violation}`);
       return found;
     },

@@ -9,7 +9,7 @@ import { isDeepStrictEqual } from "node:util";
 import type { Client } from "@trainyard/client";
 import { drawInteger } from "@trainyard/kernel";
 import { eventually } from "../world/eventually.ts";
-import { World } from "../world/world.ts";
+import type { World } from "../world/world.ts";
 import { isSeries, listed, type Mirror, type WatchedTopic, Watcher } from "./watcher.ts";
 
 /** A part that is killed with kill -9 and started again; `wipe` deletes the data of NATS meanwhile. */
@@ -30,8 +30,11 @@ const stepSeconds = 0.5;
 const churnMs = 400;
 const experimentsOfChurn = 12;
 
-export async function troubledWatch({ seed, clients, troubles, log }: Options): Promise<Found> {
-  await using world = await World.start({ processes: true, slots: 2, restart: false });
+/** The cluster must not start dead parts again, and have two free slots. */
+export async function troubledWatch(
+  world: World,
+  { seed, clients, troubles, log }: Options,
+): Promise<Found> {
   const { client } = world;
   const experiment = await training(world);
   const others = await paused(world);
@@ -150,8 +153,7 @@ async function strike(world: World, { part, awayMs, wipe = false }: Trouble): Pr
   await world.kill(part);
   await delay(awayMs);
   if (wipe) rmSync(join(world.home, part), { recursive: true, force: true });
-  const said = await world.yard("cluster", "restart", part);
-  if (said.code !== 0) throw new Error(`${part} could not be started again: ${said.err}`);
+  await world.restart(part);
   return `${part} was away for ${awayMs / 1_000} s${wipe ? ", and its data is gone" : ""}`;
 }
 

@@ -13,6 +13,7 @@ import {
   clusterDown,
   clusterStatus,
   clusterUp,
+  restartProcess,
 } from "@trainyard/local-cluster";
 import { pythonEnvironment } from "../../scripts/lib/python-environment.ts";
 import { eventually } from "./eventually.ts";
@@ -100,6 +101,11 @@ export class World implements AsyncDisposable {
     const pid = await this.pidOf(name);
     process.kill(pid, "SIGKILL");
     return pid;
+  }
+
+  /** Starts a dead process again, as `yard cluster restart` does. */
+  async restart(name: string): Promise<void> {
+    await restartProcess(name, this.home);
   }
 
   /** Waits until a process of this name serves that has another pid. */
