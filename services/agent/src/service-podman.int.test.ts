@@ -3,4 +3,4 @@ import { vi } from "vitest";
 import { runtimeVariable } from "./testing/runtimes.ts";
 
 vi.stubEnv(runtimeVariable, "podman");
-await import("./service.test.ts");
+await import("./service.int.test.ts");
