@@ -6,8 +6,6 @@ import { median, percentile } from "../support/measure.ts";
 import { mainThread, openBrowser, signedIn, signedInProfile } from "./browser.ts";
 
 const aimMs = 300;
-/** The browser caches compiled scripts from the second or third visit on. */
-const warmUps = 4;
 const bar = { id: "first_rows_ms", unit: "ms", floor: null, goal: 1 };
 
 /** A script for the page. A message that is posted in the frame of the first rows arrives once that frame is drawn. */
@@ -26,6 +24,13 @@ const noteFirstRows = `
   });
 `;
 
+/** After the warm-ups the browser has compiled scripts in its cache: from the second or third visit on. */
+const sizes = {
+  tiny: { count: 100, firsts: 1, warmUps: 0, visits: 1 },
+  short: { count: 100_000, firsts: 5, warmUps: 4, visits: 40 },
+  full: { count: 100_000, firsts: 15, warmUps: 4, visits: 100 },
+} as const;
+
 type Visit = { readonly ms: number; readonly taskMs: number };
 
 /** The gateway runs in this process over a database of its own, and the browser on the same cores. */
@@ -35,11 +40,7 @@ export async function firstRows(
   webDir: string,
 ): Promise<readonly BenchResult[]> {
   if (!context.wants(bar.id)) return [];
-  const [count, visits, firsts] = {
-    tiny: [100, 2, 1],
-    short: [100_000, 40, 5],
-    full: [100_000, 100, 15],
-  }[context.size] as [number, number, number];
+  const { count, visits, firsts, warmUps } = sizes[context.size];
   await using stack = new AsyncDisposableStack();
   const { address, token } = await openFilled(stack, context, count, webDir);
   const url = `${address}/experiments`;

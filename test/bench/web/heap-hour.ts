@@ -20,7 +20,7 @@ export async function heapHour(
   { client, api, token, experiment }: Running,
 ): Promise<readonly BenchResult[]> {
   if (!context.wants(bar.id)) return [];
-  const seconds = { tiny: 60, short: 3_600, full: 36_000 }[context.size];
+  const seconds = { tiny: 10, short: 3_600, full: 36_000 }[context.size];
   const { items } = await client.call("listTrials", { experiment });
   const hour = new Hour(await client.call("getExperiment", { experiment }), items);
   await using stack = new AsyncDisposableStack();

@@ -34,6 +34,7 @@ export async function startRunning(
   const code = execFileSync("tar", packed, { maxBuffer: 1024 * 1024 });
   const answer = await client.call("createExperiment", { config, context: code });
   const experiment = answer.experiment?.id ?? "";
+  stack.defer(async () => void (await client.call("killExperiment", { experiment })));
   for (;;) {
     const { items } = await client.call("listTrials", { experiment });
     const logs = await Promise.all(
