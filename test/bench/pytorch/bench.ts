@@ -178,11 +178,7 @@ class PytorchBench {
     );
   }
 
-  #training(
-    command: Command,
-    name: string,
-    data: "own" | "tensors" = "own",
-  ): Promise<Training> {
+  #training(command: Command, name: string, data: "own" | "tensors" = "own"): Promise<Training> {
     return Training.start(command, this.#folder, name, { ...this.#env, BENCH_DATA: data });
   }
 }
