@@ -129,11 +129,23 @@ const ids: Readonly<Record<BenchName, readonly string[]>> = {
 };
 
 /** The benchmarks that need a cluster share this one, which the first of them starts. */
+const withCluster: readonly BenchName[] = [
+  "submit",
+  "scheduling",
+  "checkpoints",
+  "metrics",
+  "boot",
+  "web",
+];
 const cluster = new EmbeddedCluster({ agents: 1, slots: 8, web: true, objectStore: true });
 
 afterAll(() => cluster[Symbol.asyncDispose]());
 
-test.for(Object.keys(benches).filter(isBenchName))(
+const names = Object.keys(benches).filter(isBenchName);
+// A cluster costs the others processor time, also when it is idle.
+const withoutCluster = names.filter((name) => !withCluster.includes(name));
+
+test.for([...withoutCluster, ...withCluster])(
   "%s runs and reports",
   { timeout: slowMs },
   async (name) => {
