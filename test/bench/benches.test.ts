@@ -1,9 +1,10 @@
-import { expect, test } from "vitest";
+import { afterAll, expect, test } from "vitest";
 import { pythonEnvironment } from "../../scripts/lib/python-environment.ts";
 import { findChromium } from "../browser/support/chromium.ts";
 import { curvesFolder } from "./search/tables.ts";
 import { type BenchName, benches, isBenchName } from "./benches.ts";
 import type { BenchResult } from "./support/bench.ts";
+import { EmbeddedCluster } from "./support/embedded-cluster.ts";
 import { MachineWatch } from "./support/machine.ts";
 import { median, percentile } from "./support/measure.ts";
 import { reportOf, tableOf } from "./support/report.ts";
@@ -127,13 +128,30 @@ const ids: Readonly<Record<BenchName, readonly string[]>> = {
   boot: ["boot_warm_s", "idle_rss_mb"],
 };
 
-test.for(Object.keys(benches).filter(isBenchName))(
+/** The benchmarks that need a cluster share this one, which the first of them starts. */
+const withCluster: readonly BenchName[] = [
+  "submit",
+  "scheduling",
+  "checkpoints",
+  "metrics",
+  "boot",
+  "web",
+];
+const cluster = new EmbeddedCluster({ agents: 1, slots: 8, web: true, objectStore: true });
+
+afterAll(() => cluster[Symbol.asyncDispose]());
+
+const names = Object.keys(benches).filter(isBenchName);
+// A cluster costs the others processor time, also when it is idle.
+const withoutCluster = names.filter((name) => !withCluster.includes(name));
+
+test.for([...withoutCluster, ...withCluster])(
   "%s runs and reports",
   { timeout: slowMs },
   async (name) => {
     const run = await benches[name].load();
     const watch = new MachineWatch();
-    const results = await run({ size: "tiny", wants: () => true, say: () => {}, watch });
+    const results = await run({ size: "tiny", wants: () => true, say: () => {}, watch, cluster });
     const report: unknown = JSON.parse(JSON.stringify(reportOf(name, watch.machine(), results)));
     const orNull = (kind: unknown): unknown =>
       expect.toSatisfy((value) => value === null || typeof value === kind);

@@ -21,7 +21,7 @@ export async function run(context: BenchContext): Promise<readonly BenchResult[]
   if (!context.wants(bar.id)) return [];
   const [fewer, more] = context.size === "tiny" ? [200, 400] : [10_000, 100_000];
   const rounds = { tiny: 1, short: 5, full: 9 }[context.size];
-  const forMs = { tiny: 200, short: 2_000, full: 5_000 }[context.size];
+  const forMs = { tiny: 50, short: 2_000, full: 5_000 }[context.size];
   await using stack = new AsyncDisposableStack();
   const postgres = stack.use(await startTestPostgres());
   const open = async (versions: number): Promise<Client> => {

@@ -140,7 +140,8 @@ def main() -> None:
     SOURCE.mkdir(parents=True)
     for name in NAMES:
         write(name, 0)
-    python = SETTINGS["boto3"]
+    # Only object stores are compared with boto3.
+    python = SETTINGS["boto3"] if SETTINGS["what"] == "objects" else ""
     with trainyard.init() as ctx:
         measure = Measure(ctx, Peer(python) if python else None)
         for round_ in range(SETTINGS["rounds"] + 1):

@@ -3,17 +3,14 @@
  * with copying the same files by `cp` and by boto3. The S3 server is a separate process that discards content, so that
  * it costs both sides equally little. The two sides alternate within one trial.
  */
-import { execFile, spawn } from "node:child_process";
+import { execFile } from "node:child_process";
 import { randomUUID } from "node:crypto";
-import { once } from "node:events";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { createInterface } from "node:readline";
 import { promisify } from "node:util";
 import type { Client } from "@trainyard/client";
 import { type Boto3, makeBoto3 } from "../../../scripts/lib/boto3-environment.ts";
-import { root } from "../../../scripts/lib/root.ts";
 import { type Bar, type BenchContext, type BenchResult, costResult } from "../support/bench.ts";
 import { benchCluster } from "../support/cluster.ts";
 import { median } from "../support/measure.ts";
@@ -49,8 +46,7 @@ export async function run(context: BenchContext): Promise<readonly BenchResult[]
     ? { large: 8 * mebibyte, many: mebibyte, files: 20 }
     : { large: 2_048 * mebibyte, many: 250 * mebibyte, files: 1_000 };
   const rounds = { tiny: 1, short: 3, full: 9 }[context.size];
-  await using server = await startServer(context);
-  await using bench = await TransferBench.start(context, server.url, boto3);
+  await using bench = await TransferBench.start(context, boto3);
   const { large: bytes, many, files } = sizes;
   const size = (count: number): string => `${count / mebibyte} MiB`;
   const peer = boto3.python === null ? boto3.why : "boto3's transfer manager, by default";
@@ -114,20 +110,14 @@ class TransferBench implements AsyncDisposable {
     this.#folder = folder;
   }
 
-  static async start(context: BenchContext, server: string, boto3: Boto3): Promise<TransferBench> {
+  static async start(context: BenchContext, boto3: Boto3): Promise<TransferBench> {
     await using stack = new AsyncDisposableStack();
     const folder = mkdtempSync(join(tmpdir(), "trainyard-transfers-"));
     stack.defer(() => rmSync(folder, { recursive: true, force: true }));
-    const credentials = join(folder, "credentials.json");
-    const s3 = { access_key_id: "testkey", secret_access_key: "testsecret" };
-    writeFileSync(credentials, JSON.stringify({ s3 }), { mode: 0o600 });
-    // The cluster's processes inherit these variables.
-    process.env["TRAINYARD_STORAGE_CREDENTIALS"] = credentials;
-    process.env["TRAINYARD_STORAGE_ENDPOINTS"] = server;
-    const cluster = stack.use(benchCluster(context, { slots: 1 }));
+    const cluster = stack.use(benchCluster(context, { slots: 1, objectStore: true }));
     await cluster.up();
-    const moved = stack.move();
-    return new TransferBench(context, server, boto3, moved, cluster.client(), folder);
+    const { url } = cluster.store();
+    return new TransferBench(context, url, boto3, stack.move(), cluster.client(), folder);
   }
 
   /** Runs one trial and returns the seconds of each round. */
@@ -177,23 +167,4 @@ class TransferBench implements AsyncDisposable {
   [Symbol.asyncDispose](): Promise<void> {
     return this.#stack.disposeAsync();
   }
-}
-
-async function startServer(context: BenchContext): Promise<AsyncDisposable & { url: string }> {
-  const program = join(root, "test", "servers", "s3-main.ts");
-  const child = spawn(process.execPath, [program, "bench", "--discard"], {
-    stdio: ["pipe", "pipe", "inherit"],
-  });
-  const own = context.watch.own(child.pid ?? 0);
-  const [line] = (await once(createInterface({ input: child.stdout }), "line")) as [string];
-  const { url } = JSON.parse(line) as { readonly url: string };
-  return {
-    url,
-    async [Symbol.asyncDispose]() {
-      own[Symbol.dispose]();
-      const ended = once(child, "exit");
-      child.stdin.end();
-      await ended;
-    },
-  };
 }

@@ -28,7 +28,7 @@ export async function run(context: BenchContext): Promise<readonly BenchResult[]
 
 async function onOneServer(context: BenchContext): Promise<readonly BenchResult[]> {
   const rounds = { tiny: 1, short: 5, full: 9 }[context.size];
-  const forMs = { tiny: 100, short: 1_500, full: 10_000 }[context.size];
+  const forMs = { tiny: 20, short: 1_500, full: 10_000 }[context.size];
   await using server = await startBenchServer();
   await using raw = await openRaw(await server.database("raw"), 32);
   await using rawBulk = await openRaw(await server.database("raw_bulk"), 8);

@@ -12,7 +12,7 @@ const callers = 16;
 export async function hotStreams(context: BenchContext): Promise<BenchResult> {
   const before = { tiny: 200, short: 30_000, full: 200_000 }[context.size];
   const rounds = { tiny: 1, short: 5, full: 9 }[context.size];
-  const forMs = { tiny: 100, short: 1_500, full: 10_000 }[context.size];
+  const forMs = { tiny: 20, short: 1_500, full: 10_000 }[context.size];
   context.say(`${callers} hot streams, after ${before} commits under a snapshot`);
   await using server = await startBenchServer();
   // A snapshot only affects its own database, so both databases are on one server.

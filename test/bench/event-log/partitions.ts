@@ -12,7 +12,7 @@ const partitions = 100;
 export async function manyPartitions(context: BenchContext): Promise<BenchResult> {
   const events = { tiny: 3_200, short: 100_000, full: 1_000_000 }[context.size];
   const rounds = { tiny: 1, short: 7, full: 9 }[context.size];
-  const forMs = { tiny: 100, short: 1_000, full: 5_000 }[context.size];
+  const forMs = { tiny: 20, short: 1_000, full: 5_000 }[context.size];
   context.say(`${events} events in one partition, and in ${partitions}`);
   await using server = await startBenchServer();
   await server.log("divided").then((log) => log[Symbol.asyncDispose]());

@@ -17,7 +17,7 @@ const callersEach = 8;
 export async function tenProcesses(context: BenchContext): Promise<BenchResult> {
   const processes = context.size === "tiny" ? 2 : 10;
   const rounds = context.size === "tiny" ? 1 : 3;
-  const forMs = { tiny: 100, short: 1_500, full: 10_000 }[context.size];
+  const forMs = { tiny: 20, short: 1_500, full: 10_000 }[context.size];
   context.say(`${processes} processes, 2 ms of added commit delay`);
   // The server waits before each sync, even if no other commit is in progress.
   await using server = await startBenchServer({ commit_delay: 2_000, commit_siblings: 0 });

@@ -87,7 +87,7 @@ async function ofFewExperiments(
 
 /** Reads first pages while experiments arrive, each query often enough for a 95th percentile. */
 async function listLatencies(context: BenchContext, stage: Stage): Promise<readonly BenchResult[]> {
-  const rounds = { tiny: 2, short: 25, full: 100 }[context.size];
+  const rounds = { tiny: 1, short: 25, full: 100 }[context.size];
   const before = await scansOf(stage);
   const took = new Map<object, number[]>(questions.map((question) => [question, []]));
   await whileArriving(stage, async () => {
@@ -155,7 +155,7 @@ async function scansOf({ postgres }: Stage): Promise<number> {
 
 /** Compares the same queries on few and on many experiments. */
 async function flatness(context: BenchContext, small: Stage, large: Stage): Promise<BenchResult> {
-  const forMs = { tiny: 200, short: 3_000, full: 10_000 }[context.size];
+  const forMs = { tiny: 50, short: 3_000, full: 10_000 }[context.size];
   const rounds = { tiny: 1, short: 3, full: 9 }[context.size];
   const measure = ({ client }: Stage) => {
     let asked = 0;
@@ -188,7 +188,7 @@ async function oneExperiment(
   context: BenchContext,
   { client, postgres, count }: Stage,
 ): Promise<BenchResult> {
-  const forMs = { tiny: 200, short: 3_000, full: 10_000 }[context.size];
+  const forMs = { tiny: 50, short: 3_000, full: 10_000 }[context.size];
   const rounds = { tiny: 1, short: 3, full: 9 }[context.size];
   const pool = new pg.Pool({ connectionString: postgres.url({ database }), max: 8 });
   stack.defer(() => pool.end());

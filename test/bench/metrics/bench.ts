@@ -34,7 +34,7 @@ async function written(context: BenchContext): Promise<readonly BenchResult[]> {
 }
 
 async function ingest(context: BenchContext, stage: MetricsStage): Promise<readonly BenchResult[]> {
-  const forMs = { tiny: 200, short: 5_000, full: 15_000 }[context.size];
+  const forMs = { tiny: 10, short: 5_000, full: 15_000 }[context.size];
   const rounds = { tiny: 1, short: 5, full: 7 }[context.size];
   const trials = Array.from({ length: callers }, (_, caller) => `1.${caller + 1}`);
   for (const trial of trials) await stage.run(trial);

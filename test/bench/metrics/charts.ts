@@ -40,8 +40,7 @@ async function series(context: BenchContext): Promise<readonly BenchResult[]> {
     await insertNarrow(stage.pool, long, reports, reportOf);
     await compacted(stage);
   });
-  await using stage = await MetricsStage.start(data);
-  using _own = context.watch.own(stage.pid);
+  await using stage = await MetricsStage.withoutService(data);
   const room = `select sum(pg_total_relation_size(c))::float8 as bytes
     from unnest('{metrics.blocks, metrics.columns, metrics.runs, metrics.names, metrics.tails}'::regclass[]) as c`;
   const [own] = await stage.stage.sql<{ bytes: number }>(room);

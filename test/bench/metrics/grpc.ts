@@ -13,7 +13,7 @@ export async function grpcBesideHttp(
   context: BenchContext,
   stage: MetricsStage,
 ): Promise<BenchResult> {
-  const forMs = { tiny: 200, short: 3_000, full: 10_000 }[context.size];
+  const forMs = { tiny: 10, short: 3_000, full: 10_000 }[context.size];
   const rounds = { tiny: 1, short: 5, full: 7 }[context.size];
   const trials = Array.from({ length: callers }, (_, caller) => `4.${caller + 1}`);
   for (const trial of trials) await stage.run(trial);

@@ -54,12 +54,17 @@ export class MetricsStage implements AsyncDisposable {
 
   /** Starts a stage; with `copyOf`, over a copy of a saved stage's data. */
   static async start(copyOf?: string): Promise<MetricsStage> {
+    const stage = await MetricsStage.withoutService(copyOf);
+    await stage.restart();
+    return stage;
+  }
+
+  /** Like `start`, but `restart` is the first start of the service. */
+  static async withoutService(copyOf?: string): Promise<MetricsStage> {
     const settings = { max_wal_size: "8GB", shared_buffers: "512MB" };
     const copied = copyOf === undefined ? {} : { copyOf };
     const options = { fsync: true, settings, ...copied };
-    const stage = new MetricsStage(await DatabaseStage.start("metrics", options));
-    await stage.restart();
-    return stage;
+    return new MetricsStage(await DatabaseStage.start("metrics", options));
   }
 
   /** Stops the service and the server, and copies the data to a folder from which a stage can start. */

@@ -41,8 +41,8 @@ export async function run(context: BenchContext): Promise<readonly BenchResult[]
   try {
     const bench = new PytorchBench(context, environment.python, folder);
     return [
-      await bench.steps(stepBar, "own"),
-      await bench.steps(tensorsBar, "tensors"),
+      await bench.steps(),
+      await bench.tensorSteps(),
       await bench.ddp(),
       await bench.stall(),
       await bench.start(),
@@ -52,17 +52,29 @@ export async function run(context: BenchContext): Promise<readonly BenchResult[]
   }
 }
 
+type Command = readonly [string, ...string[]];
+type Commands = { readonly plain: Command; readonly trial: Command; readonly launched: Command };
+
 class PytorchBench {
   readonly #context: BenchContext;
   readonly #python: string;
   readonly #folder: string;
   readonly #env: NodeJS.ProcessEnv;
   readonly #batches: number;
+  readonly #commands: Commands;
+  /** The milliseconds to the first batch of the trainings whose steps were compared first. */
+  #firstBatchesMs: readonly [plain: number, trial: number] | null = null;
 
   constructor(context: BenchContext, python: string, folder: string) {
     this.#context = context;
     this.#python = python;
     this.#folder = folder;
+    const trial = join(scripts, "ours.py");
+    this.#commands = {
+      plain: [python, join(scripts, "plain.py")],
+      trial: [python, trial],
+      launched: [python, "-m", "trainyard.launch.torch", trial],
+    };
     this.#batches = { tiny: 5, short: 50, full: 100 }[context.size];
     this.#env = {
       PATH: process.env["PATH"],
@@ -77,15 +89,16 @@ class PytorchBench {
     };
   }
 
-  /** Compares steps; `data` is `BENCH_DATA` of work.py. */
-  steps(bar: Bar, data: "own" | "tensors"): Promise<BenchResult> {
-    return this.#sideBySide(
-      bar,
-      data,
-      [this.#python, join(scripts, "plain.py")],
-      [this.#python, join(scripts, "ours.py")],
-      data === "own" ? "one process" : "one process, a TensorDataset",
-    );
+  steps(): Promise<BenchResult> {
+    const { plain, trial, launched } = this.#commands;
+    // At the smallest size these are also the trainings whose start is measured.
+    const ours = this.#context.size === "tiny" ? launched : trial;
+    return this.#sideBySide(stepBar, "own", plain, ours, "one process");
+  }
+
+  tensorSteps(): Promise<BenchResult> {
+    const { plain, trial } = this.#commands;
+    return this.#sideBySide(tensorsBar, "tensors", plain, trial, "one process, a TensorDataset");
   }
 
   ddp(): Promise<BenchResult> {
@@ -104,12 +117,13 @@ class PytorchBench {
   async #sideBySide(
     bar: Bar,
     data: "own" | "tensors",
-    plain: readonly [string, ...string[]],
-    ours: readonly [string, ...string[]],
+    plain: Command,
+    ours: Command,
     note: string,
   ): Promise<BenchResult> {
     await using byHand = await this.#training(plain, `${bar.id}-plain`, data);
     await using trial = await this.#training(ours, `${bar.id}-ours`, data);
+    this.#firstBatchesMs ??= [byHand.firstBatchMs, trial.firstBatchMs];
     const rounds = { tiny: 1, short: 30, full: 60 }[this.#context.size];
     const [theirs, own] = await interleave(
       [
@@ -136,25 +150,7 @@ class PytorchBench {
   }
 
   async start(): Promise<BenchResult> {
-    const rounds = { tiny: 0, short: 5, full: 15 }[this.#context.size];
-    const first = async (name: string, ...parameters: readonly string[]): Promise<number> => {
-      await using training = await this.#training([this.#python, ...parameters], name);
-      return training.firstBatchMs;
-    };
-    const plain = () => first("start-plain", join(scripts, "plain.py"));
-    const launched = () =>
-      first("start-ours", "-m", "trainyard.launch.torch", join(scripts, "ours.py"));
-    const [theirs, own] =
-      rounds === 0
-        ? [await plain(), await launched()]
-        : await interleave(
-            [
-              { name: "plain script", round: plain },
-              { name: "launched trial", round: launched },
-            ],
-            rounds,
-            this.#context,
-          );
+    const [theirs, own] = await this.#starts();
     return costResult(
       startBar,
       own,
@@ -163,11 +159,26 @@ class PytorchBench {
     );
   }
 
-  #training(
-    command: readonly [string, ...string[]],
-    name: string,
-    data: "own" | "tensors" = "own",
-  ): Promise<Training> {
+  /** Returns the milliseconds to the first batch of a plain script and of a launched trial. */
+  async #starts(): Promise<readonly [plain: number, trial: number]> {
+    const { size } = this.#context;
+    if (size === "tiny" && this.#firstBatchesMs !== null) return this.#firstBatchesMs;
+    const first = async (name: string, command: Command): Promise<number> => {
+      await using training = await this.#training(command, name);
+      return training.firstBatchMs;
+    };
+    const { plain, launched } = this.#commands;
+    return interleave(
+      [
+        { name: "plain script", round: () => first("start-plain", plain) },
+        { name: "launched trial", round: () => first("start-ours", launched) },
+      ],
+      size === "full" ? 15 : 5,
+      this.#context,
+    );
+  }
+
+  #training(command: Command, name: string, data: "own" | "tensors" = "own"): Promise<Training> {
     return Training.start(command, this.#folder, name, { ...this.#env, BENCH_DATA: data });
   }
 }

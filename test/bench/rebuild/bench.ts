@@ -108,7 +108,7 @@ async function flatness(
   large: EventLog,
 ): Promise<BenchResult> {
   const rounds = { tiny: 1, short: 9, full: 9 }[context.size];
-  const forMs = { tiny: 100, short: 1_000, full: 5_000 }[context.size];
+  const forMs = { tiny: 20, short: 1_000, full: 5_000 }[context.size];
   const fewer = context.size === "tiny" ? 200 : 10_000;
   await using small = await server.log("small");
   const measure = (log: EventLog): Promise<number> => {

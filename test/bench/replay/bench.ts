@@ -13,7 +13,7 @@ const sixteen = { id: "rehydrate_32_16callers", unit: "streams/s", floor: null, 
 export async function run(context: BenchContext): Promise<readonly BenchResult[]> {
   const events = { tiny: 4_096, short: 64_000, full: 1_000_000 }[context.size];
   const rounds = { tiny: 1, short: 7, full: 9 }[context.size];
-  const forMs = { tiny: 100, short: 1_000, full: 5_000 }[context.size];
+  const forMs = { tiny: 20, short: 1_000, full: 5_000 }[context.size];
   await using server = await startBenchServer();
   await using log = await server.log("ours");
   context.say(`filling a log with ${events} events`);

@@ -31,7 +31,7 @@ const meta = {
 
 export async function measureDurable(context: BenchContext): Promise<readonly BenchResult[]> {
   const { size, say, watch } = context;
-  const forMs = { tiny: 300, short: 4_000, full: 15_000 }[size];
+  const forMs = { tiny: 100, short: 4_000, full: 15_000 }[size];
   const rounds = { tiny: 1, short: 3, full: 5 }[size];
   say(`decisions on a durable log, ${running} trials at once`);
   await using searcher = await RealSearcher.start({ fsync: true });

@@ -140,12 +140,12 @@ function grown(kind: Kind, trials: number): Grown {
   return { reports: fold.reports - before, ms: threadMs() - startMs, fold };
 }
 
-/** Runs whole searches of 1,000 trials, one after the other, until `reports` reports were made. */
-function small(kind: Kind, reports: number): number {
+/** Runs whole searches of `trials` trials, one after the other, until `reports` reports were made. */
+function small(kind: Kind, trials: number, reports: number): number {
   let done = 0;
   const startMs = threadMs();
   while (done < reports) {
-    const fold = new Fold(kind, 1_000);
+    const fold = new Fold(kind, trials);
     while (!fold.over) fold.report();
     done += fold.reports;
   }
@@ -156,14 +156,14 @@ function median(list: readonly number[]): number {
   return [...list].sort((a, b) => a - b)[list.length >> 1] ?? Number.NaN;
 }
 
-const [kind = "asha", trials = "100000", rounds = "3"] = process.argv.slice(2);
+const [kind = "asha", fewer = "1000", trials = "100000", rounds = "3"] = process.argv.slice(2);
 const many = Number(trials);
-small(kind as Kind, many / 2);
+small(kind as Kind, Number(fewer), many / 2);
 const few: number[] = [];
 const large: number[] = [];
 let stateMb = 0;
 for (let round = 0; round < Number(rounds); round += 1) {
-  few.push(small(kind as Kind, many / 2));
+  few.push(small(kind as Kind, Number(fewer), many / 2));
   globalThis.gc?.();
   const heldBefore = process.memoryUsage();
   const { reports, ms, fold } = grown(kind as Kind, many);

@@ -1,4 +1,5 @@
 /** The interface of a benchmark, and its report. */
+import type { EmbeddedCluster } from "./embedded-cluster.ts";
 import type { MachineWatch } from "./machine.ts";
 
 /**
@@ -13,6 +14,8 @@ export type BenchContext = {
   /** Prints a line about the progress. */
   readonly say: (line: string) => void;
   readonly watch: MachineWatch;
+  /** A cluster for all benchmarks that need one, which only tests have: to be measured, each starts its own. */
+  readonly cluster?: EmbeddedCluster;
 };
 
 export type Bar = {

@@ -1,10 +1,9 @@
-/** An embedded cluster with a home folder of its own, which is deleted with it. */
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { Client } from "@trainyard/client";
-import { type ClusterInfo, clusterAccess, clusterDown, clusterUp } from "@trainyard/local-cluster";
+/** The embedded cluster of a benchmark: one of its own, or the one that benchmarks share at the smallest size. */
+import type { Client } from "@trainyard/client";
+import type { ClusterInfo } from "@trainyard/local-cluster";
 import type { BenchContext } from "./bench.ts";
+import { type ClusterOptions, EmbeddedCluster } from "./embedded-cluster.ts";
+import type { ObjectStore } from "./object-store.ts";
 
 export type BenchCluster = AsyncDisposable & {
   readonly home: string;
@@ -13,45 +12,38 @@ export type BenchCluster = AsyncDisposable & {
   /** Stops all processes; the data stays. */
   down(): Promise<void>;
   client(): Client;
+  /** The object store of a cluster that is up and was started with one. */
+  store(): ObjectStore;
 };
 
+/** Returns a cluster with these options, or the shared one, which has at least what each benchmark's options name. */
 export function benchCluster(
   context: BenchContext,
-  options: {
-    readonly agents?: number;
-    readonly slots: number;
-    /** Whether the gateway serves the Web UI. */
-    readonly web?: boolean;
-  } = { slots: 2 },
+  options: ClusterOptions = { slots: 2 },
 ): BenchCluster {
-  const home = mkdtempSync(join(tmpdir(), "trainyard-bench-"));
+  const shared = context.cluster;
+  const cluster = shared ?? new EmbeddedCluster(options);
   let owned: readonly Disposable[] = [];
   const disown = (): void => {
     for (const process of owned) process[Symbol.dispose]();
     owned = [];
   };
   return {
-    home,
+    home: cluster.home,
     async up() {
-      const { cluster } = await clusterUp({ home, ...options });
-      owned = cluster.processes.flatMap(({ pid }) =>
-        pid === null ? [] : [context.watch.own(pid)],
-      );
-      return cluster;
+      const info = await cluster.up();
+      owned = info.processes.flatMap(({ pid }) => (pid === null ? [] : [context.watch.own(pid)]));
+      return info;
     },
     async down() {
       disown();
-      await clusterDown(home);
+      await cluster.down();
     },
-    client() {
-      const access = clusterAccess(home);
-      if (access === null) throw new Error("the cluster is not up");
-      return new Client({ url: access.api, token: access.token });
-    },
+    client: () => cluster.client(),
+    store: () => cluster.store,
     async [Symbol.asyncDispose]() {
       disown();
-      await clusterDown(home, { purge: true });
-      rmSync(home, { recursive: true, force: true });
+      if (shared === undefined) await cluster[Symbol.asyncDispose]();
     },
   };
 }

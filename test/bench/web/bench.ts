@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { buildWeb, checkout, webBuild } from "@trainyard/local-cluster";
 import { findChromium } from "../../browser/support/chromium.ts";
 import { type BenchContext, type BenchResult, costResult } from "../support/bench.ts";
+import { Browsers } from "./browser.ts";
 import { chartPan } from "./chart-pan.ts";
 import { firstLoadKb } from "./first-load.ts";
 import { firstRows } from "./first-rows.ts";
@@ -24,24 +25,26 @@ export async function run(context: BenchContext): Promise<readonly BenchResult[]
     context.say(`  the other figures need what is not here: ${"why" in found ? found.why : ""}`);
     return [bundle];
   }
+  await using stack = new AsyncDisposableStack();
+  const browsers = await Browsers.start(stack, program, context.size === "tiny");
   return [
     bundle,
-    ...(await firstRows(context, program, build.folder)),
-    ...(await chartPan(context, program)),
-    ...(await whileRunning(context, program)),
+    ...(await firstRows(context, browsers, build.folder)),
+    ...(await chartPan(context, browsers)),
+    ...(await whileRunning(context, browsers)),
   ];
 }
 
 /** Runs the measurements that need a cluster. */
 async function whileRunning(
   context: BenchContext,
-  program: string,
+  browsers: Browsers,
 ): Promise<readonly BenchResult[]> {
   if (!context.wants("log_burst_longtasks", "heap_hour")) return [];
   await using stack = new AsyncDisposableStack();
   const running = await startRunning(stack, context);
   return [
-    ...(await logBurst(context, program, running)),
-    ...(await heapHour(context, program, running)),
+    ...(await logBurst(context, browsers, running)),
+    ...(await heapHour(context, browsers, running)),
   ];
 }

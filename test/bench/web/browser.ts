@@ -12,7 +12,30 @@ const launched = (program: string) => ({
   args: process.getuid?.() === 0 ? ["--no-sandbox"] : [],
 });
 
-export async function openBrowser(stack: AsyncDisposableStack, program: string): Promise<Browser> {
+/** The browsers of the measurements: each has its own, unless they share one, which is for tests. */
+export class Browsers {
+  readonly program: string;
+  readonly #shared: Browser | null;
+
+  private constructor(program: string, shared: Browser | null) {
+    this.program = program;
+    this.#shared = shared;
+  }
+
+  static async start(
+    stack: AsyncDisposableStack,
+    program: string,
+    areOne: boolean,
+  ): Promise<Browsers> {
+    return new Browsers(program, areOne ? await openBrowser(stack, program) : null);
+  }
+
+  async open(stack: AsyncDisposableStack): Promise<Browser> {
+    return this.#shared ?? openBrowser(stack, this.program);
+  }
+}
+
+async function openBrowser(stack: AsyncDisposableStack, program: string): Promise<Browser> {
   const browser = await chromium.launch(launched(program));
   stack.defer(() => browser.close());
   return browser;
@@ -20,11 +43,14 @@ export async function openBrowser(stack: AsyncDisposableStack, program: string):
 
 /** Opens a new profile with a session of the token at `address`. */
 export async function signedIn(
+  stack: AsyncDisposableStack,
   browser: Browser,
   address: string,
   token: string,
 ): Promise<BrowserContext> {
-  return withSession(await browser.newContext({ viewport }), address, token);
+  const own = await browser.newContext({ viewport });
+  stack.defer(() => own.close());
+  return withSession(own, address, token);
 }
 
 /** Like `signedIn` with a folder in which the browser keeps files and compiled scripts, like a user's browser. */

@@ -11,24 +11,25 @@ import { checkout } from "@trainyard/local-cluster";
 import type { Page } from "playwright-core";
 import { type BenchContext, type BenchResult, costResult } from "../support/bench.ts";
 import { interleave } from "../support/measure.ts";
-import { mainThread, openBrowser } from "./browser.ts";
+import { type Browsers, mainThread } from "./browser.ts";
 
 const bar = { id: "chart_pan_vs_uplot", unit: "ms", floor: 0.5, goal: 0.8 };
 const address = "http://bench.localhost";
 
 export async function chartPan(
   context: BenchContext,
-  program: string,
+  browsers: Browsers,
 ): Promise<readonly BenchResult[]> {
   if (!context.wants(bar.id)) return [];
-  const steps = { tiny: 10, short: 400, full: 2_000 }[context.size];
+  const steps = { tiny: 4, short: 400, full: 2_000 }[context.size];
   const rounds = { tiny: 1, short: 7, full: 15 }[context.size];
   await using stack = new AsyncDisposableStack();
   const folder = mkdtempSync(join(tmpdir(), "trainyard-bench-chart-"));
   stack.defer(() => rmSync(folder, { recursive: true }));
   await built(folder);
-  const browser = await openBrowser(stack, program);
+  const browser = await browsers.open(stack);
   const page = await browser.newPage();
+  stack.defer(() => page.close());
   await page.route(`${address}/**`, (route) =>
     route.fulfill({ path: join(folder, new URL(route.request().url()).pathname) }),
   );

@@ -3,11 +3,9 @@ import type { BrowserContext } from "playwright-core";
 import { openFilled } from "../gateway/filled.ts";
 import { type BenchContext, type BenchResult, costResult } from "../support/bench.ts";
 import { median, percentile } from "../support/measure.ts";
-import { mainThread, openBrowser, signedIn, signedInProfile } from "./browser.ts";
+import { type Browsers, mainThread, signedIn, signedInProfile } from "./browser.ts";
 
 const aimMs = 300;
-/** The browser caches compiled scripts from the second or third visit on. */
-const warmUps = 4;
 const bar = { id: "first_rows_ms", unit: "ms", floor: null, goal: 1 };
 
 /** A script for the page. A message that is posted in the frame of the first rows arrives once that frame is drawn. */
@@ -26,35 +24,40 @@ const noteFirstRows = `
   });
 `;
 
+/**
+ * `firsts` are visits of new profiles: the first one starts the browser's processes and fills the database's cache.
+ * `visits` are of one profile: the browser caches compiled scripts from the second or third visit on. Those that are
+ * skipped are made before and not counted.
+ */
+const sizes = {
+  tiny: { count: 100, firsts: 1, firstsSkipped: 0, visits: 1, visitsSkipped: 0 },
+  short: { count: 100_000, firsts: 5, firstsSkipped: 1, visits: 40, visitsSkipped: 4 },
+  full: { count: 100_000, firsts: 15, firstsSkipped: 1, visits: 100, visitsSkipped: 4 },
+} as const;
+
 type Visit = { readonly ms: number; readonly taskMs: number };
 
 /** The gateway runs in this process over a database of its own, and the browser on the same cores. */
 export async function firstRows(
   context: BenchContext,
-  program: string,
+  browsers: Browsers,
   webDir: string,
 ): Promise<readonly BenchResult[]> {
   if (!context.wants(bar.id)) return [];
-  const [count, visits, firsts] = {
-    tiny: [100, 2, 1],
-    short: [100_000, 40, 5],
-    full: [100_000, 100, 15],
-  }[context.size] as [number, number, number];
+  const { count, firsts, firstsSkipped, visits, visitsSkipped } = sizes[context.size];
   await using stack = new AsyncDisposableStack();
   const { address, token } = await openFilled(stack, context, count, webDir);
   const url = `${address}/experiments`;
-  const browser = await openBrowser(stack, program);
+  const browser = await browsers.open(stack);
   const cold: Visit[] = [];
-  for (let index = 0; index <= firsts; index += 1) {
-    const own = await signedIn(browser, address, token);
-    const visit = await visited(own, url);
-    await own.close();
-    // The first visit is not counted: it starts the browser's processes and fills the database's cache.
-    if (index > 0) cold.push(visit);
+  for (let index = -firstsSkipped; index < firsts; index += 1) {
+    await using profile = new AsyncDisposableStack();
+    const visit = await visited(await signedIn(profile, browser, address, token), url);
+    if (index >= 0) cold.push(visit);
   }
-  const own = await signedInProfile(stack, program, address, token);
+  const own = await signedInProfile(stack, browsers.program, address, token);
   const warm: Visit[] = [];
-  for (let index = -warmUps; index < visits; index += 1) {
+  for (let index = -visitsSkipped; index < visits; index += 1) {
     const visit = await visited(own, url);
     if (index >= 0) warm.push(visit);
   }

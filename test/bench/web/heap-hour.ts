@@ -5,10 +5,10 @@
 import { eventually } from "../../world/eventually.ts";
 import type { Browser, CDPSession, Page } from "playwright-core";
 import { type BenchContext, type BenchResult, costResult } from "../support/bench.ts";
-import { openBrowser, signedIn } from "./browser.ts";
+import { type Browsers, signedIn } from "./browser.ts";
 import { Hour } from "./hour.ts";
 import { startRelay } from "./relay.ts";
-import { type Running, trials } from "./running.ts";
+import type { Running } from "./running.ts";
 
 /** The number of reports that the trials' script makes. */
 const reportedBefore = 2;
@@ -16,17 +16,17 @@ const bar = { id: "heap_hour", unit: "MB", floor: 0.9, goal: 0.9 };
 
 export async function heapHour(
   context: BenchContext,
-  program: string,
-  { client, api, token, experiment }: Running,
+  browsers: Browsers,
+  { client, api, token, experiment, trials }: Running,
 ): Promise<readonly BenchResult[]> {
   if (!context.wants(bar.id)) return [];
-  const seconds = { tiny: 60, short: 3_600, full: 36_000 }[context.size];
+  const seconds = { tiny: 10, short: 3_600, full: 36_000 }[context.size];
   const { items } = await client.call("listTrials", { experiment });
   const hour = new Hour(await client.call("getExperiment", { experiment }), items);
   await using stack = new AsyncDisposableStack();
   const relay = stack.use(await startRelay(api, hour));
-  const browser = await openBrowser(stack, program);
-  const own = await signedIn(browser, relay.address, token);
+  const browser = await browsers.open(stack);
+  const own = await signedIn(stack, browser, relay.address, token);
   const list = await own.newPage();
   await list.goto(`${relay.address}/experiments`);
   await list.getByRole("link", { name: "running" }).waitFor();
@@ -34,14 +34,14 @@ export async function heapHour(
   await eventually("the stream has a cursor", () => Promise.resolve(hour.bookmarks > 2));
   const charts = await own.newPage();
   await charts.goto(`${relay.address}/experiments/${experiment}?metric=training+loss`);
-  await shows(charts, reportedBefore);
+  await shows(charts, trials * reportedBefore);
   await eventually("the browser follows points", () => Promise.resolve(hour.follows("points")));
   const start = performance.now();
   hour.replay(seconds / 2);
-  await shows(charts, reportedBefore + hour.reports);
+  await shows(charts, trials * (reportedBefore + hour.reports));
   const half = await heapMb(browser, [list, charts]);
   hour.replay(seconds / 2);
-  await shows(charts, reportedBefore + hour.reports);
+  await shows(charts, trials * (reportedBefore + hour.reports));
   const tookS = (performance.now() - start) / 1_000;
   const end = await heapMb(browser, [list, charts]);
   const note = `both tabs and their worker after a forced collection, at the end of ${hour.frames} frames of ${seconds} s replayed in ${tookS.toFixed(0)} s; baseline is at half of them`;
@@ -49,9 +49,9 @@ export async function heapHour(
 }
 
 /** Waits until the chart shows its number of points. */
-async function shows(page: Page, reports: number): Promise<void> {
-  const points = (reports * trials).toLocaleString("en-US");
-  await page.getByText(new RegExp(`(all|of) ${points} points`)).waitFor();
+async function shows(page: Page, points: number): Promise<void> {
+  const number = points.toLocaleString("en-US");
+  await page.getByText(new RegExp(`(all|of) ${number} points`)).waitFor();
 }
 
 async function heapMb(browser: Browser, pages: readonly Page[]): Promise<number> {

@@ -2,7 +2,7 @@
 import type { ReplyOf } from "@trainyard/contracts";
 import type { Page } from "playwright-core";
 import type { BenchContext, BenchResult } from "../support/bench.ts";
-import { mainThread, openBrowser, signedIn, tasksDuring } from "./browser.ts";
+import { type Browsers, mainThread, signedIn, tasksDuring } from "./browser.ts";
 import { type Replay, type ReplayStream, startRelay } from "./relay.ts";
 import type { Running } from "./running.ts";
 
@@ -27,16 +27,16 @@ const noteLongTasks = `
  */
 export async function logBurst(
   context: BenchContext,
-  program: string,
+  browsers: Browsers,
   { api, token, experiment }: Running,
 ): Promise<readonly BenchResult[]> {
   if (!context.wants(id)) return [];
-  const seconds = { tiny: 1, short: 25, full: 120 }[context.size];
+  const seconds = { tiny: 0.2, short: 25, full: 120 }[context.size];
   const feed = new Feed(`${experiment}.1`);
   await using stack = new AsyncDisposableStack();
   const relay = stack.use(await startRelay(api, feed));
-  const browser = await openBrowser(stack, program);
-  const own = await signedIn(browser, relay.address, token);
+  const browser = await browsers.open(stack);
+  const own = await signedIn(stack, browser, relay.address, token);
   const page = await own.newPage();
   await page.goto(`${relay.address}/trials/${experiment}.1?tab=logs`);
   await page.getByText("Following", { exact: true }).waitFor();

@@ -10,11 +10,10 @@ export type Running = {
   readonly api: string;
   readonly token: string;
   readonly experiment: string;
+  readonly trials: number;
 };
 
-export const trials = 4;
-
-const config = `
+const configOf = (trials: number): string => `
 name: running
 entrypoint: python3 running_trial.py
 hyperparameters: { x: { type: double, minval: 0, maxval: 1 } }
@@ -25,6 +24,7 @@ export async function startRunning(
   stack: AsyncDisposableStack,
   context: BenchContext,
 ): Promise<Running> {
+  const trials = context.size === "tiny" ? 1 : 4;
   const cluster = stack.use(benchCluster(context, { slots: trials, web: true }));
   await cluster.up();
   const access = clusterAccess(cluster.home);
@@ -32,17 +32,22 @@ export async function startRunning(
   const client = cluster.client();
   const packed = ["-czf", "-", "-C", import.meta.dirname, "running_trial.py"];
   const code = execFileSync("tar", packed, { maxBuffer: 1024 * 1024 });
+  const config = configOf(trials);
   const answer = await client.call("createExperiment", { config, context: code });
   const experiment = answer.experiment?.id ?? "";
-  for (;;) {
-    const { items } = await client.call("listTrials", { experiment });
-    const logs = await Promise.all(
-      items.map(({ id }) => client.call("listTrialLogs", { trial: id, pageSize: 100 })),
-    );
-    const reported = logs.filter((log) => log.items.some(({ text }) => text === "reported"));
-    if (reported.length === trials) {
-      return { client, api: access.api, token: access.token, experiment };
-    }
-    await new Promise((resolve) => setTimeout(resolve, 100));
+  stack.defer(async () => void (await client.call("killExperiment", { experiment })));
+  await reportedAll(client, experiment, trials);
+  return { client, api: access.api, token: access.token, experiment, trials };
+}
+
+/** Follows the trials' lines until each has printed that it has reported. */
+async function reportedAll(client: Client, experiment: string, trials: number): Promise<void> {
+  const enough = new AbortController();
+  let reported = 0;
+  const lines = client.stream("followExperimentLogs", { experiment }, { signal: enough.signal });
+  for await (const { message } of lines) {
+    if (message.text === "reported") reported += 1;
+    if (reported === trials) break;
   }
+  enough.abort();
 }

@@ -20,7 +20,6 @@ import { Slurm, slurmProblem } from "./slurm.ts";
 
 const noop: Bar = { id: "noop_tasks_vs_slurm", unit: "tasks/s", floor: 1.5, goal: 5 };
 const first: Bar = { id: "first_output_vs_slurm", unit: "ms", floor: null, goal: 10 };
-const nodes = 4;
 const slots = 8;
 /** The timeout of a round, for one that hangs. */
 const waitMs = 900_000;
@@ -28,9 +27,9 @@ const waitMs = 900_000;
 const lookMs = 50;
 
 const sizes = {
-  tiny: { tasks: 8, rounds: 1, lines: 1 },
-  short: { tasks: 1_000, rounds: 1, lines: 9 },
-  full: { tasks: 1_000, rounds: 3, lines: 25 },
+  tiny: { nodes: 1, tasks: 8, rounds: 1, lines: 1 },
+  short: { nodes: 4, tasks: 1_000, rounds: 1, lines: 9 },
+  full: { nodes: 4, tasks: 1_000, rounds: 3, lines: 25 },
 } as const;
 
 /** The interface that Trainyard and Slurm share in this benchmark. */
@@ -48,7 +47,7 @@ type Side = {
 
 /** The cluster and Slurm run at the same time, since both need little when idle; their rounds alternate. */
 export async function besideSlurm(context: BenchContext): Promise<readonly BenchResult[]> {
-  const { tasks, rounds, lines } = sizes[context.size];
+  const { nodes, tasks, rounds, lines } = sizes[context.size];
   const problem = slurmProblem();
   if (problem !== null) context.say(`Slurm: not run, because ${problem}`);
   await using cluster = benchCluster(context, { agents: nodes, slots });
