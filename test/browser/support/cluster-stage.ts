@@ -5,7 +5,7 @@ import { buildWeb, checkout, webBuild } from "@trainyard/local-cluster";
 import { type Browser, type BrowserContext, chromium, type Page } from "playwright-core";
 import { World, type WorldOptions } from "../../world/world.ts";
 import { accessibilityProblems } from "./accessibility.ts";
-import { needChromium } from "./chromium.ts";
+import { chromiumOptions, needChromium } from "./chromium.ts";
 import { Guard } from "./guard.ts";
 
 /** The `skip` of vitest's test context. */
@@ -33,7 +33,7 @@ export class Stage {
     this.#world = await World.start({ ...options, web: true });
     this.#browser = await chromium.launch({
       executablePath: program,
-      args: process.getuid?.() === 0 ? ["--no-sandbox"] : [],
+      args: chromiumOptions(),
     });
   }
 
