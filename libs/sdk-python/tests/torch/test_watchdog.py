@@ -71,7 +71,7 @@ class Watching(unittest.TestCase):
                 where = said.get(timeout=120)
                 self.assertRegex(
                     where,
-                    r"^rank 1 has been at batch 0 .*: it is busy, in test_a_rank_that_returns",
+                    r"^rank 1 has been at batch 0 .*: it is busy, in test_a_rank_that_makes_progress_again",
                 )
                 # The rank reports again after twice the time, and then stops reporting.
                 self.assertRegex(said.get(timeout=120), "it is busy")
