@@ -82,8 +82,8 @@ class Reports:
 
 
 def _columns_of(pending: list[dict[str, Any]]) -> dict[str, Any]:
-    """Returns each metric's positions and values. Tensors of one type are joined into one, because many small
-    tensors take long to store.
+    """Returns each metric's positions and values. Tensors of one type on one device are joined into one, because many
+    small tensors take long to store. After a restart on a GPU, the restored tensors are on the CPU.
     """
     columns: dict[str, Any] = {}
     for place, metrics in enumerate(pending):
@@ -95,7 +95,9 @@ def _columns_of(pending: list[dict[str, Any]]) -> dict[str, Any]:
 
 
 def _joined(values: list[Any]) -> Any:
-    kinds = {(value.dtype if isinstance(value, torch.Tensor) else None) for value in values}
+    kinds = {
+        (value.dtype, value.device) if isinstance(value, torch.Tensor) else None for value in values
+    }
     if len(kinds) == 1 and None not in kinds:
         return torch.stack(values).cpu()
     return [value.cpu() if isinstance(value, torch.Tensor) else value for value in values]
