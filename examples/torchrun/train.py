@@ -138,7 +138,8 @@ def processes() -> Iterator[Any]:
     if "RANK" not in os.environ:
         yield None
         return
-    distributed.init_process_group("nccl" if torch.cuda.is_available() else "gloo")
+    # The network is trained on the CPU, also on a machine with GPUs.
+    distributed.init_process_group("gloo")
     yield trainyard.DistributedContext.from_torch_distributed()
     distributed.destroy_process_group()
 
