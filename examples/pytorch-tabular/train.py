@@ -1,4 +1,4 @@
-"""A network for a table, whose shape and training an ASHA search chooses.
+"""A network that learns from a table. An ASHA search chooses the network's shape and its training.
 
 python3 train.py                      alone, with the hyperparameters below
 python3 train.py width=16 epochs=2

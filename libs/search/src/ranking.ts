@@ -52,7 +52,7 @@ function blockOf({ blocks }: Ranking, entry: Entry): number {
   return low;
 }
 
-/** Whether a block begins before the entry or with it. */
+/** True if the block's first entry is this entry or an earlier one. */
 function isAtOrBefore(block: Block, entry: Entry): boolean {
   return isBefore(block, 0, entry) || (block[0] === entry.value && block[1] === entry.order);
 }

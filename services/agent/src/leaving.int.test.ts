@@ -102,7 +102,7 @@ test("checkpoints that a process left are completed before its end is reported, 
   expect([readdirSync(spoolOf(launch)), existsSync(join(checkpoints, first))]).toEqual([[], true]);
 });
 
-test("while the platform is unavailable the end is reported without the checkpoints, and names them, the most steps first", async () => {
+test("while the platform is unavailable a run's end is reported at once, and names the checkpoints that are not delivered, the most steps first", async () => {
   platform.checkpointStatus = 503;
   const launch = launchOf(`${sealing(first, 1)}; ${sealing(second, 2)}; exit 3`);
   platform.run(launch);

@@ -96,7 +96,7 @@ export const gatewayLimits = {
   listedEventsCharacters: 4 * 1024 * 1024,
   /** The positions that are scanned at once for the events of one experiment, in about ten milliseconds. */
   watchedPositions: 4_000,
-  /** The interval at which a watcher of a search queries without announcements. */
+  /** While no announcement arrives, the watcher of a search reads it again at this interval. */
   searchPollMs: 1_000,
   /** The most topics of one Watch. */
   watchTopicsMax: 64,

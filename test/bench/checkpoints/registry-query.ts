@@ -76,7 +76,7 @@ async function ask(client: Client, versions: number, caller: number): Promise<vo
   }
 }
 
-/** Opens a gateway over a database of its own, whose read model has a model with this many versions. */
+/** Opens a gateway with its own database, in which one registered model has this many versions. */
 async function openRegistry(
   stack: AsyncDisposableStack,
   postgres: TestPostgres,

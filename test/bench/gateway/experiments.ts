@@ -47,7 +47,7 @@ export async function fill(url: string, count: number): Promise<number> {
   return position;
 }
 
-/** Skews a random number towards 1: the exponent grows with its square. */
+/** Returns a number from 10^-decades to 1 for a random number, more often one near 1. */
 const skewed = (chance: number, decades: number): number =>
   Number((10 ** (-decades * chance ** 2)).toPrecision(3));
 

@@ -21,9 +21,9 @@ export type BenchContext = {
 export type Bar = {
   readonly id: string;
   readonly unit: string;
-  /** The ratio below which the implementation counts as broken. */
+  /** The ratio to the baseline below which the implementation counts as broken. */
   readonly floor: number | null;
-  /** The desired ratio. */
+  /** The desired ratio to the baseline. */
   readonly goal: number | null;
 };
 

@@ -30,7 +30,7 @@ export class Hour implements Replay<"watch"> {
   #second = 0;
   #until = 0;
   frames = 0;
-  /** The number of bookmarks sent while no frame was due. */
+  /** The number of bookmarks sent: messages with only a cursor, in place of frames. */
   bookmarks = 0;
 
   /** The documents are the cluster's; the frames contain changed copies of them. */

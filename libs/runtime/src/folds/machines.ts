@@ -61,7 +61,7 @@ export class SharedMachine<State extends Machine = Machine> {
   readonly #machine: State;
   #ahead: { readonly work: object; events: number } | null = null;
 
-  /** The given machine must be in the log's state. */
+  /** The state of the machine must be that of the log. */
   constructor(machine: State) {
     machine.keep();
     this.#machine = machine;

@@ -196,7 +196,7 @@ test("a holder that slept during a rewind moves no cursor under an epoch that wa
   await stopped(running);
 });
 
-test("a term that continues during a rewind commits no reaction to lost events, and skips no new ones", async () => {
+test("a leader that outlasts a rewind of the log commits no reaction to lost events, and reacts to all new events", async () => {
   const running = start();
   await tell("experiment-1", activated);
   await aWhile();

@@ -165,7 +165,7 @@ export class BufferedWork implements Work {
     pending.events.push(...events);
     this.#pending.set(stream, pending);
     for (const held of this.#states.get(stream)?.values() ?? []) {
-      // A machine is shared: it applies the events each time this work reads it.
+      // A shared machine applies pending events itself when it is read.
       if (held.state instanceof SharedMachine) continue;
       for (const event of events) held.state = held.fold.evolve(held.state, event);
     }

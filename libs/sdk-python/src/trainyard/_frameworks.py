@@ -94,7 +94,7 @@ def check_processes(ctx: Context, count: int, owner: str) -> None:
     """Raises ValueError if a framework's number of processes differs from the run's."""
     if count != ctx.distributed.size:
         raise ValueError(
-            f"the {owner} has {count} processes and the run {ctx.distributed.size}: open the run "
+            f"the {owner} has {count} processes, but the run has {ctx.distributed.size}: open the run "
             "with trainyard.init(distributed=trainyard.DistributedContext.from_torch_distributed()) in "
             "processes that python -m trainyard.launch.torch has started"
         )

@@ -98,7 +98,7 @@ class PreemptContext:
     def _check_may_ask(self) -> None:
         if self._mode is PreemptMode.ChiefOnly and self._distributed.rank != 0:
             raise RuntimeError(
-                "should_preempt may be called on the chief only with PreemptMode.ChiefOnly: "
+                "with PreemptMode.ChiefOnly only the chief may call should_preempt: "
                 "call it on rank 0, or use PreemptMode.WorkersAskChief"
             )
 

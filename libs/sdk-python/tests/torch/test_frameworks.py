@@ -73,7 +73,9 @@ class Complaints(FrameworkCase):
 
     def test_a_number_of_processes_other_than_the_runs_is_refused(self):
         with self.open_local() as ctx:
-            with self.assertRaisesRegex(ValueError, "the Trainer has 4 processes and the run 1"):
+            with self.assertRaisesRegex(
+                ValueError, "the Trainer has 4 processes, but the run has 1"
+            ):
                 check_processes(ctx, 4, "Trainer")
 
 

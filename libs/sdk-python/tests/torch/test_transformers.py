@@ -246,7 +246,7 @@ class Together(TrainerCase):
     def test_a_trainer_with_more_processes_than_the_run_is_refused(self):
         def alone():
             with self.open_local(os.environ["RANK"]) as ctx:
-                with self.assertRaisesRegex(ValueError, "has 2 processes and the run 1"):
+                with self.assertRaisesRegex(ValueError, "has 2 processes, but the run has 1"):
                     self.fit(ctx, use_cpu=True, ddp_backend="gloo")
 
         self.assertEqual(in_children(2, alone), [0, 0])

@@ -32,8 +32,9 @@ export type TrustLevel = {
 export type TrustPlan = {
   /** The levels of measurement: the next one is used if the correlation is unclear, and the last one always decides. */
   readonly levels: readonly TrustLevel[];
-  /** The number of probes to the rung after the next, and the correlation below which the first rung rises. */
+  /** The number of probes (trials that train on only to be compared) up to the rung after the next. */
   readonly later: number;
+  /** The correlation of ranks below which a higher rung becomes the first one. */
   readonly laterThreshold: number;
   /** The largest share of a full training that reaching the rung after the next may cost. */
   readonly laterShare: number;
@@ -57,7 +58,7 @@ export type Trust = {
   readonly question: "next" | "later" | "none";
   readonly level: number;
   readonly asked: readonly Asked[];
-  /** The probes to the rung after the next; empty while that measurement is postponed. */
+  /** The trials that train to the rung after the next, as probes; empty while this comparison is postponed. */
   readonly later: readonly number[];
   /** The waiting trials that become probes as soon as there is room. */
   readonly owed: readonly number[];

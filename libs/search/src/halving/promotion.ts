@@ -28,7 +28,7 @@ import {
   WORST,
 } from "./state.ts";
 
-/** The rule of a trial that continues only to measure the first rung. */
+/** The reason of a promotion that only tests how well the first rung predicts the next one. */
 export const PROBE = "probe";
 
 export type Proposals = {

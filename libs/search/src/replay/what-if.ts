@@ -30,7 +30,7 @@ export type WhatIf = {
     readonly recorded: Fate;
     readonly other: Fate;
   }[];
-  /** The training of all trials, in units of time. */
+  /** The total training of all trials, in the search's units of time (such as batches). */
   readonly units: { readonly recorded: number; readonly other: number };
   readonly best: { readonly recorded: Best | null; readonly other: Best | null };
   /** The number of trials that the other searcher proposed beyond the recorded ones. */

@@ -24,7 +24,7 @@ export type ProgramDeps = {
   readonly limitMs?: number;
 };
 
-/** The agent's variables that the programs need, and the mark of the test run that started them. */
+/** The environment variables that the programs get from the agent; a test run finds its processes by the last one. */
 const passedOn = ["PATH", "HOME", "LD_LIBRARY_PATH", "ROCM_PATH", "TY_TEST_RUN"];
 
 export class Program {

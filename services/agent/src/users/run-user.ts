@@ -13,7 +13,7 @@ export type Owner = { readonly uid: number; readonly gid: number };
 /** The user of a run's processes, with its further groups. */
 export type RunUser = Owner & { readonly groups: readonly number[] };
 
-/** Ids below are the system's own users and groups on every distribution. */
+/** On every distribution, ids lower than this number belong to the system's own users and groups. */
 const lowest = 1_000;
 /** The highest id: the number above it means "unchanged" to chown(2). */
 const highest = 4_294_967_294;

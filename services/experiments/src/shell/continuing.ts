@@ -40,7 +40,7 @@ export async function unlessSourceIsGone<Decided extends readonly unknown[]>(
   const { source } = state;
   if (source === undefined || (await isUsable(work, source.checkpoint))) return decided;
   if (await hasOwnCheckpoint(work, id, state, number)) return decided;
-  const detail = `checkpoint ${source.checkpoint}, from which its trials begin, was deleted: fork the experiment`;
+  const detail = `checkpoint ${source.checkpoint}, from which the experiment's trials begin, was deleted: fork the experiment`;
   return reject("checkpoint_deleted", detail);
 }
 

@@ -20,7 +20,7 @@ import { created, requested, searchStarted, trialCreated } from "../testing/exam
 import { startTestGateway, type TestGateway } from "../testing/test-gateway.ts";
 import { watching } from "../testing/watching.ts";
 
-/** The points and lines of experiment 1 in the simulated services, and the epoch of the simulated logs service. */
+/** The metric points and log lines of experiment 1 in the simulated services, and the epoch of the log store. */
 let points: Plain<StreamedPoint>[] = [];
 let lines: Plain<StoredLine>[] = [];
 let epoch = "a";

@@ -118,7 +118,7 @@ describe("an Idempotency-Key", () => {
     expect(new Set(asked.slice(1)).size).toBe(1);
   });
 
-  test("in a row of an earlier version continues with that version's commit id", async () => {
+  test("that an older version stored keeps its commit id", async () => {
     const digest = createHash("sha256").update(`POST\n${path}\n{}`).digest("hex");
     await gateway.sql(
       `insert into gateway.idempotency (authid, key, request_digest, held_until)

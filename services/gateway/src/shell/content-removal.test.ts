@@ -14,7 +14,7 @@ async function* oneChunk(chunk: Uint8Array) {
   yield chunk;
 }
 
-test("content whose users become unknown during its deletion is kept, so that creates do not wait, and is deleted later", async () => {
+test("a deletion is postponed if it becomes unknown which experiments use the content, so that no create waits", async () => {
   const log = createMemoryLog().as("gateway");
   const blobs = createMemoryBlobStore();
   await blobs.put(contentKey({ ...code, deletions: 0 }), oneChunk(bytes), digest);

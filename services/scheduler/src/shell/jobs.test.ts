@@ -160,7 +160,7 @@ describe("an experiment that is moved", () => {
     expect(await order(world, agent)).toEqual(["2", "3", "1", "4"]);
   });
 
-  test("repeatedly between two others is refused in the end, without an effect", async () => {
+  test("again and again between the same two others: the first move without room is refused and changes nothing", async () => {
     await using world = await World.open();
     await world.scheduler();
     const agent = await queued(world);

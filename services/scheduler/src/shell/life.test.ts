@@ -203,7 +203,7 @@ describe("a stop", () => {
     expect(world.last("allocation-1.1#1", "AllocationEnded").cause).toBe(AllocationEndCause.KILLED);
   });
 
-  test("just before a new run frees the slots only when the process has ended", async () => {
+  test("of the old run just before the new run is requested frees the slots only when its process has ended", async () => {
     await using world = await World.open();
     await world.scheduler();
     const agent = await world.agent("a1", 1);

@@ -114,7 +114,7 @@ describe("a pool that preempts", () => {
 });
 
 describe("a quota", () => {
-  test("is exceeded by a shown loan, which ends when others need the slots", async () => {
+  test("may be exceeded by a loan, which is shown and ends when others need the slots", async () => {
     await using world = await World.open();
     const quotas = [{ workspace: "lab", slots: 1, borrow: true }];
     const { agent } = await poolOf(world, 2, { quotas });

@@ -223,8 +223,8 @@ export class World implements AsyncDisposable {
   }
 
   /**
-   * Throws when a slot belongs to two allocations at once, or to one while a lost agent may still run another there;
-   * when a grant lacks requested slots; when two live processes had the same slot.
+   * Throws if a slot belongs to two allocations at once, if a slot was granted while a lost agent may still run an
+   * earlier allocation in it, if a grant lacks requested slots, or if two live processes had the same slot.
    */
   assertNothingOversubscribed(): void {
     for (const { violations } of this.#agents)

@@ -45,7 +45,7 @@ export function reactionHandlers(runs: RunIndex, log: EventLog): ReactionHandler
   };
 }
 
-/** Continues a search, with the searcher's settings that the continuation changes. */
+/** Continues a search; the settings that the continuation names replace the old ones. */
 async function continueSearch(
   { id, data }: Reaction<"ExperimentContinued">,
   work: Work,

@@ -23,7 +23,7 @@ export class RunIndex {
   note(trial: string, run: number, position: number): void {
     const known = this.#known.get(trial);
     if (known !== undefined) known.requests = withRequest(known.requests, { run, position });
-    // No request precedes run 1, so nothing needs to be read later.
+    // Run 1 is the trial's first request, so the list is complete without a read of the log.
     else if (run === 1) this.#known.set(trial, { requests: [{ run, position }] });
   }
 

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { partsOf } from "./trial-links.ts";
 
-test("a trial of the experiment that a reason names is a link", () => {
+test("the name of a trial in a reason becomes a link if the trial is of this experiment", () => {
   expect(partsOf("Trial 3.1: run 1: out of memory", "3")).toEqual([
     { text: "Trial 3.1", trial: "3.1" },
     { text: ": run 1: out of memory" },

@@ -33,8 +33,8 @@ export type GcsSettings = Required<Omit<GcsStoreOptions, "credentials" | "kmsKey
   Pick<GcsStoreOptions, "credentials" | "kmsKey">;
 
 /**
- * The maximum of digest parts: the store's largest file, 5 TiB, has fewer parts of 64 MiB than this, and S3 accepts no
- * more.
+ * The most parts of a file whose digests are computed: the largest file of the store, 5 TiB, has fewer parts of 64 MiB,
+ * and S3 accepts no more than this number.
  */
 export const partsMax = 10_000;
 

@@ -228,7 +228,7 @@ class CheckpointSender:
             return None if self._stopping else next(iter(self._pending.values()))
 
     def _deliver(self, record: Record) -> None:
-        """Retries until the platform decides, a defect lasts too long, or another checkpoint should be tried."""
+        """Retries until the platform decides about the checkpoint, or another checkpoint should be tried."""
         defect_since: float | None = None
         own_since: float | None = None
         while not self._stopping:

@@ -23,8 +23,9 @@ export class Gaps {
   #orders: Int32Array<ArrayBuffer>[];
   #size = 0;
   #turn = 0;
-  /** The width by slot and axis, and the normal's height divided by its mass inside the box. */
+  /** The standard deviations, by slot and axis. */
   #sigmas = new Float64Array(0);
+  /** The heights of the normals, each divided by its probability inside the box, by slot and axis. */
   #heights = new Float64Array(0);
 
   constructor(axes: readonly number[]) {

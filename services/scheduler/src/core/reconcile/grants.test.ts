@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { Cluster } from "../cluster/cluster.ts";
 import { grantCommand } from "./grants.ts";
 
-/** The ports that a cluster with this token key gives to its first runs, one run at a time. */
+/** Returns the ports of the first forty runs, one after the other, in a cluster with this token key. */
 function portsOf(tokenKey: string): readonly unknown[] {
   return Array.from({ length: 40 }, (_, n) => {
     const shares = [{ agent: "a1", slots: ["0"] }];

@@ -90,7 +90,7 @@ function* tokensOf(text: string): Generator<Token> {
     if (string !== null) {
       stringEnd.lastIndex = found + string[0].length;
       const end: RegExpExecArray | null = endsOfStrings ? stringEnd.exec(text) : null;
-      // Only the start of a string without an end is removed; the text after it is shown.
+      // A control string without an end loses only its start mark; the text after the mark is shown.
       endsOfStrings = end !== null;
       at = end === null ? found + string[0].length : end.index + end[0].length;
       continue;

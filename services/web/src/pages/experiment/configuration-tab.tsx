@@ -15,8 +15,8 @@ import { linesOfKeys } from "./yaml-lines.ts";
 const route = getRouteApi("/experiments/$experiment");
 
 /**
- * The configuration that makes the same trials, its defaults, the origin of the code, and the difference from another
- * experiment.
+ * The tab with an experiment's configuration and the defaults that it uses, the origin of its code, and the difference
+ * from another experiment.
  */
 export function ConfigurationTab({ experiment: { id, parent } }: TabProps): JSX.Element {
   const { other } = route.useSearch();
