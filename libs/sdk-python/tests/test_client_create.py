@@ -99,7 +99,7 @@ class CreateTest(unittest.TestCase):
             self.client.create_experiment(CONFIG, self.code, [self.folder / "util.py"])
         with self.assertRaisesRegex(client.CodeError, "nothing.py to include does not exist"):
             self.client.create_experiment(CONFIG, self.code, [self.folder / "nothing.py"])
-        with self.assertRaisesRegex(ValueError, "give it, too"):
+        with self.assertRaisesRegex(ValueError, "pass model_dir, too"):
             self.client.create_experiment(CONFIG, None, [data])
 
     def test_retries_of_one_call_have_the_same_idempotency_key(self) -> None:

@@ -19,13 +19,13 @@ TRAINING = """
     from pathlib import Path
     from unittest import mock
 
-    import torch
+    sys.path.insert(0, {tests!r})
+    from quick_torch import torch
     from trainyard import pytorch
     from trainyard.pytorch import _watchdog
 
     torch.set_num_threads(1)
     _watchdog.STALL_S, _watchdog.STALL_LOOK_S = 0.3, 0.05
-    sys.path.insert(0, {tests!r})
     from training import LineTrial
 
     class Hanging(LineTrial):
@@ -71,7 +71,7 @@ class Watching(unittest.TestCase):
                 where = said.get(timeout=120)
                 self.assertRegex(
                     where,
-                    r"^rank 1 has been at batch 0 .*: it is busy, in test_a_rank_that_returns",
+                    r"^rank 1 has been at batch 0 .*: it is busy, in test_a_rank_that_makes_progress_again",
                 )
                 # The rank reports again after twice the time, and then stops reporting.
                 self.assertRegex(said.get(timeout=120), "it is busy")
