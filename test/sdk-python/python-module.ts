@@ -31,24 +31,21 @@ export type ModuleEnd = {
 };
 
 /**
- * Runs the tests of several modules of a folder, each in a fork of one process that has imported the packages.
- * `problem` describes the end of that process, for modules without a result.
+ * Starts the tests of several modules of a folder, each in a fork of one process that has imported the packages, and
+ * reports each module when its process has ended.
  */
-export async function runForks(
-  python: string,
+export function runForks(
+  python: readonly [program: string, ...flags: string[]],
   folder: string,
   what: {
     readonly modules: readonly string[];
     readonly packages: readonly string[];
     readonly atATime: number;
   },
-): Promise<{ readonly ends: readonly ModuleEnd[]; readonly problem: string }> {
-  const { modules, packages, atATime } = what;
-  const ends: ModuleEnd[] = [];
-  const own = ["fork", folder, String(atATime), packages.join(","), ...modules];
-  const { over } = start([python, runner, ...own], {}, (line) => ends.push(line as ModuleEnd));
-  const { code, complaints } = await over;
-  return { ends, problem: `the run of the tests ended with ${code}\n${complaints}` };
+  tell: (end: ModuleEnd) => void,
+): ModuleRun {
+  const own = ["fork", folder, String(what.atATime), what.packages.join(","), ...what.modules];
+  return start([...python, runner, ...own], {}, (line) => tell(line as ModuleEnd));
 }
 
 /**
@@ -72,7 +69,8 @@ function start(
 ): ModuleRun {
   const child = spawn(program, args, {
     stdio: ["ignore", "pipe", "pipe"],
-    env: { ...process.env, ...env },
+    // Where the environment forbids it, each process that a test starts would compile the SDK anew.
+    env: { ...process.env, PYTHONDONTWRITEBYTECODE: "", ...env },
   });
   let complaints = "";
   child.stderr.on("data", (chunk: Buffer) => {

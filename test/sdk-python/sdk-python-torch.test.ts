@@ -19,7 +19,11 @@ const modules = readdirSync(folder)
   .toSorted();
 
 async function runAll(program: string): Promise<readonly ModuleEnd[]> {
-  const { ends, problem } = await runForks(program, folder, { modules, packages, atATime });
+  const ends: ModuleEnd[] = [];
+  const what = { modules, packages, atATime };
+  const { code, complaints } = await runForks([program], folder, what, (end) => ends.push(end))
+    .over;
+  const problem = `the run of the tests ended with ${code}\n${complaints}`;
   const ofModule = new Map(ends.map((end) => [end.module, end]));
   return modules.map((module) => {
     const end = ofModule.get(module);

@@ -12,6 +12,7 @@ module in a forked process, COUNT at a time. It prints a line for each module wh
 
 from __future__ import annotations
 
+import gc
 import importlib
 import json
 import os
@@ -126,8 +127,13 @@ def run_forks(folder: str, count: int, packages: list[str], modules: list[str]) 
     """Runs modules in forks. It also returns in each fork, after the fork's module: the fork then ends like any
     interpreter.
     """
+    # The garbage collector would search the packages' objects during the imports, in each fork, and at each fork's
+    # end, where it would also copy their memory, and finds none to free.
+    gc.disable()
     for package in packages:
         importlib.import_module(package)
+    gc.freeze()
+    gc.enable()
     waiting, running = list(modules), {}
     while waiting or running:
         while waiting and len(running) < count:

@@ -5,7 +5,7 @@ scaling_trial.py BATCHES    with TRAINYARD_LOCAL_DIR as the folder
 
 import sys
 
-import torch
+from quick_torch import torch
 from torch import nn
 from torch.utils.data import TensorDataset
 

@@ -35,7 +35,6 @@ def environment(folder: Path) -> dict:
     return {
         "PATH": os.environ["PATH"],
         "PYTHONPATH": str(SRC),
-        "PYTHONDONTWRITEBYTECODE": "1",
         "OMP_NUM_THREADS": "1",
         "TRAINYARD_LOCAL_DIR": str(folder),
     }

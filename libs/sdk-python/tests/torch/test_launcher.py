@@ -5,12 +5,14 @@ it.
 from __future__ import annotations
 
 import unittest
+from pathlib import Path
 
 from ports import free_port
 from test_launch import LaunchCase
 
 TRAINING = """
-    import torch
+    sys.path.insert(0, TESTS)
+    from quick_torch import torch
     from torch.nn.parallel import DistributedDataParallel
 
     torch.set_num_threads(1)
@@ -33,7 +35,7 @@ TRAINING = """
         assert len(set(sums)) == 1, sums
     print(step, torch.distributed.get_world_size())
     torch.distributed.destroy_process_group()
-"""
+""".replace("TESTS", repr(str(Path(__file__).parent)))
 
 
 class Training(LaunchCase):

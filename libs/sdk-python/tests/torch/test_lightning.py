@@ -4,9 +4,6 @@ from __future__ import annotations
 
 import os
 import signal
-import subprocess
-import sys
-import textwrap
 import unittest
 import warnings
 
@@ -209,19 +206,6 @@ class Example(LightningCase):
         self.assertEqual(self.steps("validation", run=2), [100])
         self.run_example("lightning/train.py", "epochs=1", processes=2, name="two")
         self.assertEqual(self.steps("validation", "two"), [25])
-
-    def test_the_package_pytorch_lightning_is_supported(self):
-        script = """
-            import sys
-            import pytorch_lightning as old
-            from trainyard.lightning import Callback, Environment, Logger
-            assert issubclass(Callback, old.callbacks.Checkpoint)
-            assert issubclass(Logger, old.loggers.Logger)
-            assert issubclass(Environment, old.plugins.environments.ClusterEnvironment)
-            assert "lightning" not in sys.modules
-        """
-        environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
-        subprocess.run([sys.executable, "-c", textwrap.dedent(script)], env=environment, check=True)
 
 
 class Loaders(LightningCase):

@@ -19,13 +19,13 @@ TRAINING = """
     from pathlib import Path
     from unittest import mock
 
-    import torch
+    sys.path.insert(0, {tests!r})
+    from quick_torch import torch
     from trainyard import pytorch
     from trainyard.pytorch import _watchdog
 
     torch.set_num_threads(1)
     _watchdog.STALL_S, _watchdog.STALL_LOOK_S = 0.3, 0.05
-    sys.path.insert(0, {tests!r})
     from training import LineTrial
 
     class Hanging(LineTrial):

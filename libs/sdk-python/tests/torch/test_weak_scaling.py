@@ -27,7 +27,6 @@ def start(folder: Path, slots: int, nodes: int, node: int, port: int) -> subproc
     environment = {
         "PATH": os.environ["PATH"],
         "PYTHONPATH": str(SRC),
-        "PYTHONDONTWRITEBYTECODE": "1",
         "OMP_NUM_THREADS": "1",
         "TRAINYARD_LOCAL_DIR": str(folder),
         "TRAINYARD_DISTRIBUTED_SECRET": "of this test",
