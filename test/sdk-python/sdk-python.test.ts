@@ -28,7 +28,7 @@ function settle({ module, code, complaints, ended }: ModuleEnd): void {
     const found = waiting.get(id);
     // An error outside of any test, as in setUpClass, has an id that was not listed.
     if (found === undefined) strays += `${id}: ${failure}\n`;
-    // These tests need nothing that a machine may lack, so a skipped one has failed.
+    // The tests need nothing that a machine may lack, so a skipped test has failed.
     else found.resolve(skipped === null ? failure : `skipped: ${skipped}`);
   }
   // Reported tests are settled already, so this rejects only the others.
