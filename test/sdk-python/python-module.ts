@@ -69,7 +69,7 @@ function start(
 ): ModuleRun {
   const child = spawn(program, args, {
     stdio: ["ignore", "pipe", "pipe"],
-    // Where the environment forbids it, each process that a test starts would compile the SDK anew.
+    // Where the environment forbids it, each process that a test starts would compile the SDK again.
     env: { ...process.env, PYTHONDONTWRITEBYTECODE: "", ...env },
   });
   let complaints = "";
