@@ -131,7 +131,7 @@ test("a regular expression that is none is refused in words", async ({
 }) => {
   const page = await stage.page(skip, `/trials/${failed}?tab=logs&by=regex&q=%28`);
   stage.guardOf(page).expect(/400/);
-  const said = page.getByRole("alert").getByText(/is not a regular expression of RE2/);
+  const said = page.getByRole("alert").getByText(/is not a valid RE2 expression/);
   await said.first().waitFor();
   expect(await said.first().innerText()).toContain("missing");
 });
