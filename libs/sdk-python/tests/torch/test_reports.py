@@ -14,12 +14,10 @@ from trainyard.pytorch._reports import Reports
 class OnGpu(torch.Tensor):
     """A tensor that names a GPU as its device, which torch refuses to join with tensors on the CPU."""
 
-    @property
-    def device(self) -> torch.device:
-        return torch.device("cuda", 0)
-
     @classmethod
     def __torch_function__(cls, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        if getattr(func, "__self__", None) is torch.Tensor.device:
+            return torch.device("cuda", 0)
         if func is torch.stack and len({value.device for value in args[0]}) > 1:
             raise RuntimeError("Expected all tensors to be on the same device")
         return super().__torch_function__(func, types, args, kwargs or {})

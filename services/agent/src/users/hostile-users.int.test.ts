@@ -229,7 +229,9 @@ test("files below a link are neither read, written nor removed", () => {
   symlinkSync(outside, join(runDir, "spool"));
   own(precious);
   expect(readRunFile(runDir, "spool/precious", 100)).toBeNull();
-  expect(() => writeRunFile(runDir, "spool/precious", "x")).toThrow(/the folder of spool\/precious does not exist/);
+  expect(() => writeRunFile(runDir, "spool/precious", "x")).toThrow(
+    /the folder of spool\/precious does not exist/,
+  );
   removeRunFile(runDir, "spool/precious");
   expect(readFileSync(precious, "utf8")).toBe("precious\n");
 });
