@@ -363,7 +363,7 @@ test(
     await expect(failed).rejects.toThrow(
       /process gateway keeps ending: its log .*gateway\.log says why.*last lines are:\n(.*\n)*stand-in gateway is broken/,
     );
-    // The other processes stay up, so that the trials go on running.
+    // The other processes stay up, so that the trials keep running.
     expect(isAlive(trial(home))).toBe(true);
     rmSync(broken);
     await eventually(home, (info) => named(info, "gateway").state === "running");
