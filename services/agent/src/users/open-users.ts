@@ -98,7 +98,7 @@ export function checkAccounts(
   }
 }
 
-/** A folder that other users can replace is not safe, whatever is in it. */
+/** A folder that other users can replace is not safe, even if its files are. */
 function checkPath(folder: string): void {
   for (let path = folder; ; path = dirname(path)) {
     const { uid, mode } = statSync(path);
