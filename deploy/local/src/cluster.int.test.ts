@@ -29,6 +29,7 @@ import {
 } from "./processes/process-identity.ts";
 import { readSecrets } from "./home/secrets.ts";
 import { temporaryHome } from "./testing.ts";
+import { ensurePorts } from "./supervisor/ports.ts";
 import { waitUntil } from "./processes/wait.ts";
 
 const slow = 180_000;
@@ -93,6 +94,8 @@ test(
   "up, status, a second up and down succeed, and down leaves no process running",
   async () => {
     const home = newHome();
+    // All clusters prefer port 8080: between the two starts, another one could take it.
+    await ensurePorts(homeAt(home), [{ name: "gateway" }]);
     const steps: string[] = [];
     const { cluster, alreadyUp } = await up(home, { onProgress: (step) => steps.push(step) });
     expect(alreadyUp).toBe(false);
