@@ -1,5 +1,5 @@
 /**
- * Stops all processes of the tests when their runner ends, however it ends.
+ * Stops all processes of the tests, and deletes their temporary files, when their runner ends, however it ends.
  *
  * Every process that is started after `endWithRunner` inherits a mark in its environment. A detached watcher process
  * reads from a pipe that only the runner holds open. When the pipe closes, the watcher kills every process with the
@@ -9,20 +9,21 @@ import { spawn } from "node:child_process";
 import { randomUUID } from "node:crypto";
 import { join } from "node:path";
 import process from "node:process";
+import { makeTemporaryFolder } from "./temporary-folder.ts";
 
 const markVariable = "TY_TEST_RUN";
 const parentLookMs = 500;
 
 /**
- * Starts the watcher. Call it once in the process that runs the tests, before it starts other processes. Returns the
- * mark.
+ * Starts the watcher. Call it once in the process that runs the tests, before it starts other processes. The watcher
+ * also deletes `folders`. Returns the mark.
  */
-export function endWithRunner(): string {
+export function endWithRunner(...folders: readonly string[]): string {
   const { [markVariable]: _, ...environment } = process.env;
   const mark = randomUUID();
   const watcher = spawn(
     process.execPath,
-    [join(import.meta.dirname, "runner-watcher.ts"), `${markVariable}=${mark}`],
+    [join(import.meta.dirname, "runner-watcher.ts"), `${markVariable}=${mark}`, ...folders],
     // The watcher waits for the end of its standard input. It prints errors to the runner's standard error.
     { stdio: ["pipe", "ignore", "inherit"], env: environment, detached: true },
   );
@@ -42,5 +43,7 @@ export function endWithParent(): void {
 
 /** The setup of a vitest `globalSetup`. */
 export function setup(): void {
-  endWithRunner();
+  const folder = makeTemporaryFolder();
+  endWithRunner(folder);
+  process.env["TMPDIR"] = folder;
 }

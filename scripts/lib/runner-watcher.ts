@@ -1,7 +1,8 @@
 /**
  * The watcher process of `endWithRunner`. It waits for the end of its standard input, then kills every process with the
- * mark.
+ * mark, and deletes the folders.
  */
+import { rmSync } from "node:fs";
 import process from "node:process";
 import { setTimeout as delay } from "node:timers/promises";
 import {
@@ -19,7 +20,7 @@ const lookMs = 50;
 /** One listing may miss a process that is just forking; three in a row do not. */
 const looksToBeSure = 3;
 
-const mark = process.argv[2] ?? "";
+const [mark = "", ...folders] = process.argv.slice(2);
 // The terminal may close with the runner, and its SIGHUP must not kill the watcher.
 process.on("SIGHUP", () => {});
 process.stdin.resume();
@@ -44,4 +45,5 @@ async function endAll(): Promise<void> {
     empty = left.length === 0 ? empty + 1 : 0;
     await delay(lookMs);
   }
+  for (const folder of folders) rmSync(folder, { recursive: true, force: true });
 }

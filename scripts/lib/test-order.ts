@@ -1,6 +1,7 @@
 import { relative } from "node:path";
 import { BaseSequencer, type TestSpecification } from "vitest/node";
 import { root } from "./root.ts";
+import { integrationSuffix } from "./unit-tests.ts";
 
 /**
  * The slowest test files, in their starting order. Started first, they run beside the other files; started late, the
@@ -32,8 +33,8 @@ export const longestFirst: readonly string[] = [
 ];
 
 /**
- * Sorts test files: the slowest first, then those with a process of their own, then the others, which fill the
- * remaining time of each core.
+ * Sorts test files: the slowest first, then those with a process of their own, then the integration tests, then the
+ * unit tests, which fill the remaining time of each core.
  */
 export class LongestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
@@ -44,5 +45,6 @@ export class LongestFirst extends BaseSequencer {
 function place({ moduleId, project }: TestSpecification): number {
   const named = longestFirst.indexOf(relative(root, moduleId));
   if (named !== -1) return named;
-  return longestFirst.length + (project.config.isolate ? 0 : 1);
+  if (project.config.isolate) return longestFirst.length;
+  return longestFirst.length + (moduleId.endsWith(integrationSuffix) ? 1 : 2);
 }

@@ -8,7 +8,6 @@
 import { randomInt } from "node:crypto";
 import { lstatSync, mkdirSync } from "node:fs";
 import { createServer } from "node:net";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { readJson, readText, writeJson } from "../home/atomic-file.ts";
 import { ClusterError, errorCode } from "../cluster-error.ts";
@@ -81,7 +80,8 @@ function claim(port: number): boolean {
 /** Null if temporary folders cannot be made, or if another user made one of that name, which is not to be trusted. */
 function claimsFolder(): string | null {
   const uid = process.getuid?.() ?? 0;
-  const folder = join(tmpdir(), `trainyard-ports-${uid}`);
+  // A port belongs to the whole host, so processes with another TMPDIR must find the claims, too.
+  const folder = join("/tmp", `trainyard-ports-${uid}`);
   try {
     mkdirSync(folder, { recursive: true, mode: 0o700 });
     return process.getuid === undefined || lstatSync(folder).uid === uid ? folder : null;

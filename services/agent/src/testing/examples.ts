@@ -20,7 +20,8 @@ const folders: string[] = [];
 
 /** Makes a folder that `removeFolders` removes, which every test file calls after all of its tests. */
 export function newFolder(): string {
-  const folder = mkdtempSync(join(tmpdir(), "trainyard-agent-test-"));
+  // Podman allows 50 characters in the path of its folder `runroot`.
+  const folder = mkdtempSync(join(tmpdir(), "ty-agent-"));
   folders.push(folder);
   return folder;
 }
