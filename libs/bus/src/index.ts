@@ -34,12 +34,3 @@ export {
   metricSubject,
   probeSubject,
 } from "./subjects.ts";
-export { type NatsConfigOptions, type NatsUser, renderNatsConfig } from "./nats-config.ts";
-export {
-  type BusPrincipal,
-  type BusService,
-  busServices,
-  busUserOf,
-  type Permissions,
-  permissionsOf,
-} from "./permissions.ts";

@@ -1,5 +1,6 @@
 /** Every event type: its message, the aggregate whose streams contain it, and the service that owns these streams. */
 import type { DescMessage } from "@bufbuild/protobuf";
+import { categoryOwners } from "./category-owners.ts";
 import * as allocation from "./gen/trainyard/event/v1/allocation_pb.ts";
 import * as checkpoint from "./gen/trainyard/event/v1/checkpoint_pb.ts";
 import * as content from "./gen/trainyard/event/v1/content_pb.ts";
@@ -148,32 +149,6 @@ export type EventType = {
   readonly aggregate: string;
   readonly owner: string;
   readonly schema: DescMessage;
-};
-
-/** The service that owns each category of streams. */
-export const categoryOwners: Readonly<Record<string, string>> = {
-  experiment: "experiments",
-  trial: "experiments",
-  task: "experiments",
-  search: "searcher",
-  allocation: "scheduler",
-  agent: "scheduler",
-  pool: "scheduler",
-  measurement: "metrics",
-  logsignal: "logs",
-  checkpoint: "registry",
-  model: "registry",
-  storage: "registry",
-  retention: "checkpoint-gc",
-  policy: "checkpoint-gc",
-  user: "gateway",
-  token: "gateway",
-  environment: "gateway",
-  content: "gateway",
-  name: "gateway",
-  workspace: "gateway",
-  project: "gateway",
-  webhook: "gateway",
 };
 
 const byAggregate: Readonly<Record<string, readonly DescMessage[]>> = {

@@ -9,7 +9,6 @@ export type {
 } from "./calls.ts";
 export {
   type AnyEvent,
-  categoryOwners,
   type EventData,
   type EventName,
   type EventOf,
@@ -19,8 +18,8 @@ export {
   eventTypes,
   shortNameOf,
 } from "./catalogue.ts";
+export { categoryOwners } from "./category-owners.ts";
 export { type Codec, codecOf } from "./codec.ts";
 export { decodeEvent, encodedBytes, encodeEvent } from "./event-codec.ts";
 export type { Plain } from "./plain.ts";
-export { gatewayRoutes, type HttpMethod, pathOf, type Route } from "./routes.ts";
 export { upcast, upcasters } from "./upcasters.ts";

@@ -1,4 +1,4 @@
-import { busServices } from "@trainyard/bus";
+import { busServices } from "@trainyard/bus/server";
 import { parseEnvironment, readEnvironment } from "@trainyard/runtime";
 import { z } from "zod";
 import type { DatabaseOptions } from "./database.ts";

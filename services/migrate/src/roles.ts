@@ -1,5 +1,5 @@
 /** The database roles of services, and their rights in the log. */
-import { categoryOwners } from "@trainyard/contracts";
+import { categoryOwners } from "@trainyard/contracts/category-owners";
 import type { LogRoles } from "@trainyard/event-log";
 
 export type DatabaseRole = {

@@ -12,7 +12,8 @@ import {
 import type { AddressInfo } from "node:net";
 import { text } from "node:stream/consumers";
 import type { StreamedMessage } from "@trainyard/client";
-import { codecOf, gatewayRoutes, type ReplyOf, type StreamName } from "@trainyard/contracts";
+import { codecOf, type ReplyOf, type StreamName } from "@trainyard/contracts";
+import { gatewayRoutes } from "@trainyard/contracts/routes";
 
 export type Replay<Name extends StreamName> = {
   readonly call: Name;

@@ -8,7 +8,7 @@ import {
   type NatsUser,
   permissionsOf,
   renderNatsConfig,
-} from "@trainyard/bus";
+} from "@trainyard/bus/server";
 import { writeAtomically } from "../home/atomic-file.ts";
 import type { Home } from "../home/home.ts";
 import type { Command } from "../processes/launch.ts";

@@ -6,7 +6,8 @@
 import { readFileSync } from "node:fs";
 import { basename, join } from "node:path";
 import { pathToFileURL } from "node:url";
-import { parseEnvFile, runMain, type Service } from "@trainyard/runtime";
+import { parseEnvFile } from "@trainyard/runtime/environment";
+import { runMain, type Service } from "@trainyard/runtime/service";
 
 type ConfigModule = {
   readonly parseConfig: (environment: Readonly<Record<string, string>>) => unknown;

@@ -1,7 +1,6 @@
 /** The infrastructure of the services: secrets, the database server and NATS, made ready to be started. */
 import { join } from "node:path";
-import { busUserOf } from "@trainyard/bus";
-import { natsServerBinary } from "@trainyard/bus/server";
+import { busUserOf, natsServerBinary } from "@trainyard/bus/server";
 import { roleNames } from "@trainyard/service-migrate";
 import { fingerprintOf } from "./environment.ts";
 import { checkout, type Home, logOf } from "../home/home.ts";

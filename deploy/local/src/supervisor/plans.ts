@@ -1,6 +1,6 @@
 /** Plans the processes of a cluster from its options: their commands, environments and readiness checks. */
-import { get } from "node:http";
 import { join } from "node:path";
+import { get } from "@trainyard/kernel/http";
 import {
   agentEnvironment,
   agentSettings,

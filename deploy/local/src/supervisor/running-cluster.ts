@@ -9,7 +9,7 @@
  */
 import { rmSync } from "node:fs";
 import { pathToFileURL } from "node:url";
-import { version } from "@trainyard/runtime";
+import { version } from "@trainyard/runtime/version";
 import { prepareDatabase } from "@trainyard/service-migrate";
 import { ClusterError, errorText } from "../cluster-error.ts";
 import { type ClusterInfo, writeClusterFile } from "../cluster-info.ts";

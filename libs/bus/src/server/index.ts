@@ -1,1 +1,10 @@
 export { type NatsBinaryOptions, type NatsSource, natsServerBinary } from "./nats-binary.ts";
+export { type NatsConfigOptions, type NatsUser, renderNatsConfig } from "../nats-config.ts";
+export {
+  type BusPrincipal,
+  type BusService,
+  busServices,
+  busUserOf,
+  type Permissions,
+  permissionsOf,
+} from "../permissions.ts";

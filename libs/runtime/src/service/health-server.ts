@@ -1,5 +1,6 @@
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
+import type { IncomingMessage, Server, ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
+import { createServer } from "@trainyard/kernel/http";
 import type { Registry } from "./telemetry.ts";
 
 export type HttpAddress = { readonly host: string; readonly port: number };

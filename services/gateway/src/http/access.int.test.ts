@@ -1,5 +1,5 @@
 import type { IncomingMessage } from "node:http";
-import { gatewayRoutes } from "@trainyard/contracts";
+import { gatewayRoutes } from "@trainyard/contracts/routes";
 import type { FastifyReply, FastifyRequest } from "fastify";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { gatewayLimits } from "../limits.ts";

@@ -2,7 +2,8 @@
  * Decides about a request by its headers, before its body is read: who the caller is, whether the call is allowed,
  * whether the read model can answer, and whether memory is left for the body.
  */
-import type { CallName, Route } from "@trainyard/contracts";
+import type { CallName } from "@trainyard/contracts";
+import type { Route } from "@trainyard/contracts/routes";
 import { BodyBudget, type HeldBody } from "@trainyard/runtime";
 import type { FastifyReply, FastifyRequest } from "fastify";
 import { gatewayLimits } from "../limits.ts";

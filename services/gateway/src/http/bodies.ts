@@ -2,7 +2,7 @@
  * Parses request bodies: JSON, or none. A large body is parsed in a worker thread, because it would block the event
  * loop for seconds.
  */
-import type { Route } from "@trainyard/contracts";
+import type { Route } from "@trainyard/contracts/routes";
 import { ScalarType } from "@bufbuild/protobuf";
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import { gatewayLimits } from "../limits.ts";

@@ -1,6 +1,6 @@
 /** Makes the OpenAPI 3.1 document of the public API from the descriptors that the gateway serves. */
 import { type DescField, type DescMessage, ScalarType } from "@bufbuild/protobuf";
-import { gatewayRoutes, type Route } from "@trainyard/contracts";
+import { gatewayRoutes, type Route } from "@trainyard/contracts/routes";
 import { ProblemSchema } from "@trainyard/contracts/api";
 import { version } from "@trainyard/runtime";
 

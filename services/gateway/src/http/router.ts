@@ -7,14 +7,13 @@ import type { DescMessage, JsonObject } from "@bufbuild/protobuf";
 import {
   type CallName,
   codecOf,
-  gatewayRoutes,
   type RawName,
   type ReplyOf,
   type RequestOf,
-  type Route,
   type StreamName,
   type UnaryName,
 } from "@trainyard/contracts";
+import { gatewayRoutes, type Route } from "@trainyard/contracts/routes";
 import { isFault } from "@trainyard/kernel";
 import { childOf } from "@trainyard/runtime";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";

@@ -1,8 +1,9 @@
 /** The HTTP interface: model code for agents at signed addresses, and the health of this process. */
-import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import type { IncomingMessage, ServerResponse } from "node:http";
 import { pipeline } from "node:stream/promises";
 import type { BlobStore } from "@trainyard/blob";
 import type { Clock } from "@trainyard/kernel";
+import { createServer } from "@trainyard/kernel/http";
 import {
   answerHealth,
   type HealthChecks,
