@@ -1,7 +1,9 @@
-"""The environment of the tests in this folder, and that the SDK works without PyTorch."""
+"""The environment of the tests in this folder, and what the SDK does with and without PyTorch at its import."""
 
 from __future__ import annotations
 
+import gc
+import importlib
 import os
 import subprocess
 import sys
@@ -9,6 +11,8 @@ import unittest
 from pathlib import Path
 
 import torch
+
+from trainyard import pytorch
 
 SRC = Path(__file__).parents[2] / "src"
 
@@ -22,6 +26,16 @@ class Environment(unittest.TestCase):
         environment = {**os.environ, "PYTHONPATH": str(SRC)}
         done = subprocess.run([sys.executable, "-c", code], env=environment, check=False)
         self.assertEqual(done.returncode, 0)
+
+    def test_the_garbage_collector_stops_searching_torch_when_the_sdk_imports_it(self) -> None:
+        gc.unfreeze()
+        self.assertTrue(is_searched(vars(torch)))
+        importlib.reload(pytorch)
+        self.assertFalse(is_searched(vars(torch)))
+
+
+def is_searched(wanted: object) -> bool:
+    return any(one is wanted for one in gc.get_objects())
 
 
 def weights_after_a_step() -> list:

@@ -11,6 +11,7 @@ with pytorch.init() as context:
 
 from __future__ import annotations
 
+import gc
 from typing import TYPE_CHECKING, NoReturn
 
 from .._missing_names import missing_import
@@ -53,6 +54,11 @@ __all__ = [
     "samplers",
     "to_device",
 ]
+
+# The hundreds of thousands of objects of PyTorch's modules live until the process ends. The garbage collector would
+# search them at each full collection and, for most of a second, at the process's end, and would copy their memory in
+# each worker process of a loader.
+gc.freeze()
 
 
 if not TYPE_CHECKING:
