@@ -55,9 +55,8 @@ __all__ = [
     "to_device",
 ]
 
-# The hundreds of thousands of objects of PyTorch's modules live until the process ends. The garbage collector would
-# search them at each full collection and, for most of a second, at the process's end, and would copy their memory in
-# each worker process of a loader.
+# The objects of PyTorch's modules live until the process ends. The garbage collector would search them at each full
+# collection and, for a third of a second, at the process's end.
 gc.freeze()
 
 
