@@ -23,7 +23,6 @@ export const longestFirst: readonly string[] = [
   "test/e2e/down-and-up.test.ts",
   "services/checkpoint-gc/src/service.int.test.ts",
   "services/checkpoint-gc/src/storages.int.test.ts",
-  "test/examples/pytorch.test.ts",
   "test/sdk-python/sdk-python.test.ts",
   "test/search-kill9/kill9.test.ts",
   "test/world/runner-killed.test.ts",

@@ -29,7 +29,9 @@ function expectNear(ours: readonly number[], theirs: readonly number[], relative
 /** The id of an undisturbed training in four processes, run once for all tests. */
 let undisturbed: Promise<string> | undefined;
 
-const fourProcesses: Training = { slots: 4, batchSize: 16, batches: 40 };
+/** An epoch has 16 batches. */
+const batches = 24;
+const fourProcesses: Training = { slots: 4, batchSize: 16, batches };
 const trained = async (training: Training): Promise<string> => {
   const trial = await submitTraining(world, training);
   await untilDone(trial);
@@ -53,15 +55,15 @@ test("one process with batches of 64 and four with 16 have the same losses", {
   timeout: slowMs,
 }, async ({ skip }) => {
   needTorch(skip);
-  const alone = await trained({ slots: 1, batchSize: 64, batches: 40 });
+  const alone = await trained({ slots: 1, batchSize: 64, batches });
   const wide = await undisturbedTrial();
   const losses = await lossesOf(world, alone);
-  expect(losses.length).toBe(40);
+  expect(losses.length).toBe(batches);
   expect(losses.at(-1)).toBeLessThan(losses[0] ?? 0);
   expectNear(await lossesOf(world, wide), losses, 1e-4);
   // All four processes must have the same weights.
   expect(await weightsOf(world, wide)).toEqual([
-    expect.stringMatching(/^after 40 batches the weights are /),
+    expect.stringMatching(`^after ${batches} batches the weights are `),
   ]);
 });
 

@@ -18,7 +18,8 @@ from ports import free_port
 
 SCRIPT = Path(__file__).parent / "scaling_trial.py"
 SRC = Path(__file__).parents[2] / "src"
-BATCHES = 40
+# Two epochs.
+BATCHES = 22
 TOLERANCE = 1e-4
 LIMIT_S = 480
 
