@@ -11,7 +11,6 @@ with pytorch.init() as context:
 
 from __future__ import annotations
 
-import gc
 from typing import TYPE_CHECKING, NoReturn
 
 from .._missing_names import missing_import
@@ -54,10 +53,6 @@ __all__ = [
     "samplers",
     "to_device",
 ]
-
-# The objects of PyTorch's modules live until the process ends. The garbage collector would search them at each full
-# collection and, for a third of a second, at the process's end.
-gc.freeze()
 
 
 if not TYPE_CHECKING:
