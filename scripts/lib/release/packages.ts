@@ -120,12 +120,18 @@ export type PackOptions = {
 
 /** The package's committed files: README, migrations and sources, without tests. */
 function filesOf(folder: string): readonly string[] {
-  return readdirSync(folder, { recursive: true, withFileTypes: true })
-    .filter((entry) => entry.isFile())
-    .map((entry) => relative(folder, join(entry.parentPath, entry.name)))
-    .filter((file) => /^(README\.md$|migrations\/|src\/)/.test(file))
+  const folders = ["migrations", "src"].filter((name) => existsSync(join(folder, name)));
+  const readme = existsSync(join(folder, "README.md")) ? ["README.md"] : [];
+  return [...readme, ...folders.flatMap((name) => filesBelow(join(folder, name), folder))]
     .filter((file) => !isTest(file) && !file.endsWith("tsconfig.json"))
     .sort();
+}
+
+/** The paths, relative to `base`, of all files below a folder. */
+function filesBelow(folder: string, base: string): readonly string[] {
+  return readdirSync(folder, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => relative(base, join(entry.parentPath, entry.name)));
 }
 
 async function write(source: string, target: string, folder: string): Promise<void> {
@@ -147,10 +153,7 @@ async function write(source: string, target: string, folder: string): Promise<vo
 
 /** Makes a reproducible tarball: sorted names, no times, no owners. */
 async function makeTarball(folder: string, file: string): Promise<void> {
-  const names = readdirSync(folder, { recursive: true, withFileTypes: true })
-    .filter((entry) => entry.isFile())
-    .map((entry) => relative(folder, join(entry.parentPath, entry.name)))
-    .sort();
+  const names = filesBelow(folder, folder).toSorted();
   await create(
     {
       file,
