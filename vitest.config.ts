@@ -12,8 +12,8 @@ export default defineConfig({
     testTimeout: 240_000,
     hookTimeout: 240_000,
     expect: { poll: { timeout: 90_000 } },
-    // One worker more than the two cores, since workers often wait for a server, a disk or a timer.
-    maxWorkers: 3,
+    // Two workers more than the two cores, since workers often wait for a server or a timer.
+    maxWorkers: 4,
     globalSetup: ["scripts/lib/end-with-runner.ts"],
     sequence: { sequencer: LongestFirst },
     projects: [
