@@ -41,7 +41,7 @@ export function endWithParent(): void {
   }, parentLookMs).unref();
 }
 
-/** The setup of a vitest `globalSetup`. */
+/** Gives a test run a folder for its temporary files, and ends both with this process: vitest's `globalSetup`. */
 export function setup(): void {
   const folder = makeTemporaryFolder();
   endWithRunner(folder);

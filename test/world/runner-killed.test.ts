@@ -1,7 +1,8 @@
 /** Processes of tests end with their runner, even when the runner is killed and cannot clean up. */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { rmSync } from "node:fs";
+import { existsSync, readdirSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import {
@@ -23,7 +24,7 @@ const marked = (mark: string): readonly ProcessIdentity[] =>
     .filter((one) => one.environment.includes(`TY_TEST_RUN=${mark}`))
     .flatMap((one) => identityOf(one.pid) ?? []);
 
-test("after kill -9 of the test runner no process that it started is left", async () => {
+test("after kill -9 of the test runner no process that it started is left, and no temporary file", async () => {
   const runner = spawn(process.execPath, [join(import.meta.dirname, "runner-main.ts")], {
     stdio: ["ignore", "pipe", "inherit"],
   });
@@ -40,6 +41,8 @@ test("after kill -9 of the test runner no process that it started is left", asyn
     // The supervisor, PostgreSQL, NATS, services, the agent, the trial's supervisor, parent and process, and two
     // servers of tests.
     expect(started.size).toBeGreaterThan(9);
+    expect(running.temporary).not.toBe(tmpdir());
+    expect(readdirSync(running.temporary)).not.toEqual([]);
     runner.kill("SIGKILL");
     await exit;
     await eventually(
@@ -47,8 +50,13 @@ test("after kill -9 of the test runner no process that it started is left", asyn
       async () => ![...started.values()].some(isAlive) && marked(running.mark).length === 0,
       endsWithinMs,
     );
+    await eventually(
+      "the temporary files of the runner are gone",
+      async () => !existsSync(running.temporary),
+      endsWithinMs,
+    );
   } finally {
     for (const one of started.values()) signal(one, "SIGKILL");
-    rmSync(running.folder, { recursive: true, force: true });
+    rmSync(running.temporary, { recursive: true, force: true });
   }
 });

@@ -3,17 +3,19 @@
  * killed.
  */
 import { existsSync, readFileSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import process from "node:process";
 import { startNats } from "@trainyard/bus/testing";
 import { startTestPostgres } from "@trainyard/testing";
-import { endWithRunner } from "../../scripts/lib/end-with-runner.ts";
+import { setup } from "../../scripts/lib/end-with-runner.ts";
 import { eventually } from "./eventually.ts";
 import { World } from "./world.ts";
 
 export type Running = {
   readonly mark: string;
-  readonly folder: string;
+  /** The folder of its temporary files. */
+  readonly temporary: string;
   /** The processes by name. `escaped` left its trial's session, group and environment. */
   readonly pids: Readonly<Record<string, number>>;
 };
@@ -25,7 +27,7 @@ searcher: { name: single, metric: loss }
 resources: { slots_per_trial: 1 }
 `;
 
-const mark = endWithRunner();
+setup();
 const postgres = await startTestPostgres();
 const nats = await startNats();
 const world = await World.start({ slots: 1 });
@@ -39,8 +41,8 @@ const pidIn = (file: string): number => (existsSync(file) ? Number(readFileSync(
 await eventually("the trial runs", async () => pidIn(files.escaped) > 0 && pidIn(files.trial) > 0);
 const cluster = (await world.processes()).map(({ name, pid }) => [name, pid ?? 0] as const);
 const running: Running = {
-  mark,
-  folder: world.folder,
+  mark: process.env["TY_TEST_RUN"] ?? "",
+  temporary: tmpdir(),
   pids: {
     ...Object.fromEntries(cluster),
     "test postgres": postgres.pid,
