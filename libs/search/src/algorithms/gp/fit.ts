@@ -37,8 +37,8 @@ function parametersAt(logarithms: Float64Array): Parameters {
 }
 
 /**
- * The squared distances of the pairs of points, axis by axis. The pairs are those below the diagonal of a matrix, row by
- * row: (1, 0), (2, 0), (2, 1), …
+ * The squared distances of the pairs of points, axis by axis. The pairs are those below the diagonal of a matrix, row
+ * by row: (1, 0), (2, 0), (2, 1), …
  */
 function squaresOf({ axes, categorical, count, at }: Points): readonly Float64Array[] {
   return Array.from({ length: axes }, (_, axis) => {

@@ -12,8 +12,8 @@ export type Parameters = {
 };
 
 /**
- * Points of a box with sides of length 1, stored axis by axis: coordinate `axis` of point i is at index axis × count + i.
- * On a categorical axis, different values have distance 1.
+ * Points of a box with sides of length 1, stored axis by axis: coordinate `axis` of point i is at index axis × count +
+ * i. On a categorical axis, different values have distance 1.
  */
 export type Points = {
   readonly axes: number;

@@ -1,7 +1,7 @@
 /**
  * Lower triangular matrices of doubles in rows of `width`, which is at least the number of rows. The inner loops
- * process four rows, or four right sides, at once, so that four sums advance side by side. Sums have a fixed
- * order, so the same matrix has the same factor on every machine, bit for bit.
+ * process four rows, or four right sides, at once, so that four sums advance side by side. Sums have a fixed order, so
+ * the same matrix has the same factor on every machine, bit for bit.
  */
 
 /**
