@@ -142,10 +142,8 @@ export class Process {
       for (const one of shared) nearest = Math.max(nearest, one);
       const first = shared.subarray(0, few);
       solveLower(this.#factor, this.#points.count, few, first);
-      const deviation = Math.min(
-        this.#deviationOf(first),
-        Math.sqrt(scale - (nearest * nearest) / (scale + noise)),
-      );
+      const left = scale - (nearest * nearest) / (scale + noise);
+      const deviation = Math.min(this.#deviationOf(first), Math.sqrt(Math.max(VARIANCE_MIN, left)));
       return { mean, deviation };
     });
   }
