@@ -21,10 +21,8 @@ export function fastExp(x: number): number {
   const n = Math.floor(x * (64 / LN2) + 0.5);
   const r = x - n * LN2_64_HIGH - n * LN2_64_LOW;
   const series = 1 + r * (1 + r * (1 / 2 + r * (1 / 6 + r * (1 / 24 + r * (1 / 120)))));
-  const whole = Math.floor(n / 64);
-  return (
-    (fractionPowers[n - whole * 64] as number) * (wholePowers[whole + 1074] as number) * series
-  );
+  // Shifts and masks of integers are far faster than floors of doubles, and have the same results.
+  return (fractionPowers[n & 63] as number) * (wholePowers[(n >> 6) + 1074] as number) * series;
 }
 
 export const SQRT_2_PI = 2.5066282746310002;

@@ -1,12 +1,11 @@
 /**
  * Finds the place with the largest expected improvement.
  *
- * The exact deviation costs as much as a row of the factor, so it is computed only for candidates that may be among the
- * best: they are visited in the order of an upper bound. From the best of them the search climbs, by the gradient on
- * continuous axes and step by step on the others.
+ * The exact deviation costs as much as a row of the factor, so candidates are ranked by an upper bound of it. From the
+ * best of them the search climbs, by the gradient on continuous axes and step by step on the others.
  */
 import { improvementSlopes, logImprovement } from "./improvement.ts";
-import type { Points } from "./kernel.ts";
+import { placeAt, type Points } from "./kernel.ts";
 import { descend } from "./lbfgs.ts";
 import type { Process } from "./model.ts";
 
@@ -27,8 +26,11 @@ export type Searched = {
   readonly settle: Settle;
 };
 
+/** Every climb takes the first steps, and the few best ones continue. */
+const FIRST_STEPS = 6;
+const CONTINUED = 3;
 const STEPS = 24;
-const TOLERANCE = 1e-5;
+const TOLERANCE = 1e-3;
 const BOX = { low: 0, high: 1 - 2 ** -53 };
 
 type Scored = { readonly place: readonly number[]; readonly gain: number };
@@ -37,8 +39,12 @@ type Scored = { readonly place: readonly number[]; readonly gain: number };
 export function bestPlace(searched: Searched): readonly number[] | null {
   const { settle } = searched;
   let found: Scored | null = null;
-  for (const start of searched.groups.flatMap((group) => startsOf(searched, group))) {
-    const climbed = climb(searched, start);
+  const starts = searched.groups.flatMap((group) => startsOf(searched, group));
+  const climbs = starts
+    .map((start) => climb(searched, start, FIRST_STEPS))
+    .sort((a, b) => b.gain - a.gain);
+  for (const first of climbs.slice(0, CONTINUED)) {
+    const climbed = climb(searched, first, STEPS);
     const place = settle(climbed.place);
     if (place === null) continue;
     if (found === null || climbed.gain > found.gain) found = { place, gain: climbed.gain };
@@ -46,49 +52,32 @@ export function bestPlace(searched: Searched): readonly number[] | null {
   return found?.place ?? null;
 }
 
-/** Returns the best candidates that are not refused, the best first. */
+/** Returns the candidates with the largest bounds of their improvement that are not refused. */
 function startsOf(
   { process, best, settle }: Searched,
   { candidates, starts: startsMax }: Group,
 ): readonly Scored[] {
-  const { axes, count, at } = candidates;
-  const { means, deviationsMost } = process.survey(candidates);
-  const most = means.map((mean, i) =>
-    logImprovement({ mean, deviation: deviationsMost[i] as number }, best),
-  );
-  const order = Array.from({ length: count }, (_, i) => i);
-  order.sort((a, b) => (most[b] as number) - (most[a] as number) || a - b);
-  const deviations = new Float64Array(count);
+  const most = process.survey(candidates).map((moments) => logImprovement(moments, best));
+  const order = [...most.keys()].sort((a, b) => (most[b] as number) - (most[a] as number) || a - b);
   const starts: Scored[] = [];
-  const worst = (): number => starts[startsMax - 1]?.gain ?? Number.NEGATIVE_INFINITY;
-  for (let next = 0; next < count; ) {
-    if ((most[order[next] as number] as number) <= worst()) break;
-    const four = order.slice(next, next + 4);
-    next += 4;
-    process.deviationsAt(candidates, four, deviations);
-    for (const i of four) {
-      const moments = { mean: means[i] as number, deviation: deviations[i] as number };
-      const gain = logImprovement(moments, best);
-      if (gain <= worst()) continue;
-      const place = settle([...at.subarray(i * axes, (i + 1) * axes)]);
-      if (place === null) continue;
-      const rank = starts.findIndex((other) => other.gain < gain);
-      starts.splice(rank === -1 ? starts.length : rank, 0, { place, gain });
-      starts.length = Math.min(starts.length, startsMax);
-    }
+  for (const i of order) {
+    if (starts.length === startsMax) break;
+    const place = settle([...placeAt(candidates, i)]);
+    if (place === null) continue;
+    starts.push({ place, gain: logImprovement(process.at(Float64Array.from(place)), best) });
   }
   return starts;
 }
 
-function climb(searched: Searched, start: Scored): Scored {
+function climb(searched: Searched, start: Scored, stepsMax: number): Scored {
   const { axes } = searched;
   const continua = axes.flatMap(({ cells }, axis) => (cells === 0 ? [axis] : []));
-  let at = climbContinua(searched, start, continua);
+  let at = climbContinua(searched, start, continua, stepsMax);
   if (continua.length === axes.length) return at;
   for (let round = 0; round < 3; round += 1) {
     const stepped = climbCells(searched, at);
     if (stepped === at) break;
-    at = climbContinua(searched, stepped, continua);
+    at = climbContinua(searched, stepped, continua, stepsMax);
   }
   return at;
 }
@@ -98,6 +87,7 @@ function climbContinua(
   { process, best, settle, axes }: Searched,
   start: Scored,
   continua: readonly number[],
+  stepsMax: number,
 ): Scored {
   if (continua.length === 0) return start;
   const place = Float64Array.from(start.place);
@@ -115,7 +105,7 @@ function climbContinua(
     }
     return 0 - logImprovement(moments, best);
   };
-  const gain = 0 - descend(slope, at, BOX, STEPS, TOLERANCE);
+  const gain = 0 - descend(slope, at, BOX, stepsMax, TOLERANCE);
   for (const [i, axis] of continua.entries()) place[axis] = at[i] as number;
   return gain > start.gain ? { place: [...place], gain } : start;
 }

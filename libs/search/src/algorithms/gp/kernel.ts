@@ -12,8 +12,8 @@ export type Parameters = {
 };
 
 /**
- * Points of a box with sides of length 1, stored one after the other. On a categorical axis, different values have
- * distance 1.
+ * Points of a box with sides of length 1, stored axis by axis: coordinate `axis` of point i is at index axis × count +
+ * i. On a categorical axis, different values have distance 1.
  */
 export type Points = {
   readonly axes: number;
@@ -28,40 +28,61 @@ export function pointsOf(
   rows: readonly (readonly number[])[],
 ): Points {
   const axes = categorical.length;
-  const at = new Float64Array(rows.length * axes);
-  for (const [i, row] of rows.entries()) at.set(row, i * axes);
+  const count = rows.length;
+  const at = new Float64Array(count * axes);
+  for (const [i, row] of rows.entries()) {
+    for (let axis = 0; axis < axes; axis += 1) at[axis * count + i] = row[axis] as number;
+  }
   const flags = Uint8Array.from(categorical, (is) => (is ? 1 : 0));
-  return { axes, categorical: flags, count: rows.length, at };
+  return { axes, categorical: flags, count, at };
+}
+
+export function placeAt({ axes, count, at }: Points, i: number): Float64Array {
+  const place = new Float64Array(axes);
+  for (let axis = 0; axis < axes; axis += 1) place[axis] = at[axis * count + i] as number;
+  return place;
+}
+
+/** Returns the weighted squared distances between a place and the first `size` points. */
+export function distancesTo(
+  place: Float64Array,
+  { axes, categorical, count, at }: Points,
+  size: number,
+  weights: Float64Array,
+): Float64Array {
+  const distances = new Float64Array(size);
+  for (let axis = 0; axis < axes; axis += 1) {
+    const weight = weights[axis] as number;
+    const x = place[axis] as number;
+    const isCategorical = categorical[axis] === 1;
+    for (let j = 0, from = axis * count; j < size; j += 1, from += 1) {
+      let apart = x - (at[from] as number);
+      if (isCategorical && apart !== 0) apart = 1;
+      distances[j] = (distances[j] as number) + weight * apart * apart;
+    }
+  }
+  return distances;
 }
 
 const FAR = 600;
 
-/** Returns scale × (1 + a + a² / 3) × e^-a with a = √(5 × the weighted squared distance). */
-export function matern(distance: number, scale: number): number {
-  const a = Math.sqrt(5 * distance);
-  return a > FAR ? 0 : scale * (1 + a + (a * a) / 3) * fastExp(-a);
-}
-
-/** The derivative of the covariance by the weighted squared distance. */
-export function maternSlope(distance: number, scale: number): number {
-  const a = Math.sqrt(5 * distance);
-  return a > FAR ? 0 : (-5 / 6) * scale * (1 + a) * fastExp(-a);
-}
-
-/** The weighted squared distance between the point at index `i` of `a` and the point at index `j` of `b`. */
-export function distanceOf(
-  { weights }: Parameters,
-  { axes, categorical }: Points,
-  a: Float64Array,
-  i: number,
-  b: Float64Array,
-  j: number,
-): number {
-  let sum = 0;
-  for (let axis = 0; axis < axes; axis += 1) {
-    let apart = (a[i + axis] as number) - (b[j + axis] as number);
-    if (categorical[axis] === 1 && apart !== 0) apart = 1;
-    sum += (weights[axis] as number) * apart * apart;
+/** Replaces distances by covariances: scale × (1 + a + a² / 3) × e^-a with a = √(5 × the weighted squared distance). */
+export function matern(distances: Float64Array, scale: number): void {
+  for (let j = 0; j < distances.length; j += 1) {
+    const a = Math.sqrt(5 * (distances[j] as number));
+    const decay = a > FAR ? 0 : scale * fastExp(-a);
+    distances[j] = decay * (1 + a + a * a * (1 / 3));
   }
-  return sum;
+}
+
+/** Like `matern`, and returns the derivatives of the covariances by the weighted squared distances. */
+export function maternSlopes(distances: Float64Array, scale: number): Float64Array {
+  const slopes = new Float64Array(distances.length);
+  for (let j = 0; j < distances.length; j += 1) {
+    const a = Math.sqrt(5 * (distances[j] as number));
+    const decay = a > FAR ? 0 : scale * fastExp(-a);
+    distances[j] = decay * (1 + a + a * a * (1 / 3));
+    slopes[j] = (-5 / 6) * (1 + a) * decay;
+  }
+  return slopes;
 }

@@ -1,7 +1,7 @@
 /**
  * Lower triangular matrices of doubles in rows of `width`, which is at least the number of rows. The inner loops
- * process four rows, or four right sides, at once, so that each fetched number is used four times. Sums have a fixed
- * order, so the same matrix has the same factor on every machine, bit for bit.
+ * process four rows, or four right sides, at once, so that four sums advance side by side. Sums have a fixed order, so
+ * the same matrix has the same factor on every machine, bit for bit.
  */
 
 /**
@@ -17,16 +17,7 @@ export function factorise(
 ): void {
   for (let i = from; i < to; i += 1) {
     const row = i * width;
-    let j = 0;
-    for (; j + 3 < i; j += 4) fourOfRow(matrix, width, row, j);
-    for (; j < i; j += 1) {
-      const other = j * width;
-      let sum = matrix[row + j] as number;
-      for (let k = 0; k < j; k += 1) {
-        sum -= (matrix[row + k] as number) * (matrix[other + k] as number);
-      }
-      matrix[row + j] = sum / (matrix[other + j] as number);
-    }
+    solveLower(matrix, width, i, matrix, row);
     let pivot = matrix[row + i] as number;
     for (let k = 0; k < i; k += 1) {
       pivot -= (matrix[row + k] as number) * (matrix[row + k] as number);
@@ -35,54 +26,57 @@ export function factorise(
   }
 }
 
-/** Computes the elements j to j + 3 of the factor's row that begins at `row`. */
-function fourOfRow(matrix: Float64Array, width: number, row: number, j: number): void {
-  const a = j * width;
-  const b = a + width;
-  const c = b + width;
-  const d = c + width;
-  let s0 = matrix[row + j] as number;
-  let s1 = matrix[row + j + 1] as number;
-  let s2 = matrix[row + j + 2] as number;
-  let s3 = matrix[row + j + 3] as number;
-  for (let k = 0; k < j; k += 1) {
-    const x = matrix[row + k] as number;
-    s0 -= x * (matrix[a + k] as number);
-    s1 -= x * (matrix[b + k] as number);
-    s2 -= x * (matrix[c + k] as number);
-    s3 -= x * (matrix[d + k] as number);
-  }
-  s0 /= matrix[a + j] as number;
-  s1 = (s1 - s0 * (matrix[b + j] as number)) / (matrix[b + j + 1] as number);
-  s2 -= s0 * (matrix[c + j] as number) + s1 * (matrix[c + j + 1] as number);
-  s2 /= matrix[c + j + 2] as number;
-  s3 -= s0 * (matrix[d + j] as number) + s1 * (matrix[d + j + 1] as number);
-  s3 = (s3 - s2 * (matrix[d + j + 2] as number)) / (matrix[d + j + 3] as number);
-  matrix[row + j] = s0;
-  matrix[row + j + 1] = s1;
-  matrix[row + j + 2] = s2;
-  matrix[row + j + 3] = s3;
-}
-
-/** Solves L x = b and overwrites b with x. */
+/** Solves L x = b, where b begins at index `at`, and overwrites b with x. */
 export function solveLower(
   factor: Float64Array,
   width: number,
   size: number,
   b: Float64Array,
+  at = 0,
 ): void {
-  for (let i = 0; i < size; i += 1) {
+  let i = 0;
+  for (; i + 3 < size; i += 4) fourOfSolution(factor, width, b, at, i);
+  for (; i < size; i += 1) {
     const row = i * width;
-    let even = b[i] as number;
-    let odd = 0;
-    let k = 0;
-    for (; k + 1 < i; k += 2) {
-      even -= (factor[row + k] as number) * (b[k] as number);
-      odd -= (factor[row + k + 1] as number) * (b[k + 1] as number);
-    }
-    if (k < i) even -= (factor[row + k] as number) * (b[k] as number);
-    b[i] = (even + odd) / (factor[row + i] as number);
+    let sum = b[at + i] as number;
+    for (let k = 0; k < i; k += 1) sum -= (b[at + k] as number) * (factor[row + k] as number);
+    b[at + i] = sum / (factor[row + i] as number);
   }
+}
+
+/** Computes the elements i to i + 3 of the solution that begins at `at`. */
+function fourOfSolution(
+  factor: Float64Array,
+  width: number,
+  b: Float64Array,
+  at: number,
+  i: number,
+): void {
+  const r0 = i * width;
+  const r1 = r0 + width;
+  const r2 = r1 + width;
+  const r3 = r2 + width;
+  let s0 = b[at + i] as number;
+  let s1 = b[at + i + 1] as number;
+  let s2 = b[at + i + 2] as number;
+  let s3 = b[at + i + 3] as number;
+  for (let k = 0; k < i; k += 1) {
+    const x = b[at + k] as number;
+    s0 -= x * (factor[r0 + k] as number);
+    s1 -= x * (factor[r1 + k] as number);
+    s2 -= x * (factor[r2 + k] as number);
+    s3 -= x * (factor[r3 + k] as number);
+  }
+  s0 /= factor[r0 + i] as number;
+  s1 = (s1 - s0 * (factor[r1 + i] as number)) / (factor[r1 + i + 1] as number);
+  s2 -= s0 * (factor[r2 + i] as number) + s1 * (factor[r2 + i + 1] as number);
+  s2 /= factor[r2 + i + 2] as number;
+  s3 -= s0 * (factor[r3 + i] as number) + s1 * (factor[r3 + i + 1] as number);
+  s3 = (s3 - s2 * (factor[r3 + i + 2] as number)) / (factor[r3 + i + 3] as number);
+  b[at + i] = s0;
+  b[at + i + 1] = s1;
+  b[at + i + 2] = s2;
+  b[at + i + 3] = s3;
 }
 
 /** Like `solveLower` for four right sides that are 0 above row `from`; row i of the four is at index 4 i. */
@@ -122,12 +116,38 @@ export function solveUpper(
   size: number,
   b: Float64Array,
 ): void {
-  for (let i = size - 1; i >= 0; i -= 1) {
+  let i = size - 1;
+  for (; i % 4 !== 3 && i >= 0; i -= 1) {
     const row = i * width;
     const x = (b[i] as number) / (factor[row + i] as number);
     b[i] = x;
     for (let k = 0; k < i; k += 1) b[k] = (b[k] as number) - (factor[row + k] as number) * x;
   }
+  for (i -= 3; i >= 0; i -= 4) fourOfUpper(factor, width, b, i);
+}
+
+/** Computes the elements i to i + 3 of the solution, and subtracts their share from the elements before. */
+function fourOfUpper(factor: Float64Array, width: number, b: Float64Array, i: number): void {
+  const r0 = i * width;
+  const r1 = r0 + width;
+  const r2 = r1 + width;
+  const r3 = r2 + width;
+  const x3 = (b[i + 3] as number) / (factor[r3 + i + 3] as number);
+  const rest = (b[i + 2] as number) - (factor[r3 + i + 2] as number) * x3;
+  const x2 = rest / (factor[r2 + i + 2] as number);
+  let x1 = (b[i + 1] as number) - (factor[r3 + i + 1] as number) * x3;
+  x1 = (x1 - (factor[r2 + i + 1] as number) * x2) / (factor[r1 + i + 1] as number);
+  let x0 = (b[i] as number) - (factor[r3 + i] as number) * x3 - (factor[r2 + i] as number) * x2;
+  x0 = (x0 - (factor[r1 + i] as number) * x1) / (factor[r0 + i] as number);
+  for (let k = 0; k < i; k += 1) {
+    const late = (factor[r3 + k] as number) * x3 + (factor[r2 + k] as number) * x2;
+    const early = (factor[r1 + k] as number) * x1 + (factor[r0 + k] as number) * x0;
+    b[k] = (b[k] as number) - (late + early);
+  }
+  b[i] = x0;
+  b[i + 1] = x1;
+  b[i + 2] = x2;
+  b[i + 3] = x3;
 }
 
 /** Returns the columns of L⁻¹ as rows of `size`; column j is 0 before index j. */
@@ -147,17 +167,42 @@ export function inverseColumns(factor: Float64Array, width: number, size: number
   return columns;
 }
 
-/** Returns the product of two columns of L⁻¹, with i ≥ j: an element of the inverse of L Lᵀ. */
-export function inverseElement(columns: Float64Array, size: number, i: number, j: number): number {
-  const a = i * size;
-  const b = j * size;
-  let s0 = 0;
-  let s1 = 0;
-  let k = i;
-  for (; k + 1 < size; k += 2) {
-    s0 += (columns[a + k] as number) * (columns[b + k] as number);
-    s1 += (columns[a + k + 1] as number) * (columns[b + k + 1] as number);
+/** Writes row i of the inverse of L Lᵀ, up to its diagonal; its elements are products of two columns of L⁻¹. */
+export function inverseRow(
+  columns: Float64Array,
+  size: number,
+  i: number,
+  row: Float64Array,
+): void {
+  const own = i * size;
+  let j = 0;
+  for (; j + 3 <= i; j += 4) {
+    const c0 = j * size;
+    const c1 = c0 + size;
+    const c2 = c1 + size;
+    const c3 = c2 + size;
+    let s0 = 0;
+    let s1 = 0;
+    let s2 = 0;
+    let s3 = 0;
+    for (let k = i; k < size; k += 1) {
+      const x = columns[own + k] as number;
+      s0 += x * (columns[c0 + k] as number);
+      s1 += x * (columns[c1 + k] as number);
+      s2 += x * (columns[c2 + k] as number);
+      s3 += x * (columns[c3 + k] as number);
+    }
+    row[j] = s0;
+    row[j + 1] = s1;
+    row[j + 2] = s2;
+    row[j + 3] = s3;
   }
-  if (k < size) s0 += (columns[a + k] as number) * (columns[b + k] as number);
-  return s0 + s1;
+  for (; j <= i; j += 1) {
+    const other = j * size;
+    let sum = 0;
+    for (let k = i; k < size; k += 1) {
+      sum += (columns[own + k] as number) * (columns[other + k] as number);
+    }
+    row[j] = sum;
+  }
 }

@@ -3,10 +3,19 @@
  * conditioned on values at points. More points can be appended; each costs a row of the factor (`matrix.ts`).
  */
 import { NOISE_MIN } from "./fit.ts";
-import { distanceOf, matern, maternSlope, type Parameters, type Points } from "./kernel.ts";
-import { factorise, solveLower, solveLowerFour, solveUpper } from "./matrix.ts";
+import {
+  distancesTo,
+  matern,
+  maternSlopes,
+  type Parameters,
+  placeAt,
+  type Points,
+} from "./kernel.ts";
+import { factorise, solveLower, solveUpper } from "./matrix.ts";
 
 const VARIANCE_MIN = 1e-12;
+/** The number of points that bound the deviations of many places. */
+const FIRST = 64;
 
 export type Moments = { readonly mean: number; readonly deviation: number };
 
@@ -29,13 +38,10 @@ export class Process {
 
   /** Conditions the process on the points before index `to`. */
   see(to: number): void {
-    const { axes, at, count } = this.#points;
+    const { count } = this.#points;
     const { scale, noise } = this.#parameters;
     for (let i = this.#size; i < to; i += 1) {
-      for (let j = 0; j < i; j += 1) {
-        const distance = distanceOf(this.#parameters, this.#points, at, i * axes, at, j * axes);
-        this.#factor[i * count + j] = matern(distance, scale);
-      }
+      this.#factor.set(this.#shared(placeAt(this.#points, i), i), i * count);
       this.#factor[i * count + i] = scale + noise;
     }
     factorise(this.#factor, count, this.#size, to, NOISE_MIN);
@@ -48,32 +54,28 @@ export class Process {
 
   /** Conditions the process on the next point with its predicted mean as the value; returns that mean. */
   believe(): number {
-    const { axes, at } = this.#points;
     const next = this.#size;
-    const mean = this.#meanOf(this.#shared(at, next * axes));
+    const mean = this.#meanOf(this.#shared(placeAt(this.#points, next)));
     this.#values[next] = mean;
     this.see(next + 1);
     return mean;
   }
 
-  /** The smallest predicted mean at the observed points. */
+  /** The smallest predicted mean at the observed points: at each point the mean is the value less noise × α. */
   leastMean(): number {
-    const { axes, at } = this.#points;
+    const { noise } = this.#parameters;
     let least = Number.POSITIVE_INFINITY;
     for (let i = 0; i < this.#size; i += 1) {
-      least = Math.min(least, this.#meanOf(this.#shared(at, i * axes)));
+      least = Math.min(least, (this.#values[i] as number) - noise * (this.#alpha[i] as number));
     }
     return least;
   }
 
-  /** Returns the covariances between the point at index `i` of `at` and each observed point. */
-  #shared(at: Float64Array, i: number): Float64Array {
-    const { axes } = this.#points;
-    const shared = new Float64Array(this.#size);
-    for (let j = 0; j < this.#size; j += 1) {
-      const distance = distanceOf(this.#parameters, this.#points, at, i, this.#points.at, j * axes);
-      shared[j] = matern(distance, this.#parameters.scale);
-    }
+  /** Returns the covariances between a place and the first `size` points. */
+  #shared(place: Float64Array, size = this.#size): Float64Array {
+    const { weights, scale } = this.#parameters;
+    const shared = distancesTo(place, this.#points, size, weights);
+    matern(shared, scale);
     return shared;
   }
 
@@ -86,17 +88,16 @@ export class Process {
 
   /** Returns the mean and deviation that the process predicts at a place. */
   at(place: Float64Array): Moments {
-    const column = this.#shared(place, 0);
+    const column = this.#shared(place);
     const mean = this.#meanOf(column);
     solveLower(this.#factor, this.#points.count, this.#size, column);
     return { mean, deviation: this.#deviationOf(column) };
   }
 
+  /** Returns the deviation from the solution of L x = the covariances with the first points. */
   #deviationOf(column: Float64Array): number {
     let variance = this.#parameters.scale;
-    for (let j = 0; j < this.#size; j += 1) {
-      variance -= (column[j] as number) * (column[j] as number);
-    }
+    for (const x of column) variance -= x * x;
     return Math.sqrt(Math.max(VARIANCE_MIN, variance));
   }
 
@@ -105,79 +106,45 @@ export class Process {
     const { axes, at, categorical, count } = this.#points;
     const { weights, scale } = this.#parameters;
     const size = this.#size;
-    const column = new Float64Array(size);
-    const slopes = new Float64Array(size);
-    for (let j = 0; j < size; j += 1) {
-      const distance = distanceOf(this.#parameters, this.#points, place, 0, at, j * axes);
-      column[j] = matern(distance, scale);
-      slopes[j] = maternSlope(distance, scale);
-    }
+    const column = distancesTo(place, this.#points, size, weights);
+    const slopes = maternSlopes(column, scale);
     const mean = this.#meanOf(column);
     solveLower(this.#factor, count, size, column);
     const deviation = this.#deviationOf(column);
     solveUpper(this.#factor, count, size, column);
-    meanSlope.fill(0);
-    deviationSlope.fill(0);
-    for (let j = 0; j < size; j += 1) {
-      const byMean = 2 * (slopes[j] as number) * (this.#alpha[j] as number);
-      const byVariance = -4 * (slopes[j] as number) * (column[j] as number);
-      for (let axis = 0; axis < axes; axis += 1) {
-        if (categorical[axis] === 1) continue;
-        const apart = (place[axis] as number) - (at[j * axes + axis] as number);
-        const pull = (weights[axis] as number) * apart;
-        meanSlope[axis] = (meanSlope[axis] as number) + byMean * pull;
-        deviationSlope[axis] = (deviationSlope[axis] as number) + byVariance * pull;
-      }
-    }
     for (let axis = 0; axis < axes; axis += 1) {
-      deviationSlope[axis] = (deviationSlope[axis] as number) / (2 * deviation);
+      const x = place[axis] as number;
+      let byMean = 0;
+      let byVariance = 0;
+      for (let j = 0, from = axis * count; j < size; j += 1, from += 1) {
+        const pull = (slopes[j] as number) * (x - (at[from] as number));
+        byMean += pull * (this.#alpha[j] as number);
+        byVariance += pull * (column[j] as number);
+      }
+      const weight = categorical[axis] === 1 ? 0 : (weights[axis] as number);
+      meanSlope[axis] = 2 * weight * byMean;
+      deviationSlope[axis] = (-2 * weight * byVariance) / deviation;
     }
     return { mean, deviation };
   }
 
   /**
-   * Returns the means at many places, each with an upper bound of its deviation: the deviation given only the nearest
-   * point.
+   * Returns the means at many places, each with an upper bound of its deviation: the deviation given only the first
+   * points, or given only the nearest point if that is smaller.
    */
-  survey(places: Points): { readonly means: Float64Array; readonly deviationsMost: Float64Array } {
-    const { axes, at } = this.#points;
+  survey(places: Points): readonly Moments[] {
     const { scale, noise } = this.#parameters;
-    const means = new Float64Array(places.count);
-    const deviationsMost = new Float64Array(places.count);
-    for (let i = 0; i < places.count; i += 1) {
-      let mean = 0;
+    const few = Math.min(FIRST, this.#size);
+    return Array.from({ length: places.count }, (_, i) => {
+      const shared = this.#shared(placeAt(places, i));
+      const mean = this.#meanOf(shared);
       let nearest = 0;
-      for (let j = 0; j < this.#size; j += 1) {
-        const distance = distanceOf(this.#parameters, places, places.at, i * axes, at, j * axes);
-        const shared = matern(distance, scale);
-        mean += shared * (this.#alpha[j] as number);
-        if (shared > nearest) nearest = shared;
-      }
-      means[i] = mean;
+      for (const one of shared) nearest = Math.max(nearest, one);
+      const first = shared.subarray(0, few);
+      solveLower(this.#factor, this.#points.count, few, first);
       const left = scale - (nearest * nearest) / (scale + noise);
-      deviationsMost[i] = Math.sqrt(Math.max(VARIANCE_MIN, left));
-    }
-    return { means, deviationsMost };
-  }
-
-  /** Writes the exact deviations at four of the places. */
-  deviationsAt(places: Points, four: readonly number[], deviations: Float64Array): void {
-    const { axes, at, count } = this.#points;
-    const { scale } = this.#parameters;
-    const columns = new Float64Array(4 * this.#size);
-    for (const [c, i] of four.entries()) {
-      for (let j = 0; j < this.#size; j += 1) {
-        const distance = distanceOf(this.#parameters, places, places.at, i * axes, at, j * axes);
-        columns[4 * j + c] = matern(distance, scale);
-      }
-    }
-    solveLowerFour(this.#factor, count, 0, this.#size, columns);
-    for (const [c, i] of four.entries()) {
-      let variance = scale;
-      for (let j = c; j < 4 * this.#size; j += 4) {
-        variance -= (columns[j] as number) * (columns[j] as number);
-      }
-      deviations[i] = Math.sqrt(Math.max(VARIANCE_MIN, variance));
-    }
+      const deviation = Math.min(this.#deviationOf(first), Math.sqrt(Math.max(VARIANCE_MIN, left)));
+      return { mean, deviation };
+    });
   }
 }
