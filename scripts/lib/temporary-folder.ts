@@ -1,4 +1,4 @@
-import { chmodSync, mkdtempSync, statfsSync } from "node:fs";
+import { chmodSync, mkdtempSync, readFileSync, statfsSync } from "node:fs";
 import { freemem, tmpdir } from "node:os";
 import { join } from "node:path";
 
@@ -22,9 +22,16 @@ export function makeTemporaryFolder(): string {
 function hasRoom(folder: string): boolean {
   try {
     const { bavail, bsize } = statfsSync(folder);
-    return Math.min(bavail * bsize, freemem()) >= needed;
+    return Math.min(bavail * bsize, freemem()) >= needed && runsPrograms(folder);
   } catch {
     // The system has no such folder.
     return false;
   }
+}
+
+/** Tests start programs from their folders, which Docker's mount of `/dev/shm` forbids. */
+function runsPrograms(mount: string): boolean {
+  const mounts = readFileSync("/proc/self/mounts", "utf8").split("\n");
+  const options = mounts.map((line) => line.split(" ")).findLast(([, at]) => at === mount)?.[3];
+  return options !== undefined && !options.split(",").includes("noexec");
 }
