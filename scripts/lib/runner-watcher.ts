@@ -45,5 +45,7 @@ async function endAll(): Promise<void> {
     empty = left.length === 0 ? empty + 1 : 0;
     await delay(lookMs);
   }
-  for (const folder of folders) rmSync(folder, { recursive: true, force: true });
+  // A process without the mark may still write there, and end soon.
+  const patient = { recursive: true, force: true, maxRetries: 10, retryDelay: lookMs };
+  for (const folder of folders) rmSync(folder, patient);
 }

@@ -34,7 +34,7 @@ describe("on a cluster that starts dead parts again", () => {
     "after kill -9 of each part the search completes, with each metric exactly once, and no trial runs twice at a time",
     async () => {
       // Thirteen parts are back, each followed by a validation, long before these steps would end.
-      const options = { trials: 5, steps: 60, seed: 7, rounds: 1, stepSeconds: 3, log };
+      const options = { ...shortSearch, steps: 60, seed: 7, rounds: 1, stepSeconds: 3, log };
       const { violations, killed } = await killEach(world, options);
       expect(violations).toEqual([]);
       expect(killed).toBe(parts.length);

@@ -1,5 +1,7 @@
+import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { type AddressInfo, createServer } from "node:net";
+import { join } from "node:path";
 import { expect, test } from "vitest";
 import { ensurePorts, isFree } from "./ports.ts";
 import { temporaryHome } from "../testing.ts";
@@ -46,4 +48,29 @@ test("the preferred port is taken when it is free, and never when it is in use",
   expect((await ensurePorts(home, wish))["api"]).toBe(free);
   await using _ = await listenOn(free);
   expect((await ensurePorts(other, wish))["api"]).not.toBe(free);
+});
+
+test("the preferred port is not taken while another process, with another TMPDIR, is about to listen there", async () => {
+  using home = temporaryHome();
+  using other = temporaryHome();
+  using third = temporaryHome();
+  const { free = 0 } = await ensurePorts(third, [{ name: "free" }]);
+  const wish = [{ name: "api", preferred: free }];
+  const program = `
+    const { ensurePorts } = await import(${JSON.stringify(join(import.meta.dirname, "ports.ts"))});
+    const ports = await ensurePorts({ portsFile: process.argv[1] }, ${JSON.stringify(wish)});
+    console.log(ports.api);
+    process.stdin.resume();
+  `;
+  const claiming = spawn(
+    process.execPath,
+    ["--input-type=module", "--eval", program, other.portsFile],
+    { stdio: ["pipe", "pipe", "inherit"], env: { ...process.env, TMPDIR: other.path } },
+  );
+  const ended = once(claiming, "exit");
+  const [claimed] = (await once(claiming.stdout, "data")) as [Buffer];
+  expect(Number(claimed)).toBe(free);
+  expect((await ensurePorts(home, wish))["api"]).not.toBe(free);
+  claiming.stdin.end();
+  expect(await ended).toEqual([0, null]);
 });
