@@ -9,6 +9,7 @@ import { spawn } from "node:child_process";
 import { randomUUID } from "node:crypto";
 import { join } from "node:path";
 import process from "node:process";
+import { useCompiledPrograms } from "./programs/compiled-programs.ts";
 import { makeTemporaryFolder } from "./temporary-folder.ts";
 
 const markVariable = "TY_TEST_RUN";
@@ -41,8 +42,12 @@ export function endWithParent(): void {
   }, parentLookMs).unref();
 }
 
-/** Gives a test run a folder for its temporary files, and ends both with this process: vitest's `globalSetup`. */
-export function setup(): void {
+/**
+ * Compiles the programs that tests start, gives the test run a folder for its temporary files, and ends it with this
+ * process: vitest's `globalSetup`.
+ */
+export async function setup(): Promise<void> {
+  await useCompiledPrograms();
   const folder = makeTemporaryFolder();
   endWithRunner(folder);
   process.env["TMPDIR"] = folder;

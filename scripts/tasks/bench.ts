@@ -2,9 +2,10 @@
 // judgement: on a shared machine a single ratio is a hint, and a limit in a test would fail at random.
 import { parseArgs } from "node:util";
 import { benches, isBenchName } from "../../test/bench/benches.ts";
-import { endWithParent, endWithRunner } from "../lib/end-with-runner.ts";
 import { MachineWatch } from "../../test/bench/support/machine.ts";
 import { reportOf, tableOf } from "../../test/bench/support/report.ts";
+import { endWithParent, endWithRunner } from "../lib/end-with-runner.ts";
+import { useCompiledPrograms } from "../lib/programs/compiled-programs.ts";
 
 function usage(problem: string): never {
   process.stderr.write(
@@ -39,6 +40,7 @@ if (values.list) {
   if (name === undefined) usage("which benchmark?");
   if (rest.length > 0) usage("one benchmark at a time");
   if (!isBenchName(name)) usage(`there is no benchmark called ${name}`);
+  await useCompiledPrograms();
   endWithParent();
   endWithRunner();
   const watch = new MachineWatch();

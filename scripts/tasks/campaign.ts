@@ -5,6 +5,7 @@ import { pathToFileURL } from "node:url";
 import { parseArgs } from "node:util";
 import type { Campaign } from "../lib/campaigns.ts";
 import { endWithParent, endWithRunner } from "../lib/end-with-runner.ts";
+import { useCompiledPrograms } from "../lib/programs/compiled-programs.ts";
 import { root } from "../lib/root.ts";
 
 const seedMax = 2 ** 32;
@@ -49,6 +50,7 @@ async function main(): Promise<number> {
   if (!Number.isInteger(seed) || seed < 0 || seed >= seedMax) {
     return usage(`--seed takes a whole number from 0 to ${seedMax - 1}.`);
   }
+  await useCompiledPrograms();
   endWithParent();
   endWithRunner();
   const startedMs = performance.now();

@@ -3,7 +3,9 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
+import { programFile } from "@trainyard/kernel/program-file";
 import { homeAt, homeFolder } from "@trainyard/local-cluster";
+import { useCompiledPrograms } from "../lib/programs/compiled-programs.ts";
 import { root } from "../lib/root.ts";
 
 const name = process.argv[2] ?? "";
@@ -17,7 +19,8 @@ if (!/^[a-z0-9-]+$/.test(name) || !existsSync(main)) {
   process.exitCode = 2;
 } else {
   adoptClusterEnvironment();
-  await import(pathToFileURL(main).href);
+  await useCompiledPrograms();
+  await import(pathToFileURL(programFile(main)).href);
 }
 
 function adoptClusterEnvironment(): void {

@@ -1,4 +1,9 @@
 // npm start: starts the embedded cluster and runs a search on it, from submission to the best model.
-import { runDemo } from "@trainyard/cli/demo";
+import { join } from "node:path";
+import { pathToFileURL } from "node:url";
+import { programFile } from "@trainyard/kernel/program-file";
+import { useCompiledPrograms } from "../lib/programs/compiled-programs.ts";
+import { root } from "../lib/root.ts";
 
-process.exitCode = await runDemo();
+await useCompiledPrograms();
+await import(pathToFileURL(programFile(join(root, "services/cli/src/demo-main.ts"))).href);

@@ -10,6 +10,7 @@ import { startNats } from "@trainyard/bus/testing";
 import { Client } from "@trainyard/client";
 import { categoryOwners } from "@trainyard/contracts";
 import { migrateLog } from "@trainyard/event-log";
+import { programFile } from "@trainyard/kernel/program-file";
 import { databaseEpoch } from "@trainyard/runtime";
 import { freePort, startTestPostgres, type TestPostgres } from "@trainyard/testing";
 import pg from "pg";
@@ -17,8 +18,8 @@ import { afterEach, beforeEach, expect, test } from "vitest";
 import { eventually } from "../world/eventually.ts";
 
 const run = promisify(execFile);
-const gatewayMain = join(import.meta.dirname, "../../services/gateway/src/main.ts");
-const yardMain = join(import.meta.dirname, "../../services/cli/src/main.ts");
+const gatewayMain = programFile(join(import.meta.dirname, "../../services/gateway/src/main.ts"));
+const yardMain = programFile(join(import.meta.dirname, "../../services/cli/src/main.ts"));
 const database = "trainyard";
 const token = `ty_${randomBytes(8).toString("hex")}_${randomBytes(32).toString("base64url")}`;
 

@@ -3,6 +3,7 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { join } from "node:path";
 import { startNats } from "@trainyard/bus/testing";
+import { programFile } from "@trainyard/kernel/program-file";
 import { freePort, startTestPostgres, type TestPostgres } from "@trainyard/testing";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { eventually } from "../world/eventually.ts";
@@ -26,7 +27,7 @@ type Program = {
 
 /** Starts a program with only these variables and PATH. */
 function start(name: string, environment: Environment): Program {
-  const child = spawn(process.execPath, [join(services, name, "src", "main.ts")], {
+  const child = spawn(process.execPath, [programFile(join(services, name, "src", "main.ts"))], {
     stdio: ["ignore", "pipe", "pipe"],
     env: {
       PATH: process.env["PATH"],

@@ -7,13 +7,14 @@ import { startNats } from "@trainyard/bus/testing";
 import { type AnyEvent, decodeEvent } from "@trainyard/contracts";
 import { PostSearchOperationsSchema } from "@trainyard/contracts/commands";
 import { createPostgresLog, deriveCommitId, type EventLog } from "@trainyard/event-log";
+import { programFile } from "@trainyard/kernel/program-file";
 import { encodeRequest } from "@trainyard/runtime";
 import { DatabaseStage } from "@trainyard/runtime/database-stage";
 import type { TestPostgres, TestPostgresOptions } from "@trainyard/testing";
 import { eventually } from "../world/eventually.ts";
 import { decidedOn, type Input, tell } from "./sequence.ts";
 
-const searcherMain = join(import.meta.dirname, "../../services/searcher/src/main.ts");
+const searcherMain = programFile(join(import.meta.dirname, "../../services/searcher/src/main.ts"));
 const relayPageEvents = 500;
 const answerMs = 2_000;
 const patienceMs = 120_000;

@@ -27,7 +27,7 @@ searcher: { name: single, metric: loss }
 resources: { slots_per_trial: 1 }
 `;
 
-setup();
+await setup();
 const postgres = await startTestPostgres();
 const nats = await startNats();
 const world = await World.start({ slots: 1 });

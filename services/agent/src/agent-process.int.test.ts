@@ -8,6 +8,7 @@ import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { type Bus, createNatsBus } from "@trainyard/bus";
 import { startNats, type TestNats } from "@trainyard/bus/testing";
+import { programFile } from "@trainyard/kernel/program-file";
 import { afterAll, afterEach, beforeAll, expect, test, vi } from "vitest";
 import { launchOf, newFolder, packed, removeFolders } from "./testing/examples.ts";
 import { ScriptedPlatform } from "./testing/scripted-platform.ts";
@@ -39,7 +40,7 @@ afterAll(async () => {
 });
 
 function startAgent(): ChildProcess {
-  const agent = spawn(process.execPath, [join(import.meta.dirname, "main.ts")], {
+  const agent = spawn(process.execPath, [programFile(join(import.meta.dirname, "main.ts"))], {
     env: {
       PATH: process.env["PATH"],
       TY_TEST_RUN: process.env["TY_TEST_RUN"],

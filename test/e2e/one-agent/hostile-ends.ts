@@ -5,6 +5,7 @@
 import { spawn } from "node:child_process";
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
+import { programFile } from "@trainyard/kernel/program-file";
 import { checkout } from "@trainyard/local-cluster";
 import { freePort } from "@trainyard/testing";
 import { expect, test } from "vitest";
@@ -42,15 +43,19 @@ test.each([
 
 test("a second agent of the same name in another folder is not ready, gives the reason, and starts nothing", async () => {
   const port = await freePort();
-  const child = spawn(process.execPath, [join(checkout, "services/agent/src/main.ts")], {
-    stdio: "ignore",
-    env: {
-      ...process.env,
-      TRAINYARD_ENV_FILE: join(world.home, "run/environment/agent-1.env"),
-      TRAINYARD_AGENT_DIR: join(world.folder, "second"),
-      TRAINYARD_HTTP_PORT: String(port),
+  const child = spawn(
+    process.execPath,
+    [programFile(join(checkout, "services/agent/src/main.ts"))],
+    {
+      stdio: "ignore",
+      env: {
+        ...process.env,
+        TRAINYARD_ENV_FILE: join(world.home, "run/environment/agent-1.env"),
+        TRAINYARD_AGENT_DIR: join(world.folder, "second"),
+        TRAINYARD_HTTP_PORT: String(port),
+      },
     },
-  });
+  );
   try {
     await eventually("the second says that its name is taken", async () => {
       const answer = await fetch(`http://127.0.0.1:${port}/readyz`).catch(() => null);

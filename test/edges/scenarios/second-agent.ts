@@ -3,6 +3,7 @@ import { spawn } from "node:child_process";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
+import { programFile } from "@trainyard/kernel/program-file";
 import { checkout } from "@trainyard/local-cluster";
 import { endOf, type Scenario, submitCommand } from "./scenario.ts";
 
@@ -20,7 +21,7 @@ export const secondAgent: Scenario = {
       .replace(/^TRAINYARD_HTTP_PORT=.*$/m, "TRAINYARD_HTTP_PORT=0");
     writeFileSync(file, text, { mode: 0o600 });
     world.write("second-agent/.keep", "");
-    const main = join(checkout, "services", "agent", "src", "main.ts");
+    const main = programFile(join(checkout, "services", "agent", "src", "main.ts"));
     const second = spawn(process.execPath, [main], {
       env: { ...process.env, TRAINYARD_ENV_FILE: file },
       stdio: ["ignore", "pipe", "pipe"],

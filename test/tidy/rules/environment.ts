@@ -4,6 +4,7 @@ import { linesThat, type Rule, sourcesOf } from "../rule.ts";
 const readers: readonly (readonly [RegExp, string])[] = [
   [/^services\/[^/]+\/src\/(config|environment)\.ts$/, "the one reader of a service"],
   [/^libs\/runtime\/src\/service\/environment\.ts$/, "what every config.ts calls"],
+  [/^libs\/kernel\/src\/system\/program-file\.ts$/, "the files of programs, for all who start one"],
   [/^deploy\/local\//, "it starts processes, and passes the environment on"],
   [/^(scripts|test)\//, "started by people"],
   [/^libs\/bus\/src\/server\//, "starts a nats-server for tests and the local cluster"],

@@ -6,6 +6,7 @@
 import { readFileSync } from "node:fs";
 import { basename, join } from "node:path";
 import { pathToFileURL } from "node:url";
+import { programFile } from "@trainyard/kernel/program-file";
 import { parseEnvFile } from "@trainyard/runtime/environment";
 import { runMain, type Service } from "@trainyard/runtime/service";
 
@@ -18,7 +19,7 @@ type ServiceModule = {
 
 async function createOne(environments: string, folder: string): Promise<Service> {
   const load = (file: string): Promise<unknown> =>
-    import(pathToFileURL(join(folder, "src", file)).href);
+    import(pathToFileURL(programFile(join(folder, "src", file))).href);
   const { parseConfig } = (await load("config.ts")) as ConfigModule;
   const { createService } = (await load("service.ts")) as ServiceModule;
   const file = join(environments, `${basename(folder)}.env`);

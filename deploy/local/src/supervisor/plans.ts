@@ -1,6 +1,14 @@
 /** Plans the processes of a cluster from its options: their commands, environments and readiness checks. */
 import { join } from "node:path";
 import { get } from "@trainyard/kernel/http";
+import { programFile } from "@trainyard/kernel/program-file";
+import { checkout, type Home, logOf } from "../home/home.ts";
+import type { Secrets } from "../home/secrets.ts";
+import { limits } from "../limits.ts";
+import { inheritedEnvironment } from "../processes/inherited-environment.ts";
+import type { Command } from "../processes/launch.ts";
+import type { ProcessPlan } from "../processes/process-plan.ts";
+import { markOf } from "../processes/records.ts";
 import {
   agentEnvironment,
   agentSettings,
@@ -10,14 +18,7 @@ import {
   serviceEnvironment,
   type Values,
 } from "./environment.ts";
-import { checkout, type Home, logOf } from "../home/home.ts";
-import { inheritedEnvironment } from "../processes/inherited-environment.ts";
-import type { Command } from "../processes/launch.ts";
-import { limits } from "../limits.ts";
 import type { Ports } from "./ports.ts";
-import type { ProcessPlan } from "../processes/process-plan.ts";
-import { markOf } from "../processes/records.ts";
-import type { Secrets } from "../home/secrets.ts";
 import type { ServiceEntry } from "./services.ts";
 
 export type AgentEntry = { readonly name: string; readonly slots: number | null };
@@ -98,7 +99,7 @@ type Common = {
 
 function planService(service: ServiceEntry, common: Common): ProcessPlan {
   const { inputs, files, values } = common;
-  const main = join(service.folder, "src", "main.ts");
+  const main = programFile(join(service.folder, "src", "main.ts"));
   const command = common.node(service.name, [main], {
     TRAINYARD_ENV_FILE: files.fileOf(service.name),
   });
@@ -117,7 +118,7 @@ function planService(service: ServiceEntry, common: Common): ProcessPlan {
 function planAllInOne(common: Common): readonly ProcessPlan[] {
   const { inputs, files, values } = common;
   if (inputs.services.length === 0) return [];
-  const main = join(import.meta.dirname, "all-main.ts");
+  const main = programFile(join(import.meta.dirname, "all-main.ts"));
   const modules = inputs.services.map((one) => one.folder);
   const command = common.node(allInOne, [main, files.folder, ...modules], {});
   const told = inputs.services.map((one) => values.get(one.name));
@@ -143,7 +144,7 @@ function planAllInOne(common: Common): readonly ProcessPlan[] {
 
 function planAgent(agent: AgentEntry, common: Common): ProcessPlan {
   const { inputs, files, values } = common;
-  const command = common.node(agent.name, [inputs.agentMain], {
+  const command = common.node(agent.name, [programFile(inputs.agentMain)], {
     TRAINYARD_ENV_FILE: files.fileOf(agent.name),
   });
   return {

@@ -2,8 +2,10 @@
  * Calls to a worker thread, which computes while this thread continues. The thread starts with the first call, and
  * again after it was lost; its open calls are then rejected. The thread's module calls `answerCalls`.
  */
+import { fileURLToPath } from "node:url";
 import { type Transferable, Worker } from "node:worker_threads";
 import { Fault } from "@trainyard/kernel";
+import { programFile } from "@trainyard/kernel/program-file";
 import type { Answered, Asked } from "./answer-calls.ts";
 
 type Waiting<Answer> = {
@@ -39,7 +41,7 @@ export class WorkerCall<Question, Answer> implements AsyncDisposable {
   }
 
   #start(): Worker {
-    const worker = new Worker(this.#module);
+    const worker = new Worker(programFile(fileURLToPath(this.#module)));
     // The worker does not keep the process running; its callers may.
     worker.unref();
     worker.on("message", (answered: Answered<Answer>) => this.#settle(answered));

@@ -5,10 +5,11 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { closeSync, openSync } from "node:fs";
 import { join, resolve } from "node:path";
+import { programFile } from "@trainyard/kernel/program-file";
 import { names } from "../state/layout.ts";
 import type { StartOrder } from "../supervisor/main.ts";
 
-const program = join(import.meta.dirname, "..", "supervisor", "main.ts");
+const program = programFile(join(import.meta.dirname, "..", "supervisor", "main.ts"));
 
 /** The cache of compiled code halves the start time of a supervisor. */
 const compiled = resolve(import.meta.dirname, "../../../../.cache/compiled");

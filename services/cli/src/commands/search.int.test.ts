@@ -2,9 +2,10 @@ import { spawnSync } from "node:child_process";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { programFile } from "@trainyard/kernel/program-file";
 import { afterEach, beforeEach, expect, test } from "vitest";
 
-const main = join(import.meta.dirname, "..", "main.ts");
+const main = programFile(join(import.meta.dirname, "..", "main.ts"));
 let folder: string;
 let file: string;
 

@@ -7,9 +7,10 @@ import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { markStorage, readStorageMarker, storageMarkerName } from "@trainyard/blob";
+import { programFile } from "@trainyard/kernel/program-file";
 import { afterEach, beforeEach, expect, test } from "vitest";
 
-const main = join(import.meta.dirname, "..", "main.ts");
+const main = programFile(join(import.meta.dirname, "..", "main.ts"));
 const first = "00000000-0000-4000-8000-00000000000a";
 const lost = "00000000-0000-4000-8000-00000000000b";
 const checkpoint = "00000000-0000-4000-8000-000000000001";

@@ -4,9 +4,10 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { programFile } from "@trainyard/kernel/program-file";
 import { afterEach, beforeEach, expect, test } from "vitest";
 
-const main = join(import.meta.dirname, "..", "main.ts");
+const main = programFile(join(import.meta.dirname, "..", "main.ts"));
 let folder: string;
 let file: string;
 

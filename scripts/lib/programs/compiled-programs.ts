@@ -1,0 +1,110 @@
+/**
+ * Keeps the compiled programs of a checkout (see compile.ts) in its `.cache/programs`: they are compiled again when
+ * their sources have changed. Chunks are named by their content and appear before the programs that import them, so
+ * processes that start meanwhile, or that run from older sources, find all their files.
+ */
+import {
+  globSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
+import { join, relative } from "node:path";
+import process from "node:process";
+import { root } from "../root.ts";
+
+/** Chunks of older sources are kept for processes that have not loaded all of them. */
+const keptMs = 30 * 24 * 3_600_000;
+/** Besides the sources themselves, these decide what is compiled. */
+const settings = ["pnpm-lock.yaml", "{libs,services}/*/package.json", "scripts/lib/programs/*.ts"];
+
+/** The path of a source below the checkout, the time of its last change, and its size in bytes. */
+type Source = readonly [path: string, mtimeMs: number, bytes: number];
+
+/** Compiles programs into a folder and returns the absolute paths of all their sources. */
+type Compile = (folder: string) => Promise<readonly string[]>;
+
+/**
+ * Makes all processes that are started from here on run compiled programs: sets TRAINYARD_PROGRAMS, which
+ * `programFile` reads. If they cannot be compiled, programs run from their sources, as without this call.
+ */
+export async function useCompiledPrograms(): Promise<void> {
+  if ((process.env["TRAINYARD_PROGRAMS"] ?? "") !== "") return;
+  const compile: Compile = async (folder) => (await import("./compile.ts")).compileInto(folder);
+  try {
+    process.env["TRAINYARD_PROGRAMS"] = await compiledPrograms(root, compile);
+  } catch (error) {
+    // Users of a checkout that belongs to somebody else cannot do anything about it.
+    if (["EACCES", "EROFS"].includes((error as NodeJS.ErrnoException).code ?? "")) return;
+    const why = (error as Error).message.split("\n")[0];
+    process.stderr.write(`the programs start slower, since they could not be compiled: ${why}\n`);
+  }
+}
+
+/** Returns the folder of the compiled programs, after it has compiled them if their sources have changed. */
+export async function compiledPrograms(checkout: string, compile: Compile): Promise<string> {
+  const folder = join(checkout, ".cache", "programs");
+  const manifest = join(folder, "sources.json");
+  if (isCurrent(manifest, checkout)) return folder;
+  process.stderr.write("compiling the programs (after each change; a few seconds) …\n");
+  mkdirSync(folder, { recursive: true });
+  const draft = mkdtempSync(join(folder, ".draft-"));
+  try {
+    const begunMs = Date.now();
+    const paths = [
+      ...(await compile(draft)).map((path) => relative(checkout, path)),
+      ...globSync(settings, { cwd: checkout }),
+    ];
+    const written = join(draft, "sources.json");
+    writeFileSync(written, JSON.stringify(paths.map((path) => sourceAt(checkout, path, begunMs))));
+    publish(draft, folder);
+    renameSync(written, manifest);
+    removeOld(join(folder, "shared"));
+  } finally {
+    rmSync(draft, { recursive: true, force: true });
+  }
+  return folder;
+}
+
+function isCurrent(manifest: string, checkout: string): boolean {
+  try {
+    const sources = JSON.parse(readFileSync(manifest, "utf8")) as readonly Source[];
+    return sources.every(([path, mtimeMs, bytes]) => {
+      const now = statSync(join(checkout, path), { throwIfNoEntry: false });
+      return now?.mtimeMs === mtimeMs && now.size === bytes;
+    });
+  } catch {
+    // Nothing was compiled yet, or the file is damaged.
+    return false;
+  }
+}
+
+/** A source that changed after the compilation had begun gets no time, so that the next call compiles again. */
+function sourceAt(checkout: string, path: string, begunMs: number): Source {
+  const { mtimeMs, size } = statSync(join(checkout, path));
+  return [path, mtimeMs < begunMs ? mtimeMs : 0, size];
+}
+
+function publish(draft: string, folder: string): void {
+  const files = readdirSync(draft, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile() && entry.name.endsWith(".js"))
+    .map((entry) => relative(draft, join(entry.parentPath, entry.name)));
+  const isShared = (file: string): number => (file.startsWith("shared") ? 0 : 1);
+  for (const file of files.toSorted((a, b) => isShared(a) - isShared(b))) {
+    mkdirSync(join(folder, file, ".."), { recursive: true });
+    renameSync(join(draft, file), join(folder, file));
+  }
+}
+
+function removeOld(shared: string): void {
+  const oldestMs = Date.now() - keptMs;
+  for (const name of readdirSync(shared)) {
+    const path = join(shared, name);
+    if (statSync(path).mtimeMs < oldestMs) rmSync(path, { force: true });
+  }
+}

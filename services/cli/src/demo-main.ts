@@ -1,0 +1,3 @@
+import { runDemo } from "./demo.ts";
+
+process.exitCode = await runDemo();
