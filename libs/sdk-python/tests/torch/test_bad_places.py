@@ -247,6 +247,15 @@ class Ends(BadInputCase):
         self.assertIn("KeyError: 'late'", logged.output[0])
         self.refused("late", kind=self.made(**callbacks), error=KeyError, name="b")
 
+    def test_gradients_are_on_again_if_an_error_interrupts_the_end_of_a_part_without_them(self):
+        def interrupted(*_):
+            torch.set_grad_enabled(False)
+            raise ValueError("a signal came")
+
+        self.addCleanup(torch.set_grad_enabled, True)
+        self.refused("a signal came", kind=self.made(train_batch=interrupted), error=ValueError)
+        self.assertTrue(torch.is_grad_enabled())
+
     def test_the_shutdown_hook_runs_after_a_failed_startup_hook(self):
         said = []
 

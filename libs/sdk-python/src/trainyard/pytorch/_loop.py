@@ -13,6 +13,8 @@ import time
 from functools import partial
 from typing import Any, Callable
 
+import torch
+
 from .._context import Context
 from .._end import describe
 from . import _schedulers, _seeds
@@ -72,10 +74,15 @@ class Loop:
 
     def run(self, latest_checkpoint: str | None) -> None:
         """Trains until the plan is complete or a stop is requested. Errors of the data loader are converted here,
-        too, since its signal may arrive while another error is handled.
+        too, since its signal may arrive while another error is handled. For the same reason the mode of gradients is
+        restored here: the signal may interrupt the end of a ``torch.no_grad()``.
         """
-        with loading_told():
-            self._run(latest_checkpoint)
+        gradients = torch.is_grad_enabled()
+        try:
+            with loading_told():
+                self._run(latest_checkpoint)
+        finally:
+            torch.set_grad_enabled(gradients)
 
     def _run(self, latest_checkpoint: str | None) -> None:
         counters, callbacks = self._counters, self._callbacks
