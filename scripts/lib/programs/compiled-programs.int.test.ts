@@ -1,5 +1,6 @@
 import { execFileSync } from "node:child_process";
 import {
+  cpSync,
   existsSync,
   mkdirSync,
   mkdtempSync,
@@ -106,6 +107,20 @@ describe("compiled programs", () => {
     expect(compilations()).toBe(2);
   });
 
+  it("are compiled again after the checkout was moved, since they contain its path", async () => {
+    const { checkout, compiled, compilations } = newCheckout();
+    await compiled();
+    const moved = join(newFolder(), "moved");
+    cpSync(checkout, moved, { recursive: true, preserveTimestamps: true });
+    let again = 0;
+    await compiledPrograms(moved, async (folder) => {
+      again += 1;
+      mkdirSync(join(folder, "shared"));
+      return [];
+    });
+    expect([compilations(), again]).toEqual([1, 1]);
+  });
+
   it("are compiled again if the list of their sources is damaged", async () => {
     const { compiled, compilations } = newCheckout();
     writeFileSync(join(await compiled(), "sources.json"), "[[");
@@ -113,7 +128,7 @@ describe("compiled programs", () => {
     expect(compilations()).toBe(2);
   });
 
-  it("keep the chunks of the programs before, for processes that run, and remove them after a month", async () => {
+  it("keep older chunks for processes that run, and remove them and killed compilations after a month", async () => {
     const { compiled, edit } = newCheckout();
     const shared = join(await compiled(), "shared");
     edit("two");
@@ -122,9 +137,13 @@ describe("compiled programs", () => {
     expect(readdirSync(shared).toSorted()).toEqual(["chunk-one.js", "chunk-second.js"]);
     const old = new Date(Date.now() - 31 * 24 * 3_600_000);
     utimesSync(join(shared, "chunk-one.js"), old, old);
+    const killed = join(shared, "..", ".draft-killed");
+    mkdirSync(killed);
+    utimesSync(killed, old, old);
     edit("the third");
     await compiled();
     expect(readdirSync(shared).toSorted()).toEqual(["chunk-second.js", "chunk-the third.js"]);
+    expect(existsSync(killed)).toBe(false);
   });
 
   it("stay as they are if a compilation fails, and nothing of it remains", async () => {

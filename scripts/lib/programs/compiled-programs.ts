@@ -23,6 +23,12 @@ const keptMs = 30 * 24 * 3_600_000;
 /** Besides the sources themselves, these decide what is compiled. */
 const settings = ["pnpm-lock.yaml", "{libs,services}/*/package.json", "scripts/lib/programs/*.ts"];
 
+/** The name of the folder of a compilation that has not ended, or was killed. */
+const draftPrefix = ".draft-";
+
+/** Compiled programs contain paths of their checkout, so they do not run from where a checkout was moved or copied. */
+type Manifest = { readonly checkout: string; readonly sources: readonly Source[] };
+
 /** The path of a source below the checkout, the time of its last change, and its size in bytes. */
 type Source = readonly [path: string, mtimeMs: number, bytes: number];
 
@@ -35,7 +41,10 @@ type Compile = (folder: string) => Promise<readonly string[]>;
  */
 export async function useCompiledPrograms(): Promise<void> {
   if ((process.env["TRAINYARD_PROGRAMS"] ?? "") !== "") return;
-  const compile: Compile = async (folder) => (await import("./compile.ts")).compileInto(folder);
+  const compile: Compile = async (folder) => {
+    process.stderr.write("compiling the programs (after each change; a few seconds) …\n");
+    return await (await import("./compile.ts")).compileInto(folder);
+  };
   try {
     process.env["TRAINYARD_PROGRAMS"] = await compiledPrograms(root, compile);
   } catch (error) {
@@ -51,20 +60,21 @@ export async function compiledPrograms(checkout: string, compile: Compile): Prom
   const folder = join(checkout, ".cache", "programs");
   const manifest = join(folder, "sources.json");
   if (isCurrent(manifest, checkout)) return folder;
-  process.stderr.write("compiling the programs (after each change; a few seconds) …\n");
   mkdirSync(folder, { recursive: true });
-  const draft = mkdtempSync(join(folder, ".draft-"));
+  const draft = mkdtempSync(join(folder, draftPrefix));
   try {
     const begunMs = Date.now();
     const paths = [
       ...(await compile(draft)).map((path) => relative(checkout, path)),
       ...globSync(settings, { cwd: checkout }),
     ];
+    const sources = paths.map((path) => sourceAt(checkout, path, begunMs));
     const written = join(draft, "sources.json");
-    writeFileSync(written, JSON.stringify(paths.map((path) => sourceAt(checkout, path, begunMs))));
+    writeFileSync(written, JSON.stringify({ checkout, sources } satisfies Manifest));
     publish(draft, folder);
     renameSync(written, manifest);
     removeOld(join(folder, "shared"));
+    removeOld(folder, draftPrefix);
   } finally {
     rmSync(draft, { recursive: true, force: true });
   }
@@ -73,8 +83,9 @@ export async function compiledPrograms(checkout: string, compile: Compile): Prom
 
 function isCurrent(manifest: string, checkout: string): boolean {
   try {
-    const sources = JSON.parse(readFileSync(manifest, "utf8")) as readonly Source[];
-    return sources.every(([path, mtimeMs, bytes]) => {
+    const compiled = JSON.parse(readFileSync(manifest, "utf8")) as Manifest;
+    if (compiled.checkout !== checkout) return false;
+    return compiled.sources.every(([path, mtimeMs, bytes]) => {
       const now = statSync(join(checkout, path), { throwIfNoEntry: false });
       return now?.mtimeMs === mtimeMs && now.size === bytes;
     });
@@ -101,10 +112,13 @@ function publish(draft: string, folder: string): void {
   }
 }
 
-function removeOld(shared: string): void {
+function removeOld(folder: string, prefix: string = ""): void {
   const oldestMs = Date.now() - keptMs;
-  for (const name of readdirSync(shared)) {
-    const path = join(shared, name);
-    if (statSync(path).mtimeMs < oldestMs) rmSync(path, { force: true });
+  for (const name of readdirSync(folder).filter((one) => one.startsWith(prefix))) {
+    const path = join(folder, name);
+    const file = statSync(path, { throwIfNoEntry: false });
+    if (file !== undefined && file.mtimeMs < oldestMs) {
+      rmSync(path, { recursive: true, force: true });
+    }
   }
 }
