@@ -18,6 +18,12 @@ test("validation lines are thick with dots, and training lines are thin without 
   expect(validation?.width).toBeGreaterThan(1);
 });
 
+test("a line of one point is drawn as a dot, also with smoothing", () => {
+  const one = { ...line(1, "system", 1), x: [1], y: [3], low: [3], high: [3] };
+  expect(drawnLines([one], none, 0, palette)[0]?.dots).toBe(true);
+  expect(drawnLines([one], none, 0.5, palette)[1]?.dots).toBe(true);
+});
+
 test("a band is drawn where buckets have several points, but not for grey lines", () => {
   expect(drawnLines([line(1, "training", 300)], none, 0, palette)[0]?.band).toBe(true);
   expect(drawnLines([line(1)], none, 0, palette)[0]?.band).toBe(false);

@@ -38,11 +38,13 @@ export function drawnLines(
       alpha,
       band: hue !== null && line.points > line.x.length,
     };
-    if (smoothing <= 0) return [{ ...one, y: line.y, width, dots: validation }];
+    // A line through one point is not visible.
+    const dots = validation || line.x.length === 1;
+    if (smoothing <= 0) return [{ ...one, y: line.y, width, dots }];
     // Reported values stay visible, faintly, behind the average.
     return [
       { ...one, y: line.y, width: 1, alpha: alpha * 0.3, dots: false },
-      { ...one, y: smoothed(line.y, smoothing), width, band: false, dots: validation },
+      { ...one, y: smoothed(line.y, smoothing), width, band: false, dots },
     ];
   });
   const rank = ({ line }: DrawnLine): number =>
