@@ -3,7 +3,7 @@
 import time
 import warnings
 
-import torch
+from quick_torch import torch
 
 from trainyard import pytorch
 
