@@ -5,8 +5,12 @@ from __future__ import annotations
 import os
 import select
 import signal
+import subprocess
+import sys
+import textwrap
 import unittest
 
+from test_context import SRC
 from test_launch import LaunchCase
 
 WAITING = """
@@ -28,6 +32,26 @@ class Guarding(LaunchCase):
         for word in words:
             for pid in map(int, word[1:]):
                 self.wait_for_end_of(pid)
+
+    def test_a_rank_is_killed_whose_launcher_was_killed_before_it_added_the_rank(self):
+        script = """
+            import os, signal, subprocess
+            from trainyard.launch._guard import Guard
+            guard = Guard()
+            env = {**os.environ, **guard.variables}
+            rank = subprocess.Popen(["sleep", "600"], env=env, start_new_session=True)
+            print(rank.pid, flush=True)
+            os.kill(os.getpid(), signal.SIGKILL)
+        """
+        ended = subprocess.run(
+            [sys.executable, "-c", textwrap.dedent(script)],
+            env={**os.environ, "PYTHONPATH": str(SRC)},
+            stdout=subprocess.PIPE,
+            text=True,
+            check=False,
+        )
+        self.assertEqual(ended.returncode, -signal.SIGKILL)
+        self.wait_for_end_of(int(ended.stdout))
 
     def wait_for_end_of(self, pid):
         try:

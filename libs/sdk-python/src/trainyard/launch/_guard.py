@@ -10,21 +10,24 @@ from __future__ import annotations
 import contextlib
 import os
 import signal
+import uuid
 
 
 class Guard:
     """Tracks the living ranks in the guard process. It is created before the first rank, while the launcher has
-    one thread.
+    one thread. On Linux it also finds ranks by ``variables``, which must be in their environment: the launcher may be
+    killed after it started a rank and before it added it.
     """
 
     def __init__(self) -> None:
+        self.variables = {"TRAINYARD_LAUNCHER": str(uuid.uuid4())}
         reading, self._pipe = os.pipe()
         self._pid = os.fork()
         if self._pid == 0:
             try:
                 os.close(self._pipe)
                 _leave_terminal()
-                _guard(reading)
+                _guard(reading, self.variables)
             finally:
                 os._exit(0)
         os.close(reading)
@@ -61,7 +64,7 @@ def _leave_terminal() -> None:
         os.dup2(nothing, standard)
 
 
-def _guard(reading: int) -> None:
+def _guard(reading: int, variables: dict[str, str]) -> None:
     ranks: set[int] = set()
     with os.fdopen(reading, "r") as lines:
         for line in lines:
@@ -69,6 +72,19 @@ def _guard(reading: int) -> None:
                 return
             change = ranks.add if line.startswith("+") else ranks.discard
             change(int(line[1:]))
-    for pid in ranks:
+    # A started process holds the pipe until it has its own environment, so all ranks have it by now.
+    for pid in ranks | _leaders_with(variables):
         with contextlib.suppress(ProcessLookupError, PermissionError):
             os.killpg(pid, signal.SIGKILL)
+
+
+def _leaders_with(variables: dict[str, str]) -> set[int]:
+    """Finds the leaders of process groups that were started with these variables; none on a host without ``/proc``."""
+    wanted = {f"{name}={value}".encode() for name, value in variables.items()}
+    leaders: set[int] = set()
+    with contextlib.suppress(FileNotFoundError):
+        for pid in map(int, filter(str.isdigit, os.listdir("/proc"))):
+            with contextlib.suppress(OSError), open(f"/proc/{pid}/environ", "rb") as file:
+                if wanted <= set(file.read().split(b"\0")) and os.getpgid(pid) == pid:
+                    leaders.add(pid)
+    return leaders
