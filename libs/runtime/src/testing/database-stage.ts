@@ -108,13 +108,14 @@ export class DatabaseStage implements AsyncDisposable {
 
   /** Appends events to a stream of another service, with its owner's rights. Returns the position. */
   async tell(stream: string, ...events: readonly AnyEvent[]): Promise<number> {
-    const before = await this.#log.read(stream, 0, 100_000);
+    const version = "select max(version)::integer as version from log.events where stream = $1";
+    const [before] = await this.sql<{ version: number | null }>(version, [stream]);
     const result = await this.#log.append({
       commitId: newEventId(),
       writes: [
         {
           stream,
-          expectedVersion: before.length,
+          expectedVersion: before?.version ?? 0,
           events: events.map((event) => ({ id: newEventId(), ...encodeEvent(event) })),
         },
       ],
@@ -145,6 +146,7 @@ export class DatabaseStage implements AsyncDisposable {
       const last = page.at(-1);
       if (last === undefined) return;
       await this.#bus.publishEvents(page);
+      if (page.length < relayPageEvents) return;
       position = last.position;
     }
   }
