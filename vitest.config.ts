@@ -20,8 +20,9 @@ export default defineConfig({
       {
         extends: true,
         test: {
-          // Modules keep no state, so the files of a worker share one module graph: loading it takes longer than the
-          // tests of most files, and a process less for each of 160 integration tests saves two minutes of a core.
+          // The files of a worker share one module graph, and by it a server for their databases: loading it takes
+          // longer than the tests of most files, and a process less for each of 160 integration tests saves two minutes
+          // of a core. Other modules keep no state.
           name: "shared",
           include: [
             "libs/**/*.test.ts",

@@ -50,7 +50,7 @@ export class RealSearcher implements AsyncDisposable {
       const stage = stack.use(await DatabaseStage.start("searcher", options));
       const nats = stack.use(await startNats());
       const bus = stack.use(await createNatsBus({ servers: [nats.url], name: "gateway" }));
-      const others = stage.postgres.url({ database: "trainyard", user: "ty_others" });
+      const others = stage.url("ty_others");
       const log = stack.use(createPostgresLog({ connectionString: others }));
       const environment = { ...stage.variables, TRAINYARD_NATS_URL: nats.url };
       const searcher = new RealSearcher(stack, environment, stage.postgres, log, bus);

@@ -157,7 +157,7 @@ async function storeVariables(endpoint: string): Promise<Readonly<Record<string,
 }
 
 describe("more checkpoints of an unavailable storage than one pass handles", () => {
-  const many = gcLimits.page + 20;
+  const many = gcLimits.page + 5;
   const others = () => ({ root: gc.root, storageId: gc.storageId, firstDigit: "f" });
   const losses = Array.from({ length: many }, () => null);
 

@@ -35,7 +35,7 @@ describe("a stored line", () => {
 
   test("of an earlier version has no rank, level or time of receipt, and is returned without these filters", async () => {
     const task = newTask();
-    const admin = new pg.Client(logs.stage.postgres.url({ database: "trainyard" }));
+    const admin = new pg.Client(logs.stage.url());
     await admin.connect();
     await admin.query(
       `insert into logs.lines (experiment, trial, run, node_rank, sequence, at_ms, source, continued, line)

@@ -114,7 +114,7 @@ test("a recorded policy with an invalid pattern is off, and its experiment's oth
 
 test("a resent batch is not compared with the policies again", async () => {
   const trial = await trialWith({ name: "slow", pattern: slowPattern, action: "cancel_retries" });
-  const lines = slowTexts(8).map((text, n) => line(`${trial}#1`, n, text));
+  const lines = slowTexts(4).map((text, n) => line(`${trial}#1`, n, text));
   const timed = async () => {
     const start = performance.now();
     await logs.written(lines);

@@ -37,7 +37,7 @@ afterAll(async () => {
 
 describe("lines", () => {
   test("rejected by the table are refused alone, and lines of other agents in the same write are stored", async () => {
-    const admin = new pg.Client(logs.stage.postgres.url({ database: "trainyard" }));
+    const admin = new pg.Client(logs.stage.url());
     await admin.connect();
     await admin.query("alter table logs.lines add constraint taste check (line <> 'odd')");
     const experiment = newExperiment();
@@ -88,7 +88,7 @@ describe("lines", () => {
   test("have another epoch after a restored dump recreated their table", async () => {
     const task = newExperiment();
     const { epoch } = await logs.page({ task });
-    const admin = new pg.Client(logs.stage.postgres.url({ database: "trainyard" }));
+    const admin = new pg.Client(logs.stage.url());
     await admin.connect();
     await admin.query("alter table logs.lines rename to lines_before");
     await admin.query("create table logs.lines (like logs.lines_before including all)");

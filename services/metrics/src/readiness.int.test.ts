@@ -10,7 +10,7 @@ test("metrics is not ready while parking has stopped its reactions, over HTTP an
   const service = await metrics.replica();
   expect(service.readiness()).toBeNull();
   await using log = createPostgresLog({
-    connectionString: metrics.stage.postgres.url({ database: "trainyard", user: "ty_others" }),
+    connectionString: metrics.stage.url("ty_others"),
   });
   for (const stream of ["trial-1.1", "trial-2.1", "trial-3.1"]) {
     const events = [{ id: newEventId(), ...unreadable }];

@@ -32,7 +32,7 @@ async function serving(metrics: TestMetrics) {
 const gone = { kind: "rejected", rejection: { rejected: "position_gone" } };
 
 test("a restored database refuses positions that were lost, even if it has grown past them, and continues from others without a gap", async () => {
-  const first = stack.use(await TestMetrics.start());
+  const first = stack.use(await TestMetrics.start({}));
   await first.request(trial, 1);
   const original = await serving(first);
   await original.send(1, 2);
@@ -41,12 +41,12 @@ test("a restored database refuses positions that were lost, even if it has grown
   await first.stage.postgres.stop();
   const backup = first.stage.postgres.data;
 
-  const continued = await serving(stack.use(await TestMetrics.start(backup)));
+  const continued = await serving(stack.use(await TestMetrics.start({ copyOf: backup })));
   await continued.send(3, 4, 5);
   const lost = await continued.head();
   expect(await continued.read(2)).toMatchObject({ keys: ["0-3", "0-4", "0-5"], next: lost });
 
-  const restored = await serving(stack.use(await TestMetrics.start(backup)));
+  const restored = await serving(stack.use(await TestMetrics.start({ copyOf: backup })));
   expect(await restored.read(2)).toEqual({ keys: [], next: 2 });
   expect(await restored.read(lost)).toMatchObject(gone);
   await restored.send(...Array.from({ length: 20 }, (_, n) => 10 + n));

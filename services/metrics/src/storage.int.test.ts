@@ -345,7 +345,7 @@ test("a trial's progress is read without its points", async () => {
 });
 
 test("points are stored in a database of their own if one is configured, and validations in the log", async () => {
-  await using own = await TestMetrics.start();
+  await using own = await TestMetrics.start({});
   const { postgres } = own.stage;
   await own.stage.sql("create database points owner ty_metrics");
   const url = postgres.url({ database: "points", user: "ty_metrics" });

@@ -46,7 +46,7 @@ export class MetricsStage implements AsyncDisposable {
 
   private constructor(stage: DatabaseStage) {
     this.stage = stage;
-    const url = stage.postgres.url({ database: "trainyard" });
+    const url = stage.url();
     this.pool = new pg.Pool({ connectionString: url, max: 8 });
     // The server is stopped before the pool when the data is saved, so the pool's errors are ignored.
     this.pool.on("error", () => {});

@@ -71,7 +71,7 @@ export async function durable({ size, say }: BenchContext): Promise<BenchResult>
 }
 
 async function requestRuns(stage: DatabaseStage, count: number): Promise<void> {
-  const connectionString = stage.postgres.url({ database: "trainyard", user: "ty_others" });
+  const connectionString = stage.url("ty_others");
   await using log = createPostgresLog({ connectionString });
   for (let from = 1; from <= count; from += trialsPerCommit) {
     const length = Math.min(trialsPerCommit, count - from + 1);

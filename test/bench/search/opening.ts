@@ -33,7 +33,7 @@ export async function measureOpening({ size, say }: BenchContext): Promise<reado
   const rounds = { tiny: 1, short: 3, full: 7 }[size];
   say(`opening a search of ${trials} trials with ${reports} reports each`);
   await using stage = await DatabaseStage.start("searcher", { fsync: false });
-  const url = stage.postgres.url({ database: "trainyard", user: "ty_searcher" });
+  const url = stage.url("ty_searcher");
   await using log = createPostgresLog({ connectionString: url });
   await fill(log, eventsOf(trials));
   const fromEvents: number[] = [];

@@ -7,21 +7,9 @@ import { contractRoles, type LogUnderTest } from "../contract.ts";
 import type { EventLog } from "../port.ts";
 import { migrateLog } from "../postgres/migrate.ts";
 import { createPostgresLog } from "../postgres/postgres-log.ts";
+import { withClient } from "./test-database.ts";
 
 const database = "trainyard";
-
-async function withClient<Value>(
-  url: string,
-  use: (client: pg.Client) => Promise<Value>,
-): Promise<Value> {
-  const client = new pg.Client({ connectionString: url });
-  await client.connect();
-  try {
-    return await use(client);
-  } finally {
-    await client.end();
-  }
-}
 
 /** Creates the roles and an empty database. Once per server. */
 export async function createDatabase(server: TestPostgres): Promise<void> {

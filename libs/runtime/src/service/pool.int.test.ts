@@ -1,11 +1,11 @@
-import { startTestPostgres } from "@trainyard/testing";
+import { openTestDatabase } from "@trainyard/event-log/testing";
 import { pino } from "pino";
 import { expect, test, vi } from "vitest";
 import { openPool } from "./connections.ts";
 
 test("a connection that breaks during a transaction makes its next query fail and does not stop the process", async () => {
-  await using server = await startTestPostgres();
-  const config = { postgresUrl: server.url() };
+  await using database = await openTestDatabase();
+  const config = { postgresUrl: database.url() };
   const pool = openPool(config, "test", pino({ enabled: false }));
   const uncaught = vi.fn<(error: unknown) => void>();
   process.on("uncaughtException", uncaught);

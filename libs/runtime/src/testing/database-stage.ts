@@ -20,6 +20,12 @@ import {
 } from "@trainyard/contracts";
 import { VerifyViewsSchema, ViewsVerifiedSchema } from "@trainyard/contracts/commands";
 import { createPostgresLog, type EventLog, migrateLog, newEventId } from "@trainyard/event-log";
+import {
+  ensureRoles,
+  openLogDatabase,
+  type TestDatabase,
+  withClient,
+} from "@trainyard/event-log/testing";
 import { assert, isFault, type Rejection } from "@trainyard/kernel";
 import { startTestPostgres, type TestPostgres, type TestPostgresOptions } from "@trainyard/testing";
 import pg from "pg";
@@ -39,34 +45,62 @@ export type Asked<Reply extends DescMessage> =
 
 export class DatabaseStage implements AsyncDisposable {
   readonly hub: MemoryHub = createMemoryBus();
-  readonly postgres: TestPostgres;
   readonly #service: string;
+  readonly #database: TestDatabase;
+  readonly #server: TestPostgres | null;
   readonly #admin: pg.Pool;
   readonly #log: EventLog;
   readonly #bus: Bus;
 
-  private constructor(service: string, postgres: TestPostgres) {
+  private constructor(service: string, opened: TestDatabase, server: TestPostgres | null) {
     this.#service = service;
-    this.postgres = postgres;
-    this.#admin = new pg.Pool({ connectionString: postgres.url({ database }), max: 2 });
+    this.#database = opened;
+    this.#server = server;
+    this.#admin = new pg.Pool({ connectionString: this.url(), max: 2 });
     // If the test kills the server, idle connections break; the next query reports it.
     this.#admin.on("error", () => {});
-    this.#log = createPostgresLog({ connectionString: postgres.url({ database, user: others }) });
+    this.#log = createPostgresLog({ connectionString: this.url(others) });
     this.#bus = this.hub.connect("stage");
   }
 
-  /** With `copyOf`, the stage begins with a copy of the data of another stage of the same service. */
-  static async start(service: string, options: TestPostgresOptions = {}): Promise<DatabaseStage> {
-    const postgres = await startTestPostgres(options);
-    if (options.copyOf === undefined) await prepare(service, postgres);
-    return new DatabaseStage(service, postgres);
+  /**
+   * Starts a stage on a database of the process's server; with `options`, on a server of its own, which the test may
+   * stop. With `copyOf`, the stage begins with a copy of the data of another stage of the same service.
+   */
+  static async start(service: string, options?: TestPostgresOptions): Promise<DatabaseStage> {
+    if (options === undefined) {
+      const opened = await openLogDatabase();
+      await prepare(service, opened);
+      return new DatabaseStage(service, opened, null);
+    }
+    const server = await startTestPostgres(options);
+    const opened: TestDatabase = {
+      url: (user = server.user) => server.url({ database, user }),
+      [Symbol.asyncDispose]: () => server[Symbol.asyncDispose](),
+    };
+    if (options.copyOf === undefined) {
+      await withClient(server.url(), (client) => client.query(`create database ${database}`));
+      await prepare(service, opened);
+    }
+    return new DatabaseStage(service, opened, server);
+  }
+
+  /** The stage's own server. */
+  get postgres(): TestPostgres {
+    assert(this.#server !== null, "a stage has a server of its own if it was started with options");
+    return this.#server;
+  }
+
+  /** Returns a connection string to the stage's database; by default the superuser's. */
+  url(user?: string): string {
+    return this.#database.url(user);
   }
 
   /** The environment variables of the service. */
   get variables(): Readonly<Record<string, string>> {
     const user = roleOf(this.#service);
     return {
-      TRAINYARD_POSTGRES_URL: this.postgres.url({ database, user }),
+      TRAINYARD_POSTGRES_URL: this.url(user),
       TRAINYARD_NATS_URL: "127.0.0.1:1",
       TRAINYARD_LOG_LEVEL: "silent",
     };
@@ -74,13 +108,14 @@ export class DatabaseStage implements AsyncDisposable {
 
   /** Appends events to a stream of another service, with its owner's rights. Returns the position. */
   async tell(stream: string, ...events: readonly AnyEvent[]): Promise<number> {
-    const before = await this.#log.read(stream, 0, 100_000);
+    const version = "select max(version)::integer as version from log.events where stream = $1";
+    const [before] = await this.sql<{ version: number | null }>(version, [stream]);
     const result = await this.#log.append({
       commitId: newEventId(),
       writes: [
         {
           stream,
-          expectedVersion: before.length,
+          expectedVersion: before?.version ?? 0,
           events: events.map((event) => ({ id: newEventId(), ...encodeEvent(event) })),
         },
       ],
@@ -111,6 +146,7 @@ export class DatabaseStage implements AsyncDisposable {
       const last = page.at(-1);
       if (last === undefined) return;
       await this.#bus.publishEvents(page);
+      if (page.length < relayPageEvents) return;
       position = last.position;
     }
   }
@@ -182,22 +218,18 @@ export class DatabaseStage implements AsyncDisposable {
   async [Symbol.asyncDispose](): Promise<void> {
     await this.#log[Symbol.asyncDispose]();
     await this.#admin.end();
-    await this.postgres[Symbol.asyncDispose]();
+    await this.#database[Symbol.asyncDispose]();
   }
 }
 
 const roleOf = (service: string): string => `ty_${service.replaceAll("-", "_")}`;
 
-async function prepare(service: string, postgres: TestPostgres): Promise<void> {
+async function prepare(service: string, opened: TestDatabase): Promise<void> {
   const role = roleOf(service);
-  await withClient(postgres.url(), async (client) => {
-    for (const name of ["ty_migrator", role, others]) {
-      await client.query(`create role ${name} login`);
-    }
-    await client.query(`create database ${database}`);
-    await client.query(`grant connect, create, temporary on database ${database} to ${role}`);
-  });
-  await withClient(postgres.url({ database }), async (client) => {
+  await withClient(opened.url(), async (client) => {
+    await ensureRoles(client, ["ty_migrator", role, others]);
+    const { database: name = "" } = client;
+    await client.query(`grant connect, create, temporary on database ${name} to ${role}`);
     await client.query(`create schema ${role.slice("ty_".length)} authorization ${role}`);
     const categories = Object.entries(categoryOwners).map(([category, owner]): [string, string] => [
       category,
@@ -207,14 +239,4 @@ async function prepare(service: string, postgres: TestPostgres): Promise<void> {
       roles: { categories: Object.fromEntries(categories), consumers: { [service]: role } },
     });
   });
-}
-
-async function withClient(url: string, use: (client: pg.Client) => Promise<void>): Promise<void> {
-  const client = new pg.Client({ connectionString: url });
-  await client.connect();
-  try {
-    await use(client);
-  } finally {
-    await client.end();
-  }
 }

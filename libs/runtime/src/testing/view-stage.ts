@@ -2,9 +2,9 @@
 import { createMemoryBus } from "@trainyard/bus";
 import { type AnyEvent, encodeEvent } from "@trainyard/contracts";
 import { createMemoryLog, type EventLog, newEventId, type StoredEvent } from "@trainyard/event-log";
+import { openTestDatabase, type TestDatabase } from "@trainyard/event-log/testing";
 import { type Clock, idOf } from "@trainyard/kernel";
 import { systemClock } from "@trainyard/kernel/system-clock";
-import { startTestPostgres, type TestPostgres } from "@trainyard/testing";
 import pg from "pg";
 import { type Logger, pino } from "pino";
 import type { Check } from "../verification/check.ts";
@@ -44,21 +44,21 @@ const tables = `
   create table tested.view_cursor (view text primary key, position bigint not null, commit_id uuid not null);`;
 
 export class ViewStage implements AsyncDisposable {
-  readonly #postgres: TestPostgres;
+  readonly #database: TestDatabase;
   readonly #pool: pg.Pool;
   #bus = createMemoryBus().connect("experiments");
   #versions = new Map<string, number>();
   #store = createMemoryLog().store;
   log: EventLog = createMemoryLog().as("experiments");
 
-  private constructor(postgres: TestPostgres) {
-    this.#postgres = postgres;
-    this.#pool = new pg.Pool({ connectionString: postgres.url(), max: 8 });
+  private constructor(database: TestDatabase) {
+    this.#database = database;
+    this.#pool = new pg.Pool({ connectionString: database.url(), max: 8 });
     this.#pool.on("error", () => {}); // A server that stops breaks idle connections.
   }
 
   static async start(): Promise<ViewStage> {
-    const stage = new ViewStage(await startTestPostgres());
+    const stage = new ViewStage(await openTestDatabase());
     await stage.sql(tables);
     return stage;
   }
@@ -139,7 +139,7 @@ export class ViewStage implements AsyncDisposable {
 
   async [Symbol.asyncDispose](): Promise<void> {
     await this.#pool.end();
-    await this.#postgres[Symbol.asyncDispose]();
+    await this.#database[Symbol.asyncDispose]();
   }
 }
 

@@ -1,17 +1,17 @@
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { startTestPostgres } from "@trainyard/testing";
+import { openTestDatabase } from "@trainyard/event-log/testing";
 import pg from "pg";
 import { expect, test } from "vitest";
 import { migrate } from "./migrate.ts";
 
 test("each migration is applied once, even one with a lower number later, and a newer database is refused", async () => {
   await using stack = new AsyncDisposableStack();
-  const postgres = stack.use(await startTestPostgres());
+  const database = stack.use(await openTestDatabase());
   const folder = await mkdtemp(join(tmpdir(), "trainyard-migrate-"));
   stack.defer(() => rm(folder, { recursive: true, force: true }));
-  const pool = stack.adopt(new pg.Pool({ connectionString: postgres.url(), max: 1 }), (one) =>
+  const pool = stack.adopt(new pg.Pool({ connectionString: database.url(), max: 1 }), (one) =>
     one.end(),
   );
   const write = (number: number) =>

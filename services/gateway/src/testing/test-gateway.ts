@@ -11,6 +11,7 @@ import {
   ViewsVerifiedSchema,
 } from "@trainyard/contracts/commands";
 import { createPostgresLog, type EventLog, migrateLog, newEventId } from "@trainyard/event-log";
+import { ensureRoles, openLogDatabase, withClient } from "@trainyard/event-log/testing";
 import {
   type CommandSpec,
   command,
@@ -19,7 +20,6 @@ import {
   runToken,
 } from "@trainyard/runtime";
 import type { Clock } from "@trainyard/kernel";
-import { startTestPostgres } from "@trainyard/testing";
 import pg from "pg";
 import { parseConfig } from "../config.ts";
 import { createService } from "../service.ts";
@@ -75,9 +75,8 @@ export async function startTestGateway(
   environment: Readonly<Record<string, string>> = {},
 ): Promise<TestGateway> {
   const stack = new AsyncDisposableStack();
-  const postgres = stack.use(await startTestPostgres());
-  const database = "trainyard";
-  await prepare(postgres.url(), postgres.url({ database }));
+  const database = stack.use(await openLogDatabase());
+  await withClient(database.url(), prepare);
   const folder = await mkdtemp(join(tmpdir(), "trainyard-gateway-"));
   stack.defer(() => rm(folder, { recursive: true, force: true }));
   const checkpointDir = join(folder, "checkpoints");
@@ -86,7 +85,7 @@ export async function startTestGateway(
   await writeFile(join(folder, "token"), token, { mode: 0o600 });
   const hub = createMemoryBus();
   const config = parseConfig({
-    TRAINYARD_POSTGRES_URL: postgres.url({ user: "ty_gateway", database }),
+    TRAINYARD_POSTGRES_URL: database.url("ty_gateway"),
     TRAINYARD_NATS_URL: "127.0.0.1:1",
     TRAINYARD_BLOB_DIR: join(folder, "blobs"),
     TRAINYARD_CHECKPOINT_DIR: checkpointDir,
@@ -104,8 +103,8 @@ export async function startTestGateway(
     return gateway.address();
   };
   const url = await start();
-  const log = stack.use(createPostgresLog({ connectionString: postgres.url({ database }) }));
-  const admin = new pg.Pool({ connectionString: postgres.url({ database }), max: 2 });
+  const log = stack.use(createPostgresLog({ connectionString: database.url() }));
+  const admin = new pg.Pool({ connectionString: database.url(), max: 2 });
   stack.defer(() => admin.end());
   return {
     url,
@@ -152,20 +151,13 @@ async function verifying(
   return stack;
 }
 
-async function prepare(adminUrl: string, databaseUrl: string): Promise<void> {
-  const admin = new pg.Client({ connectionString: adminUrl });
-  await admin.connect();
-  await admin.query("create role ty_migrator");
-  await admin.query("create role ty_gateway login");
-  await admin.query("create database trainyard");
-  await admin.end();
-  const client = new pg.Client({ connectionString: databaseUrl });
-  await client.connect();
+async function prepare(client: pg.Client): Promise<void> {
+  const { database = "", user = "" } = client;
+  await ensureRoles(client, ["ty_gateway"]);
   // The grants are the same as those of the embedded cluster.
-  await client.query("revoke all on database trainyard from public");
-  await client.query("grant connect, create, temporary on database trainyard to ty_gateway");
+  await client.query(`revoke all on database ${database} from public`);
+  await client.query(`grant connect, create, temporary on database ${database} to ty_gateway`);
   await client.query("create schema gateway authorization ty_gateway");
-  const user = client.user ?? "postgres";
   const categories = Object.fromEntries(
     Object.entries(categoryOwners).map(([category, owner]) => [
       category,
@@ -173,7 +165,6 @@ async function prepare(adminUrl: string, databaseUrl: string): Promise<void> {
     ]),
   );
   await migrateLog(client, { roles: { categories, consumers: { gateway: "ty_gateway" } } });
-  await client.end();
 }
 
 async function append(log: EventLog, stream: string, events: readonly AnyEvent[]): Promise<number> {

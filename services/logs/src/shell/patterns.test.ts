@@ -13,7 +13,8 @@ afterAll(() => patterns[Symbol.asyncDispose]());
 const texts = slowTexts(8);
 
 test("waiting for other comparisons does not count against a comparison's time limit", async () => {
-  const others = Array.from({ length: 3 }, () => patterns.match(slowPattern, texts, 60_000));
+  const few = texts.slice(0, 2);
+  const others = Array.from({ length: 3 }, () => patterns.match(slowPattern, few, 60_000));
   const cheap = await patterns.matchFirst(["x$"], [...texts, "x"], 150);
   expect(cheap).toMatchObject({ found: [8], unmatched: 0 });
   await Promise.all(others);

@@ -171,7 +171,8 @@ class Lives {
 }
 
 export async function judgeDeletions(): ReturnType<typeof strikeEach> {
-  await using stage = await DatabaseStage.start("metrics");
+  // The stage has its own server, since a campaign has no folder for temporary files.
+  await using stage = await DatabaseStage.start("metrics", {});
   const connectionString = stage.variables["TRAINYARD_POSTGRES_URL"] ?? "";
   await using log = createPostgresLog({ connectionString });
   const pool = new pg.Pool({ connectionString, max: 4 });

@@ -13,6 +13,7 @@ import {
 import { assert } from "@trainyard/kernel";
 import { type ListeningService, runToken, type TableOverrides } from "@trainyard/runtime";
 import { DatabaseStage } from "@trainyard/runtime/database-stage";
+import type { TestPostgresOptions } from "@trainyard/testing";
 import pg from "pg";
 import { expect, vi } from "vitest";
 import { parseConfig } from "../config.ts";
@@ -41,9 +42,8 @@ export class TestMetrics implements AsyncDisposable {
     this.stage = stage;
   }
 
-  /** Starts a server; with `copyOf`, on a copy of another server's data folder, as from a backup. */
-  static async start(copyOf?: string): Promise<TestMetrics> {
-    const options = copyOf === undefined ? {} : { copyOf };
+  /** With `options`, the stage has a server of its own. */
+  static async start(options?: TestPostgresOptions): Promise<TestMetrics> {
     return new TestMetrics(await DatabaseStage.start("metrics", options));
   }
 
