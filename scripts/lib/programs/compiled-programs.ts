@@ -16,6 +16,7 @@ import {
 } from "node:fs";
 import { join, relative } from "node:path";
 import process from "node:process";
+import { stripVTControlCharacters } from "node:util";
 import { root } from "../root.ts";
 
 /** Chunks of older sources are kept for processes that have not loaded all of them. */
@@ -50,8 +51,10 @@ export async function useCompiledPrograms(): Promise<void> {
   } catch (error) {
     // Users of a checkout that belongs to somebody else cannot do anything about it.
     if (["EACCES", "EROFS"].includes((error as NodeJS.ErrnoException).code ?? "")) return;
-    const why = (error as Error).message.split("\n")[0];
-    process.stderr.write(`the programs start slower, since they could not be compiled: ${why}\n`);
+    const why = stripVTControlCharacters((error as Error).message);
+    process.stderr.write(
+      `the programs run from their sources, since they cannot be compiled:\n${why}\n`,
+    );
   }
 }
 

@@ -97,9 +97,15 @@ type Common = {
   readonly node: (name: string, parameters: readonly string[], own: Values) => Command;
 };
 
+/** The command as it starts now: its program runs from its compiled file, if there is one. */
+function started(command: Command): Command {
+  const [main = "", ...rest] = command.parameters;
+  return { ...command, parameters: [programFile(main), ...rest] };
+}
+
 function planService(service: ServiceEntry, common: Common): ProcessPlan {
   const { inputs, files, values } = common;
-  const main = programFile(join(service.folder, "src", "main.ts"));
+  const main = join(service.folder, "src", "main.ts");
   const command = common.node(service.name, [main], {
     TRAINYARD_ENV_FILE: files.fileOf(service.name),
   });
@@ -107,7 +113,7 @@ function planService(service: ServiceEntry, common: Common): ProcessPlan {
     name: service.name,
     kind: "service",
     log: logOf(inputs.home, service.name),
-    command: () => command,
+    command: () => started(command),
     fingerprint: fingerprintOf(command.parameters, values.get(service.name), inputs.codeStamp),
     stopSignal: "SIGTERM",
     stopLimitMs: limits.stopServiceMs,
@@ -118,7 +124,7 @@ function planService(service: ServiceEntry, common: Common): ProcessPlan {
 function planAllInOne(common: Common): readonly ProcessPlan[] {
   const { inputs, files, values } = common;
   if (inputs.services.length === 0) return [];
-  const main = programFile(join(import.meta.dirname, "all-main.ts"));
+  const main = join(import.meta.dirname, "all-main.ts");
   const modules = inputs.services.map((one) => one.folder);
   const command = common.node(allInOne, [main, files.folder, ...modules], {});
   const told = inputs.services.map((one) => values.get(one.name));
@@ -127,7 +133,7 @@ function planAllInOne(common: Common): readonly ProcessPlan[] {
       name: allInOne,
       kind: "service",
       log: logOf(inputs.home, allInOne),
-      command: () => command,
+      command: () => started(command),
       fingerprint: fingerprintOf(command.parameters, told, inputs.codeStamp),
       stopSignal: "SIGTERM",
       stopLimitMs: limits.stopServiceMs,
@@ -144,14 +150,14 @@ function planAllInOne(common: Common): readonly ProcessPlan[] {
 
 function planAgent(agent: AgentEntry, common: Common): ProcessPlan {
   const { inputs, files, values } = common;
-  const command = common.node(agent.name, [programFile(inputs.agentMain)], {
+  const command = common.node(agent.name, [inputs.agentMain], {
     TRAINYARD_ENV_FILE: files.fileOf(agent.name),
   });
   return {
     name: agent.name,
     kind: "agent",
     log: logOf(inputs.home, agent.name),
-    command: () => command,
+    command: () => started(command),
     fingerprint: fingerprintOf(command.parameters, values.get(agent.name), inputs.codeStamp),
     // SIGTERM ends an agent and keeps its trials running; SIGUSR2 ends both.
     stopSignal: "SIGTERM",
