@@ -66,11 +66,19 @@ async function create(shared: TestPostgres, from: string): Promise<TestDatabase>
   );
   return {
     url: (user = shared.user) => shared.url({ database, user }),
-    [Symbol.asyncDispose]: () =>
-      withClient(shared.url(), async (client) => {
-        await client.query(`drop database ${database} with (force)`);
-      }),
+    [Symbol.asyncDispose]: () => withClient(shared.url(), (client) => drop(client, database)),
   };
+}
+
+/** Waits some seconds for connections that are being closed: a terminated connection would report an error. */
+async function drop(client: pg.Client, database: string): Promise<void> {
+  try {
+    await client.query(`drop database ${database}`);
+  } catch (error) {
+    const isInUse = (error as pg.DatabaseError).code === "55006";
+    if (!isInUse) throw error;
+    await client.query(`drop database ${database} with (force)`);
+  }
 }
 
 export async function withClient<Value>(
