@@ -39,7 +39,8 @@ class Guarding(LaunchCase):
             from trainyard.launch._guard import Guard
             guard = Guard()
             env = {**os.environ, **guard.variables}
-            rank = subprocess.Popen(["sleep", "600"], env=env, start_new_session=True)
+            quiet = {"stdout": subprocess.DEVNULL, "start_new_session": True}
+            rank = subprocess.Popen(["sleep", "600"], env=env, **quiet)
             print(rank.pid, flush=True)
             os.kill(os.getpid(), signal.SIGKILL)
         """
