@@ -2,10 +2,10 @@
 // judgement: on a shared machine a single ratio is a hint, and a limit in a test would fail at random.
 import { parseArgs } from "node:util";
 import { benches, isBenchName } from "../../test/bench/benches.ts";
-import { MachineWatch } from "../../test/bench/support/machine.ts";
-import { reportOf, tableOf } from "../../test/bench/support/report.ts";
 import { endWithParent, endWithRunner } from "../lib/end-with-runner.ts";
 import { useCompiledPrograms } from "../lib/programs/compiled-programs.ts";
+import { MachineWatch } from "../../test/bench/support/machine.ts";
+import { reportOf, tableOf } from "../../test/bench/support/report.ts";
 
 function usage(problem: string): never {
   process.stderr.write(

@@ -16,10 +16,7 @@ import {
   restartProcess,
 } from "@trainyard/local-cluster";
 import { pythonEnvironment } from "../../scripts/lib/python-environment.ts";
-import { root } from "../../scripts/lib/root.ts";
 import { eventually } from "./eventually.ts";
-
-const quickTorch = join(root, "libs", "sdk-python", "tests", "torch", "quick_torch.py");
 
 export type Said = { readonly code: number; readonly out: string; readonly err: string };
 
@@ -165,17 +162,11 @@ export class World implements AsyncDisposable {
     return path;
   }
 
-  /**
-   * Makes a folder with one of the training programs of ./code as train.py; returns its name. The programs with PyTorch
-   * import it with the module of the SDK's tests.
-   */
+  /** Makes a folder with one of the training programs of ./code as train.py; returns its name. */
   code(program: string): string {
     const folder = `code-${program}`;
     const text = readFileSync(join(import.meta.dirname, "code", `${program}.py`), "utf8");
     this.write(`${folder}/train.py`, text);
-    if (text.includes("quick_torch")) {
-      this.write(`${folder}/quick_torch.py`, readFileSync(quickTorch, "utf8"));
-    }
     return folder;
   }
 

@@ -1,15 +1,13 @@
 /**
  * The functions behind `yard cluster …`. Each failure that a person has to act on is a ClusterError with one sentence.
  */
-
 import { existsSync, rmSync } from "node:fs";
 import { delimiter, join } from "node:path";
 import { programFile } from "@trainyard/kernel/program-file";
+import { readJson } from "./home/atomic-file.ts";
 import { ClusterError } from "./cluster-error.ts";
 import type { ClusterInfo } from "./cluster-info.ts";
 import { ask, type SupervisorStatus } from "./control.ts";
-import { type DefaultStorage, storageVariables } from "./default-storage.ts";
-import { readJson } from "./home/atomic-file.ts";
 import {
   checkout,
   type Home,
@@ -17,24 +15,25 @@ import {
   homeFolder,
   logOf,
   prepareHome,
-  removeHome,
   requireCheckout,
+  removeHome,
 } from "./home/home.ts";
-import { readSecrets } from "./home/secrets.ts";
-import { failureFile, supervisorLock } from "./home/supervisor-files.ts";
-import { limits } from "./limits.ts";
-import { type ClusterOptions, optionArguments } from "./options.ts";
 import { inheritedEnvironment } from "./processes/inherited-environment.ts";
 import { type Launched, launch } from "./processes/launch.ts";
+import { limits } from "./limits.ts";
+import { type DefaultStorage, storageVariables } from "./default-storage.ts";
 import { lockHolder, tryLock } from "./processes/lock.ts";
 import { lastLines } from "./processes/log-files.ts";
-import { isAlive, type ProcessIdentity, signal } from "./processes/process-identity.ts";
-import { ProcessRecords } from "./processes/records.ts";
-import { sweep } from "./processes/sweep.ts";
-import { waitUntil } from "./processes/wait.ts";
+import { type ClusterOptions, optionArguments } from "./options.ts";
 import { runningPostgres } from "./servers/postgres.ts";
 import { keptPlace, removeRelocated } from "./servers/postgres-place.ts";
+import { isAlive, type ProcessIdentity, signal } from "./processes/process-identity.ts";
+import { ProcessRecords } from "./processes/records.ts";
+import { readSecrets } from "./home/secrets.ts";
 import { endLeftovers } from "./supervisor/supervisor.ts";
+import { failureFile, supervisorLock } from "./home/supervisor-files.ts";
+import { sweep } from "./processes/sweep.ts";
+import { waitUntil } from "./processes/wait.ts";
 
 export type UpResult = {
   readonly cluster: ClusterInfo;

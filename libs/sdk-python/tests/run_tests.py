@@ -12,7 +12,6 @@ module in a forked process, COUNT at a time. It prints a line for each module wh
 
 from __future__ import annotations
 
-import atexit
 import gc
 import importlib
 import json
@@ -124,24 +123,10 @@ def run(folder: str, module: str) -> None:
     suite.run(Result())
 
 
-def run_in_fork(folder: str, module: str) -> None:
-    """Runs a module in a forked process, whose end waits for its threads and its exit functions as that of any
-    interpreter, but does not free the objects of all modules, which takes longer than most modules' tests.
-    """
-    code = 1
-
-    def end() -> None:
-        sys.stdout.flush()
-        sys.stderr.flush()
-        os._exit(code)
-
-    atexit.register(end)
-    run(folder, module)
-    code = 0
-
-
 def run_forks(folder: str, count: int, packages: list[str], modules: list[str]) -> None:
-    """Runs modules in forks. It also returns in each fork, after the fork's module."""
+    """Runs modules in forks. It also returns in each fork, after the fork's module: the fork then ends like any
+    interpreter.
+    """
     # The garbage collector would search the packages' objects during the imports, in each fork, and at each fork's
     # end, where it would also copy their memory, and finds none to free.
     gc.disable()
@@ -158,7 +143,7 @@ def run_forks(folder: str, count: int, packages: list[str], modules: list[str]) 
                 os.dup2(one.lines, told.fileno())
                 os.dup2(one.complaints, 2)
                 os.dup2(2, 1)
-                run_in_fork(folder, one.module)
+                run(folder, one.module)
                 return
             running[child] = one
         child, status = os.wait()

@@ -3,7 +3,7 @@
 import hashlib
 import time
 
-from quick_torch import torch
+import torch
 from torch import nn
 from torch.utils.data import TensorDataset
 

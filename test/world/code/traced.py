@@ -3,7 +3,7 @@
 import time
 import warnings
 
-from quick_torch import torch
+import torch
 
 from trainyard import pytorch
 

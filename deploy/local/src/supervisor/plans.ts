@@ -2,13 +2,6 @@
 import { join } from "node:path";
 import { get } from "@trainyard/kernel/http";
 import { programFile } from "@trainyard/kernel/program-file";
-import { checkout, type Home, logOf } from "../home/home.ts";
-import type { Secrets } from "../home/secrets.ts";
-import { limits } from "../limits.ts";
-import { inheritedEnvironment } from "../processes/inherited-environment.ts";
-import type { Command } from "../processes/launch.ts";
-import type { ProcessPlan } from "../processes/process-plan.ts";
-import { markOf } from "../processes/records.ts";
 import {
   agentEnvironment,
   agentSettings,
@@ -18,7 +11,14 @@ import {
   serviceEnvironment,
   type Values,
 } from "./environment.ts";
+import { checkout, type Home, logOf } from "../home/home.ts";
+import { inheritedEnvironment } from "../processes/inherited-environment.ts";
+import type { Command } from "../processes/launch.ts";
+import { limits } from "../limits.ts";
 import type { Ports } from "./ports.ts";
+import type { ProcessPlan } from "../processes/process-plan.ts";
+import { markOf } from "../processes/records.ts";
+import type { Secrets } from "../home/secrets.ts";
 import type { ServiceEntry } from "./services.ts";
 
 export type AgentEntry = { readonly name: string; readonly slots: number | null };

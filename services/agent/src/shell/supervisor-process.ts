@@ -9,7 +9,7 @@ import { programFile } from "@trainyard/kernel/program-file";
 import { names } from "../state/layout.ts";
 import type { StartOrder } from "../supervisor/main.ts";
 
-const program = programFile(join(import.meta.dirname, "..", "supervisor", "main.ts"));
+const program = join(import.meta.dirname, "..", "supervisor", "main.ts");
 
 /** The cache of compiled code halves the start time of a supervisor. */
 const compiled = resolve(import.meta.dirname, "../../../../.cache/compiled");
@@ -37,7 +37,8 @@ export class SupervisorProcess implements Disposable {
 
   constructor(runFolder: string, variables: Readonly<Record<string, string>>, onExit: () => void) {
     const log = openSync(join(runFolder, names.supervisorLog), "a", 0o600);
-    this.#child = spawn(process.execPath, ["--max-old-space-size=128", program, runFolder], {
+    const parameters = ["--max-old-space-size=128", programFile(program), runFolder];
+    this.#child = spawn(process.execPath, parameters, {
       cwd: runFolder,
       env: { NODE_COMPILE_CACHE: compiled, ...passedOnOf(variables) },
       detached: true,
