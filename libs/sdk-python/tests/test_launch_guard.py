@@ -34,25 +34,47 @@ class Guarding(LaunchCase):
                 self.wait_for_end_of(pid)
 
     def test_a_rank_is_killed_whose_launcher_was_killed_before_it_added_the_rank(self):
+        rank, _ = self.of_killed_launcher("")
+        self.wait_for_end_of(rank)
+
+    def test_a_process_that_a_rank_detached_is_left_alone(self):
+        rank, detached = self.of_killed_launcher("guard.add(rank.pid)")
+        self.addCleanup(os.kill, detached, signal.SIGKILL)
+        watched = os.pidfd_open(detached)
+        self.addCleanup(os.close, watched)
+        self.wait_for_end_of(rank)
+        # The guard kills all that it finds at once.
+        ended, _, _ = select.select([watched], [], [], 1)
+        self.assertFalse(ended, "it was killed, too")
+
+    def of_killed_launcher(self, added):
+        """Returns the process ids of a rank and of a process that it detached, after their launcher was killed."""
         script = """
-            import os, signal, subprocess
+            import os, signal, subprocess, sys
             from trainyard.launch._guard import Guard
+            detaching = "import os, signal, sys; rank = os.getpid()\\n"
+            detaching += "if os.fork() == 0: os.setsid(); print(rank, os.getpid(), flush=True)\\n"
+            detaching += "signal.alarm(600); signal.pause()"
             guard = Guard()
-            env = {**os.environ, **guard.variables}
-            quiet = {"stdout": subprocess.DEVNULL, "start_new_session": True}
-            rank = subprocess.Popen(["sleep", "600"], env=env, **quiet)
-            print(rank.pid, flush=True)
+            rank = subprocess.Popen(
+                [sys.executable, "-c", detaching],
+                env={**os.environ, **guard.expect()},
+                start_new_session=True,
+                stdout=subprocess.PIPE,
+            )
+            ADDED
+            print(rank.stdout.readline().decode(), flush=True)
             os.kill(os.getpid(), signal.SIGKILL)
         """
         ended = subprocess.run(
-            [sys.executable, "-c", textwrap.dedent(script)],
+            [sys.executable, "-c", textwrap.dedent(script).replace("ADDED", added)],
             env={**os.environ, "PYTHONPATH": str(SRC)},
             stdout=subprocess.PIPE,
             text=True,
             check=False,
         )
         self.assertEqual(ended.returncode, -signal.SIGKILL)
-        self.wait_for_end_of(int(ended.stdout))
+        return tuple(map(int, ended.stdout.split()))
 
     def wait_for_end_of(self, pid):
         try:

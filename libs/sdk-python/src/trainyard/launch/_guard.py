@@ -10,30 +10,42 @@ from __future__ import annotations
 import contextlib
 import os
 import signal
+import time
 import uuid
+
+# The variable by which an announced rank is found.
+MARK = "TRAINYARD_LAUNCH_MARK"
+FIND_TRIES = 10
+FIND_PAUSE_S = 0.1
 
 
 class Guard:
     """Tracks the living ranks in the guard process. It is created before the first rank, while the launcher has
-    one thread. On Linux it also finds ranks by ``variables``, which must be in their environment: the launcher may be
-    killed after it started a rank and before it added it.
+    one thread.
     """
 
     def __init__(self) -> None:
-        self.variables = {"TRAINYARD_LAUNCHER": str(uuid.uuid4())}
         reading, self._pipe = os.pipe()
         self._pid = os.fork()
         if self._pid == 0:
             try:
                 os.close(self._pipe)
                 _leave_terminal()
-                _guard(reading, self.variables)
+                _guard(reading)
             finally:
                 os._exit(0)
         os.close(reading)
 
+    def expect(self) -> dict[str, str]:
+        """Announces a rank, and returns the variables for its environment. If the launcher is killed before it adds
+        the rank, the guard finds it by them, on Linux.
+        """
+        mark = str(uuid.uuid4())
+        self._tell(f"?{mark}\n")
+        return {MARK: mark}
+
     def add(self, pid: int) -> None:
-        """Adds a started rank, which leads its process group."""
+        """Adds the announced rank, which leads its process group."""
         self._tell(f"+{pid}\n")
 
     def forget(self, pid: int) -> None:
@@ -64,27 +76,43 @@ def _leave_terminal() -> None:
         os.dup2(nothing, standard)
 
 
-def _guard(reading: int, variables: dict[str, str]) -> None:
+def _guard(reading: int) -> None:
     ranks: set[int] = set()
+    expected = ""
     with os.fdopen(reading, "r") as lines:
         for line in lines:
-            if line.startswith("."):
+            kind, value = line[0], line[1:].strip()
+            if kind == ".":
                 return
-            change = ranks.add if line.startswith("+") else ranks.discard
-            change(int(line[1:]))
-    # A started process holds the pipe until it has its own environment, so all ranks have it by now.
-    for pid in ranks | _leaders_with(variables):
+            if kind == "?":
+                expected = value
+            elif kind == "+":
+                expected = ""
+                ranks.add(int(value))
+            else:
+                ranks.discard(int(value))
+    for pid in ranks | (_find(expected) if expected else set()):
         with contextlib.suppress(ProcessLookupError, PermissionError):
             os.killpg(pid, signal.SIGKILL)
 
 
-def _leaders_with(variables: dict[str, str]) -> set[int]:
-    """Finds the leaders of process groups that were started with these variables; none on a host without ``/proc``."""
-    wanted = {f"{name}={value}".encode() for name, value in variables.items()}
+def _find(mark: str) -> set[int]:
+    """Finds a rank that was not added, by the mark in its environment, which it has a moment after its start. Returns
+    its process id; nothing if the rank was not started, or on a host without ``/proc``.
+    """
+    for _ in range(FIND_TRIES):
+        found = _leaders_with(f"{MARK}={mark}".encode())
+        if found:
+            return found
+        time.sleep(FIND_PAUSE_S)
+    return set()
+
+
+def _leaders_with(variable: bytes) -> set[int]:
     leaders: set[int] = set()
     with contextlib.suppress(FileNotFoundError):
         for pid in map(int, filter(str.isdigit, os.listdir("/proc"))):
             with contextlib.suppress(OSError), open(f"/proc/{pid}/environ", "rb") as file:
-                if wanted <= set(file.read().split(b"\0")) and os.getpgid(pid) == pid:
+                if variable in file.read().split(b"\0") and os.getpgid(pid) == pid:
                     leaders.add(pid)
     return leaders

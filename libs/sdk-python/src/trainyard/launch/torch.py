@@ -171,7 +171,6 @@ def _free_port(preferred: int, taken: set[int]) -> int:
 def _run(options: Options, node: Node, world: World, nodes: Nodes) -> int:
     group = Group(nodes, node.run_dir, options.grace_s)
     guard = Guard() if node.run_dir is None else None
-    marks = {} if guard is None else guard.variables
     # Handlers come before the first process: a signal must not leave processes behind.
     group.catch_signals()
 
@@ -184,7 +183,8 @@ def _run(options: Options, node: Node, world: World, nodes: Nodes) -> int:
     try:
         for local_rank in range(node.processes):
             rank = world.first_rank + local_rank
-            env = {**os.environ, **marks, **_variables(node, world, local_rank)}
+            mark = {} if guard is None else guard.expect()
+            env = {**os.environ, **_variables(node, world, local_rank), **mark}
             try:
                 started = RankProcess(
                     rank, node.rank, options.command, env, errors / f"{rank}", ended
