@@ -49,15 +49,19 @@ async function choose(
   kept: number | undefined,
   taken: ReadonlySet<number>,
 ): Promise<number> {
-  if (kept !== undefined && wish.inUseByUs === true) return kept;
+  if (kept !== undefined && wish.inUseByUs === true) {
+    claim(kept);
+    return kept;
+  }
+  const isOurs = async (port: number): Promise<boolean> =>
+    !taken.has(port) && (await isFree(port)) && claim(port);
   for (const port of [kept, wish.preferred]) {
-    if (port === undefined || taken.has(port) || !(await isFree(port))) continue;
-    if (port !== wish.preferred || claim(port)) return port;
+    if (port !== undefined && (await isOurs(port))) return port;
   }
   const last = Math.min(end, ephemeralStart());
   for (let draw = 0; draw < draws; draw += 1) {
     const port = randomInt(lowest, last);
-    if (!taken.has(port) && (await isFree(port))) return port;
+    if (await isOurs(port)) return port;
   }
   throw new ClusterError(
     "no_port",
@@ -66,14 +70,16 @@ async function choose(
 }
 
 /**
- * Claims a port until its server listens: another cluster of this user could choose it too, since all clusters prefer
- * the same port. The claim is valid while this process lives.
+ * Claims a port for this process, the supervisor, as long as it lives: before a server listens there, and while it is
+ * started again, another cluster of this user would find the port free.
  */
 function claim(port: number): boolean {
   const folder = claimsFolder();
   // Without claims, the check that the port is free has to do.
   if (folder === null) return true;
-  const result = tryLock(join(folder, String(port)));
+  const own = join(folder, String(port));
+  mkdirSync(own, { recursive: true });
+  const result = tryLock(join(own, "lock"));
   return result.held || result.holder.pid === process.pid;
 }
 
