@@ -26,6 +26,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import devices
+
 TESTS = Path(__file__).parent
 sys.path[:0] = [str(TESTS.parent / "src"), str(TESTS)]
 OURS = r"trainyard|test_|fake_"
@@ -151,6 +153,7 @@ def run_forks(folder: str, count: int, packages: list[str], modules: list[str]) 
 
 
 def main(task: str = "", folder: str = str(TESTS), *rest: str) -> None:
+    devices.use_one_cpu_thread()
     if task == "list":
         for test in each(unittest.defaultTestLoader.discover(folder, pattern="test*.py")):
             say({"id": test.id()})

@@ -108,7 +108,8 @@ class RecipeTrial(pytorch.PyTorchTrial):
             context.experimental.use_amp()
         self.scaler = None
         if recipe["precision"] == "scaler":
-            self.scaler = context.wrap_scaler(torch.amp.GradScaler("cpu", 4.0, growth_interval=3))
+            scaler = torch.amp.GradScaler(context.device.type, 4.0, growth_interval=3)
+            self.scaler = context.wrap_scaler(scaler)
         if recipe["data"]["sampling"] == "torch":
             context.experimental.disable_dataset_reproducibility_checks()
         parts = recipe["parts"]
@@ -250,6 +251,8 @@ def units_of(fit):
 def train(recipe, folder, kill=None):
     """Trains in a folder, in this process, which may be one of several ranks."""
     torch.set_num_threads(1)
+    # cuDNN does not give away the random state of the dropout of recurrent layers.
+    torch.backends.cudnn.enabled = all(part["net"] != "recurrent" for part in recipe["parts"])
     # Schedulers that step at batches without an optimizer step would cause warnings.
     warnings.simplefilter("ignore")
     rank = int(os.environ.get("RANK") or 0)

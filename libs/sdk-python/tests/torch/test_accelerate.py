@@ -26,7 +26,6 @@ def setUpModule():
 
     from trainyard.accelerate import Checkpoints, Tracker
 
-    torch.set_num_threads(1)
     load_ahead()
     warnings.simplefilter("ignore")
     main = runpy.run_path(str(SCRIPT))["main"]

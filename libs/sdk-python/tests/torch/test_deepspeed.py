@@ -29,7 +29,6 @@ def setUpModule():
 
     from trainyard.deepspeed import Checkpoints, configuration, initialize
 
-    torch.set_num_threads(1)
     load_ahead()
 
 

@@ -19,7 +19,6 @@ STEPS = 20
 
 def setUpModule() -> None:
     """Imports torch once for all forked processes; listing the tests stays fast."""
-    importlib.import_module("torch").set_num_threads(1)
     load_ahead()
     for module in ("checkpoint.state_dict", "device_mesh", "fsdp"):
         importlib.import_module(f"torch.distributed.{module}")

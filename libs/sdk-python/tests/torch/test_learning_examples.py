@@ -4,7 +4,6 @@ importing PyTorch again would take longer than its training.
 
 from __future__ import annotations
 
-import importlib
 import json
 import math
 import unittest
@@ -14,7 +13,6 @@ from killing import FrameworkCase, load_ahead
 
 def setUpModule() -> None:
     """Imports torch once for all forked processes; listing the tests stays fast."""
-    importlib.import_module("torch").set_num_threads(1)
     load_ahead()
 
 

@@ -23,7 +23,6 @@ def setUpModule():
 
     from trainyard.lightning import Callback, Environment, Logger, ResumableDataLoader
 
-    torch.set_num_threads(1)
     warnings.simplefilter("ignore")
     for name in ("lightning.pytorch", "lightning.fabric"):
         logging.getLogger(name).setLevel(logging.ERROR)

@@ -1,5 +1,6 @@
 """A training with random parts that was killed at random points and resumed equals an uninterrupted one: bit for
-bit, with each report once. The trainings are drawn from seeds; a failure names the seed.
+bit, with each report once. The trainings are drawn from seeds; a failure names the seed. On a machine with a GPU the
+trainings of one rank are repeated on it.
 ``TRAINYARD_RECIPES=first:count`` runs other seeds than the default ones.
 """
 
@@ -12,6 +13,7 @@ import sys
 import traceback
 import unittest
 
+import devices
 import torch
 from killing import FrameworkCase, in_a_child, in_children, load_ahead
 from recipe_trial import train
@@ -23,6 +25,10 @@ FIRST, COUNT = map(int, os.environ.get("TRAINYARD_RECIPES", "0:4").split(":"))
 class Recipes(FrameworkCase):
     def run_once(self, recipe, name, kill=None):
         """Runs one process for each rank; returns their exit codes."""
+        with devices.gpus_shown() if recipe["gpu"] else contextlib.nullcontext():
+            return self.run_ranks(recipe, name, kill)
+
+    def run_ranks(self, recipe, name, kill):
         folder = self.folder / name
         folder.mkdir(exist_ok=True)
 
@@ -82,7 +88,7 @@ class Recipes(FrameworkCase):
         self.assertEqual(json.dumps(whole_of(whole)), json.dumps(whole_of(killed)))
         for rank in range(recipe["ranks"]):
             one, other = (
-                torch.load(self.folder / name / f"ended-{rank}.pt", weights_only=False)
+                torch.load(self.folder / name / f"ended-{rank}.pt", "cpu", weights_only=False)
                 for name in ("whole", "killed")
             )
             if timed:
@@ -91,13 +97,27 @@ class Recipes(FrameworkCase):
 
     def test_killed_and_resumed_recipes_equal_uninterrupted_ones(self):
         load_ahead()
-        for seed in range(FIRST, FIRST + COUNT):
-            recipe = recipe_of(seed)
-            with self.subTest(seed=seed, recipe=recipe):
+        recipes = [{**recipe_of(seed), "gpu": False} for seed in range(FIRST, FIRST + COUNT)]
+        if has_gpu():
+            recipes += [{**recipe, "gpu": True} for recipe in recipes if suits_a_gpu(recipe)]
+        for recipe in recipes:
+            with self.subTest(seed=recipe["seed"], recipe=recipe):
                 self.check(recipe)
             self.doCleanups()
             self.setUp()
-            print(f"recipe {seed}", file=sys.stderr)
+            print(f"recipe {recipe['seed']}", file=sys.stderr)
+
+
+def suits_a_gpu(recipe):
+    """Whether a recipe works on one GPU: ranks need a GPU each, and a scaler without a scaled loss is an error."""
+    unscaled = all(part["optimizer"] == "lbfgs" for part in recipe["parts"])
+    is_refused = recipe["precision"] == "amp" and unscaled
+    return recipe["ranks"] == 1 and not is_refused
+
+
+def has_gpu():
+    with devices.gpus_shown():
+        return in_a_child(lambda: os._exit(not torch.cuda.is_available())) == 0
 
 
 def whole_of(reports):

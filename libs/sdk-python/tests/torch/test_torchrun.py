@@ -19,7 +19,6 @@ def setUpModule():
     global torch
     import torch
 
-    torch.set_num_threads(1)
     load_ahead()
 
 

@@ -22,7 +22,6 @@ def setUpModule():
 
     from trainyard.transformers import Callback, training_arguments
 
-    torch.set_num_threads(1)
     transformers.logging.set_verbosity_error()
     transformers.logging.disable_progress_bar()
 

@@ -31,6 +31,7 @@ def start(folder: Path, node: int, port: int) -> subprocess.Popen:
     environment = {
         "PATH": os.environ["PATH"],
         "PYTHONPATH": str(SRC),
+        "CUDA_VISIBLE_DEVICES": "",
         "OMP_NUM_THREADS": "1",
         "TRAINYARD_LOCAL_DIR": str(folder),
         "TRAINYARD_DISTRIBUTED_SECRET": "of this test",

@@ -18,8 +18,6 @@ import torch
 
 from trainyard import pytorch
 
-torch.set_num_threads(1)
-
 
 class Points(torch.utils.data.Dataset):
     """Points on a line, with noise that depends on the sample and noise that is drawn at each loading."""
