@@ -1,5 +1,5 @@
-"""What the tests train on: one thread of the CPU, so that they prove the same on every machine, unless a test asks
-for a GPU.
+"""The tests train on one thread of the CPU, so that they prove the same on every machine, unless a test asks for a
+GPU.
 """
 
 from __future__ import annotations
