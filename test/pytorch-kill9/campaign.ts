@@ -6,7 +6,7 @@ export const campaigns: readonly Campaign[] = [
   {
     name: "pytorch-kill9",
     description:
-      "kill -9 of each rank, each agent and each service during a training on two agents: the weights of an undisturbed one",
+      "kill -9 of each rank, each agent and each service during a training on two agents, and a pause: the weights of an undisturbed one",
     async run({ seed, log }) {
       const environment = await makePythonEnvironment(log);
       if (environment.python === null) return { violations: [environment.why], summary: "no run" };

@@ -1,6 +1,6 @@
 /**
- * A training on two agents, whose parts are killed with kill -9 one after the other: it must end with
- * exactly the losses and the weights of an undisturbed training.
+ * A training on two agents, whose parts are killed with kill -9 one after the other, and which is then paused and
+ * activated: it must end with exactly the losses and the weights of an undisturbed training.
  */
 import { readdirSync, readFileSync } from "node:fs";
 import { drawInteger } from "@trainyard/kernel";
@@ -42,7 +42,7 @@ export async function killParts(options: {
   readonly parts: readonly Part[];
   /** The processes of the training on each agent. */
   readonly ranksOfAgent: number;
-  /** The least time of a batch, so long that all kills fall into the training. */
+  /** The least time of a batch, so long that all kills and the pause fall into the training. */
   readonly batchSeconds: number;
   readonly batches: number;
   readonly log: (line: string) => void;
@@ -65,8 +65,11 @@ export async function killParts(options: {
     await killPart(world, trial, part);
     killed += 1;
   }
-  log("every part was killed; waiting for the training to end");
-  await untilOver(world, trial);
+  if (await untilMoreBatches(world, trial)) violations.push("it ended before it was paused");
+  else {
+    log("every part was killed; the training is paused and activated");
+    violations.push(...(await pauseAndActivate(world, trial)));
+  }
   violations.push(...(await differences(world, calm, trial)));
   const ranks = options.parts.filter((part) => part.startsWith("rank-")).length;
   const { restarts } = await world.client.call("getTrial", { trial });
@@ -94,14 +97,38 @@ async function killPart(world: World, trial: string, part: Part): Promise<void> 
   else await world.untilUp(part, pid);
 }
 
+/** Returns a sentence for each deviation from a run that stops for the pause, and a second that finishes. */
+async function pauseAndActivate(world: World, trial: string): Promise<string[]> {
+  const [experiment = ""] = trial.split(".");
+  const before = await world.client.call("getTrial", { trial });
+  await world.client.call("pauseExperiment", { experiment });
+  await eventually("it is paused", async () => {
+    return (await world.client.call("getTrial", { trial })).state === "PAUSED";
+  });
+  await world.client.call("activateExperiment", { experiment });
+  await untilOver(world, trial);
+  const { restarts, runs } = await world.client.call("getTrial", { trial });
+  const found: string[] = [];
+  const ends = runs
+    .slice(before.runs.length - 1)
+    .map(({ whyEnded, message }) => `${whyEnded}: ${message}`);
+  if (ends.join() !== "acknowledged_stop: pause,finished: ")
+    found.push(`the runs around the pause ended with ${ends.join(" and ")}`);
+  // A pause costs no restart.
+  if (restarts !== before.restarts)
+    found.push(`${before.restarts} restarts before the pause, ${restarts} after it`);
+  return found;
+}
+
 async function untilOver(world: World, trial: string): Promise<void> {
   await eventually(`trial ${trial} has ended`, () => isOver(world, trial), endMs);
 }
 
 async function isOver(world: World, trial: string): Promise<boolean> {
-  const { state } = await world.client.call("getTrial", { trial });
-  return ["COMPLETED", "CANCELED", "ERROR"].includes(state);
+  return isEnd((await world.client.call("getTrial", { trial })).state);
 }
+
+const isEnd = (state: string): boolean => ["COMPLETED", "CANCELED", "ERROR"].includes(state);
 
 /**
  * Waits until the training has done some batches since the call, so that it has recovered from the previous kill.
@@ -111,8 +138,8 @@ async function untilMoreBatches(world: World, trial: string): Promise<boolean> {
   let before: string | undefined;
   let over = false;
   await eventually("more batches", async () => {
-    over = await isOver(world, trial);
-    const { runs } = await world.client.call("getTrial", { trial });
+    const { state, runs } = await world.client.call("getTrial", { trial });
+    over = isEnd(state);
     const { items } = await world.client.call("listTrialMetrics", {
       trial,
       group: "training",

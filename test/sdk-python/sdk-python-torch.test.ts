@@ -1,6 +1,6 @@
 // Wraps each Python test of libs/sdk-python/tests/torch in a test of this file. Each Python file runs in a process of
-// its own, two at a time, forked from one that has imported PyTorch: the import takes longer than most files. The files
-// run before the tests are named, so that PyTorch need not be imported just to list them.
+// its own, two at a time, forked from one that has imported PyTorch and the SDK: the import takes longer than most
+// files. The files run before the tests are named, so that PyTorch need not be imported just to list them.
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
@@ -9,8 +9,8 @@ import { needTorch, notRun } from "../world/torch.ts";
 import { type ModuleEnd, runForks, testsFolder } from "./python-module.ts";
 
 const atATime = 2;
-/** torch imports the second package at an optimizer's first step. */
-const packages = ["torch", "torch._dynamo"];
+/** Most files need these; torch imports the second at the first optimizer, and the third at its first step. */
+const packages = ["torch", "torch._dynamo", "torch.profiler", "trainyard.pytorch", "fake_platform"];
 const folder = join(testsFolder, "torch");
 const { python } = pythonEnvironment();
 

@@ -3,7 +3,6 @@ import { join } from "node:path";
 import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
 import { root } from "../../../scripts/lib/root.ts";
-import { eventually } from "../../world/eventually.ts";
 import { needTorch } from "../../world/torch.ts";
 import { lossesOf, submitTraining, type Training, weightsOf } from "../../world/torch-run.ts";
 import { world } from "./cluster.ts";
@@ -26,18 +25,11 @@ function expectNear(ours: readonly number[], theirs: readonly number[], relative
   expect(far).toEqual([]);
 }
 
-/** The id of an undisturbed training in four processes, run once for all tests. */
-let undisturbed: Promise<string> | undefined;
-
-/** An epoch has 16 batches. */
-const batches = 24;
-const fourProcesses: Training = { slots: 4, batchSize: 16, batches };
-const trained = async (training: Training): Promise<string> => {
+async function trained(training: Training): Promise<string> {
   const trial = await submitTraining(world, training);
   await untilDone(trial);
   return trial;
-};
-const undisturbedTrial = (): Promise<string> => (undisturbed ??= trained(fourProcesses));
+}
 
 test("an example trains on the four slots of both", { timeout: slowMs }, async ({ skip }) => {
   needTorch(skip);
@@ -55,8 +47,10 @@ test("one process with batches of 64 and four with 16 have the same losses", {
   timeout: slowMs,
 }, async ({ skip }) => {
   needTorch(skip);
+  // An epoch has 16 batches.
+  const batches = 24;
   const alone = await trained({ slots: 1, batchSize: 64, batches });
-  const wide = await undisturbedTrial();
+  const wide = await trained({ slots: 4, batchSize: 16, batches });
   const losses = await lossesOf(world, alone);
   expect(losses.length).toBe(batches);
   expect(losses.at(-1)).toBeLessThan(losses[0] ?? 0);
@@ -65,31 +59,4 @@ test("one process with batches of 64 and four with 16 have the same losses", {
   expect(await weightsOf(world, wide)).toEqual([
     expect.stringMatching(`^after ${batches} batches the weights are `),
   ]);
-});
-
-test("a training that was paused and activated ends with the weights of an undisturbed one", {
-  timeout: slowMs,
-}, async ({ skip }) => {
-  needTorch(skip);
-  const calm = await undisturbedTrial();
-  const trial = await submitTraining(world, { ...fourProcesses, batchSeconds: 0.4 });
-  const [experiment = ""] = trial.split(".");
-  await eventually("it has trained a while", async () => {
-    return (await world.client.call("getTrial", { trial })).stepsCompleted >= 5;
-  });
-  await world.client.call("pauseExperiment", { experiment });
-  await eventually("it is paused", async () => {
-    return (await world.client.call("getTrial", { trial })).state === "PAUSED";
-  });
-  await world.client.call("activateExperiment", { experiment });
-  await untilDone(trial);
-  const { restarts, runs } = await world.client.call("getTrial", { trial });
-  // A pause costs no restart.
-  expect(runs.map(({ whyEnded, message }) => `${whyEnded}: ${message}`)).toEqual([
-    "acknowledged_stop: pause",
-    "finished: ",
-  ]);
-  expect(restarts).toBe(0);
-  expect(await weightsOf(world, trial)).toEqual(await weightsOf(world, calm));
-  expect(await lossesOf(world, trial)).toEqual(await lossesOf(world, calm));
 });
