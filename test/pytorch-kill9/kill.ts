@@ -140,12 +140,7 @@ async function untilMoreBatches(world: World, trial: string): Promise<boolean> {
   await eventually("more batches", async () => {
     const { state, runs } = await world.client.call("getTrial", { trial });
     over = isEnd(state);
-    const { items } = await world.client.call("listTrialMetrics", {
-      trial,
-      group: "training",
-      pageSize: 500,
-    });
-    const now = `${runs.length}/${items.at(-1)?.stepsCompleted ?? 0}`;
+    const now = `${runs.length}/${(await lossesOf(world, trial)).length}`;
     if (before === undefined && runs.at(-1)?.state === "RUNNING") before = now;
     return over || (before !== undefined && now !== before && runs.at(-1)?.state === "RUNNING");
   });
