@@ -82,16 +82,9 @@ export function removeAtKeys(point: JsonObject, keys: readonly string[]): void {
   delete point[key];
 }
 
-/** Kept, since every point of a space needs them, and a space never changes. */
-const known = new WeakMap<HyperparameterSpace, readonly Conditional[]>();
-
 /** The conditional hyperparameters of a space, each after those that its condition names. */
 function conditionalsOf(space: HyperparameterSpace): readonly Conditional[] {
-  const kept = known.get(space);
-  if (kept !== undefined) return kept;
-  const found = inOrder(collected(space, []));
-  known.set(space, found);
-  return found;
+  return inOrder(collected(space, []));
 }
 
 function collected(space: HyperparameterSpace, around: readonly string[]): readonly Conditional[] {
