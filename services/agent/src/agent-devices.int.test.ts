@@ -17,7 +17,7 @@ afterAll(removeFolders);
 
 // The tests start real processes on a shared machine.
 vi.setConfig({ testTimeout: 60_000 });
-const patient = { timeout: 90_000, interval: 20 };
+const patient = { timeout: 90_000, interval: 50 };
 
 const first = { uuid: "GPU-aaaaaaaa-1" };
 const second = { uuid: "GPU-bbbbbbbb-2" };

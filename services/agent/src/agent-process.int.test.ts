@@ -14,7 +14,7 @@ import { launchOf, newFolder, packed, removeFolders } from "./testing/examples.t
 import { ScriptedPlatform } from "./testing/scripted-platform.ts";
 
 vi.setConfig({ testTimeout: 240_000, hookTimeout: 240_000 });
-const patient = { timeout: 90_000, interval: 20 };
+const patient = { timeout: 90_000, interval: 50 };
 
 let nats: TestNats;
 let bus: Bus;

@@ -8,7 +8,7 @@ import { launchOf, removeFolders, runAt } from "./testing/examples.ts";
 import { needPodman, Podman, podmanProblem, testImage } from "./testing/podman.ts";
 
 vi.setConfig({ testTimeout: 90_000, hookTimeout: 120_000 });
-const patient = { timeout: 90_000, interval: 20 };
+const patient = { timeout: 90_000, interval: 50 };
 
 let podman: Podman;
 let world: ContainerWorld;

@@ -9,7 +9,7 @@ import { needPodman, Podman, podmanProblem, testImage } from "./testing/podman.t
 
 // The tests start real containers on a shared machine.
 vi.setConfig({ testTimeout: 60_000, hookTimeout: 120_000 });
-const patient = { timeout: 90_000, interval: 20 };
+const patient = { timeout: 90_000, interval: 50 };
 
 let podman: Podman;
 let world: ContainerWorld | null = null;

@@ -18,7 +18,7 @@ import { ScriptedPlatform } from "./testing/scripted-platform.ts";
 
 afterAll(removeFolders);
 vi.setConfig({ testTimeout: 60_000 });
-const patient = { timeout: 90_000, interval: 10 };
+const patient = { timeout: 90_000, interval: 50 };
 
 const folder = newFolder();
 const canMount = mountSmall();

@@ -21,7 +21,7 @@ import { ScriptedPlatform } from "./testing/scripted-platform.ts";
 afterAll(removeFolders);
 
 vi.setConfig({ testTimeout: 30_000 });
-const patient = { timeout: 90_000, interval: 10 };
+const patient = { timeout: 90_000, interval: 50 };
 const first = "00000000-0000-4000-8000-00000000000f";
 const second = "00000000-0000-4000-8000-00000000000a";
 

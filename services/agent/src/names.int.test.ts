@@ -13,7 +13,7 @@ import { ScriptedPlatform } from "./testing/scripted-platform.ts";
 afterAll(removeFolders);
 
 vi.setConfig({ testTimeout: 30_000 });
-const patient = { timeout: 90_000, interval: 10 };
+const patient = { timeout: 90_000, interval: 50 };
 
 let hub: MemoryHub;
 let platform: ScriptedPlatform;

@@ -26,7 +26,7 @@ import { ScriptedPlatform } from "./testing/scripted-platform.ts";
 
 afterAll(removeFolders);
 vi.setConfig({ testTimeout: 60_000 });
-const patient = { timeout: 90_000, interval: 10 };
+const patient = { timeout: 90_000, interval: 50 };
 
 const isRoot = process.getuid?.() === 0;
 const noCgroup = cgroupProblem();

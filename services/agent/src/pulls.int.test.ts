@@ -13,7 +13,7 @@ let world: ContainerWorld | null = null;
 
 beforeAll(async () => {
   if (podmanProblem() !== null) return;
-  const tar = imageTar(newFolder());
+  const tar = await imageTar();
   registry = await TestRegistry.start(tar);
   podman = await Podman.start(tar, registry.host);
 });

@@ -17,7 +17,7 @@ afterAll(removeFolders);
 const runtime = useRuntime();
 // The tests start real processes on a shared machine.
 const sdk = join(import.meta.dirname, "../../../libs/sdk-python/src");
-const patient = { timeout: 90_000, interval: 10 };
+const patient = { timeout: 90_000, interval: 50 };
 let hub: MemoryHub;
 let platform: ScriptedPlatform;
 let config: AgentConfig;

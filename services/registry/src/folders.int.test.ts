@@ -13,7 +13,7 @@ import { registryLimits } from "./limits.ts";
 import { BucketStage } from "./testing/bucket-stage.ts";
 import { entry } from "./testing/test-registry.ts";
 
-const soon = { timeout: 45_000, interval: 20 };
+const soon = { timeout: 45_000, interval: 100 };
 const rejectedAs = (rejected: string) => ({ kind: "rejected", rejection: { rejected } });
 const files = { "model.bin": "the weights", "deep/config.json": "{}" };
 const manifest = Object.entries(files).map(([path, content]) => entry(path, content));

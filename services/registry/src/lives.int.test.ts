@@ -20,7 +20,7 @@ let registry: TestRegistry;
 beforeAll(async () => {
   registry = await TestRegistry.start();
   // A service that has just started does not answer yet.
-  await vi.waitFor(() => registry.plan(randomUUID()), { timeout: 45_000, interval: 20 });
+  await vi.waitFor(() => registry.plan(randomUUID()), { timeout: 45_000, interval: 100 });
 });
 afterAll(() => registry[Symbol.asyncDispose]());
 

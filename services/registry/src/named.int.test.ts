@@ -15,7 +15,7 @@ import {
 } from "./testing/test-registry.ts";
 
 let registry: TestRegistry;
-const soon = { timeout: 90_000, interval: 20 };
+const soon = { timeout: 90_000, interval: 100 };
 
 beforeAll(async () => {
   registry = await TestRegistry.start();

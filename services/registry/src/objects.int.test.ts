@@ -30,7 +30,7 @@ afterAll(() => bucket[Symbol.asyncDispose]());
 
 /** Waits for a service that has just started and does not answer yet. */
 async function ready({ registry }: BucketStage): Promise<void> {
-  await vi.waitFor(() => registry.plan(randomUUID()), { timeout: 45_000, interval: 20 });
+  await vi.waitFor(() => registry.plan(randomUUID()), { timeout: 45_000, interval: 100 });
 }
 
 const partsOf = (stored: Stored) => bucket.planned(stored);

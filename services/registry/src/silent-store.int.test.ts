@@ -47,7 +47,7 @@ test("most of many commands for a silent store are unavailable at once, and comm
     const { answer } = await registry.stored(other);
     expect(answer).toMatchObject({ kind: "ok" });
   };
-  await vi.waitFor(succeeds, { timeout: 15_000, interval: 20 });
+  await vi.waitFor(succeeds, { timeout: 15_000, interval: 100 });
   await vi.waitFor(() => expect(waiting).toBe(atOnceMax), { timeout: 15_000 });
   // All commands wait for a single request for the marker.
   expect(silent.connections).toBe(1);

@@ -7,7 +7,7 @@ import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { runEnded, TestRegistry } from "./testing/test-registry.ts";
 
 let registry: TestRegistry;
-const soon = { timeout: 90_000, interval: 20 };
+const soon = { timeout: 90_000, interval: 100 };
 
 beforeAll(async () => {
   registry = await TestRegistry.start();

@@ -15,7 +15,7 @@ let heard: { readonly event: StoredEvent; readonly origin: EventOrigin }[] = [];
 let said: unknown[] = [];
 
 const until = (holds: () => unknown): Promise<unknown> =>
-  vi.waitFor(holds, { timeout: 90_000, interval: 20 });
+  vi.waitFor(holds, { timeout: 90_000, interval: 100 });
 
 beforeAll(async () => {
   stage = await DatabaseStage.start("relay");

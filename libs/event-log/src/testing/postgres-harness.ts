@@ -94,8 +94,11 @@ export async function dividePartitions(
 /** Empties the server's migrated log and opens it. */
 export async function emptyLog(server: TestPostgres): Promise<PostgresUnderTest> {
   const subject = openLog(server);
-  await subject.sql(`truncate log.commits, log.events, log.streams, log.cursors, log.parked, log.leases,
-    log.snapshots`);
+  // A truncation would replace the files of each partition, which takes far longer than to delete a few rows.
+  await subject.sql(`do $$ begin
+    delete from log.commits; delete from log.events; delete from log.streams; delete from log.cursors;
+    delete from log.parked; delete from log.leases; delete from log.snapshots;
+  end $$`);
   return subject;
 }
 

@@ -38,8 +38,10 @@ export class FoldCache {
   ) {
     this.#log = log;
     this.#logger = logger;
-    this.#streams = new LRUCache({ max: foldsMax });
-    this.#passed = new LRUCache({ max: foldsMax });
+    // Not `max`, which allocates all entries at once: most caches stay far smaller.
+    const limit = { maxSize: foldsMax, sizeCalculation: () => 1 };
+    this.#streams = new LRUCache(limit);
+    this.#passed = new LRUCache(limit);
   }
 
   async load<State>(fold: StreamFold<State>, id: string): Promise<Loaded<State>> {

@@ -5,7 +5,7 @@ import { type FoldedView, ViewStage } from "../testing/view-stage.ts";
 let stage: ViewStage;
 
 const until = (holds: () => unknown): Promise<unknown> =>
-  vi.waitFor(holds, { timeout: 90_000, interval: 20 });
+  vi.waitFor(holds, { timeout: 90_000, interval: 100 });
 
 beforeAll(async () => {
   stage = await ViewStage.start();

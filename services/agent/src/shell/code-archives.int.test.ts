@@ -12,7 +12,7 @@ import { CodeArchives } from "./code-archives.ts";
 
 afterAll(removeFolders);
 vi.setConfig({ testTimeout: 30_000 });
-const patient = { timeout: 90_000, interval: 10 };
+const patient = { timeout: 90_000, interval: 50 };
 const silenceMs = 500;
 
 let platform: ScriptedPlatform;

@@ -17,7 +17,7 @@ import { Starter, type Supervisors, supervisorsOf } from "./supervisors.ts";
 
 afterAll(removeFolders);
 vi.setConfig({ testTimeout: 60_000 });
-const patient = { timeout: 40_000, interval: 10 };
+const patient = { timeout: 40_000, interval: 50 };
 const variables = { PATH: process.env["PATH"] ?? "" };
 
 let runs = "";

@@ -6,7 +6,7 @@ import { notRun } from "../testing/needs.ts";
 import { cgroupOf, cgroupProblem, createCgroup, ownCgroups } from "./cgroup.ts";
 
 vi.setConfig({ testTimeout: 30_000 });
-const patient = { timeout: 90_000, interval: 10 };
+const patient = { timeout: 90_000, interval: 50 };
 const noCgroup = cgroupProblem();
 
 test("a cgroup with only a zombie left is over, and is removed", async ({ skip }) => {

@@ -12,7 +12,7 @@ import { launchOf, newFolder, removeFolders } from "../testing/examples.ts";
 afterAll(removeFolders);
 
 vi.setConfig({ testTimeout: 30_000 });
-const patient = { timeout: 90_000, interval: 10 };
+const patient = { timeout: 90_000, interval: 50 };
 const variables = { PATH: process.env["PATH"] ?? "" };
 
 function newRun() {

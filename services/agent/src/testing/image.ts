@@ -4,7 +4,9 @@
  */
 import { execFileSync } from "node:child_process";
 import { existsSync, realpathSync } from "node:fs";
+import { userInfo } from "node:os";
 import { join } from "node:path";
+import { madeOnce } from "@trainyard/testing";
 
 const programs = [
   "bash,cat,chmod,cp,cut,date,dd,df,echo,env,false,grep,head,id,ls,mkdir,mkfifo,printf,ps,rm,sed",
@@ -13,9 +15,16 @@ const programs = [
   .join(",")
   .split(",");
 
-/** Makes the tar, of some 50 MB, in the folder; returns its path. */
-export function imageTar(folder: string): string {
-  const tar = join(folder, "image.tar");
+/** Returns the path of the tar, of some 50 MB, which is made once per test run, whose temporary folder is its own. */
+export async function imageTar(): Promise<string> {
+  const folder = await madeOnce("trainyard-test-image", userInfo().uid, async (made) => pack(made));
+  return tarIn(folder);
+}
+
+const tarIn = (folder: string): string => join(folder, "image.tar");
+
+function pack(folder: string): void {
+  const tar = tarIn(folder);
   const binaries = programs.map((name) => `/usr/bin/${name}`).filter((path) => existsSync(path));
   const files = binaries.flatMap((path) => [path, realpathSync(path)]);
   const python = realpathSync("/usr/bin/python3");
@@ -40,7 +49,6 @@ export function imageTar(folder: string): string {
   const without = excluded.map((name) => `--exclude=${name}`);
   const paths = [...new Set(wanted), library].map((path) => placed(path).slice(1));
   run("tar", "-C", "/", "-rf", tar, ...without, ...new Set(paths));
-  return tar;
 }
 
 function run(program: string, ...argv: readonly string[]): string {

@@ -65,7 +65,7 @@ export class Podman implements AsyncDisposable {
   static async start(tar: string | null = null, registry = ""): Promise<Podman> {
     const folder = newFolder();
     const podman = new Podman(folder, registry);
-    podman.run("import", tar ?? imageTar(folder), testImage);
+    podman.run("import", tar ?? (await imageTar()), testImage);
     await podman.up();
     return podman;
   }

@@ -313,7 +313,7 @@ export class ScriptedPlatform implements AsyncDisposable {
         }
         return found;
       },
-      { timeout: 90_000, interval: 10 },
+      { timeout: 90_000, interval: 50 },
     );
   }
 

@@ -29,7 +29,7 @@ import { ScriptedPlatform } from "../testing/scripted-platform.ts";
 
 afterAll(removeFolders);
 vi.setConfig({ testTimeout: 60_000 });
-const patient = { timeout: 90_000, interval: 10 };
+const patient = { timeout: 90_000, interval: 50 };
 
 const first = 1_900_000_000;
 const owner = { uid: first + 7, gid: first + 7 };

@@ -27,7 +27,7 @@ import {
 } from "./events.ts";
 
 /** The timeout only stops a hanging test: other processes may keep the disk busy for long. */
-export const soon = { timeout: 90_000, interval: 20 };
+export const soon = { timeout: 90_000, interval: 100 };
 
 /** The storage of a test's checkpoints, the storage id that their writer sent, and their place in the event order. */
 type Place = {

@@ -15,7 +15,7 @@ import { fanOutsPlace } from "./fan-outs.ts";
 import { allocationEnded, FanOutsWorld } from "./fan-outs-world.ts";
 
 const large = 5_000;
-/** The number of trials in tests with several processes or several experiments. */
+/** The number of trials in the other tests. */
 const less = 2_000;
 const kill = { kind: "stop", stop: StopKind.KILL, reason: "enough" } as const;
 
@@ -76,30 +76,30 @@ describe("the fan-out of a large experiment's pause", () => {
   });
 
   test("stops only the trials that it had reached when the experiment is activated again", async () => {
-    await world.begin("12", large);
+    await world.begin("12", less);
     await world.start();
     await world.settled();
     await world.decide("12", { kind: "pause" });
     await world.committed("part", "12", 3);
     await world.decide("12", { kind: "activate" });
     await world.settled();
-    const { pause: stopped = 0, "": untouched = 0 } = await stopsOf("12", large);
-    expect(stopped + untouched).toBe(large);
+    const { pause: stopped = 0, "": untouched = 0 } = await stopsOf("12", less);
+    expect(stopped + untouched).toBe(less);
     expect(stopped).toBeGreaterThanOrEqual(3 * limits.trialsPerPart);
     expect(stopped).toBeLessThanOrEqual(6 * limits.trialsPerPart);
   });
 
   test("is followed by a kill of every trial, reached or not, when the experiment is killed meanwhile", async () => {
-    await world.begin("12", large);
+    await world.begin("12", less);
     await world.start();
     await world.settled();
     await world.decide("12", { kind: "pause" });
     await world.committed("part", "12", 3);
     await world.decide("12", kill);
     await world.settled();
-    const { "pause then kill": harsher = 0, kill: killed = 0 } = await stopsOf("12", large);
+    const { "pause then kill": harsher = 0, kill: killed = 0 } = await stopsOf("12", less);
     expect(harsher).toBeGreaterThanOrEqual(3 * limits.trialsPerPart);
-    expect(harsher + killed).toBe(large);
+    expect(harsher + killed).toBe(less);
   });
 
   test("takes turns with another experiment's fan-out, part by part", async () => {

@@ -50,7 +50,7 @@ async function after(stream: string, event: AnyEvent): Promise<object> {
       expect(Number(body["position"])).toBeGreaterThanOrEqual(position);
       return (body as unknown as { items: object[] }).items[0] ?? {};
     },
-    { timeout: 90_000, interval: 10 },
+    { timeout: 90_000, interval: 50 },
   );
 }
 

@@ -93,7 +93,7 @@ async function following(path: string): Promise<{ stream: IncomingMessage; text:
   return { stream, text: new StreamText(stream) };
 }
 
-const eventually = (check: () => void) => vi.waitFor(check, { timeout: 90_000, interval: 5 });
+const eventually = (check: () => void) => vi.waitFor(check, { timeout: 90_000, interval: 50 });
 
 test("a follower gets every point after its position, with the point's position as event id", async () => {
   for (let n = 0; n < 5; n += 1) store();

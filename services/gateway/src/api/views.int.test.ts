@@ -5,7 +5,7 @@ import { startTestGateway, type TestGateway } from "../testing/test-gateway.ts";
 let gateway: TestGateway;
 
 const until = (holds: () => unknown): Promise<unknown> =>
-  vi.waitFor(holds, { timeout: 90_000, interval: 20 });
+  vi.waitFor(holds, { timeout: 90_000, interval: 100 });
 
 beforeAll(async () => {
   gateway = await startTestGateway();

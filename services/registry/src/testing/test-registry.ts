@@ -71,7 +71,7 @@ export class TestRegistry implements AsyncDisposable {
   async restart(start: Start = {}): Promise<void> {
     await this.service[Symbol.asyncDispose]();
     this.service = await startService(this.stage, this.folder, this.#variables, start);
-    await vi.waitFor(() => this.plan(randomUUID()), { timeout: 90_000, interval: 20 });
+    await vi.waitFor(() => this.plan(randomUUID()), { timeout: 90_000, interval: 100 });
   }
 
   /** Creates a trial and requests its first run. */

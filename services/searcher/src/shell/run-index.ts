@@ -12,7 +12,9 @@ import { limits } from "../limits.ts";
 export class RunIndex {
   readonly #log: EventLog;
   readonly #known = new LRUCache<string, { requests: RunRequests }>({
-    max: limits.runRequestsKept,
+    // Not `max`, which allocates all entries at once.
+    maxSize: limits.runRequestsKept,
+    sizeCalculation: () => 1,
   });
 
   constructor(log: EventLog) {
