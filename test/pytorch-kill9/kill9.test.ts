@@ -8,9 +8,8 @@ test("a training on two agents that is paused and activated has the weights of a
   needTorch(skip);
   const { killed, violations } = await killParts({
     seed: 3,
-    // Each process of the training costs seconds of a core to start; the campaign has two on each agent.
-    ranksOfAgent: 1,
-    parts: ["rank-1", "agent-2", "experiments", "scheduler", "metrics", "gateway"],
+    ranksOfAgent: 2,
+    parts: ["rank-2", "agent-2", "experiments", "scheduler", "metrics", "gateway"],
     batchSeconds: 0.6,
     batches: 80,
     log: () => {},

@@ -17,6 +17,10 @@ class Environment(unittest.TestCase):
     def test_a_training_step_computes_the_same_bits_each_time(self) -> None:
         self.assertEqual(weights_after_a_step(), weights_after_a_step())
 
+    def test_tests_train_on_one_thread_of_the_cpu(self) -> None:
+        self.assertEqual(torch.get_num_threads(), 1)
+        self.assertFalse(torch.cuda.is_available())
+
     def test_the_core_of_the_sdk_imports_no_torch(self) -> None:
         code = "import sys, trainyard; sys.exit('torch' in sys.modules or 'numpy' in sys.modules)"
         environment = {**os.environ, "PYTHONPATH": str(SRC)}
@@ -26,7 +30,6 @@ class Environment(unittest.TestCase):
 
 def weights_after_a_step() -> list:
     torch.manual_seed(7)
-    torch.set_num_threads(1)
     model = torch.nn.Linear(8, 3)
     optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
     model(torch.randn(4, 8)).square().mean().backward()

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import importlib
 import os
 import signal
+import subprocess
 import sys
 import unittest
 from unittest import mock
 
-from killing import EXAMPLES, FrameworkCase, in_a_child, in_children, kill_myself, load_ahead
+from killing import EXAMPLES, FrameworkCase, in_children, kill_myself, load_ahead
 
 SCRIPT = "torchrun/train.py"
 
@@ -27,21 +27,17 @@ class Torchrun(FrameworkCase):
         return torch.load(self.latest(name) / "state.pth", weights_only=True)["model"]
 
     def test_the_example_runs_under_torchrun(self):
-        run = importlib.import_module("torch.distributed.run")
-        options = ["--nproc-per-node", "2", "--standalone"]
-        said = self.folder / "said"
-
-        def torchrun():
-            # The function of the command runs in a fork, which saves importing PyTorch for it, not for its processes.
-            with said.open("w") as file:
-                os.dup2(file.fileno(), 1)
-                os.dup2(file.fileno(), 2)
-            os.environ["PYTHONPATH"] = os.pathsep.join(sys.path)
-            os.environ["TRAINYARD_LOCAL_DIR"] = str(self.folder / "here")
-            os.environ["OMP_NUM_THREADS"] = "1"
-            run.main([*options, str(EXAMPLES / SCRIPT), "epochs=2"])
-
-        self.assertEqual(in_a_child(torchrun), 0, said.read_text())
+        command = [sys.executable, "-m", "torch.distributed.run", "--nproc-per-node", "2"]
+        environment = {
+            **os.environ,
+            "PYTHONPATH": os.pathsep.join(sys.path),
+            "TRAINYARD_LOCAL_DIR": str(self.folder / "here"),
+        }
+        arguments = ["--standalone", str(EXAMPLES / SCRIPT), "epochs=2"]
+        done = subprocess.run(
+            [*command, *arguments], env=environment, capture_output=True, text=True, timeout=360
+        )
+        self.assertEqual(done.returncode, 0, done.stderr)
         self.assertEqual(self.steps("validation"), [40, 80])
         self.assertGreater(self.reports("validation")[-1]["metrics"]["accuracy"], 0.6)
 
