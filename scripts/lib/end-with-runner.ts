@@ -10,6 +10,7 @@ import { randomUUID } from "node:crypto";
 import { join } from "node:path";
 import process from "node:process";
 import { useCompiledPrograms } from "./programs/compiled-programs.ts";
+import { withPythonFirst } from "./python-on-path.ts";
 import { makeTemporaryFolder } from "./temporary-folder.ts";
 
 const markVariable = "TY_TEST_RUN";
@@ -43,11 +44,12 @@ export function endWithParent(): void {
 }
 
 /**
- * Compiles the programs that tests start, gives the test run a folder for its temporary files, and ends it with this
- * process: vitest's `globalSetup`.
+ * Compiles the programs that tests start, puts Python's own folder on PATH, gives the test run a folder for its
+ * temporary files, and ends it with this process: vitest's `globalSetup`.
  */
 export async function setup(): Promise<void> {
   await useCompiledPrograms();
+  process.env["PATH"] = withPythonFirst(process.env["PATH"] ?? "");
   const folder = makeTemporaryFolder();
   endWithRunner(folder);
   process.env["TMPDIR"] = folder;

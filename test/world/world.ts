@@ -6,6 +6,7 @@ import { join, resolve } from "node:path";
 import { Client } from "@trainyard/client";
 import type { Plain } from "@trainyard/contracts";
 import type { Trial } from "@trainyard/contracts/api";
+import { programFile } from "@trainyard/kernel/program-file";
 import type { ClusterInfo, ProcessInfo } from "@trainyard/local-cluster";
 import {
   checkout,
@@ -116,26 +117,23 @@ export class World implements AsyncDisposable {
     });
   }
 
-  /** Calls the command line once, as `npm run -s yard -- …` does. */
+  /** Starts the command line once, with the arguments of `npm run -s yard -- …`. */
   yard(...args: readonly string[]): Promise<Said> {
     return this.yardWith({}, ...args);
   }
 
   yardWith(environment: NodeJS.ProcessEnv, ...args: readonly string[]): Promise<Said> {
-    const child = spawn(
-      process.execPath,
-      [join(checkout, "scripts", "tasks", "yard.ts"), ...args],
-      {
-        cwd: this.folder,
-        stdio: ["ignore", "pipe", "pipe"],
-        env: {
-          ...process.env,
-          TRAINYARD_HOME: this.home,
-          TRAINYARD_CALLER_DIR: this.folder,
-          ...environment,
-        },
+    const yard = programFile(join(checkout, "services", "cli", "src", "main.ts"));
+    const child = spawn(process.execPath, [yard, ...args], {
+      cwd: this.folder,
+      stdio: ["ignore", "pipe", "pipe"],
+      env: {
+        ...process.env,
+        TRAINYARD_HOME: this.home,
+        TRAINYARD_CALLER_DIR: this.folder,
+        ...environment,
       },
-    );
+    });
     let out = "";
     let err = "";
     child.stdout.setEncoding("utf8").on("data", (chunk: string) => (out += chunk));

@@ -188,10 +188,17 @@ describe("the programs of this checkout", () => {
     expect(uncompiled).toEqual([]);
   });
 
+  const { version } = JSON.parse(readFileSync(join(root, "services/cli/package.json"), "utf8"));
+
   it("find the files beside their sources", () => {
     const yard = programFile(join(root, "services/cli/src/main.ts"));
     const said = execFileSync(process.execPath, [yard, "--version"], { encoding: "utf8" });
-    const { version } = JSON.parse(readFileSync(join(root, "services/cli/package.json"), "utf8"));
+    expect(said.trim()).toBe(version);
+  });
+
+  it("are what npm run yard starts", () => {
+    const call = ["run", "-s", "yard", "--", "--version"];
+    const said = execFileSync("npm", call, { cwd: root, encoding: "utf8" });
     expect(said.trim()).toBe(version);
   });
 });
