@@ -472,7 +472,8 @@ export type AllocationReport = Message<"trainyard.agent.v1.AllocationReport"> & 
   slots: string[];
 
   /**
-   * The pid of the script's process in the states RUNNING and ENDED; 0 if the process never started.
+   * The pid of the script's process in the states RUNNING and ENDED; 0 if the process never started, or ended in its
+   * container before its pid was read.
    *
    * @generated from field: uint32 pid = 5;
    */
