@@ -2,7 +2,8 @@
  * The watcher process of `endWithRunner`. It waits for the end of its standard input, then kills every process with the
  * mark, and deletes the folders.
  */
-import { rmSync } from "node:fs";
+import { spawnSync } from "node:child_process";
+import { readFileSync, rmSync } from "node:fs";
 import process from "node:process";
 import { setTimeout as delay } from "node:timers/promises";
 import {
@@ -47,5 +48,17 @@ async function endAll(): Promise<void> {
   }
   // A process without the mark may still write there, and end soon.
   const patient = { recursive: true, force: true, maxRetries: 10, retryDelay: lookMs };
-  for (const folder of folders) rmSync(folder, patient);
+  for (const folder of folders) {
+    unmountBelow(folder);
+    rmSync(folder, patient);
+  }
+}
+
+/** Unmounts the file systems that tests of full disks and of containers have mounted; they cannot be deleted. */
+function unmountBelow(folder: string): void {
+  const mounts = readFileSync("/proc/self/mounts", "utf8").split("\n");
+  const points = mounts.map((line) => line.split(" ")[1] ?? "");
+  for (const point of points.filter((path) => path.startsWith(`${folder}/`)).toReversed()) {
+    spawnSync("umount", ["--lazy", point], { stdio: "ignore" });
+  }
 }

@@ -1,8 +1,9 @@
 /**
- * A small test runner: starts a world with a trial, a PostgreSQL and a NATS, prints their processes, and waits to be
- * killed.
+ * A small test runner: mounts a file system if it may, starts a world with a trial, a PostgreSQL and a NATS, prints
+ * their processes, and waits to be killed.
  */
-import { existsSync, readFileSync } from "node:fs";
+import { spawnSync } from "node:child_process";
+import { existsSync, mkdtempSync, readFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import process from "node:process";
@@ -28,6 +29,8 @@ resources: { slots_per_trial: 1 }
 `;
 
 await setup();
+const small = mkdtempSync(join(tmpdir(), "small-"));
+spawnSync("mount", ["-t", "tmpfs", "-o", "size=1m", "tmpfs", small]);
 const postgres = await startTestPostgres();
 const nats = await startNats();
 const world = await World.start({ slots: 1 });
