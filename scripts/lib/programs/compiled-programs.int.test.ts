@@ -134,6 +134,17 @@ describe("compiled programs", () => {
     expect(compilations()).toBe(2);
   });
 
+  it.each(["services/a/src/main.js", "shared/chunk-one.js"])(
+    "are compiled again after their file %s was deleted",
+    async (file) => {
+      const { compiled, compilations } = newCheckout();
+      rmSync(join(await compiled(), file));
+      const folder = await compiled();
+      expect(compilations()).toBe(2);
+      expect(existsSync(join(folder, file))).toBe(true);
+    },
+  );
+
   it("keep older chunks for processes that run, and remove them after a month", async () => {
     const { compiled, edit } = newCheckout();
     const shared = join(await compiled(), "shared");

@@ -4,6 +4,7 @@
  * processes that start meanwhile, or that run from older sources, find all their files.
  */
 import {
+  existsSync,
   globSync,
   mkdirSync,
   readdirSync,
@@ -27,7 +28,12 @@ const settings = ["pnpm-lock.yaml", "{libs,services}/*/package.json", "scripts/l
 const compiledByAnotherMs = 60_000;
 
 /** Compiled programs contain paths of their checkout, so they do not run from where a checkout was moved or copied. */
-type Manifest = { readonly checkout: string; readonly sources: readonly Source[] };
+type Manifest = {
+  readonly checkout: string;
+  readonly sources: readonly Source[];
+  /** The paths of the compiled files, which a cleaner of old files may delete, below their folder. */
+  readonly compiled: readonly string[];
+};
 
 /** The path of a source below the checkout, the time of its last change, and its size in bytes. */
 type Source = readonly [path: string, mtimeMs: number, bytes: number];
@@ -82,8 +88,9 @@ export async function compiledPrograms(checkout: string, compile: Compile): Prom
     mkdirSync(draft);
     await compile(draft, (path) => sources.push(sourceAt(checkout, relative(checkout, path))));
     const written = join(draft, "sources.json");
-    writeFileSync(written, JSON.stringify({ checkout, sources } satisfies Manifest));
-    publish(draft, folder);
+    const compiled = compiledIn(draft);
+    writeFileSync(written, JSON.stringify({ checkout, sources, compiled } satisfies Manifest));
+    publish(compiled, draft, folder);
     renameSync(written, manifest);
     removeOld(join(folder, "shared"));
   } finally {
@@ -94,12 +101,13 @@ export async function compiledPrograms(checkout: string, compile: Compile): Prom
 
 function isCurrent(manifest: string, checkout: string): boolean {
   try {
-    const compiled = JSON.parse(readFileSync(manifest, "utf8")) as Manifest;
-    if (compiled.checkout !== checkout) return false;
-    return compiled.sources.every(([path, mtimeMs, bytes]) => {
+    const known = JSON.parse(readFileSync(manifest, "utf8")) as Manifest;
+    if (known.checkout !== checkout) return false;
+    const areSame = known.sources.every(([path, mtimeMs, bytes]) => {
       const now = statSync(join(checkout, path), { throwIfNoEntry: false });
       return now?.mtimeMs === mtimeMs && now.size === bytes;
     });
+    return areSame && known.compiled.every((path) => existsSync(join(manifest, "..", path)));
   } catch {
     // Nothing was compiled yet, or the file is damaged.
     return false;
@@ -111,10 +119,13 @@ function sourceAt(checkout: string, path: string): Source {
   return [path, mtimeMs, size];
 }
 
-function publish(draft: string, folder: string): void {
-  const files = readdirSync(draft, { recursive: true, withFileTypes: true })
+function compiledIn(draft: string): readonly string[] {
+  return readdirSync(draft, { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile() && entry.name.endsWith(".js"))
     .map((entry) => relative(draft, join(entry.parentPath, entry.name)));
+}
+
+function publish(files: readonly string[], draft: string, folder: string): void {
   const isShared = (file: string): number => (file.startsWith("shared") ? 0 : 1);
   for (const file of files.toSorted((a, b) => isShared(a) - isShared(b))) {
     mkdirSync(join(folder, file, ".."), { recursive: true });
