@@ -37,7 +37,13 @@ export type {
   TypedHyperparameter,
 } from "./hyperparameters/hyperparameters.ts";
 export { nearestStep, type Steps, stepsOf, valueOfStep } from "./hyperparameters/steps.ts";
-export { gridAxisLength, gridSize, isTyped, type SpaceNode } from "./hyperparameters/space.ts";
+export {
+  gridAxisLength,
+  gridSize,
+  isConditional,
+  isTyped,
+  type SpaceNode,
+} from "./hyperparameters/space.ts";
 export { type Json, type JsonObject, keyPath, pathOf, sortedKeys } from "./json.ts";
 export { exportJsonSchema } from "./json-schema.ts";
 export { configLimits } from "./limits.ts";

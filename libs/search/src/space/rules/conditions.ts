@@ -6,6 +6,7 @@ import {
   type AllowedValues,
   type HyperparameterSpace,
   isAllowedValue,
+  isConditional,
   isTyped,
   type Json,
   type JsonObject,
@@ -19,12 +20,9 @@ export type Parent = { readonly keys: readonly string[]; readonly allowed: Allow
 
 type Conditional = { readonly keys: readonly string[]; readonly parents: readonly Parent[] };
 
-export function isConditional(space: HyperparameterSpace): boolean {
-  return conditionalsOf(space).length > 0;
-}
-
 /** Removes hyperparameters whose condition is false from a point with a value for each; the point is changed. */
 export function withoutAbsent(space: HyperparameterSpace, point: JsonObject): JsonObject {
+  if (!isConditional(space)) return point;
   for (const { keys, parents } of conditionalsOf(space)) {
     if (!areMet(parents, point)) removeAtKeys(point, keys);
   }

@@ -10,6 +10,7 @@ import {
   gridAxisLength,
   gridSize,
   type HyperparameterSpace,
+  isConditional,
   isTyped,
   type JsonObject,
   type TypedHyperparameter,
@@ -18,14 +19,7 @@ import { derivedFrom } from "../../derived.ts";
 import { searchLimits } from "../../limits.ts";
 import type { SearchedSpace } from "../../state.ts";
 import { axisValue, gridPoint, pointOf, sortedNodes } from "../space.ts";
-import {
-  areMet,
-  isConditional,
-  type Parent,
-  parentsOf,
-  putAtKeys,
-  removeAtKeys,
-} from "./conditions.ts";
+import { areMet, type Parent, parentsOf, putAtKeys, removeAtKeys } from "./conditions.ts";
 import { constraintChars, isAllowed, isConstrained } from "./constraints.ts";
 
 export type Grid = {

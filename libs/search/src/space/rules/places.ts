@@ -1,8 +1,8 @@
 /** Checks a model's places in the box of the axes against the conditions and constraints of the space. */
+import { isConditional } from "@trainyard/experiment-config";
 import { type Axis, coordinatesOf, placeOf, pointAt } from "../axes.ts";
 import { derivedFrom } from "../../derived.ts";
 import type { SearchedSpace } from "../../state.ts";
-import { isConditional } from "./conditions.ts";
 import { isAllowed, isConstrained } from "./constraints.ts";
 
 /**
