@@ -28,8 +28,7 @@ import {
   signal,
 } from "./processes/process-identity.ts";
 import { readSecrets } from "./home/secrets.ts";
-import { temporaryHome } from "./testing.ts";
-import { ensurePorts } from "./supervisor/ports.ts";
+import { drawnPort, temporaryHome } from "./testing.ts";
 import { waitUntil } from "./processes/wait.ts";
 
 const slow = 180_000;
@@ -95,10 +94,12 @@ test(
   async () => {
     const home = newHome();
     // All clusters prefer port 8080: between the two starts, another one could take it.
-    await ensurePorts(homeAt(home), [{ name: "gateway" }]);
+    const port = await drawnPort();
+    writeFileSync(homeAt(home).portsFile, JSON.stringify({ gateway: port }));
     const steps: string[] = [];
     const { cluster, alreadyUp } = await up(home, { onProgress: (step) => steps.push(step) });
     expect(alreadyUp).toBe(false);
+    expect(cluster.api).toBe(`http://127.0.0.1:${port}`);
     expect(steps.length).toBeGreaterThan(1);
     expect(cluster.processes.map(({ name, kind, state }) => [name, kind, state])).toEqual([
       ["supervisor", "supervisor", "running"],

@@ -1,10 +1,11 @@
 /** Helpers for the tests of this folder: homes are removed and processes ended after each test, even when it fails. */
+import { randomInt } from "node:crypto";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type Home, homeAt, prepareHome } from "./home/home.ts";
 import { type Launched, launch } from "./processes/launch.ts";
-import { ensurePorts } from "./supervisor/ports.ts";
+import { ensurePorts, isFree } from "./supervisor/ports.ts";
 import {
   initialisePostgres,
   postgresCommand,
@@ -24,6 +25,12 @@ export function temporaryHome(): Home & Disposable {
     ...home,
     [Symbol.dispose]: () => rmSync(home.path, { recursive: true, force: true }),
   };
+}
+
+/** A free port below those of outgoing connections. */
+export async function drawnPort(): Promise<number> {
+  const port = randomInt(10_000, 20_000);
+  return (await isFree(port)) ? port : drawnPort();
 }
 
 export type TestServer = AsyncDisposable & {
