@@ -37,33 +37,18 @@ export const longestFirst: readonly string[] = [
 ];
 
 /**
- * Sorts test files: the slowest first, then those with a process of their own, then the others. Among these, unit tests
- * come evenly between the integration tests, and use the cores while those wait.
+ * Sorts test files: the slowest first, then those with a process of their own, then the integration tests, then the
+ * unit tests, which fill the remaining time of each core.
  */
 export class LongestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
-    const byPath = files.toSorted((a, b) => (a.moduleId < b.moduleId ? -1 : 1));
-    const groups = Object.groupBy(byPath, groupOf);
-    const { slowest = [], alone = [], integration = [], unit = [] } = groups;
-    const bySpeed = slowest.toSorted((a, b) => indexOf(a) - indexOf(b));
-    return [...bySpeed, ...alone, ...mixed(integration, unit)];
+    return files.toSorted((a, b) => place(a) - place(b) || (a.moduleId < b.moduleId ? -1 : 1));
   }
 }
 
-const indexOf = ({ moduleId }: TestSpecification): number =>
-  longestFirst.indexOf(relative(root, moduleId));
-
-function groupOf(file: TestSpecification): "slowest" | "alone" | "integration" | "unit" {
-  if (indexOf(file) !== -1) return "slowest";
-  if (file.project.config.isolate) return "alone";
-  return file.moduleId.endsWith(integrationSuffix) ? "integration" : "unit";
-}
-
-/** The elements of both lists in their order, each list spread evenly over the result. */
-function mixed<T>(some: readonly T[], others: readonly T[]): T[] {
-  const spread = (list: readonly T[]) =>
-    list.map((element, index) => ({ element, at: index / list.length }));
-  return [...spread(some), ...spread(others)]
-    .toSorted((a, b) => a.at - b.at)
-    .map(({ element }) => element);
+function place({ moduleId, project }: TestSpecification): number {
+  const named = longestFirst.indexOf(relative(root, moduleId));
+  if (named !== -1) return named;
+  if (project.config.isolate) return longestFirst.length;
+  return longestFirst.length + (moduleId.endsWith(integrationSuffix) ? 1 : 2);
 }
