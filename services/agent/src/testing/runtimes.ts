@@ -7,11 +7,13 @@ export const runtimeVariable = "TY_TEST_RUNTIME";
 export type RuntimeUnderTest = {
   /** The agent's variables. */
   readonly variables: Readonly<Record<string, string>>;
+  /** Whether the pid of a program is known that ends at once; a container may be over before its pid was read. */
+  readonly knowsEveryPid: boolean;
 };
 
 /** Sets up a test file's runtime; called at the head of the file. Skips its tests if the runtime is missing. */
 export function useRuntime(): RuntimeUnderTest {
-  if (process.env[runtimeVariable] !== "podman") return { variables: {} };
+  if (process.env[runtimeVariable] !== "podman") return { variables: {}, knowsEveryPid: true };
   const stack = new AsyncDisposableStack();
   const variables: Record<string, string> = {};
   beforeAll(async () => {
@@ -23,5 +25,5 @@ export function useRuntime(): RuntimeUnderTest {
   });
   afterAll(() => stack.disposeAsync());
   beforeEach(({ skip }) => needPodman(skip));
-  return { variables };
+  return { variables, knowsEveryPid: false };
 }
