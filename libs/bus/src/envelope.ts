@@ -8,7 +8,8 @@ import { decodeHeaderValue, encodeHeaderValue, headerNames } from "./headers.ts"
 import type { EventOrigin } from "./port.ts";
 import { eventSubject } from "./subjects.ts";
 
-export type HeaderRecord = Record<string, string>;
+/** The headers of a message by name. A map finds names that were just read faster than an object does. */
+export type HeaderMap = Map<string, string>;
 
 const metaNames = [
   "workspace",
@@ -27,42 +28,39 @@ const originNames = [
   "previousId",
 ] as const satisfies readonly (keyof EventOrigin)[];
 
-export function headersOfEvent(
-  event: StoredEvent,
-  origin: EventOrigin = unknownOrigin,
-): HeaderRecord {
-  const headers: HeaderRecord = {
-    "ce-specversion": "1.0",
-    "ce-id": encodeHeaderValue(event.id),
-    "ce-source": encodeHeaderValue(event.meta.source),
-    "ce-type": encodeHeaderValue(event.type),
-    "ce-subject": encodeHeaderValue(event.stream),
-    "ce-time": new Date(event.timeMs).toISOString(),
-    "ce-sequence": String(event.position),
-    [headerNames.contentType]: "application/json",
-    [headerNames.streamVersion]: String(event.version),
-    [headerNames.commitId]: encodeHeaderValue(event.commitId),
-  };
+export function headersOfEvent(event: StoredEvent, origin: EventOrigin = unknownOrigin): HeaderMap {
+  const headers: HeaderMap = new Map([
+    ["ce-specversion", "1.0"],
+    ["ce-id", encodeHeaderValue(event.id)],
+    ["ce-source", encodeHeaderValue(event.meta.source)],
+    ["ce-type", encodeHeaderValue(event.type)],
+    ["ce-subject", encodeHeaderValue(event.stream)],
+    ["ce-time", new Date(event.timeMs).toISOString()],
+    ["ce-sequence", String(event.position)],
+    [headerNames.contentType, "application/json"],
+    [headerNames.streamVersion, String(event.version)],
+    [headerNames.commitId, encodeHeaderValue(event.commitId)],
+  ]);
   for (const name of metaNames) {
     const value = event.meta[name];
-    if (value !== "") headers[`ce-${name}`] = encodeHeaderValue(value);
+    if (value !== "") headers.set(`ce-${name}`, encodeHeaderValue(value));
   }
   for (const name of originNames) {
     const value = origin[name];
-    if (value !== "") headers[headerNames[name]] = encodeHeaderValue(value);
+    if (value !== "") headers.set(headerNames[name], encodeHeaderValue(value));
   }
   return headers;
 }
 
-export function originOfHeaders(headers: Readonly<HeaderRecord>): EventOrigin {
+export function originOfHeaders(headers: Readonly<HeaderMap>): EventOrigin {
   const read = (name: keyof EventOrigin): string =>
-    decodeHeaderValue(headers[headerNames[name]] ?? "");
+    decodeHeaderValue(headers.get(headerNames[name]) ?? "");
   return { log: read("log"), epoch: read("epoch"), previousId: read("previousId") };
 }
 
 /** Parses the event of a message. Throws a Fault `not_an_event`, which must not be retried, if headers are missing. */
-export function eventOfHeaders(headers: Readonly<HeaderRecord>, body: string): StoredEvent {
-  const get = (name: string): string => headers[name] ?? "";
+export function eventOfHeaders(headers: Readonly<HeaderMap>, body: string): StoredEvent {
+  const get = (name: string): string => headers.get(name) ?? "";
   const read = (name: string): string => decodeHeaderValue(get(name));
   const position = Number(get("ce-sequence"));
   const version = Number(get(headerNames.streamVersion));

@@ -3,12 +3,14 @@
  * one-to-one and avoids the characters that have a meaning in NATS ('.', '*', '>', space).
  */
 const encoder = new TextEncoder();
+const safe = /^[A-Za-z0-9_-]*$/;
 
 export function encodeToken(id: string): string {
+  if (safe.test(id)) return id;
   let token = "";
   for (const byte of encoder.encode(id)) {
     const character = String.fromCharCode(byte);
-    token += /[A-Za-z0-9_-]/.test(character)
+    token += safe.test(character)
       ? character
       : `%${byte.toString(16).toUpperCase().padStart(2, "0")}`;
   }

@@ -1,11 +1,12 @@
-import { v5, v7 } from "uuid";
+import { randomUUIDv7 } from "node:crypto";
+import { v5 } from "uuid";
 
 /** Must never change: with another namespace, a retried commit would get another id. */
 const commitNamespace = "7f0c6d0e-3c52-5d0b-9f0a-5a1d6a3b8c11";
 
 /** Returns a UUIDv7: unique, and roughly in order of creation. */
 export function newEventId(): string {
-  return v7();
+  return randomUUIDv7();
 }
 
 /**

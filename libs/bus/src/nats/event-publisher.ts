@@ -173,9 +173,9 @@ export class EventPublisher {
     // The epoch in the id lets a refilled stream start at once, although the server still remembers the ids of the old
     // epoch.
     const messageId = epoch.epoch === "" ? event.id : `${epoch.epoch}.${event.id}`;
-    headers[headerNames.messageId] = messageId;
-    if ("messageId" in end) headers[headerNames.expectedLastId] = end.messageId;
-    else headers[headerNames.expectedLastSequence] = String(end.sequence);
+    headers.set(headerNames.messageId, messageId);
+    if ("messageId" in end) headers.set(headerNames.expectedLastId, end.messageId);
+    else headers.set(headerNames.expectedLastSequence, String(end.sequence));
     const subject = subjectOfEvent(event);
     const inbox = this.#confirmationFor(index, item, subject);
     try {

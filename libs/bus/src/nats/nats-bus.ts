@@ -22,7 +22,7 @@ import { Link } from "./link.ts";
 import { Replies } from "./replies.ts";
 import { ServiceServer } from "./service-server.ts";
 import { type StreamKey, type StreamLimits, Streams } from "./streams.ts";
-import { headerRecordOf } from "./wire-headers.ts";
+import { headersOfMessage } from "./wire-headers.ts";
 
 export type NatsBusConfig = {
   /** `host:port` or `nats://host:port` of one or several servers of a cluster. */
@@ -145,7 +145,7 @@ class NatsBus implements Bus {
   ): Promise<AsyncDisposable> {
     const heard = new Heard();
     return this.#listen("ty.event.>", (message) => {
-      const headers = headerRecordOf(message);
+      const headers = headersOfMessage(message);
       const event = eventOfHeaders(headers, decoder.decode(message.data));
       const origin = originOfHeaders(headers);
       if (heard.isNew(event.position, origin.epoch)) callback(event, origin);

@@ -5,7 +5,7 @@
  */
 import type { Msg, MsgHdrs } from "@nats-io/nats-core";
 import { MsgHdrsImpl, MsgImpl } from "@nats-io/nats-core/internal";
-import type { HeaderRecord } from "../envelope.ts";
+import type { HeaderMap } from "../envelope.ts";
 
 const version = "NATS/1.0";
 const lineEnd = "\r\n";
@@ -24,25 +24,25 @@ class WrittenHeaders extends MsgHdrsImpl {
 }
 
 /** Builds headers. The values must be printable ASCII, like those of `encodeHeaderValue`. */
-export function wireHeaders(record: Readonly<HeaderRecord>): MsgHdrs {
+export function wireHeaders(headers: Iterable<readonly [name: string, value: string]>): MsgHdrs {
   let block = version;
-  for (const name in record) block += `${lineEnd}${name}: ${record[name]}`;
+  for (const [name, value] of headers) block += `${lineEnd}${name}: ${value}`;
   return new WrittenHeaders(`${block}${lineEnd}${lineEnd}`);
 }
 
 /** Returns the headers of a message, each with its last value. */
-export function headerRecordOf(message: Msg): HeaderRecord {
-  const record: HeaderRecord = {};
-  if (!(message instanceof MsgImpl) || message._msg.hdr <= 0) return record;
+export function headersOfMessage(message: Msg): HeaderMap {
+  const headers: HeaderMap = new Map();
+  if (!(message instanceof MsgImpl) || message._msg.hdr <= 0) return headers;
   const bytes = message._rdata;
   const block = Buffer.from(bytes.buffer, bytes.byteOffset, message._msg.hdr).toString("latin1");
   let start = block.indexOf(lineEnd) + lineEnd.length;
   for (;;) {
     const end = block.indexOf(lineEnd, start);
-    if (end <= start) return record;
+    if (end <= start) return headers;
     const colon = block.indexOf(":", start);
     if (colon > start && colon < end) {
-      record[block.slice(start, colon)] = block.slice(colon + 1, end).trim();
+      headers.set(block.slice(start, colon), block.slice(colon + 1, end).trim());
     }
     start = end + lineEnd.length;
   }
