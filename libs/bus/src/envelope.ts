@@ -52,14 +52,14 @@ export function headersOfEvent(event: StoredEvent, origin: EventOrigin = unknown
   return headers;
 }
 
-export function originOfHeaders(headers: Readonly<HeaderMap>): EventOrigin {
+export function originOfHeaders(headers: ReadonlyMap<string, string>): EventOrigin {
   const read = (name: keyof EventOrigin): string =>
     decodeHeaderValue(headers.get(headerNames[name]) ?? "");
   return { log: read("log"), epoch: read("epoch"), previousId: read("previousId") };
 }
 
 /** Parses the event of a message. Throws a Fault `not_an_event`, which must not be retried, if headers are missing. */
-export function eventOfHeaders(headers: Readonly<HeaderMap>, body: string): StoredEvent {
+export function eventOfHeaders(headers: ReadonlyMap<string, string>, body: string): StoredEvent {
   const get = (name: string): string => headers.get(name) ?? "";
   const read = (name: string): string => decodeHeaderValue(get(name));
   const position = Number(get("ce-sequence"));
