@@ -1,4 +1,4 @@
 /** Exports the rule of retention without the service, for test cases, simulations and benchmarks. */
 export { evolveCheckpoint, unknownCheckpoint } from "./core/foreign/checkpoint.ts";
-export { type Candidate, condemned, type Policy } from "./core/policy/condemned.ts";
-export { needOfPins } from "./core/policy/references.ts";
+export { type Candidate, condemned, type Policy } from "./core/retention-rule/condemned.ts";
+export { needOfPins } from "./core/retention-rule/references.ts";

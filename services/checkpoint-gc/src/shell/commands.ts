@@ -31,7 +31,7 @@ import {
   type Executor,
   foldOf,
 } from "@trainyard/runtime";
-import { referencesChecked } from "../core/policy/references.ts";
+import { referencesChecked } from "../core/retention-rule/references.ts";
 import { gcLimits } from "../limits.ts";
 import { explain, type ExplainDeps } from "./explain.ts";
 import type { JudgeDeps } from "./condemn-by-policy.ts";

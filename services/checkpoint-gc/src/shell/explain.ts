@@ -11,8 +11,8 @@ import type {
 import type { EventLog } from "@trainyard/event-log";
 import { type Rejection, reject, streamName } from "@trainyard/kernel";
 import { type Executor, foldOf } from "@trainyard/runtime";
-import { type Candidate, type Standing, standings } from "../core/policy/condemned.ts";
-import { referencesChecked } from "../core/policy/references.ts";
+import { type Candidate, type Standing, standings } from "../core/retention-rule/condemned.ts";
+import { referencesChecked } from "../core/retention-rule/references.ts";
 import { gcLimits } from "../limits.ts";
 import type { CheckpointIndex, ShownRow } from "./index-view.ts";
 import { policyOf } from "./condemn-by-policy.ts";

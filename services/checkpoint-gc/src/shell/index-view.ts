@@ -5,7 +5,7 @@ import { recordedSource } from "@trainyard/experiment-config/recorded";
 import { categoryOf, type Clock, Fault, idOf, parseTrialId } from "@trainyard/kernel";
 import { type Logger, type TableNames, View, type ViewSpec } from "@trainyard/runtime";
 import type { Pool } from "pg";
-import type { Candidate } from "../core/policy/condemned.ts";
+import type { Candidate } from "../core/retention-rule/condemned.ts";
 import { gcLimits } from "../limits.ts";
 
 export type ShownRow = Pick<Candidate, "checkpoint" | "trial" | "step"> & {

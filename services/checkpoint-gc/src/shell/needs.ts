@@ -1,6 +1,6 @@
 import { parseTrialId, trialId } from "@trainyard/kernel";
 import type { Work } from "@trainyard/runtime";
-import { needOfPins, needOfProposals, needOfTrial } from "../core/policy/references.ts";
+import { needOfPins, needOfProposals, needOfTrial } from "../core/retention-rule/references.ts";
 import type { Index } from "./index-view.ts";
 import { checkpoints, experiments, searches, trials } from "../streams.ts";
 

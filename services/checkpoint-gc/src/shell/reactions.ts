@@ -4,7 +4,7 @@
  */
 import { parseTrialId } from "@trainyard/kernel";
 import { foldOf, type ReactionHandlers, type Work } from "@trainyard/runtime";
-import { needOfPins } from "../core/policy/references.ts";
+import { needOfPins } from "../core/retention-rule/references.ts";
 import { needOfUnsettled } from "./needs.ts";
 import { condemn, judged, type JudgeDeps } from "./condemn-by-policy.ts";
 import { checkpoints, experiments, retentions, trials } from "../streams.ts";

@@ -4,7 +4,7 @@
  * services for each step.
  */
 import type { AnyEvent } from "@trainyard/contracts";
-import type { Candidate } from "../core/policy/condemned.ts";
+import type { Candidate } from "../core/retention-rule/condemned.ts";
 import * as told from "./events.ts";
 import type { Step } from "./histories.ts";
 

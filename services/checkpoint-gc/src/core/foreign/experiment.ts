@@ -4,7 +4,7 @@ import {
   recordedSource,
   type StoragePlace,
 } from "@trainyard/experiment-config/recorded";
-import type { Policy } from "../policy/condemned.ts";
+import type { Policy } from "../retention-rule/condemned.ts";
 
 export type ExperimentFacts = {
   readonly exists: boolean;
