@@ -90,7 +90,15 @@ test("a service that is started before its database is migrated exits with the r
     TRAINYARD_NATS_URL: nats.url,
   });
   expect(await service.ended()).toBe(1);
-  expect(service.said()).toMatch(/role "ty_experiments" does not exist/);
+  expect(service.said()).toBe('cannot start: role "ty_experiments" does not exist\n');
+});
+
+test("a service without settings exits with 2 and one line that names the missing ones", async () => {
+  const service = start("experiments", { TRAINYARD_NATS_URL: "nats://127.0.0.1:4222" });
+  expect(await service.ended()).toBe(2);
+  expect(service.said()).toBe(
+    "cannot start: environment variables are wrong: TRAINYARD_POSTGRES_URL: is not set\n",
+  );
 });
 
 test("migrate prints one line about the problem, and exits with 2 for its settings and 1 for others", async () => {

@@ -1,6 +1,7 @@
 // Prepares the database of a cluster. Exit code 0: it is up to date. 1: the preparation failed. 2: the settings are
 // wrong.
 import process from "node:process";
+import { reasonOf } from "@trainyard/runtime/failed-start";
 import { parseConfig, readEnv } from "./config.ts";
 import { type DatabaseOptions, prepareDatabase } from "./database.ts";
 
@@ -26,12 +27,6 @@ async function main(): Promise<number> {
 function failed(code: number, error: unknown): number {
   process.stderr.write(`migrate: ${reasonOf(error)}\n`);
   return code;
-}
-
-/** Returns the message of an error. For a host name with several addresses, the messages are in the inner errors. */
-function reasonOf(error: unknown): string {
-  if (error instanceof AggregateError) return error.errors.map(reasonOf).join("; ");
-  return error instanceof Error ? error.message : String(error);
 }
 
 process.exitCode = await main();

@@ -1,6 +1,7 @@
 import { readFileSync } from "node:fs";
 import { Fault } from "@trainyard/kernel";
 import type { z } from "zod";
+import { wrongSettings } from "./failed-start.ts";
 
 /**
  * Returns the process's variables, over those in the file that TRAINYARD_ENV_FILE names (KEY=VALUE lines, # for
@@ -29,14 +30,12 @@ export function parseEnvironment<Schema extends z.ZodType>(
   schema: Schema,
   environment: Readonly<Record<string, string>>,
 ): z.output<Schema> {
-  const parsed = schema.safeParse(environment);
+  const parsed = schema.safeParse(environment, {
+    error: ({ input }) => (input === undefined ? "is not set" : undefined),
+  });
   if (parsed.success) return parsed.data;
-  const problems = parsed.error.issues.map((issue) => `${issue.path.join(".")}: ${issue.message}`);
-  throw new Fault(
-    "invalid_environment",
-    `environment variables are wrong: ${problems.join("; ")}`,
-    {
-      retry: "never",
-    },
-  );
+  const problems = parsed.error.issues.map(({ path, message }) => `${path.join(".")}: ${message}`);
+  throw new Fault(wrongSettings, `environment variables are wrong: ${problems.join("; ")}`, {
+    retry: "never",
+  });
 }

@@ -1,9 +1,11 @@
 /**
  * A service's lifecycle: starting → ready → draining → stopped. `runMain` is all of a main.ts: it reads the
  * environment, starts the service, and on SIGTERM or SIGINT drains it within a limit; a second signal exits at once.
- * The process exits when its event loop is empty, or at the latest by an unreferenced timer.
+ * The process exits when its event loop is empty, or at the latest by an unreferenced timer. After a failed start it
+ * exits with the reason on stderr.
  */
 import { runtimeLimits } from "../limits.ts";
+import { exitCodeOf, reasonOf } from "./failed-start.ts";
 
 export interface Service extends AsyncDisposable {
   readonly name: string;
@@ -14,7 +16,7 @@ export interface Service extends AsyncDisposable {
 }
 
 export async function runMain(create: () => Promise<Service> | Service): Promise<void> {
-  const service = await create();
+  const service = await orExit(create);
   const stopping = new AbortController();
   let signals = 0;
   const onSignal = (): void => {
@@ -24,7 +26,7 @@ export async function runMain(create: () => Promise<Service> | Service): Promise
   };
   process.on("SIGTERM", onSignal);
   process.on("SIGINT", onSignal);
-  await service.start();
+  await orExit(() => service.start());
   if (!stopping.signal.aborted) {
     await new Promise<void>((resolve) => {
       // The signal listener does not keep the process running; a service's sockets and timers do.
@@ -35,4 +37,14 @@ export async function runMain(create: () => Promise<Service> | Service): Promise
   await service[Symbol.asyncDispose]();
   process.off("SIGTERM", onSignal);
   process.off("SIGINT", onSignal);
+}
+
+/** Takes one step of the start; if it fails, the process exits with the reason. */
+async function orExit<Result>(step: () => Promise<Result> | Result): Promise<Result> {
+  try {
+    return await step();
+  } catch (error) {
+    process.stderr.write(`cannot start: ${reasonOf(error)}\n`);
+    return process.exit(exitCodeOf(error));
+  }
 }

@@ -13,7 +13,8 @@ export async function issueFirstToken(backend: Backend, file: string): Promise<v
   const text = (await readFile(file, "utf8")).trim();
   const [, id, secret] = /^ty_([0-9a-f]{16})_([A-Za-z0-9_-]{43})$/.exec(text) ?? [];
   if (id === undefined || secret === undefined) {
-    backend.parts.logger.error({ file }, "first_token_unreadable");
+    const expected = "ty_, 16 hexadecimal digits, _, and 43 characters of base64url (32 bytes)";
+    backend.parts.logger.error({ file, expected }, "first_token_unreadable");
     return;
   }
   const identity = {
