@@ -61,6 +61,14 @@ const child = spawn(node, [join(root, "scripts", "tasks", `${task}.ts`), ...rest
 // Ctrl-C reaches the whole process group: this process only waits for the child to end its own way.
 process.on("SIGINT", () => {});
 for (const signal of ["SIGTERM", "SIGHUP"]) process.on(signal, () => child.kill(signal));
+// A killed npm sends no signal. Without npm nobody sees how the child ends, so it is asked to.
+const parent = process.ppid;
+const look = setInterval(() => {
+  if (process.ppid === parent) return;
+  clearInterval(look);
+  child.kill("SIGTERM");
+}, 500);
+look.unref();
 child.on("exit", (code, signal) => {
   process.exitCode = signal === null ? (code ?? 1) : 128 + (constants.signals[signal] ?? 0);
 });

@@ -59,6 +59,12 @@ const adminOf = (postgres: TestPostgres): Environment => ({
 const readyz = async (port: number): Promise<boolean> =>
   (await fetch(`http://127.0.0.1:${port}/readyz`)).ok;
 
+const livez = (port: number): Promise<"answered" | "refused"> =>
+  fetch(`http://127.0.0.1:${port}/livez`).then(
+    () => "answered",
+    () => "refused",
+  );
+
 test("migrate prepares an empty PostgreSQL, one service starts alone on it, and migrating again changes nothing", async () => {
   const postgres = stack.use(await startTestPostgres());
   const nats = stack.use(await startNats());
@@ -113,3 +119,28 @@ test("migrate prints one line about the problem, and exits with 2 for its settin
   expect(refused.said).toMatch(/^migrate: .*ECONNREFUSED.*\n$/);
   expect(refused.said).not.toContain("hidden");
 });
+
+test.each(["SIGTERM", "SIGKILL"] as const)(
+  "a service that npm runs ends after a %s to npm",
+  async (signal) => {
+    const postgres = stack.use(await startTestPostgres());
+    const nats = stack.use(await startNats());
+    await migrate(adminOf(postgres));
+    const port = await freePort();
+    const npm = spawn("npm", ["run", "-s", "service", "--", "experiments"], {
+      stdio: ["ignore", "ignore", "inherit"],
+      cwd: join(import.meta.dirname, "../.."),
+      env: {
+        ...process.env,
+        TRAINYARD_POSTGRES_URL: postgres.url({ user: "ty_experiments", database }),
+        TRAINYARD_NATS_URL: nats.url,
+        TRAINYARD_HTTP_PORT: String(port),
+        TRAINYARD_LOG_LEVEL: "silent",
+      },
+    });
+    stack.defer(() => void npm.kill("SIGKILL"));
+    await eventually("experiments is ready", () => readyz(port));
+    npm.kill(signal);
+    await expect.poll(() => livez(port), { timeout: 60_000 }).toBe("refused");
+  },
+);
