@@ -13,6 +13,8 @@ export const runtimeLimits = {
   liveBufferEvents: 5_000,
   /** The shortest interval between log lines about events of another log: a busy cluster may send many. */
   strayEventsToldMs: 60_000,
+  /** The interval between log lines about one outage of the log: a long outage must not fill the disk. */
+  outageLoggedMs: 10_000,
   /** How long the feed waits for a silent bus before it reads the log. */
   silentBusMs: 1_000,
   /** How long the feed waits before it reads the log while the bus is disconnected. */

@@ -18,6 +18,7 @@ let owners: string[] = [];
 /** Delays the release of the lease. */
 let given: () => Promise<void>;
 let stop: AbortController;
+let logged: string[] = [];
 
 beforeEach(() => {
   clock = new ManualClock();
@@ -25,6 +26,7 @@ beforeEach(() => {
   [lostAtMs, epochs, owners] = [[], [], []];
   given = async () => {};
   stop = new AbortController();
+  logged = [];
   answered = async () => {};
   log = createMemoryLog({
     clock,
@@ -37,9 +39,12 @@ beforeEach(() => {
   });
 });
 
+type Line = { readonly msg: string };
+
 /** Holds the lease until it is lost, and records the time of the loss. */
 function hold(): Promise<void> {
-  const logger = pino({ enabled: false });
+  const stream = { write: (line: string) => void logged.push((JSON.parse(line) as Line).msg) };
+  const logger = pino({}, stream);
   const holder = new LeaseHolder(log.as("one"), clock, logger, "one/0", "me");
   return holder.run(stop.signal, async ({ fence, owner, lost }) => {
     epochs.push(fence.epoch);
@@ -105,5 +110,22 @@ test("a term after an outage has a new epoch and owner, even if no other process
   expect(lostAtMs).toHaveLength(1);
   expect(epochs).toEqual([1, 2]);
   expect(new Set(owners).size).toBe(2);
+  await end(holding);
+});
+
+test("an outage of the log is logged at its begin and then once in ten seconds, and the next one again", async () => {
+  let away = true;
+  answered = () => (away ? Promise.reject(new Error("no route")) : Promise.resolve());
+  const holding = hold();
+  await clock.advance(60_000);
+  expect(asks).toBeGreaterThan(100);
+  expect(logged).toEqual(Array.from({ length: 7 }, () => "lease_unreachable"));
+  away = false;
+  await clock.advance(leaseRenewMs);
+  expect(logged.splice(0).slice(7)).toEqual(["lease_acquired"]);
+  away = true;
+  await clock.advance(leaseTtlMs);
+  expect(logged).toContain("lease_lost");
+  expect(logged.filter((message) => message === "lease_unreachable")).toHaveLength(1);
   await end(holding);
 });

@@ -62,6 +62,7 @@ export class LeaseHolder {
   }
 
   async #acquire(owner: string, signal: AbortSignal): Promise<Acquired | null> {
+    let loggedMs = Number.NEGATIVE_INFINITY;
     while (!signal.aborted) {
       const askedMs = this.#clock.monotonicMs();
       try {
@@ -71,7 +72,10 @@ export class LeaseHolder {
           return { owner, epoch: lease.epoch, askedMs };
         }
       } catch (error) {
-        this.#logger.warn({ err: error, lease: this.lease }, "lease_unreachable");
+        if (askedMs - loggedMs >= runtimeLimits.outageLoggedMs) {
+          loggedMs = askedMs;
+          this.#logger.warn({ err: error, lease: this.lease }, "lease_unreachable");
+        }
       }
       await pause(this.#clock, runtimeLimits.leaseRenewMs / 2, signal);
     }
