@@ -59,14 +59,23 @@ const child = spawn(node, [join(root, "scripts", "tasks", `${task}.ts`), ...rest
   },
 });
 // Ctrl-C reaches the whole process group: this process only waits for the child to end its own way.
-process.on("SIGINT", () => {});
-for (const signal of ["SIGTERM", "SIGHUP"]) process.on(signal, () => child.kill(signal));
-// A killed npm sends no signal. Without npm nobody sees how the child ends, so it is asked to.
+let asked = false;
+process.on("SIGINT", () => {
+  asked = true;
+});
+for (const signal of ["SIGTERM", "SIGHUP"]) {
+  process.on(signal, () => {
+    asked = true;
+    child.kill(signal);
+  });
+}
+// A killed npm sends no signal. Without npm nobody sees how the child ends, so it is asked to, unless it was before: a
+// second signal ends a service at once.
 const parent = process.ppid;
 const look = setInterval(() => {
   if (process.ppid === parent) return;
   clearInterval(look);
-  child.kill("SIGTERM");
+  if (!asked) child.kill("SIGTERM");
 }, 500);
 look.unref();
 child.on("exit", (code, signal) => {

@@ -140,7 +140,11 @@ test.each(["SIGTERM", "SIGKILL"] as const)(
     });
     stack.defer(() => void npm.kill("SIGKILL"));
     await eventually("experiments is ready", () => readyz(port));
+    const exit = once(npm, "exit");
     npm.kill(signal);
     await expect.poll(() => livez(port), { timeout: 60_000 }).toBe("refused");
+    const [code] = (await exit) as [number | null];
+    // Drained; a killed npm has no exit code.
+    expect(code).toBe(signal === "SIGTERM" ? 0 : null);
   },
 );
