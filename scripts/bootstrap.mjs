@@ -70,14 +70,16 @@ for (const signal of ["SIGTERM", "SIGHUP"]) {
   });
 }
 // A killed npm sends no signal. Without npm nobody sees how the child ends, so it is asked to, unless it was before: a
-// second signal ends a service at once.
-const parent = process.ppid;
-const look = setInterval(() => {
-  if (process.ppid === parent) return;
-  clearInterval(look);
-  if (!asked) child.kill("SIGTERM");
-}, 500);
-look.unref();
+// second signal ends a service at once. A program that was started without npm may outlive its parent.
+if (process.env.npm_lifecycle_event !== undefined) {
+  const npm = process.ppid;
+  const look = setInterval(() => {
+    if (process.ppid === npm) return;
+    clearInterval(look);
+    if (!asked) child.kill("SIGTERM");
+  }, 500);
+  look.unref();
+}
 child.on("exit", (code, signal) => {
   process.exitCode = signal === null ? (code ?? 1) : 128 + (constants.signals[signal] ?? 0);
 });
