@@ -136,7 +136,7 @@ export class ReactionLoop {
     if (most < 2 || this.#oneByOne > 0 || this.#part > 0) return 0;
     const run = runOfStory(events, at, most, (event) => ({
       handled: this.#handlerOf(event) !== undefined,
-      stops: this.#parkedKeys.has(this.#keyOf(event)),
+      stops: this.#isParked(event),
     }));
     if (run.length < 2) return 0;
     try {
@@ -217,7 +217,7 @@ export class ReactionLoop {
   }
 
   async #react(event: StoredEvent): Promise<void> {
-    if (this.#parkedKeys.has(this.#keyOf(event))) {
+    if (this.#isParked(event)) {
       await this.#parkBehind(event);
       return;
     }
@@ -229,6 +229,11 @@ export class ReactionLoop {
     );
     if (committed !== null) this.#durable = event.position;
     this.#keysInARow = [];
+  }
+
+  /** Returns whether an earlier event with the same key is parked. */
+  #isParked(event: StoredEvent): boolean {
+    return this.#parkedKeys.size > 0 && this.#parkedKeys.has(this.#keyOf(event));
   }
 
   #keyOf(event: StoredEvent): string {

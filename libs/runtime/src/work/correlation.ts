@@ -59,22 +59,23 @@ export function runOfStory(
   handledMax: number,
   look: (event: StoredEvent) => Look,
 ): readonly StoredEvent[] {
-  let story: string | null = null;
+  let story: CommitMeta | null = null;
   let handled = 0;
   let end = at;
   for (let i = at; i < events.length && handled < handledMax; i += 1) {
     const event = events[i] as StoredEvent;
     const { handled: isHandled, stops } = look(event);
     if (!isHandled) continue;
-    const own = storyOf(event);
-    if (stops || (story !== null && own !== story)) break;
-    story = own;
+    if (stops || (story !== null && !isSameStory(event.meta, story))) break;
+    story = event.meta;
     handled += 1;
     end = i + 1;
   }
   return events.slice(at, handled < 2 ? at : end);
 }
 
-function storyOf({ meta }: StoredEvent): string {
-  return JSON.stringify([meta.workspace, meta.correlationid, meta.authid]);
+function isSameStory(a: CommitMeta, b: CommitMeta): boolean {
+  return (
+    a.correlationid === b.correlationid && a.workspace === b.workspace && a.authid === b.authid
+  );
 }

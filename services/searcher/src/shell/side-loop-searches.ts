@@ -2,9 +2,9 @@
  * The open searches that need a side loop: those with a suggestion model or a budget of time. They are folded from the
  * log and saved now and then, so that a new leader reads only the rest.
  */
-import { decodeEvent } from "@trainyard/contracts";
+import { decodeEvent, shortNameOf } from "@trainyard/contracts";
 import type { EventLog, StoredEvent } from "@trainyard/event-log";
-import { categoryOf, idOf } from "@trainyard/kernel";
+import { idOf } from "@trainyard/kernel";
 import {
   isOfThisLog,
   type Logger,
@@ -83,16 +83,19 @@ export class SideLoopSearches {
     if (stored.position <= this.#position) return;
     this.#position = stored.position;
     this.#eventId = stored.id;
-    if (categoryOf(stored.stream) !== "search") return;
-    const event = decodeEvent(stored);
-    const id = idOf(stored.stream);
-    if (event.type === "SearchCompleted") this.#ids.delete(id);
+    const type = shortNameOf(stored.type);
+    if (type === "SearchCompleted") this.#ids.delete(idOf(stored.stream));
     // A continued search may need a loop. Most do not; they are removed when they complete.
-    if (event.type === "SearchContinued") this.#ids.add(id);
+    if (type === "SearchContinued") this.#ids.add(idOf(stored.stream));
+    if (type === "SearchStarted") this.#begin(stored);
+  }
+
+  #begin(stored: StoredEvent): void {
+    const event = decodeEvent(stored);
     if (event.type !== "SearchStarted") return;
     const { algorithm, algorithmVersion, earlyStopping } = event.data;
     const asks = asksForSuggestions(algorithm, algorithmVersion);
-    if (asks || hasBudgetOfTime(earlyStopping)) this.#ids.add(id);
+    if (asks || hasBudgetOfTime(earlyStopping)) this.#ids.add(idOf(stored.stream));
   }
 
   /** Saves the list when the log has grown enough. A failed save only makes the next leader's start slower. */
