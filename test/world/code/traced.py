@@ -1,11 +1,20 @@
 """A small PyTorchTrial with all kinds of profiling, in any number of processes."""
 
+import gc
+
+# The garbage collector would search the objects of PyTorch's modules for longer than this training takes.
+gc.disable()
+
 import time
 import warnings
 
 import torch
+import torch._dynamo  # The first optimizer would import it.
 
 from trainyard import pytorch
+
+gc.freeze()
+gc.enable()
 
 torch.set_num_threads(1)
 warnings.simplefilter("ignore")
