@@ -58,7 +58,7 @@ export function addSettingOptions(command: Command): Command {
     .option("--description <text>", "what the pool is for")
     .option(
       "--autoscaling <limits>",
-      "max=8,slots=4[,min=0][,idle=20m][,starting=20m]: the number of agents, the slots of each, how long one may be idle or starting; or none",
+      "max=8,slots=4[,min=0][,idle=20m][,starting=20m]: the number of agents, the slots of each, how long one may be idle or starting; or none. Nothing starts or ends agents yet",
     );
 }
 

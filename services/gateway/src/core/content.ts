@@ -23,8 +23,9 @@ export const contentDecider: Decider<ContentState, ContentCommand, ContentEvent>
       return state.deleting ? [] : [{ type: "ContentDeletionStarted", data: {} }];
     }
     if (!state.deleting || command.attempt !== state.attempts) return [];
-    const type = command.kind === "spare" ? "ContentSpared" : "ContentDeleted";
-    return [{ type, data: {} }];
+    return command.kind === "spare"
+      ? [{ type: "ContentSpared", data: {} }]
+      : [{ type: "ContentDeleted", data: {} }];
   },
   evolve({ deletions, attempts }, { type }) {
     if (type === "ContentDeletionStarted") {
