@@ -220,13 +220,13 @@ class Translation(unittest.TestCase):
     def batches(self, *operations: Operation, known: Iterable[str] = ()) -> list[list[Any]]:
         numbers = Numbers()
         for number, name in enumerate(known, 1):
-            numbers.named(name, number)
+            numbers.record_trial(name, number)
         batches = []
         for batch in translate(operations, 5, SearcherState(), numbers):
             batches.append(batch)
             for wire in batch:
                 if "propose" in wire:
-                    numbers.found(wire["id"], 100)
+                    numbers.record_created(wire["id"], 100)
         return batches
 
     def test_operations_on_one_trial_are_merged(self) -> None:

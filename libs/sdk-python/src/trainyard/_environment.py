@@ -39,13 +39,13 @@ def packages() -> dict[str, str]:
     # A local import in the thread: it takes about ten milliseconds.
     from importlib import metadata
 
-    found: dict[str, str] = {}
+    versions: dict[str, str] = {}
     for distribution in metadata.distributions():
         name = distribution.metadata["Name"]
         # Python imports the first version of a package on the path.
-        if name and len(found) < ENVIRONMENT_PACKAGES_MAX:
-            found.setdefault(str(name).lower(), str(distribution.version))
-    return found
+        if name and len(versions) < ENVIRONMENT_PACKAGES_MAX:
+            versions.setdefault(str(name).lower(), str(distribution.version))
+    return versions
 
 
 def _tell(connection: HttpConnection, path: str) -> None:

@@ -70,8 +70,8 @@ class Spool:
         self._numbers = itertools.count(1)
         self._depth = 0
         # Records without keys that a full disk did not accept. Some may have been dropped.
-        self._held: collections.deque[bytes] = collections.deque()
-        self._held_bytes = 0
+        self._waiting: collections.deque[bytes] = collections.deque()
+        self._waiting_bytes = 0
         self._lost = 0
         _spools.add(self)
 
@@ -144,7 +144,7 @@ class Spool:
 
     def _append_or_hold(self, rest: bytes) -> str | None:
         try:
-            if self._held:
+            if self._waiting:
                 self._write_held()
             return self._append_locked(rest)
         except OSError as error:
@@ -153,39 +153,39 @@ class Spool:
 
     def _hold(self, rest: bytes, error: OSError) -> None:
         """Keeps a report that the disk did not accept; above the limit the oldest are dropped."""
-        if not self._held:
+        if not self._waiting:
             message = (
                 "%s cannot be written (%s): the latest reports are kept in memory until it can"
             )
             log.warning(message, self.folder, error.strerror or error)
-        self._held.append(rest)
-        self._held_bytes += len(rest)
-        while self._held_bytes > HELD_REPORT_BYTES_MAX:
-            self._held_bytes -= len(self._held.popleft())
+        self._waiting.append(rest)
+        self._waiting_bytes += len(rest)
+        while self._waiting_bytes > HELD_REPORT_BYTES_MAX:
+            self._waiting_bytes -= len(self._waiting.popleft())
             self._lost += 1
 
     def _write_held(self) -> None:
         """Writes the kept reports in their order. Raises OSError if the disk still does not accept them."""
-        while self._held:
+        while self._waiting:
             # The report leaves the queue first: a signal handler that reports meanwhile must not write it again.
-            rest = self._held.popleft()
+            rest = self._waiting.popleft()
             try:
                 self._append_locked(rest)
             except OSError:
-                self._held.appendleft(rest)
+                self._waiting.appendleft(rest)
                 raise
-            self._held_bytes -= len(rest)
+            self._waiting_bytes -= len(rest)
         lost, self._lost = self._lost, 0
         log.warning("%s can be written again; %d reports were lost", self.folder, lost)
 
     def _write_held_at_last(self) -> None:
-        if not self._held:
+        if not self._waiting:
             return
         lock(self._fd)
         try:
             self._write_held()
         except OSError as error:
-            count = len(self._held) + self._lost
+            count = len(self._waiting) + self._lost
             log.warning(
                 "%s could not be written before the end (%s): %d reports are lost",
                 self.folder,
@@ -237,8 +237,8 @@ class Spool:
         self._depth = 0
         self._end = -1
         # The parent writes the reports in its memory.
-        self._held.clear()
-        self._held_bytes = self._lost = 0
+        self._waiting.clear()
+        self._waiting_bytes = self._lost = 0
         if self._fd >= 0:
             inherited, self._fd = self._fd, -1
             os.close(inherited)

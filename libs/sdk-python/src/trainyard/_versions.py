@@ -27,12 +27,12 @@ _FRAMEWORKS = (
 def versions() -> dict[str, str]:
     """The version of each loaded package. Imports nothing."""
     python = ".".join(str(number) for number in sys.version_info[:3])
-    found = {"python": python, "trainyard": __version__}
+    versions = {"python": python, "trainyard": __version__}
     for name in _FRAMEWORKS:
         version = getattr(sys.modules.get(name), "__version__", None)
         if version is not None:
-            found[name] = str(version)
-    return found
+            versions[name] = str(version)
+    return versions
 
 
 def with_versions(metadata: Mapping[str, Any]) -> dict[str, Any]:

@@ -208,15 +208,15 @@ class CheckpointContext:
         self, metadata: dict[str, Any], steps: float, uuid: str
     ) -> Iterator[tuple[Path, str]]:
         path = self._store.declare(uuid, steps, metadata)
-        ours = False
+        is_new = False
         try:
-            ours = _make_folder(path)
+            is_new = _make_folder(path)
             yield path, uuid
             _storage.replace_links(path)
             _storage.write_metadata(path, metadata)
             manifest = self._store.seal(uuid, path)
         except BaseException:
-            if ours:
+            if is_new:
                 import shutil
 
                 shutil.rmtree(path, ignore_errors=True)

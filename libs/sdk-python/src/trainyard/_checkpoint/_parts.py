@@ -38,10 +38,10 @@ def digest(
     that verify it.
     """
     # One byte more than the expected size is read, to detect a longer file.
-    found = _read(folder, entry.path, entry.bytes, 1, moved, wants_md5)
-    if found.entry != entry:
+    digested = _read(folder, entry.path, entry.bytes, 1, moved, wants_md5)
+    if digested.entry != entry:
         raise ChangedFileError(f"{folder / entry.path} has changed since the checkpoint was stored")
-    return found
+    return digested
 
 
 def snapshot(

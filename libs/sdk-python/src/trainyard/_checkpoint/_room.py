@@ -8,8 +8,8 @@ from pathlib import Path
 
 def free_bytes(folder: Path) -> int:
     """The free bytes of a folder's file system."""
-    found = os.statvfs(folder)
-    return found.f_bavail * found.f_frsize
+    filesystem = os.statvfs(folder)
+    return filesystem.f_bavail * filesystem.f_frsize
 
 
 class Room:

@@ -302,9 +302,11 @@ class CheckpointSender:
         if not sent.refused:
             return Undecided(None, sent.why, own=True)
         # Other hosts may be waiting for these files.
-        told = self._post(self._path(record, "fail"), {"reason": sent.why[:FAIL_REASON_CHARACTERS]})
-        if told.status >= 300 and not is_final(told.status):
-            return Undecided(told, told.problem(), own=True)
+        answer = self._post(
+            self._path(record, "fail"), {"reason": sent.why[:FAIL_REASON_CHARACTERS]}
+        )
+        if answer.status >= 300 and not is_final(answer.status):
+            return Undecided(answer, answer.problem(), own=True)
         why = f"checkpoint {record.uuid} could not be sent: {sent.why}"
         return self._refused(record, CheckpointError(why))
 

@@ -28,7 +28,7 @@ class SpooledStore:
         self._remote = remote
         self._spool = spool
         self._sender = sender
-        self._begun: dict[str, tuple[float, dict[str, Any], str]] = {}
+        self._open: dict[str, tuple[float, dict[str, Any], str]] = {}
         self._digested: dict[str, tuple[Any, ...]] = {}
         # The checkpoints that have files on several hosts.
         self._shared: set[str] = set()
@@ -37,7 +37,7 @@ class SpooledStore:
     def declare(self, uuid: str, steps_completed: float, metadata: dict[str, Any]) -> Path:
         """Returns the folder to write the checkpoint to."""
         self._sender.wait_for_room(uuid)
-        self._begun[uuid] = (steps_completed, metadata, self._mark())
+        self._open[uuid] = (steps_completed, metadata, self._mark())
         self._spool.begin(uuid)
         return self._sender.root / uuid
 
@@ -49,9 +49,9 @@ class SpooledStore:
         digested: list[Digested] = []
 
         def entry_of(folder: Path, path: str) -> FileEntry:
-            found = snapshot(folder, path, lambda count: None, wants_md5=False)
-            digested.append(found)
-            return found.entry
+            digested_file = snapshot(folder, path, lambda count: None, wants_md5=False)
+            digested.append(digested_file)
+            return digested_file.entry
 
         manifest = seal(folder, entry_of)
         self.check(folder, manifest)
@@ -87,13 +87,13 @@ class SpooledStore:
         self._sender.submit(self._record(uuid, manifest)._replace(of_others=tuple(of_others)))
 
     def _record(self, uuid: str, manifest: list[FileEntry]) -> Record:
-        steps_completed, metadata, storage_id = self._begun.pop(uuid)
+        steps_completed, metadata, storage_id = self._open.pop(uuid)
         digested = self._digested.pop(uuid, ())
         return Record(uuid, steps_completed, metadata, manifest, storage_id, digested=digested)
 
     def give_up(self, uuid: str) -> None:
         """Discards a checkpoint that is incomplete."""
-        self._begun.pop(uuid, None)
+        self._open.pop(uuid, None)
         self._spool.give_up(uuid)
         self._digested.pop(uuid, None)
 

@@ -97,9 +97,9 @@ class RemoteStore:
         """Announces a checkpoint and returns the folder to write it to."""
         declared = _versions.with_versions(metadata)
         message = {"checkpoint": uuid, "stepsCompleted": steps_completed, "metadata": declared}
-        known = self._root
-        folder = self._declare(uuid, {**message, **_storage_id(known)})
-        if folder.parent != known:
+        root = self._root
+        folder = self._declare(uuid, {**message, **_storage_id(root)})
+        if folder.parent != root:
             # The platform's answer names the storage, so its id can be sent only with a second declaration.
             self._root = folder.parent
             storage_id = _storage_id(self._root)

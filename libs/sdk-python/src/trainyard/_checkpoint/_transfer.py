@@ -54,7 +54,7 @@ class Part:
         self._file = file
         self._left = count
         self._moved = moved
-        self.taken = 0
+        self.bytes_read = 0
 
     def read(self, size: int = -1) -> bytes:
         """Returns the next bytes, at most ``size``; empty at the end of the part."""
@@ -63,7 +63,7 @@ class Part:
         if count > 0 and not piece:
             raise WrongContentError(f"{self._file.name} is shorter than when it was read")
         self._left -= len(piece)
-        self.taken += len(piece)
+        self.bytes_read += len(piece)
         self._moved(len(piece))
         return piece
 
@@ -95,7 +95,7 @@ class StoreConnections:
                 status, answer = self._ask(request, body, count)
             finally:
                 if not 200 <= status < 300:
-                    moved(-body.taken)
+                    moved(-body.bytes_read)
         if 200 <= status < 300:
             return
         if status == 400 and any(code in answer for code in _WRONG_CONTENT):
@@ -212,9 +212,9 @@ _WRONG_CONTENT = (
 
 def _said_by(answer: str) -> str:
     """The code and message of a refusal in XML, joined; any other answer unchanged."""
-    found = [re.search(f"<{name}>([^<]*)</{name}>", answer) for name in ("Code", "Message")]
-    said = ": ".join(one.group(1).strip(" .") for one in found if one is not None)
-    return said or answer.strip()
+    elements = [re.search(f"<{name}>([^<]*)</{name}>", answer) for name in ("Code", "Message")]
+    text = ": ".join(one.group(1).strip(" .") for one in elements if one is not None)
+    return text or answer.strip()
 
 
 def _target_of(url: str) -> str:

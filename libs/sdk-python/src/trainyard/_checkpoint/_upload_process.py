@@ -106,7 +106,7 @@ class _Lines(threading.Thread):
         """Reads the program's lines until it ends."""
         stderr = self._process.stderr
         assert stderr is not None
-        begun = b""
+        partial = b""
         with stderr, selectors.DefaultSelector() as selector:
             selector.register(stderr, selectors.EVENT_READ)
             while True:
@@ -119,7 +119,7 @@ class _Lines(threading.Thread):
                 piece = os.read(stderr.fileno(), 65_536)
                 if not piece:
                     return
-                *lines, begun = (begun + piece).split(b"\n")
+                *lines, partial = (partial + piece).split(b"\n")
                 for line in lines:
                     self._say(line.decode("utf-8", "replace").rstrip())
 

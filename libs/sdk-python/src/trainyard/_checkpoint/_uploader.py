@@ -168,19 +168,19 @@ class Uploader:
         stored = {str(file["path"]): int(file.get("storedBytes") or 0) for file in files}
         if any(stored.values()):
             folder, moved = self._order.folder, self._progress.moved
-            begun = [
+            beginnings = [
                 beginning(folder, path, count, moved) for path, count in stored.items() if count
             ]
-            files = self._plan(page, begun)
+            files = self._plan(page, beginnings)
         for file in files:
             for part in file.get("parts") or []:
                 offset, count = int(part.get("offset", 0)), int(part.get("bytes", 0))
                 yield _Part(str(file["path"]), offset, count, Planned.of(part.get("request")))
 
-    def _plan(self, page: list[Digested], begun: list[Digested]) -> list[dict[str, Any]]:
+    def _plan(self, page: list[Digested], beginnings: list[Digested]) -> list[dict[str, Any]]:
         message = {"files": [file.message() for file in page]}
-        if begun:
-            message["beginnings"] = [file.message() for file in begun]
+        if beginnings:
+            message["beginnings"] = [file.message() for file in beginnings]
         try:
             reply = self._platform.request("POST", self._plan_path, _values.encode(message))
         except UnreachableError as error:

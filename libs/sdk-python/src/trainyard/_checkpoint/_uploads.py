@@ -15,7 +15,7 @@ from ._spool import Record
 from ._upload_process import Sent, UploadProcess
 
 
-class _Known(NamedTuple):
+class _Upload(NamedTuple):
     # The manifest with the digests that the store verifies.
     manifest: list[dict[str, Any]]
     sent_at: float
@@ -28,29 +28,29 @@ class Uploads:
         self._order = {"url": url, "run": run, "token": token}
         self._root = root
         self._process = UploadProcess()
-        self._known: dict[str, _Known] = {}
+        self._uploads: dict[str, _Upload] = {}
 
     def send(self, record: Record, store: str) -> Sent:
         """Uploads the parts of a checkpoint that the store lacks."""
-        known = self._known.get(record.uuid)
+        earlier = self._uploads.get(record.uuid)
         # Google's stores verify MD5, which is slow: the uploading process computes it.
-        if known is None and record.digested and store.startswith("s3://"):
-            known = _Known(list(record.digested), -math.inf)
+        if earlier is None and record.digested and store.startswith("s3://"):
+            earlier = _Upload(list(record.digested), -math.inf)
         # Other hosts may still be uploading: until then this host's files are assumed to be in the store.
-        if known is not None and time.monotonic() - known.sent_at < UPLOAD_REMEMBERED_S:
-            return Sent(known.manifest, True)
+        if earlier is not None and time.monotonic() - earlier.sent_at < UPLOAD_REMEMBERED_S:
+            return Sent(earlier.manifest, True)
         folder = str(self._root / record.uuid)
         order = {**self._order, "checkpoint": record.uuid, "folder": folder, "store": store}
-        read = record.completion() if known is None else {"manifest": known.manifest}
-        sent = self._process.run({**order, **read, "digested": known is not None})
+        read = record.completion() if earlier is None else {"manifest": earlier.manifest}
+        sent = self._process.run({**order, **read, "digested": earlier is not None})
         if sent.manifest is not None:
             sent_at = time.monotonic() if sent.is_sent else -math.inf
-            self._known[record.uuid] = _Known(sent.manifest, sent_at)
+            self._uploads[record.uuid] = _Upload(sent.manifest, sent_at)
         return sent
 
     def forget(self, uuid: str) -> None:
         """Drops the remembered state of a checkpoint that is no longer pending."""
-        self._known.pop(uuid, None)
+        self._uploads.pop(uuid, None)
 
     def remove(self, uuid: str) -> None:
         """Removes the local files of a checkpoint that is in the store."""

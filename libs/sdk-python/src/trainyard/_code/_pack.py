@@ -47,15 +47,15 @@ def packed(folder: PathLike, includes: Iterable[PathLike] = ()) -> PackedCode:
     if not root.is_dir():
         raise CodeError(f"The context {root} is not a folder.")
     try:
-        found = {name: root / name for name in _below(root)}
+        files = {name: root / name for name in _below(root)}
         for extra in includes:
-            _include(Path(extra), found, root)
+            _include(Path(extra), files, root)
         # An empty folder is archived as the folder itself.
-        entries = [(_entry(name), os.fspath(path)) for name, path in found.items()]
+        entries = [(_entry(name), os.fspath(path)) for name, path in files.items()]
         content = _zipped(entries or [("./", os.fspath(root))], root)
     except OSError as error:
         raise CodeError(f"The context {root} cannot be read: {error}.") from error
-    return PackedCode(content, list(found))
+    return PackedCode(content, list(files))
 
 
 def rules_of(folder: Path) -> Rules:
@@ -63,18 +63,18 @@ def rules_of(folder: Path) -> Rules:
     return Rules([*ALWAYS, *(line for name in _RULES for line in _lines(folder / name))])
 
 
-def _include(extra: Path, found: dict[str, Path], root: Path) -> None:
+def _include(extra: Path, files: dict[str, Path], root: Path) -> None:
     # resolve() finds the name of "." and of paths like "x/..".
     name = extra.resolve().name if extra.name in ("", "..") else extra.name
     if not os.path.lexists(extra):
         raise CodeError(f"The file {extra} to include does not exist.")
-    if any(one == name or one.startswith(f"{name}/") for one in found):
+    if any(one == name or one.startswith(f"{name}/") for one in files):
         raise CodeError(f"{extra} cannot be included: {root} has {name} too.")
     if extra.is_dir():
-        found.update({f"{name}/{inside}": extra / inside for inside in _below(extra)})
+        files.update({f"{name}/{inside}": extra / inside for inside in _below(extra)})
     else:
-        found[name] = extra
-    _check_count(len(found), root)
+        files[name] = extra
+    _check_count(len(files), root)
 
 
 def _below(folder: Path) -> list[str]:

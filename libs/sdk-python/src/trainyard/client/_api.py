@@ -140,8 +140,8 @@ def number_of(value: Any) -> float:
 
 
 def _text_of(query: Query) -> str:
-    given = [(name, value) for name, value in query if value != ""]
-    return f"?{urlencode(given)}" if given else ""
+    parameters = [(name, value) for name, value in query if value != ""]
+    return f"?{urlencode(parameters)}" if parameters else ""
 
 
 def _passes(status: int, body: Mapping[str, Any]) -> bool:

@@ -30,8 +30,8 @@ def download_version(api: Api, version: Mapping[str, Any], folder: Path) -> Path
         manifest = {
             str(one["path"]): str(one["sha256"]) for one in checkpoint.get("manifest") or []
         }
-        found = unpack(api, f"{path}/archive", partial / "checkpoint")
-        _compare(manifest, found)
+        digests = unpack(api, f"{path}/archive", partial / "checkpoint")
+        _compare(manifest, digests)
         if version.get("codeDigest"):
             of = f"/api/v1/models/{segment(str(version['model']))}"
             code = f"{of}/versions/{version['number']}/code"
@@ -59,13 +59,13 @@ def new_folder(folder: Path) -> Iterator[Path]:
         raise
 
 
-def _compare(manifest: Mapping[str, str], found: Mapping[str, str]) -> None:
-    for path in sorted({*manifest, *found}):
-        if path not in found:
+def _compare(manifest: Mapping[str, str], digests: Mapping[str, str]) -> None:
+    for path in sorted({*manifest, *digests}):
+        if path not in digests:
             raise DownloadError(f"the file {path!r} is missing")
         if path not in manifest:
             raise DownloadError(f"the file {path!r} is not in the checkpoint's manifest")
-        if manifest[path] != found[path]:
+        if manifest[path] != digests[path]:
             raise DownloadError(f"the file {path!r} differs from its recorded SHA-256")
 
 
@@ -86,7 +86,7 @@ def unpack(api: Api, path: str, folder: Path, packed: str = "") -> dict[str, str
     """Unpacks an archive and returns the SHA-256 of each written file, by path. ``packed`` is the archive's
     SHA-256, if known.
     """
-    found: dict[str, str] = {}
+    digests: dict[str, str] = {}
     folder.mkdir()
     try:
         with api.stream(path) as body:
@@ -95,14 +95,14 @@ def unpack(api: Api, path: str, folder: Path, packed: str = "") -> dict[str, str
                 for member in archive:
                     if not member.isdir():
                         name = _inside(member)
-                        found[str(name)] = _write(archive, member, folder / name)
+                        digests[str(name)] = _write(archive, member, folder / name)
             while hashing.read(_CHUNK_BYTES):
                 pass
             if packed and hashing.sha256.hexdigest() != packed:
                 raise DownloadError("the model code differs from its recorded SHA-256")
     except (tarfile.TarError, zlib.error, EOFError) as error:
         raise DownloadError(f"the download broke off: {error}") from error
-    return found
+    return digests
 
 
 def _write(archive: tarfile.TarFile, member: tarfile.TarInfo, target: Path) -> str:

@@ -129,8 +129,8 @@ class Experiment:
         With ``if_unchanged``, raises ApiError ``stale_revision`` (status 412) and changes nothing if they were
         changed since this object was read.
         """
-        given = {"name": name, "description": description, "notes": notes}
-        body: dict[str, Any] = {key: text for key, text in given.items() if text is not None}
+        texts = {"name": name, "description": description, "notes": notes}
+        body: dict[str, Any] = {key: text for key, text in texts.items() if text is not None}
         body.update(addLabels=list(add_labels), removeLabels=list(remove_labels))
         return self._update(body, self.etag if if_unchanged else "")
 
@@ -143,8 +143,8 @@ class Experiment:
         """Changes the given values: ``priority`` (1 to 99, lower is placed first), ``weight`` (with fair share),
         ``max_slots`` (0 for no limit). Raises ApiError if the experiment has no runs.
         """
-        given = {"priority": priority, "weight": weight, "maxSlots": max_slots}
-        return self._update({key: number for key, number in given.items() if number is not None})
+        numbers = {"priority": priority, "weight": weight, "maxSlots": max_slots}
+        return self._update({key: number for key, number in numbers.items() if number is not None})
 
     def set_gc_policy(
         self,
@@ -198,8 +198,8 @@ class Experiment:
         or epochs; the configuration's unit if empty). Raises ApiError ``continue_unsupported`` for a search that
         cannot continue, and ``nothing_to_continue`` if every trial completed.
         """
-        given = {"maxTrials": max_trials, "maxLength": max_length}
-        body: dict[str, Any] = {key: number for key, number in given.items() if number is not None}
+        limits = {"maxTrials": max_trials, "maxLength": max_length}
+        body: dict[str, Any] = {key: number for key, number in limits.items() if number is not None}
         return self._verb("continue", {**body, "lengthUnit": unit})
 
     def delete(self, reason: str = "") -> float:

@@ -55,8 +55,8 @@ def follow_metrics(
 
     def open_after(position: str) -> AbstractContextManager[BinaryIO]:
         query = {"after": position, "group": group}
-        given = urlencode({name: value for name, value in query.items() if value})
-        return api.stream(f"{path}?{given}" if given else path)
+        parameters = urlencode({name: value for name, value in query.items() if value})
+        return api.stream(f"{path}?{parameters}" if parameters else path)
 
     for message in resumed(f"GET {path}", open_after, after, patience_s):
         update = update_of(message)

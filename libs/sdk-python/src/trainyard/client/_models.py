@@ -58,8 +58,8 @@ class Model:
         """
         query = [("metric", metric), ("order", order), ("limit", str(limit))]
         query += [("where", one) for one in where]
-        found = self._api.get(f"{self._path}/versions:best", query)
-        return [ModelVersion(self._api, item) for item in found.get("items") or []]
+        page = self._api.get(f"{self._path}/versions:best", query)
+        return [ModelVersion(self._api, item) for item in page.get("items") or []]
 
     def move_alias(self, alias: str, version: int | str, reason: str) -> ModelVersion:
         """Moves an alias, such as champion, to a version. The reason is kept in the alias's history."""

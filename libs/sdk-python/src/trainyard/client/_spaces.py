@@ -29,8 +29,8 @@ class _Space:
     def _change(
         self, description: str | None, notes: str | None, if_unchanged: bool
     ) -> dict[str, Any]:
-        given = {"description": description, "notes": notes}
-        body = {key: text for key, text in given.items() if text is not None}
+        texts = {"description": description, "notes": notes}
+        body = {key: text for key, text in texts.items() if text is not None}
         answer = self._api.call("PATCH", self._path, body, self.etag if if_unchanged else "")
         return answer[self._kind]
 

@@ -77,10 +77,10 @@ def watch(
 ) -> Iterator[WatchEvent]:
     """Yields the events of ``Client.watch``."""
     names: list[str] = []
-    asked = [dict(topic) for topic in topics]
+    wanted_topics = [dict(topic) for topic in topics]
     frames = resumed(
         f"POST {_PATH}",
-        lambda cursor: api.stream(_PATH, {"topics": asked, "after": cursor}),
+        lambda cursor: api.stream(_PATH, {"topics": wanted_topics, "after": cursor}),
         after,
         patience_s,
     )

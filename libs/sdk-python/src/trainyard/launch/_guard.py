@@ -101,9 +101,9 @@ def _find(mark: str) -> set[int]:
     its process id; nothing if the rank was not started, or on a host without ``/proc``.
     """
     for _ in range(FIND_TRIES):
-        found = _leaders_with(f"{MARK}={mark}".encode())
-        if found:
-            return found
+        leaders = _leaders_with(f"{MARK}={mark}".encode())
+        if leaders:
+            return leaders
         time.sleep(FIND_PAUSE_S)
     return set()
 

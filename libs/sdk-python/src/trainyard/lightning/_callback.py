@@ -190,6 +190,6 @@ def _progress_of(trainer: Any) -> float | None:
         within = trainer.fit_loop.batch_idx + 1
         share = 0.0 if batches in (0, float("inf")) else min(1.0, within / batches)
         epochs = trainer.fit_loop.epoch_progress.current.processed
-        begun = share if epochs == trainer.current_epoch else 0.0
-        parts.append((epochs + begun) / max(1, trainer.max_epochs))
+        current_share = share if epochs == trainer.current_epoch else 0.0
+        parts.append((epochs + current_share) / max(1, trainer.max_epochs))
     return min(1.0, max(parts)) if parts else None

@@ -69,9 +69,9 @@ def _check_launched(distributed: DistributedContext | None) -> None:
         return
     info = _info.info_of(os.environ)
     if len(info.slots) > 1 or info.nnodes > 1:
-        held = f"{info.nnodes} nodes" if info.nnodes > 1 else f"{len(info.slots)} slots"
+        extent = f"{info.nnodes} nodes" if info.nnodes > 1 else f"{len(info.slots)} slots"
         raise ValueError(
-            f"pytorch.init() is one process and the trial has {held}: begin the entrypoint with "
+            f"pytorch.init() is one process and the trial has {extent}: begin the entrypoint with "
             "python3 -m trainyard.launch.torch, which starts one for each slot"
         )
 

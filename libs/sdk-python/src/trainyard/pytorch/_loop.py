@@ -24,7 +24,7 @@ from ._coordinator import NO_SIGNALS, Coordinator, Signals, is_due, next_due, ti
 from ._plan import Plan, batches_of
 from ._progress import Counters
 from ._reports import Reports
-from ._source import Source, loading_told, source_of
+from ._source import Source, source_of, worker_loss_explained
 from ._training import Training
 from ._trial import PyTorchTrial
 from ._units import Second
@@ -79,7 +79,7 @@ class Loop:
         """
         gradients = torch.is_grad_enabled()
         try:
-            with loading_told():
+            with worker_loss_explained():
                 self._run(latest_checkpoint)
         finally:
             torch.set_grad_enabled(gradients)
@@ -96,7 +96,7 @@ class Loop:
         self._watchdog.start()
         try:
             callbacks.call("on_trial_startup", counters.batches, uuid)
-            with loading_told():
+            with worker_loss_explained():
                 self._prepare(begin)
                 self._train()
         except BaseException:

@@ -108,7 +108,7 @@ def _scale_schedule(
 
 def compress_gradients(models: list[torch.nn.Module], parameters: list[torch.nn.Parameter]) -> None:
     """Makes the replicas of these parameters exchange their gradients as float16."""
-    held = {id(one) for one in parameters}
+    ids = {id(one) for one in parameters}
     for model in models:
-        if isinstance(model, Replica) and any(id(one) in held for one in model.parameters()):
+        if isinstance(model, Replica) and any(id(one) in ids for one in model.parameters()):
             model.compress()

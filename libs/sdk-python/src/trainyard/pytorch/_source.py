@@ -21,19 +21,19 @@ _SIGNAL_S = 1.0
 
 
 @contextlib.contextmanager
-def loading_told() -> Iterator[None]:
+def worker_loss_explained() -> Iterator[None]:
     """Replaces the error about a dead worker process by a clear message. torch raises the error from a signal
     handler, at any point of the main thread, and also when the next batch is awaited.
     """
     try:
         yield
     except (RuntimeError, ConnectionError, EOFError) as error:
-        gone = _loss_of(error)
-        if gone is None:
+        death = _loss_of(error)
+        if death is None:
             raise
         raise RuntimeError(
             "a process that loads data for build_training_data_loader() or "
-            f"build_validation_data_loader() is gone ({gone.strip().rstrip('.')}): look whether "
+            f"build_validation_data_loader() is gone ({death.strip().rstrip('.')}): look whether "
             "the memory was enough, and train with num_workers=0 to see an error of the dataset"
         ) from error
 

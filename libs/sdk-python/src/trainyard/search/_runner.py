@@ -110,7 +110,7 @@ class _Session:
         self._state = SearcherState()
         self._state.experiment_id = experiment
         self._numbers = Numbers()
-        self._told_progress = 0.0
+        self._reported_progress = 0.0
         # The operations that the log has recorded, by id; their ids by the version of the event that they answer;
         # and the last answered event.
         self._recorded: dict[str, Wire] = {}
@@ -157,9 +157,9 @@ class _Session:
             operation, number = operation_of(event.data), int(event.data["number"])
             request_id = self._numbers.asked_by(operation)
             if request_id is None:
-                self._numbers.named(f"trial-{number}", number)
+                self._numbers.record_trial(f"trial-{number}", number)
             else:
-                self._numbers.found(operation, number)
+                self._numbers.record_created(operation, number)
         elif event.name == "SearchCompleted":
             self._completion = event.data
         calls = self._state.apply(event, request_id)
@@ -187,9 +187,9 @@ class _Session:
         progress = self._method.progress(self._state)
         if progress is None or any(isinstance(one, Progress) for one in operations):
             return []
-        if not operations and abs(progress - self._told_progress) < PROGRESS_STEP:
+        if not operations and abs(progress - self._reported_progress) < PROGRESS_STEP:
             return []
-        self._told_progress = progress
+        self._reported_progress = progress
         return [Progress(progress)]
 
     def _post(self, batch: list[Wire], version: int) -> None:
@@ -202,7 +202,7 @@ class _Session:
             elif before != operation:
                 raise _not_the_same(name, before, operation)
             elif name in self._made:
-                self._numbers.found(name, self._made[name])
+                self._numbers.record_created(name, self._made[name])
         # If later events have been answered, the missing operations of an earlier answer were refused as too late.
         if new and version >= self._answered and not self._over:
             self._post_new(new)
@@ -215,7 +215,7 @@ class _Session:
                 operations = _without_the_late(operations, error)
                 continue
             for result in results:
-                self._numbers.found(str(result["id"]), int(result["trial"]))
+                self._numbers.record_created(str(result["id"]), int(result["trial"]))
             return
 
 

@@ -33,35 +33,35 @@ class Numbers:
 
     def __init__(self) -> None:
         self._numbers: dict[RequestId, int] = {}
-        self._asked: dict[str, RequestId] = {}
-        self._taken: set = set()
+        self._requests: dict[str, RequestId] = {}
+        self._used_ids: set = set()
 
     def ask(self, operation: str, request_id: RequestId) -> None:
         """Records that an operation requests a trial."""
-        if request_id in self._taken:
+        if request_id in self._used_ids:
             raise SearchError(f"trial {request_id!r} exists already: use a new request id")
-        self._taken.add(request_id)
-        self._asked[operation] = request_id
+        self._used_ids.add(request_id)
+        self._requests[operation] = request_id
 
     def asked_by(self, operation: str) -> RequestId | None:
-        return self._asked.get(operation)
+        return self._requests.get(operation)
 
-    def found(self, operation: str, number: int) -> None:
+    def record_created(self, operation: str, number: int) -> None:
         """Records the number of the trial that an operation created."""
-        request_id = self._asked.get(operation)
+        request_id = self._requests.get(operation)
         if request_id is not None:
             self._numbers[request_id] = number
 
-    def named(self, request_id: RequestId, number: int) -> None:
+    def record_trial(self, request_id: RequestId, number: int) -> None:
         """Records a trial that the runner did not request."""
-        self._taken.add(request_id)
+        self._used_ids.add(request_id)
         self._numbers[request_id] = number
 
     def get(self, request_id: RequestId) -> int | None:
         return self._numbers.get(request_id)
 
     def is_asked(self, request_id: RequestId) -> bool:
-        return request_id in self._taken
+        return request_id in self._used_ids
 
 
 class _NewTrial:
@@ -124,11 +124,11 @@ def _merged(operations: Iterable[Operation], state: SearcherState) -> list[_Step
             steps.append(goal)
         elif isinstance(operation, (ValidateAfter, Resume)):
             target = operation.length if isinstance(operation, ValidateAfter) else operation.target
-            known = goals.get(operation.request_id)
-            if known is None:
-                known = goals[operation.request_id] = _Goal(operation.request_id, target)
-                steps.append(known)
-            known.target = target
+            earlier = goals.get(operation.request_id)
+            if earlier is None:
+                earlier = goals[operation.request_id] = _Goal(operation.request_id, target)
+                steps.append(earlier)
+            earlier.target = target
         elif isinstance(operation, Close):
             _close(operation, steps, goals, state)
         elif isinstance(operation, (Suspend, Progress)):

@@ -77,10 +77,10 @@ class TensorBoardSync:
 
 
 def _state_of(folder: Path) -> _State:
-    found: _State = {}
+    state: _State = {}
     for parent, _, names in os.walk(folder):
         for name in names:
             path = os.path.join(parent, name)
             status = os.stat(path)
-            found[path] = (status.st_size, status.st_mtime_ns)
-    return found
+            state[path] = (status.st_size, status.st_mtime_ns)
+    return state

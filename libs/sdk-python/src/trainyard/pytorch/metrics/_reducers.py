@@ -13,7 +13,7 @@ from ._reducer import FunctionReducer, MetricReducer
 AReducer = TypeVar("AReducer", bound=MetricReducer)
 
 
-class _Known(NamedTuple):
+class _Registered(NamedTuple):
     reducer: MetricReducer
     name: str | None
     for_training: bool
@@ -37,7 +37,7 @@ class MetricReducers:
 
     def __init__(self, distributed: Ranks) -> None:
         self._distributed = distributed
-        self._known: list[_Known] = []
+        self._registered: list[_Registered] = []
 
     @overload
     def wrap_reducer(
@@ -68,12 +68,12 @@ class MetricReducers:
         with the list of the values of all ranks. ``name`` is the name of the metric; without a name, the reducer's
         result is a dict of metrics.
         """
-        if any(known.reducer is reducer for known in self._known):
+        if any(registered.reducer is reducer for registered in self._registered):
             raise ValueError(
                 f"wrap_reducer was called twice with the same {type(reducer).__name__}: make one "
                 "for each metric"
             )
-        if name is not None and any(known.name == name for known in self._known):
+        if name is not None and any(registered.name == name for registered in self._registered):
             raise ValueError(
                 f"wrap_reducer was called twice with the name {name!r}: give each metric its own"
             )
@@ -85,29 +85,29 @@ class MetricReducers:
                 f"{reducer!r}"
             )
         wrapped = reducer if isinstance(reducer, MetricReducer) else FunctionReducer(reducer)
-        self._known.append(_Known(wrapped, name, for_training, for_validation))
+        self._registered.append(_Registered(wrapped, name, for_training, for_validation))
         return wrapped
 
     @property
     def reducers(self) -> list[MetricReducer]:
         """The registered reducers, in the order of registration."""
-        return [known.reducer for known in self._known]
+        return [registered.reducer for registered in self._registered]
 
     def reset_reducers(self) -> None:
         """Resets every reducer."""
-        for known in self._known:
-            _called(known, "reset")
+        for registered in self._registered:
+            _called(registered, "reset")
 
     def reduce_metrics(self, for_training: bool) -> dict[str, Any]:
         """The metrics of the reducers for training, or for validation. Every rank must call this."""
-        serving = [known for known in self._known if known.serves(for_training)]
+        serving = [registered for registered in self._registered if registered.serves(for_training)]
         if not serving:
             return {}
-        own = [_called(known, "per_slot_reduce") for known in serving]
+        own = [_called(registered, "per_slot_reduce") for registered in serving]
         slots = self._distributed.allgather(own) if self._distributed.size > 1 else [own]
         metrics: dict[str, Any] = {}
-        for known, values in zip(serving, zip(*slots)):
-            named = _named(known, _called(known, "cross_slot_reduce", list(values)))
+        for registered, values in zip(serving, zip(*slots)):
+            named = _named(registered, _called(registered, "cross_slot_reduce", list(values)))
             metrics = join_metrics(metrics, named, "cross_slot_reduce")
         return metrics
 
@@ -125,26 +125,28 @@ def join_metrics(
     return {**metrics, **reduced}
 
 
-def _called(known: _Known, method: str, *arguments: Any) -> Any:
+def _called(registered: _Registered, method: str, *arguments: Any) -> Any:
     try:
-        return getattr(known.reducer, method)(*arguments)
+        return getattr(registered.reducer, method)(*arguments)
     except Exception as error:
         raise RuntimeError(
-            f"{known} failed in {method}: {type(error).__name__}: {error}"
+            f"{registered} failed in {method}: {type(error).__name__}: {error}"
         ) from error
 
 
-def _named(known: _Known, result: Any) -> Mapping[str, Any]:
-    if known.name is None:
+def _named(registered: _Registered, result: Any) -> Mapping[str, Any]:
+    if registered.name is None:
         if not isinstance(result, Mapping):
             raise TypeError(
-                f"{known} returned a {type(result).__name__}: return a dict of metrics by name, or "
+                f"{registered} returned a {type(result).__name__}: return a dict of metrics by name, or "
                 "give wrap_reducer a name for the one metric"
             )
         return {name: _plain(value) for name, value in result.items()}
     if isinstance(result, Mapping):
-        raise TypeError(f"{known} returned a dict: return one value, or give wrap_reducer no name")
-    return {known.name: _plain(result)}
+        raise TypeError(
+            f"{registered} returned a dict: return one value, or give wrap_reducer no name"
+        )
+    return {registered.name: _plain(result)}
 
 
 def _plain(value: Any) -> Any:

@@ -38,19 +38,19 @@ def training_metrics_of(returned: object, warned: set[str]) -> dict[str, Any]:
     """
     if not isinstance(returned, Mapping):
         return metrics_of(returned, "train_batch")
-    found: dict[str, Any] = {}
+    metrics: dict[str, Any] = {}
     for name, value in returned.items():
         if value is None:
             continue
         try:
-            found[name] = _checked(name, value, "train_batch")
+            metrics[name] = _checked(name, value, "train_batch")
         except (TypeError, ValueError) as error:
             if not isinstance(name, str):
                 raise
             if name not in warned:
                 warned.add(name)
                 _log.warning("%s; it is left out", error)
-    return found
+    return metrics
 
 
 def _checked(name: Any, value: Any, method: str) -> Any:
