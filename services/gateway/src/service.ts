@@ -28,7 +28,7 @@ import { Backend } from "./shell/backend.ts";
 import { documentsView, DocumentStore } from "./shell/document-store.ts";
 import { Freshness } from "./shell/freshness.ts";
 import { issueFirstToken } from "./shell/first-token.ts";
-import { OpenCalls } from "./shell/open-calls.ts";
+import { OpenCalls } from "./http/open-calls.ts";
 import { PositionSignal } from "./shell/position-signal.ts";
 import { purgeLoop } from "./shell/purge.ts";
 import { Sessions } from "./shell/sessions.ts";

@@ -1,7 +1,7 @@
 /** Pages of lists: rows are filtered, sorted and counted, and the answer is made from documents. */
 import { createHash } from "node:crypto";
 import { comparison, type Filter, FilterError, readFilter, termsOf } from "../core/lists/filter.ts";
-import { isAttribute } from "../core/lists/attributes.ts";
+import { isAttribute } from "../core/views/attributes.ts";
 import { conditionOf } from "../core/lists/conditions.ts";
 import type { ListSpec } from "../core/lists/list-spec.ts";
 import { readOrder } from "../core/lists/order.ts";

@@ -6,7 +6,7 @@ import { Problem } from "../http/problem.ts";
 import type { RequestContext, UnaryHandlers } from "../http/request-context.ts";
 import { gatewayLimits } from "../limits.ts";
 import type { Backend } from "../shell/backend.ts";
-import type { OpenCalls } from "../shell/open-calls.ts";
+import type { OpenCalls } from "../http/open-calls.ts";
 import type { Secret, Sessions } from "../shell/sessions.ts";
 import { WrongCodes } from "../shell/wrong-codes.ts";
 

@@ -2,9 +2,16 @@ import type { KeyObject } from "node:crypto";
 import { createHash, timingSafeEqual } from "node:crypto";
 import { parseRunId } from "@trainyard/kernel";
 import { readRunToken } from "@trainyard/runtime";
-import type { OpenSession } from "../shell/sessions.ts";
 import type { TokenDocument } from "../core/views/documents.ts";
 import { Problem } from "./problem.ts";
+
+export type OpenSession = {
+  /** The key of the session's row: the SHA-256 of its secret. */
+  readonly digest: string;
+  /** The id of the session's token. */
+  readonly token: string;
+  readonly expiresAtMs: number;
+};
 
 /** The caller of a request: a person's token, a session of such a token, or a run with its own token. */
 export type UserCaller = {

@@ -9,7 +9,7 @@ import { type AccessDeps, callerOf } from "./access.ts";
 import { asProblem } from "./as-problem.ts";
 import type { Caller } from "./caller.ts";
 import { Problem } from "./problem.ts";
-import type { OpenCalls } from "../shell/open-calls.ts";
+import type { OpenCalls } from "./open-calls.ts";
 import type { Handlers, RequestContext } from "./request-context.ts";
 
 export type GrpcFace = AccessDeps & {

@@ -18,7 +18,7 @@ import { isFault } from "@trainyard/kernel";
 import { childOf } from "@trainyard/runtime";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { gatewayLimits } from "../limits.ts";
-import type { OpenCalls } from "../shell/open-calls.ts";
+import type { OpenCalls } from "./open-calls.ts";
 import { Access, type AccessDeps } from "./access.ts";
 import { bodyConfigOf, ParsedBody } from "./bodies.ts";
 import type { Caller } from "./caller.ts";

@@ -1,9 +1,9 @@
 /** Writes the tables of lists: a row for each document that is in a list, and the rows of its attributes. */
 import type { Pool, PoolClient } from "pg";
-import type { Attribute } from "../core/lists/attributes.ts";
+import type { Attribute } from "../core/views/attributes.ts";
 import type { ListField, ListSpec } from "../core/lists/list-spec.ts";
 import { experimentList, lists, trialList } from "../core/lists/lists.ts";
-import { indexedText, wordsOf } from "../core/lists/text.ts";
+import { indexedText, wordsOf } from "../core/views/text.ts";
 import type { DocumentRow, DocumentSet } from "../core/views/documents.ts";
 
 type Queryable = Pick<Pool | PoolClient, "query">;

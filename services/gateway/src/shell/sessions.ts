@@ -9,16 +9,8 @@
 import { randomBytes } from "node:crypto";
 import { assert } from "@trainyard/kernel";
 import type { Pool } from "pg";
-import { digestOfSecret } from "../http/caller.ts";
+import { digestOfSecret, type OpenSession } from "../http/caller.ts";
 import { gatewayLimits } from "../limits.ts";
-
-export type OpenSession = {
-  /** The key of the session's row: the SHA-256 of its secret. */
-  readonly digest: string;
-  /** The id of the session's token. */
-  readonly token: string;
-  readonly expiresAtMs: number;
-};
 
 export type Secret = { readonly secret: string; readonly expiresAtMs: number };
 

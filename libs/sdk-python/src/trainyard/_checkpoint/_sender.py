@@ -302,9 +302,8 @@ class CheckpointSender:
         if not sent.refused:
             return Undecided(None, sent.why, own=True)
         # Other hosts may be waiting for these files.
-        answer = self._post(
-            self._path(record, "fail"), {"reason": sent.why[:FAIL_REASON_CHARACTERS]}
-        )
+        failure = {"reason": sent.why[:FAIL_REASON_CHARACTERS]}
+        answer = self._post(self._path(record, "fail"), failure)
         if answer.status >= 300 and not is_final(answer.status):
             return Undecided(answer, answer.problem(), own=True)
         why = f"checkpoint {record.uuid} could not be sent: {sent.why}"

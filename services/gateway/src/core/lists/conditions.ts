@@ -2,7 +2,7 @@
 import { type ListField, type ListSpec, namedField } from "./list-spec.ts";
 import { type Comparison, type Filter, FilterError, type Operator, type Words } from "./filter.ts";
 import type { SqlValues } from "./sql-values.ts";
-import { indexedText, wordsOf } from "./text.ts";
+import { indexedText, wordsOf } from "../views/text.ts";
 import { readTime } from "./times.ts";
 
 export type ConditionContext = {

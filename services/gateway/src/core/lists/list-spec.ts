@@ -1,7 +1,7 @@
 /** The specification of a list: its table, and the columns by which it can be filtered and sorted. */
 import type { DocumentKind, Documents } from "../views/documents.ts";
-import { type Attribute, isAttribute } from "./attributes.ts";
-import { indexedText } from "./text.ts";
+import { type Attribute, isAttribute } from "../views/attributes.ts";
+import { indexedText } from "../views/text.ts";
 
 export type FieldType = "text" | "number" | "time" | "boolean";
 

@@ -3,7 +3,7 @@ import type { DocumentKind } from "../views/documents.ts";
 import { defaultSpace } from "../spaces/name.ts";
 import { experimentStates } from "../views/project-experiment.ts";
 import { trialStates } from "../views/project-trial.ts";
-import { hyperparameterAttributes, metricAttributes } from "./attributes.ts";
+import { hyperparameterAttributes, metricAttributes } from "../views/attributes.ts";
 import type { ListSpec } from "./list-spec.ts";
 
 export const experimentList: ListSpec<"experiment"> = {

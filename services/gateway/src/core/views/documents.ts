@@ -1,6 +1,6 @@
 import type { Plain } from "@trainyard/contracts";
 import type { JsonObject } from "@trainyard/kernel";
-import type { Attribute } from "../lists/attributes.ts";
+import type { Attribute } from "./attributes.ts";
 import type {
   Agent,
   Checkpoint,

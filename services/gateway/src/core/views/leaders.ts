@@ -3,7 +3,7 @@
  * `leadersMax` trials are kept: if all of them have failed, other trials become leaders with their next validation.
  */
 import { parseTrialId } from "@trainyard/kernel";
-import { type Attribute, hyperparameterAttributes, metricAttributes } from "../lists/attributes.ts";
+import { type Attribute, hyperparameterAttributes, metricAttributes } from "./attributes.ts";
 import type { DocumentSet, Leader, TrialDocument } from "./documents.ts";
 
 export const leadersMax = 16;

@@ -1,7 +1,7 @@
 import { ExperimentOutcome, StopKind, TrialOutcome } from "@trainyard/contracts/events";
 import { continuedConfig, recordedConfig } from "@trainyard/experiment-config/recorded";
 import { parseTrialId } from "@trainyard/kernel";
-import { hyperparameterAttributes } from "../lists/attributes.ts";
+import { hyperparameterAttributes } from "./attributes.ts";
 import { constantsOf } from "./constants.ts";
 import type { Projections } from "./projections.ts";
 

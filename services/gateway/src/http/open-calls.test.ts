@@ -1,7 +1,7 @@
 import { createLogger } from "@trainyard/runtime";
 import { atRest, ManualClock } from "@trainyard/testing";
 import { expect, test } from "vitest";
-import type { UserCaller } from "../http/caller.ts";
+import type { UserCaller } from "./caller.ts";
 import { gatewayLimits } from "../limits.ts";
 import { OpenCalls } from "./open-calls.ts";
 

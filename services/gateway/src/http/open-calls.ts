@@ -8,19 +8,23 @@ import { shortNameOf } from "@trainyard/contracts";
 import type { StoredEvent } from "@trainyard/event-log";
 import { type Clock, pause } from "@trainyard/kernel";
 import type { Logger } from "@trainyard/runtime";
-import { callerOfToken, type Caller, type TokenLookup } from "../http/caller.ts";
-import { Problem } from "../http/problem.ts";
+import { callerOfToken, type Caller, type TokenLookup } from "./caller.ts";
+import { Problem } from "./problem.ts";
 import { gatewayLimits } from "../limits.ts";
-import type { Sessions } from "./sessions.ts";
 
 export type OpenCall = Disposable & {
   /** Aborts when the caller's token or session has ended. */
   readonly signal: AbortSignal;
 };
 
+type SessionUse = {
+  /** Counts the open sessions with these digests as used, and returns their digests. */
+  touch(digests: readonly string[]): Promise<ReadonlySet<string>>;
+};
+
 export type OpenCallsDeps = {
   readonly token: TokenLookup;
-  readonly sessions: Pick<Sessions, "touch">;
+  readonly sessions: SessionUse;
   readonly clock: Clock;
 };
 
