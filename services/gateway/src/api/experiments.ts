@@ -9,13 +9,7 @@ import {
 } from "@trainyard/contracts/commands";
 import { StopKind } from "@trainyard/contracts/events";
 import { isExperimentId, streamName } from "@trainyard/kernel";
-import type { StreamFold } from "@trainyard/runtime";
-import {
-  evolveSearchClient,
-  initialSearchClient,
-  type SearchClient,
-  searchWaitsFor,
-} from "../core/search-client.ts";
+import { searchWaitsFor } from "../core/search-client.ts";
 import type { GatewayConfig } from "../config.ts";
 import { comparison, type Filter } from "../core/lists/filter.ts";
 import { experimentList, trialList } from "../core/lists/lists.ts";
@@ -24,6 +18,7 @@ import { notFound, Problem } from "../http/problem.ts";
 import type { RequestContext, UnaryHandlers } from "../http/request-context.ts";
 import { gatewayLimits } from "../limits.ts";
 import type { Backend } from "../shell/backend.ts";
+import { searchClients } from "../streams.ts";
 import { actOnExperiments } from "./act-on-experiments.ts";
 import { labelExperiments } from "./label-experiments.ts";
 import { createExperiment } from "./create-experiment.ts";
@@ -57,13 +52,6 @@ export function experimentHandlers(
     ...commandHandlers(backend),
   } satisfies Partial<UnaryHandlers>;
 }
-
-const searchClients: StreamFold<SearchClient> = {
-  name: "search-client",
-  category: "search",
-  initial: initialSearchClient,
-  evolve: evolveSearchClient,
-};
 
 async function getExperiment(backend: Backend, id: string): Promise<ReplyOf<"getExperiment">> {
   const { doc, config } = await backend.experimentWithConfig(id);

@@ -1,7 +1,6 @@
-import type { AnyEvent, ReplyOf, RequestOf } from "@trainyard/contracts";
-import { StopMode, StopWhy } from "@trainyard/contracts/events";
+import type { ReplyOf, RequestOf } from "@trainyard/contracts";
+import { StopWhy } from "@trainyard/contracts/events";
 import { parseRunId, pause } from "@trainyard/kernel";
-import { type StreamFold } from "@trainyard/runtime";
 import type { Caller } from "../http/caller.ts";
 import { Problem } from "../http/problem.ts";
 import type { RequestContext, UnaryHandlers } from "../http/request-context.ts";
@@ -9,29 +8,7 @@ import { gatewayLimits } from "../limits.ts";
 import type { Backend } from "../shell/backend.ts";
 import { recordEnvironment } from "../shell/environments.ts";
 import type { PositionSignal } from "../shell/position-signal.ts";
-
-/** The stops of a trial's runs that the experiments service requested, and the number of the trial's latest run. */
-type Stops = { readonly lastRun: number; readonly whyOfRun: Readonly<Record<number, StopWhy>> };
-
-const stops: StreamFold<Stops> = {
-  name: "stops",
-  category: "trial",
-  initial: { lastRun: 0, whyOfRun: {} },
-  evolve(state: Stops, event: AnyEvent): Stops {
-    if (event.type === "RunRequested") return { ...state, lastRun: event.data.run };
-    if (event.type !== "RunStopRequested" || event.data.mode === StopMode.UNSPECIFIED) return state;
-    return { ...state, whyOfRun: { ...state.whyOfRun, [event.data.run]: event.data.why } };
-  },
-};
-
-/** The stop of a run that the scheduler requested, for a preemption, a drain or a time limit; null for none. */
-const stopOfAllocation: StreamFold<StopWhy | null> = {
-  name: "allocation-stop",
-  category: "allocation",
-  initial: null,
-  evolve: (why: StopWhy | null, event: AnyEvent): StopWhy | null =>
-    event.type === "AllocationStopRequested" ? event.data.why : why,
-};
+import { stopOfAllocation, stops } from "../streams.ts";
 
 const whyNames: Readonly<Record<number, string>> = Object.fromEntries(
   Object.entries(StopWhy).map(([name, number]) => [number, name.toLowerCase()]),

@@ -5,7 +5,8 @@ import type { UnaryHandlers } from "../http/request-context.ts";
 import { gatewayLimits } from "../limits.ts";
 import type { Backend } from "../shell/backend.ts";
 import { ownCommit } from "../shell/own-commit.ts";
-import { issueToken, newToken, tokens } from "../shell/tokens.ts";
+import { issueToken, newToken } from "../shell/tokens.ts";
+import { tokens } from "../streams.ts";
 import { listPage } from "./paging.ts";
 import { shownToken } from "./shown.ts";
 

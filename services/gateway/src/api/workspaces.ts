@@ -11,15 +11,8 @@ import { Problem, problemOf } from "../http/problem.ts";
 import type { RequestContext, UnaryHandlers } from "../http/request-context.ts";
 import type { Backend } from "../shell/backend.ts";
 import { ownCommit } from "../shell/own-commit.ts";
-import {
-  findProject,
-  findWorkspace,
-  nameId,
-  names,
-  projects,
-  type Space,
-  workspaces,
-} from "../shell/spaces.ts";
+import { findProject, findWorkspace, nameId, type Space } from "../shell/spaces.ts";
+import { names, projects, workspaces } from "../streams.ts";
 import { moveExperiments } from "./move-experiments.ts";
 import { rowsPage, shownColumns, withoutArchived } from "./lists.ts";
 import { shownProject, shownWorkspace } from "./shown.ts";

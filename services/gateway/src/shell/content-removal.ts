@@ -8,7 +8,6 @@ import { shortNameOf } from "@trainyard/contracts";
 import { type EventLog, newEventId } from "@trainyard/event-log";
 import { Bug, isRejection, streamName } from "@trainyard/kernel";
 import {
-  type Aggregate,
   type Content,
   contentId,
   contentKey,
@@ -16,12 +15,8 @@ import {
   serviceMeta,
   streamEvents,
 } from "@trainyard/runtime";
-import {
-  type ContentCommand,
-  type ContentEvent,
-  type ContentState,
-  contentDecider,
-} from "../core/content.ts";
+import type { ContentCommand, ContentState } from "../core/content.ts";
+import { contents } from "../streams.ts";
 import type { ContentParts } from "./contents.ts";
 
 export type RemovalDeps = Pick<ContentParts, "executor" | "blobs"> & {
@@ -32,20 +27,14 @@ export type RemovalDeps = Pick<ContentParts, "executor" | "blobs"> & {
 
 const meta = serviceMeta("gateway");
 
-const owned: Aggregate<ContentState, ContentCommand, ContentEvent> = {
-  name: "content",
-  category: "content",
-  decider: contentDecider,
-};
-
 /** Reads the state from the log, ignoring the cache. */
 export async function contentState(
   { executor }: Pick<RemovalDeps, "executor">,
   content: Content,
 ): Promise<ContentState> {
   const { cache } = executor;
-  cache.forget(streamName(owned.category, contentId(content)));
-  return (await cache.load(foldOf(owned), contentId(content))).state;
+  cache.forget(streamName(contents.category, contentId(content)));
+  return (await cache.load(foldOf(contents), contentId(content))).state;
 }
 
 /** Deletes content unless something names it. `position` is the position up to which the log was read. */
@@ -106,7 +95,7 @@ async function decide(
   command: ContentCommand,
 ): Promise<boolean> {
   const result = await executor.execute({ commitId: newEventId(), meta }, async (work) => {
-    await work.decide(owned, contentId(content), command);
+    await work.decide(contents, contentId(content), command);
   });
   return !isRejection(result) && result.position > 0;
 }

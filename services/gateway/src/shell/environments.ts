@@ -4,33 +4,15 @@ import type { Plain } from "@trainyard/contracts";
 import { codecOf } from "@trainyard/contracts";
 import { type RunEnvironment, RunEnvironmentSchema } from "@trainyard/contracts/api";
 import { isRejection, reject } from "@trainyard/kernel";
-import { type Aggregate, foldOf, refusalOfContents, type StreamFold } from "@trainyard/runtime";
-import {
-  environmentDecider,
-  isNewEnvironment,
-  type EnvironmentEvent,
-  type Environments,
-} from "../core/environment.ts";
+import { foldOf, refusalOfContents } from "@trainyard/runtime";
+import { isNewEnvironment } from "../core/environment.ts";
 import { problemOf } from "../http/problem.ts";
 import type { RequestContext } from "../http/request-context.ts";
+import { deleted, environments } from "../streams.ts";
 import type { Backend } from "./backend.ts";
 import { namingContents } from "./contents.ts";
 import { ownCommit } from "./own-commit.ts";
 import { loadText, storeText } from "./texts.ts";
-
-const environments: Aggregate<Environments, EnvironmentEvent["data"], EnvironmentEvent> = {
-  name: "environment",
-  category: "environment",
-  decider: environmentDecider,
-};
-
-/** Whether an experiment was deleted for good; a late report of a run must not store anything again. */
-const deleted: StreamFold<boolean> = {
-  name: "deleted",
-  category: "experiment",
-  initial: false,
-  evolve: (state, { type }) => state || type === "ExperimentDeleted",
-};
 
 const folder = "environments";
 const codec = codecOf<Plain<RunEnvironment>>(RunEnvironmentSchema);

@@ -1,48 +1,15 @@
 /**
- * The streams of workspaces and projects, and how they are found by name. Reads use the cached folds, which may be
- * behind the log.
+ * How workspaces and projects are found by name. Reads use the cached folds, which may be behind the log.
  */
 import { createHash } from "node:crypto";
 import type { Plain } from "@trainyard/contracts";
 import type { Place } from "@trainyard/contracts/commands";
-import { type Aggregate, foldOf, type StreamFold } from "@trainyard/runtime";
-import {
-  defaultSpace,
-  isDefaultName,
-  type NameEvent,
-  nameDecider,
-  nameKey,
-  type NameState,
-  type Reserved,
-} from "../core/spaces/name.ts";
-import {
-  type ProjectEvent,
-  projectDecider,
-  type SpaceCommand,
-  type SpaceState,
-  type WorkspaceEvent,
-  workspaceDecider,
-} from "../core/spaces/space.ts";
+import { foldOf, type StreamFold } from "@trainyard/runtime";
+import { defaultSpace, isDefaultName, nameKey } from "../core/spaces/name.ts";
+import type { SpaceState } from "../core/spaces/space.ts";
 import { Problem } from "../http/problem.ts";
+import { names, projects, workspaces } from "../streams.ts";
 import type { Backend } from "./backend.ts";
-
-export const names: Aggregate<NameState, Reserved, NameEvent> = {
-  name: "name",
-  category: "name",
-  decider: nameDecider,
-};
-
-export const workspaces: Aggregate<SpaceState, SpaceCommand, WorkspaceEvent> = {
-  name: "workspace",
-  category: "workspace",
-  decider: workspaceDecider,
-};
-
-export const projects: Aggregate<SpaceState, SpaceCommand, ProjectEvent> = {
-  name: "project",
-  category: "project",
-  decider: projectDecider,
-};
 
 /** A workspace or a project that exists. */
 export type Space = { readonly id: string; readonly name: string };

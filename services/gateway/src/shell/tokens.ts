@@ -1,21 +1,10 @@
 import { randomBytes } from "node:crypto";
 import { isRejection } from "@trainyard/kernel";
-import type { Aggregate, CommitIdentity } from "@trainyard/runtime";
-import {
-  type TokenCommand,
-  type TokenEvent,
-  type TokenState,
-  tokenDecider,
-} from "../core/token/decide.ts";
+import type { CommitIdentity } from "@trainyard/runtime";
 import { digestOfSecret } from "../http/caller.ts";
 import { problemOf } from "../http/problem.ts";
+import { tokens } from "../streams.ts";
 import type { Backend } from "./backend.ts";
-
-export const tokens: Aggregate<TokenState, TokenCommand, TokenEvent> = {
-  name: "token",
-  category: "token",
-  decider: tokenDecider,
-};
 
 /** Issues a token with the given id and secret. Returns the position of its event. */
 export async function issueToken(
