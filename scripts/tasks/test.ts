@@ -4,7 +4,7 @@
 import { parseArgs } from "node:util";
 import { startVitest } from "vitest/node";
 import { needs } from "../../test/world/torch.ts";
-import { endWithParent } from "../lib/end-with-runner.ts";
+import { endWithParent, endWithRunner } from "../lib/end-with-runner.ts";
 import { makePythonEnvironment, torchRequired } from "../lib/python-environment.ts";
 import { makeRuff } from "../lib/python-tools.ts";
 import { root } from "../lib/root.ts";
@@ -12,6 +12,8 @@ import { root } from "../lib/root.ts";
 const say = (line: string): void => void process.stderr.write(`${line}\n`);
 const { paths, name } = asked();
 endWithParent();
+// pip has a mark of its own: vitest gives its tests another one later.
+endWithRunner();
 const environment = await makePythonEnvironment(say);
 if (environment.python === null) say(environment.why);
 if (environment.python === null && torchRequired()) {

@@ -10,8 +10,8 @@ import { parseEnvFile } from "@trainyard/runtime";
 const services = await Promise.all(
   process.argv.slice(2).map(async (file) => {
     const environment = parseEnvFile(readFileSync(file, "utf8"));
-    const { PATH = "" } = process.env;
-    return createService(parseConfig({ PATH, ...environment }));
+    const { PATH = "", TY_TEST_RUN = "" } = process.env;
+    return createService(parseConfig({ PATH, TY_TEST_RUN, ...environment }));
   }),
 );
 await Promise.all(services.map((service) => service.start()));

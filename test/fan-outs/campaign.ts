@@ -3,7 +3,10 @@
  * full size.
  */
 import { AllocationEndCause, StopKind } from "@trainyard/contracts/events";
-import { allocationEnded, FanOutsWorld } from "@trainyard/service-experiments/fan-outs-world";
+import {
+  allocationEnded,
+  FanOutsWorld,
+} from "@trainyard/service-experiments/testing/fan-outs-world";
 import type { Campaign } from "../../scripts/lib/campaigns.ts";
 
 const trials = 100_000;

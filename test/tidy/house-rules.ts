@@ -21,7 +21,12 @@ import { fileSize, pythonFunctionSize } from "./rules/sizes.ts";
 import { reasonedSuppressions } from "./rules/suppressions.ts";
 import { noTestMaterial } from "./rules/test-material.ts";
 import { testNamesBegin } from "./rules/test-names.ts";
-import { everyTestRuns, integrationTestsAreNamed, noMocks } from "./rules/tests.ts";
+import {
+  agentsAreMarked,
+  everyTestRuns,
+  integrationTestsAreNamed,
+  noMocks,
+} from "./rules/tests.ts";
 import { webColours, webFolders } from "./rules/web.ts";
 
 export const houseRules: readonly Rule[] = [
@@ -48,6 +53,7 @@ export const houseRules: readonly Rule[] = [
   everyTestRuns,
   integrationTestsAreNamed,
   noMocks,
+  agentsAreMarked,
   contractsHold,
   linksHold,
   sentencesHold,

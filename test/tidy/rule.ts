@@ -45,11 +45,9 @@ export function linesOf(repository: Repository, file: string): readonly string[]
   return repository.read(file).replace(/\n$/, "").split("\n");
 }
 
-/** True for tests, and for modules that only tests use. */
+/** True for tests, and for modules that only tests use: a port's contract is a suite of tests. */
 export function isTestCode(file: string): boolean {
-  return /\.test\.ts$|\/(testing|fixtures|contract)\/|\/(test-[^/]*|testing|contract)\.ts$|-world\.ts$/.test(
-    file,
-  );
+  return /\.test\.ts$|^test\/|\/(testing|fixtures|contract)\/|\/contract\.ts$/.test(file);
 }
 
 /** Returns `file:line what` for every line that matches the pattern. */

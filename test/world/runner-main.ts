@@ -1,6 +1,6 @@
 /**
- * A small test runner: mounts a file system if it may, starts a world with a trial, a PostgreSQL and a NATS, prints
- * their processes, and waits to be killed.
+ * A small test runner: mounts a file system if it may, starts a world with a trial, a PostgreSQL, a NATS, and an agent
+ * in this process with a run, prints their processes, and waits to be killed.
  */
 import { spawnSync } from "node:child_process";
 import { existsSync, mkdtempSync, readFileSync } from "node:fs";
@@ -8,6 +8,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import process from "node:process";
 import { startNats } from "@trainyard/bus/testing";
+import { startSleepingRun } from "@trainyard/service-agent/testing/sleeping-run";
 import { startTestPostgres } from "@trainyard/testing";
 import { setup } from "../../scripts/lib/end-with-runner.ts";
 import { eventually } from "./eventually.ts";
@@ -33,6 +34,7 @@ const small = mkdtempSync(join(tmpdir(), "small-"));
 spawnSync("mount", ["-t", "tmpfs", "-o", "size=1m", "tmpfs", small]);
 const postgres = await startTestPostgres();
 const nats = await startNats();
+const sleeping = await startSleepingRun();
 const world = await World.start({ slots: 1 });
 const files = { escaped: join(world.folder, "escaped"), trial: join(world.folder, "trial") };
 const escape = `env -i setsid sh -c 'echo $$ > ${files.escaped}; exec sleep 1000'`;
@@ -50,6 +52,8 @@ const running: Running = {
     ...Object.fromEntries(cluster),
     "test postgres": postgres.pid,
     "test nats": nats.pid ?? 0,
+    "supervisor of the agent in this process": sleeping.supervisor,
+    "run of the agent in this process": sleeping.run,
     escaped: pidIn(files.escaped),
     trial: pidIn(files.trial),
   },

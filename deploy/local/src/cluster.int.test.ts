@@ -28,7 +28,7 @@ import {
   signal,
 } from "./processes/process-identity.ts";
 import { readSecrets } from "./home/secrets.ts";
-import { drawnPort, temporaryHome } from "./testing.ts";
+import { drawnPort, temporaryHome } from "./testing/homes.ts";
 import { waitUntil } from "./processes/wait.ts";
 
 const slow = 180_000;

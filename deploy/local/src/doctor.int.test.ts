@@ -4,7 +4,7 @@ import { expect, test } from "vitest";
 import { clusterDoctor } from "./doctor.ts";
 import { prepareHome } from "./home/home.ts";
 import { ensureApiToken, ensureSecrets } from "./home/secrets.ts";
-import { temporaryHome } from "./testing.ts";
+import { temporaryHome } from "./testing/homes.ts";
 
 test("doctor reports that runs have no users of their own here, and names the data that their code can read", () => {
   using home = temporaryHome();

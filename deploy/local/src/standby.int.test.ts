@@ -2,7 +2,7 @@ import { existsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { clusterDown, clusterUp } from "./cluster.ts";
-import { temporaryHome } from "./testing.ts";
+import { temporaryHome } from "./testing/homes.ts";
 
 const servicesModule = join(import.meta.dirname, "fixtures", "services.ts");
 

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { bytesOf, recordedContainer } from "./container.ts";
-import { parsed, yaml } from "./test-documents.ts";
+import { parsed, yaml } from "./testing/documents.ts";
 
 test.each([
   [4_294_967_296, 4_294_967_296],

@@ -1,6 +1,6 @@
 /** Typical shapes of Determined users' configurations, in documents written for these tests. */
 import { describe, expect, it } from "vitest";
-import { defaults, parsed, problems } from "./test-documents.ts";
+import { defaults, parsed, problems } from "./testing/documents.ts";
 
 const accepted = (text: string) => parsed(text, { defaults });
 

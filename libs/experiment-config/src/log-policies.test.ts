@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { recordedConfig } from "./recorded.ts";
-import { config, parsed, problems, yaml } from "./test-documents.ts";
+import { config, parsed, problems, yaml } from "./testing/documents.ts";
 
 const cuda = { name: "CUDA OOM", pattern: ".*CUDA out of memory.*" };
 const ecc = { name: "ECC Error", pattern: ".*uncorrectable ECC error encountered.*" };

@@ -5,7 +5,7 @@ import { describe, expect, it } from "vitest";
 import { type Json, type JsonObject } from "./json.ts";
 import { parseExperiment } from "./parse.ts";
 import { documentKeys } from "./experiment.ts";
-import { defaults } from "./test-documents.ts";
+import { defaults } from "./testing/documents.ts";
 
 const words = fc.constantFrom(
   "name",

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { hyperparameterSpace, type NormalisedConfig, withSeed } from "./config.ts";
-import { config, defaults, directory, grid, parsed, problems, yaml } from "./test-documents.ts";
+import { config, defaults, directory, grid, parsed, problems, yaml } from "./testing/documents.ts";
 
 describe("parseExperiment fills in", () => {
   it("every default", () => {

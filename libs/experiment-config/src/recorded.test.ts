@@ -14,7 +14,7 @@ import { isMapping, type Json, type JsonObject } from "./json.ts";
 import { recordedConfig } from "./recorded.ts";
 import { resubmitted } from "./resubmitted.ts";
 import { type SearcherName, searcherNames } from "./searcher/searcher.ts";
-import { config, parsed } from "./test-documents.ts";
+import { config, parsed } from "./testing/documents.ts";
 
 const json = fc.jsonValue({ maxDepth: 4 }) as fc.Arbitrary<Json>;
 const keysInside = [

@@ -2,7 +2,7 @@ import { isRejection, limits } from "@trainyard/kernel";
 import { describe, expect, it } from "vitest";
 import { parseExperiment } from "./parse.ts";
 import { searcherNames } from "./searcher/searcher.ts";
-import { defaults, grid, problems, yaml } from "./test-documents.ts";
+import { defaults, grid, problems, yaml } from "./testing/documents.ts";
 
 const running = searcherNames.join(", ");
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { proxyPortsOf } from "./container.ts";
-import { parsed, yaml } from "./test-documents.ts";
+import { parsed, yaml } from "./testing/documents.ts";
 
 /** Returns each warning of a valid configuration with `more` added, as path and message. */
 const warned = (more: string, drop: readonly string[] = []): Record<string, string> =>

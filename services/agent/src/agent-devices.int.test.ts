@@ -7,8 +7,9 @@ import { join } from "node:path";
 import { createMemoryBus } from "@trainyard/bus";
 import { createLogger } from "@trainyard/runtime";
 import { afterAll, afterEach, beforeEach, expect, test, vi } from "vitest";
-import { parseConfig } from "./config.ts";
+import type { AgentConfig } from "./config.ts";
 import { type AgentService, createService } from "./service.ts";
+import { agentConfig, nowhere } from "./testing/agent-config.ts";
 import { launchOf, newFolder, removeFolders } from "./testing/examples.ts";
 import { FakePrograms } from "./testing/fake-program.ts";
 import { ScriptedPlatform } from "./testing/scripted-platform.ts";
@@ -25,11 +26,11 @@ const second = { uuid: "GPU-bbbbbbbb-2" };
 let programs: FakePrograms;
 let platform: ScriptedPlatform;
 let agent: AgentService;
-let settings: Readonly<Record<string, string>>;
+let config: AgentConfig;
 let hub: ReturnType<typeof createMemoryBus>;
 
 async function startAgent(): Promise<void> {
-  agent = await createService(parseConfig(settings), {
+  agent = await createService(config, {
     bus: hub.connect("agent-rack"),
     logger: createLogger("agent", "silent"),
     deviceLookMs: 100,
@@ -42,15 +43,12 @@ beforeEach(async () => {
   platform = await ScriptedPlatform.start(hub.connect("platform"), "rack");
   programs = new FakePrograms();
   programs.writeNvidiaSmi([first, second]);
-  settings = {
+  config = agentConfig(platform.url, {
     ...programs.variables,
     CUDA_VISIBLE_DEVICES: "5",
-    TRAINYARD_NATS_URL: "unused",
-    TRAINYARD_AGENT_NAME: "rack",
-    TRAINYARD_AGENT_DIR: newFolder(),
-    TRAINYARD_API_URL: "http://127.0.0.1:1",
-    TRAINYARD_METRICS_URL: platform.url,
-  };
+    TRAINYARD_AGENT_SLOT_TYPE: "auto",
+    TRAINYARD_API_URL: nowhere,
+  });
   await startAgent();
 });
 

@@ -10,6 +10,7 @@ import { type Bus, createNatsBus } from "@trainyard/bus";
 import { startNats, type TestNats } from "@trainyard/bus/testing";
 import { programFile } from "@trainyard/kernel/program-file";
 import { afterAll, afterEach, beforeAll, expect, test, vi } from "vitest";
+import { ownVariables } from "./testing/agent-config.ts";
 import { launchOf, newFolder, packed, removeFolders } from "./testing/examples.ts";
 import { ScriptedPlatform } from "./testing/scripted-platform.ts";
 
@@ -42,8 +43,7 @@ afterAll(async () => {
 function startAgent(): ChildProcess {
   const agent = spawn(process.execPath, [programFile(join(import.meta.dirname, "main.ts"))], {
     env: {
-      PATH: process.env["PATH"],
-      TY_TEST_RUN: process.env["TY_TEST_RUN"],
+      ...ownVariables(),
       TRAINYARD_NATS_URL: nats.url,
       TRAINYARD_NATS_USER: "agent-rack.1",
       TRAINYARD_AGENT_NAME: "rack.1",

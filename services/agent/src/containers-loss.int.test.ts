@@ -1,8 +1,9 @@
 /** Tests of containers whose agent, supervisor or engine is killed. */
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { isAlive } from "@trainyard/kernel/process-identity";
+import { carries, isAlive } from "@trainyard/kernel/process-identity";
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from "vitest";
+import { markOfRun } from "./testing/agent-config.ts";
 import { ContainerWorld, inImage } from "./testing/container-world.ts";
 import { launchOf, removeFolders, runAt } from "./testing/examples.ts";
 import { needPodman, Podman, podmanProblem, testImage } from "./testing/podman.ts";
@@ -64,6 +65,14 @@ test("a container outlives its agent, and the next agent adopts it with its line
   await world.startAgent();
   expect((await platform.ended(launch)).exit).toMatchObject({ code: 4 });
   expect(platform.texts(launch)).toEqual(["up", "said 1", "bye"]);
+});
+
+test("a container of a test has the mark of the test run, by which it ends when the runner is killed", async () => {
+  const { leader } = await running();
+  expect(markOfRun()).toEqual({ TY_TEST_RUN: expect.stringMatching(/./) });
+  for (const [name, value] of Object.entries(markOfRun())) {
+    expect(carries(leader.pid, name, value)).toBe(true);
+  }
 });
 
 test("a killed supervisor's container is ended too, also if no agent runs at that time", async () => {

@@ -7,11 +7,12 @@ import { createMemoryBus, type MemoryHub } from "@trainyard/bus";
 import { systemClock } from "@trainyard/kernel/system-clock";
 import { createLogger } from "@trainyard/runtime";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
-import { type AgentConfig, parseConfig } from "./config.ts";
+import type { AgentConfig } from "./config.ts";
 import { type AgentService, createService } from "./service.ts";
 import { folderNameOf } from "./state/layout.ts";
 import { livingProcess } from "@trainyard/kernel/process-identity";
 import { RunFolder } from "./state/run-folder.ts";
+import { agentConfig, nowhere } from "./testing/agent-config.ts";
 import { launchOf, newFolder, packed, removeFolders } from "./testing/examples.ts";
 import { notRun } from "./testing/needs.ts";
 import { ScriptedPlatform } from "./testing/scripted-platform.ts";
@@ -80,15 +81,9 @@ describe("on a full disk", () => {
     await vi.waitFor(() => expect(freeBytes()).toBe(emptyBytes), patient);
     const state = join(folder, "agent");
     mkdirSync(state);
-    config = parseConfig({
-      PATH: process.env["PATH"] ?? "",
-      TRAINYARD_NATS_URL: "unused",
-      TRAINYARD_AGENT_NAME: "rack",
+    config = agentConfig(platform.url, {
       TRAINYARD_AGENT_DIR: state,
-      TRAINYARD_AGENT_SLOT_TYPE: "cpu",
-      TRAINYARD_AGENT_SLOTS: "2",
-      TRAINYARD_API_URL: "http://127.0.0.1:1",
-      TRAINYARD_METRICS_URL: platform.url,
+      TRAINYARD_API_URL: nowhere,
     });
     await startAgent();
   });

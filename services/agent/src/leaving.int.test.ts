@@ -6,7 +6,7 @@ import { createMemoryBus, type MemoryHub } from "@trainyard/bus";
 import { EndReason } from "@trainyard/contracts/events";
 import { createLogger } from "@trainyard/runtime";
 import { afterAll, afterEach, beforeEach, expect, test, vi } from "vitest";
-import { type AgentConfig, parseConfig } from "./config.ts";
+import type { AgentConfig } from "./config.ts";
 import { limits } from "./limits.ts";
 import { type AgentService, createService } from "./service.ts";
 import {
@@ -15,6 +15,7 @@ import {
   storagePlaces,
 } from "./shell/checkpoint-delivery.ts";
 import { folderNameOf, names, writeRecord } from "./state/layout.ts";
+import { agentConfig } from "./testing/agent-config.ts";
 import { launchOf, newFolder, packed, removeFolders } from "./testing/examples.ts";
 import { ScriptedPlatform } from "./testing/scripted-platform.ts";
 
@@ -45,15 +46,7 @@ beforeEach(async () => {
   platform = await ScriptedPlatform.start(hub.connect("platform"), "rack");
   checkpoints = newFolder();
   platform.checkpointRoot = checkpoints;
-  config = parseConfig({
-    PATH: process.env["PATH"] ?? "",
-    TRAINYARD_NATS_URL: "unused",
-    TRAINYARD_AGENT_NAME: "rack",
-    TRAINYARD_AGENT_DIR: newFolder(),
-    TRAINYARD_AGENT_SLOT_TYPE: "cpu",
-    TRAINYARD_AGENT_SLOTS: "2",
-    TRAINYARD_API_URL: platform.url,
-    TRAINYARD_METRICS_URL: platform.url,
+  config = agentConfig(platform.url, {
     TRAINYARD_CHECKPOINT_DIR: checkpoints,
     TRAINYARD_SDK_PATH: join(import.meta.dirname, "../../../libs/sdk-python/src"),
   });

@@ -5,9 +5,9 @@ import { join } from "node:path";
 import { createMemoryBus } from "@trainyard/bus";
 import { createLogger } from "@trainyard/runtime";
 import { afterAll, expect, test, vi } from "vitest";
-import { parseConfig } from "./config.ts";
 import { createService } from "./service.ts";
 import { folderNameOf } from "./state/layout.ts";
+import { agentConfig } from "./testing/agent-config.ts";
 import { launchOf, newFolder, removeFolders, runAt } from "./testing/examples.ts";
 import { notRun } from "./testing/needs.ts";
 import { ScriptedPlatform } from "./testing/scripted-platform.ts";
@@ -45,15 +45,8 @@ test("a run's folder that cannot be removed delays no launch, and is removed onc
   const hub = createMemoryBus();
   await using platform = await ScriptedPlatform.start(hub.connect("platform"), "rack");
   const folder = newFolder();
-  const config = parseConfig({
-    PATH: process.env["PATH"] ?? "",
-    TRAINYARD_NATS_URL: "unused",
-    TRAINYARD_AGENT_NAME: "rack",
+  const config = agentConfig(platform.url, {
     TRAINYARD_AGENT_DIR: folder,
-    TRAINYARD_AGENT_SLOT_TYPE: "cpu",
-    TRAINYARD_AGENT_SLOTS: "2",
-    TRAINYARD_API_URL: platform.url,
-    TRAINYARD_METRICS_URL: platform.url,
   });
   const bus = hub.connect("agent-rack");
   await using agent = await createService(config, { bus, logger: createLogger("agent", "silent") });

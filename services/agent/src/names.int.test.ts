@@ -5,9 +5,10 @@ import type { Report } from "@trainyard/contracts/agent";
 import { assert } from "@trainyard/kernel";
 import { createLogger } from "@trainyard/runtime";
 import { afterAll, afterEach, beforeEach, expect, test, vi } from "vitest";
-import { type AgentConfig, parseConfig } from "./config.ts";
+import type { AgentConfig } from "./config.ts";
 import { type AgentService, createService } from "./service.ts";
-import { launchOf, newFolder, removeFolders } from "./testing/examples.ts";
+import { agentConfig } from "./testing/agent-config.ts";
+import { launchOf, removeFolders } from "./testing/examples.ts";
 import { ScriptedPlatform } from "./testing/scripted-platform.ts";
 
 afterAll(removeFolders);
@@ -30,16 +31,7 @@ async function startAgent(): Promise<AgentService> {
 beforeEach(async () => {
   hub = createMemoryBus();
   platform = await ScriptedPlatform.start(hub.connect("platform"), "rack");
-  config = parseConfig({
-    PATH: process.env["PATH"] ?? "",
-    TRAINYARD_NATS_URL: "unused",
-    TRAINYARD_AGENT_NAME: "rack",
-    TRAINYARD_AGENT_DIR: newFolder(),
-    TRAINYARD_AGENT_SLOT_TYPE: "cpu",
-    TRAINYARD_AGENT_SLOTS: "2",
-    TRAINYARD_API_URL: platform.url,
-    TRAINYARD_METRICS_URL: platform.url,
-  });
+  config = agentConfig(platform.url);
   agent = await startAgent();
   await vi.waitFor(() => expect(platform.report).not.toBeNull(), { timeout: 90_000 });
 });

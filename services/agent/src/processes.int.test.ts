@@ -8,7 +8,7 @@ import { AllocationReportState } from "@trainyard/contracts/agent";
 import { systemClock } from "@trainyard/kernel/system-clock";
 import { createLogger } from "@trainyard/runtime";
 import { afterAll, afterEach, beforeEach, describe, expect, test, vi } from "vitest";
-import { type AgentConfig, parseConfig } from "./config.ts";
+import type { AgentConfig } from "./config.ts";
 import { type AgentService, createService } from "./service.ts";
 import { cgroupProblem } from "./state/cgroup.ts";
 import { folderNameOf } from "./state/layout.ts";
@@ -20,7 +20,8 @@ import {
 } from "@trainyard/kernel/process-identity";
 import { RunFolder } from "./state/run-folder.ts";
 import { type Mechanism, runGroupOf } from "./state/run-group.ts";
-import { launchOf, newFolder, packed, removeFolders } from "./testing/examples.ts";
+import { agentConfig, nowhere } from "./testing/agent-config.ts";
+import { launchOf, packed, removeFolders } from "./testing/examples.ts";
 import { notRun } from "./testing/needs.ts";
 import { ScriptedPlatform } from "./testing/scripted-platform.ts";
 
@@ -39,16 +40,9 @@ let config: AgentConfig;
 let agent: AgentService | null = null;
 
 async function startAgent(processGroups: Mechanism | "auto"): Promise<void> {
-  config = parseConfig({
-    PATH: process.env["PATH"] ?? "",
-    TRAINYARD_NATS_URL: "unused",
-    TRAINYARD_AGENT_NAME: "rack",
-    TRAINYARD_AGENT_DIR: newFolder(),
-    TRAINYARD_AGENT_SLOT_TYPE: "cpu",
-    TRAINYARD_AGENT_SLOTS: "2",
+  config = agentConfig(platform.url, {
     TRAINYARD_AGENT_PROCESS_GROUPS: processGroups,
-    TRAINYARD_API_URL: "http://127.0.0.1:1",
-    TRAINYARD_METRICS_URL: platform.url,
+    TRAINYARD_API_URL: nowhere,
   });
   agent = await createService(config, {
     bus: hub.connect("agent-rack"),

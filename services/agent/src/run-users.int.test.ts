@@ -12,10 +12,10 @@ import { join } from "node:path";
 import { createMemoryBus, type MemoryHub } from "@trainyard/bus";
 import { createLogger } from "@trainyard/runtime";
 import { afterAll, afterEach, beforeEach, describe, expect, test, vi } from "vitest";
-import { parseConfig } from "./config.ts";
 import { type AgentService, createService } from "./service.ts";
 import { cgroupProblem } from "./state/cgroup.ts";
 import { folderNameOf } from "./state/layout.ts";
+import { agentConfig } from "./testing/agent-config.ts";
 import { launchOf, newFolder, packed, removeFolders } from "./testing/examples.ts";
 import { notRun } from "./testing/needs.ts";
 import { checkAccounts } from "./users/open-users.ts";
@@ -40,20 +40,12 @@ let folder: string;
 let storage: string;
 
 async function startAgent(more: Readonly<Record<string, string>> = {}): Promise<void> {
-  const { TY_TEST_RUN } = process.env;
-  const config = parseConfig({
+  const config = agentConfig(platform.url, {
     PATH: path,
     AWS_SECRET_ACCESS_KEY: "the-key-of-the-cloud",
-    ...(TY_TEST_RUN === undefined ? {} : { TY_TEST_RUN }),
-    TRAINYARD_NATS_URL: "unused",
     TRAINYARD_NATS_PASSWORD: password,
-    TRAINYARD_AGENT_NAME: "rack",
     TRAINYARD_AGENT_DIR: folder,
-    TRAINYARD_AGENT_SLOT_TYPE: "cpu",
-    TRAINYARD_AGENT_SLOTS: "2",
     TRAINYARD_AGENT_USER_IDS: `${first}-${first + 99}`,
-    TRAINYARD_API_URL: platform.url,
-    TRAINYARD_METRICS_URL: platform.url,
     TRAINYARD_CHECKPOINT_DIR: storage,
     TRAINYARD_SDK_PATH: sdk,
     ...more,

@@ -4,10 +4,11 @@ import { createMemoryBus, type MemoryHub } from "@trainyard/bus";
 import { EndReason } from "@trainyard/contracts/events";
 import { createLogger } from "@trainyard/runtime";
 import { afterAll, afterEach, beforeEach, expect, test, vi } from "vitest";
-import { type AgentConfig, parseConfig } from "./config.ts";
+import type { AgentConfig } from "./config.ts";
 import { type AgentService, createService } from "./service.ts";
 import { folderNameOf } from "./state/layout.ts";
 import { runGroupOf } from "./state/run-group.ts";
+import { agentConfig, nowhere } from "./testing/agent-config.ts";
 import { handmade, launchOf, newFolder, packed, removeFolders, runAt } from "./testing/examples.ts";
 import { useRuntime } from "./testing/runtimes.ts";
 import { ScriptedPlatform } from "./testing/scripted-platform.ts";
@@ -35,17 +36,10 @@ async function startAgent(): Promise<AgentService> {
 beforeEach(async () => {
   hub = createMemoryBus();
   platform = await ScriptedPlatform.start(hub.connect("platform"), "rack");
-  config = parseConfig({
-    PATH: process.env["PATH"] ?? "",
+  config = agentConfig(platform.url, {
     PYTHONPATH: "/elsewhere",
-    TRAINYARD_NATS_URL: "unused",
     TRAINYARD_NATS_PASSWORD: "hush",
-    TRAINYARD_AGENT_NAME: "rack",
-    TRAINYARD_AGENT_DIR: newFolder(),
-    TRAINYARD_AGENT_SLOT_TYPE: "cpu",
-    TRAINYARD_AGENT_SLOTS: "2",
-    TRAINYARD_API_URL: "http://127.0.0.1:1",
-    TRAINYARD_METRICS_URL: platform.url,
+    TRAINYARD_API_URL: nowhere,
     TRAINYARD_CHECKPOINT_DIR: checkpoints,
     TRAINYARD_SDK_PATH: sdk,
     ...runtime.variables,

@@ -5,10 +5,11 @@ import { join } from "node:path";
 import { createMemoryBus, type MemoryHub } from "@trainyard/bus";
 import { createLogger } from "@trainyard/runtime";
 import { afterAll, afterEach, beforeEach, expect, test, vi } from "vitest";
-import { type AgentConfig, parseConfig } from "./config.ts";
+import type { AgentConfig } from "./config.ts";
 import { type AgentService, createService } from "./service.ts";
 import { folderNameOf } from "./state/layout.ts";
-import { launchOf, newFolder, removeFolders } from "./testing/examples.ts";
+import { agentConfig } from "./testing/agent-config.ts";
+import { launchOf, removeFolders } from "./testing/examples.ts";
 import { ScriptedPlatform } from "./testing/scripted-platform.ts";
 
 afterAll(removeFolders);
@@ -27,15 +28,7 @@ beforeEach(async () => {
   hub = createMemoryBus();
   platform = await ScriptedPlatform.start(hub.connect("platform"), "rack");
   platform.store = "s3://models/team";
-  config = parseConfig({
-    PATH: process.env["PATH"] ?? "",
-    TRAINYARD_NATS_URL: "unused",
-    TRAINYARD_AGENT_NAME: "rack",
-    TRAINYARD_AGENT_DIR: newFolder(),
-    TRAINYARD_AGENT_SLOT_TYPE: "cpu",
-    TRAINYARD_AGENT_SLOTS: "2",
-    TRAINYARD_API_URL: platform.url,
-    TRAINYARD_METRICS_URL: platform.url,
+  config = agentConfig(platform.url, {
     TRAINYARD_SDK_PATH: join(import.meta.dirname, "../../../libs/sdk-python/src"),
   });
   agent = await createService(config, {

@@ -10,7 +10,7 @@ import { AcceptedSchema, type Service } from "@trainyard/runtime";
 import { DatabaseStage } from "@trainyard/runtime/database-stage";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { parseConfig } from "./config.ts";
-import { exampleConfig, experimentCreated, trialProposed } from "./core/examples.ts";
+import { exampleConfig, experimentCreated, trialProposed } from "./testing/examples.ts";
 import { createService } from "./service.ts";
 
 let stage: DatabaseStage;

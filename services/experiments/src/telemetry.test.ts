@@ -2,7 +2,7 @@ import { encodeEvent } from "@trainyard/contracts";
 import { RunEndWhy } from "@trainyard/contracts/events";
 import { createRegistry, emptyMeta } from "@trainyard/runtime";
 import { expect, test } from "vitest";
-import { runEnded, trialProposed } from "./core/examples.ts";
+import { runEnded, trialProposed } from "./testing/examples.ts";
 import { createTelemetry } from "./telemetry.ts";
 
 test("events of this service are counted by type and outcome, and others are ignored", async () => {

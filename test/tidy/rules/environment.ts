@@ -8,7 +8,7 @@ const readers: readonly (readonly [RegExp, string])[] = [
   [/^deploy\/local\//, "it starts processes, and passes the environment on"],
   [/^(scripts|test)\//, "started by people"],
   [/^libs\/bus\/src\/server\//, "starts a nats-server for tests and the local cluster"],
-  [/\.test\.ts$|\/testing(\/|\.ts$)/, "a test"],
+  [/\.test\.ts$|\/testing\//, "a test"],
 ];
 
 export const environmentInConfig: Rule = {

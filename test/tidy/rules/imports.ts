@@ -1,6 +1,6 @@
 import { dirname, join, normalize } from "node:path";
 import type { Repository, Rule } from "../rule.ts";
-import { sourcesOf } from "../rule.ts";
+import { isTestCode, sourcesOf } from "../rule.ts";
 
 export type Import = { readonly file: string; readonly what: string };
 
@@ -22,7 +22,6 @@ function packageOf(file: string): string {
   return ["libs", "services", "deploy"].includes(top) ? `${top}/${name}` : top;
 }
 
-const isTest = (file: string): boolean => file.endsWith(".test.ts");
 /** The command line starts clusters, but starts no part of another service. */
 const mayStartClusters = new Set(["services/cli"]);
 
@@ -110,7 +109,7 @@ export const pureCores: Rule = {
   check: (repository) =>
     importsOf(
       repository,
-      sourcesOf(repository).filter((file) => !isTest(file) && !/\/(testing|test-[^/]*)/.test(file)),
+      sourcesOf(repository).filter((file) => !isTestCode(file)),
     ).flatMap(({ file, what }) => {
       const inCore = /^services\/[^/]+\/src\/core\//.test(file);
       const inPureLib = pureLibs.includes(packageOf(file)) && !system.test(file);

@@ -1,4 +1,4 @@
-import { linesThat, type Rule, sourcesOf } from "../rule.ts";
+import { isTestCode, linesThat, type Rule, sourcesOf } from "../rule.ts";
 
 /** Collections that modules fill as they run, with the reason. All other collections are fields of objects. */
 const filled: readonly (readonly [path: string, reason: string])[] = [
@@ -10,7 +10,7 @@ const filled: readonly (readonly [path: string, reason: string])[] = [
 ];
 
 const isProduction = (file: string): boolean =>
-  /^(libs|services)\/[^/]+\/src\//.test(file) && !/\.test\.ts$|\/test-|\/testing\//.test(file);
+  /^(libs|services)\/[^/]+\/src\//.test(file) && !isTestCode(file);
 
 /** An empty collection that is not indented is filled later. */
 const emptyCollection =

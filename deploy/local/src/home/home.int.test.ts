@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { checkout, homeFolder, prepareHome, removeHome } from "./home.ts";
 import { ensureApiToken, ensureSecrets } from "./secrets.ts";
-import { temporaryHome } from "../testing.ts";
+import { temporaryHome } from "../testing/homes.ts";
 
 const needed = { postgresRoles: ["ty_a"], natsUsers: ["a"] };
 

@@ -6,7 +6,7 @@ import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
 import { lockHolder, tryLock } from "./lock.ts";
 import { identityOf } from "./process-identity.ts";
-import { endProcess, temporaryHome } from "../testing.ts";
+import { endProcess, temporaryHome } from "../testing/homes.ts";
 import { waitUntil } from "../processes/wait.ts";
 
 const module = fileURLToPath(new URL("./lock.ts", import.meta.url));

@@ -5,7 +5,7 @@ import { expect, test } from "vitest";
 import { identityOf, isAlive } from "./process-identity.ts";
 import { findMembers, markOf } from "./records.ts";
 import { sweep } from "./sweep.ts";
-import { temporaryHome } from "../testing.ts";
+import { temporaryHome } from "../testing/homes.ts";
 import { waitUntil } from "./wait.ts";
 
 const clusterId = "the-cluster-of-this-test";

@@ -19,7 +19,7 @@ import { packagedPostgres } from "./postgres-binaries.ts";
 import { preparePlace } from "./postgres-place.ts";
 import { allProcesses, isAlive, signal } from "../processes/process-identity.ts";
 import { ensureSecrets } from "../home/secrets.ts";
-import { startTestServer, temporaryHome } from "../testing.ts";
+import { startTestServer, temporaryHome } from "../testing/homes.ts";
 import { waitUntil } from "../processes/wait.ts";
 
 const slow = 120_000;

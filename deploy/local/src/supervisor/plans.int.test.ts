@@ -4,7 +4,7 @@ import { afterEach, expect, test, vi } from "vitest";
 import { agentMain, services } from "../fixtures/services.ts";
 import { checkout } from "../home/home.ts";
 import { ensureSecrets } from "../home/secrets.ts";
-import { temporaryHome } from "../testing.ts";
+import { temporaryHome } from "../testing/homes.ts";
 import { planProcesses } from "./plans.ts";
 
 afterEach(() => vi.unstubAllEnvs());

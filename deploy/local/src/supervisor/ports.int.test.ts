@@ -5,7 +5,7 @@ import { type AddressInfo, createServer } from "node:net";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { ensurePorts, isFree } from "./ports.ts";
-import { temporaryHome } from "../testing.ts";
+import { temporaryHome } from "../testing/homes.ts";
 
 const names = [{ name: "postgres" }, { name: "nats" }];
 

@@ -8,7 +8,7 @@ import { boundLog, lastLines } from "../processes/log-files.ts";
 import { isAlive, signal } from "../processes/process-identity.ts";
 import type { ProcessPlan } from "../processes/process-plan.ts";
 import { ProcessRecords } from "../processes/records.ts";
-import { endProcess, temporaryHome } from "../testing.ts";
+import { endProcess, temporaryHome } from "../testing/homes.ts";
 import { waitUntil } from "../processes/wait.ts";
 
 test("the wait before a restart grows from 0.2 s to 5 s", () => {

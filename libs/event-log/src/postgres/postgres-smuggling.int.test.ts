@@ -4,7 +4,7 @@ import pg from "pg";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { collect, committed, everything, noMeta, requestOf, writeOf } from "../contract/harness.ts";
 import { metaText } from "../hash.ts";
-import { appendByHand } from "./append-by-hand.ts";
+import { appendByHand } from "../testing/append-by-hand.ts";
 import { emptyLog, type PostgresUnderTest, prepareServer } from "../testing/postgres-harness.ts";
 
 let server: TestPostgres;

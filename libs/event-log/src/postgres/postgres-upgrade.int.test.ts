@@ -3,7 +3,7 @@ import { startTestPostgres } from "@trainyard/testing";
 import pg from "pg";
 import { expect, test } from "vitest";
 import { collect, committed, everything, noMeta, requestOf, writeOf } from "../contract/harness.ts";
-import { appendByHand, forms } from "./append-by-hand.ts";
+import { appendByHand, forms } from "../testing/append-by-hand.ts";
 import {
   createDatabase,
   dividePartitions,

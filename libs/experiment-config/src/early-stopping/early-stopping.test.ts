@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { exportJsonSchema } from "../json-schema.ts";
 import type { JsonObject } from "../json.ts";
-import { config, problems, yaml } from "../test-documents.ts";
+import { config, problems, yaml } from "../testing/documents.ts";
 
 const list = (policies: string): string => `early_stopping: ${policies}`;
 

@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import { floorLog, hyperbandTrials } from "./halving.ts";
-import { config } from "../test-documents.ts";
+import { config } from "../testing/documents.ts";
 
 const common = { metric: "loss", smaller_is_better: true, max_concurrent_trials: 16 };
 

@@ -1,7 +1,7 @@
 /** Tests of searches with several metrics: the resulting configuration and the refusal messages. */
 import { describe, expect, it } from "vitest";
 import { parseExperiment } from "../parse.ts";
-import { config, defaults, parsed, problems, yaml } from "../test-documents.ts";
+import { config, defaults, parsed, problems, yaml } from "../testing/documents.ts";
 
 const two = "objectives: [{metric: loss}, {metric: speed, smaller_is_better: false}]";
 const searcher = (more: string, name = "tpe"): string =>

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { config, problems, yaml } from "../test-documents.ts";
+import { config, problems, yaml } from "../testing/documents.ts";
 
 const lr =
   "hyperparameters: {lr: {type: double, minval: 0, maxval: 1}, opt: {name: {type: categorical, vals: [a, b]}, k: 1}}";

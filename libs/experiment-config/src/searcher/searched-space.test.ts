@@ -1,7 +1,7 @@
 /** Tests of conditions, constraints and given points: the resulting configuration and the refusal messages. */
 import { describe, expect, it } from "vitest";
 import { parseExperiment } from "../parse.ts";
-import { config, defaults, parsed, problems, yaml } from "../test-documents.ts";
+import { config, defaults, parsed, problems, yaml } from "../testing/documents.ts";
 
 const space = `
 hyperparameters:

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { type JsonObject, mappingAt } from "../json.ts";
 import { exportJsonSchema } from "../json-schema.ts";
 import { recordedConfig, requestedResources } from "../recorded.ts";
-import { config, defaults } from "../test-documents.ts";
+import { config, defaults } from "../testing/documents.ts";
 
 const constraintsOf = (text: string) =>
   config(`resources: {constraints: ${text}}`).resources.constraints;

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { tensorboardStorage } from "../config.ts";
-import { config, directory, parsed, problems, yaml } from "../test-documents.ts";
+import { config, directory, parsed, problems, yaml } from "../testing/documents.ts";
 
 describe("tensorboard_storage", () => {
   it.each([

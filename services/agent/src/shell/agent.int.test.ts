@@ -12,6 +12,7 @@ import { names, writeRecord } from "../state/layout.ts";
 import { processRuntime } from "../runtime/processes.ts";
 import { RunFolder } from "../state/run-folder.ts";
 import { Uptime } from "../state/uptime.ts";
+import { ownVariables } from "../testing/agent-config.ts";
 import { launchOf, newFolder, removeFolders } from "../testing/examples.ts";
 import { Agent } from "./agent.ts";
 import { CodeArchives } from "./code-archives.ts";
@@ -46,13 +47,13 @@ function newAgent(folder: string) {
     ...urls,
     checkpointDir: "",
     checkpointDiskShare: 0.5,
-    supervisors: supervisorsOf(processGroups, folder, {}),
-    python: { sdkPath: null, inherited: {} },
+    supervisors: supervisorsOf(processGroups, folder, ownVariables()),
+    python: { sdkPath: null, inherited: ownVariables() },
     users: new RunUsers(null),
     runtime: processRuntime({
       ...urls,
       sdkPath: null,
-      inherited: {},
+      inherited: ownVariables(),
       users: new RunUsers(null),
       asked: "auto",
       mechanism: processGroups,

@@ -9,6 +9,7 @@ import { openS3Store } from "@trainyard/blob/s3";
 import { systemClock } from "@trainyard/kernel/system-clock";
 import { S3Server, testUser } from "@trainyard/testing/s3";
 import { afterAll, afterEach, beforeEach, expect, test, vi } from "vitest";
+import { ownVariables } from "../testing/agent-config.ts";
 import { newFolder, removeFolders } from "../testing/examples.ts";
 import { uploadCheckpoint } from "./checkpoint-upload.ts";
 
@@ -18,7 +19,7 @@ afterAll(removeFolders);
 const checkpoint = "00000000-0000-4000-8000-00000000000f";
 const host = {
   sdkPath: join(import.meta.dirname, "../../../../libs/sdk-python/src"),
-  inherited: { PATH: process.env["PATH"] ?? "" },
+  inherited: ownVariables(),
 };
 
 let s3: S3Server;

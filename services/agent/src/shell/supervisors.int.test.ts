@@ -11,6 +11,7 @@ import { segmentName } from "../state/output-writer.ts";
 import { RunFolder } from "../state/run-folder.ts";
 import { parentProblem } from "../supervisor/leader.ts";
 import { LineSplitter } from "../supervisor/line-splitter.ts";
+import { ownVariables } from "../testing/agent-config.ts";
 import { launchOf, newFolder, removeFolders } from "../testing/examples.ts";
 import { notRun } from "../testing/needs.ts";
 import { Starter, type Supervisors, supervisorsOf } from "./supervisors.ts";
@@ -18,7 +19,7 @@ import { Starter, type Supervisors, supervisorsOf } from "./supervisors.ts";
 afterAll(removeFolders);
 vi.setConfig({ testTimeout: 60_000 });
 const patient = { timeout: 40_000, interval: 50 };
-const variables = { PATH: process.env["PATH"] ?? "" };
+const variables = ownVariables();
 
 let runs = "";
 let supervisors: Supervisors | undefined;

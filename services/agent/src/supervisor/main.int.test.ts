@@ -7,13 +7,14 @@ import { isAlive } from "@trainyard/kernel/process-identity";
 import { exitMessageCharsMax } from "../core/records.ts";
 import { names } from "../state/layout.ts";
 import { RunFolder } from "../state/run-folder.ts";
+import { ownVariables } from "../testing/agent-config.ts";
 import { launchOf, newFolder, removeFolders } from "../testing/examples.ts";
 
 afterAll(removeFolders);
 
 vi.setConfig({ testTimeout: 30_000 });
 const patient = { timeout: 90_000, interval: 50 };
-const variables = { PATH: process.env["PATH"] ?? "" };
+const variables = ownVariables();
 
 function newRun() {
   const folder = RunFolder.create(newFolder(), launchOf("unused"), systemClock);

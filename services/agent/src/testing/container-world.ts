@@ -4,9 +4,9 @@ import { createMemoryBus, type MemoryHub } from "@trainyard/bus";
 import type { Plain } from "@trainyard/contracts";
 import type { AllocationReport, Launch } from "@trainyard/contracts/agent";
 import { createLogger } from "@trainyard/runtime";
-import { parseConfig } from "../config.ts";
 import { type AgentService, createService } from "../service.ts";
 import { folderNameOf } from "../state/layout.ts";
+import { agentConfig, nowhere } from "./agent-config.ts";
 import { newFolder } from "./examples.ts";
 import { testImage } from "./podman.ts";
 import { ScriptedPlatform } from "./scripted-platform.ts";
@@ -35,16 +35,10 @@ export class ContainerWorld implements AsyncDisposable {
   }
 
   async startAgent(more: Variables = {}): Promise<void> {
-    const config = parseConfig({
-      PATH: process.env["PATH"] ?? "",
-      TRAINYARD_NATS_URL: "unused",
+    const config = agentConfig(this.platform.url, {
       TRAINYARD_NATS_PASSWORD: "hush",
-      TRAINYARD_AGENT_NAME: "rack",
       TRAINYARD_AGENT_DIR: this.folder,
-      TRAINYARD_AGENT_SLOT_TYPE: "cpu",
-      TRAINYARD_AGENT_SLOTS: "2",
-      TRAINYARD_API_URL: "http://127.0.0.1:1",
-      TRAINYARD_METRICS_URL: this.platform.url,
+      TRAINYARD_API_URL: nowhere,
       ...this.#variables,
       ...more,
     });

@@ -8,6 +8,7 @@ import { once } from "node:events";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import { constants } from "node:os";
 import { basename, join } from "node:path";
+import { ownVariables } from "./agent-config.ts";
 import { newFolder } from "./examples.ts";
 
 type Body = Readonly<Record<string, unknown>>;
@@ -250,8 +251,7 @@ function start(container: Made): Answer {
     WorkingDir: string;
   };
   const [program = "", ...argv] = [...Entrypoint, ...Cmd];
-  const { PATH = "" } = process.env;
-  const env: NodeJS.ProcessEnv = { PATH };
+  const env: NodeJS.ProcessEnv = { ...ownVariables() };
   for (const variable of Env) {
     const at = variable.indexOf("=");
     env[variable.slice(0, at)] = variable.slice(at + 1);

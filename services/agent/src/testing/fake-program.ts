@@ -1,6 +1,7 @@
 /** A fake vendor program: a script in a folder that comes first on PATH. */
 import { chmodSync, writeFileSync } from "node:fs";
 import { delimiter, join } from "node:path";
+import { ownVariables } from "./agent-config.ts";
 import { newFolder } from "./examples.ts";
 
 export class FakePrograms {
@@ -8,9 +9,8 @@ export class FakePrograms {
 
   /** The agent's variables that make it find the fake programs. */
   get variables(): Readonly<Record<string, string>> {
-    const { PATH = "", TY_TEST_RUN } = process.env;
-    const mark = TY_TEST_RUN === undefined ? {} : { TY_TEST_RUN };
-    return { PATH: `${this.folder}${delimiter}${PATH}`, ...mark };
+    const own = ownVariables();
+    return { ...own, PATH: `${this.folder}${delimiter}${own["PATH"]}` };
   }
 
   /** Writes a script for /bin/sh, which gets the program's parameters. */

@@ -8,6 +8,7 @@ import { existsSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as after } from "node:timers/promises";
 import { engineAt, inTime } from "../runtime/engine.ts";
+import { markOfRun } from "./agent-config.ts";
 import { newFolder } from "./examples.ts";
 import { imageTar } from "./image.ts";
 import { notRun } from "./needs.ts";
@@ -16,7 +17,9 @@ export const testImage = "localhost/trainyard-test:1";
 
 const upMs = 90_000;
 
-const settings = `[containers]
+/** Containers get the mark of the test run, which they do not inherit from Podman. */
+const settings = (): string => `[containers]
+env = ${JSON.stringify(Object.entries(markOfRun()).map((pair) => pair.join("=")))}
 default_ulimits = ["nofile=1024:1024", "nproc=4096:4096"]
 [engine]
 runtime = "runc"
@@ -54,7 +57,7 @@ export class Podman implements AsyncDisposable {
   private constructor(folder: string, registry: string) {
     this.#folder = folder;
     this.socket = join(folder, "podman.sock");
-    writeFileSync(join(folder, "containers.conf"), settings);
+    writeFileSync(join(folder, "containers.conf"), settings());
     const plain =
       registry === "" ? "" : `[[registry]]\nlocation = "${registry}"\ninsecure = true\n`;
     writeFileSync(join(folder, "registries.conf"), plain);

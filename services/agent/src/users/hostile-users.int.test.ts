@@ -18,11 +18,11 @@ import { createMemoryBus, type MemoryHub } from "@trainyard/bus";
 import { systemClock } from "@trainyard/kernel/system-clock";
 import { createLogger } from "@trainyard/runtime";
 import { afterAll, afterEach, beforeEach, expect, test, vi } from "vitest";
-import { parseConfig } from "../config.ts";
 import { type AgentService, createService } from "../service.ts";
 import { folderNameOf } from "../state/layout.ts";
 import { readRunFile, removeRunFile, writeRunFile } from "../state/run-file.ts";
 import { RunFolder } from "../state/run-folder.ts";
+import { agentConfig } from "../testing/agent-config.ts";
 import { handmade, launchOf, newFolder, removeFolders } from "../testing/examples.ts";
 import { notRun } from "../testing/needs.ts";
 import { ScriptedPlatform } from "../testing/scripted-platform.ts";
@@ -65,16 +65,10 @@ afterEach(async () => {
 });
 
 async function startAgent(): Promise<AgentService> {
-  const config = parseConfig({
+  const config = agentConfig(platform.url, {
     PATH: "/usr/local/bin:/usr/bin:/bin",
-    TRAINYARD_NATS_URL: "unused",
-    TRAINYARD_AGENT_NAME: "rack",
     TRAINYARD_AGENT_DIR: folder,
-    TRAINYARD_AGENT_SLOT_TYPE: "cpu",
-    TRAINYARD_AGENT_SLOTS: "2",
     TRAINYARD_AGENT_USER_IDS: `${first}-${first + 99}`,
-    TRAINYARD_API_URL: platform.url,
-    TRAINYARD_METRICS_URL: platform.url,
     TRAINYARD_CHECKPOINT_DIR: storage,
   });
   agent = await createService(config, {

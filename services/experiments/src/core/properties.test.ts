@@ -16,7 +16,7 @@ import {
   trialCheckpointed,
   trialCreated,
   trialEnded,
-} from "./examples.ts";
+} from "../testing/examples.ts";
 import type { ExperimentCommand } from "./experiment/commands.ts";
 import { experimentDecider } from "./experiment/decide.ts";
 import type { SearchWant } from "./foreign/search.ts";

@@ -15,13 +15,13 @@ import {
   finished,
   runCheckpointsNamed,
   trialProposed,
-} from "../core/examples.ts";
+} from "../testing/examples.ts";
 import { limits } from "../limits.ts";
 import { Awaiting, awaitingPlace, savedAwaiting } from "./awaiting.ts";
 import { awaitingCheck } from "./awaiting-check.ts";
 import { saveLogFold } from "./log-folds.ts";
 import { reactionHandlers } from "./reactions.ts";
-import { noFanOuts, waitsBy } from "./test-fan-outs.ts";
+import { noFanOuts, waitsBy } from "../testing/small-fan-outs.ts";
 
 let clock: ManualClock;
 let stage: Stage;

@@ -16,9 +16,10 @@ import { commandHandlers, decodeReply, encodeRequest, readRejected } from "@trai
 import { Stage } from "@trainyard/runtime/stage";
 import { pino } from "pino";
 import { beforeEach, describe, expect, test } from "vitest";
-import { exampleConfig } from "../core/examples.ts";
+import { exampleConfig } from "../testing/examples.ts";
 import { commandTable } from "./commands.ts";
-import { type ExperimentIds, memoryIds } from "./experiment-ids.ts";
+import { memoryIds } from "../testing/memory-ids.ts";
+import type { ExperimentIds } from "./experiment-ids.ts";
 
 const quiet = pino({ enabled: false });
 const creation = {

@@ -32,12 +32,12 @@ import {
   killed,
   stopRequested,
   trialProposed,
-} from "../core/examples.ts";
+} from "../testing/examples.ts";
 import { commandTable } from "./commands.ts";
 import { proposalsOf } from "./continuation.ts";
-import { memoryIds } from "./experiment-ids.ts";
+import { memoryIds } from "../testing/memory-ids.ts";
 import { reactionHandlers } from "./reactions.ts";
-import { noFanOuts, waitsBy } from "./test-fan-outs.ts";
+import { noFanOuts, waitsBy } from "../testing/small-fan-outs.ts";
 
 let stage: Stage;
 

@@ -5,7 +5,7 @@ import { Stage } from "@trainyard/runtime/stage";
 import { ManualClock } from "@trainyard/testing";
 import { pino } from "pino";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { activated, experimentCreated } from "../core/examples.ts";
+import { activated, experimentCreated } from "../testing/examples.ts";
 import { limits } from "../limits.ts";
 import { Deletions } from "./deletions.ts";
 import { experiments } from "../streams.ts";

@@ -27,14 +27,3 @@ export function postgresIds(pool: Pool): ExperimentIds {
     },
   };
 }
-
-/** Makes ids in memory, for tests and simulations. */
-export function memoryIds(): ExperimentIds {
-  let last = 0;
-  return {
-    async next() {
-      last += 1;
-      return experimentId(last);
-    },
-  };
-}

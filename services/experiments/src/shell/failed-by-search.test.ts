@@ -10,9 +10,9 @@ import {
   experimentCreated,
   finished,
   trialProposed,
-} from "../core/examples.ts";
+} from "../testing/examples.ts";
 import { reactionHandlers } from "./reactions.ts";
-import { noFanOuts, waitsBy } from "./test-fan-outs.ts";
+import { noFanOuts, waitsBy } from "../testing/small-fan-outs.ts";
 
 const search = "search-12";
 const trial = "trial-12.1";

@@ -12,7 +12,7 @@ import { enumLabel } from "@trainyard/runtime";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { limits } from "../limits.ts";
 import { fanOutsPlace } from "./fan-outs.ts";
-import { allocationEnded, FanOutsWorld } from "./fan-outs-world.ts";
+import { allocationEnded, FanOutsWorld } from "../testing/fan-outs-world.ts";
 
 const large = 5_000;
 /** The number of trials in the other tests. */

@@ -30,9 +30,9 @@ import {
   trialStopDecided,
   trialSuspended,
   withdrawn,
-} from "../core/examples.ts";
+} from "../testing/examples.ts";
 import { reactionHandlers } from "./reactions.ts";
-import { noFanOuts, waitsBy } from "./test-fan-outs.ts";
+import { noFanOuts, waitsBy } from "../testing/small-fan-outs.ts";
 
 let stage: Stage;
 /** The difference by which the service's clock is ahead of the events. */

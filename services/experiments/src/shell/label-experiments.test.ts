@@ -3,10 +3,10 @@ import { newEventId } from "@trainyard/event-log";
 import { systemClock } from "@trainyard/kernel/system-clock";
 import { Stage } from "@trainyard/runtime/stage";
 import { beforeEach, expect, test } from "vitest";
-import { exampleConfig } from "../core/examples.ts";
+import { exampleConfig } from "../testing/examples.ts";
 import { limits } from "../limits.ts";
 import { commandTable } from "./commands.ts";
-import { memoryIds } from "./experiment-ids.ts";
+import { memoryIds } from "../testing/memory-ids.ts";
 
 let stage: Stage;
 let ask: (name: string, request: object, commitId?: string) => Promise<object>;

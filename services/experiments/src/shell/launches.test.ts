@@ -3,10 +3,15 @@ import { AllocationEndCause, TrialOutcome } from "@trainyard/contracts/events";
 import { systemClock } from "@trainyard/kernel/system-clock";
 import { Stage } from "@trainyard/runtime/stage";
 import { beforeEach, expect, test } from "vitest";
-import { activated, allocationEnded, experimentCreated, trialProposed } from "../core/examples.ts";
+import {
+  activated,
+  allocationEnded,
+  experimentCreated,
+  trialProposed,
+} from "../testing/examples.ts";
 import { limits } from "../limits.ts";
 import { reactionHandlers } from "./reactions.ts";
-import { noFanOuts, waitsBy } from "./test-fan-outs.ts";
+import { noFanOuts, waitsBy } from "../testing/small-fan-outs.ts";
 
 let stage: Stage;
 

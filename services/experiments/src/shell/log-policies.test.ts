@@ -11,9 +11,9 @@ import {
   experimentCreated,
   killed,
   trialProposed,
-} from "../core/examples.ts";
+} from "../testing/examples.ts";
 import { reactionHandlers } from "./reactions.ts";
-import { noFanOuts, waitsBy } from "./test-fan-outs.ts";
+import { noFanOuts, waitsBy } from "../testing/small-fan-outs.ts";
 
 let stage: Stage;
 const trial = "trial-12.1";

@@ -13,9 +13,9 @@ import {
   exampleConfig,
   experimentCreated,
   trialProposed,
-} from "../core/examples.ts";
+} from "../testing/examples.ts";
 import { reactionHandlers } from "./reactions.ts";
-import { noFanOuts, waitsBy } from "./test-fan-outs.ts";
+import { noFanOuts, waitsBy } from "../testing/small-fan-outs.ts";
 
 let stage: Stage;
 

@@ -1,7 +1,7 @@
 import { ExperimentOutcome } from "@trainyard/contracts/events";
 import { given } from "@trainyard/testing";
 import { describe, test } from "vitest";
-import { activated, experimentCreated, paused, stopRequested } from "../examples.ts";
+import { activated, experimentCreated, paused, stopRequested } from "../../testing/examples.ts";
 import { experimentDecider } from "./decide.ts";
 
 const active = [experimentCreated(), activated] as const;

@@ -3,7 +3,12 @@ import { ExperimentOutcome, StopKind, TrialOutcome } from "@trainyard/contracts/
 import type { Continuation } from "@trainyard/experiment-config/recorded";
 import { fold, isRejection } from "@trainyard/kernel";
 import { describe, expect, test } from "vitest";
-import { activated, exampleConfig, experimentCreated, stopRequested } from "../examples.ts";
+import {
+  activated,
+  exampleConfig,
+  experimentCreated,
+  stopRequested,
+} from "../../testing/examples.ts";
 import { decideExperiment } from "./decide.ts";
 import { evolveExperiment, initialExperiment } from "./evolve.ts";
 import type { ExperimentEvent, ExperimentState } from "./state.ts";

@@ -1,6 +1,6 @@
 import { given } from "@trainyard/testing";
 import { describe, expect, test } from "vitest";
-import { activated, exampleConfig, experimentCreated } from "../examples.ts";
+import { activated, exampleConfig, experimentCreated } from "../../testing/examples.ts";
 import { experimentDecider } from "./decide.ts";
 import { emptyPlan } from "./run-plan.ts";
 

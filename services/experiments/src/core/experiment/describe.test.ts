@@ -1,7 +1,7 @@
 import { ExperimentOutcome } from "@trainyard/contracts/events";
 import { given } from "@trainyard/testing";
 import { describe, expect, test } from "vitest";
-import { activated, experimentCreated, stopRequested } from "../examples.ts";
+import { activated, experimentCreated, stopRequested } from "../../testing/examples.ts";
 import { limits } from "../../limits.ts";
 import { experimentDecider as decider } from "./decide.ts";
 import type { ExperimentEvent } from "./state.ts";

@@ -2,7 +2,7 @@ import { ExperimentOutcome, StopKind } from "@trainyard/contracts/events";
 import { given } from "@trainyard/testing";
 import { describe, test } from "vitest";
 import { limits } from "../../limits.ts";
-import { activated, experimentCreated, stopRequested } from "../examples.ts";
+import { activated, experimentCreated, stopRequested } from "../../testing/examples.ts";
 import { experimentDecider } from "./decide.ts";
 
 const active = [experimentCreated(), activated] as const;

@@ -2,7 +2,7 @@
 import { ExperimentOutcome, StopKind, TrialOutcome } from "@trainyard/contracts/events";
 import { fold, isRejection } from "@trainyard/kernel";
 import { describe, expect, test } from "vitest";
-import { activated, experimentCreated, stopRequested } from "../examples.ts";
+import { activated, experimentCreated, stopRequested } from "../../testing/examples.ts";
 import type { ExperimentCommand } from "./commands.ts";
 import { decideExperiment } from "./decide.ts";
 import { evolveExperiment, initialExperiment } from "./evolve.ts";

@@ -1,7 +1,12 @@
 import { SearchCompletion, TrialOutcome } from "@trainyard/contracts/events";
 import { fold } from "@trainyard/kernel";
 import { describe, expect, test } from "vitest";
-import { trialProposed, trialResumed, trialStopDecided, trialSuspended } from "../examples.ts";
+import {
+  trialProposed,
+  trialResumed,
+  trialStopDecided,
+  trialSuspended,
+} from "../../testing/examples.ts";
 import { evolveSearch, initialSearch, searchWant, trialsNotOver } from "./search.ts";
 
 const outcome = (trial: number) =>

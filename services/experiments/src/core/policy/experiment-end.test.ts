@@ -1,7 +1,7 @@
 import { ExperimentOutcome, SearchCompletion, StopKind } from "@trainyard/contracts/events";
 import { fold } from "@trainyard/kernel";
 import { describe, expect, test } from "vitest";
-import { activated, experimentCreated, paused, stopRequested } from "../examples.ts";
+import { activated, experimentCreated, paused, stopRequested } from "../../testing/examples.ts";
 import { evolveExperiment, initialExperiment } from "../experiment/evolve.ts";
 import type { ExperimentEvent } from "../experiment/state.ts";
 import { initialSearch } from "../foreign/search.ts";

@@ -16,7 +16,7 @@ import {
   stopRequested,
   trialCreated,
   trialEnded,
-} from "../examples.ts";
+} from "../../testing/examples.ts";
 import { evolveExperiment, initialExperiment } from "../experiment/evolve.ts";
 import type { ExperimentEvent } from "../experiment/state.ts";
 import { initialLogSignals, type LogSignals } from "../foreign/log-signals.ts";

@@ -16,7 +16,7 @@ import {
   killed,
   launchFailed,
   withdrawn,
-} from "../examples.ts";
+} from "../../testing/examples.ts";
 import { evolveAllocation, initialAllocation } from "../foreign/allocation.ts";
 import { runEnd } from "./run-end.ts";
 

@@ -13,7 +13,7 @@ import {
   trialCheckpointed,
   trialCreated,
   trialEnded,
-} from "../examples.ts";
+} from "../../testing/examples.ts";
 import { trialDecider } from "./decide.ts";
 import { evolveTrial, initialTrial } from "./evolve.ts";
 import type { TrialEvent } from "./state.ts";

@@ -10,7 +10,7 @@ import {
   trialCheckpointed,
   trialCreated,
   trialEnded,
-} from "../examples.ts";
+} from "../../testing/examples.ts";
 import { trialDecider } from "./decide.ts";
 
 const running = [trialCreated(), runRequested(1)] as const;

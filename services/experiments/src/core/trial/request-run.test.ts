@@ -11,7 +11,7 @@ import {
   trialCheckpointed,
   trialCreated,
   trialEnded,
-} from "../examples.ts";
+} from "../../testing/examples.ts";
 import { trialDecider } from "./decide.ts";
 import type { TrialEvent } from "./state.ts";
 

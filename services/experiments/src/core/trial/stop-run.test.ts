@@ -2,7 +2,13 @@ import { RunEndWhy, StopMode, StopWhy } from "@trainyard/contracts/events";
 import { given } from "@trainyard/testing";
 import { describe, test } from "vitest";
 import { limits } from "../../limits.ts";
-import { runEnded, runRequested, runStarted, runStopRequested, trialCreated } from "../examples.ts";
+import {
+  runEnded,
+  runRequested,
+  runStarted,
+  runStopRequested,
+  trialCreated,
+} from "../../testing/examples.ts";
 import { trialDecider } from "./decide.ts";
 
 const running = [trialCreated(), runRequested(1), runStarted(1)] as const;

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { textOfLog } from "./download.ts";
-import { exampleLine } from "./example-lines.ts";
+import { exampleLine } from "./testing/example-lines.ts";
 import type { LogRange, LogSource } from "./source.ts";
 
 describe("a downloaded log", () => {

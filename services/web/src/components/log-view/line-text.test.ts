@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { exampleLine } from "./example-lines.ts";
+import { exampleLine } from "./testing/example-lines.ts";
 import { shownText } from "./line-text.ts";
 
 describe("the text of a line", () => {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { exampleLine } from "./example-lines.ts";
+import { exampleLine } from "./testing/example-lines.ts";
 import { withoutRedraws } from "./progress-bars.ts";
 
 const none = () => false;

@@ -1,6 +1,6 @@
 import { ApiError, Unreachable } from "@trainyard/client";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { exampleLine } from "./example-lines.ts";
+import { exampleLine } from "./testing/example-lines.ts";
 import { LogReader, type Schedule } from "./reader.ts";
 import type { LogLine, LogSource } from "./source.ts";
 import { windowLimits } from "./window.ts";

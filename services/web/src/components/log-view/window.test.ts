@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { exampleLine } from "./example-lines.ts";
+import { exampleLine } from "./testing/example-lines.ts";
 import { emptyWindow, type LogWindow, windowLimits, withNewer, withOlder } from "./window.ts";
 
 const range = (from: number, to: number) =>

@@ -29,9 +29,9 @@ import {
 } from "@trainyard/runtime";
 import { pino } from "pino";
 import type { ExperimentCommand } from "../core/experiment/commands.ts";
-import { FanOuts } from "./fan-outs.ts";
-import { reactionHandlers } from "./reactions.ts";
-import { waitsBy } from "./test-fan-outs.ts";
+import { FanOuts } from "../shell/fan-outs.ts";
+import { reactionHandlers } from "../shell/reactions.ts";
+import { waitsBy } from "./small-fan-outs.ts";
 import { experiments } from "../streams.ts";
 
 /** The most streams that the log accepts in one commit; larger sets are appended in several commits. */

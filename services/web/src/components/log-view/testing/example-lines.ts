@@ -1,5 +1,5 @@
 /** Example lines for tests. */
-import type { LogLine } from "./source.ts";
+import type { LogLine } from "../source.ts";
 
 export function exampleLine(cursor: number, changes: Partial<LogLine> = {}): LogLine {
   return {

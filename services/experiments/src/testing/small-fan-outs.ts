@@ -1,12 +1,12 @@
 import { Bug, type Clock } from "@trainyard/kernel";
-import type { Waits } from "./advance.ts";
-import type { LargeFanOuts } from "./reactions.ts";
+import type { Waits } from "../shell/advance.ts";
+import type { LargeFanOuts } from "../shell/reactions.ts";
 
 const none = async (): Promise<void> => {
   throw new Bug("nothing here is that large");
 };
 
-/** Makes the waits of a test in which all hosts and the log have one clock. */
+/** The waits of a test in which all hosts and the log have one clock. */
 export const waitsBy = (clock: Pick<Clock, "nowMs">): Waits => ({
   isOver: (_, untilMs) => clock.nowMs() >= untilMs,
 });

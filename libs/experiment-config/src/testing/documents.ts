@@ -1,8 +1,8 @@
 /** Documents for the tests. */
 import { isRejection } from "@trainyard/kernel";
-import type { NormalisedConfig } from "./config.ts";
-import type { JsonObject } from "./json.ts";
-import { type ParsedExperiment, type ParseOptions, parseExperiment } from "./parse.ts";
+import type { NormalisedConfig } from "../config.ts";
+import type { JsonObject } from "../json.ts";
+import { type ParsedExperiment, type ParseOptions, parseExperiment } from "../parse.ts";
 
 export const directory = { type: "directory", container_path: "/checkpoints" };
 export const defaults: JsonObject = { checkpoint_storage: directory };

@@ -1,4 +1,4 @@
-/** Example events of the experiments service and of its sources, for tests and for the simulation. */
+/** Example events of the experiments service and of its sources. */
 import type { EventData, EventOf } from "@trainyard/contracts";
 import type { TrialOutcome } from "@trainyard/contracts/events";
 import {

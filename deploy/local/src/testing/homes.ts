@@ -1,22 +1,22 @@
-/** Helpers for the tests of this folder: homes are removed and processes ended after each test, even when it fails. */
+/** Helpers for the tests of this package: homes are removed and processes ended after each test, even when it fails. */
 import { randomInt } from "node:crypto";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { type Home, homeAt, prepareHome } from "./home/home.ts";
-import { type Launched, launch } from "./processes/launch.ts";
-import { ensurePorts, isFree } from "./supervisor/ports.ts";
+import { type Home, homeAt, prepareHome } from "../home/home.ts";
+import { type Launched, launch } from "../processes/launch.ts";
+import { ensurePorts, isFree } from "../supervisor/ports.ts";
 import {
   initialisePostgres,
   postgresCommand,
   postgresProblem,
   postgresUrl,
-} from "./servers/postgres.ts";
-import { packagedPostgres } from "./servers/postgres-binaries.ts";
-import { type PostgresPlace, preparePlace } from "./servers/postgres-place.ts";
-import { isAlive, type ProcessIdentity, signal } from "./processes/process-identity.ts";
-import { ensureSecrets, type Secrets } from "./home/secrets.ts";
-import { waitUntil } from "./processes/wait.ts";
+} from "../servers/postgres.ts";
+import { packagedPostgres } from "../servers/postgres-binaries.ts";
+import { type PostgresPlace, preparePlace } from "../servers/postgres-place.ts";
+import { isAlive, type ProcessIdentity, signal } from "../processes/process-identity.ts";
+import { ensureSecrets, type Secrets } from "../home/secrets.ts";
+import { waitUntil } from "../processes/wait.ts";
 
 export function temporaryHome(): Home & Disposable {
   const home = homeAt(mkdtempSync(join(tmpdir(), "trainyard-local-")));

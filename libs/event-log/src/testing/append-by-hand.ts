@@ -1,7 +1,7 @@
 /** Calls the append function directly, without this project's client, with arbitrary columns. */
 import type { Client } from "pg";
 import type { AppendRequest } from "../port.ts";
-import { appendArguments, appendCall } from "./batch.ts";
+import { appendArguments, appendCall } from "../postgres/batch.ts";
 
 /** The number of parameters of the function: of the latest form, and of the form that version 0.1 calls. */
 export const forms = { now: 26, first: 23 } as const;
