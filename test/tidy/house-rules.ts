@@ -18,6 +18,7 @@ import { commentsBegin, commentsFit } from "./rules/comments.ts";
 import { plainWords } from "./rules/plain-words.ts";
 import { sentencesHold } from "./rules/sentences.ts";
 import { fileSize, pythonFunctionSize } from "./rules/sizes.ts";
+import { streamsListed } from "./rules/streams.ts";
 import { reasonedSuppressions } from "./rules/suppressions.ts";
 import { noTestMaterial } from "./rules/test-material.ts";
 import { testNamesBegin } from "./rules/test-names.ts";
@@ -48,6 +49,7 @@ export const houseRules: readonly Rule[] = [
   catalogued,
   foldsVerified,
   serviceShape,
+  streamsListed,
   noRegistryAddresses,
   noForeignThings,
   everyTestRuns,

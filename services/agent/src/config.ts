@@ -16,8 +16,8 @@ import {
 } from "./container-config.ts";
 import { readLabels } from "./labels.ts";
 import type { ProcessMechanism } from "./state/run-group.ts";
-import type { UserSettings } from "./users/open-users.ts";
-import { parseUserRange, type UserRange } from "./users/run-user.ts";
+import type { UserSettings } from "./shell/open-users.ts";
+import { parseUserRange, type UserRange } from "./state/run-user.ts";
 
 function userRange(text: string, context: z.RefinementCtx): UserRange | null {
   try {

@@ -18,7 +18,7 @@ import { folderNameOf } from "./state/layout.ts";
 import { agentConfig } from "./testing/agent-config.ts";
 import { launchOf, newFolder, packed, removeFolders } from "./testing/examples.ts";
 import { notRun } from "./testing/needs.ts";
-import { checkAccounts } from "./users/open-users.ts";
+import { checkAccounts } from "./shell/open-users.ts";
 import { ScriptedPlatform } from "./testing/scripted-platform.ts";
 
 afterAll(removeFolders);

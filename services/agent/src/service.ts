@@ -26,7 +26,7 @@ import { supervisorsOf } from "./shell/supervisors.ts";
 import { beginStart, type FolderIdentity } from "./state/folder-identity.ts";
 import { lockFolder } from "./state/folder-lock.ts";
 import { layoutVersion, makeFolder, names } from "./state/layout.ts";
-import { openUsers } from "./users/open-users.ts";
+import { openUsers } from "./shell/open-users.ts";
 
 const name = "agent";
 

@@ -2,7 +2,7 @@ import type { Plain } from "@trainyard/contracts";
 import type { Slot } from "@trainyard/contracts/events";
 import type { Logger, Registry } from "@trainyard/runtime";
 import { Counter, Gauge } from "prom-client";
-import { experimentsOf, type UserRange } from "./users/run-user.ts";
+import { experimentsOf, type UserRange } from "./state/run-user.ts";
 
 /** The agent's telemetry: one function per event. */
 export type Telemetry = ReturnType<typeof createTelemetry>;

@@ -1,6 +1,6 @@
 /** The streams that this service owns, and foreign streams that its answers depend on. */
 import type { AnyEvent } from "@trainyard/contracts";
-import { StopMode, StopWhy } from "@trainyard/contracts/events";
+import { StopMode, type StopWhy } from "@trainyard/contracts/events";
 import type { Aggregate, StreamFold } from "@trainyard/runtime";
 import {
   type ContentCommand,

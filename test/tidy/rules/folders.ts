@@ -1,16 +1,22 @@
 import { dirname, join, normalize } from "node:path";
 import { type Repository, type Rule, sourcesOf } from "../rule.ts";
 
-const libs = ["libs/runtime/src/", "libs/search/src/"];
 const relative = /\bfrom "(\.[^"]+)"/g;
 
-/** The folder of a lib's file; null for the lib's root, which every folder may import, and for tests. */
+/** The folders of the web follow its pages: the app has the router, which imports all of them. Their rule is web.ts. */
+const web = "services/web/";
+
+/** The folder of a package's file; null for its root, which every folder may import, and for tests. */
 function folderOf(file: string): string | null {
-  const lib = libs.find((one) => file.startsWith(one));
-  if (lib === undefined || file.endsWith(".test.ts")) return null;
-  const [folder = "", ...rest] = file.slice(lib.length).split("/");
-  return rest.length === 0 || folder === "testing" ? null : `${lib}${folder}`;
+  const [, root = "", rest = ""] =
+    /^((?:libs|services|deploy)\/[^/]+\/src\/)(.+)$/.exec(file) ?? [];
+  if (root === "" || file.startsWith(web) || file.endsWith(".test.ts")) return null;
+  const folder = dirname(rest);
+  return folder === "." || /(^|\/)testing(\/|$)/.test(folder) ? null : root + folder;
 }
+
+/** A folder and its parts may import each other. */
+const isWithin = (a: string, b: string): boolean => a === b || a.startsWith(`${b}/`);
 
 /** Returns the folders that each folder imports, types included. */
 function importsBetween(repository: Repository): ReadonlyMap<string, ReadonlySet<string>> {
@@ -20,7 +26,8 @@ function importsBetween(repository: Repository): ReadonlyMap<string, ReadonlySet
     if (from === null) continue;
     for (const [, path = ""] of repository.read(file).matchAll(relative)) {
       const to = folderOf(normalize(join(dirname(file), path)));
-      if (to !== null && to !== from) all.set(from, (all.get(from) ?? new Set()).add(to));
+      if (to === null || isWithin(to, from) || isWithin(from, to)) continue;
+      all.set(from, (all.get(from) ?? new Set()).add(to));
     }
   }
   return all;
@@ -43,7 +50,7 @@ function reachedFrom(
 }
 
 export const foldersInOneDirection: Rule = {
-  name: "the folders of libs/runtime and libs/search import each other in one direction",
+  name: "the folders of a package import each other in one direction",
   check: (repository) => {
     const imports = importsBetween(repository);
     return [...imports.keys()]
@@ -55,6 +62,10 @@ export const foldersInOneDirection: Rule = {
       "libs/runtime/src/a/a.ts": 'import { b } from "../b/b.ts";\n',
       "libs/runtime/src/b/b.ts": 'import type { A } from "../a/types.ts";\n',
     },
+    "two folders of a service's core": {
+      "services/a/src/core/a/a.ts": 'import { b } from "../b/b.ts";\n',
+      "services/a/src/core/b/b.ts": 'import type { A } from "../a/types.ts";\n',
+    },
     "a cycle of three": {
       "libs/search/src/a/a.ts": 'import { b } from "../b/b.ts";\n',
       "libs/search/src/b/b.ts": 'export { c } from "../c/c.ts";\n',
@@ -63,9 +74,13 @@ export const foldersInOneDirection: Rule = {
   },
   kept: {
     "libs/runtime/src/a/a.ts":
-      'import { b } from "../b/b.ts";\nimport { l } from "../limits.ts";\n',
+      'import { b } from "../b/b.ts";\nimport { l } from "../limits.ts";\nimport { p } from "./parts/p.ts";\n',
+    "libs/runtime/src/a/parts/p.ts": 'import { a } from "../a.ts";\n',
     "libs/runtime/src/b/b.ts": 'import { c } from "./c.ts";\n',
     "libs/runtime/src/b/b.test.ts": 'import { a } from "../a/a.ts";\n',
     "libs/runtime/src/limits.ts": 'import { a } from "./a/a.ts";\n',
+    "services/web/src/app/router.ts": 'import { homeRoute } from "../pages/home/route.ts";\n',
+    "services/web/src/pages/home/route.ts":
+      'import { shellRoute } from "../../app/shell-route.tsx";\n',
   },
 };

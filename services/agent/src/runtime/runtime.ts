@@ -9,7 +9,7 @@ import type { Slot } from "@trainyard/contracts/events";
 import type { StoragePlaces } from "../core/environment.ts";
 import type { RunFolder } from "../state/run-folder.ts";
 import type { Mechanism } from "../state/run-group.ts";
-import type { StartOrder } from "../supervisor/main.ts";
+import type { StartOrder } from "./start-order.ts";
 
 export type Launching = {
   readonly folder: RunFolder;

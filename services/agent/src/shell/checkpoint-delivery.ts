@@ -27,7 +27,7 @@ import { Backoff, type Clock } from "@trainyard/kernel";
 import type { Telemetry } from "../telemetry.ts";
 import { limits } from "../limits.ts";
 import type { RunFolder } from "../state/run-folder.ts";
-import { removeAs } from "../users/remove-as.ts";
+import { removeAs } from "../state/remove-as.ts";
 import { stagingFolder } from "../core/environment.ts";
 import { type UploadHost, uploadCheckpoint } from "./checkpoint-upload.ts";
 import type { Sealed, SealedSpool } from "../state/sealed-spool.ts";

@@ -8,7 +8,7 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { limits } from "../limits.ts";
 import { pythonWithSdk } from "../supervisor/python.ts";
-import type { Owner } from "../users/run-user.ts";
+import type { Owner } from "../state/run-user.ts";
 
 export type UploadOrder = {
   readonly url: string;

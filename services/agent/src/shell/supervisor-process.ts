@@ -7,7 +7,7 @@ import { closeSync, openSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { programFile } from "@trainyard/kernel/program-file";
 import { names } from "../state/layout.ts";
-import type { StartOrder } from "../supervisor/main.ts";
+import type { StartOrder } from "../runtime/start-order.ts";
 
 const program = join(import.meta.dirname, "..", "supervisor", "main.ts");
 

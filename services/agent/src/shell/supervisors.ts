@@ -12,7 +12,7 @@ import { limits } from "../limits.ts";
 import type { Mechanism } from "../state/run-group.ts";
 import { parentProblem } from "../supervisor/leader.ts";
 import { pythonIn } from "../supervisor/python.ts";
-import type { StartOrder } from "../supervisor/main.ts";
+import type { StartOrder } from "../runtime/start-order.ts";
 import { passedOnOf, SupervisorProcess } from "./supervisor-process.ts";
 
 /** The supervisor of one run. If it is disposed before it gets an order, it starts nothing. */

@@ -5,7 +5,7 @@ import { pipeline } from "node:stream/promises";
 import { createGunzip } from "node:zlib";
 import { refusalOfModelCode } from "@trainyard/blob";
 import { extract } from "tar";
-import type { Owner } from "../users/run-user.ts";
+import type { Owner } from "../state/run-user.ts";
 
 /** The archive cannot be unpacked; the message is a reason for its owner. */
 export class BadArchive extends Error {

@@ -19,7 +19,7 @@ import {
   writeFileSync,
 } from "node:fs";
 import { hasProc } from "@trainyard/kernel/process-identity";
-import { ownerOfFolder } from "../users/run-folders.ts";
+import { ownerOfFolder } from "./run-folders.ts";
 
 const { O_RDONLY, O_WRONLY, O_CREAT, O_EXCL, O_NONBLOCK, O_NOFOLLOW, O_DIRECTORY } = constants;
 

@@ -39,9 +39,9 @@ import {
 } from "./layout.ts";
 import { OutputWriter, outputSource } from "./output-writer.ts";
 import { readRunFile, writeRunFile } from "./run-file.ts";
-import { removeAs } from "../users/remove-as.ts";
-import { give, giveFolders, letPass, ownerOfFolder, variablesOf } from "../users/run-folders.ts";
-import type { Owner } from "../users/run-user.ts";
+import { removeAs } from "./remove-as.ts";
+import { give, giveFolders, letPass, ownerOfFolder, variablesOf } from "./run-folders.ts";
+import type { Owner } from "./run-user.ts";
 import type { ProcessIdentity } from "@trainyard/kernel/process-identity";
 import { type GroupRecord, type RunGroup, runGroupOf } from "./run-group.ts";
 

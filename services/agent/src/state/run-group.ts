@@ -29,7 +29,7 @@ import {
   wasReused,
   userOf,
 } from "@trainyard/kernel/process-identity";
-import { ownerOfFolder } from "../users/run-folders.ts";
+import { ownerOfFolder } from "./run-folders.ts";
 
 /** The content of group.json: the mechanism that holds the run's processes together. */
 export type GroupRecord =

@@ -12,24 +12,14 @@ import { constants as system } from "node:os";
 import type Docker from "dockerode";
 import { type Clock, pause } from "@trainyard/kernel";
 import { isAlive, type ProcessIdentity } from "@trainyard/kernel/process-identity";
-import { type ContainerBody, pipeNames } from "../core/container-body.ts";
-import type { LibpodBody } from "../core/libpod-body.ts";
+import { pipeNames } from "../core/container-body.ts";
 import { limits } from "../limits.ts";
 import { bounded, engineAt, isGone, problemOf } from "../runtime/engine.ts";
+import type { ContainerOrder } from "../runtime/start-order.ts";
 import type { ContainerRecord } from "../state/container-group.ts";
 import { startedInit, withoutShell } from "./container-start.ts";
 import type { Leader, LeaderEnd, Lost } from "./leader.ts";
 import { MemoryWatch } from "./memory-watch.ts";
-
-export type ContainerOrder = {
-  readonly socket: string;
-  readonly name: string;
-  /** The folder of the pipes, in the run's folder. */
-  readonly pipes: string;
-  readonly body: ContainerBody;
-  /** The same container for Podman's own API, if that is needed. */
-  readonly libpod?: LibpodBody;
-};
 
 /** If a signal ends a process, the engine reports the code 128 + the signal's number. */
 const signalled = 128;

@@ -11,7 +11,7 @@ import type { ContainerBody } from "../core/container-body.ts";
 import { limits } from "../limits.ts";
 import { bounded, problemOf, statusOf } from "../runtime/engine.ts";
 import { HostProblem, LackProblem, LaunchProblem } from "../runtime/runtime.ts";
-import type { ContainerOrder } from "./container-leader.ts";
+import type { ContainerOrder } from "../runtime/start-order.ts";
 
 /**
  * PID 1 of the container, by its number on this host; null if it has ended already. `hasBegun` tells whether the run

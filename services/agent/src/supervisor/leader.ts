@@ -8,20 +8,11 @@ import { createHash } from "node:crypto";
 import { basename, join } from "node:path";
 import { createInterface } from "node:readline";
 import type { Duplex, Readable } from "node:stream";
+import type { Command } from "../runtime/start-order.ts";
 import { python } from "./python.ts";
 import { createCgroup, within } from "../state/cgroup.ts";
 import { identityOfChild, type ProcessIdentity } from "@trainyard/kernel/process-identity";
 import type { GroupRecord, ProcessMechanism } from "../state/run-group.ts";
-import type { RunUser } from "../users/run-user.ts";
-
-export type Command = {
-  readonly argv: readonly string[];
-  readonly environment: Readonly<Record<string, string>>;
-  /** The folder in which the process runs. */
-  readonly work: string;
-  /** The user of the process; absent for the supervisor's user. */
-  readonly user?: RunUser;
-};
 
 export type LeaderEnd = {
   readonly code: number | null;

@@ -21,34 +21,14 @@ import {
 import { limits } from "../limits.ts";
 import { isDiskFull, names, readRecord, writeRecord } from "../state/layout.ts";
 import { HostProblem, LackProblem, LaunchProblem } from "../runtime/runtime.ts";
+import type { StartOrder } from "../runtime/start-order.ts";
 import { OutputThrottle } from "../state/output-throttle.ts";
 import { type OutputSource, OutputWriter, outputSource } from "../state/output-writer.ts";
 import { identityOf, type ProcessIdentity } from "@trainyard/kernel/process-identity";
-import {
-  type GroupRecord,
-  type Mechanism,
-  type ProcessMechanism,
-  type RunGroup,
-  runGroupOf,
-} from "../state/run-group.ts";
-import {
-  type Command,
-  type Leader,
-  type LeaderEnd,
-  type Lost,
-  StartFailure,
-  startLeader,
-} from "./leader.ts";
-import type { ContainerOrder } from "./container-leader.ts";
+import { type GroupRecord, type Mechanism, type RunGroup, runGroupOf } from "../state/run-group.ts";
+import { type Leader, type LeaderEnd, type Lost, StartFailure, startLeader } from "./leader.ts";
 import { endAll } from "./end-all.ts";
 import { LineSplitter } from "./line-splitter.ts";
-
-export type StartOrder = Command & {
-  /** The mechanism that holds the run's processes together; "auto" is the best that this host allows. */
-  readonly mechanism: ProcessMechanism | "auto";
-  /** The container of a run in a container, which includes the command. */
-  readonly container?: ContainerOrder;
-};
 
 /** The longest wait, after the leader's end and the kill of its group, for output that another process holds open. */
 const outputEndMs = 2_000;

@@ -1,7 +1,7 @@
 /** The users of runs on this host: one per experiment, or the agent's. */
 import type { RunFolder } from "../state/run-folder.ts";
 import { inheritedByUser } from "./inherited.ts";
-import { type Owner, ownerOf, type RunUser, type UserRange } from "./run-user.ts";
+import { type Owner, ownerOf, type RunUser, type UserRange } from "../state/run-user.ts";
 
 export class RunUsers {
   readonly #range: UserRange | null;

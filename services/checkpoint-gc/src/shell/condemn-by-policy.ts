@@ -1,7 +1,8 @@
 /** Applies an experiment's retention policy: while the experiment runs, when it has ended, and for the preview. */
 import { assert, type Clock, isRejection } from "@trainyard/kernel";
 import { foldOf, type Work } from "@trainyard/runtime";
-import { condemned, type Policy } from "../core/retention-rule/condemned.ts";
+import type { Policy } from "../core/foreign/experiment.ts";
+import { condemned } from "../core/retention-rule/condemned.ts";
 import { referencesChecked } from "../core/retention-rule/references.ts";
 import type { Condemnation } from "../core/retention/state.ts";
 import type { Index } from "./index-view.ts";

@@ -4,7 +4,13 @@ import {
   recordedSource,
   type StoragePlace,
 } from "@trainyard/experiment-config/recorded";
-import type { Policy } from "../retention-rule/condemned.ts";
+
+/** How many checkpoints of an experiment and of each trial are kept, by value and by steps. */
+export type Policy = {
+  readonly saveExperimentBest: number;
+  readonly saveTrialBest: number;
+  readonly saveTrialLatest: number;
+};
 
 export type ExperimentFacts = {
   readonly exists: boolean;

@@ -1,7 +1,7 @@
 /** The retention policy that a person sets for an experiment; it replaces the one in the configuration. */
 import type { EventOf } from "@trainyard/contracts";
 import type { Decider } from "@trainyard/kernel";
-import type { Policy } from "../retention-rule/condemned.ts";
+import type { Policy } from "../foreign/experiment.ts";
 
 export type PolicyEvent = EventOf<"RetentionPolicySet">;
 

@@ -8,12 +8,7 @@
  */
 import type { EventData } from "@trainyard/contracts";
 import { gcLimits } from "../../limits.ts";
-
-export type Policy = {
-  readonly saveExperimentBest: number;
-  readonly saveTrialBest: number;
-  readonly saveTrialLatest: number;
-};
+import type { Policy } from "../foreign/experiment.ts";
 
 export type Candidate = {
   readonly checkpoint: string;

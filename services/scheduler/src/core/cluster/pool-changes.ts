@@ -1,7 +1,6 @@
 /** The effect of a pool's event on the cluster. */
 import type { EventData } from "@trainyard/contracts";
-import { defaultSettings } from "@trainyard/scheduling";
-import { settingsOfPool } from "../pool/configuration.ts";
+import { defaultSettings, settingsOf } from "@trainyard/scheduling";
 import type { Cluster } from "./cluster.ts";
 import type { SavedJob } from "./jobs.ts";
 
@@ -11,7 +10,7 @@ export function configurePool(
   configured: EventData<"PoolConfigured">,
 ): void {
   cluster.configured.set(name, configured);
-  cluster.pool(name).configure(settingsOfPool(configured));
+  cluster.pool(name).configure(settingsOf(configured.policy, configured.settings));
   cluster.touchedPools.add(name);
 }
 

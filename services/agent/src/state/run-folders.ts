@@ -1,7 +1,7 @@
 /** The folders of a run with a user of its own: those of the run, those of the agent, and their modes. */
 import { chmodSync, lchownSync, lstatSync, mkdirSync } from "node:fs";
 import { join } from "node:path";
-import { names } from "../state/layout.ts";
+import { names } from "./layout.ts";
 import type { Owner } from "./run-user.ts";
 
 /** Other users may pass through to their own folders; only the agent may list the folder. */

@@ -9,9 +9,9 @@ import { Fault } from "@trainyard/kernel";
 import { makeFolder, names } from "../state/layout.ts";
 import { startLeader } from "../supervisor/leader.ts";
 import type { Telemetry } from "../telemetry.ts";
-import { letPass } from "./run-folders.ts";
-import type { RunUser, UserRange } from "./run-user.ts";
-import { RunUsers } from "./run-users.ts";
+import { letPass } from "../state/run-folders.ts";
+import type { RunUser, UserRange } from "../state/run-user.ts";
+import { RunUsers } from "../users/run-users.ts";
 
 export type UserSettings = {
   /** The range of user ids; null if runs have the agent's own user. */

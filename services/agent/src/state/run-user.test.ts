@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { inheritedByUser } from "./inherited.ts";
+import { inheritedByUser } from "../users/inherited.ts";
 import { experimentsOf, ownerOf, parseUserRange } from "./run-user.ts";
 
 const range = { first: 20_000, last: 20_099 };

@@ -1,0 +1,31 @@
+/** The order to start a run, which the agent sends to the run's supervisor as one line of JSON. */
+import type { ContainerBody } from "../core/container-body.ts";
+import type { LibpodBody } from "../core/libpod-body.ts";
+import type { ProcessMechanism } from "../state/run-group.ts";
+import type { RunUser } from "../state/run-user.ts";
+
+export type Command = {
+  readonly argv: readonly string[];
+  readonly environment: Readonly<Record<string, string>>;
+  /** The folder in which the process runs. */
+  readonly work: string;
+  /** The user of the process; absent for the supervisor's user. */
+  readonly user?: RunUser;
+};
+
+export type ContainerOrder = {
+  readonly socket: string;
+  readonly name: string;
+  /** The folder of the pipes, in the run's folder. */
+  readonly pipes: string;
+  readonly body: ContainerBody;
+  /** The same container for Podman's own API, if that is needed. */
+  readonly libpod?: LibpodBody;
+};
+
+export type StartOrder = Command & {
+  /** The mechanism that holds the run's processes together; "auto" is the best that this host allows. */
+  readonly mechanism: ProcessMechanism | "auto";
+  /** The container of a run in a container, which includes the command. */
+  readonly container?: ContainerOrder;
+};
