@@ -6,6 +6,7 @@
 import type { TrialOutcome } from "@trainyard/contracts/events";
 import type { HyperparameterSpace, JsonObject, SearcherConfig } from "@trainyard/experiment-config";
 import type { SearchEvent } from "./events.ts";
+import type { PlannedTraining } from "./planned.ts";
 import type { RunningSearch, SearchPlan } from "./state.ts";
 import type { UndoLog } from "./undo-log.ts";
 
@@ -20,7 +21,7 @@ export type Observation =
     }
   /** Sent only to an algorithm that has `takesCheckpoint`. */
   | { readonly kind: "checkpointed"; readonly trial: number }
-  /** Sent only to an algorithm that has `continues` (continuing.ts). */
+  /** Sent only to the algorithm of a searcher that `continues` (`searcherFacts`). */
   | { readonly kind: "continued" }
   | { readonly kind: "ended"; readonly trial: number; readonly outcome: TrialOutcome }
   /** A suggestion for the trial arrived and is in the memory, or none arrived in time (`unsuggested`). */
@@ -154,6 +155,8 @@ export interface Algorithm<Memory = unknown> {
   /** Whether the algorithm learns from the trials of earlier searches (`plan.earlier`). */
   readonly learns?: true;
   sizeOf(config: SearcherConfig, space: HyperparameterSpace): Size;
+  /** The training that the preview of a search shows. */
+  planned(config: SearcherConfig, space: HyperparameterSpace): PlannedTraining;
   /** The memory of a search that has just started. */
   initial(plan: SearchPlan): Memory;
   /** Applies an event to the memory, with all changes in the undo log; `search` is the search before the event. */

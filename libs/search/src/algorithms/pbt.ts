@@ -42,6 +42,8 @@ export const pbt: Algorithm<Population> = {
   version: 1,
   // There is no limit of concurrent trials: a stopped trial may still be ending when another has taken its place.
   sizeOf: (config) => ({ trialsMax: pbtOf(config).max_trials, concurrentTrialsMax: 0 }),
+  // Members copy each other and continue at the donor's time: the training is one full training per member.
+  planned: (config) => ({ units: pbtOf(config).max_time, trials: pbtOf(config).population_size }),
   initial: ({ searcher }) => emptyPopulation(pbtOf(searcher).population_size),
   apply: ({ memory, plan }, event, undo) => applyToPopulation(memory, event, plan, undo),
   takesCheckpoint: (population, trial, step) => {

@@ -6,7 +6,7 @@ import {
   type NoImprovementPolicy,
   type PbtPolicy,
   readEarlyStopping,
-  trainsToTheEnd,
+  searcherFacts,
 } from "@trainyard/experiment-config";
 import { derivedFrom } from "../derived.ts";
 import type { SearchPlan } from "../state.ts";
@@ -22,7 +22,7 @@ export function policiesIn(recorded: JsonObject | undefined): readonly EarlyStop
 /** The time at which the search itself stops trials that would train to the end of their code; null for none. */
 export function maxTimeOf(searcher: JsonObject): number | null {
   const { name, max_time: maxTime } = searcher;
-  return typeof maxTime === "number" && trainsToTheEnd(String(name)) ? maxTime : null;
+  return typeof maxTime === "number" && searcherFacts(name).trainsToTheEnd ? maxTime : null;
 }
 
 export type Leaf = Exclude<EarlyStoppingPolicy, { any: unknown } | { all: unknown }>;

@@ -2,6 +2,7 @@ import type { AnyEvent } from "@trainyard/contracts";
 import {
   recordedConfig,
   recordedSource,
+  searcherFacts,
   type StoragePlace,
 } from "@trainyard/experiment-config/recorded";
 import type { Policy } from "../retention-rule/condemned.ts";
@@ -42,9 +43,6 @@ export const unknownExperiment: ExperimentFacts = {
   tensorboards: null,
 };
 
-/** Searchers whose trials may start from any checkpoint of another trial, not only from its latest. */
-const remembering: ReadonlySet<string> = new Set(["pbt", "custom"]);
-
 export function evolveExperiment(state: ExperimentFacts, event: AnyEvent): ExperimentFacts {
   switch (event.type) {
     case "ExperimentCreated": {
@@ -53,7 +51,7 @@ export function evolveExperiment(state: ExperimentFacts, event: AnyEvent): Exper
       return {
         ...state,
         exists: true,
-        startsFromCheckpoints: remembering.has(searcher.name),
+        startsFromCheckpoints: searcherFacts(searcher.name).startsFromCheckpoints,
         source: recordedSource(event.data.config)?.checkpoint ?? "",
         policy: {
           saveExperimentBest: storage.save_experiment_best,
