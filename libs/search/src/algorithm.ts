@@ -7,6 +7,7 @@ import type { TrialOutcome } from "@trainyard/contracts/events";
 import type { HyperparameterSpace, JsonObject, SearcherConfig } from "@trainyard/experiment-config";
 import type { SearchEvent } from "./events.ts";
 import type { PlannedTraining } from "./planned.ts";
+import type { RuleName } from "./sentences.ts";
 import type { RunningSearch, SearchPlan } from "./state.ts";
 import type { UndoLog } from "./undo-log.ts";
 
@@ -81,7 +82,7 @@ export type Decision =
   | {
       readonly kind: "stop";
       readonly trial: number;
-      readonly rule: string;
+      readonly rule: RuleName;
       readonly evidence: JsonObject;
       /** Whether the trial ends as failed, with `rule` and `evidence` as the reason, and not as stopped early. */
       readonly fails?: true;
@@ -89,7 +90,7 @@ export type Decision =
   /** Ends the proposals: running trials continue unless they are stopped, too. */
   | {
       readonly kind: "finish";
-      readonly rule: string;
+      readonly rule: RuleName;
       readonly evidence: JsonObject;
       /** Whether the search ends as failed, whatever the outcomes of its trials. */
       readonly fails?: true;
@@ -98,7 +99,7 @@ export type Decision =
       readonly kind: "suspend";
       readonly trial: number;
       readonly rung: number;
-      readonly rule: string;
+      readonly rule: RuleName;
       readonly evidence: JsonObject;
     }
   /** Lets a trial train until the target time, from its rung if it was suspended. */
@@ -107,7 +108,7 @@ export type Decision =
       readonly trial: number;
       readonly target: number;
       readonly rung: number;
-      readonly rule: string;
+      readonly rule: RuleName;
       readonly evidence: JsonObject;
     };
 

@@ -36,6 +36,7 @@ import {
 } from "../population/state.ts";
 import { comparisonEvidence, copyEvidence } from "../population/evidence.ts";
 import { proposedTrials, type RunningSearch, type SearchPlan } from "../state.ts";
+import type { RuleName } from "../sentences.ts";
 
 export const pbt: Algorithm<Population> = {
   name: "pbt",
@@ -117,7 +118,7 @@ class PbtTurn {
   }
 
   /** Suspends the member if another one takes its place; otherwise the member continues. */
-  #giveUpPlace(member: Member, rule: string, evidence: JsonObject): void {
+  #giveUpPlace(member: Member, rule: RuleName, evidence: JsonObject): void {
     this.#training -= 1;
     const before = this.decisions.length;
     this.fill();
@@ -180,12 +181,12 @@ class PbtTurn {
     this.#training += 1;
   }
 
-  #stop({ trial, waiting }: Member, rule: string, evidence: JsonObject): void {
+  #stop({ trial, waiting }: Member, rule: RuleName, evidence: JsonObject): void {
     this.decisions.push({ kind: "stop", trial, rule, evidence });
     if (!waiting) this.#training -= 1;
   }
 
-  #resume(member: Member, rule: string, evidence: JsonObject): void {
+  #resume(member: Member, rule: RuleName, evidence: JsonObject): void {
     const { trial } = member;
     const target = Math.min(this.#config.max_time, timeOf(member) + this.#config.interval);
     this.decisions.push({ kind: "resume", trial, target, rung: 0, rule, evidence });
