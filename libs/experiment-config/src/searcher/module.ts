@@ -8,7 +8,7 @@ import type { JsonObject } from "../json.ts";
 import type { Note } from "../parts/part.ts";
 import type { Shape, Values } from "../parts/values.ts";
 
-/** What others must know about a searcher, by its name alone. */
+/** The facts about a searcher that others need, which depend on its name alone. */
 export type SearcherFacts = {
   /** True if trials train until their code ends or until `max_time`; false for searchers with rungs or segments. */
   readonly trainsToTheEnd: boolean;
