@@ -1,7 +1,7 @@
 /** The retention policy that a person sets for an experiment; it replaces the one in the configuration. */
 import type { EventOf } from "@trainyard/contracts";
 import type { Decider } from "@trainyard/kernel";
-import type { Policy } from "../retention-rule/condemned.ts";
+import { isSamePolicy, type Policy } from "../retention-rule/condemned.ts";
 
 export type PolicyEvent = EventOf<"RetentionPolicySet">;
 
@@ -18,10 +18,7 @@ export const policyDecider: Decider<PolicyState, PolicyCommand, PolicyEvent> = {
   initial: { policy: null },
   evolve: (state, { data: { policy } }) => (policy === undefined ? state : { policy }),
   decide({ policy: before }, { policy, by, reason }) {
-    const same =
-      before?.saveExperimentBest === policy.saveExperimentBest &&
-      before.saveTrialBest === policy.saveTrialBest &&
-      before.saveTrialLatest === policy.saveTrialLatest;
+    const same = before !== null && isSamePolicy(before, policy);
     return same ? [] : [{ type: "RetentionPolicySet", data: { policy, by, reason } }];
   },
 };

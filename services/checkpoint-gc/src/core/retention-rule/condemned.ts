@@ -9,11 +9,18 @@
 import type { EventData } from "@trainyard/contracts";
 import { gcLimits } from "../../limits.ts";
 
-export type Policy = {
-  readonly saveExperimentBest: number;
-  readonly saveTrialBest: number;
-  readonly saveTrialLatest: number;
+/** The number of checkpoints that each ranking keeps. */
+export type Policy = NonNullable<EventData<"RetentionPolicySet">["policy"]>;
+
+const rankings: Readonly<Record<keyof Policy, true>> = {
+  saveExperimentBest: true,
+  saveTrialBest: true,
+  saveTrialLatest: true,
 };
+
+export function isSamePolicy(a: Policy, b: Policy): boolean {
+  return Object.keys(rankings).every((key) => a[key as keyof Policy] === b[key as keyof Policy]);
+}
 
 export type Candidate = {
   readonly checkpoint: string;
