@@ -73,9 +73,9 @@ export {
   type PbtSearcher,
   type ScheduleSearcher,
   type SearcherConfig,
+  searcherFacts,
   type SearcherName,
   type SearcherOf,
-  trainsToTheEnd,
 } from "./searcher/searcher.ts";
 export type { WarmStart } from "./searcher/warm-start.ts";
 export { parseForRecorded, type RecordedTrainings } from "./simulated.ts";

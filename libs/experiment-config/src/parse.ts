@@ -16,8 +16,8 @@ import { withTimeFromLength } from "./searcher/older-length.ts";
 import { withOverrides } from "./overrides.ts";
 import { experiment } from "./experiment.ts";
 import { filled, laidOver, missing, rewritten, sanity, withoutNulls } from "./parts/part.ts";
-import { populationProblems } from "./searcher/population-space.ts";
 import { gridSize, isConditional } from "./hyperparameters/space.ts";
+import { problemsInSpace } from "./searcher/searcher.ts";
 import { pointProblems } from "./searcher/point-problems.ts";
 import { warningsOf } from "./warnings.ts";
 
@@ -113,7 +113,7 @@ function spaceProblems({ searcher, hyperparameters }: NormalisedConfig): readonl
   return [
     ...constraintProblems(searcher.constraints ?? [], hyperparameters),
     ...pointProblems(searcher.warm_start?.points ?? [], hyperparameters),
-    ...populationProblems(searcher, hyperparameters),
+    ...problemsInSpace(searcher, hyperparameters),
   ];
 }
 

@@ -10,7 +10,7 @@ import { type ParsedExperiment, type ParseOptions, parseExperiment } from "./par
 import { hyperbandTrials } from "./searcher/halving.ts";
 import type { SearcherModule } from "./searcher/module.ts";
 import { isKnownSearcher, schemas } from "./searcher/schema.ts";
-import { isSearcherName, searchers, trainsToTheEnd } from "./searcher/searcher.ts";
+import { isSearcherName, searcherFacts, searchers } from "./searcher/searcher.ts";
 
 export type RecordedTrainings = {
   readonly space: HyperparameterSpace;
@@ -67,7 +67,9 @@ function recordedSearcher(searcher: JsonObject, recorded: RecordedTrainings): Js
     smaller_is_better: recorded.smallerIsBetter,
     time_metric: recorded.timeMetric,
     // A trial that trains to the end of its code ends with the recorded training.
-    max_time: trainsToTheEnd(name) ? (valueAt(searcher, "max_time") ?? null) : recorded.maxTime,
+    max_time: searcherFacts(name).trainsToTheEnd
+      ? (valueAt(searcher, "max_time") ?? null)
+      : recorded.maxTime,
     max_concurrent_trials: atMost(valueAt(searcher, "max_concurrent_trials"), recorded.workers),
   };
   // Constraints and warm start refer to hyperparameters of the document, which are not used.

@@ -18,7 +18,10 @@ export { type PassOptions, place } from "./place.ts";
 export { type JobUpdate, type Kept, Pool } from "./pool.ts";
 export { placeOf, WaitingQueue } from "./queue.ts";
 export {
+  backfillNames,
+  compatNames,
   defaultSettings,
+  fitNames,
   type PolicyName,
   type PoolSettings,
   policyNames,

@@ -3,6 +3,9 @@ import { schedulingLimits } from "./limits.ts";
 
 export const policyNames = ["priority", "fair_share", "round_robin"] as const;
 export type PolicyName = (typeof policyNames)[number];
+export const compatNames = ["", "determined"] as const;
+export const backfillNames = ["reserved", "any", "none"] as const;
+export const fitNames = ["pack", "spread"] as const;
 
 export type Quota = {
   readonly workspace: string;
@@ -15,12 +18,12 @@ export type PoolSettings = {
   readonly policy: PolicyName;
   readonly description: string;
   /** The rules of queue, preemption and placement: `determined` for Determined's, empty for Trainyard's. */
-  readonly compat: "" | "determined";
+  readonly compat: (typeof compatNames)[number];
   readonly preemption: boolean;
   /** The runs that may pass the first run while it has no room: those beside its reservation, any, or none. */
-  readonly backfill: "reserved" | "any" | "none";
+  readonly backfill: (typeof backfillNames)[number];
   /** `pack` takes the agent with the fewest free slots that suffice, `spread` the one with the most. */
-  readonly fit: "pack" | "spread";
+  readonly fit: (typeof fitNames)[number];
   /** The period after which a waiting run improves by one priority; 0 for never. */
   readonly ageingMs: number;
   readonly quotas: readonly Quota[];
@@ -56,10 +59,10 @@ export function settingsOf(policy: string, recorded: RecordedSettings = {}): Poo
   return {
     policy: oneOf(policyNames, policy, defaultSettings.policy),
     description: description ?? defaultSettings.description,
-    compat: oneOf(["", "determined"], recorded.compat, defaultSettings.compat),
+    compat: oneOf(compatNames, recorded.compat, defaultSettings.compat),
     preemption: preemption ?? defaultSettings.preemption,
-    backfill: oneOf(["reserved", "any", "none"], recorded.backfill, defaultSettings.backfill),
-    fit: oneOf(["pack", "spread"], recorded.fit, defaultSettings.fit),
+    backfill: oneOf(backfillNames, recorded.backfill, defaultSettings.backfill),
+    fit: oneOf(fitNames, recorded.fit, defaultSettings.fit),
     ageingMs: ageingMs ?? defaultSettings.ageingMs,
     quotas: quotas ?? defaultSettings.quotas,
     defaultPriority: defaultPriority ?? defaultSettings.defaultPriority,
@@ -67,7 +70,7 @@ export function settingsOf(policy: string, recorded: RecordedSettings = {}): Poo
   };
 }
 
-function oneOf<const Value extends string>(
+function oneOf<Value extends string>(
   values: readonly Value[],
   text: string | undefined,
   otherwise: Value,

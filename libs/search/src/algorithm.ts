@@ -6,6 +6,8 @@
 import type { TrialOutcome } from "@trainyard/contracts/events";
 import type { HyperparameterSpace, JsonObject, SearcherConfig } from "@trainyard/experiment-config";
 import type { SearchEvent } from "./events.ts";
+import type { PlannedTraining } from "./planned.ts";
+import type { RuleName } from "./sentences.ts";
 import type { RunningSearch, SearchPlan } from "./state.ts";
 import type { UndoLog } from "./undo-log.ts";
 
@@ -20,7 +22,7 @@ export type Observation =
     }
   /** Sent only to an algorithm that has `takesCheckpoint`. */
   | { readonly kind: "checkpointed"; readonly trial: number }
-  /** Sent only to an algorithm that has `continues` (continuing.ts). */
+  /** Sent only to the algorithm of a searcher that `continues` (`searcherFacts`). */
   | { readonly kind: "continued" }
   | { readonly kind: "ended"; readonly trial: number; readonly outcome: TrialOutcome }
   /** A suggestion for the trial arrived and is in the memory, or none arrived in time (`unsuggested`). */
@@ -80,7 +82,7 @@ export type Decision =
   | {
       readonly kind: "stop";
       readonly trial: number;
-      readonly rule: string;
+      readonly rule: RuleName;
       readonly evidence: JsonObject;
       /** Whether the trial ends as failed, with `rule` and `evidence` as the reason, and not as stopped early. */
       readonly fails?: true;
@@ -88,7 +90,7 @@ export type Decision =
   /** Ends the proposals: running trials continue unless they are stopped, too. */
   | {
       readonly kind: "finish";
-      readonly rule: string;
+      readonly rule: RuleName;
       readonly evidence: JsonObject;
       /** Whether the search ends as failed, whatever the outcomes of its trials. */
       readonly fails?: true;
@@ -97,7 +99,7 @@ export type Decision =
       readonly kind: "suspend";
       readonly trial: number;
       readonly rung: number;
-      readonly rule: string;
+      readonly rule: RuleName;
       readonly evidence: JsonObject;
     }
   /** Lets a trial train until the target time, from its rung if it was suspended. */
@@ -106,7 +108,7 @@ export type Decision =
       readonly trial: number;
       readonly target: number;
       readonly rung: number;
-      readonly rule: string;
+      readonly rule: RuleName;
       readonly evidence: JsonObject;
     };
 
@@ -154,6 +156,8 @@ export interface Algorithm<Memory = unknown> {
   /** Whether the algorithm learns from the trials of earlier searches (`plan.earlier`). */
   readonly learns?: true;
   sizeOf(config: SearcherConfig, space: HyperparameterSpace): Size;
+  /** The training that the preview of a search shows. */
+  planned(config: SearcherConfig, space: HyperparameterSpace): PlannedTraining;
   /** The memory of a search that has just started. */
   initial(plan: SearchPlan): Memory;
   /** Applies an event to the memory, with all changes in the undo log; `search` is the search before the event. */

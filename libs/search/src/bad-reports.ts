@@ -5,6 +5,7 @@ import type { RecordValidation } from "./commands.ts";
 import { searchLimits } from "./limits.ts";
 import { type Objective, objectivesOf } from "./objectives.ts";
 import type { SearchPlan, TrialState } from "./state.ts";
+import type { RuleName } from "./sentences.ts";
 
 type Missing = NonNullable<EventData<"ObservationRecorded">["missing"]>;
 
@@ -48,7 +49,7 @@ export function missingIn(
 
 const cut = (name: string): string => name.slice(0, searchLimits.shownCharactersMax);
 
-export type Failure = { readonly rule: string; readonly evidence: JsonObject };
+export type Failure = { readonly rule: RuleName; readonly evidence: JsonObject };
 
 /** Returns the failure for a missing metric; null if no decision depends on it. */
 export function missingFailure(

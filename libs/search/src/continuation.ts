@@ -6,7 +6,7 @@
 import type { EventData } from "@trainyard/contracts";
 import { TrialOutcome } from "@trainyard/contracts/events";
 import { assert } from "@trainyard/kernel";
-import type { SearcherConfig } from "@trainyard/experiment-config";
+import { type SearcherConfig, searcherFacts } from "@trainyard/experiment-config";
 import { algorithmOf } from "./algorithms/registry.ts";
 import type { ContinueSearch } from "./commands.ts";
 import { Derived } from "./derived.ts";
@@ -34,21 +34,21 @@ export function continuation(
 }
 
 function takenUp(search: RunningSearch, only: number | null): number[] {
-  const isSingle = search.plan.algorithm === "single";
+  const { hasOneTrial } = searcherFacts(search.plan.algorithm);
   const numbers: number[] = [];
   for (const [index, trial] of search.trials.entries()) {
     if (numbers.length === searchLimits.continuedTrialsMax) break;
     if (only !== null && only !== index + 1) continue;
-    if (mayContinue(search, trial, isSingle)) numbers.push(index + 1);
+    if (mayContinue(search, trial, hasOneTrial)) numbers.push(index + 1);
   }
   return numbers;
 }
 
-/** The one trial of a `single` search may train longer even if it had completed. */
+/** The only trial of a search may train longer even if it had completed. */
 function mayContinue(
   { phase }: RunningSearch,
   { outcome }: TrialState,
-  isSingle: boolean,
+  hasOneTrial: boolean,
 ): boolean {
   switch (outcome) {
     case TrialOutcome.FAILED:
@@ -59,7 +59,7 @@ function mayContinue(
     case TrialOutcome.INVALID_HYPERPARAMETERS:
       return false;
     default:
-      return isSingle;
+      return hasOneTrial;
   }
 }
 

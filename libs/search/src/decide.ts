@@ -12,11 +12,11 @@ import {
   type Rejection,
   reject,
 } from "@trainyard/kernel";
+import { searcherFacts } from "@trainyard/experiment-config";
 import type { Decision, Observation } from "./algorithm.ts";
 import { algorithmOf, newestAlgorithm } from "./algorithms/registry.ts";
 import { type Failure, missingFailure, missingIn, timeOf, timeWentBack } from "./bad-reports.ts";
 import { continuation } from "./continuation.ts";
-import { continues } from "./continuing.ts";
 import type {
   ContinueSearch,
   NoteTime,
@@ -242,7 +242,7 @@ function continueSearch(
   command: ContinueSearch,
 ): Decided {
   const { algorithm } = search.plan;
-  if (!continues(algorithm)) {
+  if (!searcherFacts(algorithm).continues) {
     return reject("continue_unsupported", `a search by ${algorithm} cannot continue after its end`);
   }
   const data = continuation(search, command);

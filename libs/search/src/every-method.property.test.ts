@@ -8,6 +8,7 @@ import type { SearchCommand } from "./commands.ts";
 import type { SearchEvent } from "./events.ts";
 import { exampleOf, methods } from "./testing/examples.ts";
 import { replaySearch } from "./replay/replay.ts";
+import { stopSentence } from "./sentences.ts";
 import { encodeSearch } from "./snapshot.ts";
 import { isOpen, trialOf } from "./state.ts";
 import { DrivenSearch, validation } from "./testing/searches.ts";
@@ -155,6 +156,20 @@ describe.each(methods)("the method %s", (method) => {
             expect(rank).toBeLessThanOrEqual(kept);
             expect(betterAtRung(search.events.slice(0, at), event)).toBeLessThan(kept);
           }
+        }
+      }),
+      runs,
+    );
+  });
+
+  it("gives each decision a sentence that its evidence completes", () => {
+    fc.assert(
+      fc.property(seeds, steps, (seed, happening) => {
+        for (const { data } of driven(method, seed, happening).search.events) {
+          if (!("rule" in data) || data.rule === "client") continue;
+          const sentence = stopSentence(data.rule, data.evidence);
+          expect(sentence).toMatch(/^\w+: ./);
+          expect(sentence).not.toMatch(/nothing|undefined/);
         }
       }),
       runs,

@@ -4,7 +4,7 @@ import { searchLimits } from "./limits.ts";
 import { isOpen, isStopped, type RunningSearch } from "./state.ts";
 import { type Evidence, text } from "./evidence.ts";
 
-const RULE = "max_failures";
+const RULE = "max_failures" as const;
 
 /** Stops a part of the trials once enough have failed; later inputs stop the rest. */
 export function failureDecisions({

@@ -43,7 +43,8 @@ export {
 export { type HalvingMembers, halvingMembers } from "./halving/members.ts";
 export { budgetDueAt, hasBudgetOfTime } from "./early-stopping/policy-decisions.ts";
 export { searchLimits } from "./limits.ts";
-export { halvingPlanOf, previewSearch, type SearchPreview, type TrialsAt } from "./preview.ts";
+export type { TrialsAt } from "./planned.ts";
+export { halvingPlanOf, previewSearch, type SearchPreview } from "./preview.ts";
 export { type Difference, type Replay, replaySearch } from "./replay/replay.ts";
 export { type Unrecorded, unrecordedBy } from "./replay/unrecorded.ts";
 export { type Fate, replayWith, type WhatIf } from "./replay/what-if.ts";

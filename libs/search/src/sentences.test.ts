@@ -57,6 +57,11 @@ test.each([
     "no_improvement: no improvement on 0.5, reached at 4, for 3.5 units of time (patience_time 3)",
   ],
   [
+    "no_improvement",
+    { value: "NaN", time: 9, best: null, best_at: 1, waited: 3, patience: 3, min_delta: 0 },
+    "no_improvement: no finite value for 3 reports (patience 3)",
+  ],
+  [
     "threshold",
     { value: "NaN", time: 3, lower: null, upper: 2 },
     "threshold: its NaN at 3 is not between any and 2",
@@ -85,6 +90,60 @@ test.each([
     "budget",
     { limit: "max_wall_time", max_wall_time: 60, spent: 61 },
     "budget: max_wall_time is 60, and 61 is spent",
+  ],
+  [
+    "pbt_exploit",
+    {
+      value: null,
+      time: 20,
+      rank: 8,
+      of: 8,
+      donor: 3,
+      donor_value: 0.1,
+      copy: 9,
+      checkpoint_time: 18,
+    },
+    "pbt_exploit: its value at 20, which is not finite, is number 8 of 8; trial 9 replaces it and starts from trial 3 (0.1) at 18",
+  ],
+  [
+    "pbt_good_enough",
+    { value: 0.2, time: 20, rank: 2, of: 8, exploit: "truncation", competitors: [] },
+    "pbt_good_enough: its 0.2 at 20 is number 2 of 8, good enough to stay in the population",
+  ],
+  [
+    "pbt_last_trial",
+    { value: 0.9, time: 20, rank: 8, of: 8, donor: 3, competitors: [] },
+    "pbt_last_trial: its 0.9 at 20 is number 8 of 8, and the search has no trial left to replace it",
+  ],
+  [
+    "pbt_turn",
+    { time: 20, waiting: 3 },
+    "pbt_turn: a place is free; it waited at 20, and of 3 waiting members those with the least training go first",
+  ],
+  [
+    "segment_failed",
+    { segment: 2, of: 3 },
+    "segment_failed: segment 2 of 3 of the schedule failed",
+  ],
+  [
+    "best_so_far",
+    { value: 0.1, units: 3, rank: 1, of: 2, kept: 0, cutoff: null, neighbours: [] },
+    "best_so_far: its 0.1 at 3 is the best value of all trials so far",
+  ],
+  [
+    "probe",
+    { value: 0.5, units: 1, rank: 3, of: 4, kept: 1, cutoff: 0.1, neighbours: [] },
+    "probe: its 0.5 at 1 is number 3 of 4, of which 1 continue, down to 0.1; it continues to show whether early values predict later ones",
+  ],
+  [
+    "no_place",
+    { max_concurrent_trials: 4 },
+    "no_place: no place is free: at most 4 trials train at a time",
+  ],
+  [
+    "place_free",
+    { max_concurrent_trials: 4 },
+    "place_free: a place is free: at most 4 trials train at a time",
   ],
   ["of a client", { budget: 3, list: [1] }, "of a client: budget 3"],
   ["nothing", undefined, "nothing"],

@@ -1,14 +1,19 @@
 /**
  * Sentences about a search's decisions, which people read as the reason of a trial's end. The rule and evidence are in
- * the event. For a rule without a sentence, the evidence is listed.
+ * the event. The table below is the only list of rules: a decision by a rule without a sentence is a type error. For a
+ * rule that another version recorded, the evidence is listed.
  */
 import { budgetSentence } from "./early-stopping/budget.ts";
-import { failuresSentence } from "./failures.ts";
+import type { TrialPolicyName } from "./early-stopping/module.ts";
 import { trialPolicies } from "./early-stopping/policies.ts";
-import { type Evidence, text } from "./evidence.ts";
+import { customSentences } from "./custom/sentences.ts";
+import { type Evidence, type Sentence, text } from "./evidence.ts";
+import { failuresSentence } from "./failures.ts";
+import { halvingSentences } from "./halving/sentences.ts";
+import { pbtSentences, scheduleSentences } from "./population/sentences.ts";
 
 export function stopSentence(rule: string, evidence: Evidence = {}): string {
-  const sentence = sentences[rule]?.(evidence) ?? listed(evidence);
+  const sentence = isRuleName(rule) ? sentences[rule](evidence) : listed(evidence);
   return sentence === "" ? rule : `${rule}: ${sentence}`;
 }
 
@@ -36,56 +41,36 @@ export function decisionVerb(type: string, data: Evidence): string | undefined {
 
 const policySentences = Object.fromEntries(
   Object.entries(trialPolicies).map(([name, { sentence }]) => [name, sentence]),
-);
+) as { readonly [Name in TrialPolicyName]: Sentence };
 
-const sentences: Readonly<Record<string, (evidence: Evidence) => string>> = {
+const sentences = {
   metric_missing: (evidence) => missing(evidence["metric"], "metric", evidence),
   time_metric_missing: (evidence) => missing(evidence["time_metric"], "time_metric", evidence),
   time_metric_decreased: ({ time_metric, before, time, run }) =>
     `${text(time_metric)} went back from ${text(before)} to ${text(time)} within run ${text(run)}`,
   ...policySentences,
+  all: ({ policies }) => (Array.isArray(policies) ? policies.map(inner).join("; and ") : ""),
   budget: budgetSentence,
   max_failures: failuresSentence,
-  all: ({ policies }) => (Array.isArray(policies) ? policies.map(inner).join("; and ") : ""),
-  halving: (evidence) => standing(evidence),
-  rung_closed: (evidence) => `${standing(evidence)}, and no other trial will reach it`,
-  rung_not_trusted: ({ units, first_rung }) =>
-    `early values, at ${text(units)}, do not predict later ones; trials are compared from ${text(first_rung)} on`,
-  client: ({ reason }) => (typeof reason === "string" ? reason : ""),
-  target_reached: ({ target }) => `it has reached ${text(target)}, the target that its client set`,
   max_time: ({ units }) => `it has trained for ${text(units)}, its maximum`,
-  pbt_exploit: (evidence) => copied(evidence),
-  segment_end: ({ until, segment, of }) =>
-    `its segment of the schedule, ${text(segment)} of ${text(of)}, lasts until ${text(until)}`,
-};
+  ...halvingSentences,
+  ...pbtSentences,
+  ...scheduleSentences,
+  ...customSentences,
+} as const satisfies Readonly<Record<string, Sentence>>;
+
+/** A rule by which a search decides. */
+export type RuleName = keyof typeof sentences;
+
+function isRuleName(rule: string): rule is RuleName {
+  return Object.hasOwn(sentences, rule);
+}
 
 function missing(name: unknown, key: string, { reported, non_numeric }: Evidence): string {
   if (non_numeric === true) {
     return `a validation reports ${text(name)}, the searcher's ${key}, as something that is not a number: report it as a number`;
   }
   return `a validation has no ${text(name)}, the searcher's ${key}; it has ${names(reported)}`;
-}
-
-/** The sentence about a member's rank in the population and its donor. */
-function copied({
-  value,
-  time,
-  rank,
-  of,
-  donor,
-  donor_value,
-  copy,
-  checkpoint_time,
-}: Evidence): string {
-  const at = `its ${text(value)} at ${text(time)} is number ${text(rank)} of ${text(of)}`;
-  return `${at}; trial ${text(copy)} replaces it and starts from trial ${text(donor)} (${text(donor_value)}) at ${text(checkpoint_time)}`;
-}
-
-/** The sentence about a trial's rank in a rung of successive halving. */
-function standing({ value, units, rank, of, kept, cutoff }: Evidence): string {
-  const at = `its ${text(value)} at ${text(units)} is number ${text(rank)} of ${text(of)}`;
-  const on = cutoff === null || cutoff === undefined ? "" : `, down to ${text(cutoff)}`;
-  return `${at}, of which ${text(kept)} continue${on}`;
 }
 
 function inner(policy: unknown): string {

@@ -11,7 +11,7 @@ import {
 import { configLimits } from "../limits.ts";
 import type { Note } from "../parts/part.ts";
 import type { Shape, Values } from "../parts/values.ts";
-import { concurrent, type SearcherModule } from "./module.ts";
+import { concurrent, fitsEverySpace, type SearcherFacts, type SearcherModule } from "./module.ts";
 
 /** `time_metric` names the time in which halving searchers count; empty for the training step. */
 type Timed = {
@@ -88,11 +88,22 @@ function checkRising(searcher: JsonObject, note: Note): void {
   note("searcher.min_time", `must not be greater than max_time: ${least} is greater than ${most}`);
 }
 
+/** A trial that continues after a rung starts from its own checkpoint. */
+const halvingFacts: SearcherFacts = {
+  trainsToTheEnd: false,
+  hasOneTrial: false,
+  continues: false,
+  startsFromCheckpoints: false,
+  hasLines: false,
+  ownPoints: null,
+};
+
 export const asha: SearcherModule<Rising & Resuming> = {
   keys: (values) => ({ ...risingKeys(values), resume: values.flag }),
   defaults: own,
   required: ["max_trials", "max_time"],
-  trainsToTheEnd: false,
+  ...halvingFacts,
+  problemsInSpace: fitsEverySpace,
   check: checkRising,
   read: (searcher) => ({ ...readRising(searcher), ...readResume(searcher, true) }),
 };
@@ -113,7 +124,8 @@ export const asyncHalving: SearcherModule<
   keys: (values) => ({ ...determinedKeys(values), num_rungs: rungs(values) }),
   defaults: determined,
   required: ["num_rungs", "max_trials", "max_time", "time_metric"],
-  trainsToTheEnd: false,
+  ...halvingFacts,
+  problemsInSpace: fitsEverySpace,
   read: (searcher) => ({
     ...readTimed(searcher, determined),
     num_rungs: numberAt(searcher, "num_rungs", 1),
@@ -146,7 +158,8 @@ export const adaptiveAsha: SearcherModule<AdaptiveAsha> = {
   }),
   defaults: { ...determined, ...adaptiveDefaults, bracket_rungs: [] },
   required: ["max_trials", "max_time", "time_metric"],
-  trainsToTheEnd: false,
+  ...halvingFacts,
+  problemsInSpace: fitsEverySpace,
   read: (searcher) => ({
     ...readTimed(searcher, determined),
     mode: modes.find((mode) => mode === valueAt(searcher, "mode")) ?? adaptiveDefaults.mode,
@@ -160,7 +173,8 @@ export const hyperband: SearcherModule<Timed & Trials> = {
   keys: (values) => ({ ...timedKeys(values), divisor: values.number.min(2) }),
   defaults: own,
   required: ["max_time"],
-  trainsToTheEnd: false,
+  ...halvingFacts,
+  problemsInSpace: fitsEverySpace,
   check(searcher, note) {
     const most = valueAt(searcher, "max_time");
     const divisor = valueAt(searcher, "divisor") ?? own.divisor;

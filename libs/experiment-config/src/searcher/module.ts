@@ -2,11 +2,36 @@
  * The configuration of a searcher: its keys, their defaults, and rules across them. Its algorithm is in libs/search,
  * under the same name.
  */
+import type { FieldProblem } from "@trainyard/kernel";
+import type { HyperparameterSpace } from "../hyperparameters/hyperparameters.ts";
 import type { JsonObject } from "../json.ts";
 import type { Note } from "../parts/part.ts";
 import type { Shape, Values } from "../parts/values.ts";
 
-export type SearcherModule<Own extends object = object> = {
+/** The facts about a searcher that others need, which depend on its name alone. */
+export type SearcherFacts = {
+  /** True if trials train until their code ends or until `max_time`; false for searchers with rungs or segments. */
+  readonly trainsToTheEnd: boolean;
+  /** True if the search is one trial, which may train longer when the search continues. */
+  readonly hasOneTrial: boolean;
+  /**
+   * True if the search may continue after its end. False if its decisions depend on trials that were open when they
+   * were made (rungs, populations), on a recorded schedule, or on a client that has left.
+   */
+  readonly continues: boolean;
+  /**
+   * True if a trial may start from any checkpoint of another trial, not only from its latest: no checkpoint of the
+   * search is then deleted while it runs.
+   */
+  readonly startsFromCheckpoints: boolean;
+  /** True if trials continue from others by design, so that hyperparameters change along a line of trials. */
+  readonly hasLines: boolean;
+  /** The clause that says which points the searcher tries in place of given ones; null if it tries given points. */
+  readonly ownPoints: string | null;
+};
+
+/** `problemsInSpace` is a method, so that one table can contain searchers with different keys. */
+export type SearcherModule<Own extends object = object> = SearcherFacts & {
   /**
    * The searcher's specific keys, besides the common ones, built from the small schemas. It is a function of the
    * schemas, so that reading a recorded configuration loads no schema library.
@@ -15,8 +40,8 @@ export type SearcherModule<Own extends object = object> = {
   /** The default of each optional key. `read` computes the defaults that depend on other keys. */
   readonly defaults: JsonObject;
   readonly required: readonly string[];
-  /** True if trials train until their code ends or until `max_time`; false for searchers with rungs or segments. */
-  readonly trainsToTheEnd: boolean;
+  /** Reports keys that contradict the space. */
+  problemsInSpace(searcher: Own, space: HyperparameterSpace): readonly FieldProblem[];
   /** Why the searcher cannot run against recorded trainings; absent if it can. */
   readonly unserved?: string;
   /** Reports contradictions in a searcher section. */
@@ -24,6 +49,9 @@ export type SearcherModule<Own extends object = object> = {
   /** Reads the specific keys from any section: an absent value, or one of the wrong type, becomes the default. */
   readonly read: (searcher: JsonObject) => Own;
 };
+
+/** For searchers whose keys name no hyperparameters. */
+export const fitsEverySpace = (): readonly FieldProblem[] => [];
 
 /** The default number of trials that train concurrently. */
 export const concurrent = { max_concurrent_trials: 16 };

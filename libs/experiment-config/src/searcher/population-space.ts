@@ -1,6 +1,5 @@
 /** Checks that hyperparameters in population and schedule searchers fit the space. */
 import type { FieldProblem } from "@trainyard/kernel";
-import type { SearcherConfig } from "./searcher.ts";
 import type {
   HyperparameterSpace,
   TypedHyperparameter,
@@ -9,20 +8,12 @@ import { isMapping, itemPath, type Json, type JsonObject, keyPath } from "../jso
 import type { ScheduleSegment } from "./population.ts";
 import { isTyped } from "../hyperparameters/space.ts";
 
-export function populationProblems(
-  searcher: SearcherConfig,
-  space: HyperparameterSpace,
-): readonly FieldProblem[] {
-  if (searcher.name === "pbt") return mutateProblems(searcher.mutate, space);
-  return searcher.name === "schedule" ? segmentProblems(searcher.schedule, space) : [];
-}
-
 /** Returns whether a hyperparameter's path is the named one, or inside the named nest. */
 export function isWithin(path: string, named: string): boolean {
   return path === named || path.startsWith(`${named}.`) || path.startsWith(`${named}[`);
 }
 
-function mutateProblems(
+export function mutateProblems(
   mutate: readonly string[],
   space: HyperparameterSpace,
 ): readonly FieldProblem[] {
@@ -57,7 +48,7 @@ function hasChoice(hyperparameter: TypedHyperparameter): boolean {
   return hyperparameter.type !== "const";
 }
 
-function segmentProblems(
+export function segmentProblems(
   segments: readonly ScheduleSegment[],
   space: HyperparameterSpace,
 ): readonly FieldProblem[] {

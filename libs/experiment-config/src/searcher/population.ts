@@ -13,6 +13,7 @@ import {
 } from "../json.ts";
 import type { Note } from "../parts/part.ts";
 import type { SearcherModule } from "./module.ts";
+import { mutateProblems, segmentProblems } from "./population-space.ts";
 
 type Timed = {
   /** The metric that counts as time; empty for the training step. */
@@ -105,6 +106,12 @@ export const pbt: SearcherModule<Pbt> = {
   defaults: { ...defaults, perturb_factors: [...defaults.perturb_factors] },
   required: ["max_time"],
   trainsToTheEnd: false,
+  hasOneTrial: false,
+  continues: false,
+  startsFromCheckpoints: true,
+  hasLines: true,
+  ownPoints: null,
+  problemsInSpace: ({ mutate }, space) => mutateProblems(mutate, space),
   unserved: "its trials copy each other's weights, which are not recorded",
   check: checkPbt,
   read(searcher) {
@@ -175,6 +182,12 @@ export const schedule: SearcherModule<Schedule> = {
   defaults: {},
   required: ["schedule"],
   trainsToTheEnd: false,
+  hasOneTrial: false,
+  continues: false,
+  startsFromCheckpoints: false,
+  hasLines: true,
+  ownPoints: "which trains its own schedule",
+  problemsInSpace: ({ schedule: segments }, space) => segmentProblems(segments, space),
   unserved: "its segments start from each other's weights, which are not recorded",
   read(searcher) {
     const segments = valueAt(searcher, "schedule");

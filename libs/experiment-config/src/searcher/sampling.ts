@@ -1,7 +1,13 @@
 /** The searchers that propose complete trials: each trains until its code ends or until `max_time`. */
 import { flagAt, type JsonObject, numbersOr, optionalNumber, textAt } from "../json.ts";
 import type { Shape, Values } from "../parts/values.ts";
-import { concurrent, type SearcherModule, TRIALS_UNKNOWN } from "./module.ts";
+import {
+  concurrent,
+  fitsEverySpace,
+  type SearcherFacts,
+  type SearcherModule,
+  TRIALS_UNKNOWN,
+} from "./module.ts";
 import { objectiveKeys, readObjectives, type SeveralObjectives } from "./objectives.ts";
 
 export type Ending = {
@@ -43,14 +49,30 @@ export const single: SearcherModule<Ending> = {
   defaults: {},
   required: [],
   trainsToTheEnd: true,
+  hasOneTrial: true,
+  continues: true,
+  startsFromCheckpoints: false,
+  hasLines: false,
+  ownPoints: null,
+  problemsInSpace: fitsEverySpace,
   read: readEnding,
+};
+
+const samplingFacts: SearcherFacts = {
+  trainsToTheEnd: true,
+  hasOneTrial: false,
+  continues: true,
+  startsFromCheckpoints: false,
+  hasLines: false,
+  ownPoints: null,
 };
 
 export const random: SearcherModule<Trials & Ending & SeveralObjectives> = {
   keys: (values) => ({ ...trialKeys(values), ...objectiveKeys(values), ...endingKeys(values) }),
   defaults: concurrent,
   required: ["max_trials"],
-  trainsToTheEnd: true,
+  ...samplingFacts,
+  problemsInSpace: fitsEverySpace,
   read: (searcher) => ({ ...readTrials(searcher), ...readObjectives(searcher) }),
 };
 
@@ -67,7 +89,9 @@ export const grid: SearcherModule<Grid> = {
   keys: random.keys,
   defaults: concurrent,
   required: [],
-  trainsToTheEnd: true,
+  ...samplingFacts,
+  ownPoints: "which tries its own points",
+  problemsInSpace: fitsEverySpace,
   unserved: "recorded trainings have no grid of their own",
   read: (searcher) => ({
     ...optionalNumber(searcher, "max_trials"),
@@ -88,7 +112,8 @@ export const tpe: SearcherModule<Tpe> = {
   keys: (values) => ({ ...random.keys(values), multivariate: values.flag }),
   defaults: { ...concurrent, multivariate: true },
   required: ["max_trials"],
-  trainsToTheEnd: true,
+  ...samplingFacts,
+  problemsInSpace: fitsEverySpace,
   read: (searcher) => ({
     ...random.read(searcher),
     multivariate: flagAt(searcher, "multivariate", true),
@@ -99,7 +124,8 @@ export const gp: SearcherModule<Trials & Ending> = {
   keys: (values) => ({ ...trialKeys(values), ...endingKeys(values) }),
   defaults: concurrent,
   required: ["max_trials"],
-  trainsToTheEnd: true,
+  ...samplingFacts,
+  problemsInSpace: fitsEverySpace,
   read: readTrials,
 };
 
@@ -125,6 +151,12 @@ export const custom: SearcherModule<Custom> = {
   defaults: {},
   required: [],
   trainsToTheEnd: true,
+  hasOneTrial: false,
+  continues: false,
+  startsFromCheckpoints: true,
+  hasLines: false,
+  ownPoints: "whose client proposes its own points",
+  problemsInSpace: fitsEverySpace,
   unserved: "its operations come from a process outside",
   read: (searcher) => ({
     ...numbersOr(searcher, { max_trials: 0, max_concurrent_trials: 0 }),

@@ -2,6 +2,8 @@
  * The searcher section. The table below is the only list of searchers that run: schemas, defaults, checks, types and
  * messages are derived from it, and libs/search has a table of algorithms with the same keys.
  */
+import type { FieldProblem } from "@trainyard/kernel";
+import type { HyperparameterSpace } from "../hyperparameters/hyperparameters.ts";
 import {
   isMapping,
   type JsonObject,
@@ -14,7 +16,7 @@ import {
   withRest,
 } from "../json.ts";
 import { adaptiveAsha, asha, asyncHalving, auto, bohb, hyperband } from "./halving.ts";
-import type { SearcherModule } from "./module.ts";
+import type { SearcherFacts, SearcherModule } from "./module.ts";
 import { pbt, schedule } from "./population.ts";
 import { custom, gp, grid, random, single, sobol, tpe } from "./sampling.ts";
 import { readWarmStart, type WarmStart } from "./warm-start.ts";
@@ -72,11 +74,29 @@ export function isSearcherName(name: unknown): name is SearcherName {
   return typeof name === "string" && Object.hasOwn(searchers, name);
 }
 
-/**
- * Returns whether a searcher's trials train until their code ends or until max_time; false for searchers with rungs.
- */
-export function trainsToTheEnd(name: string): boolean {
-  return isSearcherName(name) && searchers[name].trainsToTheEnd;
+/** The checkpoints of a searcher that this version does not know are as safe as those of any other. */
+const unknownSearcher: SearcherFacts = {
+  trainsToTheEnd: false,
+  hasOneTrial: false,
+  continues: false,
+  startsFromCheckpoints: true,
+  hasLines: false,
+  ownPoints: null,
+};
+
+/** Returns the facts about a searcher by its name, which may be recorded by any version. */
+export function searcherFacts(name: unknown): SearcherFacts {
+  return isSearcherName(name) ? searchers[name] : unknownSearcher;
+}
+
+/** Reports keys of a searcher that contradict the space. */
+export function problemsInSpace(
+  searcher: SearcherConfig,
+  space: HyperparameterSpace,
+): readonly FieldProblem[] {
+  if (!isSearcherName(searcher.name)) return [];
+  const module: SearcherModule = searchers[searcher.name];
+  return module.problemsInSpace(searcher, space);
 }
 
 /** Keys that are left out if they are empty. */

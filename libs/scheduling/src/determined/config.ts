@@ -1,4 +1,5 @@
 import type { PoolSettings } from "../settings.ts";
+import { hasPolicy } from "./policies.ts";
 
 /**
  * Returns a sentence that says why these settings exclude Determined's rules; null if the pool can follow the rules.
@@ -7,8 +8,8 @@ export function compatProblem(
   settings: Pick<PoolSettings, "compat" | "policy" | "quotas" | "ageingMs">,
 ): string | null {
   if (settings.compat !== "determined") return null;
-  if (settings.policy === "round_robin") {
-    return "compat: determined has no policy round_robin; use priority or fair_share";
+  if (!hasPolicy(settings.policy)) {
+    return `compat: determined has no policy ${settings.policy}; use priority or fair_share`;
   }
   if (settings.quotas.length > 0) {
     return "compat: determined has no quotas; remove them, or set compat to an empty text";

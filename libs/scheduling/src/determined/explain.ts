@@ -6,6 +6,7 @@ import { waitingDemands } from "../waiting.ts";
 import { findFits } from "./fit.ts";
 import type { FitRules, Queue } from "./model.ts";
 import { decide, fitRulesOf, queueOf } from "./pass.ts";
+import { determinedPolicyOf } from "./policies.ts";
 import { type Rooms, roomsOf } from "./rooms.ts";
 
 export type DeterminedWait = {
@@ -64,11 +65,17 @@ function preempting(victims: readonly string[]): Why {
 }
 
 function whyOf(demand: Demand, leader: Demand, looking: Looking): Why {
-  const { pool, tasks, rooms, rules } = looking;
-  const { settings, placed } = pool;
-  if (settings.policy !== "fair_share") {
-    return leader.priority < demand.priority ? behind(leader.id) : notEnough(demand, looking);
+  switch (determinedPolicyOf(looking.pool.settings.policy)) {
+    case "priority":
+      return leader.priority < demand.priority ? behind(leader.id) : notEnough(demand, looking);
+    case "fair_share":
+      return whyByFairShare(demand, looking);
   }
+}
+
+function whyByFairShare(demand: Demand, looking: Looking): Why {
+  const { pool, tasks, rooms, rules } = looking;
+  const { placed } = pool;
   const held = placed.slotsOf(demand.job);
   const { slots, maxSlots } = demand;
   if (slots > 0 && maxSlots !== null && held + slots > maxSlots) {

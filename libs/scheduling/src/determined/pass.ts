@@ -16,6 +16,7 @@ import type { PassOptions } from "../place.ts";
 import { waitingDemands } from "../waiting.ts";
 import { fairShareSchedule } from "./fair-share.ts";
 import type { Decision, DeterminedAgent, DeterminedTask, FitRules, Queue, Start } from "./model.ts";
+import { determinedPolicyOf } from "./policies.ts";
 import { prioritySchedule } from "./priority.ts";
 
 export function determinedPass(
@@ -37,8 +38,12 @@ export function fitRulesOf({ settings }: Pool): FitRules {
 export function decide(pool: Pool, queue: Queue): Decision {
   const { policy, preemption } = pool.settings;
   const rules = fitRulesOf(pool);
-  if (policy === "fair_share") return fairShareSchedule(queue, rules);
-  return prioritySchedule(queue, { ...rules, preemption });
+  switch (determinedPolicyOf(policy)) {
+    case "fair_share":
+      return fairShareSchedule(queue, rules);
+    case "priority":
+      return prioritySchedule(queue, { ...rules, preemption });
+  }
 }
 
 export function queueOf(pool: Pool): Queue {

@@ -10,6 +10,7 @@ import {
   isTyped,
   type JsonObject,
   type NormalisedConfig,
+  searcherFacts,
 } from "@trainyard/experiment-config";
 import type { FieldProblem } from "@trainyard/kernel";
 import { newestAlgorithm } from "../algorithms/registry.ts";
@@ -49,8 +50,8 @@ export function spaceFindings(
       warnings.push({ path: "searcher.constraints", detail });
     }
   }
-  const own = ownPoints[config.searcher.name];
-  if (own === undefined) {
+  const { ownPoints } = searcherFacts(config.searcher.name);
+  if (ownPoints === null) {
     if (problems.length === 0) problems.push(...givenProblems(searched));
     const [given, trials] = [givenTrials(searched), trialsOf(searched)];
     if (given > trials) {
@@ -58,7 +59,7 @@ export function spaceFindings(
       warnings.push({ path: "searcher.warm_start.points", detail });
     }
   } else if (givenTrials(searched) > 0) {
-    const detail = `has no effect in a ${config.searcher.name} search, ${own}`;
+    const detail = `has no effect in a ${config.searcher.name} search, ${ownPoints}`;
     warnings.push({ path: "searcher.warm_start.points", detail });
   }
   const { name, warm_start: warmStart } = config.searcher;
@@ -84,16 +85,10 @@ function hasChoice(space: HyperparameterSpace): boolean {
 
 /** The number of trials, as far as the configuration sets it; otherwise infinite. */
 function trialsOf({ searcher }: SearchedSpace): number {
-  if (searcher["name"] === "single") return 1;
+  if (searcherFacts(searcher["name"]).hasOneTrial) return 1;
   const trials = searcher["max_trials"];
   return typeof trials === "number" && trials > 0 ? trials : Number.POSITIVE_INFINITY;
 }
-
-const ownPoints: Readonly<Record<string, string>> = {
-  grid: "which tries its own points",
-  custom: "whose client proposes its own points",
-  schedule: "which trains its own schedule",
-};
 
 /** A space gets a warning if fewer than one in this many points satisfy the constraints. */
 const RARE = 100;

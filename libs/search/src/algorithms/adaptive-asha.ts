@@ -7,7 +7,7 @@ import type { AdaptiveAshaSearcher } from "@trainyard/experiment-config";
 import { halving } from "../halving/halving.ts";
 import { adaptiveBrackets, adaptiveRungs, type HalvingPlan } from "../halving/plan.ts";
 
-export function adaptiveAshaPlan(config: AdaptiveAshaSearcher): HalvingPlan {
+function adaptiveAshaPlan(config: AdaptiveAshaSearcher): HalvingPlan {
   const { mode, max_rungs, max_time, max_trials, max_concurrent_trials, divisor } = config;
   const given = config.bracket_rungs;
   const limits = { maxRungs: max_rungs, maxTime: max_time, maxTrials: max_trials, divisor };

@@ -6,7 +6,7 @@ import type { AsyncHalvingSearcher } from "@trainyard/experiment-config";
 import { halving } from "../halving/halving.ts";
 import { type HalvingPlan, halvingBracket, rungUnits } from "../halving/plan.ts";
 
-export function asyncHalvingPlan(config: AsyncHalvingSearcher): HalvingPlan {
+function asyncHalvingPlan(config: AsyncHalvingSearcher): HalvingPlan {
   const { num_rungs, max_time, divisor, max_trials, max_concurrent_trials, resume } = config;
   const units = rungUnits(num_rungs, max_time, divisor);
   const bracket = halvingBracket(units, max_trials, max_concurrent_trials, divisor);

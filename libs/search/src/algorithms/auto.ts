@@ -14,7 +14,7 @@ import { comparedAt, rankedFrom } from "./rung-model/ranked-trials.ts";
 import { type Ranked, rungProposer } from "./rung-model/rung-model.ts";
 import { trustPlan } from "./trust-plan.ts";
 
-export function autoPlan(config: AutoSearcher): HalvingPlan {
+function autoPlan(config: AutoSearcher): HalvingPlan {
   const { max_time, min_time, divisor, max_trials, max_concurrent_trials } = config;
   const units = risingUnits(min_time, max_time, divisor);
   const bracket = halvingBracket(units, max_trials, max_concurrent_trials, divisor);

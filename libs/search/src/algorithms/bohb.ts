@@ -54,7 +54,7 @@ export const bohb1 = halving(
 /**
  * In stopping form a stopped trial cannot show its later values, so only suspended trials can measure the first rung.
  */
-export function bohbPlan(config: BohbSearcher): HalvingPlan {
+function bohbPlan(config: BohbSearcher): HalvingPlan {
   return { ...bohb1Plan(config), ...(config.resume ? trustPlan(config.max_trials) : {}) };
 }
 

@@ -12,6 +12,7 @@ import {
   type CustomState,
   newCustomState,
 } from "../custom/state.ts";
+import { wholeTrainings } from "../planned.ts";
 import { isRunning, trialOf } from "../state.ts";
 
 export const custom: Algorithm<CustomState> = {
@@ -21,6 +22,11 @@ export const custom: Algorithm<CustomState> = {
     config.name === "custom"
       ? { trialsMax: config.max_trials, concurrentTrialsMax: config.max_concurrent_trials }
       : { trialsMax: 0, concurrentTrialsMax: 0 },
+  // The number of trials of a custom search without a limit depends on its client.
+  planned: (config) =>
+    config.name === "custom" && config.max_trials > 0
+      ? wholeTrainings(config, config.max_trials)
+      : null,
   initial: newCustomState,
   apply: applyToCustom,
   on: (search, observation) => {

@@ -11,7 +11,16 @@
  * results as trials run. A sequential search therefore uses every result, while many workers continue at once. Without
  * a suggestion the place waits for one; after a timeout the trial gets its point of the Sobol sequence.
  */
-import type { Algorithm, Model, Observation, ProposedPoint, Suggestion } from "../algorithm.ts";
+import type { SearcherConfig } from "@trainyard/experiment-config";
+import type {
+  Algorithm,
+  Model,
+  Observation,
+  ProposedPoint,
+  Size,
+  Suggestion,
+} from "../algorithm.ts";
+import { wholeTrainings } from "../planned.ts";
 import { givenTrials } from "../space/points.ts";
 import { proposedTrials, type RunningSearch } from "../state.ts";
 
@@ -58,14 +67,18 @@ const model: Model<GpState> = {
   },
 };
 
+function sizeOf(config: SearcherConfig): Size {
+  return config.name === "gp"
+    ? { trialsMax: config.max_trials, concurrentTrialsMax: config.max_concurrent_trials }
+    : { trialsMax: 1, concurrentTrialsMax: 1 };
+}
+
 export const gp: Algorithm<GpState> = {
   name: "gp",
   version: 1,
   learns: true,
-  sizeOf: (config) =>
-    config.name === "gp"
-      ? { trialsMax: config.max_trials, concurrentTrialsMax: config.max_concurrent_trials }
-      : { trialsMax: 1, concurrentTrialsMax: 1 },
+  sizeOf,
+  planned: (config) => wholeTrainings(config, sizeOf(config).trialsMax),
   initial: (plan) => ({ ...newModelState(plan), prepared: null }),
   apply: (search, event, undo) => {
     applyToModel(search, event, undo);

@@ -6,6 +6,7 @@
  */
 import type { HyperparameterSpace, JsonObject, SearcherConfig } from "@trainyard/experiment-config";
 import type { Algorithm } from "../algorithm.ts";
+import { wholeTrainings } from "../planned.ts";
 import { gridOf } from "../space/rules/grid.ts";
 import { topUp } from "./top-up.ts";
 
@@ -17,6 +18,7 @@ export const grid: Algorithm = {
     trialsMax: gridTrials(config, space),
     concurrentTrialsMax: config.name === "grid" ? config.max_concurrent_trials : 0,
   }),
+  planned: (config, space) => wholeTrainings(config, gridTrials(config, space)),
   initial: () => null,
   apply: () => {},
   on: (search, observation) => {

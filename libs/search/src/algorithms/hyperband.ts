@@ -7,7 +7,7 @@ import type { HyperbandSearcher } from "@trainyard/experiment-config";
 import { halving, trialsOf } from "../halving/halving.ts";
 import { type HalvingPlan, hyperbandBrackets } from "../halving/plan.ts";
 
-export function hyperbandPlan(config: HyperbandSearcher): HalvingPlan {
+function hyperbandPlan(config: HyperbandSearcher): HalvingPlan {
   const { max_time, divisor, max_trials, max_concurrent_trials } = config;
   const plan: HalvingPlan = {
     form: "wait",

@@ -1,4 +1,6 @@
-import type { Algorithm, ProposedPoint } from "../algorithm.ts";
+import type { SearcherConfig } from "@trainyard/experiment-config";
+import type { Algorithm, ProposedPoint, Size } from "../algorithm.ts";
+import { wholeTrainings } from "../planned.ts";
 import { givenTrials, pointOfTrial } from "../space/points.ts";
 import { isAllowed } from "../space/rules/constraints.ts";
 import type { RunningSearch } from "../state.ts";
@@ -18,14 +20,16 @@ type NextPoint = (
 
 /** A searcher that proposes from a model of the ended trials, and fills the free places whenever a trial ends. */
 export function modelBased(name: "tpe" | "gp", nextPoint: NextPoint): Algorithm<ModelState> {
+  const sizeOf = (config: SearcherConfig): Size =>
+    config.name === name
+      ? { trialsMax: config.max_trials, concurrentTrialsMax: config.max_concurrent_trials }
+      : { trialsMax: 1, concurrentTrialsMax: 1 };
   return {
     name,
     version: 1,
     learns: true,
-    sizeOf: (config) =>
-      config.name === name
-        ? { trialsMax: config.max_trials, concurrentTrialsMax: config.max_concurrent_trials }
-        : { trialsMax: 1, concurrentTrialsMax: 1 },
+    sizeOf,
+    planned: (config) => wholeTrainings(config, sizeOf(config).trialsMax),
     initial: newModelState,
     apply: applyToModel,
     on: (search, observation) => {

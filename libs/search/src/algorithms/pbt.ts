@@ -36,12 +36,15 @@ import {
 } from "../population/state.ts";
 import { comparisonEvidence, copyEvidence } from "../population/evidence.ts";
 import { proposedTrials, type RunningSearch, type SearchPlan } from "../state.ts";
+import type { RuleName } from "../sentences.ts";
 
 export const pbt: Algorithm<Population> = {
   name: "pbt",
   version: 1,
   // There is no limit of concurrent trials: a stopped trial may still be ending when another has taken its place.
   sizeOf: (config) => ({ trialsMax: pbtOf(config).max_trials, concurrentTrialsMax: 0 }),
+  // Members copy each other and continue at the donor's time: the training is one full training per member.
+  planned: (config) => ({ units: pbtOf(config).max_time, trials: pbtOf(config).population_size }),
   initial: ({ searcher }) => emptyPopulation(pbtOf(searcher).population_size),
   apply: ({ memory, plan }, event, undo) => applyToPopulation(memory, event, plan, undo),
   takesCheckpoint: (population, trial, step) => {
@@ -115,7 +118,7 @@ class PbtTurn {
   }
 
   /** Suspends the member if another one takes its place; otherwise the member continues. */
-  #giveUpPlace(member: Member, rule: string, evidence: JsonObject): void {
+  #giveUpPlace(member: Member, rule: RuleName, evidence: JsonObject): void {
     this.#training -= 1;
     const before = this.decisions.length;
     this.fill();
@@ -178,12 +181,12 @@ class PbtTurn {
     this.#training += 1;
   }
 
-  #stop({ trial, waiting }: Member, rule: string, evidence: JsonObject): void {
+  #stop({ trial, waiting }: Member, rule: RuleName, evidence: JsonObject): void {
     this.decisions.push({ kind: "stop", trial, rule, evidence });
     if (!waiting) this.#training -= 1;
   }
 
-  #resume(member: Member, rule: string, evidence: JsonObject): void {
+  #resume(member: Member, rule: RuleName, evidence: JsonObject): void {
     const { trial } = member;
     const target = Math.min(this.#config.max_time, timeOf(member) + this.#config.interval);
     this.decisions.push({ kind: "resume", trial, target, rung: 0, rule, evidence });

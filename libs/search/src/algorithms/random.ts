@@ -9,6 +9,7 @@
 import type { SearcherConfig } from "@trainyard/experiment-config";
 import type { Algorithm, Size } from "../algorithm.ts";
 import { searchLimits } from "../limits.ts";
+import { wholeTrainings } from "../planned.ts";
 import { pointOfTrial } from "../space/points.ts";
 import { isConstant } from "../space/space.ts";
 import type { RunningSearch } from "../state.ts";
@@ -20,6 +21,7 @@ function drawn(name: string, sizeOf: (config: SearcherConfig) => Size): Algorith
     version: 1,
     ignoresValues: true,
     sizeOf,
+    planned: (config) => wholeTrainings(config, sizeOf(config).trialsMax),
     initial: () => null,
     apply: () => {},
     on: (search, observation) => {

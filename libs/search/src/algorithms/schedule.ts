@@ -33,6 +33,7 @@ export const schedule: Algorithm<Population> = {
   name: "schedule",
   version: 1,
   sizeOf: (config) => ({ trialsMax: scheduleOf(config).schedule.length, concurrentTrialsMax: 1 }),
+  planned: (config) => ({ units: scheduleOf(config).schedule.at(-1)?.until ?? 0, trials: 1 }),
   // The state is that of a population of one, whose member is the segment in training.
   initial: () => emptyPopulation(1),
   apply: ({ memory, plan }, event, undo) => applyToPopulation(memory, event, plan, undo),

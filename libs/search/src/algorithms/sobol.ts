@@ -5,12 +5,13 @@
  * Each hyperparameter with a choice has a dimension, in the order of sorted keys. Hyperparameters beyond the 128
  * dimensions of the table are drawn at random. Proposals, replacements and the end are those of random search.
  */
-import type { JsonObject } from "@trainyard/experiment-config";
+import type { JsonObject, SearcherConfig } from "@trainyard/experiment-config";
 import { draw } from "@trainyard/kernel";
-import type { Algorithm, ProposedPoint } from "../algorithm.ts";
+import type { Algorithm, ProposedPoint, Size } from "../algorithm.ts";
 import { derivedFrom } from "../derived.ts";
 import { axesOf, pointAt } from "../space/axes.ts";
 import { searchLimits } from "../limits.ts";
+import { wholeTrainings } from "../planned.ts";
 import { givenTrials, pointOfTrial } from "../space/points.ts";
 import { isAllowed, isConstrained } from "../space/rules/constraints.ts";
 import type { SearchPlan } from "../state.ts";
@@ -24,14 +25,18 @@ import {
 } from "./sobol/sequence.ts";
 import { topUp } from "./top-up.ts";
 
+function sizeOf(config: SearcherConfig): Size {
+  return config.name === "sobol"
+    ? { trialsMax: config.max_trials, concurrentTrialsMax: config.max_concurrent_trials }
+    : { trialsMax: 1, concurrentTrialsMax: 1 };
+}
+
 export const sobol: Algorithm = {
   name: "sobol",
   version: 1,
   ignoresValues: true,
-  sizeOf: (config) =>
-    config.name === "sobol"
-      ? { trialsMax: config.max_trials, concurrentTrialsMax: config.max_concurrent_trials }
-      : { trialsMax: 1, concurrentTrialsMax: 1 },
+  sizeOf,
+  planned: (config) => wholeTrainings(config, sizeOf(config).trialsMax),
   initial: () => null,
   apply: () => {},
   on: (search, observation) => {

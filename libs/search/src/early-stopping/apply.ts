@@ -4,6 +4,7 @@
  */
 import type { EventData } from "@trainyard/contracts";
 import type { PbtPolicy } from "@trainyard/experiment-config";
+import { assertNever } from "@trainyard/kernel";
 import type { SearchEvent } from "../events.ts";
 import { insert, remove } from "../ranking.ts";
 import { isOpen, isStopped, type SearchPlan, type SearchState, trialOf } from "../state.ts";
@@ -58,7 +59,18 @@ export function applyToPolicies(
     case "SearchTimeNoted":
       noteTime(memory, event.data.atMs, search, undo);
       break;
+    case "SearchStarted":
+    case "SuggestionPrepared":
+    case "SuggestionMissed":
+    case "OperationsPosted":
+    case "CheckpointObserved":
+    case "TrialSuspended":
+    case "TrialResumed":
+    case "SearchStopDecided":
+    case "SearchCompleted":
+      break;
     default:
+      assertNever(event, "the fold of the policies");
   }
 }
 

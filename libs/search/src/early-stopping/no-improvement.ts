@@ -25,7 +25,10 @@ export const noImprovement: TrialPolicyModule<"no_improvement"> = {
     };
   },
   sentence({ best, best_at, waited, patience, waited_time, patience_time }) {
-    const since = `no improvement on ${text(best)}, reached at ${text(best_at)},`;
+    const since =
+      best === null
+        ? "no finite value"
+        : `no improvement on ${text(best)}, reached at ${text(best_at)},`;
     return patience === undefined
       ? `${since} for ${text(waited_time)} units of time (patience_time ${text(patience_time)})`
       : `${since} for ${text(waited)} reports (patience ${text(patience)})`;

@@ -1,6 +1,6 @@
 import type { Json } from "@trainyard/experiment-config";
 import { entriesBetween } from "../ranking.ts";
-import { text } from "../evidence.ts";
+import { text, valueAt } from "../evidence.ts";
 import { COMPETITORS_SHOWN, type TrialPolicyModule } from "./module.ts";
 import { isLower, placeAmong } from "./lower-quantile.ts";
 import { shownValue } from "./ranked.ts";
@@ -31,5 +31,5 @@ export const pbt: TrialPolicyModule<"pbt"> = {
     };
   },
   sentence: ({ value, time, rank, of, times, lower }) =>
-    `its ${text(value)} at ${text(time)} is number ${text(rank)} of ${text(of)}, among the last ${text(lower)} for ${text(times)} reports in a row`,
+    `${valueAt(value, time)} is number ${text(rank)} of ${text(of)}, among the last ${text(lower)} for ${text(times)} reports in a row`,
 };

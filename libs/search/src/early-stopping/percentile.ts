@@ -31,7 +31,8 @@ function outdone(
 }
 
 function sentence({ value, time, cutoff, percentile, rank, of }: Evidence): string {
-  const best = `its best value until ${text(time)}, ${text(value)}, is worse than ${text(cutoff)}`;
+  const own = value === null ? "which is not finite" : text(value);
+  const best = `its best value until ${text(time)}, ${own}, is worse than ${text(cutoff)}`;
   const what = percentile === 50 ? "the median" : `the best ${text(percentile)} percent`;
   return `${best}, ${what} of the others' averages (number ${text(rank)} of ${text(of)})`;
 }

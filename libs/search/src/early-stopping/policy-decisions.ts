@@ -13,8 +13,9 @@ import { policiesIn, type Rule, rulesOf } from "./rules.ts";
 import { type EarlyStoppingState, progressOf } from "./state.ts";
 import type { Case, TrialPolicyName } from "./module.ts";
 import { trialPolicies } from "./policies.ts";
+import type { RuleName } from "../sentences.ts";
 
-type Verdict = { readonly rule: string; readonly evidence: JsonObject };
+type Verdict = { readonly rule: RuleName; readonly evidence: JsonObject };
 
 export function policyDecisions(
   search: RunningSearch,

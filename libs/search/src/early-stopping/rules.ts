@@ -6,8 +6,9 @@ import {
   type NoImprovementPolicy,
   type PbtPolicy,
   readEarlyStopping,
-  trainsToTheEnd,
+  searcherFacts,
 } from "@trainyard/experiment-config";
+import { assertNever } from "@trainyard/kernel";
 import { derivedFrom } from "../derived.ts";
 import type { SearchPlan } from "../state.ts";
 
@@ -22,7 +23,7 @@ export function policiesIn(recorded: JsonObject | undefined): readonly EarlyStop
 /** The time at which the search itself stops trials that would train to the end of their code; null for none. */
 export function maxTimeOf(searcher: JsonObject): number | null {
   const { name, max_time: maxTime } = searcher;
-  return typeof maxTime === "number" && trainsToTheEnd(String(name)) ? maxTime : null;
+  return typeof maxTime === "number" && searcherFacts(name).trainsToTheEnd ? maxTime : null;
 }
 
 export type Leaf = Exclude<EarlyStoppingPolicy, { any: unknown } | { all: unknown }>;
@@ -35,8 +36,10 @@ export type Rule =
 
 export type Rules = {
   readonly list: readonly Rule[];
+  /** The policies for which the state has the patience of each trial, and those for which it has a population. */
   readonly patient: readonly NoImprovementPolicy[];
   readonly population: readonly PbtPolicy[];
+  /** Whether a policy compares a trial with the averages of the others. */
   readonly comparing: boolean;
   readonly budget: BudgetPolicy | null;
 };
@@ -54,11 +57,38 @@ function numberedRules({ earlyStopping }: SearchPlan): Rules {
     leaves.push(policy);
     return { policy, index };
   };
-  return {
-    list: earlyStopping.map(ruleOf),
-    patient: leaves.filter((policy) => policy.name === "no_improvement"),
-    population: leaves.filter((policy) => policy.name === "pbt"),
-    comparing: leaves.some(({ name }) => name === "median" || name === "percentile"),
-    budget: leaves.find((policy) => policy.name === "budget") ?? null,
-  };
+  const list = earlyStopping.map(ruleOf);
+  return { list, ...needsOf(leaves) };
+}
+
+/** The policies by the state that they need (`state.ts`). A policy that is missing here is a type error. */
+function needsOf(leaves: readonly Leaf[]): Omit<Rules, "list"> {
+  const patient: NoImprovementPolicy[] = [];
+  const population: PbtPolicy[] = [];
+  let comparing = false;
+  let budget: BudgetPolicy | null = null;
+  for (const policy of leaves) {
+    switch (policy.name) {
+      case "no_improvement":
+        patient.push(policy);
+        break;
+      case "pbt":
+        population.push(policy);
+        break;
+      case "median":
+      case "percentile":
+        comparing = true;
+        break;
+      case "budget":
+        budget ??= policy;
+        break;
+      case "threshold":
+      case "not_finite":
+        // They judge a report by itself.
+        break;
+      default:
+        assertNever(policy, "a policy");
+    }
+  }
+  return { patient, population, comparing, budget };
 }

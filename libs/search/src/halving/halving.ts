@@ -43,6 +43,7 @@ export function halving(
       const plan = planOf(config);
       return { trialsMax: trialsOf(plan), concurrentTrialsMax: plan.concurrent };
     },
+    planned: planOf,
     initial: ({ searcher }) => newHalving(planOf(searcher as SearcherConfig)),
     apply: (search, event, undo) => applyToHalving(search, event, proposer !== undefined, undo),
     on: ({ plan, memory }, observation, undo) => {

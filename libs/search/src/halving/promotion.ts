@@ -27,6 +27,7 @@ import {
   unitsOf,
   WORST,
 } from "./state.ts";
+import type { RuleName } from "../sentences.ts";
 
 /** The reason of a promotion that only tests how well the first rung predicts the next one. */
 export const PROBE = "probe";
@@ -164,7 +165,7 @@ export class Turn {
     propose(this.#halving, undefined, this.#undo);
   }
 
-  #promote(trial: number, rule: string): void {
+  #promote(trial: number, rule: RuleName): void {
     const place = placeOfTrial(this.#halving, trial);
     const { bracket, rung } = place;
     const target = unitsOf(this.#halving, bracket, rung + 1);
@@ -192,7 +193,7 @@ export class Turn {
     suspend(this.#halving, trial, this.#undo);
   }
 
-  #stop(trial: number, rule: string): void {
+  #stop(trial: number, rule: RuleName): void {
     const place = placeOfTrial(this.#halving, trial);
     const evidence = standing(this.#halving, trial, place, this.#smallerIsBetter);
     this.decisions.push({ kind: "stop", trial, rule, evidence });

@@ -4,7 +4,7 @@
  * search's events.
  */
 import type { EventData } from "@trainyard/contracts";
-import type { JsonObject } from "@trainyard/experiment-config";
+import { type JsonObject, searcherFacts } from "@trainyard/experiment-config";
 import { bestShown } from "../best.ts";
 import { SearchMachine } from "../machine.ts";
 import type { SearchEvent } from "../events.ts";
@@ -43,14 +43,11 @@ export function bestTrialOf(events: readonly SearchEvent[]): number | null {
   return bestShown(SearchMachine.of(events).state)?.trial ?? null;
 }
 
-const continuing: readonly string[] = ["pbt", "schedule"];
-
 /** Whether trials of the search start from other trials, so that hyperparameters change along a line. */
 export function continuesTrials(events: readonly SearchEvent[]): boolean {
   return events.some(
     (event) =>
-      (event.type === "SearchStarted" &&
-        continuing.includes(String(event.data.searcher?.["name"]))) ||
+      (event.type === "SearchStarted" && searcherFacts(event.data.searcher?.["name"]).hasLines) ||
       (event.type === "TrialProposed" && event.data.startFromTrial !== undefined),
   );
 }

@@ -6,7 +6,8 @@ import {
   DeleteCheckpointResponseSchema,
   PreviewRetentionResponseSchema,
 } from "@trainyard/contracts/api";
-import type { RetentionVerdict } from "@trainyard/contracts/commands";
+import type { RetentionSettings, RetentionVerdict } from "@trainyard/contracts/commands";
+import { assert } from "@trainyard/kernel";
 import type { Command } from "commander";
 import { argument, type Context, withPlatform } from "../context.ts";
 import { collect, wholeNumberOf } from "../option-values.ts";
@@ -48,19 +49,28 @@ export function addCheckpointLife(group: Command): void {
     .command("gc")
     .argument("<experiment>")
     .option("--preview", "show what keeps or condemns each checkpoint, and change nothing")
-    .option("--save-experiment-best <n>", "checkpoints of the experiment to keep by its metric")
-    .option("--save-trial-best <n>", "checkpoints of each trial to keep by its metric")
-    .option("--save-trial-latest <n>", "latest checkpoints of each trial to keep")
+    .option(
+      `${flags.saveExperimentBest} <n>`,
+      "checkpoints of the experiment to keep by its metric",
+    )
+    .option(`${flags.saveTrialBest} <n>`, "checkpoints of each trial to keep by its metric")
+    .option(`${flags.saveTrialLatest} <n>`, "latest checkpoints of each trial to keep")
     .option(...reasonOption)
     .description("change which checkpoints an experiment keeps; also one that has ended")
     .action(withPlatform<GcOptions>(gc));
 }
 
-type GcOptions = ReasonOption & {
-  readonly preview?: boolean;
-  readonly saveExperimentBest?: string;
-  readonly saveTrialBest?: string;
-  readonly saveTrialLatest?: string;
+type Policy = Plain<RetentionSettings>;
+
+/** The option of each setting. */
+const flags: Readonly<Record<keyof Policy, string>> = {
+  saveExperimentBest: "--save-experiment-best",
+  saveTrialBest: "--save-trial-best",
+  saveTrialLatest: "--save-trial-latest",
+};
+
+type GcOptions = ReasonOption & { readonly preview?: boolean } & {
+  readonly [Setting in keyof Policy]?: string;
 };
 
 async function pin(
@@ -123,12 +133,9 @@ async function gc(context: Context, args: readonly string[], options: GcOptions)
     throw new UsageError("Give --preview, or what to keep: --save-trial-best 1, say.");
   }
   const { policy: held } = await client.call("previewRetention", { experiment, pageSize: 1 });
-  const policy = {
-    saveExperimentBest: held?.saveExperimentBest ?? 0,
-    saveTrialBest: held?.saveTrialBest ?? 0,
-    saveTrialLatest: held?.saveTrialLatest ?? 0,
-    ...settings,
-  };
+  // Settings that are not given stay as they are: a default in their place could delete checkpoints.
+  assert(held !== undefined, "the preview has the policy in force");
+  const policy = { ...held, ...settings };
   const { reason = "" } = options;
   const request = { experiment, reason, ...policy };
   const answer = await client.call("setRetentionPolicy", request, repeatable());
@@ -136,29 +143,21 @@ async function gc(context: Context, args: readonly string[], options: GcOptions)
   else output.note(`experiment ${experiment} keeps ${policyText(policy)}`);
 }
 
-type Settings = {
-  saveExperimentBest?: number;
-  saveTrialBest?: number;
-  saveTrialLatest?: number;
-};
-
-function settingsOf(options: GcOptions): Settings {
-  const settings: Settings = {};
-  const { saveExperimentBest: best, saveTrialBest, saveTrialLatest: latest } = options;
-  if (best !== undefined) {
-    settings.saveExperimentBest = wholeNumberOf("--save-experiment-best", best);
+/** Returns the settings whose options are given. */
+function settingsOf(options: GcOptions): Partial<Policy> {
+  const settings: Partial<Record<keyof Policy, number>> = {};
+  for (const [key, flag] of Object.entries(flags)) {
+    const setting = key as keyof Policy;
+    const text = options[setting];
+    if (text !== undefined) settings[setting] = wholeNumberOf(flag, text);
   }
-  if (saveTrialBest !== undefined) {
-    settings.saveTrialBest = wholeNumberOf("--save-trial-best", saveTrialBest);
-  }
-  if (latest !== undefined) settings.saveTrialLatest = wholeNumberOf("--save-trial-latest", latest);
   return settings;
 }
 
 async function preview(
   { client, output }: Context,
   experiment: string,
-  settings: Settings,
+  settings: Partial<Policy>,
 ): Promise<void> {
   const items: Plain<RetentionVerdict>[] = [];
   let [pageToken, policy] = ["", {}];
@@ -206,7 +205,7 @@ export function becauseOf(verdict: Plain<RetentionVerdict>): readonly string[] {
   return told;
 }
 
-function policyText(policy: Required<Settings>): string {
+function policyText(policy: Policy): string {
   const { saveExperimentBest, saveTrialBest, saveTrialLatest } = policy;
   return `the ${saveExperimentBest} best of the experiment, the ${saveTrialBest} best and the ${saveTrialLatest} latest of each trial`;
 }

@@ -1,6 +1,7 @@
 /** The settings of a pool from the options of `yard pool create` and `yard pool update`. */
 import type { Plain } from "@trainyard/contracts";
 import type { Autoscaling, PoolSettings, Quota } from "@trainyard/contracts/events";
+import { backfillNames, compatNames, fitNames, policyNames } from "@trainyard/scheduling/settings";
 import { type Command, Option } from "commander";
 import { collect, millisecondsOf, wholeNumberOf } from "../option-values.ts";
 import { UsageError } from "../usage-error.ts";
@@ -19,31 +20,24 @@ export type SettingOptions = {
   readonly autoscaling?: string;
 };
 
+/** The systems whose rules a pool can follow. */
+const rulesOf = compatNames.filter((name) => name !== "");
+
 export function addSettingOptions(command: Command): Command {
   const choice = (flags: string, description: string, ...choices: readonly string[]) =>
     new Option(flags, description).choices(choices);
   return command
-    .addOption(
-      choice(
-        "--policy <policy>",
-        "the order in which runs get slots",
-        "priority",
-        "fair_share",
-        "round_robin",
-      ),
-    )
+    .addOption(choice("--policy <policy>", "the order in which runs get slots", ...policyNames))
     .option("--preemption", "stop runs that can be preempted when a better one needs their slots")
     .option("--no-preemption", "let each run hold its slots until it ends")
     .addOption(
       choice(
         "--backfill <which>",
         "runs that may pass the first one that has no place: those that leave its reserved slots alone, all, or none",
-        "reserved",
-        "any",
-        "none",
+        ...backfillNames,
       ),
     )
-    .addOption(choice("--fit <how>", "fill agents up, or use all of them", "pack", "spread"))
+    .addOption(choice("--fit <how>", "fill agents up, or use all of them", ...fitNames))
     .option("--ageing <time>", "raise a waiting run by one priority after each 10m, say; or none")
     .option(
       "--quota <workspace=slots[:borrow]>",
@@ -51,7 +45,7 @@ export function addSettingOptions(command: Command): Command {
       collect,
     )
     .addOption(
-      choice("--compat <rules>", "schedule by the rules of Determined", "determined", "none"),
+      choice("--compat <rules>", "schedule by the rules of Determined", ...rulesOf, "none"),
     )
     .option("--default-priority <number>", "of experiments that set none; lower is placed first")
     .option("--slotless-per-agent <number>", "the most runs without slots on one agent")

@@ -2,6 +2,7 @@
 import type { EventData } from "@trainyard/contracts";
 import { decodeEvent, shortNameOf } from "@trainyard/contracts";
 import type { EventLog } from "@trainyard/event-log";
+import { searcherFacts } from "@trainyard/experiment-config/recorded";
 import { assert, trialId } from "@trainyard/kernel";
 import { foldOf, type Reaction, runtimeLimits, type Work } from "@trainyard/runtime";
 import { TrialOutcome } from "@trainyard/contracts/events";
@@ -71,7 +72,11 @@ async function takeUp(
   if (status === "ended") {
     await decideTrial(work, id, { kind: "continue", continuation });
     // The trial had completed before its experiment's stop reached it, which the search does not know.
-    if (end !== null && wasTrained(end.outcome) && state.size.algorithm !== "single") {
+    if (
+      end !== null &&
+      wasTrained(end.outcome) &&
+      !searcherFacts(state.size.algorithm).hasOneTrial
+    ) {
       await decideTrial(work, id, { kind: "end", ...end });
       return;
     }

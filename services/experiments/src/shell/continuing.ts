@@ -1,6 +1,6 @@
 /** Checks a continuation: its search, and the checkpoint of another experiment that its trials begin from. */
 import { SearchCompletion } from "@trainyard/contracts/events";
-import type { Continuation } from "@trainyard/experiment-config/recorded";
+import { type Continuation, searcherFacts } from "@trainyard/experiment-config/recorded";
 import { isRejection, type Rejection, reject, trialId } from "@trainyard/kernel";
 import { foldOf, type Work } from "@trainyard/runtime";
 import type { ContinueCommand } from "../core/experiment/commands.ts";
@@ -51,7 +51,7 @@ async function hasOwnCheckpoint(
   { size }: ExperimentState,
   number?: number,
 ): Promise<boolean> {
-  const only = number ?? (size.algorithm === "single" ? 1 : null);
+  const only = number ?? (searcherFacts(size.algorithm).hasOneTrial ? 1 : null);
   if (only === null) return false;
   const { checkpoints } = await work.load(foldOf(trials), trialId(id, only));
   for (const { checkpoint } of checkpoints) if (await isUsable(work, checkpoint)) return true;

@@ -15,6 +15,7 @@ import {
   VerificationSchema,
   VerifyCheckpointSchema,
 } from "@trainyard/contracts/commands";
+import { assert } from "@trainyard/kernel";
 import { notFound } from "../http/problem.ts";
 import type { RequestContext, UnaryHandlers } from "../http/request-context.ts";
 import type { Backend } from "../shell/backend.ts";
@@ -86,7 +87,7 @@ async function preview(
   context: RequestContext,
 ) {
   const { experiment, pageToken: after } = request;
-  const ask = (limit: number, policy?: Plain<RetentionSettings>) =>
+  const ask = (limit: number, policy?: Settings) =>
     backend.command(
       "checkpoint-gc",
       ExplainRetentionSchema,
@@ -94,15 +95,13 @@ async function preview(
       RetentionPageSchema,
       context,
     );
-  const { saveExperimentBest: best, saveTrialBest, saveTrialLatest } = request;
-  let asked: Plain<RetentionSettings> | undefined;
-  if ([best, saveTrialBest, saveTrialLatest].some((one) => one !== undefined)) {
-    const held = (await ask(1)).policy;
-    asked = {
-      saveExperimentBest: best ?? held?.saveExperimentBest ?? 0,
-      saveTrialBest: saveTrialBest ?? held?.saveTrialBest ?? 0,
-      saveTrialLatest: saveTrialLatest ?? held?.saveTrialLatest ?? 0,
-    };
+  let asked: Settings | undefined;
+  const { saveExperimentBest, saveTrialBest, saveTrialLatest } = request;
+  const given = { saveExperimentBest, saveTrialBest, saveTrialLatest };
+  if (Object.values(given).some((one) => one !== undefined)) {
+    const { policy: held } = await ask(1);
+    assert(held !== undefined, "a page of verdicts has the policy in force");
+    asked = withGiven(held, given);
   }
   const { verdicts, more, policy } = await ask(pageSize(request.pageSize), asked);
   return {
@@ -110,6 +109,17 @@ async function preview(
     nextPageToken: more ? (verdicts.at(-1)?.checkpoint ?? "") : "",
     ...(policy && { policy }),
   };
+}
+
+type Settings = Plain<RetentionSettings>;
+
+/** Returns the policy with the given settings; the others stay as they are. */
+function withGiven(
+  held: Settings,
+  given: { readonly [Setting in keyof Settings]: number | undefined },
+): Settings {
+  const changes = Object.entries(given).filter(([, value]) => value !== undefined);
+  return { ...held, ...(Object.fromEntries(changes) as Partial<Settings>) };
 }
 
 function positionOf(backend: Backend, { position }: { readonly position: number }) {

@@ -1,16 +1,13 @@
-import type { AnyEvent } from "@trainyard/contracts";
+import type { AnyEvent, EventData } from "@trainyard/contracts";
 import {
   recordedConfig,
   recordedSource,
+  searcherFacts,
   type StoragePlace,
 } from "@trainyard/experiment-config/recorded";
 
-/** How many checkpoints of an experiment and of each trial are kept, by value and by steps. */
-export type Policy = {
-  readonly saveExperimentBest: number;
-  readonly saveTrialBest: number;
-  readonly saveTrialLatest: number;
-};
+/** The number of checkpoints that each ranking keeps. */
+export type Policy = NonNullable<EventData<"RetentionPolicySet">["policy"]>;
 
 export type ExperimentFacts = {
   readonly exists: boolean;
@@ -48,9 +45,6 @@ export const unknownExperiment: ExperimentFacts = {
   tensorboards: null,
 };
 
-/** Searchers whose trials may start from any checkpoint of another trial, not only from its latest. */
-const remembering: ReadonlySet<string> = new Set(["pbt", "custom"]);
-
 export function evolveExperiment(state: ExperimentFacts, event: AnyEvent): ExperimentFacts {
   switch (event.type) {
     case "ExperimentCreated": {
@@ -59,7 +53,7 @@ export function evolveExperiment(state: ExperimentFacts, event: AnyEvent): Exper
       return {
         ...state,
         exists: true,
-        startsFromCheckpoints: remembering.has(searcher.name),
+        startsFromCheckpoints: searcherFacts(searcher.name).startsFromCheckpoints,
         source: recordedSource(event.data.config)?.checkpoint ?? "",
         policy: {
           saveExperimentBest: storage.save_experiment_best,

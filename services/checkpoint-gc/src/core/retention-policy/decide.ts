@@ -2,6 +2,7 @@
 import type { EventOf } from "@trainyard/contracts";
 import type { Decider } from "@trainyard/kernel";
 import type { Policy } from "../foreign/experiment.ts";
+import { isSamePolicy } from "../retention-rule/condemned.ts";
 
 export type PolicyEvent = EventOf<"RetentionPolicySet">;
 
@@ -18,10 +19,7 @@ export const policyDecider: Decider<PolicyState, PolicyCommand, PolicyEvent> = {
   initial: { policy: null },
   evolve: (state, { data: { policy } }) => (policy === undefined ? state : { policy }),
   decide({ policy: before }, { policy, by, reason }) {
-    const same =
-      before?.saveExperimentBest === policy.saveExperimentBest &&
-      before.saveTrialBest === policy.saveTrialBest &&
-      before.saveTrialLatest === policy.saveTrialLatest;
+    const same = before !== null && isSamePolicy(before, policy);
     return same ? [] : [{ type: "RetentionPolicySet", data: { policy, by, reason } }];
   },
 };

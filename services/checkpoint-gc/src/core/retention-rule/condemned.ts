@@ -10,6 +10,16 @@ import type { EventData } from "@trainyard/contracts";
 import { gcLimits } from "../../limits.ts";
 import type { Policy } from "../foreign/experiment.ts";
 
+const rankings: Readonly<Record<keyof Policy, true>> = {
+  saveExperimentBest: true,
+  saveTrialBest: true,
+  saveTrialLatest: true,
+};
+
+export function isSamePolicy(a: Policy, b: Policy): boolean {
+  return Object.keys(rankings).every((key) => a[key as keyof Policy] === b[key as keyof Policy]);
+}
+
 export type Candidate = {
   readonly checkpoint: string;
   readonly trial: string;

@@ -1,8 +1,7 @@
 /** Decides whether an ended experiment continues, and whether an ended trial is restarted. */
 import { TrialOutcome } from "@trainyard/contracts/events";
 import { type Rejection, reject } from "@trainyard/kernel";
-import type { Continuation } from "@trainyard/experiment-config/recorded";
-import { continues, takesMoreTrials } from "@trainyard/search/continuing";
+import { type Continuation, searcherFacts } from "@trainyard/experiment-config/recorded";
 import { limits } from "../../limits.ts";
 import type { ContinueCommand, RestartTrialCommand } from "./commands.ts";
 import type { ExperimentEvent, ExperimentState, SearchSize } from "./state.ts";
@@ -26,10 +25,9 @@ export function continueExperiment(
   const problem = unsupported(size.algorithm) ?? problemOf(size, change);
   if (problem !== null) return problem;
   if (change.maxTrials === undefined && change.maxLength === undefined && !isUnfinished) {
-    const what =
-      size.algorithm === "single"
-        ? "its trial completed: give a longer max_length"
-        : "no trial failed or was canceled: give more max_trials";
+    const what = searcherFacts(size.algorithm).hasOneTrial
+      ? "its trial completed: give a longer max_length"
+      : "no trial failed or was canceled: give more max_trials";
     return reject("nothing_to_continue", `the experiment is complete, and ${what}`);
   }
   return [continued(state, change, request)];
@@ -69,7 +67,7 @@ function continued(
 }
 
 function unsupported(algorithm: string): Rejection | null {
-  if (continues(algorithm)) return null;
+  if (searcherFacts(algorithm).continues) return null;
   const detail = `a search by ${algorithm} does not continue: fork the experiment`;
   return reject("continue_unsupported", detail);
 }
@@ -90,12 +88,12 @@ function refusedOutcome(outcome: TrialOutcome | null): Rejection | null {
 
 function problemOf(size: SearchSize, change: Continuation): Rejection | null {
   const { maxTrials, maxLength, lengthUnit = "" } = change;
-  const isSingle = size.algorithm === "single";
-  if (maxLength !== undefined && !isSingle) {
+  const { hasOneTrial } = searcherFacts(size.algorithm);
+  if (maxLength !== undefined && !hasOneTrial) {
     return reject("continue_unsupported", "only a single search continues with a new max_length");
   }
   if (maxTrials !== undefined) {
-    if (!takesMoreTrials(size.algorithm)) {
+    if (hasOneTrial) {
       return reject("continue_unsupported", "a single search has one trial: give a new max_length");
     }
     if (maxTrials <= size.maxTrials || maxTrials > limits.trialsMax) {

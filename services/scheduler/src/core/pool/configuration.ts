@@ -2,7 +2,14 @@
 import type { EventData, Plain } from "@trainyard/contracts";
 import type { PoolSettings as RecordedPoolSettings } from "@trainyard/contracts/events";
 import { isName, type Rejection, reject } from "@trainyard/kernel";
-import { type PoolSettings, policyNames, settingsOf } from "@trainyard/scheduling";
+import {
+  backfillNames,
+  compatNames,
+  fitNames,
+  type PoolSettings,
+  policyNames,
+  settingsOf,
+} from "@trainyard/scheduling";
 import { compatProblem } from "@trainyard/scheduling/determined";
 import { limits } from "../../limits.ts";
 
@@ -72,9 +79,9 @@ function settingsProblem(settings: Recorded | undefined): string | null {
   const { ageingMs, defaultPriority, quotas, autoscaling } = settings;
   return (
     lengthProblem("description", description) ??
-    unknownOf("compat", compat, ["", "determined"]) ??
-    unknownOf("backfill", backfill, ["reserved", "any", "none"]) ??
-    unknownOf("fit", fit, ["pack", "spread"]) ??
+    unknownOf("compat", compat, compatNames) ??
+    unknownOf("backfill", backfill, backfillNames) ??
+    unknownOf("fit", fit, fitNames) ??
     (defaultPriority === undefined ? null : priorityProblem("default_priority", defaultPriority)) ??
     durationProblem("ageing_ms", ageingMs) ??
     quotasProblem(quotas) ??

@@ -1,0 +1,26 @@
+import { type Evidence, type Sentence, text, valueAt } from "../evidence.ts";
+
+/** The rules of population-based training. */
+export const pbtSentences = {
+  pbt_exploit: (evidence) => {
+    const { donor, donor_value, copy, checkpoint_time } = evidence;
+    return `${rankOf(evidence)}; trial ${text(copy)} replaces it and starts from trial ${text(donor)} (${text(donor_value)}) at ${text(checkpoint_time)}`;
+  },
+  pbt_good_enough: (evidence) => `${rankOf(evidence)}, good enough to stay in the population`,
+  pbt_last_trial: (evidence) =>
+    `${rankOf(evidence)}, and the search has no trial left to replace it`,
+  pbt_turn: ({ time, waiting }) =>
+    `a place is free; it waited at ${text(time)}, and of ${text(waiting)} waiting members those with the least training go first`,
+} as const satisfies Readonly<Record<string, Sentence>>;
+
+function rankOf({ value, time, rank, of }: Evidence): string {
+  return `${valueAt(value, time)} is number ${text(rank)} of ${text(of)}`;
+}
+
+/** The rules of a schedule. */
+export const scheduleSentences = {
+  segment_end: ({ until, segment, of }) =>
+    `its segment of the schedule, ${text(segment)} of ${text(of)}, lasts until ${text(until)}`,
+  segment_failed: ({ segment, of }) =>
+    `segment ${text(segment)} of ${text(of)} of the schedule failed`,
+} as const satisfies Readonly<Record<string, Sentence>>;

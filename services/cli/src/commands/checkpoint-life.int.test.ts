@@ -1,0 +1,38 @@
+/** Tests of the command that changes a retention policy, with a simulated gateway. */
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { type PlayedGateway, playGateway } from "../testing/played-gateway.ts";
+
+let gateway: PlayedGateway;
+
+beforeEach(async () => {
+  gateway = await playGateway(({ call }) => {
+    if (!call.startsWith("GET")) return { body: { position: "7" } };
+    return { body: { items: [], policy: { saveExperimentBest: 1, saveTrialLatest: 3 } } };
+  });
+});
+afterEach(() => gateway[Symbol.asyncDispose]());
+
+test("checkpoint gc changes the settings that are given, and keeps the others", async () => {
+  const given = ["--save-trial-best", "2", "--save-experiment-best", "0", "--reason", "disk"];
+  expect(await gateway.yard("checkpoint", "gc", "1", ...given)).toMatchObject({ code: 0 });
+  const changes = gateway.requests.filter(({ call }) => !call.startsWith("GET"));
+  expect(changes.map(({ call, body }) => [call, body])).toEqual([
+    [
+      "POST /api/v1/experiments/1/retention",
+      { reason: "disk", saveTrialBest: 2, saveTrialLatest: 3 },
+    ],
+  ]);
+});
+
+test("checkpoint gc without settings exits with 2 and changes nothing", async () => {
+  const { code, err } = await gateway.yard("checkpoint", "gc", "1");
+  expect(code).toBe(2);
+  expect(err).toContain("Give --preview, or what to keep");
+  expect(gateway.requests).toEqual([]);
+});
+
+test("a setting of checkpoint gc that is not a number is refused with its option", async () => {
+  const { code, err } = await gateway.yard("checkpoint", "gc", "1", "--save-trial-latest", "all");
+  expect(code).toBe(2);
+  expect(err).toContain("--save-trial-latest takes a whole number");
+});
