@@ -227,7 +227,9 @@ describe("yard", () => {
   });
 
   test("tokens are created, work, expire and are revoked", async () => {
-    const token = (await world.yard("token", "create", "--label", "ci")).out.trim();
+    const created = await world.yard("token", "create", "--label", "ci");
+    expect(created.err).toContain("does not expire; its secret is not shown again");
+    const token = created.out.trim();
     expect((await world.yardWith({ TRAINYARD_TOKEN: token }, "e", "ls")).code).toBe(0);
     const id = token.split("_")[1] ?? "";
     expect((await world.yard("token", "list")).out).toContain(id);
@@ -239,6 +241,16 @@ describe("yard", () => {
     const expired = await world.yardWith({ TRAINYARD_TOKEN: short }, "e", "ls");
     expect(expired.code).toBe(2);
     expect(expired.err).toMatch(/expired/);
+  });
+
+  test("a token that a token creates expires with it, and a later expiry is refused", async () => {
+    const hour = await world.yard("token", "create", "--ttl", "1h");
+    const [end] = /expires at .* UTC/.exec(hour.err) ?? ["no expiry"];
+    const by = { TRAINYARD_TOKEN: hour.out.trim() };
+    expect((await world.yardWith(by, "token", "create")).err).toContain(end);
+    const longer = await world.yardWith(by, "token", "create", "--ttl", "2h");
+    expect(longer).toMatchObject({ code: 2, out: "" });
+    expect(longer.err).toContain("must not outlive the token that creates it");
   });
 
   test("pause stops the trials from their latest checkpoint, activate continues there", async () => {

@@ -133,7 +133,9 @@ async function watch(
   signal: AbortSignal,
 ): Promise<Plain<Experiment> | null> {
   const progress = new ProgressLine(process.stdout);
-  const ended = await waitForEnd(client, experiment, signal, (now) => progress.experiment(now));
+  const ended = await waitForEnd(client, experiment, signal, {
+    onChange: (now) => progress.experiment(now),
+  });
   progress.end();
   return ended;
 }

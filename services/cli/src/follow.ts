@@ -1,4 +1,4 @@
-import type { Client } from "@trainyard/client";
+import { type Client, isAway } from "@trainyard/client";
 import type { Plain } from "@trainyard/contracts";
 import type { Experiment, TrialLogLine } from "@trainyard/contracts/api";
 import { TrialLogLineSchema } from "@trainyard/contracts/api";
@@ -30,18 +30,30 @@ export function logLineText(output: Output, line: Plain<TrialLogLine>, withTrial
   return withTrial ? `[${line.trial}] ${line.text}` : line.text;
 }
 
+type Watcher = {
+  readonly onChange?: (experiment: Plain<Experiment>) => void;
+  /** Receives why there is no first answer yet: the address may be wrong, and the wait for one is long. */
+  readonly onAway?: (why: string) => void;
+};
+
 /** Waits until an experiment has ended. Returns null if Ctrl-C detached the command. */
 export async function waitForEnd(
   client: Client,
   experiment: string,
   signal: AbortSignal,
-  onChange: (experiment: Plain<Experiment>) => void = () => {},
+  { onChange = () => {}, onAway = () => {} }: Watcher = {},
 ): Promise<Plain<Experiment> | null> {
-  // After the first answer, an unavailable server is retried.
   const patient = { signal, outlast: true };
-  // The read is at least at this position, where the watch begins, so no change is missed.
-  const { position } = await client.call("listTrials", { experiment, pageSize: 1 });
+  const begin = { experiment, pageSize: 1 };
   try {
+    // The read is at least at this position, where the watch begins, so no change is missed.
+    const { position } = await client
+      .call("listTrials", begin, { signal })
+      .catch((error: unknown) => {
+        if (signal.aborted || !isAway(error)) throw error;
+        onAway(error instanceof Error ? error.message : String(error));
+        return client.call("listTrials", begin, patient);
+      });
     let current = await client.call(
       "getExperiment",
       { experiment, minPosition: position },

@@ -10,7 +10,7 @@ const filled: readonly (readonly [path: string, reason: string])[] = [
 ];
 
 const isProduction = (file: string): boolean =>
-  /^(libs|services)\/[^/]+\/src\//.test(file) && !isTestCode(file);
+  /^(libs|services|deploy)\/[^/]+\/src\//.test(file) && !isTestCode(file);
 
 /** An empty collection that is not indented is filled later. */
 const emptyCollection =
@@ -30,6 +30,7 @@ export const noModuleState: Rule = {
   },
   violations: {
     "a variable": { "libs/a/src/a.ts": "let last: number | null = null;\n" },
+    "a variable of the embedded cluster": { "deploy/a/src/a.ts": "let written = 0;\n" },
     "an exported variable": { "services/a/src/shell/a.ts": "export let ready = false;\n" },
     "a registry": { "libs/a/src/a.ts": "const known = new Map<string, () => void>();\n" },
     "a cache": { "libs/a/src/a.ts": "const made = new WeakMap<\n  object,\n  number\n>();\n" },

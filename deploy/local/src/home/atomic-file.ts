@@ -1,3 +1,4 @@
+import { randomUUID } from "node:crypto";
 import {
   closeSync,
   fchownSync,
@@ -10,8 +11,6 @@ import {
 } from "node:fs";
 import { dirname } from "node:path";
 import { ClusterError, errorCode, errorText } from "../cluster-error.ts";
-
-let written = 0;
 
 /**
  * Replaces a file atomically: a reader sees the old text or the new one. The mode is 0600 by default. With `durable`
@@ -26,8 +25,7 @@ export function writeAtomically(
     readonly owner?: { readonly uid: number; readonly gid: number } | null;
   } = {},
 ): void {
-  written += 1;
-  const draft = `${path}.${process.pid}.${written}.new`;
+  const draft = `${path}.${randomUUID()}.new`;
   const file = openSync(draft, "wx", options.mode ?? 0o600);
   try {
     writeFileSync(file, text);

@@ -4,7 +4,8 @@ import type { Fault } from "@trainyard/kernel";
 import { expect, test } from "vitest";
 import { bytes, eventsFrom, until } from "../contract/fixture.ts";
 import { busLimits } from "../limits.ts";
-import { startNats, type TestNats } from "../testing/nats-server.ts";
+import type { Bus } from "../port.ts";
+import { startNats, startNatsCluster, type TestNats } from "../testing/nats-server.ts";
 import { createNatsBus } from "./nats-bus.ts";
 import { droppedOptions } from "./streams.ts";
 
@@ -61,6 +62,38 @@ test("changed limits are applied to an existing stream, which keeps its messages
     max_age: 60_000_000_000,
     max_bytes: 10_000_000,
   });
+});
+
+test("an existing stream keeps the number of replicas that an operator has chosen", async () => {
+  await using stack = new AsyncDisposableStack();
+  const servers = await startNatsCluster(3);
+  for (const one of servers) stack.use(one);
+  const [server] = servers;
+  if (server === undefined) throw new Error("there is no server");
+  await using connection = await connect({ servers: server.url });
+  const manager = await jetstreamManager(connection, { checkAPI: false, timeout: 60_000 });
+  // Each attempt fails while the cluster elects its leaders, and a repeat of an event is stored once.
+  const publish = (bus: Bus, first: number, last: number) =>
+    until(`the events from ${first} on are accepted`, () =>
+      bus.publishEvents(eventsFrom(first, last)).then(
+        () => true,
+        () => false,
+      ),
+    );
+  {
+    await using bus = await createNatsBus({ servers: server.url, name: "relay" });
+    await publish(bus, 1, 5);
+  }
+  const replicas = async () => (await manager.streams.info("EVENTS")).config.num_replicas;
+  expect(await replicas()).toBe(1);
+  await manager.streams.update("EVENTS", { num_replicas: 3 });
+  const limits = { ageMs: 60_000, bytes: 10_000_000, replicas: 1 };
+  const { servers: url, name } = { servers: server.url, name: "relay" };
+  await using bus = await createNatsBus({ servers: url, name, streams: { EVENTS: limits } });
+  await publish(bus, 6, 8);
+  expect((await bus.lastEvent())?.position).toBe(8);
+  expect(await replicas()).toBe(3);
+  expect((await configsOn(server))["EVENTS"]).toMatchObject({ max_bytes: 10_000_000 });
 });
 
 test("retention by age keeps the chain's last id known", async () => {

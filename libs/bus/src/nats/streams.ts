@@ -10,7 +10,6 @@ import {
   RetentionPolicy,
   StorageType,
   type StreamConfig,
-  type StreamInfo,
 } from "@nats-io/jetstream";
 import { Fault } from "@trainyard/kernel";
 import { busLimits } from "../limits.ts";
@@ -20,7 +19,7 @@ export type StreamKey = "EVENTS" | "METRICS" | "LOGS";
 export type StreamLimits = {
   readonly ageMs: number;
   readonly bytes: number;
-  /** Replicas in a NATS cluster; 1 for a single server. */
+  /** Replicas of a new stream in a NATS cluster; 1 for a single server. An existing stream keeps its own number. */
   readonly replicas: number;
 };
 
@@ -116,8 +115,7 @@ export class Streams {
         checkAPI: false,
         timeout: busLimits.streamApiMs,
       });
-      const info = await createOrUpdate(manager, asked);
-      const dropped = droppedOptions(asked, { ...info.config });
+      const dropped = await createOrUpdate(manager, asked);
       if (dropped.length > 0) {
         throw new Fault(
           "stream_option_dropped",
@@ -137,14 +135,18 @@ export class Streams {
   }
 }
 
+/** Returns the options that the server dropped. An update leaves the number of replicas to the operator. */
 async function createOrUpdate(
   manager: JetStreamManager,
   asked: Partial<StreamConfig> & { name: string },
-): Promise<StreamInfo> {
+): Promise<readonly string[]> {
   try {
-    return await manager.streams.add(asked);
+    const { config } = await manager.streams.add(asked);
+    return droppedOptions(asked, { ...config });
   } catch (error) {
     if (!(error instanceof JetStreamApiError) || error.code !== nameTakenByOther) throw error;
-    return await manager.streams.update(asked.name, asked);
+    const { num_replicas: _kept, ...changes } = asked;
+    const { config } = await manager.streams.update(asked.name, changes);
+    return droppedOptions(changes, { ...config });
   }
 }

@@ -17,6 +17,8 @@ export type TestNatsOptions = {
   readonly port?: number;
   /** Without users the server requires no login. */
   readonly users?: readonly NatsUser[];
+  /** The servers of its cluster by the ports of their routes; by default the server is alone. */
+  readonly cluster?: { readonly port: number; readonly ports: readonly number[] };
 };
 
 const pollMs = 10;
@@ -30,10 +32,25 @@ export async function startNats(options: TestNatsOptions = {}): Promise<TestNats
   const port = options.port ?? (await freePort());
   const configFile = join(folder, "nats.conf");
   const users = options.users === undefined ? {} : { users: options.users };
-  writeFileSync(configFile, renderNatsConfig({ port, storeDir, ...users }), { mode: 0o600 });
+  const config = renderNatsConfig({ port, storeDir, ...users });
+  const text = options.cluster === undefined ? config : clustered(config, options.cluster);
+  writeFileSync(configFile, text, { mode: 0o600 });
   const server = new TestNats(binary, configFile, folder, storeDir, port);
   await server.start();
   return server;
+}
+
+/** Starts servers that are one cluster. It accepts requests for streams a few seconds later, when it has a leader. */
+export async function startNatsCluster(size: number): Promise<readonly TestNats[]> {
+  const ports: number[] = [];
+  while (ports.length < size) ports.push(await freePort());
+  return Promise.all(ports.map((port) => startNats({ cluster: { port, ports } })));
+}
+
+function clustered(config: string, { port, ports }: { port: number; ports: readonly number[] }) {
+  const routes = ports.map((one) => `"nats://127.0.0.1:${one}"`).join(", ");
+  const cluster = `cluster { name: test, listen: "127.0.0.1:${port}", routes: [${routes}] }\n`;
+  return `${config.replace("server_name: trainyard", `server_name: n${port}`)}${cluster}`;
 }
 
 export class TestNats implements AsyncDisposable {

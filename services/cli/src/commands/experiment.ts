@@ -287,9 +287,10 @@ async function logs(context: Context, args: readonly string[], options: LogOptio
 async function wait({ client, output }: Context, args: readonly string[]): Promise<void> {
   const progress = new ProgressLine(process.stderr);
   const signal = detachSignal(output);
-  const ended = await waitForEnd(client, argument(args, 0), signal, (experiment) =>
-    progress.experiment(experiment),
-  );
+  const ended = await waitForEnd(client, argument(args, 0), signal, {
+    onChange: (experiment) => progress.experiment(experiment),
+    onAway: (why) => output.note(`${why}; trying again …`),
+  });
   progress.end();
   if (ended !== null) {
     if (output.json) output.message(ExperimentSchema, ended);

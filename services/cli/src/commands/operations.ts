@@ -176,7 +176,7 @@ function addTokenCommands(program: Command): void {
     .option("--label <text>", "what it is for", "")
     .option(
       "--ttl <duration>",
-      "seconds, or with a unit: 30m, 12h, 7d; without it, it does not expire",
+      "seconds, or with a unit: 30m, 12h, 7d; by default it expires with your token, if that expires, and never later",
     )
     .description("a new token; its secret is shown once")
     .action(withPlatform<{ label: string; ttl?: string }>(createToken));
@@ -208,7 +208,9 @@ async function createToken(
     output.message(CreateTokenResponseSchema, answer);
     return;
   }
-  output.note(`token ${answer.token?.id ?? ""}; its secret is not shown again:`);
+  const { id, expiresAtMs } = answer.token ?? { id: "" };
+  const end = expiresAtMs === undefined ? "does not expire" : `expires at ${time(expiresAtMs)} UTC`;
+  output.note(`token ${id} ${end}; its secret is not shown again:`);
   output.line(answer.secret);
 }
 

@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import { isRejection } from "@trainyard/kernel";
 import { notFound, Problem, problemOf } from "../http/problem.ts";
+import type { Caller } from "../http/caller.ts";
 import type { UnaryHandlers } from "../http/request-context.ts";
 import { gatewayLimits } from "../limits.ts";
 import type { Backend } from "../shell/backend.ts";
@@ -9,6 +10,9 @@ import { issueToken, newToken } from "../shell/tokens.ts";
 import { tokens } from "../streams.ts";
 import { listPage } from "./paging.ts";
 import { shownToken } from "./shown.ts";
+
+/** The last time that a Date can show. */
+const lastTimeMs = 8.64e15;
 
 export function tokenHandlers(backend: Backend) {
   return {
@@ -22,7 +26,7 @@ export function tokenHandlers(backend: Backend) {
         const detail = `the label has ${label.length} characters; the maximum is ${most}`;
         throw new Problem(400, "invalid_request", detail);
       }
-      const expiresAtMs = ttlSeconds === 0 ? 0 : backend.parts.clock.nowMs() + ttlSeconds * 1_000;
+      const expiresAtMs = expiryOf(ttlSeconds, context.caller, backend.parts.clock.nowMs());
       // A repeat with the same idempotency key has the same token id.
       const token = newToken(tokenIdFor(context.commitId));
       const { authid: owner } = context.caller;
@@ -54,6 +58,22 @@ export function tokenHandlers(backend: Backend) {
       return { position: String(result.position || backend.position) };
     },
   } satisfies Partial<UnaryHandlers>;
+}
+
+/** Returns when a new token expires, 0 for never: not after the token of its creator. */
+function expiryOf(ttlSeconds: number, caller: Caller, nowMs: number): number {
+  const endMs = caller.kind === "user" ? caller.tokenExpiresAtMs : undefined;
+  if (ttlSeconds === 0) return endMs ?? 0;
+  const expiresAtMs = nowMs + ttlSeconds * 1_000;
+  if (endMs !== undefined && expiresAtMs > endMs) {
+    const detail = `a token must not outlive the token that creates it, which expires at ${new Date(endMs).toISOString()}: reduce ttl_seconds, or leave it out to get the same end`;
+    throw new Problem(400, "outlives_its_creator", detail);
+  }
+  if (expiresAtMs > lastTimeMs) {
+    const detail = "ttl_seconds is too large; leave it out for a token that does not expire";
+    throw new Problem(400, "invalid_request", detail);
+  }
+  return expiresAtMs;
 }
 
 function tokenIdFor(commitId: string): string {

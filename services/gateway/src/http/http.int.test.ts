@@ -35,6 +35,33 @@ describe("the API", () => {
     expect(late.body["code"]).toBe("token_expired");
   });
 
+  it("issues no token that outlives the token that creates it", async () => {
+    const make = (token: string, ttlSeconds?: number) =>
+      gateway.call("POST", "/api/v1/tokens", { token, body: { label: "heir", ttlSeconds } });
+    const made = await make(gateway.token, 3_600);
+    const { expiresAtMs: end } = made.body["token"] as { expiresAtMs: number };
+    const parent = String(made.body["secret"]);
+    const heir = await make(parent);
+    expect(heir).toMatchObject({ status: 200, body: { token: { expiresAtMs: end } } });
+    expect((await make(parent, 60)).status).toBe(200);
+    for (const ttlSeconds of [3_601, 1e300, "Infinity" as unknown as number]) {
+      expect(await make(parent, ttlSeconds)).toMatchObject({
+        status: 400,
+        body: {
+          code: "outlives_its_creator",
+          detail: `a token must not outlive the token that creates it, which expires at ${new Date(end).toISOString()}: reduce ttl_seconds, or leave it out to get the same end`,
+        },
+      });
+    }
+    const last = await make(String(heir.body["secret"]));
+    expect(last).toMatchObject({ status: 200, body: { token: { expiresAtMs: end } } });
+    const endless = await make(gateway.token);
+    expect(endless.body["token"]).not.toHaveProperty("expiresAtMs");
+    const far = await make(gateway.token, 1e300);
+    expect(far).toMatchObject({ status: 400, body: { code: "invalid_request" } });
+    expect(far.body["detail"]).toContain("is too large");
+  });
+
   it("refuses a page of another origin", async () => {
     const foreign = await gateway.call("GET", "/api/v1/version", {
       headers: { origin: "https://evil.example" },

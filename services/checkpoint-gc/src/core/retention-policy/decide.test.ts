@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { Policy } from "../retention-rule/condemned.ts";
+import type { Policy } from "../foreign/experiment.ts";
 import { policyDecider } from "./decide.ts";
 
 const policy: Policy = { saveExperimentBest: 1, saveTrialBest: 2, saveTrialLatest: 3 };

@@ -43,6 +43,7 @@ export function NewToken({ onClose }: { readonly onClose: () => void }): JSX.Ele
         />
         <Choice
           label="It works for"
+          hint="At most as long as the token that you signed in with."
           value={seconds}
           onChange={(event) => setSeconds(event.target.value)}
         >

@@ -833,7 +833,8 @@ export type CreateTokenRequest = Message<"trainyard.api.v1.CreateTokenRequest"> 
   label: string;
 
   /**
-   * The number of seconds after which the token expires; 0 if it does not expire.
+   * The number of seconds after which the token expires. With 0 it expires with the token of the caller, or never if
+   * that one does not expire. A time beyond the expiry of the caller's token is refused.
    *
    * @generated from field: double ttl_seconds = 2;
    */
