@@ -84,7 +84,7 @@ function needsOf(leaves: readonly Leaf[]): Omit<Rules, "list"> {
         break;
       case "threshold":
       case "not_finite":
-        // They judge a report by itself.
+        // These policies judge a report by itself.
         break;
       default:
         assertNever(policy, "a policy");
