@@ -1,5 +1,13 @@
 export { acceptExperiment } from "./acceptance/accepted.ts";
-export type { Algorithm, Decision, Observation, Question, Size, Suggestion } from "./algorithm.ts";
+export type {
+  Algorithm,
+  Decision,
+  Observation,
+  Origin,
+  Question,
+  Size,
+  Suggestion,
+} from "./algorithm.ts";
 export type {
   CancelSearch,
   ContinueSearch,

@@ -84,7 +84,7 @@ function needsOf(leaves: readonly Leaf[]): Omit<Rules, "list"> {
         break;
       case "threshold":
       case "not_finite":
-        // They judge a report by itself.
+        // A report alone decides.
         break;
       default:
         assertNever(policy, "a policy");

@@ -1,6 +1,7 @@
 import { useQueryClient } from "@tanstack/react-query";
 import { type JSX, useEffect } from "react";
 import type { ReplyOf } from "@trainyard/contracts";
+import type { Origin } from "@trainyard/search";
 import { useCall } from "../../app/calls.ts";
 import { ErrorNote } from "../../components/error-note.tsx";
 import { number, time } from "../../components/format.ts";
@@ -13,7 +14,7 @@ import styles from "./trial.module.css";
 type Picture = ReplyOf<"getSearchPicture">;
 type PictureTrial = Picture["trials"][number];
 
-const originWords: Readonly<Record<string, string>> = {
+const originWords: Readonly<Record<Origin, string>> = {
   drawn: "taken from the configuration; values of ranges were drawn at random",
   grid: "a point of the grid",
   space_filling: "drawn to fill the space",
@@ -23,6 +24,11 @@ const originWords: Readonly<Record<string, string>> = {
   client: "proposed by a client",
   schedule: "by a schedule",
 };
+
+/** An origin that another version recorded is shown as it is. */
+function wordsOf(origin: string): string {
+  return Object.hasOwn(originWords, origin) ? originWords[origin as Origin] : origin;
+}
 
 /** Pages of the search's picture are read until the trial is found. */
 export function Decisions({
@@ -61,7 +67,7 @@ function Decided({ trial, picture, found }: Found): JSX.Element {
         {proposed !== undefined && (
           <li>
             <time>{time(proposed.atMs)}</time>
-            <p>Its hyperparameters were {originWords[origin] ?? origin}.</p>
+            <p>Its hyperparameters were {wordsOf(origin)}.</p>
             <FactList facts={shownPairs(trial.proposalEvidence)} />
           </li>
         )}
