@@ -1,5 +1,4 @@
 import { type JSX, useState } from "react";
-import { searcherFacts } from "@trainyard/experiment-config/searchers";
 import { useChange } from "../../app/calls.ts";
 import { Button } from "../../components/button.tsx";
 import { Dialog } from "../../components/dialog.tsx";
@@ -12,11 +11,11 @@ type Props = { readonly experiment: Experiment; readonly onClose: () => void };
 /** Runs an ended experiment again: failed and canceled trials are retried, or its one trial trains for longer. */
 export function ContinueDialog({ experiment, onClose }: Props): JSX.Element {
   const { id, searcher } = experiment;
-  const { hasOneTrial } = searcherFacts(searcher);
+  const isSingle = searcher === "single";
   const [amount, setAmount] = useState("");
   const act = useChange("continueExperiment", ["getExperiment", "listExperiments", "listTrials"]);
   const value = amount.trim() === "" ? undefined : Number(amount);
-  const more = value === undefined ? {} : hasOneTrial ? { maxLength: value } : { maxTrials: value };
+  const more = value === undefined ? {} : isSingle ? { maxLength: value } : { maxTrials: value };
   const isValid = value === undefined || (Number.isInteger(value) && value > 0);
   return (
     <Dialog
@@ -40,9 +39,9 @@ export function ContinueDialog({ experiment, onClose }: Props): JSX.Element {
       }
     >
       <Field
-        label={hasOneTrial ? "Train up to" : "Trials in all"}
+        label={isSingle ? "Train up to" : "Trials in all"}
         hint={
-          hasOneTrial
+          isSingle
             ? "In the unit of the configuration, counted from the start; empty for as long as before."
             : "More than the experiment had; empty for as many as before."
         }
