@@ -6,20 +6,32 @@ const relative = /\bfrom "(\.[^"]+)"/g;
 /** The folders of the web follow its pages: the app has the router, which imports all of them. Their rule is web.ts. */
 const web = "services/web/";
 
-/** The folder of a package's file; null for its root, which every folder may import, and for tests. */
-function folderOf(file: string): string | null {
+/** Returns the folder of a package's file that is compared; null for its root, which every folder may import. */
+type FolderOf = (file: string) => string | null;
+
+/** The folder that has the file; null for tests, too. */
+const innermost: FolderOf = (file) => {
   const [, root = "", rest = ""] =
     /^((?:libs|services|deploy)\/[^/]+\/src\/)(.+)$/.exec(file) ?? [];
   if (root === "" || file.startsWith(web) || file.endsWith(".test.ts")) return null;
   const folder = dirname(rest);
   return folder === "." || /(^|\/)testing(\/|$)/.test(folder) ? null : root + folder;
-}
+};
+
+/** The part of the package that has the file: its core, its shell, a folder of a lib. */
+const outermost: FolderOf = (file) => {
+  const folder = innermost(file);
+  return folder === null ? null : (/^[^/]+\/[^/]+\/src\/[^/]+/.exec(folder)?.[0] ?? null);
+};
 
 /** A folder and its parts may import each other. */
 const isWithin = (a: string, b: string): boolean => a === b || a.startsWith(`${b}/`);
 
 /** Returns the folders that each folder imports, types included. */
-function importsBetween(repository: Repository): ReadonlyMap<string, ReadonlySet<string>> {
+function importsBetween(
+  repository: Repository,
+  folderOf: FolderOf,
+): ReadonlyMap<string, ReadonlySet<string>> {
   const all = new Map<string, Set<string>>();
   for (const file of sourcesOf(repository)) {
     const from = folderOf(file);
@@ -51,12 +63,13 @@ function reachedFrom(
 
 export const foldersInOneDirection: Rule = {
   name: "the folders of a package import each other in one direction",
-  check: (repository) => {
-    const imports = importsBetween(repository);
-    return [...imports.keys()]
-      .filter((folder) => reachedFrom(folder, imports).has(folder))
-      .map((folder) => `${folder} imports itself through other folders`);
-  },
+  check: (repository) =>
+    [innermost, outermost].flatMap((folderOf) => {
+      const imports = importsBetween(repository, folderOf);
+      return [...imports.keys()]
+        .filter((folder) => reachedFrom(folder, imports).has(folder))
+        .map((folder) => `${folder} imports itself through other folders`);
+    }),
   violations: {
     "two folders that import each other": {
       "libs/runtime/src/a/a.ts": 'import { b } from "../b/b.ts";\n',
@@ -65,6 +78,10 @@ export const foldersInOneDirection: Rule = {
     "two folders of a service's core": {
       "services/a/src/core/a/a.ts": 'import { b } from "../b/b.ts";\n',
       "services/a/src/core/b/b.ts": 'import type { A } from "../a/types.ts";\n',
+    },
+    "two parts of a package that import each other's folders": {
+      "libs/runtime/src/a/a/a.ts": 'import { b } from "../../b/b/b.ts";\n',
+      "libs/runtime/src/b/c/c.ts": 'import type { A } from "../../a/d/types.ts";\n',
     },
     "a cycle of three": {
       "libs/search/src/a/a.ts": 'import { b } from "../b/b.ts";\n',
