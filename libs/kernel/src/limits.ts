@@ -13,11 +13,6 @@ export const limits = {
   configBytesMax: 96 * 1024,
   /** The largest packed model code, without data; Determined's limit is 95 MB. */
   contextBytesMax: 96 * 1024 * 1024,
-  /**
-   * The most undelivered checkpoints that the end of a run names, about 110 bytes each in a report and in events: an
-   * outage of a storage for longer than 1,000 saves loses the earliest of them.
-   */
-  sealedOfRunMax: 1_000,
   /** How long a read waits for a given position before it returns 503. */
   readYourWritesMs: 2_000,
 } as const;

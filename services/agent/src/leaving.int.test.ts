@@ -131,22 +131,20 @@ test("undelivered checkpoints of a living process are named in the report", asyn
 
 test("an end names only as many checkpoints as a report has room for, and no files that are not records", async () => {
   platform.checkpointStatus = 503;
-  // Five digits, so that the numbers end ids of one length.
-  const [earliest, latest] = [10_000, 10_000 + limits.sealedNamedMax + 5];
-  const record = String.raw`{\"sealedMs\":$n,\"checkpoint\":\"$id\",\"stepsCompleted\":$n,\"metadata\":{},\"manifest\":[]}`;
+  const many = limits.sealedNamedMax + 5;
+  const ids = Array.from(
+    { length: many },
+    (_, n) => `00000000-0000-4000-8000-${String(n).padStart(12, "0")}`,
+  );
   const launch = launchOf(
-    `mkdir -p "$TRAINYARD_RUN_DIR/spool/checkpoints"
-     for n in $(seq ${earliest} ${latest}); do
-       id=00000000-0000-4000-8000-0000000$n
-       echo "${record}" > "$TRAINYARD_RUN_DIR/spool/checkpoints/$id.json"
-     done
+    `${ids.map((id, n) => sealing(id, n + 1)).join("; ")}
      echo '{"checkpoint": "${first}"}' > "$TRAINYARD_RUN_DIR/spool/checkpoints/${first}.json"
      echo '{' > "$TRAINYARD_RUN_DIR/spool/checkpoints/${second}.json"`,
   );
   platform.run(launch);
   const { sealed } = await platform.ended(launch);
   const steps = sealed?.checkpoints.map(({ step }) => step);
-  expect(steps).toEqual(Array.from({ length: limits.sealedNamedMax }, (_, n) => latest - n));
+  expect(steps).toEqual(Array.from({ length: limits.sealedNamedMax }, (_, n) => many - n));
 });
 
 test("a checkpoint that has to wait does not delay other checkpoints of the run", async () => {

@@ -1,5 +1,3 @@
-import { limits as shared } from "@trainyard/kernel";
-
 /** The limits of what an agent does, each with its reason. */
 export const limits = {
   /** The most starters that get the same order: after this many deaths without an answer the order is the cause. */
@@ -56,8 +54,11 @@ export const limits = {
   tensorBoardBeforeEndMs: 5_000,
   /** The registry's limit for the reason why a checkpoint can never be sent. */
   failReasonCharactersMax: 1_000,
-  /** The most checkpoints of a run that a report names: after an outage with more the latest are named. */
-  sealedNamedMax: shared.sealedOfRunMax,
+  /**
+   * The most checkpoints of a run that a report names, at 100 bytes each: after an outage with more the latest are
+   * named.
+   */
+  sealedNamedMax: 32,
   checkpointRequestMs: 30_000,
   /** The time for which the agent trusts that files it sent are still in the store. */
   sentRememberedMs: 5 * 60_000,

@@ -1,5 +1,3 @@
-import { limits as shared } from "@trainyard/kernel";
-
 /** The limits of this service's decisions, each with its reason. */
 export const limits = {
   /** Most backlog events decided in one commit: a few milliseconds of processor time. */
@@ -89,10 +87,9 @@ export const limits = {
   /** The shortest time between two snapshots. */
   snapshotMs: 5_000,
   /**
-   * The most checkpoints that one event names, 110 bytes each: of one run, and of all runs that an agent brings back,
-   * whose event also has all slots of the agent.
+   * The most checkpoints that one event names, 100 bytes each: of one run, and of all runs that an agent brings back.
    */
-  sealedOfRunMax: shared.sealedOfRunMax,
+  sealedOfRunMax: 32,
   sealedOfAgentMax: 512,
   /** The number of runs that a refusal names. */
   runsNamedMax: 3,
@@ -100,10 +97,9 @@ export const limits = {
   messageCharsMax: 2_000,
   /**
    * The length of all exits of one end: with every character escaped, 1,000 nodes and the other texts stay below an
-   * event's 256 KiB. Each checkpoint that the end names takes the room of some characters.
+   * event's 256 KiB.
    */
   exitMessagesCharsMax: 16_000,
-  exitMessagesCharsPerSealed: 6,
   /** The length of a text after the log has refused the decision with the longer one. */
   barestCharsMax: 200,
   /**

@@ -1,7 +1,6 @@
 /** Tests of the checkpoints that a run has left at its end: they are named, waited for, and counted when complete. */
 import { RunEndWhy, TrialOutcome } from "@trainyard/contracts/events";
-import { encodeEvent } from "@trainyard/contracts";
-import { assert, fold, isRejection, limits as shared } from "@trainyard/kernel";
+import { fold } from "@trainyard/kernel";
 import { given } from "@trainyard/testing";
 import { describe, expect, test } from "vitest";
 import { limits } from "../../limits.ts";
@@ -54,26 +53,6 @@ describe("the end of a run", () => {
     for (const none of [Number.NaN, -1, Number.NEGATIVE_INFINITY]) {
       expect(waits(none)).toBe(limits.checkpointsWaitMs);
     }
-  });
-
-  test("fits into an event with the texts of many nodes and the most checkpoints", () => {
-    // Each character is escaped to six bytes; the scheduler has shortened the texts.
-    const exits = Array.from({ length: 1_000 }, (_, nodeRank) => {
-      const message = "\u0001".repeat(10);
-      return { nodeRank, agent: `agent-${nodeRank}`, code: 1, signal: "SIGKILL", message };
-    });
-    const remaining = Array.from({ length: shared.sealedOfRunMax }, (_, n) => ({
-      checkpoint: `00000000-0000-4000-8000-${String(n).padStart(12, "0")}`,
-      ...{ step: Number.MAX_VALUE, bytes: 18_014_398_509_481_982 },
-    }));
-    const message = "\u0001".repeat(limits.messageCharsMax);
-    const command = { ...endRun, exits, message, left: { sealed: remaining, atMs: 0 } };
-    const decided = trialDecider.decide(state(...running), command);
-    assert(!isRejection(decided), "the end is decided on");
-    const [event] = decided;
-    assert(event?.type === "RunEnded", "it is the end");
-    expect(event.data.sealed?.checkpoints).toHaveLength(shared.sealedOfRunMax);
-    expect(Buffer.byteLength(encodeEvent(event).body)).toBeLessThan(shared.eventBodyBytesMax);
   });
 
   test("names no checkpoint if its agent reports none", () => {

@@ -1,5 +1,7 @@
 import { AllocationEndCause, EndReason, StopMode } from "@trainyard/contracts/events";
 import { assertNever, type Decider, type Rejection, reject } from "@trainyard/kernel";
+import { limits } from "../../limits.ts";
+import { latestOf } from "../sealed.ts";
 import { cutEnd } from "./end-texts.ts";
 import { evolveAllocation, initialAllocation } from "./evolve.ts";
 import type { AllocationCommand, AllocationEvent, AllocationState } from "./state.ts";
@@ -80,8 +82,9 @@ function stop(state: AllocationState, command: Command<"stop">): Decision {
 
 function end(state: AllocationState, command: Command<"end">): Decision {
   if (state.status === "none" || state.status === "ended") return alreadySo;
-  const { cause, exits, endRecord, message, sealed: checkpoints = [] } = cutEnd(command);
+  const { cause, exits, endRecord, message } = cutEnd(command);
   const { launchFailure } = command;
+  const checkpoints = latestOf(command.sealed ?? [], limits.sealedOfRunMax);
   const ended: AllocationEvent = {
     type: "AllocationEnded",
     data: {

@@ -6,16 +6,13 @@ import type { Plain } from "@trainyard/contracts";
 import type { EndRecord, Exit } from "@trainyard/contracts/events";
 import { storableText } from "@trainyard/kernel";
 import { limits } from "../../limits.ts";
-import { latestOf } from "../sealed.ts";
 import type { AllocationCommand } from "./state.ts";
 
 export type End = AllocationCommand & { readonly kind: "end" };
 
 /** Keeps all parts and shortens each text; the texts of many nodes share the limit. */
-export function cutEnd({ kind, cause, exits, endRecord, message, sealed = [] }: End): End {
-  const checkpoints = latestOf(sealed, limits.sealedOfRunMax);
-  const room = limits.exitMessagesCharsMax - checkpoints.length * limits.exitMessagesCharsPerSealed;
-  const each = Math.floor(room / Math.max(1, exits.length));
+export function cutEnd({ kind, cause, exits, endRecord, message }: End): End {
+  const each = Math.floor(limits.exitMessagesCharsMax / Math.max(1, exits.length));
   const charactersMax = Math.min(limits.messageCharsMax, each);
   return {
     kind,
@@ -23,22 +20,17 @@ export function cutEnd({ kind, cause, exits, endRecord, message, sealed = [] }: 
     exits: exits.map((exit) => cutExit(exit, charactersMax)),
     endRecord: endRecord === null ? null : cutRecord(endRecord, limits.messageCharsMax),
     message: storableText(message, limits.messageCharsMax),
-    sealed: checkpoints,
   };
 }
 
-/**
- * Keeps only the parts that say how the run ended, for a log that refused the complete event. The checkpoints stay: one
- * that is not named is lost.
- */
-export function barestEnd({ kind, cause, endRecord, message, sealed }: End): End {
+/** Keeps only the parts that say how the run ended, for a log that refused the complete event. */
+export function barestEnd({ kind, cause, endRecord, message }: End): End {
   return {
     kind,
     cause,
     exits: [],
     endRecord: endRecord === null ? null : cutRecord(endRecord, limits.barestCharsMax),
     message: storableText(message, limits.barestCharsMax),
-    ...(sealed === undefined ? {} : { sealed }),
   };
 }
 

@@ -7,24 +7,23 @@ import { SetAside, shorter } from "./refused.ts";
 const at = { id: "1.1#1", origin: null };
 
 describe("a decision that the log refuses", () => {
-  test("is shortened to the parts that say how the run ended, and keeps the checkpoints", () => {
+  test("is shortened to the parts that say how the run ended", () => {
     const exits = [{ nodeRank: 0, agent: "a1", code: 1, signal: "", message: "m".repeat(2_000) }];
     const endRecord = { reason: EndReason.ERROR, message: "w".repeat(2_000) };
     const end = { kind: "end", cause: AllocationEndCause.EXITED, exits, endRecord } as const;
     const message = "m".repeat(2_000);
-    const sealed = [{ checkpoint: "c1", step: 1, bytes: 1 }];
-    const command = { ...end, message, sealed };
-    expect(shorter({ on: "allocation", ...at, command }, "too large")).toEqual({
-      on: "allocation",
-      ...at,
-      command: {
-        ...end,
-        exits: [],
-        endRecord: { reason: EndReason.ERROR, message: "w".repeat(limits.barestCharsMax) },
-        message: "m".repeat(limits.barestCharsMax),
-        sealed,
+    expect(shorter({ on: "allocation", ...at, command: { ...end, message } }, "too large")).toEqual(
+      {
+        on: "allocation",
+        ...at,
+        command: {
+          ...end,
+          exits: [],
+          endRecord: { reason: EndReason.ERROR, message: "w".repeat(limits.barestCharsMax) },
+          message: "m".repeat(limits.barestCharsMax),
+        },
       },
-    });
+    );
   });
 
   test("about the runs of an agent keeps those that hold slots", () => {
