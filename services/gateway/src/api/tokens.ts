@@ -26,9 +26,10 @@ export function tokenHandlers(backend: Backend) {
         const detail = `the label has ${label.length} characters; the maximum is ${most}`;
         throw new Problem(400, "invalid_request", detail);
       }
-      const expiresAtMs = expiryOf(ttlSeconds, context.caller, backend.parts.clock.nowMs());
       // A repeat with the same idempotency key has the same token id.
       const token = newToken(tokenIdFor(context.commitId));
+      if ((await backend.find("token", token.id)) !== undefined) throw unseen(token.id);
+      const expiresAtMs = expiryOf(ttlSeconds, context.caller, backend.parts.clock.nowMs());
       const { authid: owner } = context.caller;
       const drawn = { ...token, label, owner, expiresAtMs };
       const position = await issueToken(backend, ownCommit(context), drawn).catch(
@@ -62,7 +63,7 @@ export function tokenHandlers(backend: Backend) {
 
 /** Returns when a new token expires, 0 for never: not after the token of its creator. */
 function expiryOf(ttlSeconds: number, caller: Caller, nowMs: number): number {
-  const endMs = caller.kind === "user" ? caller.tokenExpiresAtMs : undefined;
+  const endMs = endOf(caller);
   if (ttlSeconds === 0) return endMs ?? 0;
   const expiresAtMs = nowMs + ttlSeconds * 1_000;
   if (endMs !== undefined && expiresAtMs > endMs) {
@@ -74,6 +75,12 @@ function expiryOf(ttlSeconds: number, caller: Caller, nowMs: number): number {
     throw new Problem(400, "invalid_request", detail);
   }
   return expiresAtMs;
+}
+
+/** Returns when the caller's token expires; undefined for never, and for a time beyond any date. */
+function endOf(caller: Caller): number | undefined {
+  const endMs = caller.kind === "user" ? caller.tokenExpiresAtMs : undefined;
+  return endMs === undefined || endMs > lastTimeMs ? undefined : endMs;
 }
 
 function tokenIdFor(commitId: string): string {

@@ -161,6 +161,23 @@ test("a repeated token creation whose first answer was lost names the token, and
   expect(String(again.body["detail"])).toContain(`revoke ${id}`);
 });
 
+test("a repeated creation of a token that expires with its creator names the token, not the expiry", async () => {
+  const parent = await gateway.call("POST", "/api/v1/tokens", { body: { ttlSeconds: 600 } });
+  const { expiresAtMs } = parent.body["token"] as { expiresAtMs: number };
+  // The same wish made two seconds later would end after the creator's token.
+  const ttlSeconds = (expiresAtMs - Date.now()) / 1_000 - 2;
+  const issue = () =>
+    gateway.call("POST", "/api/v1/tokens", {
+      token: String(parent.body["secret"]),
+      body: { label: "late", ttlSeconds },
+      headers: { "idempotency-key": key },
+    });
+  expect((await issue()).status).toBe(200);
+  await change("status = null, answer = null, held_until = now()");
+  await new Promise((resolve) => setTimeout(resolve, 2_100));
+  expect(await issue()).toMatchObject({ status: 409, body: { code: "token_exists" } });
+});
+
 test("a repeated token creation with the same key creates no token, and the secret is not stored", async () => {
   const issue = () =>
     gateway.call("POST", "/api/v1/tokens", {
