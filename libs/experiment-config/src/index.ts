@@ -56,7 +56,7 @@ export {
 export { type ConfigPart, configPart } from "./parts/named.ts";
 export { resubmitted } from "./resubmitted.ts";
 export { floorLog, hyperbandTrials } from "./searcher/halving.ts";
-export type { SearchObjective } from "./searcher/objectives.ts";
+export type { SearchObjective, SeveralObjectives } from "./searcher/objectives.ts";
 export type { ScheduleSegment } from "./searcher/population.ts";
 export { whyNoValue } from "./searcher/point-problems.ts";
 export { isWithin } from "./searcher/population-space.ts";
@@ -71,6 +71,7 @@ export {
   type HyperbandSearcher,
   isSearcherName,
   type PbtSearcher,
+  readSearcher,
   type ScheduleSearcher,
   type SearcherConfig,
   searcherFacts,

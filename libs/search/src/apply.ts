@@ -12,9 +12,11 @@ import { bestOfAll, isBetter } from "./best.ts";
 import { applyContinuation } from "./continuation.ts";
 import { Derived } from "./derived.ts";
 import type { SearchEvent } from "./events.ts";
+import { objectivesOf } from "./objectives.ts";
 import { applyToPolicies } from "./early-stopping/apply.ts";
 import { maxTimeOf, POLICIES_VERSION, policiesIn } from "./early-stopping/rules.ts";
 import { startedPolicies } from "./early-stopping/state.ts";
+import { sectionOf } from "./section.ts";
 import {
   isStarted,
   type RunningSearch,
@@ -93,7 +95,7 @@ function change(search: RunningSearch, event: LaterEvent, undo: UndoLog): void {
 function start(state: SearchState, data: EventData<"SearchStarted">, undo: UndoLog): void {
   assert(state.plan === null, "a search starts once");
   const space = (data.space ?? {}) as HyperparameterSpace;
-  const searcher = data.searcher ?? {};
+  const searcher = sectionOf(data, data.searcher);
   const earlyStopping = policiesIn(data.earlyStopping);
   const maxTime = maxTimeOf(searcher);
   const judged = earlyStopping.length > 0 || maxTime !== null;
@@ -107,6 +109,7 @@ function start(state: SearchState, data: EventData<"SearchStarted">, undo: UndoL
     spaceBytes: JSON.stringify(space).length,
     metric: data.metric,
     smallerIsBetter: data.smallerIsBetter,
+    objectives: objectivesOf(searcher),
     timeMetric: data.timeMetric,
     seed: data.seed,
     earlier: data.earlier?.trials ?? [],

@@ -3,7 +3,7 @@ import type { EventData } from "@trainyard/contracts";
 import type { JsonObject } from "@trainyard/experiment-config";
 import type { RecordValidation } from "./commands.ts";
 import { searchLimits } from "./limits.ts";
-import { type Objective, objectivesOf } from "./objectives.ts";
+import type { Objective } from "./objectives.ts";
 import type { SearchPlan, TrialState } from "./state.ts";
 import type { RuleName } from "./sentences.ts";
 
@@ -58,7 +58,7 @@ export function missingFailure(
   decidesByValues: boolean,
 ): Failure | null {
   const why = nonNumeric === true ? { non_numeric: true } : {};
-  if (!objectivesOf(plan).some(({ metric }) => metric === name)) {
+  if (!plan.objectives.some(({ metric }) => metric === name)) {
     const evidence = { time_metric: name, reported: [...reported], ...why };
     return { rule: "time_metric_missing", evidence };
   }

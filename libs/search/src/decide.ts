@@ -32,7 +32,6 @@ import { completed, eventsOf, exhausted, goesOn } from "./decision-events.ts";
 import { chosenEarlier, type EarlierTrials } from "./earlier.ts";
 import type { SearchEvent } from "./events.ts";
 import { failureDecisions } from "./failures.ts";
-import { objectivesOf } from "./objectives.ts";
 import { isKnownOutcome, wasObserved } from "./apply.ts";
 import { countsSlots, policyDecisions } from "./early-stopping/policy-decisions.ts";
 import { POLICIES_VERSION } from "./early-stopping/rules.ts";
@@ -125,7 +124,7 @@ function recordValidation(
   search: RunningSearch,
   command: RecordValidation,
 ): Decided {
-  const { metric, timeMetric } = search.plan;
+  const { metric, objectives, timeMetric } = search.plan;
   const { trial: number, run, step, measurement } = command;
   const trial = trialOf(search, number);
   if (trial === undefined) return unknownTrial(number);
@@ -133,7 +132,6 @@ function recordValidation(
   if (isSuperseded(run, command.currentRun) || measurement === trial.measurement) return [];
   const time = timeOf(command, timeMetric);
   const repeat = wasObserved(trial, time);
-  const objectives = objectivesOf(search.plan);
   const byValues = decidesByValues(search);
   const missing = repeat ? null : missingIn(command, objectives, timeMetric, byValues);
   const value = missing === null ? command.scalars[metric] : undefined;

@@ -7,25 +7,21 @@ import { TrialOutcome } from "@trainyard/contracts/events";
 import {
   type HyperparameterSpace,
   type JsonObject,
-  type SearcherConfig,
   whyNoValue,
 } from "@trainyard/experiment-config";
 import { isBetter } from "./best.ts";
 import type { SearchEvent } from "./events.ts";
-import { type Objective, objectivesOf, valuesOfAll } from "./objectives.ts";
+import { type ComparedBy, type Objective, objectivesOf, valuesOfAll } from "./objectives.ts";
 import { fullPoint } from "./space/space.ts";
 import { putAtKeys, valueAtKeys, withoutAbsent } from "./space/rules/conditions.ts";
 
 export type EarlierTrials = NonNullable<EventData<"SearchStarted">["earlier"]>;
 export type EarlierTrial = EarlierTrials["trials"][number];
 
-/** The metric, and the other metrics if there are several. */
-type Wanted = Pick<SearcherConfig, "metric" | "smaller_is_better">;
-
 /** Reads the events of a search, in order, and extracts the results of its trials. */
 export class EarlierReader {
   readonly #experiment: string;
-  readonly #wanted: Wanted;
+  readonly #wanted: ComparedBy;
   readonly #objectives: readonly Objective[];
   readonly #points = new Map<number, JsonObject>();
   readonly #best = new Map<number, number>();
@@ -35,11 +31,10 @@ export class EarlierReader {
   #metric = "";
   #smallerIsBetter = true;
 
-  constructor(experiment: string, wanted: Wanted) {
-    const { metric, smaller_is_better: smallerIsBetter } = wanted;
+  constructor(experiment: string, wanted: ComparedBy) {
     this.#experiment = experiment;
     this.#wanted = wanted;
-    this.#objectives = objectivesOf({ searcher: wanted as JsonObject, metric, smallerIsBetter });
+    this.#objectives = objectivesOf(wanted);
   }
 
   read(event: SearchEvent): void {

@@ -13,9 +13,9 @@ export function failureDecisions({
   trials,
   finishing,
 }: RunningSearch): readonly Decision[] {
-  const most = plan.searcher[RULE];
-  if (typeof most !== "number" || outcomes.failed < most) return [];
-  const verdict = { rule: RULE, evidence: { max_failures: most, failed: outcomes.failed } };
+  const { max_failures } = plan.searcher;
+  if (max_failures === undefined || outcomes.failed < max_failures) return [];
+  const verdict = { rule: RULE, evidence: { max_failures, failed: outcomes.failed } };
   const decisions: Decision[] = finishing ? [] : [{ kind: "finish", ...verdict, fails: true }];
   let stops = 0;
   for (const [index, trial] of trials.entries()) {

@@ -1,23 +1,18 @@
 /** The metrics by which a search compares its trials: one, or several of equal weight. */
-import type { JsonObject, SearchObjective } from "@trainyard/experiment-config";
+import type { SearchObjective, SeveralObjectives } from "@trainyard/experiment-config";
 
 export type Objective = { readonly metric: string; readonly smallerIsBetter: boolean };
 
-type Compared = {
-  readonly searcher: JsonObject;
-  readonly metric: string;
-  readonly smallerIsBetter: boolean;
-};
+/** The keys by which a searcher section of any name says how trials are compared. */
+export type ComparedBy = SearchObjective & SeveralObjectives;
 
 /** Returns the objectives; the first is the search's metric, which determines the best trial. */
 export function objectivesOf({
-  searcher,
   metric,
-  smallerIsBetter,
-}: Compared): readonly Objective[] {
-  const several = searcher["objectives"] as readonly SearchObjective[] | undefined;
-  if (several === undefined) return [{ metric, smallerIsBetter }];
-  return several.map((one) => ({
+  smaller_is_better,
+  objectives = [{ metric, smaller_is_better }],
+}: ComparedBy): readonly Objective[] {
+  return objectives.map((one) => ({
     metric: one.metric,
     smallerIsBetter: one.smaller_is_better,
   }));

@@ -6,11 +6,12 @@ import { TrialOutcome } from "@trainyard/contracts/events";
 import type {
   EarlyStoppingPolicy,
   HyperparameterSpace,
-  JsonObject,
+  SearcherConfig,
 } from "@trainyard/experiment-config";
 import type { EarlyStoppingState } from "./early-stopping/state.ts";
 import type { Derived } from "./derived.ts";
 import type { EarlierTrial } from "./earlier.ts";
+import type { Objective } from "./objectives.ts";
 import type { Times } from "./times.ts";
 
 /** `failed` is a stopped trial that will count as failed. */
@@ -42,12 +43,14 @@ export type TrialState = {
 export type SearchPlan = {
   readonly algorithm: string;
   readonly algorithmVersion: number;
-  /** The searcher section of the configuration. */
-  readonly searcher: JsonObject;
+  /** The searcher section of the configuration, read once from the event that records it. */
+  readonly searcher: SearcherConfig;
   readonly space: HyperparameterSpace;
   readonly spaceBytes: number;
   readonly metric: string;
   readonly smallerIsBetter: boolean;
+  /** The metrics by which trials are compared; the first determines the best trial. */
+  readonly objectives: readonly Objective[];
   /** The metric that counts as time; empty for the training step. */
   readonly timeMetric: string;
   readonly seed: number;
@@ -66,7 +69,9 @@ export type SearchPlan = {
 };
 
 /** The parts of a plan that constraints and given points need. */
-export type SearchedSpace = Pick<SearchPlan, "space" | "searcher" | "derived">;
+export type SearchedSpace = Pick<SearchPlan, "space" | "derived"> & {
+  readonly searcher: Pick<SearcherConfig, "constraints" | "warm_start">;
+};
 
 export type Best = { readonly trial: number; readonly value: number };
 

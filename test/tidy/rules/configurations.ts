@@ -1,15 +1,15 @@
 import { linesThat, type Rule, sourcesOf } from "../rule.ts";
 
-/** Matches `config["key"]`, `config?.[key]`, and a destructuring of it. */
-const readsByHand = /\bconfig\)?!?(?:\?\.)?\[|\} = [\w?.]+\.config(?: \?\? \{\})?;/;
+/** Matches `config["key"]`, `config?.[key]`, `searcher["key"]`, and a destructuring of a configuration. */
+const readsByHand = /\b(?:config|searcher)\)?!?(?:\?\.)?\[|\} = [\w?.]+\.config(?: \?\? \{\})?;/;
 
 export const oneConfigurationReader: Rule = {
-  name: "a service reads a recorded configuration through recordedConfig alone",
+  name: "services and libs/search read a recorded configuration through its readers alone",
   check: (repository) =>
     linesThat(
       repository,
       sourcesOf(repository).filter(
-        (file) => /^services\/[^/]+\/src\//.test(file) && !file.endsWith(".test.ts"),
+        (file) => /^(services\/[^/]+|libs\/search)\/src\//.test(file) && !file.endsWith(".test.ts"),
       ),
       readsByHand,
       "reads the struct by hand",
@@ -22,6 +22,9 @@ export const oneConfigurationReader: Rule = {
       "services/a/src/shell/a.ts": 'const storage = config?.["checkpoint_storage"];\n',
     },
     "a key that is computed": { "services/a/src/a.ts": "const value = (data.config)[name];\n" },
+    "a key of a search's section": {
+      "libs/search/src/a.ts": 'const most = plan.searcher["max_failures"];\n',
+    },
     "a pattern": { "services/a/src/a.ts": "const { searcher } = event.data.config ?? {};\n" },
   },
   kept: {

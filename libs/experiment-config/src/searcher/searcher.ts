@@ -111,8 +111,8 @@ const optional = [
   "stop_once",
 ];
 
-/** Reads any searcher section, with every default filled in. Keys without effect stay. */
-export function readSearcher(section: JsonObject): SearcherConfig {
+/** Reads any searcher section, perhaps an absent one, with every default filled in. Keys without effect stay. */
+export function readSearcher(section: JsonObject = {}): SearcherConfig {
   const name = textAt(section, "name");
   const own = isSearcherName(name) ? searchers[name].read(section) : {};
   const read = {

@@ -10,6 +10,7 @@ import {
   isTyped,
   type JsonObject,
   type NormalisedConfig,
+  type SearcherConfig,
   searcherFacts,
 } from "@trainyard/experiment-config";
 import type { FieldProblem } from "@trainyard/kernel";
@@ -31,14 +32,11 @@ export type SpaceFindings = {
 export function spaceFindings(
   config: Pick<NormalisedConfig, "searcher" | "hyperparameters">,
 ): SpaceFindings {
-  const searched = {
-    space: config.hyperparameters,
-    searcher: config.searcher as JsonObject,
-    derived: new Derived(),
-  };
+  const { hyperparameters: space, searcher } = config;
+  const searched = { space, searcher, derived: new Derived() };
   const problems: FieldProblem[] = [];
   const warnings: FieldProblem[] = [];
-  if (config.searcher.name === "grid") problems.push(...gridProblems(searched));
+  if (searcher.name === "grid") problems.push(...gridProblems(searched, searcher.max_trials));
   else if (isConstrained(searched)) {
     const { allowed, tried } = tryPoints(searched);
     if (allowed === 0) {
@@ -50,21 +48,21 @@ export function spaceFindings(
       warnings.push({ path: "searcher.constraints", detail });
     }
   }
-  const { ownPoints } = searcherFacts(config.searcher.name);
+  const { name, warm_start: warmStart } = searcher;
+  const { ownPoints } = searcherFacts(name);
+  const trials = trialsOf(searcher);
   if (ownPoints === null) {
     if (problems.length === 0) problems.push(...givenProblems(searched));
-    const [given, trials] = [givenTrials(searched), trialsOf(searched)];
+    const given = givenTrials(searched);
     if (given > trials) {
       const detail = `are ${given}, but the search has only ${trials} trials: it does not try the last of them`;
       warnings.push({ path: "searcher.warm_start.points", detail });
     }
   } else if (givenTrials(searched) > 0) {
-    const detail = `has no effect in a ${config.searcher.name} search, ${ownPoints}`;
+    const detail = `has no effect in a ${name} search, ${ownPoints}`;
     warnings.push({ path: "searcher.warm_start.points", detail });
   }
-  const { name, warm_start: warmStart } = config.searcher;
-  const trials = trialsOf(searched);
-  if (newestAlgorithm(name)?.learns === true && trials > 1 && !hasChoice(searched.space)) {
+  if (newestAlgorithm(name)?.learns === true && trials > 1 && !hasChoice(space)) {
     const detail = `have one value each: the searcher ${name} has nothing to choose, and its ${trials} trials train the same`;
     warnings.push({ path: "hyperparameters", detail });
   }
@@ -84,10 +82,10 @@ function hasChoice(space: HyperparameterSpace): boolean {
 }
 
 /** The number of trials, as far as the configuration sets it; otherwise infinite. */
-function trialsOf({ searcher }: SearchedSpace): number {
-  if (searcherFacts(searcher["name"]).hasOneTrial) return 1;
-  const trials = searcher["max_trials"];
-  return typeof trials === "number" && trials > 0 ? trials : Number.POSITIVE_INFINITY;
+function trialsOf(searcher: SearcherConfig): number {
+  if (searcherFacts(searcher.name).hasOneTrial) return 1;
+  const trials = "max_trials" in searcher ? (searcher.max_trials ?? 0) : 0;
+  return trials > 0 ? trials : Number.POSITIVE_INFINITY;
 }
 
 /** A space gets a warning if fewer than one in this many points satisfy the constraints. */
@@ -114,7 +112,7 @@ function whichRefuses(
   searched: SearchedSpace,
   pointAt: (number: number, of: number) => JsonObject,
 ): string {
-  const texts = constraintTexts(searched);
+  const texts = searched.searcher.constraints ?? [];
   const counts = texts.map(() => 0);
   for (let number = 0; number < TRIED_MIN; number += 1) {
     for (const index of brokenConstraints(searched, pointAt(number, TRIED_MIN))) {
@@ -125,19 +123,16 @@ function whichRefuses(
   return `${JSON.stringify(texts[most] ?? "")} refuses most, ${counts[most] ?? 0} of ${TRIED_MIN}`;
 }
 
-function constraintTexts({ searcher }: SearchedSpace): readonly string[] {
-  const texts = searcher["constraints"];
-  return Array.isArray(texts) ? texts.map(String) : [];
-}
-
-function gridProblems(searched: SearchedSpace): readonly FieldProblem[] {
+function gridProblems(
+  searched: SearchedSpace,
+  maxTrials: number | undefined,
+): readonly FieldProblem[] {
   const { size, complete } = gridOf(searched);
-  const most = searched.searcher["max_trials"] ?? size;
   if (!complete) {
     const detail = `make a grid that is too large to check conditions and constraints at each point`;
     return [{ path: "hyperparameters", detail }];
   }
-  if (Math.min(size, Number(most)) > configLimits.trialsPerSearchMax) {
+  if (Math.min(size, maxTrials ?? size) > configLimits.trialsPerSearchMax) {
     const detail = `make a grid of ${size} points; the limit is ${configLimits.trialsPerSearchMax}`;
     return [{ path: "hyperparameters", detail }];
   }
@@ -172,5 +167,5 @@ function whyNotGiven(searched: SearchedSpace, given: JsonObject): string {
     return "gives a hyperparameter that does not exist at this point: its condition is false";
   }
   const [first = 0] = brokenConstraints(searched, point);
-  return `does not satisfy the constraint ${JSON.stringify(constraintTexts(searched)[first] ?? "")}`;
+  return `does not satisfy the constraint ${JSON.stringify(searched.searcher.constraints?.[first] ?? "")}`;
 }

@@ -26,6 +26,4 @@ function adaptiveAshaPlan(config: AdaptiveAshaSearcher): HalvingPlan {
   };
 }
 
-export const adaptiveAsha = halving("adaptive_asha", 1, (config) =>
-  adaptiveAshaPlan(config as AdaptiveAshaSearcher),
-);
+export const adaptiveAsha = halving("adaptive_asha", 1, adaptiveAshaPlan);

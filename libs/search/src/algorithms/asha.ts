@@ -25,4 +25,4 @@ export function ashaPlan(config: AshaSearcher): HalvingPlan {
   };
 }
 
-export const asha = halving("asha", 1, (config) => ashaPlan(config as AshaSearcher));
+export const asha = halving("asha", 1, ashaPlan);

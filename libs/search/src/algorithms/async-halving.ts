@@ -18,6 +18,4 @@ function asyncHalvingPlan(config: AsyncHalvingSearcher): HalvingPlan {
   };
 }
 
-export const asyncHalving = halving("async_halving", 1, (config) =>
-  asyncHalvingPlan(config as AsyncHalvingSearcher),
-);
+export const asyncHalving = halving("async_halving", 1, asyncHalvingPlan);

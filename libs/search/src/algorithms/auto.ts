@@ -56,4 +56,4 @@ function highestRung(halving: Halving): Ranked | null {
   return null;
 }
 
-export const auto = halving("auto", 1, (config) => autoPlan(config as AutoSearcher), proposer);
+export const auto = halving("auto", 1, autoPlan, proposer);

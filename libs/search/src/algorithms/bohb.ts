@@ -47,7 +47,7 @@ function bohb1Plan(config: BohbSearcher): HalvingPlan {
 export const bohb1 = halving(
   "bohb",
   1,
-  (config) => bohb1Plan(config as BohbSearcher),
+  bohb1Plan,
   rungProposer({ ...model, restsOn: (search, axes) => highestRung(search, axes, 0) }),
 );
 
@@ -61,7 +61,7 @@ function bohbPlan(config: BohbSearcher): HalvingPlan {
 export const bohb = halving(
   "bohb",
   2,
-  (config) => bohbPlan(config as BohbSearcher),
+  bohbPlan,
   rungProposer({
     ...model,
     restsOn: (search, axes) => {

@@ -4,7 +4,7 @@
  * has been tried. `max_trials` limits the search to the first points. The product is stored nowhere, so that its size
  * costs nothing, unless conditions or constraints exclude points (`space/rules/grid.ts`).
  */
-import type { HyperparameterSpace, JsonObject, SearcherConfig } from "@trainyard/experiment-config";
+import type { HyperparameterSpace, SearcherConfig } from "@trainyard/experiment-config";
 import type { Algorithm } from "../algorithm.ts";
 import { wholeTrainings } from "../planned.ts";
 import { gridOf } from "../space/rules/grid.ts";
@@ -33,6 +33,6 @@ export const grid: Algorithm = {
 
 /** The number of points that a grid search tries. */
 export function gridTrials(config: SearcherConfig, space: HyperparameterSpace): number {
-  const { size } = gridOf({ space, searcher: config as JsonObject });
+  const { size } = gridOf({ space, searcher: config });
   return config.name === "grid" ? Math.min(size, config.max_trials ?? size) : size;
 }

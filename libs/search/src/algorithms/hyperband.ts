@@ -18,6 +18,4 @@ function hyperbandPlan(config: HyperbandSearcher): HalvingPlan {
   return max_concurrent_trials === 0 ? { ...plan, concurrent: trialsOf(plan) } : plan;
 }
 
-export const hyperband = halving("hyperband", 1, (config) =>
-  hyperbandPlan(config as HyperbandSearcher),
-);
+export const hyperband = halving("hyperband", 1, hyperbandPlan);

@@ -59,9 +59,9 @@ export const pbt: Algorithm<Population> = {
   },
 };
 
-function pbtOf(config: SearcherConfig | JsonObject): PbtSearcher {
-  assert(config["name"] === "pbt", "it is a population that is configured");
-  return config as PbtSearcher;
+function pbtOf(config: SearcherConfig): PbtSearcher {
+  assert(config.name === "pbt", "it is a population that is configured");
+  return config;
 }
 
 /** Collects the decisions of one observation. */

@@ -48,9 +48,9 @@ export const schedule: Algorithm<Population> = {
   },
 };
 
-function scheduleOf(config: SearcherConfig | JsonObject): ScheduleSearcher {
-  assert(config["name"] === "schedule", "it is a schedule that is configured");
-  return config as ScheduleSearcher;
+function scheduleOf(config: SearcherConfig): ScheduleSearcher {
+  assert(config.name === "schedule", "it is a schedule that is configured");
+  return config;
 }
 
 /** Decides what follows the end of a trial's segment. */

@@ -7,7 +7,7 @@
  * isolated trials instead (`analysis/pareto.ts`).
  */
 import { bestByFronts } from "../analysis/pareto.ts";
-import { objectivesOf, scoresOf, valuesOfAll } from "../objectives.ts";
+import { scoresOf, valuesOfAll } from "../objectives.ts";
 import type { SearchPlan } from "../state.ts";
 import type { UndoLog } from "../undo-log.ts";
 
@@ -24,7 +24,7 @@ export type SeveralState = {
 
 /** The state at the start of a search; null for a search by a single metric. */
 export function newSeveral(plan: SearchPlan): SeveralState | null {
-  if (objectivesOf(plan).length === 1) return null;
+  if (plan.objectives.length === 1) return null;
   let contenders: readonly Contender[] = [];
   for (const [index, { values }] of plan.earlier.entries()) {
     const scores = scoresIn(plan, values);
@@ -35,10 +35,9 @@ export function newSeveral(plan: SearchPlan): SeveralState | null {
 }
 
 function scoresIn(
-  plan: SearchPlan,
+  { objectives }: SearchPlan,
   values: Readonly<Record<string, number>>,
 ): readonly number[] | null {
-  const objectives = objectivesOf(plan);
   const all = valuesOfAll(objectives, values);
   return all === null ? null : scoresOf(objectives, all);
 }

@@ -63,7 +63,7 @@ function suggestedPlace(
   const chance = { seed: plan.seed, trial, candidates: CANDIDATES };
   const allowed = (place: number[]): number[] | null => allowedPlace(plan, axes, place);
   const isNew = newPlaces(box, samples);
-  if (plan.searcher["multivariate"] === false) {
+  if (plan.searcher.name === "tpe" && !plan.searcher.multivariate) {
     const place = allowed(placeByAxis(good, others, chance));
     // Constraints and tried places concern several axes: if the best value of each axis fails, the joint model is used.
     if (place !== null && isNew(place)) return place;

@@ -4,6 +4,7 @@ import type { HyperparameterSpace, JsonObject } from "@trainyard/experiment-conf
 import { isBetter } from "../best.ts";
 import type { SearchEvent } from "../events.ts";
 import { type Objective, objectivesOf, scoresOf, valuesOfAll } from "../objectives.ts";
+import { sectionOf } from "../section.ts";
 import { paretoFront } from "./pareto.ts";
 
 export type TrialRecord = {
@@ -63,7 +64,7 @@ export class SearchRecord {
         this.space = (event.data.space ?? {}) as HyperparameterSpace;
         this.metric = event.data.metric;
         this.smallerIsBetter = event.data.smallerIsBetter;
-        this.objectives = objectivesOf({ ...event.data, searcher: event.data.searcher ?? {} });
+        this.objectives = objectivesOf(sectionOf(event.data, event.data.searcher));
         break;
       case "TrialProposed": {
         const { number: trial, hyperparameters = {} } = event.data;

@@ -38,8 +38,7 @@ export function givenPoint(plan: SearchedSpace, given: JsonObject): GivenPoint {
 }
 
 function constraintAt({ searcher }: SearchedSpace, number: number): FieldProblem {
-  const texts = searcher["constraints"];
-  const text = Array.isArray(texts) ? String(texts[number]) : "";
+  const text = searcher.constraints?.[number] ?? "";
   return { path: "", detail: `do not satisfy the constraint ${text}` };
 }
 

@@ -6,6 +6,7 @@ import {
   type NoImprovementPolicy,
   type PbtPolicy,
   readEarlyStopping,
+  type SearcherConfig,
   searcherFacts,
 } from "@trainyard/experiment-config";
 import { assertNever } from "@trainyard/kernel";
@@ -21,9 +22,9 @@ export function policiesIn(recorded: JsonObject | undefined): readonly EarlyStop
 }
 
 /** The time at which the search itself stops trials that would train to the end of their code; null for none. */
-export function maxTimeOf(searcher: JsonObject): number | null {
-  const { name, max_time: maxTime } = searcher;
-  return typeof maxTime === "number" && searcherFacts(name).trainsToTheEnd ? maxTime : null;
+export function maxTimeOf(searcher: SearcherConfig): number | null {
+  if (!("max_time" in searcher) || !searcherFacts(searcher.name).trainsToTheEnd) return null;
+  return searcher.max_time ?? null;
 }
 
 export type Leaf = Exclude<EarlyStoppingPolicy, { any: unknown } | { all: unknown }>;

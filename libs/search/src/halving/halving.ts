@@ -1,6 +1,7 @@
 /** Successive halving in brackets as an algorithm. Its variants differ only in their plans. */
 import { TrialOutcome } from "@trainyard/contracts/events";
-import type { SearcherConfig } from "@trainyard/experiment-config";
+import type { HalvingSearcher, SearcherConfig } from "@trainyard/experiment-config";
+import { assert } from "@trainyard/kernel";
 import type { Algorithm } from "../algorithm.ts";
 import type { SearchEvent } from "../events.ts";
 import { searchLimits } from "../limits.ts";
@@ -29,22 +30,27 @@ export function trialsOf({ brackets }: HalvingPlan): number {
   return brackets.reduce((sum, { trials }) => sum + trials, 0);
 }
 
-export function halving(
-  name: string,
+export function halving<Config extends HalvingSearcher>(
+  name: Config["name"],
   version: number,
-  planOf: (config: SearcherConfig) => HalvingPlan,
+  planOf: (config: Config) => HalvingPlan,
   proposer?: Proposer,
 ): Algorithm<Halving> {
+  const isOwn = (config: SearcherConfig): config is Config => config.name === name;
+  const planned = (config: SearcherConfig): HalvingPlan => {
+    assert(isOwn(config), `it is ${name} that is configured`);
+    return planOf(config);
+  };
   return {
     name,
     version,
     ...(proposer === undefined ? {} : { learns: true }),
     sizeOf: (config) => {
-      const plan = planOf(config);
+      const plan = planned(config);
       return { trialsMax: trialsOf(plan), concurrentTrialsMax: plan.concurrent };
     },
-    planned: planOf,
-    initial: ({ searcher }) => newHalving(planOf(searcher as SearcherConfig)),
+    planned,
+    initial: ({ searcher }) => newHalving(planned(searcher)),
     apply: (search, event, undo) => applyToHalving(search, event, proposer !== undefined, undo),
     on: ({ plan, memory }, observation, undo) => {
       const pointOf =

@@ -47,7 +47,7 @@ export function bestTrialOf(events: readonly SearchEvent[]): number | null {
 export function continuesTrials(events: readonly SearchEvent[]): boolean {
   return events.some(
     (event) =>
-      (event.type === "SearchStarted" && searcherFacts(event.data.searcher?.["name"]).hasLines) ||
+      (event.type === "SearchStarted" && searcherFacts(event.data.algorithm).hasLines) ||
       (event.type === "TrialProposed" && event.data.startFromTrial !== undefined),
   );
 }

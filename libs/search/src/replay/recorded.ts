@@ -1,6 +1,6 @@
 /** Converts the input events of a search back to the commands that they record. */
 import { SearchCompletion } from "@trainyard/contracts/events";
-import type { HyperparameterSpace, SearcherConfig } from "@trainyard/experiment-config";
+import { type HyperparameterSpace, readSearcher } from "@trainyard/experiment-config";
 import { assertNever } from "@trainyard/kernel";
 import { suggestionIn } from "../algorithms/recorded-suggestion.ts";
 import type { RecordValidation, SearchCommand, StartSearch } from "../commands.ts";
@@ -36,7 +36,7 @@ export function recordedCommand(event: SearchEvent): SearchCommand | null {
       return { type: "NoteTime", ...event.data };
     case "SearchContinued": {
       const { continuation, searcher, only } = event.data;
-      const section = (searcher ?? {}) as SearcherConfig;
+      const section = readSearcher(searcher);
       return { type: "ContinueSearch", continuation, searcher: section, only: only ?? null };
     }
     case "TrialProposed":
@@ -51,6 +51,18 @@ export function recordedCommand(event: SearchEvent): SearchCommand | null {
   }
 }
 
+/** Returns the event with every key of its searcher section: an earlier version may have recorded fewer. */
+export function withWholeSection(event: SearchEvent): SearchEvent {
+  switch (event.type) {
+    case "SearchStarted":
+      return { ...event, data: { ...event.data, searcher: readSearcher(event.data.searcher) } };
+    case "SearchContinued":
+      return { ...event, data: { ...event.data, searcher: readSearcher(event.data.searcher) } };
+    default:
+      return event;
+  }
+}
+
 /** Whether the event is the record of a cancellation, which has no input event. */
 export function recordsCancellation(event: SearchEvent): boolean {
   return event.type === "SearchCompleted" && event.data.reason === SearchCompletion.CANCELED;
@@ -59,8 +71,8 @@ export function recordsCancellation(event: SearchEvent): boolean {
 function startSearch(data: Data<"SearchStarted">): StartSearch {
   const { searcher, space, seed, earlyStopping, slotsPerTrial, atMs, earlier } = data;
   const config = {
-    // The recorded configuration was normalised before the search started.
-    searcher: (searcher ?? {}) as SearcherConfig,
+    searcher: readSearcher(searcher),
+    // The recorded space was normalised before the search started.
     hyperparameters: (space ?? {}) as HyperparameterSpace,
     early_stopping: [...policiesIn(earlyStopping)],
     ...(slotsPerTrial === undefined ? {} : { resources: { slots_per_trial: slotsPerTrial } }),

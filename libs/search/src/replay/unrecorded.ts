@@ -1,5 +1,4 @@
 /** Finds metrics that a searcher needs but a recorded search lacks, since it recorded only the metrics that it read. */
-import type { JsonObject } from "@trainyard/experiment-config";
 import type { SearchedConfig } from "../commands.ts";
 import type { SearchEvent } from "../events.ts";
 import { objectivesOf } from "../objectives.ts";
@@ -24,14 +23,13 @@ export function unrecordedBy(
   }
   if (names.size === 0) return null;
   const recorded = [...names].sort();
-  const { metric, smaller_is_better: smallerIsBetter } = searcher;
-  const objectives = objectivesOf({ searcher: searcher as JsonObject, metric, smallerIsBetter });
+  const objectives = objectivesOf(searcher);
   for (const one of objectives) {
     if (names.has(one.metric)) continue;
     const key = objectives.length > 1 ? "objectives" : "metric";
     return { key, name: one.metric, recorded };
   }
-  const time = "time_metric" in searcher ? (searcher.time_metric ?? "") : "";
+  const time = searcher.time_metric ?? "";
   // A missing `batches` is the step, which every report has.
   const isStep = time === "" || time === "batches";
   return isStep || names.has(time) ? null : { key: "time_metric", name: time, recorded };

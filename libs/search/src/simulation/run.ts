@@ -96,12 +96,9 @@ class Run implements SimulatedRun {
 
   constructor(settings: RunSettings) {
     this.#settings = settings;
-    const { searcher } = settings.config;
-    const timeMetric = "time_metric" in searcher ? searcher.time_metric : "";
+    const { metric, time_metric: timeMetric = "" } = settings.config.searcher;
     this.#scalarsAt = (step, value) =>
-      timeMetric === ""
-        ? { [searcher.metric]: value }
-        : { [timeMetric]: step, [searcher.metric]: value };
+      timeMetric === "" ? { [metric]: value } : { [timeMetric]: step, [metric]: value };
   }
 
   toTheEnd(stepsMax: number): void {

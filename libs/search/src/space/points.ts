@@ -30,9 +30,7 @@ export function givenTrials(plan: SearchedSpace): number {
 }
 
 export function givenPoints({ searcher }: SearchedSpace): readonly JsonObject[] {
-  const warmStart = searcher["warm_start"];
-  const points = isMapping(warmStart) ? warmStart["points"] : undefined;
-  return Array.isArray(points) ? points.filter(isMapping) : [];
+  return searcher.warm_start?.points ?? [];
 }
 
 /** Returns the trial's first attempt that satisfies the constraints and has all given values; null if none does. */

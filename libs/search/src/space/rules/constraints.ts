@@ -11,10 +11,9 @@ function constraintsOf(plan: SearchedSpace): readonly Constraint[] {
 }
 
 function parsedConstraints({ searcher }: SearchedSpace): readonly Constraint[] {
-  const texts = searcher["constraints"];
-  return (Array.isArray(texts) ? texts : []).map((text) => ({
-    text: String(text),
-    evaluation: evaluation(parseExpression(String(text))),
+  return (searcher.constraints ?? []).map((text) => ({
+    text,
+    evaluation: evaluation(parseExpression(text)),
   }));
 }
 
