@@ -12,7 +12,7 @@ import type {
 import { type Problem, ProblemSchema } from "@trainyard/contracts/api";
 import { codecOf } from "@trainyard/contracts/codec";
 import { gatewayRoutes, pathOf, type Route } from "@trainyard/contracts/routes";
-import type { Clock } from "@trainyard/kernel";
+import { type Clock, retryAfterMs } from "@trainyard/kernel";
 import { systemClock } from "@trainyard/kernel/system-clock";
 import { ApiError, Unreachable } from "./api-error.ts";
 import { readEvents } from "./event-stream.ts";
@@ -229,10 +229,10 @@ const snakeCase = (name: string): string =>
 async function apiError(response: Response): Promise<ApiError> {
   const text = await response.text();
   const codec = codecOf<Plain<Problem>>(ProblemSchema);
-  const retryAfterMs = Number(response.headers.get("retry-after") ?? "0") * 1_000 || 0;
+  const waitMs = retryAfterMs(response.headers.get("retry-after"));
   if (response.headers.get("content-type")?.includes("problem+json") === true) {
-    return new ApiError(codec.decode(text), retryAfterMs);
+    return new ApiError(codec.decode(text), waitMs);
   }
   const detail = `HTTP ${response.status} from something that is not Trainyard`;
-  return new ApiError({ ...codec.decode("{}"), status: response.status, detail }, retryAfterMs);
+  return new ApiError({ ...codec.decode("{}"), status: response.status, detail }, waitMs);
 }
