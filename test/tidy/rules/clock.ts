@@ -9,10 +9,11 @@ const readers: readonly (readonly [RegExp, string])[] = [
   [/^libs\/client\/src\//, "a client in a user's program"],
   [/^libs\/runtime\/src\/service\/parts\.ts$/, "puts services together"],
   [/^services\/agent\/src\/(service|supervisor\/main)\.ts$/, "put their process together"],
+  [/^services\/cli\/src\/context\.ts$/, "puts the context of a command together"],
   [/^services\/cli\/src\/option-values\.ts$/, "the time that a person means by 10m ago"],
   [
-    /^services\/registry\/src\/shell\/inspect-worker\.ts$/,
-    "a thread, to which no clock can be sent",
+    /^services\/registry\/src\/shell\/(inspect|verify)-worker\.ts$/,
+    "threads, to which no clock can be sent",
   ],
   [/^services\/web\/src\/app\/clock\.ts$/, "the clock of the browser"],
   [/^deploy\/local\/src\//, "starts and watches processes of this machine"],
