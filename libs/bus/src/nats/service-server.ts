@@ -95,13 +95,13 @@ export class ServiceServer {
       return;
     }
     this.#inFlight += 1;
-    const startedMs = performance.now();
+    const startedMs = systemClock.monotonicMs();
     const request = { headers: commandHeadersOf(message), body: message.data };
     const answered = await answer(service, handler, request);
     const failed = answered.kind === "failed";
     if (failed) onProblem(callbackThrew(`the handler of ${service}.${command}`, answered.error));
     this.#respond(connection, message, failed ? failureToWire() : replyToWire(answered.reply));
-    this.#count(command, performance.now() - startedMs, failed);
+    this.#count(command, systemClock.monotonicMs() - startedMs, failed);
     this.#inFlight -= 1;
     if (this.#inFlight === 0) this.#idle();
   }
