@@ -50,14 +50,14 @@ export type StreamedMessage<Message> = { readonly id: string; readonly message: 
 const routes = Map.groupBy(gatewayRoutes(), ({ call }): CallName => call);
 
 export class Client {
+  readonly clock: Clock;
   readonly #url: string;
   readonly #token: string | undefined;
-  readonly #clock: Clock;
 
   constructor(options: ClientOptions) {
     this.#url = options.url.replace(/\/+$/, "");
     this.#token = options.token;
-    this.#clock = options.clock ?? systemClock;
+    this.clock = options.clock ?? systemClock;
   }
 
   /** Makes one call and returns its reply. Throws ApiError for a problem, Unreachable without an answer. */
@@ -80,7 +80,7 @@ export class Client {
     return {
       passes: (error) => mayRepeat(name, options) && passing(error),
       limitMs: waits ? clientLimits.awayMs : clientLimits.busyMs,
-      clock: this.#clock,
+      clock: this.clock,
       signal,
     };
   }
@@ -112,7 +112,7 @@ export class Client {
     const open = () =>
       this.#send(name, request, options, lastId === "" ? {} : { "last-event-id": lastId });
     const { signal } = options;
-    const away = { passes: isAway, limitMs: clientLimits.awayMs, clock: this.#clock, signal };
+    const away = { passes: isAway, limitMs: clientLimits.awayMs, clock: this.clock, signal };
     let { route, response } = options.outlast === true ? await patiently(away, open) : await open();
     for (;;) {
       const codec = codecOf<ReplyOf<Name>>(route.reply);

@@ -1,16 +1,10 @@
 import type { Client } from "@trainyard/client";
-import type { Clock } from "@trainyard/kernel";
-import { systemClock } from "@trainyard/kernel/system-clock";
 import type { Command } from "commander";
 import { connect } from "./connection.ts";
 import { Output, type OutputFormat } from "./output.ts";
 
 /** The objects that every command uses. */
-export type Context = {
-  readonly client: Client;
-  readonly output: Output;
-  readonly clock: Clock;
-};
+export type Context = { readonly client: Client; readonly output: Output };
 
 export function outputOf(command: Command): Output {
   const { output } = command.optsWithGlobals<{ output: OutputFormat }>();
@@ -27,8 +21,7 @@ export function withPlatform<Options>(
       .slice(0, -2)
       .flat()
       .filter((arg): arg is string => typeof arg === "string");
-    const context = { client: connect(), output: outputOf(command), clock: systemClock };
-    await action(context, args, command.opts() as Options);
+    await action({ client: connect(), output: outputOf(command) }, args, command.opts() as Options);
   };
 }
 

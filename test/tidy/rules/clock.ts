@@ -9,7 +9,6 @@ const readers: readonly (readonly [RegExp, string])[] = [
   [/^libs\/client\/src\//, "a client in a user's program"],
   [/^libs\/runtime\/src\/service\/parts\.ts$/, "puts services together"],
   [/^services\/agent\/src\/(service|supervisor\/main)\.ts$/, "put their process together"],
-  [/^services\/cli\/src\/context\.ts$/, "puts the context of a command together"],
   [/^services\/cli\/src\/option-values\.ts$/, "the time that a person means by 10m ago"],
   [
     /^services\/registry\/src\/shell\/(inspect|verify)-worker\.ts$/,

@@ -110,14 +110,14 @@ export function differences(
   });
 }
 
-async function verify({ client, output, clock }: Context, args: readonly string[]): Promise<void> {
+async function verify({ client, output }: Context, args: readonly string[]): Promise<void> {
   const checkpoint = argument(args, 0);
   let found: ReplyOf<"verifyCheckpoint">;
   for (;;) {
     // Each call waits up to some seconds for the result; the verification continues between the calls.
     found = await client.call("verifyCheckpoint", { checkpoint });
     if (found.done) break;
-    await pause(clock, cliLimits.verifyAgainMs);
+    await pause(client.clock, cliLimits.verifyAgainMs);
   }
   if (output.json) output.message(VerificationSchema, found);
   else {
