@@ -75,7 +75,7 @@ export type UploadPlan = {
   readonly parts: readonly PlannedPart[];
 };
 
-/** Called once with the number of missing parts; returns how many to plan, so that several plans can share one answer. */
+/** Called once with the number of missing parts; returns how many to plan. Several plans can then share one answer. */
 export type Claim = (parts: number) => number;
 
 export type UploadOptions = {
