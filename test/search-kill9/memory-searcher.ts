@@ -10,7 +10,7 @@ import {
 } from "@trainyard/event-log";
 import { encodeRequest } from "@trainyard/runtime";
 import { inlineModel } from "@trainyard/service-searcher/inline-model";
-import { beginTerm } from "@trainyard/service-searcher/term";
+import { beginTerm } from "@trainyard/service-searcher/leader";
 import { atRest, ManualClock } from "@trainyard/testing";
 import { startRelay } from "../sim/relay.ts";
 import { Process } from "../sim/process.ts";

@@ -2,10 +2,10 @@
 import type { MemoryHub } from "@trainyard/bus";
 import type { MemoryLog, StoredEvent } from "@trainyard/event-log";
 import { type Clock, experimentId } from "@trainyard/kernel";
-import { beginTerm as beginExperiments } from "@trainyard/service-experiments/term";
-import { beginTerm as beginScheduler } from "@trainyard/service-scheduler/term";
+import { beginTerm as beginExperiments } from "@trainyard/service-experiments/leader";
+import { beginTerm as beginScheduler } from "@trainyard/service-scheduler/leader";
 import { inlineModel } from "@trainyard/service-searcher/inline-model";
-import { beginTerm as beginSearcher } from "@trainyard/service-searcher/term";
+import { beginTerm as beginSearcher } from "@trainyard/service-searcher/leader";
 import type { ManualClock } from "@trainyard/testing";
 import type { RefusalOf, Troubles } from "./mortal-log.ts";
 import { type Begin, Process } from "./process.ts";

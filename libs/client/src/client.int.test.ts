@@ -2,6 +2,7 @@ import { createServer, type RequestListener } from "node:http";
 import type { AddressInfo } from "node:net";
 import type { Clock } from "@trainyard/kernel";
 import { systemClock } from "@trainyard/kernel/system-clock";
+import { QuickClock } from "@trainyard/testing";
 import { expect, test } from "vitest";
 import { ApiError } from "./api-error.ts";
 import { Client, queryOf } from "./client.ts";
@@ -58,20 +59,6 @@ test("a repeatable call waits out a 503; a call that may not be repeated fails a
   expect(calls).toBe(5);
 });
 
-/** A clock that moves only while someone waits for it, by ten times the wait. */
-class QuickClock implements Clock {
-  #elapsedMs = 0;
-  nowMs = (): number => this.#elapsedMs;
-  monotonicMs = (): number => this.#elapsedMs;
-  timer(afterMs: number, callback: () => void): Disposable {
-    const timer = setImmediate(() => {
-      this.#elapsedMs += 10 * afterMs;
-      callback();
-    });
-    return { [Symbol.dispose]: () => clearImmediate(timer) };
-  }
-}
-
 const createOnce = { idempotencyKey: "k" };
 const aMinuteMs = 60_000;
 
@@ -81,14 +68,14 @@ test("a download waits out a 503, like any call that only reads", async () => {
     calls += 1;
     if (calls > 1) return void response.end("bytes");
     response.writeHead(503, { "content-type": "application/problem+json" }).end(busy);
-  }, new QuickClock());
+  }, new QuickClock(10));
   const body = await server.client.download("downloadCheckpoint", { checkpoint: "c" });
   expect(await new Response(body).text()).toBe("bytes");
   expect(calls).toBe(2);
 });
 
 test("a call with an idempotency key outlasts a service that is unavailable for a minute; a call that only reads fails sooner", async () => {
-  const clock = new QuickClock();
+  const clock = new QuickClock(10);
   await using server = await serve((_request, response) => {
     if (clock.monotonicMs() >= aMinuteMs) response.end("{}");
     else response.writeHead(503, { "content-type": "application/problem+json" }).end(busy);
@@ -100,7 +87,7 @@ test("a call with an idempotency key outlasts a service that is unavailable for 
 });
 
 test("a call with an idempotency key fails in the end when the service stays unavailable", async () => {
-  const clock = new QuickClock();
+  const clock = new QuickClock(10);
   await using server = await serve((_request, response) => {
     response.writeHead(503, { "content-type": "application/problem+json" }).end(busy);
   }, clock);
@@ -110,7 +97,7 @@ test("a call with an idempotency key fails in the end when the service stays una
 });
 
 test("a call with outlast waits for a minute until the platform answers; a call without it fails at once", async () => {
-  const clock = new QuickClock();
+  const clock = new QuickClock(10);
   await using server = await serve((_request, response) => {
     if (clock.monotonicMs() < aMinuteMs) response.destroy();
     else response.end("{}");
@@ -126,14 +113,14 @@ test("a change without an idempotency key is not repeated", async () => {
   await using server = await serve((_request, response) => {
     calls += 1;
     response.destroy();
-  }, new QuickClock());
+  }, new QuickClock(10));
   const paused = server.client.call("pauseExperiment", { experiment: "1" }, { outlast: true });
   await expect(paused).rejects.toThrow(Unreachable);
   expect(calls).toBe(1);
 });
 
 test("a stream outlasts a platform that does not answer for a minute, once it has begun or with outlast", async () => {
-  const clock = new QuickClock();
+  const clock = new QuickClock(10);
   let begun = 0;
   await using server = await serve((_request, response) => {
     if (clock.monotonicMs() < begun * aMinuteMs) return void response.destroy();

@@ -12,7 +12,7 @@ import type {
 import { type Problem, ProblemSchema } from "@trainyard/contracts/api";
 import { codecOf } from "@trainyard/contracts/codec";
 import { gatewayRoutes, pathOf, type Route } from "@trainyard/contracts/routes";
-import type { Clock } from "@trainyard/kernel";
+import { type Clock, retryAfterMs } from "@trainyard/kernel";
 import { systemClock } from "@trainyard/kernel/system-clock";
 import { ApiError, Unreachable } from "./api-error.ts";
 import { readEvents } from "./event-stream.ts";
@@ -50,14 +50,14 @@ export type StreamedMessage<Message> = { readonly id: string; readonly message: 
 const routes = Map.groupBy(gatewayRoutes(), ({ call }): CallName => call);
 
 export class Client {
+  readonly clock: Clock;
   readonly #url: string;
   readonly #token: string | undefined;
-  readonly #clock: Clock;
 
   constructor(options: ClientOptions) {
     this.#url = options.url.replace(/\/+$/, "");
     this.#token = options.token;
-    this.#clock = options.clock ?? systemClock;
+    this.clock = options.clock ?? systemClock;
   }
 
   /** Makes one call and returns its reply. Throws ApiError for a problem, Unreachable without an answer. */
@@ -80,7 +80,7 @@ export class Client {
     return {
       passes: (error) => mayRepeat(name, options) && passing(error),
       limitMs: waits ? clientLimits.awayMs : clientLimits.busyMs,
-      clock: this.#clock,
+      clock: this.clock,
       signal,
     };
   }
@@ -112,7 +112,7 @@ export class Client {
     const open = () =>
       this.#send(name, request, options, lastId === "" ? {} : { "last-event-id": lastId });
     const { signal } = options;
-    const away = { passes: isAway, limitMs: clientLimits.awayMs, clock: this.#clock, signal };
+    const away = { passes: isAway, limitMs: clientLimits.awayMs, clock: this.clock, signal };
     let { route, response } = options.outlast === true ? await patiently(away, open) : await open();
     for (;;) {
       const codec = codecOf<ReplyOf<Name>>(route.reply);
@@ -229,10 +229,10 @@ const snakeCase = (name: string): string =>
 async function apiError(response: Response): Promise<ApiError> {
   const text = await response.text();
   const codec = codecOf<Plain<Problem>>(ProblemSchema);
-  const retryAfterMs = Number(response.headers.get("retry-after") ?? "0") * 1_000 || 0;
+  const waitMs = retryAfterMs(response.headers.get("retry-after"));
   if (response.headers.get("content-type")?.includes("problem+json") === true) {
-    return new ApiError(codec.decode(text), retryAfterMs);
+    return new ApiError(codec.decode(text), waitMs);
   }
   const detail = `HTTP ${response.status} from something that is not Trainyard`;
-  return new ApiError({ ...codec.decode("{}"), status: response.status, detail }, retryAfterMs);
+  return new ApiError({ ...codec.decode("{}"), status: response.status, detail }, waitMs);
 }

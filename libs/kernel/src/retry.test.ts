@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { Backoff, retrying } from "./retry.ts";
+import { Backoff, retryAfterMs, retrying } from "./retry.ts";
 import type { Clock } from "./time.ts";
 
 const policy = { firstMs: 50, lastMs: 150 };
@@ -113,4 +113,8 @@ test("a wait with a spread differs by at most that fraction, and is never shorte
   expect(new Set(clock.delaysMs).size).toBeGreaterThan(10);
   await new Backoff(spread, clock, signal).wait(5_000);
   expect(clock.delaysMs.at(-1)).toBe(5_000);
+});
+
+test("the header Retry-After is read in seconds, and an absent or unreadable one asks for no wait", () => {
+  expect(["3", null, "Wed, 21 Oct 2026 07:28:00 GMT"].map(retryAfterMs)).toEqual([3_000, 0, 0]);
 });

@@ -76,3 +76,9 @@ export async function retrying<Result>(
   }
   return undefined;
 }
+
+/** Reads the header Retry-After; 0 without one, and for a date, which no service of the platform sends. */
+export function retryAfterMs(header: string | null): number {
+  const seconds = Number(header);
+  return Number.isFinite(seconds) ? seconds * 1_000 : 0;
+}

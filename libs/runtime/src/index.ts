@@ -97,6 +97,7 @@ export {
   streamsOfExperiment,
 } from "./work/correlation.ts";
 export { type RunTokenContent, readRunToken, runToken, type SigningKey } from "./run-token.ts";
+export { Problem, problemHeaders, problemText } from "./problem.ts";
 export { runMain, type Service } from "./service/service.ts";
 export { type ListeningService, type Serving, serviceOf } from "./service/service-of.ts";
 export { shownBeside } from "./verification/shown-beside.ts";

@@ -1,4 +1,6 @@
 export const runtimeLimits = {
+  /** The Retry-After of every 429 and 503. */
+  retryAfterSeconds: 1,
   /** A lease outlives two missed renewals; after a crash a standby takes over within this time. */
   leaseTtlMs: 3_000,
   leaseRenewMs: 1_000,

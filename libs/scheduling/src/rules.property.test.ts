@@ -45,7 +45,7 @@ const step = fc.oneof(
 
 type Step = typeof step extends fc.Arbitrary<infer One> ? One : never;
 
-class Story {
+class Scenario {
   readonly toy: ToyCluster;
   readonly sizes: Readonly<Record<string, number>>;
   readonly demands = new Map<string, Demand>();
@@ -148,9 +148,9 @@ const runsOfOneJob: Step[] = [
 test("no slot is granted twice, no gang is split, quotas are exceeded only by loans, and no slot idles needlessly", () => {
   fc.assert(
     fc.property(settings, agents, fc.array(step, { maxLength: 50 }), (chosen, sizes, steps) => {
-      const story = new Story(chosen, sizes);
-      for (const one of steps) story.take(one);
-      story.pass();
+      const scenario = new Scenario(chosen, sizes);
+      for (const one of steps) scenario.take(one);
+      scenario.pass();
     }),
     { numRuns: 150, examples: [[{ policy: "fair_share" }, { a0: 3 }, runsOfOneJob]] },
   );
@@ -159,25 +159,25 @@ test("no slot is granted twice, no gang is split, quotas are exceeded only by lo
 test("every run that fits the pool is placed in the end, under every policy", () => {
   fc.assert(
     fc.property(settings, agents, fc.array(asked, { maxLength: 20 }), (chosen, sizes, many) => {
-      const story = new Story({ ...chosen, quotas: [] }, sizes);
+      const scenario = new Scenario({ ...chosen, quotas: [] }, sizes);
       const largest = Math.max(...Object.values(sizes));
       for (const one of many) {
-        story.take({
+        scenario.take({
           kind: "queue",
           asked: { ...one, maxSlots: null, slots: Math.min(one.slots, largest) },
         });
       }
       for (let round = 0; round <= many.length; round += 1) {
-        story.pass();
-        story.toy.end(...story.toy.stopping);
-        const [oldest] = story.toy.running.keys();
-        if (oldest !== undefined) story.toy.end(oldest);
+        scenario.pass();
+        scenario.toy.end(...scenario.toy.stopping);
+        const [oldest] = scenario.toy.running.keys();
+        if (oldest !== undefined) scenario.toy.end(oldest);
       }
       for (let round = 0; round <= many.length; round += 1) {
-        story.pass();
-        story.toy.end(...story.toy.running.keys());
+        scenario.pass();
+        scenario.toy.end(...scenario.toy.running.keys());
       }
-      expect(story.waiting()).toEqual([]);
+      expect(scenario.waiting()).toEqual([]);
     }),
     { numRuns: 150 },
   );

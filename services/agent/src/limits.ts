@@ -59,7 +59,8 @@ export const limits = {
    * named.
    */
   sealedNamedMax: 32,
-  checkpointRequestMs: 30_000,
+  /** The time limit of a request that delivers reports or a checkpoint. */
+  deliveryRequestMs: 30_000,
   /** The time for which the agent trusts that files it sent are still in the store. */
   sentRememberedMs: 5 * 60_000,
   /** An upload that moves bytes reports this every 5 s; one that is silent for this long is ended and retried later. */
@@ -67,7 +68,6 @@ export const limits = {
   /** The most reports and the most bytes that the metrics service accepts in a request. */
   reportsPerRequest: 1_000,
   reportBytesPerRequest: 4 * 1024 * 1024 - 16 * 1024,
-  reportRequestMs: 30_000,
   /**
    * The time limit for the registry to answer with an address; the download may then take any time while it makes
    * progress.

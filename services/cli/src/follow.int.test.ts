@@ -3,6 +3,7 @@ import { createServer, type RequestListener } from "node:http";
 import type { AddressInfo } from "node:net";
 import { Client, Unreachable } from "@trainyard/client";
 import type { Clock } from "@trainyard/kernel";
+import { QuickClock } from "@trainyard/testing";
 import { expect, test } from "vitest";
 import { waitForEnd } from "./follow.ts";
 
@@ -22,20 +23,6 @@ async function serve(
       await new Promise((resolve) => server.close(resolve));
     },
   };
-}
-
-/** A clock that moves only while someone waits for it. */
-class QuickClock implements Clock {
-  #elapsedMs = 0;
-  nowMs = (): number => this.#elapsedMs;
-  monotonicMs = (): number => this.#elapsedMs;
-  timer(afterMs: number, callback: () => void): Disposable {
-    const timer = setImmediate(() => {
-      this.#elapsedMs += afterMs;
-      callback();
-    });
-    return { [Symbol.dispose]: () => clearImmediate(timer) };
-  }
 }
 
 /** Serves a gateway that does not answer until a time, and then has a completed experiment. */

@@ -10,7 +10,7 @@ import {
 import type { ExperimentsConfig } from "./config.ts";
 import { createTelemetry } from "./telemetry.ts";
 import { postgresIds } from "./shell/experiment-ids.ts";
-import { beginTerm } from "./shell/term.ts";
+import { beginTerm } from "./shell/leader.ts";
 
 const migrations = join(import.meta.dirname, "../migrations");
 

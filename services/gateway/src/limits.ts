@@ -176,8 +176,6 @@ export const gatewayLimits = {
   wrongCodeAddressesMax: 10_000,
   /** The longest label of a token, which identifies it in a list and is part of an event. */
   tokenLabelCharactersMax: 255,
-  /** The Retry-After of every 503. */
-  retryAfterSeconds: 1,
   /** The searches whose record is kept between analyses. */
   searchRecordsKept: 32,
   /** The pages of pictures that are kept for later versions, and the trials of one page. */

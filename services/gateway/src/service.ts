@@ -90,6 +90,7 @@ export async function createService(
     authenticate: door.authenticate,
     clusterId: () => sessions.clusterId,
     unreadable: () => freshness.unreadable(),
+    clock,
     logger,
     registry,
     telemetry,

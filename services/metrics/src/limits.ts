@@ -47,7 +47,6 @@ export const metricsLimits = {
   namesPerReportMax: 4_096,
   /** Time that a request waits for this replica to learn of the run's grant; then the answer is 503. */
   grantWaitMs: 2_000,
-  retryAfterSeconds: 1,
   /** Rows in one insert: a few milliseconds of the database's time. */
   rowsPerWriteMax: 5_000,
   /** Rows waiting in one process; beyond this number the answer is 503, and senders keep their spools. */

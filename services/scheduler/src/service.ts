@@ -1,7 +1,7 @@
 import { type Overrides, openParts, Partition, type Service, serviceOf } from "@trainyard/runtime";
 import type { SchedulerConfig } from "./config.ts";
 import { createTelemetry } from "./telemetry.ts";
-import { beginTerm } from "./shell/term.ts";
+import { beginTerm } from "./shell/leader.ts";
 
 export async function createService(
   config: SchedulerConfig,

@@ -2,7 +2,7 @@ import { type Overrides, openParts, Partition, type Service, serviceOf } from "@
 import type { SearcherConfig } from "./config.ts";
 import { createTelemetry } from "./telemetry.ts";
 import { ThreadModel } from "./shell/model/thread-model.ts";
-import { beginTerm } from "./shell/term.ts";
+import { beginTerm } from "./shell/leader.ts";
 
 export async function createService(
   config: SearcherConfig,

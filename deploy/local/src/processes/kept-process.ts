@@ -87,7 +87,7 @@ export class KeptProcess {
   async #keep(stop: AbortSignal): Promise<void> {
     let first = true;
     while (!stop.aborted) {
-      const startedMs = performance.now();
+      const startedMs = systemClock.monotonicMs();
       try {
         const child = first ? await this.#takeOverOrLaunch() : await this.#launch();
         first = false;
@@ -98,7 +98,7 @@ export class KeptProcess {
       }
       this.#identity = null;
       this.#options.records.remove(this.plan.name);
-      if (performance.now() - startedMs >= limits.backoffResetMs) this.#deathsInARow = 0;
+      if (systemClock.monotonicMs() - startedMs >= limits.backoffResetMs) this.#deathsInARow = 0;
       this.#deathsInARow += 1;
       if (!this.#options.restart) {
         this.#change("ended", "ended and is not started again", {});

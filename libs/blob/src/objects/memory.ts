@@ -15,7 +15,6 @@ import {
 } from "./files.ts";
 import { checkObjectKey, keyPrefix } from "./keys.ts";
 import type {
-  Claim,
   CopyResult,
   FileDigests,
   ListedObject,
@@ -24,6 +23,7 @@ import type {
   ObjectHead,
   ObjectStore,
   PlannedRequest,
+  UploadOptions,
   UploadPlan,
 } from "./port.ts";
 
@@ -175,7 +175,7 @@ class MemoryStore implements ObjectStore {
   async planUpload(
     key: string,
     file: FileDigests,
-    { claim = claimAll }: { readonly claim?: Claim } = {},
+    { claim = claimAll }: UploadOptions = {},
   ): Promise<UploadPlan> {
     checkFile(key, file, this.partBytes, partsMax);
     const kind = file.parts.length === 1 ? "single" : "multipart";

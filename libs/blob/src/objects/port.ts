@@ -75,8 +75,17 @@ export type UploadPlan = {
   readonly parts: readonly PlannedPart[];
 };
 
-/** Called with the number of missing parts; returns how many of them may be planned. */
+/** Called once with the number of missing parts; returns how many to plan. Several plans can then share one answer. */
 export type Claim = (parts: number) => number;
+
+export type UploadOptions = {
+  /** True if the caller knows that no such object exists, which saves a request. */
+  readonly absent?: boolean;
+  /** The object's head, if the caller has just read it, which saves a request. */
+  readonly there?: ObjectHead;
+  /** Default: all missing parts are planned. */
+  readonly claim?: Claim;
+};
 
 export type PlannedPart = {
   readonly offset: number;
@@ -119,15 +128,8 @@ export interface ObjectStore extends AsyncDisposable {
   copy(from: string, to: string, bytes?: number): Promise<CopyResult>;
   /**
    * Plans the rest of an upload. After a crash a repeated call resumes: parts that the store has are not planned again.
-   * `absent` (the caller knows that no such object exists) and `there` (the caller has just read the object's head)
-   * each save a request. `claim` is called once with the number of missing parts and returns how many to plan, so that
-   * several plans can share one answer; default: all.
    */
-  planUpload(
-    key: string,
-    file: FileDigests,
-    options?: { readonly absent?: boolean; readonly there?: ObjectHead; readonly claim?: Claim },
-  ): Promise<UploadPlan>;
+  planUpload(key: string, file: FileDigests, options?: UploadOptions): Promise<UploadPlan>;
   /**
    * Creates one object from the uploaded parts; idempotent. Throws a Fault `upload_incomplete` if parts are missing.
    */

@@ -4,7 +4,7 @@
  * statistics.
  */
 import { createInbox, type Msg, type NatsConnection, type Subscription } from "@nats-io/nats-core";
-import type { Fault } from "@trainyard/kernel";
+import { atMost, type Fault } from "@trainyard/kernel";
 import { systemClock } from "@trainyard/kernel/system-clock";
 import { answer, overloaded } from "../answering.ts";
 import { callbackThrew } from "../faults.ts";
@@ -78,13 +78,9 @@ export class ServiceServer {
     // The client never settles a drain whose connection ends.
     await Promise.race([drained, this.#connectionEnd]);
     if (this.#inFlight === 0) return;
-    await new Promise<void>((resolve) => {
-      const timer = setTimeout(resolve, busLimits.drainMs);
-      this.#idle = () => {
-        clearTimeout(timer);
-        resolve();
-      };
-    });
+    const idle = Promise.withResolvers<void>();
+    this.#idle = idle.resolve;
+    await atMost(systemClock, busLimits.drainMs, idle.promise);
   }
 
   async #handle(
@@ -99,13 +95,13 @@ export class ServiceServer {
       return;
     }
     this.#inFlight += 1;
-    const startedMs = performance.now();
+    const startedMs = systemClock.monotonicMs();
     const request = { headers: commandHeadersOf(message), body: message.data };
     const answered = await answer(service, handler, request);
     const failed = answered.kind === "failed";
     if (failed) onProblem(callbackThrew(`the handler of ${service}.${command}`, answered.error));
     this.#respond(connection, message, failed ? failureToWire() : replyToWire(answered.reply));
-    this.#count(command, performance.now() - startedMs, failed);
+    this.#count(command, systemClock.monotonicMs() - startedMs, failed);
     this.#inFlight -= 1;
     if (this.#inFlight === 0) this.#idle();
   }

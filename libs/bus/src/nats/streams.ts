@@ -12,6 +12,7 @@ import {
   type StreamConfig,
 } from "@nats-io/jetstream";
 import { Fault } from "@trainyard/kernel";
+import { systemClock } from "@trainyard/kernel/system-clock";
 import { busLimits } from "../limits.ts";
 import type { Link } from "./link.ts";
 
@@ -96,9 +97,9 @@ export class Streams {
 
   /** Ensures a stream without a waiting caller; reports a problem, but not for every message. */
   ensureInBackground(key: StreamKey, onProblem: (problem: Fault) => void): void {
-    if (!this.#link.up || performance.now() < (this.#retryAtMs.get(key) ?? 0)) return;
+    if (!this.#link.up || systemClock.monotonicMs() < (this.#retryAtMs.get(key) ?? 0)) return;
     this.ensure(key).catch((problem: unknown) => {
-      this.#retryAtMs.set(key, performance.now() + busLimits.liveStreamRetryMs);
+      this.#retryAtMs.set(key, systemClock.monotonicMs() + busLimits.liveStreamRetryMs);
       onProblem(problem as Fault);
     });
   }

@@ -11,7 +11,8 @@ export type ProcessIdentity = {
   readonly boot: string;
 };
 
-const boot = (readOrNull("/proc/sys/kernel/random/boot_id") ?? "").trim();
+/** The kernel's id of this boot; empty without /proc. */
+export const boot = (readOrNull("/proc/sys/kernel/random/boot_id") ?? "").trim();
 
 /** Returns null if no living process has this pid. */
 export function identityOf(pid: number): ProcessIdentity | null {

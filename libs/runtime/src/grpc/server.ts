@@ -22,6 +22,7 @@ import { HealthImplementation } from "grpc-health-check";
 import { runtimeLimits } from "../limits.ts";
 import type { HttpAddress, Listening } from "../service/health-server.ts";
 import { untilDrained } from "../service/until-drained.ts";
+import { Problem } from "../problem.ts";
 import { childOf } from "../traceparent.ts";
 import {
   type GrpcContext,
@@ -218,29 +219,16 @@ async function send<Caller>(
     for await (const reply of replies) {
       if (signal.aborted) break;
       call.write(reply);
-      if (!(await untilDrained(call, signal, slowMs))) throw new TooSlow(slowMs);
+      if (!(await untilDrained(call, signal, slowMs))) throw tooSlow(slowMs);
     }
-    if (deps.draining.aborted) throw new Draining();
+    if (deps.draining.aborted) throw new Problem(503, "draining", "this server ends; call again");
     call.end();
   } catch (error) {
-    const problem =
-      error instanceof Draining || error instanceof TooSlow ? error : deps.problemOf(error);
-    call.emit("error", statusOf(problem));
+    call.emit("error", statusOf(error instanceof Problem ? error : deps.problemOf(error)));
   }
 }
 
-class Draining extends Error implements GrpcProblem {
-  readonly status = 503;
-  readonly code = "draining";
-  constructor() {
-    super("this server ends; call again");
-  }
-}
-
-class TooSlow extends Error implements GrpcProblem {
-  readonly status = 503;
-  readonly code = "reader_too_slow";
-  constructor(ms: number) {
-    super(`the client left messages unread for ${ms} ms; continue after the last one that it has`);
-  }
+function tooSlow(ms: number): Problem {
+  const detail = `the client left messages unread for ${ms} ms; continue after the last one that it has`;
+  return new Problem(503, "reader_too_slow", detail);
 }

@@ -12,13 +12,10 @@ import {
 import type { GenService, GenServiceMethods } from "@bufbuild/protobuf/codegenv2";
 import type { MethodDefinition, ServiceDefinition } from "@grpc/grpc-js";
 import type { Plain } from "@trainyard/contracts";
+import type { Problem } from "../problem.ts";
 
-/** The answer for a failure: an HTTP status, a code that clients depend on, and a sentence. */
-export type GrpcProblem = {
-  readonly status: number;
-  readonly code: string;
-  readonly message: string;
-};
+/** The part of a Problem that a gRPC status has. */
+export type GrpcProblem = Pick<Problem, "status" | "code" | "message">;
 
 export type GrpcContext<Caller> = {
   readonly caller: Caller;

@@ -24,7 +24,7 @@ import { firstAbort } from "../first-abort.ts";
 import { runtimeLimits } from "../limits.ts";
 import type { Logger } from "../logging.ts";
 import { type AnyHandler, ParkedRetries, reasonOf } from "./parked-retries.ts";
-import { experimentKey, reactionMeta, runOfStory } from "../work/correlation.ts";
+import { correlatedEvents, experimentKey, reactionMeta } from "../work/correlation.ts";
 import type { Work } from "../work/work.ts";
 
 export type Reaction<Name extends EventName> = {
@@ -74,7 +74,7 @@ export class ReactionLoop {
   /** The number of next events to process singly, after a commit for several events has failed. */
   #oneByOne = 0;
   /** True if the outcome of the last commit is unknown. */
-  #astray = false;
+  #isOutcomeUnknown = false;
   readonly #retries: ParkedRetries;
   /** Aborted to end the wait for the next event: a retry was requested, or the loop must stop. */
   #waiting = new AbortController();
@@ -134,27 +134,27 @@ export class ReactionLoop {
     const most = this.#spec.eventsTogetherMax ?? 1;
     if (this.#oneByOne > 0) this.#oneByOne -= 1;
     if (most < 2 || this.#oneByOne > 0 || this.#part > 0) return 0;
-    const run = runOfStory(events, at, most, (event) => ({
+    const together = correlatedEvents(events, at, most, (event) => ({
       handled: this.#handlerOf(event) !== undefined,
       stops: this.#isParked(event),
     }));
-    if (run.length < 2) return 0;
+    if (together.length < 2) return 0;
     try {
       const { done, committed } = await this.#deps.executor.reactTogether(
-        run.map((event) => (work) => this.#step(event, work)),
-        (count) => this.#identityOf(run.slice(0, count)),
-        (count) => this.#cursor(run[count - 1] as StoredEvent, "done"),
+        together.map((event) => (work) => this.#step(event, work)),
+        (count) => this.#identityOf(together.slice(0, count)),
+        (count) => this.#cursor(together[count - 1] as StoredEvent, "done"),
       );
-      if (committed) this.#durable = (run[done - 1] as StoredEvent).position;
-      for (const event of run.slice(0, done)) this.#done(event);
+      if (committed) this.#durable = (together[done - 1] as StoredEvent).position;
+      for (const event of together.slice(0, done)) this.#done(event);
       this.#keysInARow = [];
       return done;
     } catch (error) {
       if (endsTerm(error)) throw error;
       // Processing the events singly shows which one fails.
-      this.#deps.logger.debug({ err: error, events: run.length }, "reacting_one_by_one");
-      this.#oneByOne = run.length;
-      this.#astray = true;
+      this.#deps.logger.debug({ err: error, events: together.length }, "reacting_one_by_one");
+      this.#oneByOne = together.length;
+      this.#isOutcomeUnknown = true;
       return 0;
     }
   }
@@ -177,15 +177,15 @@ export class ReactionLoop {
       this.#done(event);
       return;
     }
-    let astray = this.#astray;
-    this.#astray = false;
+    let isOutcomeUnknown = this.#isOutcomeUnknown;
+    this.#isOutcomeUnknown = false;
     const failed = async (error: unknown, waitMs: number) => {
       if (endsTerm(error)) throw error;
       if (!isFault(error) || error.retry === "never") {
         await this.#park(event, reasonOf(error), error);
         return "enough";
       }
-      astray = true;
+      isOutcomeUnknown = true;
       if (error instanceof CursorBehind) return "at_once";
       const { position } = event;
       this.#deps.logger.warn({ err: error, position, waitMs }, "reaction_retried");
@@ -195,8 +195,8 @@ export class ReactionLoop {
     await retrying({ policy: runtimeLimits.retry, clock, signal, failed }, async () => {
       // After a fault, it is unknown whether this event's parts were committed, and a part's number must never be used
       // twice. The log may also have lost the event meanwhile: then nothing may follow from it.
-      if (astray) await this.#deps.feed.confirm();
-      if (astray) await this.#start();
+      if (isOutcomeUnknown) await this.#deps.feed.confirm();
+      if (isOutcomeUnknown) await this.#start();
       if (this.#position < event.position) await this.#react(event);
       this.#done(event);
     });
@@ -351,7 +351,7 @@ export class ReactionLoop {
     if (this.#waiting.signal.aborted) this.#waiting = new AbortController();
     const { mended, failed } = await this.#retries.serve();
     // A failed write may still have been committed: the key may have no parked events left.
-    if (failed) this.#astray = true;
+    if (failed) this.#isOutcomeUnknown = true;
     return mended;
   }
 }

@@ -29,10 +29,10 @@ const handlers: ReactionHandlers = {
   },
 };
 
-type Stories = readonly { readonly stream: string; readonly story: string }[];
+type Correlated = readonly { readonly stream: string; readonly correlation: string }[];
 
 async function logOf(
-  stories: Stories,
+  correlated: Correlated,
   faultAtCommit = 0,
   written = false,
 ): Promise<{
@@ -55,7 +55,7 @@ async function logOf(
   });
   const others = memory.as("others");
   const versions = new Map<string, number>();
-  for (const { stream, story } of stories) {
+  for (const { stream, correlation } of correlated) {
     const expectedVersion = versions.get(stream) ?? 0;
     versions.set(stream, expectedVersion + 1);
     const event: AnyEvent = { type: "ExperimentPaused", data: {} };
@@ -66,7 +66,7 @@ async function logOf(
       meta: {
         source: "/trainyard/test",
         workspace: "",
-        correlationid: story,
+        correlationid: correlation,
         causationid: "",
         authid: "",
         traceparent: "",
@@ -102,8 +102,8 @@ async function reacted(log: EventLog, until: number): Promise<number> {
   return (await log.read("experiment-99", 0, 1_000)).length;
 }
 
-const same = (count: number, stream = "experiment-1"): Stories =>
-  Array.from({ length: count }, () => ({ stream, story: "one" }));
+const same = (count: number, stream = "experiment-1"): Correlated =>
+  Array.from({ length: count }, () => ({ stream, correlation: "one" }));
 
 test("events of a backlog are processed in one commit, up to a maximum", async () => {
   const { log, commits } = await logOf(same(10));
@@ -114,7 +114,7 @@ test("events of a backlog are processed in one commit, up to a maximum", async (
 test("events with different correlation ids are never processed in one commit", async () => {
   const { log, commits } = await logOf([
     ...same(2),
-    { stream: "experiment-1", story: "two" },
+    { stream: "experiment-1", correlation: "two" },
     ...same(2),
   ]);
   expect(await reacted(log, 5)).toBe(5);

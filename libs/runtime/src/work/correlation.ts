@@ -53,28 +53,28 @@ type Look = { readonly handled: boolean; readonly stops: boolean };
  * Returns the events from `at` on that one commit may process: they share correlation, workspace and cause, so that
  * their effects do too. Events without a handler may be in between. The last returned event has a handler.
  */
-export function runOfStory(
+export function correlatedEvents(
   events: readonly StoredEvent[],
   at: number,
   handledMax: number,
   look: (event: StoredEvent) => Look,
 ): readonly StoredEvent[] {
-  let story: CommitMeta | null = null;
+  let first: CommitMeta | null = null;
   let handled = 0;
   let end = at;
   for (let i = at; i < events.length && handled < handledMax; i += 1) {
     const event = events[i] as StoredEvent;
     const { handled: isHandled, stops } = look(event);
     if (!isHandled) continue;
-    if (stops || (story !== null && !isSameStory(event.meta, story))) break;
-    story = event.meta;
+    first ??= event.meta;
+    if (stops || !isCorrelated(event.meta, first)) break;
     handled += 1;
     end = i + 1;
   }
   return events.slice(at, handled < 2 ? at : end);
 }
 
-function isSameStory(a: CommitMeta, b: CommitMeta): boolean {
+function isCorrelated(a: CommitMeta, b: CommitMeta): boolean {
   return (
     a.correlationid === b.correlationid && a.workspace === b.workspace && a.authid === b.authid
   );

@@ -23,13 +23,14 @@ import {
   type StoragePlace,
   tensorboardStorage,
 } from "@trainyard/experiment-config/recorded";
-import { Backoff, type Clock } from "@trainyard/kernel";
+import type { Clock } from "@trainyard/kernel";
 import type { Telemetry } from "../telemetry.ts";
 import { limits } from "../limits.ts";
 import type { RunFolder } from "../state/run-folder.ts";
 import { removeAs } from "../state/remove-as.ts";
 import { stagingFolder } from "../core/environment.ts";
 import { type UploadHost, uploadCheckpoint } from "./checkpoint-upload.ts";
+import { inRounds, pathOfRun, requestAsRun } from "./delivery.ts";
 import type { Sealed, SealedSpool } from "../state/sealed-spool.ts";
 
 export type CheckpointDeps = {
@@ -117,26 +118,23 @@ export async function deliverCheckpoints(
 ): Promise<void> {
   const deps: Delivery = { ...given, known: new Map() };
   const { events, folder } = deps;
-  const backoff = new Backoff(limits.retry, deps.clock, signal);
-  while (!signal.aborted) {
+  await inRounds(deps.clock, signal, async (progressed) => {
     try {
       await removeBegun(deps);
-      const waitMs = await deliverRound(deps, backoff, signal);
-      if (waitMs === null) return;
-      await backoff.wait(waitMs);
+      return await deliverRound(deps, progressed, signal);
     } catch (error) {
       events.checkpointsFailed(folder.launch.allocation, error);
-      await backoff.wait(limits.retry.lastMs);
+      return limits.retry.lastMs;
     }
-  }
+  });
 }
 
-/** Delivers each checkpoint that is left; returns null once none is, else the least time to wait. */
+/** Delivers each checkpoint that is left; if one has to wait, returns the least time. */
 async function deliverRound(
   deps: Delivery,
-  backoff: Backoff,
+  progressed: () => void,
   signal: AbortSignal,
-): Promise<number | null> {
+): Promise<"delivered" | number> {
   let waitMs: number | null = null;
   for (const sealed of deps.spool.sealed()) {
     const answer = await ask(deps, sealed, signal);
@@ -154,9 +152,9 @@ async function deliverRound(
     if (answer.kind === "taken" && areStaged(deps.folder.launch)) {
       await removeFiles(deps, sealed.checkpoint);
     }
-    backoff.reset();
+    progressed();
   }
-  return waitMs;
+  return waitMs ?? "delivered";
 }
 
 async function removeBegun(deps: CheckpointDeps): Promise<void> {
@@ -198,9 +196,8 @@ function settle(
 }
 
 async function ask(deps: Delivery, sealed: Sealed, signal: AbortSignal): Promise<Answer> {
-  const { trial, run } = deps.folder.launch;
   const { checkpoint, stepsCompleted, metadata, manifest, ofOthers = [], isPart } = sealed;
-  const checkpoints = `/api/v1/runs/${encodeURIComponent(`${trial}#${run}`)}/checkpoints`;
+  const checkpoints = `${pathOfRun(deps.folder.launch)}/checkpoints`;
   const storageId = sealed.storageId ?? (await storageIdOf(deps, checkpoint));
   const declaration = { checkpoint, stepsCompleted, metadata, ...(storageId && { storageId }) };
   const declared = await call(deps, signal, checkpoints, declaration);
@@ -242,7 +239,7 @@ async function send(deps: Delivery, { checkpoint, manifest }: Sealed, signal: Ab
       return { kind: "taken", store: "", manifest: end.manifest } as const;
     case "refused": {
       // Other hosts may wait for these files.
-      const path = `/api/v1/runs/${encodeURIComponent(order.run)}/checkpoints/${checkpoint}/fail`;
+      const path = `${pathOfRun(folder.launch)}/checkpoints/${checkpoint}/fail`;
       const reason = { reason: end.why.slice(0, limits.failReasonCharactersMax) };
       const told = await call(deps, signal, path, reason);
       return told.kind === "later" ? told : ({ kind: "refused", why: end.why } as const);
@@ -278,37 +275,12 @@ async function call(
   path: string,
   message: object | null,
 ): Promise<Answer> {
-  const authorization = `Bearer ${folder.launch.token}`;
-  const json = { "content-type": "application/json", authorization };
-  const sent =
-    message === null
-      ? { method: "GET", headers: { authorization } }
-      : { method: "POST", headers: json, body: JSON.stringify(message) };
-  try {
-    const response = await fetch(`${apiUrl}${path}`, {
-      ...sent,
-      signal: AbortSignal.any([signal, AbortSignal.timeout(limits.checkpointRequestMs)]),
-    });
-    return answerOf(response, await response.text());
-  } catch (error) {
-    return {
-      kind: "later",
-      alone: false,
-      retryAfterMs: 0,
-      why: error instanceof Error ? error.message : String(error),
-    };
-  }
-}
-
-function answerOf({ status, headers }: Response, text: string): Answer {
+  const body = message === null ? null : JSON.stringify(message);
+  const url = `${apiUrl}${path}`;
+  const { status, text, retryAfterMs, why } = await requestAsRun(folder.launch, url, body, signal);
   if (status >= 200 && status < 300) return { kind: "taken", store: storeIn(text) };
-  const why = problemOf(text) ?? `the platform answered ${status}`;
   const alone = status === tooEarly;
   if (status < 500 && status !== 408 && !alone && status !== 429) return { kind: "refused", why };
-  const seconds = Number(headers.get("retry-after"));
-  const retryAfterMs = Number.isFinite(seconds)
-    ? Math.min(seconds * 1_000, limits.retry.lastMs)
-    : 0;
   return { kind: "later", alone, retryAfterMs, why };
 }
 
@@ -318,15 +290,5 @@ function storeIn(text: string): string {
     return typeof store === "string" ? store : "";
   } catch {
     return "";
-  }
-}
-
-function problemOf(text: string): string | null {
-  try {
-    const { detail } = JSON.parse(text) as { detail?: unknown };
-    return typeof detail === "string" ? detail : null;
-  } catch {
-    // The answer does not come from the gateway.
-    return null;
   }
 }

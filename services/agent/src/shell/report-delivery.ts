@@ -4,12 +4,13 @@
  * harmless.
  */
 import { closeSync, fstatSync, readSync } from "node:fs";
-import { Backoff, type Clock } from "@trainyard/kernel";
+import type { Clock } from "@trainyard/kernel";
 import type { Telemetry } from "../telemetry.ts";
 import { limits } from "../limits.ts";
 import { isDiskFull } from "../state/layout.ts";
 import type { RunFolder } from "../state/run-folder.ts";
 import { openRunFile, readRunFile, writeRunFile } from "../state/run-file.ts";
+import { inRounds, pathOfRun, requestAsRun } from "./delivery.ts";
 
 export type DeliveryDeps = {
   readonly folder: RunFolder;
@@ -35,38 +36,40 @@ export async function deliverReports(
   deps: DeliveryDeps,
   signal: AbortSignal,
 ): Promise<"delivered" | "refused" | null> {
-  const { runDir } = deps.folder;
-  const backoff = new Backoff(limits.retry, deps.clock, signal);
+  const { events, clock, folder } = deps;
+  const { runDir, launch } = folder;
   let offset = acknowledged(runDir);
   let reportsMax: number = limits.reportsPerRequest;
   let whole = true;
-  while (!signal.aborted) {
-    const piece = readPiece(runDir, offset, reportsMax);
-    if (piece.end === offset) return whole ? "delivered" : "refused";
-    const answer = piece.lines.length === 0 ? taken : await post(deps, piece.lines, signal);
-    if (answer.kind === "split" && piece.lines.length > 1) {
-      reportsMax = Math.max(1, Math.floor(piece.lines.length / 2));
-    } else if (answer.kind !== "refused" && answer.kind !== "later") {
-      const { allocation } = deps.folder.launch;
-      if (answer.kind === "split") deps.events.reportRefused(allocation, offset);
-      else if (answer.kind === "taken") deps.events.reportsDelivered(piece.lines.length);
+  return inRounds(clock, signal, async (progressed) => {
+    for (;;) {
+      const piece = readPiece(runDir, offset, reportsMax);
+      if (piece.end === offset) return whole ? "delivered" : "refused";
+      const answer = piece.lines.length === 0 ? taken : await post(deps, piece.lines, signal);
+      if (answer.kind === "later") {
+        events.reportsWait(answer.why);
+        return answer.retryAfterMs;
+      }
+      if (answer.kind === "refused") {
+        events.reportsRefused(launch.allocation, answer.status);
+        return "refused";
+      }
+      if (answer.kind === "split" && piece.lines.length > 1) {
+        reportsMax = Math.max(1, Math.floor(piece.lines.length / 2));
+        continue;
+      }
+      if (answer.kind === "split") events.reportRefused(launch.allocation, offset);
+      else if (answer.kind === "taken") events.reportsDelivered(piece.lines.length);
       else if (whole) {
-        deps.events.reportsRefused(allocation, supersededStatus);
+        events.reportsRefused(launch.allocation, supersededStatus);
         whole = false;
       }
       offset = piece.end;
       acknowledge(runDir, offset);
       reportsMax = Math.min(reportsMax * 2, limits.reportsPerRequest);
-      backoff.reset();
-    } else if (answer.kind === "refused") {
-      deps.events.reportsRefused(deps.folder.launch.allocation, answer.status);
-      return "refused";
-    } else {
-      deps.events.reportsWait(answer.why);
-      await backoff.wait(answer.retryAfterMs);
+      progressed();
     }
-  }
-  return null;
+  });
 }
 
 const acknowledgedName = "spool/reports.acked";
@@ -79,33 +82,14 @@ async function post(
   lines: readonly string[],
   signal: AbortSignal,
 ): Promise<Answer> {
-  const { trial, run, token } = folder.launch;
-  const path = `/api/v1/runs/${encodeURIComponent(`${trial}#${run}`)}/reports`;
-  try {
-    const response = await fetch(`${metricsUrl}${path}`, {
-      method: "POST",
-      headers: { "content-type": "application/json", authorization: `Bearer ${token}` },
-      body: `{"reports":[${lines.join(",")}]}`,
-      signal: AbortSignal.any([signal, AbortSignal.timeout(limits.reportRequestMs)]),
-    });
-    await response.arrayBuffer();
-    return answerOf(response);
-  } catch (error) {
-    const why = error instanceof Error ? error.message : String(error);
-    return { kind: "later", retryAfterMs: 0, why };
-  }
-}
-
-function answerOf({ status, headers }: Response): Answer {
+  const url = `${metricsUrl}${pathOfRun(folder.launch)}/reports`;
+  const body = `{"reports":[${lines.join(",")}]}`;
+  const { status, retryAfterMs, why } = await requestAsRun(folder.launch, url, body, signal);
   if (status >= 200 && status < 300) return taken;
   if (status === 400 || status === 413 || status === 422) return { kind: "split" };
   if (status === supersededStatus) return { kind: "superseded" };
   if (status === 401 || status === 403) return { kind: "refused", status };
-  const seconds = Number(headers.get("retry-after"));
-  const retryAfterMs = Number.isFinite(seconds)
-    ? Math.min(seconds * 1_000, limits.retry.lastMs)
-    : 0;
-  return { kind: "later", retryAfterMs, why: `the metrics service answered ${status}` };
+  return { kind: "later", retryAfterMs, why };
 }
 
 function acknowledged(runDir: string): number {

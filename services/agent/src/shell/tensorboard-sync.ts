@@ -4,10 +4,9 @@
  */
 import { existsSync } from "node:fs";
 import { join } from "node:path";
-import { Backoff } from "@trainyard/kernel";
-import { limits } from "../limits.ts";
 import { areTensorBoardsSent, type CheckpointDeps } from "./checkpoint-delivery.ts";
 import { uploadCheckpoint } from "./checkpoint-upload.ts";
+import { inRounds } from "./delivery.ts";
 
 /** Resolves when all files are sent or refused for good, or when the signal aborts. */
 export async function syncTensorBoard(deps: CheckpointDeps, signal: AbortSignal): Promise<void> {
@@ -16,12 +15,11 @@ export async function syncTensorBoard(deps: CheckpointDeps, signal: AbortSignal)
   const files = join(folder.runDir, "tensorboard");
   if (!areTensorBoardsSent(folder.launch) || !existsSync(files)) return;
   const order = { url: apiUrl, token, run: `${trial}#${run}`, checkpoint: "", manifest: [] };
-  const backoff = new Backoff(limits.retry, clock, signal);
-  while (!signal.aborted) {
+  await inRounds(clock, signal, async () => {
     const end = await uploadCheckpoint({ ...order, folder: files }, python, folder.owner, signal);
-    if (end.kind === "sent") return;
-    if (end.kind === "refused") return events.tensorBoardRefused(allocation, end.why);
+    if (end.kind === "refused") events.tensorBoardRefused(allocation, end.why);
+    if (end.kind !== "later") return "over";
     if (!signal.aborted) events.checkpointsWait(end.why);
-    await backoff.wait(0);
-  }
+    return 0;
+  });
 }

@@ -4,7 +4,8 @@
  * shares while the machine is up. The start is later than every earlier start in the folder, whatever the clock says.
  */
 import { createHash, randomUUID } from "node:crypto";
-import { readFileSync, statSync } from "node:fs";
+import { statSync } from "node:fs";
+import { boot, hasProc } from "@trainyard/kernel/process-identity";
 import { names, readRecord, writeRecord } from "./layout.ts";
 
 export type FolderIdentity = {
@@ -31,17 +32,8 @@ export function beginStart(path: string, nowMs: number): FolderIdentity {
 }
 
 function placeOf(path: string): string {
-  const boot = bootId();
   // Without a boot id of the kernel, every start has a place of its own.
-  if (boot === null) return randomUUID();
+  if (!hasProc) return randomUUID();
   const { dev, ino } = statSync(path, { bigint: true });
   return createHash("sha256").update(`${boot} ${dev} ${ino}`).digest("hex").slice(0, 32);
-}
-
-function bootId(): string | null {
-  try {
-    return readFileSync("/proc/sys/kernel/random/boot_id", "utf8").trim();
-  } catch {
-    return null;
-  }
 }

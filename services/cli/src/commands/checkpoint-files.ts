@@ -1,8 +1,8 @@
 /** The commands about the files of checkpoints: tree, comparison, verification, and the audit of storages. */
-import { setTimeout } from "node:timers/promises";
 import type { Plain, ReplyOf } from "@trainyard/contracts";
 import { CheckpointSchema, type FileEntry } from "@trainyard/contracts/api";
 import { StorageAuditSchema, VerificationSchema } from "@trainyard/contracts/commands";
+import { pause } from "@trainyard/kernel";
 import type { Command } from "commander";
 import { argument, type Context, withPlatform } from "../context.ts";
 import { cliLimits } from "../limits.ts";
@@ -117,7 +117,7 @@ async function verify({ client, output }: Context, args: readonly string[]): Pro
     // Each call waits up to some seconds for the result; the verification continues between the calls.
     found = await client.call("verifyCheckpoint", { checkpoint });
     if (found.done) break;
-    await setTimeout(cliLimits.verifyAgainMs);
+    await pause(client.clock, cliLimits.verifyAgainMs);
   }
   if (output.json) output.message(VerificationSchema, found);
   else {

@@ -21,7 +21,7 @@ import type { ExperimentCommand } from "./experiment/commands.ts";
 import { experimentDecider } from "./experiment/decide.ts";
 import type { SearchWant } from "./foreign/search.ts";
 import { initialLogSignals, type LogSignals } from "./foreign/log-signals.ts";
-import { nextStep } from "./policy/next-step.ts";
+import { nextStep } from "./decisions/next-step.ts";
 import type { TrialCommand } from "./trial/commands.ts";
 import { trialDecider } from "./trial/decide.ts";
 import type { TrialEvent, TrialState } from "./trial/state.ts";

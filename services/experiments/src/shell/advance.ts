@@ -2,7 +2,7 @@
 import { assert, isRejection, parseTrialId } from "@trainyard/kernel";
 import { foldOf, type Work } from "@trainyard/runtime";
 import { searchWant } from "../core/foreign/search.ts";
-import { nextStep, type Origin } from "../core/policy/next-step.ts";
+import { nextStep, type Origin } from "../core/decisions/next-step.ts";
 import type { TrialCommand } from "../core/trial/commands.ts";
 import type { TrialEvent, TrialState } from "../core/trial/state.ts";
 import { checkpoints, experiments, logSignals, retentions, searches, trials } from "../streams.ts";

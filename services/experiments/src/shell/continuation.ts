@@ -6,7 +6,7 @@ import { searcherFacts } from "@trainyard/experiment-config/recorded";
 import { assert, trialId } from "@trainyard/kernel";
 import { foldOf, type Reaction, runtimeLimits, type Work } from "@trainyard/runtime";
 import { TrialOutcome } from "@trainyard/contracts/events";
-import { isStopping } from "../core/policy/next-step.ts";
+import { isStopping } from "../core/decisions/next-step.ts";
 import { limits } from "../limits.ts";
 import { experiments, trials } from "../streams.ts";
 import { advance, decideTrial, type Waits } from "./advance.ts";

@@ -3,7 +3,7 @@ import { TrialOutcome } from "@trainyard/contracts/events";
 import { assert, isRejection, trialId } from "@trainyard/kernel";
 import { foldOf, type Work } from "@trainyard/runtime";
 import { type SearchState, trialsNotOver } from "../core/foreign/search.ts";
-import { experimentEnd, isClosed, mayEnd } from "../core/policy/experiment-end.ts";
+import { experimentEnd, isClosed, mayEnd } from "../core/decisions/experiment-end.ts";
 import { experiments, searches, trials } from "../streams.ts";
 
 /** Checks each trial that is not over for the search. For many trials, `FanOuts` does so instead. */

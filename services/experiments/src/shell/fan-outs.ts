@@ -35,7 +35,7 @@ import {
   type Work,
 } from "@trainyard/runtime";
 import { trialsNotOver } from "../core/foreign/search.ts";
-import { isClosed, mayEnd } from "../core/policy/experiment-end.ts";
+import { isClosed, mayEnd } from "../core/decisions/experiment-end.ts";
 import { limits } from "../limits.ts";
 import { advance, type Waits } from "./advance.ts";
 import { type Proposals, proposalsOf } from "./continuation.ts";

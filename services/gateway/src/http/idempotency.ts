@@ -15,6 +15,7 @@
  */
 import { randomUUID } from "node:crypto";
 import { deriveCommitId } from "@trainyard/event-log";
+import { runtimeLimits } from "@trainyard/runtime";
 import type { Pool } from "pg";
 import { gatewayLimits } from "../limits.ts";
 import { Problem } from "./problem.ts";
@@ -112,9 +113,7 @@ export class IdempotencyStore {
         409,
         "in_progress",
         "the first request with this Idempotency-Key is still in progress",
-        {
-          retryAfterSeconds: gatewayLimits.retryAfterSeconds,
-        },
+        { retryAfterSeconds: runtimeLimits.retryAfterSeconds },
       );
     }
     return { status: row.status, body: row.answer };

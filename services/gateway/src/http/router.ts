@@ -14,7 +14,7 @@ import {
   type UnaryName,
 } from "@trainyard/contracts";
 import { gatewayRoutes, type Route } from "@trainyard/contracts/routes";
-import { isFault } from "@trainyard/kernel";
+import { type Clock, isFault } from "@trainyard/kernel";
 import { childOf } from "@trainyard/runtime";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { gatewayLimits } from "../limits.ts";
@@ -49,6 +49,7 @@ export type RouterDeps = AccessDeps & {
   readonly idempotency: IdempotencyStore;
   readonly draining: AbortSignal;
   readonly openCalls: OpenCalls;
+  readonly clock: Clock;
 };
 
 export type Routing = RouterDeps & {
@@ -173,7 +174,7 @@ async function serveStream<Name extends StreamName>(
   const items = deps.handlers.streams[name](messageOf<Name>(asked), { ...context, signal });
   const problemText = (error: unknown): string => deps.problemText(error, request);
   const codec = codecOf<ReplyOf<Name>>(route.reply);
-  await sendStream(reply, codec, items, { signal, problemText });
+  await sendStream(reply, codec, items, { clock: deps.clock, signal, problemText });
 }
 
 async function serveRaw<Name extends RawName>(

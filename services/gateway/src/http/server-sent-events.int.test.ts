@@ -2,6 +2,7 @@ import { once } from "node:events";
 import { get, type IncomingMessage, type ServerResponse } from "node:http";
 import { codecOf } from "@trainyard/contracts";
 import { EventSchema } from "@trainyard/contracts/api";
+import { systemClock } from "@trainyard/kernel/system-clock";
 import { type FastifyInstance, fastify } from "fastify";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { restOf } from "../testing/streams.ts";
@@ -31,7 +32,7 @@ beforeEach(async () => {
     const gone = new AbortController();
     raw.once("close", () => gone.abort());
     const problemText = (error: unknown): string => String(error);
-    const options = { signal: gone.signal, problemText, slowMs };
+    const options = { clock: systemClock, signal: gone.signal, problemText, slowMs };
     await sendStream(reply, codec, counted(source(gone.signal)), options);
   });
   address = await server.listen({ host: "127.0.0.1", port: 0 });

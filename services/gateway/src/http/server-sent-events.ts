@@ -1,6 +1,5 @@
-import type { ServerResponse } from "node:http";
-import { setTimeout } from "node:timers/promises";
 import type { Codec } from "@trainyard/contracts";
+import { type Clock, pause } from "@trainyard/kernel";
 import { untilDrained } from "@trainyard/runtime";
 import type { FastifyReply } from "fastify";
 import { gatewayLimits } from "../limits.ts";
@@ -8,6 +7,7 @@ import { Problem } from "./problem.ts";
 import type { StreamItem } from "./request-context.ts";
 
 export type StreamOptions = {
+  readonly clock: Clock;
   readonly signal: AbortSignal;
   readonly problemText: (error: unknown) => string;
   /** The time after which a client with unread messages is disconnected. Default: the limit of that name. */
@@ -23,12 +23,12 @@ export async function sendStream<Message extends object>(
   reply: FastifyReply,
   codec: Codec<Message>,
   items: AsyncIterable<StreamItem<Message>>,
-  { signal, problemText, slowMs = gatewayLimits.sseSlowMs }: StreamOptions,
+  { clock, signal, problemText, slowMs = gatewayLimits.sseSlowMs }: StreamOptions,
 ): Promise<void> {
   const iterator = items[Symbol.asyncIterator]();
   const first = iterator.next();
   // The await throws an early error. A stream without a message begins after a short wait.
-  await Promise.race([first, setTimeout(gatewayLimits.sseFirstMs)]);
+  await Promise.race([first, pause(clock, gatewayLimits.sseFirstMs)]);
   reply.hijack();
   const { raw } = reply;
   raw.writeHead(200, {
@@ -61,13 +61,11 @@ export async function sendStream<Message extends object>(
     const isUnread = raw.writableNeedDrain;
     raw.end();
     // Unread bytes are kept for the same time again, and then the connection is destroyed.
-    if (isUnread) void hangUp(raw, slowMs);
+    if (isUnread) {
+      const timer = clock.timer(slowMs, () => raw.destroy());
+      raw.once("close", () => timer[Symbol.dispose]());
+    }
   }
-}
-
-async function hangUp(raw: ServerResponse, afterMs: number): Promise<void> {
-  await setTimeout(afterMs, undefined, { ref: false });
-  raw.destroy();
 }
 
 /** The client may reconnect, and continues after the last message that it has read. */

@@ -4,6 +4,9 @@ import {
   type HttpAddress,
   type Listening,
   type Logger,
+  Problem,
+  problemHeaders,
+  problemText,
   type Registry,
 } from "@trainyard/runtime";
 import fastifyCookie from "@fastify/cookie";
@@ -13,7 +16,6 @@ import { asProblem } from "./as-problem.ts";
 import { acceptJson } from "./bodies.ts";
 import { openApi } from "./openapi.ts";
 import { refuseCrossOrigin } from "./origin.ts";
-import { Problem, problemBody } from "./problem.ts";
 import { type RouterDeps, registerRoutes } from "./router.ts";
 import { statusPage } from "./status-page.ts";
 import type { WebPages } from "./web-pages.ts";
@@ -62,12 +64,8 @@ function createHttpServer(deps: ServerDeps): FastifyInstance {
   acceptJson(server);
   server.setErrorHandler((error, request, reply) => {
     const problem = asProblem(error, deps.logger, request.id);
-    if (problem.retryAfterSeconds !== null) reply.header("retry-after", problem.retryAfterSeconds);
-    if (problem.status === 401) reply.header("www-authenticate", 'Bearer realm="trainyard"');
-    return reply
-      .status(problem.status)
-      .type("application/problem+json; charset=utf-8")
-      .send(JSON.stringify(problemBody(problem, request.url)));
+    const text = problemText(problem, request.url);
+    return reply.status(problem.status).headers(problemHeaders(problem)).send(text);
   });
   server.setNotFoundHandler((request) => {
     throw nothingAt(request);
@@ -76,7 +74,7 @@ function createHttpServer(deps: ServerDeps): FastifyInstance {
   registerRoutes(server, {
     ...deps,
     problemText: (error, request) =>
-      JSON.stringify(problemBody(asProblem(error, deps.logger, request.id), request.url)),
+      problemText(asProblem(error, deps.logger, request.id), request.url),
   });
   return server;
 }

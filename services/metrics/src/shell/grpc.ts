@@ -7,11 +7,10 @@ import {
   type WriteReportsRequest,
   WriteReportsRequestSchema,
 } from "@trainyard/contracts/api";
-import type { Listening, Logger, Serving } from "@trainyard/runtime";
+import { type Listening, type Logger, Problem, type Serving } from "@trainyard/runtime";
 import { grpcService, pipelined, startGrpcServer } from "@trainyard/runtime/grpc";
 import { metricsLimits } from "../limits.ts";
 import { problemOf } from "./http.ts";
-import { HttpProblem } from "./http-problem.ts";
 import { type Intake, type Reporter, requireRun, takeAll } from "./intake.ts";
 
 const codec = codecOf<Plain<WriteReportsRequest>>(WriteReportsRequestSchema);
@@ -74,10 +73,10 @@ class Room {
     this.#most = most;
   }
 
-  /** Takes a place. Throws HttpProblem `busy` when all are taken. */
+  /** Takes a place. Throws Problem `busy` when all are taken. */
   enter(): Disposable {
     if (this.#taken >= this.#most) {
-      throw new HttpProblem(503, "busy", "too many requests are in progress; try again");
+      throw new Problem(503, "busy", "too many requests are in progress; try again");
     }
     this.#taken += 1;
     return { [Symbol.dispose]: () => void (this.#taken -= 1) };

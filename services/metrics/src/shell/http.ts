@@ -10,11 +10,13 @@ import {
   type HttpAddress,
   type Listening,
   type Logger,
+  Problem,
+  problemHeaders,
+  problemText,
   type Registry,
 } from "@trainyard/runtime";
 import { type FastifyInstance, type FastifyRequest, fastify } from "fastify";
 import { metricsLimits } from "../limits.ts";
-import { HttpProblem } from "./http-problem.ts";
 import { type Intake, type Reporter, requireRun, takeAll } from "./intake.ts";
 
 export type HttpDeps = {
@@ -48,7 +50,7 @@ function createHttpServer(deps: HttpDeps): FastifyInstance {
   server.addHook("onRequest", async (request) => {
     refuseBrowsers(request);
     // Unknown paths are refused before their body is read.
-    if (request.is404) throw new HttpProblem(404, "not_found", nothingAt(request.url));
+    if (request.is404) throw new Problem(404, "not_found", nothingAt(request.url));
   });
   server.removeAllContentTypeParsers();
   server.addContentTypeParser("application/json", { parseAs: "string" }, (_, body, done) =>
@@ -56,11 +58,11 @@ function createHttpServer(deps: HttpDeps): FastifyInstance {
   );
   server.setErrorHandler((error, request, reply) => {
     const problem = problemOf(error, deps.logger);
-    return reply.code(problem.status).headers(problem.headers()).send(problem.body(request.url));
+    const text = problemText(problem, request.url);
+    return reply.code(problem.status).headers(problemHeaders(problem)).send(text);
   });
-  server.setNotFoundHandler((request, reply) => {
-    const problem = new HttpProblem(404, "not_found", nothingAt(request.url));
-    return reply.code(404).headers(problem.headers()).send(problem.body(request.url));
+  server.setNotFoundHandler((request) => {
+    throw new Problem(404, "not_found", nothingAt(request.url));
   });
   for (const path of ["/livez", "/readyz", "/metrics"]) {
     server.get(path, async (request, reply) => {
@@ -85,7 +87,7 @@ function registerReports(server: FastifyInstance, deps: HttpDeps): void {
         const body = budget.take(request.headers, metricsLimits.requestBytesMax);
         if (body === null) {
           const detail = "too many large requests are in progress; try again";
-          throw new HttpProblem(503, "busy", detail);
+          throw new Problem(503, "busy", detail);
         }
         admitted.set(request, { ...reporter, body });
         reply.raw.once("close", () => body.closed());
@@ -106,7 +108,7 @@ const nothingAt = (url: string): string => `nothing is served at ${url}`;
 /** Only browsers send an Origin header, and no page in a browser may send reports. */
 function refuseBrowsers({ headers }: FastifyRequest): void {
   if (headers.origin === undefined) return;
-  throw new HttpProblem(403, "cross_origin", "calls from pages in a browser are refused");
+  throw new Problem(403, "cross_origin", "calls from pages in a browser are refused");
 }
 
 function authorized({ intake }: HttpDeps, request: FastifyRequest<ReportsRoute>): Reporter {
@@ -120,7 +122,8 @@ function parseJson(body: string): unknown {
     return JSON.parse(body);
   } catch (error) {
     const detail = `the body is not valid JSON: ${error instanceof Error ? error.message : String(error)}`;
-    throw new HttpProblem(400, "invalid_request", detail, [{ path: "", detail: "is not JSON" }]);
+    const problems = [{ path: "", detail: "is not JSON" }];
+    throw new Problem(400, "invalid_request", detail, { problems });
   }
 }
 
@@ -139,21 +142,21 @@ const refusals: Readonly<Record<string, readonly [status: number, code: string, 
     ],
   };
 
-export function problemOf(error: unknown, logger: Logger): HttpProblem {
-  if (error instanceof HttpProblem) return error;
+export function problemOf(error: unknown, logger: Logger): Problem {
+  if (error instanceof Problem) return error;
   const { code, statusCode } = error as { readonly code?: string; readonly statusCode?: number };
   const refusal = refusals[code ?? ""];
-  if (refusal !== undefined) return new HttpProblem(...refusal);
+  if (refusal !== undefined) return new Problem(...refusal);
   if (isFault(error) && error.retry !== "never") {
     logger.warn({ err: error }, "reports_not_taken");
-    return new HttpProblem(503, "unavailable", error.message);
+    return new Problem(503, "unavailable", error.message);
   }
   if (isFault(error) && error.code === "unstorable") {
-    return new HttpProblem(422, "unstorable", error.message);
+    return new Problem(422, "unstorable", error.message);
   }
   if (statusCode !== undefined && statusCode < 500) {
-    return new HttpProblem(400, "invalid_request", (error as Error).message);
+    return new Problem(400, "invalid_request", (error as Error).message);
   }
   logger.error({ err: error }, "request_failed");
-  return new HttpProblem(500, "internal", "the service failed; its log has the details");
+  return new Problem(500, "internal", "the service failed; its log has the details");
 }

@@ -3,10 +3,9 @@ import type { KeyObject } from "node:crypto";
 import type { Plain } from "@trainyard/contracts";
 import type { WriteReportsResponse } from "@trainyard/contracts/api";
 import { isRejection, parseRunId, type RunParts } from "@trainyard/kernel";
-import { type LogFollower, readRunToken } from "@trainyard/runtime";
+import { type LogFollower, Problem, readRunToken } from "@trainyard/runtime";
 import { parseReports, type Refused } from "../core/reports.ts";
 import { metricsLimits } from "../limits.ts";
-import { HttpProblem } from "./http-problem.ts";
 import type { Ingest } from "./ingest.ts";
 
 /** The run that a token authorizes. */
@@ -37,44 +36,44 @@ export class Intake {
     this.#keys = deps.runTokenKeys;
   }
 
-  /** Throws HttpProblem for anything but a valid run token. */
+  /** Throws Problem for anything but a valid run token. */
   authorize(authorization: string | undefined): Reporter {
     const token = /^Bearer +(\S+)$/i.exec(authorization ?? "")?.[1];
     if (token === undefined) {
       const detail = "send the run's token in the header Authorization: Bearer …";
-      throw new HttpProblem(401, "no_token", detail);
+      throw new Problem(401, "no_token", detail);
     }
     const content = readRunToken(this.#keys, token);
     const run = content === null ? null : parseRunId(content.allocation);
     if (content === null || run === null) {
-      throw new HttpProblem(401, "invalid_token", "invalid run token");
+      throw new Problem(401, "invalid_token", "invalid run token");
     }
     return { run, id: content.allocation, grantPosition: content.grantPosition };
   }
 
   /**
-   * Stores the reports of a request in proto JSON. Resolves after the commit. Throws HttpProblem for a request that is
+   * Stores the reports of a request in proto JSON. Resolves after the commit. Throws Problem for a request that is
    * invalid as a whole.
    */
   async take({ run, id, grantPosition }: Reporter, body: unknown): Promise<Outcome> {
     const parsed = parseReports(body, metricsLimits);
     if (isRejection(parsed)) {
       const status = parsed.rejected === "too_many_reports" ? 413 : 400;
-      throw new HttpProblem(status, parsed.rejected, parsed.detail, parsed.problems);
+      throw new Problem(status, parsed.rejected, parsed.detail, parsed);
     }
     await this.#follower.reach(grantPosition, metricsLimits.grantWaitMs);
     const taken = await this.#ingest.take(run, parsed.reports);
     if (taken.kind === "unknown_run") {
-      throw new HttpProblem(404, "run_not_found", `there is no run ${id}`);
+      throw new Problem(404, "run_not_found", `there is no run ${id}`);
     }
     return { stored: taken.stored, superseded: taken.refused, refused: parsed.refused };
   }
 }
 
-/** Throws HttpProblem unless the token belongs to the requested run. */
+/** Throws Problem unless the token belongs to the requested run. */
 export function requireRun({ id }: Reporter, asked: string): void {
   if (id === asked) return;
-  throw new HttpProblem(403, "not_your_run", `this token is run ${id}'s, not run ${asked}'s`);
+  throw new Problem(403, "not_your_run", `this token is run ${id}'s, not run ${asked}'s`);
 }
 
 /** Takes all reports as one request; throws 409 if a later run supersedes some of them. */
@@ -87,7 +86,7 @@ export async function takeAll(
   if (superseded > 0) {
     const rest = stored === 0 ? "" : `; the other ${stored} were stored`;
     const detail = `a later run of trial ${reporter.run.trial} supersedes ${superseded} of these reports${rest}`;
-    throw new HttpProblem(409, "run_superseded", detail);
+    throw new Problem(409, "run_superseded", detail);
   }
   return { accepted: stored, refused: [...refused] };
 }

@@ -4,6 +4,7 @@ import { mkdir, mkdtemp, rm, symlink, truncate, utimes, writeFile } from "node:f
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { markStorage, storageMarkerName } from "@trainyard/blob";
+import { systemClock } from "@trainyard/kernel/system-clock";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { digestsAhead, verifyFiles } from "./verify-files.ts";
 
@@ -155,7 +156,7 @@ describe("the files of a checkpoint", () => {
 
 describe("a file that was read ahead", () => {
   const ahead = async (folder: string, path = "f") => {
-    const [known] = await digestsAhead(folder, [path]);
+    const [known] = await digestsAhead(folder, [path], systemClock);
     if (known === undefined) throw new Error(`${path} was not read`);
     return known;
   };
@@ -189,7 +190,7 @@ describe("a file that was read ahead", () => {
   test("has a digest only if it did not change while it was read", async () => {
     const folder = await folderWith({ f: "x".repeat(32 * 1024 * 1024) });
     const changing = setInterval(() => void utimes(join(folder, "f"), 1, 1), 1);
-    expect(await digestsAhead(folder, ["f"])).toEqual([]);
+    expect(await digestsAhead(folder, ["f"], systemClock)).toEqual([]);
     clearInterval(changing);
   });
 
@@ -197,16 +198,16 @@ describe("a file that was read ahead", () => {
     const folder = await folderWith({ f: "f", "deep/g": "g" });
     await symlink(join(folder, "f"), join(folder, "link"));
     for (const path of ["link", "deep", "missing"]) {
-      expect(await digestsAhead(folder, [path]), path).toEqual([]);
+      expect(await digestsAhead(folder, [path], systemClock), path).toEqual([]);
     }
   });
 
   test("is dropped when the files together exceed the byte limit; holes count", async () => {
     const folder = await folderWith({ a: "aaaa", hole: "", b: "bbbb" });
     await truncate(join(folder, "hole"), 1024 ** 4);
-    expect(await digestsAhead(folder, ["a", "hole", "b"], 7)).toHaveLength(1);
-    const known = await digestsAhead(folder, ["a", "hole", "b"], 8);
+    expect(await digestsAhead(folder, ["a", "hole", "b"], systemClock, 7)).toHaveLength(1);
+    const known = await digestsAhead(folder, ["a", "hole", "b"], systemClock, 8);
     expect(known.map(({ path }) => path)).toEqual(["a", "b"]);
-    expect(await digestsAhead(folder, ["hole"])).toEqual([]);
+    expect(await digestsAhead(folder, ["hole"], systemClock)).toEqual([]);
   });
 });

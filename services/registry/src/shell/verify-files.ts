@@ -9,8 +9,8 @@ import { createHash } from "node:crypto";
 import { type BigIntStats, constants } from "node:fs";
 import { type FileHandle, open, realpath } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { setTimeout as delay } from "node:timers/promises";
 import { directoryDisk, problemOfStorage } from "@trainyard/blob";
+import { type Clock, pause } from "@trainyard/kernel";
 import type { Manifest, ManifestFile } from "../core/manifest.ts";
 import { registryLimits } from "../limits.ts";
 import { inLanes } from "./in-lanes.ts";
@@ -116,6 +116,7 @@ export async function verifyFile(
 export async function digestsAhead(
   folder: string,
   paths: readonly string[],
+  clock: Clock,
   bytesMax: number = registryLimits.readAheadBytesMax,
 ): Promise<readonly KnownDigest[]> {
   let left = BigInt(bytesMax);
@@ -124,7 +125,7 @@ export async function digestsAhead(
     left -= bytes;
     return true;
   };
-  const read = (path: string) => digestAhead(folder, path, claim);
+  const read = (path: string) => digestAhead(folder, path, clock, claim);
   const found = await inLanes(paths, registryLimits.filesHashedAtOnce, read);
   return found.filter((one) => one !== null);
 }
@@ -137,6 +138,7 @@ export async function digestsAhead(
 async function digestAhead(
   folder: string,
   path: string,
+  clock: Clock,
   claim: (bytes: bigint) => boolean,
 ): Promise<KnownDigest | null> {
   try {
@@ -144,7 +146,7 @@ async function digestAhead(
     if (handle === null) return null;
     const first = await handle.stat({ bigint: true });
     if (!first.isFile() || !claim(first.size)) return null;
-    await delay(registryLimits.clockTickMs);
+    await pause(clock, registryLimits.clockTickMs);
     const identity = identityOf(await handle.stat({ bigint: true }));
     if (identity !== identityOf(first)) return null;
     const sha256 = await digestOf(handle, first.size);

@@ -1,4 +1,5 @@
 /** The worker thread that hashes files, so that commands are answered in the meantime. */
+import { systemClock } from "@trainyard/kernel/system-clock";
 import { answerCalls } from "@trainyard/runtime/answer-calls";
 import type { Manifest } from "../core/manifest.ts";
 import {
@@ -27,5 +28,5 @@ answerCalls(async (question: VerifyQuestion | AheadQuestion): Promise<HashAnswer
     const { place, manifest, known } = question;
     return { verdict: await verifyFiles(place, manifest, known) };
   }
-  return { digests: await digestsAhead(question.folder, question.paths) };
+  return { digests: await digestsAhead(question.folder, question.paths, systemClock) };
 });

@@ -22,9 +22,9 @@ import { jobsOf } from "../core/pool/job-info.ts";
 import { send } from "../testing/send.ts";
 import { World } from "../testing/world.ts";
 
-type Step = (story: Story) => Promise<void>;
+type Step = (scenario: Scenario) => Promise<void>;
 
-class Story {
+class Scenario {
   readonly world: World;
   readonly requested: string[] = [];
   scheduler: Service | null = null;
@@ -76,7 +76,7 @@ const step: fc.Arbitrary<{ readonly name: string; readonly take: Step }> = fc.on
       })
       .map(({ slots, priority, single, preemptible }) => ({
         name: `run ${slots} slots at ${priority}${single ? " on one agent" : ""}${preemptible ? "" : ", not preemptible"}`,
-        take: async ({ world, requested }: Story) => {
+        take: async ({ world, requested }: Scenario) => {
           const id = `${1 + (requested.length % 3)}.${requested.length + 1}#1`;
           requested.push(id);
           const singleAgent = single && slots <= 3;
@@ -89,12 +89,12 @@ const step: fc.Arbitrary<{ readonly name: string; readonly take: Step }> = fc.on
     weight: 4,
     arbitrary: fc.tuple(small, fc.constantFrom(0, 1)).map(([n, code]) => ({
       name: `end ${n} with ${code}`,
-      take: async (story: Story) => story.live(n)?.end(code),
+      take: async (scenario: Scenario) => scenario.live(n)?.end(code),
     })),
   },
   fc.tuple(small, fc.constantFrom(0, 500)).map(([n, graceMs]) => ({
     name: `stop ${n} after ${graceMs}`,
-    take: async ({ world, requested }: Story) => {
+    take: async ({ world, requested }: Scenario) => {
       const id = requested[n % Math.max(1, requested.length)];
       const mode = graceMs > 0 ? StopMode.GRACEFUL : StopMode.KILL;
       if (id !== undefined) await world.requestStop(id, mode, graceMs);
@@ -102,20 +102,20 @@ const step: fc.Arbitrary<{ readonly name: string; readonly take: Step }> = fc.on
   })),
   small.map((n) => ({
     name: `agent ${n} turns silent or not`,
-    take: async (story: Story) => {
-      story.agent(n).silent = !story.agent(n).silent;
+    take: async (scenario: Scenario) => {
+      scenario.agent(n).silent = !scenario.agent(n).silent;
     },
   })),
   small.map((n) => ({
     name: `agent ${n} turns stubborn or not`,
-    take: async (story: Story) => {
-      story.agent(n).stubborn = !story.agent(n).stubborn;
+    take: async (scenario: Scenario) => {
+      scenario.agent(n).stubborn = !scenario.agent(n).stubborn;
     },
   })),
   fc.tuple(small, small).map(([n, m]) => ({
     name: `agent ${n} cannot kill run ${m}, or can`,
-    take: async (story: Story) => {
-      const agent = story.agent(n);
+    take: async (scenario: Scenario) => {
+      const agent = scenario.agent(n);
       const held = [...agent.held.values()].filter(({ exit }) => exit === undefined);
       const one = held[m % Math.max(1, held.length)];
       const left = (one?.left ?? "") === "" ? "process 7 is still there" : "";
@@ -124,59 +124,59 @@ const step: fc.Arbitrary<{ readonly name: string; readonly take: Step }> = fc.on
   })),
   fc.boolean().map((preemption) => ({
     name: preemption ? "the pool preempts" : "the pool does not preempt",
-    take: async (story: Story) => {
+    take: async (scenario: Scenario) => {
       const settings = { quotas: [], preemption };
       const pool = { pool: "default", policy: "priority", settings, create: true };
-      await story.tell(ConfigurePoolSchema, pool);
+      await scenario.tell(ConfigurePoolSchema, pool);
     },
   })),
   small.map((n) => ({
     name: `agent ${n} restarts`,
-    take: async (story: Story) => story.agent(n).restart(),
+    take: async (scenario: Scenario) => scenario.agent(n).restart(),
   })),
   fc
     .tuple(small, fc.constantFrom("", "0", "1"), fc.constantFrom(0, 2_000), fc.boolean())
     .map(([n, slot, deadlineMs, drain]) => ({
       name: `${drain ? "drain" : "disable"} ${n} ${slot} within ${deadlineMs}`,
-      take: async (story: Story) => {
-        const agent = story.agent(n).name;
+      take: async (scenario: Scenario) => {
+        const agent = scenario.agent(n).name;
         const asked = { agent, slot, reason: "", drain, deadlineMs };
-        await story.tell(DisableAgentSchema, asked);
+        await scenario.tell(DisableAgentSchema, asked);
       },
     })),
   fc.tuple(small, fc.constantFrom("", "0")).map(([n, slot]) => ({
     name: `enable ${n} ${slot}`,
-    take: async (story: Story) => {
-      await story.tell(EnableAgentSchema, { agent: story.agent(n).name, slot });
+    take: async (scenario: Scenario) => {
+      await scenario.tell(EnableAgentSchema, { agent: scenario.agent(n).name, slot });
     },
   })),
   small.map((n) => ({
     name: `remove ${n}`,
-    take: async (story: Story) => {
-      await story.tell(RemoveAgentSchema, { agent: story.agent(n).name, reason: "" });
+    take: async (scenario: Scenario) => {
+      await scenario.tell(RemoveAgentSchema, { agent: scenario.agent(n).name, reason: "" });
     },
   })),
   fc.tuple(fc.constantFrom("1", "2", "3"), fc.constantFrom(1, 42, 99)).map(([job, priority]) => ({
     name: `experiment ${job} gets ${priority}`,
-    take: async (story: Story) => story.tell(UpdateJobSchema, { job, priority }),
+    take: async (scenario: Scenario) => scenario.tell(UpdateJobSchema, { job, priority }),
   })),
   fc.tuple(fc.constantFrom("1", "2", "3"), fc.boolean()).map(([job, ahead]) => ({
     name: `experiment ${job} is moved ${ahead ? "ahead of" : "behind"} 2`,
-    take: async (story: Story) => story.tell(MoveJobSchema, { job, anchor: "2", ahead }),
+    take: async (scenario: Scenario) => scenario.tell(MoveJobSchema, { job, anchor: "2", ahead }),
   })),
   fc.constantFrom(1_000, 5_000, 35_000).map((ms) => ({
     name: `${ms} ms pass`,
-    take: async ({ world }: Story) => world.advance(ms),
+    take: async ({ world }: Scenario) => world.advance(ms),
   })),
   fc.boolean().map((on) => ({
     name: on ? "the bus is back" : "the bus goes away",
-    take: async ({ world }: Story) => (on ? world.hub.reconnect() : world.hub.disconnect()),
+    take: async ({ world }: Scenario) => (on ? world.hub.reconnect() : world.hub.disconnect()),
   })),
   fc.constant({
     name: "the scheduler is replaced",
-    take: async (story: Story) => {
-      if (story.scheduler !== null) await story.world.stop(story.scheduler);
-      story.scheduler = await story.world.scheduler();
+    take: async (scenario: Scenario) => {
+      if (scenario.scheduler !== null) await scenario.world.stop(scenario.scheduler);
+      scenario.scheduler = await scenario.world.scheduler();
     },
   }),
 );
@@ -196,16 +196,16 @@ test("slots are never oversubscribed, grants are all or nothing, and every run g
           return chance === 1 ? { copies: 2, delayMs: 300 } : {};
         };
         await using world = await World.open({ bus: { fate } });
-        const story = new Story(world);
-        story.scheduler = await world.scheduler();
+        const scenario = new Scenario(world);
+        scenario.scheduler = await world.scheduler();
         for (const [n, slots] of [1, 2, 3].entries()) await world.agent(`a${n}`, slots);
         for (const { take } of steps) {
-          await take(story);
+          await take(scenario);
           world.assertNothingOversubscribed();
         }
         compareSaved(world);
         well = true;
-        await becomesWell(story);
+        await becomesWell(scenario);
         world.assertNothingOversubscribed();
       },
     ),
@@ -244,8 +244,8 @@ function compareSaved(world: World): void {
 }
 
 /** Ends all faults: agents answer, messages arrive, and every run ends soon after its start, until none is left. */
-async function becomesWell(story: Story): Promise<void> {
-  const { world, requested } = story;
+async function becomesWell(scenario: Scenario): Promise<void> {
+  const { world, requested } = scenario;
   world.hub.reconnect();
   for (const agent of world.agents) {
     agent.silent = false;
@@ -253,7 +253,7 @@ async function becomesWell(story: Story): Promise<void> {
   }
   await world.advance(10_000);
   for (const { name: agent } of world.agents) {
-    for (const slot of allSlots) await story.tell(EnableAgentSchema, { agent, slot });
+    for (const slot of allSlots) await scenario.tell(EnableAgentSchema, { agent, slot });
   }
   for (let round = 0; round <= requested.length; round += 1) {
     for (const agent of world.agents) {

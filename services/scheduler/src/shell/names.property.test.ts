@@ -8,7 +8,7 @@ import { expect, test } from "vitest";
 import type { ScriptedAgent } from "../testing/scripted-agent.ts";
 import { World } from "../testing/world.ts";
 
-class Story {
+class Scenario {
   readonly world: World;
   readonly #agents: ScriptedAgent[] = [];
   #scheduler: Service | null = null;
@@ -61,27 +61,30 @@ class Story {
   }
 }
 
-type Step = { readonly name: string; readonly take: (story: Story) => Promise<void> };
+type Step = { readonly name: string; readonly take: (scenario: Scenario) => Promise<void> };
 
 const small = fc.nat({ max: 20 });
 const skew = fc.constantFrom(-5_000, 0, 5_000);
 
 const step: fc.Arbitrary<Step> = fc.oneof(
-  { weight: 4, arbitrary: fc.constant({ name: "run", take: (story: Story) => story.run() }) },
+  {
+    weight: 4,
+    arbitrary: fc.constant({ name: "run", take: (scenario: Scenario) => scenario.run() }),
+  },
   fc.tuple(small, skew, fc.boolean()).map(([n, skewMs, isOfToday]) => ({
     name: `copy ${n} ${skewMs} ${isOfToday}`,
-    take: (story: Story) => story.copy(n, skewMs, isOfToday),
+    take: (scenario: Scenario) => scenario.copy(n, skewMs, isOfToday),
   })),
   skew.map((skewMs) => ({
     name: `another folder ${skewMs}`,
-    take: (story: Story) => story.start(`f${story.agents.length}`, skewMs),
+    take: (scenario: Scenario) => scenario.start(`f${scenario.agents.length}`, skewMs),
   })),
   {
     weight: 3,
     arbitrary: small.map((n) => ({
       name: `${n} turns silent or not`,
-      take: async (story: Story) => {
-        story.one(n).silent = !story.one(n).silent;
+      take: async (scenario: Scenario) => {
+        scenario.one(n).silent = !scenario.one(n).silent;
       },
     })),
   },
@@ -89,15 +92,15 @@ const step: fc.Arbitrary<Step> = fc.oneof(
     weight: 2,
     arbitrary: small.map((n) => ({
       name: `${n} starts again`,
-      take: async (story: Story) => story.one(n).restart(),
+      take: async (scenario: Scenario) => scenario.one(n).restart(),
     })),
   },
-  fc.constant({ name: "replace", take: (story: Story) => story.replaceScheduler() }),
+  fc.constant({ name: "replace", take: (scenario: Scenario) => scenario.replaceScheduler() }),
   {
     weight: 3,
     arbitrary: fc.constantFrom(500, 3_000, 35_000).map((ms) => ({
       name: `${ms} ms`,
-      take: (story: Story) => story.world.advance(ms),
+      take: (scenario: Scenario) => scenario.world.advance(ms),
     })),
   },
 );
@@ -116,12 +119,12 @@ test("of several agents under one name at most one starts a run, in any order of
           return chance === 1 ? { copies: 2, delayMs: 700 } : {};
         };
         await using world = await World.open({ bus: { fate } });
-        const story = new Story(world);
-        await story.replaceScheduler();
-        await story.start("f0", 0);
-        for (const { take } of steps) await take(story);
+        const scenario = new Scenario(world);
+        await scenario.replaceScheduler();
+        await scenario.start("f0", 0);
+        for (const { take } of steps) await take(scenario);
         await world.advance(5_000);
-        const launched = story.agents.flatMap((agent) =>
+        const launched = scenario.agents.flatMap((agent) =>
           agent.launched.map(({ allocation }) => allocation),
         );
         expect(launched).toEqual([...new Set(launched)]);

@@ -1,7 +1,7 @@
 import { foldOf, type ReactionHandlers } from "@trainyard/runtime";
 import { defaultSettings } from "@trainyard/scheduling";
 import type { Cluster } from "../core/cluster/cluster.ts";
-import { onRunRequested, onRunStopRequested } from "../core/policy.ts";
+import { onRunRequested, onRunStopRequested } from "../core/reactions.ts";
 import { allocations } from "../streams.ts";
 
 export function reactionsOf(cluster: Cluster): ReactionHandlers {

@@ -43,7 +43,7 @@ export const tokenKey = { id: "k1", secret: Buffer.alloc(32, 7) };
 const meta = {
   source: "/trainyard/experiments",
   workspace: "w",
-  correlationid: "story",
+  correlationid: "correlation",
   causationid: "",
   authid: "",
   traceparent: "",

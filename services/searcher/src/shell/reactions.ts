@@ -6,7 +6,12 @@ import { continuedConfig, recordedConfig } from "@trainyard/experiment-config/re
 import { Fault, isRejection, parseTrialId, streamName } from "@trainyard/kernel";
 import type { Reaction, ReactionHandlers, Work } from "@trainyard/runtime";
 import type { SearchCommand } from "@trainyard/search";
-import { recordCheckpoint, recordOutcome, recordValidation, startSearch } from "../core/policy.ts";
+import {
+  recordCheckpoint,
+  recordOutcome,
+  recordValidation,
+  startSearch,
+} from "../core/reactions.ts";
 import { earlierTrials } from "./earlier-searches.ts";
 import type { RunIndex } from "./run-index.ts";
 import { searches } from "../streams.ts";

@@ -10,6 +10,7 @@ import {
 } from "react";
 import { Button } from "../components/button.tsx";
 import { shownError } from "../components/problem.ts";
+import { clock } from "./clock.ts";
 import styles from "./toasts.module.css";
 
 type Toast = { readonly id: number; readonly text: string; readonly isError: boolean };
@@ -35,7 +36,7 @@ export function Toasts({ children }: { readonly children: ReactNode }): JSX.Elem
   );
   const say = useMemo((): Say => {
     const add = (text: string, isError: boolean): void => {
-      const id = performance.now() + Math.random();
+      const id = clock.monotonicMs() + Math.random();
       setToasts((all) =>
         [...all.filter((one) => one.text !== text), { id, text, isError }].slice(-4),
       );

@@ -1,5 +1,6 @@
 import { useRouter } from "@tanstack/react-router";
 import { useEffect, useRef } from "react";
+import { clock } from "./clock.ts";
 import { type Jumps, type KeyMeaning, meaningOf } from "./keys.ts";
 import { places } from "./places.ts";
 
@@ -15,13 +16,13 @@ export function useKeys(open: (what: "help" | "palette") => void): void {
   useEffect(() => {
     const onKeyDown = (event: KeyboardEvent): void => {
       if (event.defaultPrevented) return;
-      const afterG = performance.now() - jumpedAt.current < jumpMs;
+      const afterG = clock.monotonicMs() - jumpedAt.current < jumpMs;
       jumpedAt.current = Number.NEGATIVE_INFINITY;
       const isTyping = isField(event.target) || document.querySelector("[role=dialog]") !== null;
       const meaning = meaningOf(event, { isTyping, afterG }, jumps);
       if (meaning === null) return;
       event.preventDefault();
-      if (meaning.kind === "jump") jumpedAt.current = performance.now();
+      if (meaning.kind === "jump") jumpedAt.current = clock.monotonicMs();
       else if (meaning.kind === "go") history.push(meaning.to);
       else if (meaning.kind === "help" || meaning.kind === "palette") opener.current(meaning.kind);
       else focusFor(meaning.kind, event);

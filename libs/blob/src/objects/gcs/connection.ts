@@ -2,9 +2,9 @@
  * Requests to Google Cloud Storage: object names, credentials, signatures, retries and Faults. The vendor's client only
  * signs. Requests are sent from here, so that every request to a silent store times out after the same time.
  */
-import { setTimeout as sleep } from "node:timers/promises";
 import { Storage } from "@google-cloud/storage";
-import { isFault } from "@trainyard/kernel";
+import { isFault, retrying } from "@trainyard/kernel";
+import { away } from "../faults.ts";
 import { checkObjectKey, keyPrefix } from "../keys.ts";
 import type { PlannedRequest } from "../port.ts";
 import {
@@ -12,8 +12,6 @@ import {
   faultOfAnswer,
   faultOfCredentials,
   faultOfNetwork,
-  mayPass,
-  type Refusal,
   refusalOf,
 } from "./errors.ts";
 import type { GcsSettings } from "./options.ts";
@@ -37,7 +35,7 @@ export type GcsReply = {
   readonly text: string;
 };
 
-const firstWaitMs = 100;
+const retryPolicy = { firstMs: 75, lastMs: 5_000, spread: 1 / 3 };
 
 export class GcsConnection {
   readonly settings: GcsSettings;
@@ -125,20 +123,23 @@ export class GcsConnection {
     send: (failing: Failing) => Promise<GcsReply>,
   ): Promise<GcsReply> {
     const failing = this.failing(doing, right);
-    for (let attempt = 1; ; attempt += 1) {
-      const isLast = attempt >= this.settings.attemptsMax;
-      try {
-        const reply = await send(failing);
-        const isGood = reply.status >= 200 && reply.status < 300;
-        if (isGood || expected.includes(reply.status)) return reply;
-        const refusal: Refusal = refusalOf(reply.status, reply.text);
-        if (isLast || !mayPass(refusal)) throw faultOfAnswer(refusal, failing);
-      } catch (error) {
-        if (isFault(error)) throw error;
-        if (isLast || this.#closing.signal.aborted) throw faultOfNetwork(error, failing);
-      }
-      await sleep(firstWaitMs * 2 ** (attempt - 1) * (0.5 + Math.random() / 2));
-    }
+    const { clock, attemptsMax } = this.settings;
+    let attempts = 0;
+    const failed = (error: unknown): void => {
+      attempts += 1;
+      if (attempts >= attemptsMax || (isFault(error) && error.retry === "never")) throw error;
+    };
+    const { signal } = this.#closing;
+    const reply = await retrying({ policy: retryPolicy, clock, signal, failed }, async () => {
+      const answer = await send(failing).catch((error: unknown) => {
+        throw isFault(error) ? error : faultOfNetwork(error, failing);
+      });
+      const { status, text } = answer;
+      if ((status >= 200 && status < 300) || expected.includes(status)) return answer;
+      throw faultOfAnswer(refusalOf(status, text), failing);
+    });
+    if (reply === undefined) throw away(this.address, doing, "this connection is closed");
+    return reply;
   }
 
   async #send(failing: Failing, asked: GcsAsked, silence: AbortSignal): Promise<Response> {

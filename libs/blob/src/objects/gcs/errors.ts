@@ -12,7 +12,7 @@ export type Failing = {
 };
 
 /** An error response; `reason` is empty if the store sent none. */
-export type Refusal = { readonly status: number; readonly reason: string; readonly said: string };
+type Refusal = { readonly status: number; readonly reason: string; readonly said: string };
 
 /** Parses the error text of a JSON API response. */
 export function refusalOf(status: number, text: string): Refusal {
@@ -29,7 +29,7 @@ export function refusalOf(status: number, text: string): Refusal {
 const saidCharactersMax = 500;
 const rateLimits = ["rateLimitExceeded", "userRateLimitExceeded", "quotaExceeded"];
 
-export function mayPass({ status, reason }: Refusal): boolean {
+function mayPass({ status, reason }: Refusal): boolean {
   return status >= 500 || status === 429 || status === 408 || rateLimits.includes(reason);
 }
 

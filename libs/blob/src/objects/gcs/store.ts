@@ -10,7 +10,6 @@ import {
   wrongDigests,
 } from "../files.ts";
 import type {
-  Claim,
   CopyResult,
   FileDigests,
   ListedObject,
@@ -20,6 +19,7 @@ import type {
   ObjectStore,
   PlannedPart,
   PlannedRequest,
+  UploadOptions,
   UploadPlan,
 } from "../port.ts";
 import { type GcsAsked, GcsConnection } from "./connection.ts";
@@ -221,11 +221,7 @@ class GcsStore implements ObjectStore {
   async planUpload(
     key: string,
     file: FileDigests,
-    {
-      absent = false,
-      there,
-      claim = claimAll,
-    }: { readonly absent?: boolean; readonly there?: ObjectHead; readonly claim?: Claim } = {},
+    { absent = false, there, claim = claimAll }: UploadOptions = {},
   ): Promise<UploadPlan> {
     this.#check(key, file);
     if (file.md5 === "") throw wrongDigests(key, "no MD5, which binds what may be stored");

@@ -14,7 +14,6 @@ import { getSignedUrl } from "@aws-sdk/s3-request-presigner";
 import { away, bucketNotFound, refused, uploadIncomplete } from "../faults.ts";
 import { checkFile, claimAll, compareWithFile, nothingMissing } from "../files.ts";
 import type {
-  Claim,
   CopyResult,
   FileDigests,
   ListedObject,
@@ -22,6 +21,7 @@ import type {
   ObjectHead,
   ObjectStore,
   PlannedRequest,
+  UploadOptions,
   UploadPlan,
 } from "../port.ts";
 import { S3Connection } from "./connection.ts";
@@ -217,11 +217,7 @@ class S3Store implements ObjectStore {
   async planUpload(
     key: string,
     file: FileDigests,
-    {
-      absent = false,
-      there,
-      claim = claimAll,
-    }: { readonly absent?: boolean; readonly there?: ObjectHead; readonly claim?: Claim } = {},
+    { absent = false, there, claim = claimAll }: UploadOptions = {},
   ): Promise<UploadPlan> {
     this.#check(key, file);
     const kind = file.parts.length === 1 ? "single" : "multipart";

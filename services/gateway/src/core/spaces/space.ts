@@ -57,47 +57,47 @@ const initial: SpaceState = {
   revision: 0,
 };
 
-export const workspaceDecider: Decider<SpaceState, SpaceCommand, WorkspaceEvent> = {
-  initial,
-  decide(state, command) {
-    const decided = decide(state, command);
-    if (decided === null || "rejected" in decided) return decided ?? [];
-    switch (decided.kind) {
-      case "created": {
-        const { name, ...words } = decided.data;
-        return [{ type: "WorkspaceCreated", data: { name, ...words } }];
-      }
-      case "described":
-        return [{ type: "WorkspaceDescribed", data: decided.data }];
-      case "archived":
-        return [{ type: "WorkspaceArchived", data: decided.data }];
-      default:
-        return [{ type: "WorkspaceUnarchived", data: decided.data }];
-    }
-  },
-  evolve: (state, event) => evolve(state, event),
-};
+export const workspaceDecider = deciderOf<WorkspaceEvent>((decided) => {
+  switch (decided.kind) {
+    case "created":
+      return { type: "WorkspaceCreated", data: decided.data };
+    case "described":
+      return { type: "WorkspaceDescribed", data: decided.data };
+    case "archived":
+      return { type: "WorkspaceArchived", data: decided.data };
+    default:
+      return { type: "WorkspaceUnarchived", data: decided.data };
+  }
+});
 
-export const projectDecider: Decider<SpaceState, SpaceCommand, ProjectEvent> = {
-  initial,
-  decide(state, command) {
-    const decided = decide(state, command);
-    if (decided === null || "rejected" in decided) return decided ?? [];
-    switch (decided.kind) {
-      case "created": {
-        const workspace = command.kind === "create" ? command.workspace : "";
-        return [{ type: "ProjectCreated", data: { ...decided.data, workspace } }];
-      }
-      case "described":
-        return [{ type: "ProjectDescribed", data: decided.data }];
-      case "archived":
-        return [{ type: "ProjectArchived", data: decided.data }];
-      default:
-        return [{ type: "ProjectUnarchived", data: decided.data }];
+export const projectDecider = deciderOf<ProjectEvent>((decided, command) => {
+  switch (decided.kind) {
+    case "created": {
+      const workspace = command.kind === "create" ? command.workspace : "";
+      return { type: "ProjectCreated", data: { ...decided.data, workspace } };
     }
-  },
-  evolve: (state, event) => evolve(state, event),
-};
+    case "described":
+      return { type: "ProjectDescribed", data: decided.data };
+    case "archived":
+      return { type: "ProjectArchived", data: decided.data };
+    default:
+      return { type: "ProjectUnarchived", data: decided.data };
+  }
+});
+
+function deciderOf<Event extends WorkspaceEvent | ProjectEvent>(
+  eventOf: (decided: Decided, command: SpaceCommand) => Event,
+): Decider<SpaceState, SpaceCommand, Event> {
+  return {
+    initial,
+    decide(state, command) {
+      const decided = decide(state, command);
+      if (decided === null) return [];
+      return "rejected" in decided ? decided : [eventOf(decided, command)];
+    },
+    evolve,
+  };
+}
 
 type Words = { readonly description: string; readonly notes: string; readonly by: string };
 type Decided =

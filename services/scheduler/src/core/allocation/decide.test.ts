@@ -11,7 +11,7 @@ import { assert, isRejection, limits } from "@trainyard/kernel";
 import { given } from "@trainyard/testing";
 import { describe, expect, test } from "vitest";
 import { limits as schedulerLimits } from "../../limits.ts";
-import { onRunRequested, onRunStopRequested } from "../policy.ts";
+import { onRunRequested, onRunStopRequested } from "../reactions.ts";
 import { allocationDecider } from "./decide.ts";
 import type { AllocationCommand, AllocationEvent } from "./state.ts";
 

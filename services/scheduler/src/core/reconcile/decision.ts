@@ -15,17 +15,17 @@ export function commitsOf(
   decisions: readonly Decision[],
   streamsMax: number,
 ): readonly (readonly Decision[])[] {
-  const byStory = new Map<string, Decision[][]>();
+  const byOrigin = new Map<string, Decision[][]>();
   for (const decision of decisions) {
     const { origin } = decision;
-    const story = JSON.stringify([origin?.workspace, origin?.correlationid, origin?.authid]);
-    const commits = byStory.get(story) ?? [[]];
-    byStory.set(story, commits);
+    const key = JSON.stringify([origin?.workspace, origin?.correlationid, origin?.authid]);
+    const commits = byOrigin.get(key) ?? [[]];
+    byOrigin.set(key, commits);
     const last = commits[commits.length - 1] as Decision[];
     const streams = new Set(last.map(({ on, id }) => `${on}-${id}`));
     if (streams.size < streamsMax || streams.has(`${decision.on}-${decision.id}`)) {
       last.push(decision);
     } else commits.push([decision]);
   }
-  return [...byStory.values()].flat();
+  return [...byOrigin.values()].flat();
 }

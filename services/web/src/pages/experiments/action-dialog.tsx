@@ -1,12 +1,12 @@
 import { type JSX, useState } from "react";
 import { useCall, useChange } from "../../app/calls.ts";
-import { useSay } from "../../app/toasts.tsx";
 import { Button } from "../../components/button.tsx";
 import { Dialog } from "../../components/dialog.tsx";
 import { ErrorNote } from "../../components/error-note.tsx";
 import { Field } from "../../components/field.tsx";
-import { type Action, experiments, outcomeText, summaryOf } from "./outcomes.ts";
+import { type Action, experiments, summaryOf } from "./outcomes.ts";
 import { Preview } from "./preview.tsx";
+import { useOutcome } from "./use-outcome.ts";
 
 type Props = {
   readonly action: Action;
@@ -20,22 +20,14 @@ type Props = {
 export function ActionDialog({ action, ids: selected, onClose, onDone }: Props): JSX.Element {
   const [ids] = useState(selected);
   const [typed, setTyped] = useState("");
-  const say = useSay();
+  const tell = useOutcome(action.done, onDone);
   const request = { experiments: [...ids], verb: action.verb };
   const preview = useCall("actOnExperiments", { ...request, dryRun: true }, { fresh: true });
   const act = useChange("actOnExperiments", ["listExperiments"]);
   const summary = preview.data === undefined ? null : summaryOf(preview.data.items);
   const willChange = summary?.changed.length ?? 0;
   const isConfirmed = !action.danger || typed.trim() === String(willChange);
-  const run = (): void => {
-    act
-      .mutateAsync({ request: { ...request, reason: "" } })
-      .then(({ items }) => {
-        say.done(outcomeText(action, summaryOf(items)));
-        onDone();
-      })
-      .catch(() => {}); // The dialog shows the error of the change.
-  };
+  const run = (): void => tell(act.mutateAsync({ request: { ...request, reason: "" } }));
   return (
     <Dialog
       open

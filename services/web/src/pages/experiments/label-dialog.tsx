@@ -1,14 +1,14 @@
 import { type JSX, useId, useState } from "react";
 import { useCall, useChange } from "../../app/calls.ts";
 import { useSettled } from "../../app/settled.ts";
-import { useSay } from "../../app/toasts.tsx";
 import { Button } from "../../components/button.tsx";
 import { Dialog } from "../../components/dialog.tsx";
 import { ErrorNote } from "../../components/error-note.tsx";
 import { Field } from "../../components/field.tsx";
 import { labelsOf } from "../../components/labels.ts";
-import { experiments, outcomeText, summaryOf } from "./outcomes.ts";
+import { experiments, summaryOf } from "./outcomes.ts";
 import { Preview } from "./preview.tsx";
+import { useOutcome } from "./use-outcome.ts";
 
 type Props = {
   readonly ids: readonly string[];
@@ -26,7 +26,7 @@ export function LabelDialog({ ids: selected, labels, onClose, onDone }: Props): 
   const [texts, setTexts] = useState<Texts>({ adding: "", removing: "" });
   const settled = useSettled(texts);
   const form = useId();
-  const say = useSay();
+  const tell = useOutcome("labelled", onDone);
   const request = {
     experiments: [...ids],
     addLabels: [...labelsOf(settled.adding)],
@@ -39,15 +39,6 @@ export function LabelDialog({ ids: selected, labels, onClose, onDone }: Props): 
   const summary = preview.data === undefined ? null : summaryOf(preview.data.items);
   const willChange = summary?.changed.length ?? 0;
   const isReady = enabled && settled === texts && willChange > 0 && !label.isPending;
-  const run = (): void => {
-    label
-      .mutateAsync({ request })
-      .then(({ items }) => {
-        say.done(outcomeText({ done: "labelled" }, summaryOf(items)));
-        onDone();
-      })
-      .catch(() => {}); // The dialog shows the error of the change.
-  };
   return (
     <Dialog
       open
@@ -66,7 +57,7 @@ export function LabelDialog({ ids: selected, labels, onClose, onDone }: Props): 
         id={form}
         onSubmit={(event) => {
           event.preventDefault();
-          if (isReady) run();
+          if (isReady) tell(label.mutateAsync({ request }));
         }}
       >
         <Fields labels={labels} texts={texts} onTexts={setTexts} />

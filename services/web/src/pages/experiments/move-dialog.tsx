@@ -1,12 +1,12 @@
 import { type JSX, useState } from "react";
 import { useCall, useChange } from "../../app/calls.ts";
-import { useSay } from "../../app/toasts.tsx";
 import { Button } from "../../components/button.tsx";
 import { Dialog } from "../../components/dialog.tsx";
 import { ErrorNote } from "../../components/error-note.tsx";
 import { Choice } from "../../components/field.tsx";
-import { experiments, outcomeText, summaryOf } from "./outcomes.ts";
+import { experiments, summaryOf } from "./outcomes.ts";
 import { Preview } from "./preview.tsx";
+import { useOutcome } from "./use-outcome.ts";
 
 type Props = {
   readonly ids: readonly string[];
@@ -18,7 +18,7 @@ export function MoveDialog({ ids: selected, onClose, onDone }: Props): JSX.Eleme
   const [ids] = useState(selected);
   const [workspace, setWorkspace] = useState("default");
   const [project, setProject] = useState("default");
-  const say = useSay();
+  const tell = useOutcome(`moved to ${workspace}/${project}`, onDone);
   const workspaces = useCall("listWorkspaces", { pageSize: 200 });
   const projects = useCall("listProjects", { workspace, pageSize: 200 });
   const request = { experiments: [...ids], workspace, project };
@@ -26,15 +26,7 @@ export function MoveDialog({ ids: selected, onClose, onDone }: Props): JSX.Eleme
   const move = useChange("moveExperiments", ["listExperiments"]);
   const summary = preview.data === undefined ? null : summaryOf(preview.data.items);
   const willChange = summary?.changed.length ?? 0;
-  const run = (): void => {
-    move
-      .mutateAsync({ request })
-      .then(({ items }) => {
-        say.done(outcomeText({ done: `moved to ${workspace}/${project}` }, summaryOf(items)));
-        onDone();
-      })
-      .catch(() => {}); // The dialog shows the error of the change.
-  };
+  const run = (): void => tell(move.mutateAsync({ request }));
   return (
     <Dialog
       open

@@ -81,7 +81,7 @@ export const actions: readonly Action[] = [
   },
 ];
 
-type Outcome = Pick<Plain<ExperimentAction>, "experiment" | "outcome" | "detail">;
+export type Outcome = Pick<Plain<ExperimentAction>, "experiment" | "outcome" | "detail">;
 
 export type Summary = {
   readonly changed: readonly string[];

@@ -1,0 +1,70 @@
+/** The delivery of what an ended process left: in rounds, by requests with the token of its run. */
+import type { Plain } from "@trainyard/contracts";
+import type { Launch } from "@trainyard/contracts/agent";
+import { Backoff, type Clock, retryAfterMs } from "@trainyard/kernel";
+import { limits } from "../limits.ts";
+
+/**
+ * Repeats a round until it returns how the delivery ended; null when the signal aborts. A round that must be repeated
+ * returns the least wait before it, in milliseconds.
+ */
+export async function inRounds<End extends string>(
+  clock: Clock,
+  signal: AbortSignal,
+  round: (progressed: () => void) => Promise<End | number>,
+): Promise<End | null> {
+  const backoff = new Backoff(limits.retry, clock, signal);
+  while (!signal.aborted) {
+    const end = await round(() => backoff.reset());
+    if (typeof end !== "number") return end;
+    await backoff.wait(end);
+  }
+  return null;
+}
+
+type RunAnswer = {
+  readonly status: number;
+  readonly text: string;
+  readonly retryAfterMs: number;
+  /** The detail of a problem, or the reason why there is no answer. */
+  readonly why: string;
+};
+
+export function pathOfRun({ trial, run }: Plain<Launch>): string {
+  return `/api/v1/runs/${encodeURIComponent(`${trial}#${run}`)}`;
+}
+
+/** Posts a JSON text, or gets without one. A request without an answer counts as answered with 503. */
+export async function requestAsRun(
+  { token }: Plain<Launch>,
+  url: string,
+  body: string | null,
+  signal: AbortSignal,
+): Promise<RunAnswer> {
+  const authorization = { authorization: `Bearer ${token}` };
+  const json = { "content-type": "application/json", ...authorization };
+  try {
+    const response = await fetch(url, {
+      ...(body === null ? { headers: authorization } : { method: "POST", headers: json, body }),
+      signal: AbortSignal.any([signal, AbortSignal.timeout(limits.deliveryRequestMs)]),
+    });
+    const { status, headers } = response;
+    const text = await response.text();
+    const waitMs = Math.min(retryAfterMs(headers.get("retry-after")), limits.retry.lastMs);
+    const why = detailOf(text) ?? `the platform answered ${status}`;
+    return { status, text, retryAfterMs: waitMs, why };
+  } catch (error) {
+    const why = error instanceof Error ? error.message : String(error);
+    return { status: 503, text: "", retryAfterMs: 0, why };
+  }
+}
+
+function detailOf(text: string): string | null {
+  try {
+    const { detail } = JSON.parse(text) as { detail?: unknown };
+    return typeof detail === "string" ? detail : null;
+  } catch {
+    // The answer does not come from the platform.
+    return null;
+  }
+}
