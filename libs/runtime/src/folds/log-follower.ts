@@ -3,43 +3,36 @@
  * demand, so following begins at the log's end. After a rewind, all cached folds belong to another history: they are
  * dropped, and following begins at the end again.
  */
+import type { Bus } from "@trainyard/bus";
 import type { EventLog, StoredEvent } from "@trainyard/event-log";
 import { type Clock, Fault, retrying } from "@trainyard/kernel";
 import { LogRewound } from "../history/log-history.ts";
 import { PositionWaiters } from "../history/position-waiters.ts";
 import { runtimeLimits } from "../limits.ts";
-import type { EventFeed } from "../history/event-feed.ts";
+import { EventFeed } from "../history/event-feed.ts";
 import type { Logger } from "../logging.ts";
 import type { FoldCache } from "./fold-cache.ts";
 
+type LogFollowerDeps = {
+  readonly log: EventLog;
+  readonly bus: Bus;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  /** Called for each event, after the folds. */
+  readonly observed?: (event: StoredEvent) => void;
+};
+
 export class LogFollower {
-  readonly #log: EventLog;
-  readonly #feed: EventFeed;
   readonly #cache: FoldCache;
-  readonly #clock: Clock;
-  readonly #logger: Logger;
-  readonly #observed: (event: StoredEvent) => void;
+  readonly #deps: LogFollowerDeps;
   readonly #waiters: PositionWaiters;
+  #feed: EventFeed | null = null;
   #position = 0;
 
-  constructor(
-    log: EventLog,
-    feed: EventFeed,
-    cache: FoldCache,
-    deps: {
-      readonly clock: Clock;
-      readonly logger: Logger;
-      /** Called for each event, after the folds. */
-      readonly observed?: (event: StoredEvent) => void;
-    },
-  ) {
-    this.#log = log;
-    this.#feed = feed;
+  constructor(cache: FoldCache, deps: LogFollowerDeps) {
     this.#cache = cache;
-    this.#clock = deps.clock;
-    this.#logger = deps.logger;
+    this.#deps = deps;
     this.#waiters = new PositionWaiters(deps.clock);
-    this.#observed = deps.observed ?? (() => {});
   }
 
   /** The position up to which cached folds are current. */
@@ -49,27 +42,30 @@ export class LogFollower {
 
   /** Follows the log until the signal aborts. */
   async run(signal: AbortSignal): Promise<void> {
+    const { log, bus, clock, logger } = this.#deps;
+    await using feed = await EventFeed.open(log, bus, clock, logger);
+    this.#feed = feed;
     let begun = false;
     const failed = (error: unknown, waitMs: number): void => {
-      this.#logger.warn({ err: error, waitMs }, "following_retried");
+      logger.warn({ err: error, waitMs }, "following_retried");
       if (!(error instanceof LogRewound)) return;
       begun = false;
       this.#position = 0;
       this.#cache.clear();
     };
-    const retry = { policy: runtimeLimits.retry, clock: this.#clock, signal, failed };
+    const retry = { policy: runtimeLimits.retry, clock, signal, failed };
     while (!signal.aborted) {
       await retrying(retry, async () => {
-        if (!begun) this.#position = await this.#log.head();
+        if (!begun) this.#position = await log.head();
         begun = true;
-        await this.#step(signal);
+        await this.#step(feed, signal);
       });
     }
   }
 
-  async #step(signal: AbortSignal): Promise<void> {
+  async #step(feed: EventFeed, signal: AbortSignal): Promise<void> {
     this.#waiters.reached(this.#position);
-    for (const event of await this.#feed.next(this.#position, signal)) {
+    for (const event of await feed.next(this.#position, signal)) {
       this.#observe(event);
       this.#position = event.position;
     }
@@ -81,10 +77,10 @@ export class LogFollower {
       this.#cache.observe(event);
     } catch (error) {
       // The event cannot be decoded here; a reader of its stream reads it again and gets the reason.
-      this.#logger.warn({ err: error, position: event.position }, "event_not_followed");
+      this.#deps.logger.warn({ err: error, position: event.position }, "event_not_followed");
       this.#cache.forget(event.stream);
     }
-    this.#observed(event);
+    this.#deps.observed?.(event);
   }
 
   /**
@@ -96,7 +92,7 @@ export class LogFollower {
       const detail = `this replica has read the log up to position ${this.#position}, not yet up to ${position}`;
       return new Fault("behind", detail, { retry: "later" });
     });
-    this.#feed.nudge();
+    this.#feed?.nudge();
     await reached;
   }
 }
