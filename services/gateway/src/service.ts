@@ -55,7 +55,7 @@ export async function createService(
     moved.notify([event]);
     openCalls.observed(event);
   };
-  const follower = new LogFollower(executor.cache, { ...parts, observed });
+  const follower = await LogFollower.open(executor.cache, { ...parts, observed });
   const freshness = new Freshness(view, clock, logger);
   const telemetry = createTelemetry(registry, () => freshness.behindMs);
   const backend = new Backend({

@@ -45,7 +45,7 @@ export async function createService(
   const { name, log, bus, logger, registry } = parts;
   const pool = openTables(parts, config.tables, overrides);
   const cache = new FoldCache(log);
-  const follower = new LogFollower(cache, parts);
+  const follower = await LogFollower.open(cache, parts);
   const executor = new Executor(log, cache);
   const store = new PointStore(pool);
   const system = new SystemTable(pool);
@@ -77,11 +77,7 @@ export async function createService(
  * Returns the background work of one replica: it moves old rows to tails, compacts tails to blocks, trims streams, and
  * removes deleted and expired points.
  */
-function upkeep(
-  pool: Pool,
-  parts: Parts,
-  { retentionDays }: MetricsConfig,
-): readonly EffectLoop[] {
+function upkeep(pool: Pool, parts: Parts, { retentionDays }: MetricsConfig): readonly EffectLoop[] {
   const { compactionRunsMax, compactionPauseMs, purgePauseMs } = metricsLimits;
   const { streamSweptTails, streamSweepPauseMs } = metricsLimits;
   const compaction = new EffectLoop("compaction", parts, async () =>

@@ -16,7 +16,9 @@ import { decodeReply, encodeRequest, readEnvironment } from "@trainyard/runtime"
 import { createService, parseConfig } from "@trainyard/service-metrics";
 
 const hub = createMemoryBus();
-const service = await createService(parseConfig(readEnvironment()), { bus: hub.connect("metrics") });
+const service = await createService(parseConfig(readEnvironment()), {
+  bus: hub.connect("metrics"),
+});
 await service.start();
 const asking = hub.connect("bench");
 const headers = { commitId: "", authid: "bench", traceparent: "", correlationid: "" };

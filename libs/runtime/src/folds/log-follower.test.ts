@@ -31,7 +31,8 @@ test("a follower whose log lost its last events drops its folds and follows the 
   const cache = new FoldCache(log);
   const bus = createMemoryBus({ clock }).connect("metrics");
   const logger = createLogger("metrics", "silent");
-  const follower = new LogFollower(cache, { log, bus, clock, logger });
+  await using stack = new AsyncDisposableStack();
+  const follower = await LogFollower.open(cache, { stack, log, bus, clock, logger });
   const stop = new AbortController();
   await tell(1);
   const restore = store.store.backup();

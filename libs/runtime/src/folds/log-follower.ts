@@ -14,6 +14,7 @@ import type { Logger } from "../logging.ts";
 import type { FoldCache } from "./fold-cache.ts";
 
 type LogFollowerDeps = {
+  readonly stack: AsyncDisposableStack;
   readonly log: EventLog;
   readonly bus: Bus;
   readonly clock: Clock;
@@ -25,14 +26,22 @@ type LogFollowerDeps = {
 export class LogFollower {
   readonly #cache: FoldCache;
   readonly #deps: LogFollowerDeps;
+  readonly #feed: EventFeed;
   readonly #waiters: PositionWaiters;
-  #feed: EventFeed | null = null;
   #position = 0;
 
-  constructor(cache: FoldCache, deps: LogFollowerDeps) {
+  private constructor(cache: FoldCache, deps: LogFollowerDeps, feed: EventFeed) {
     this.#cache = cache;
     this.#deps = deps;
+    this.#feed = feed;
     this.#waiters = new PositionWaiters(deps.clock);
+  }
+
+  /** Opens a follower, whose feed closes with the stack. */
+  static async open(cache: FoldCache, deps: LogFollowerDeps): Promise<LogFollower> {
+    const { stack, log, bus, clock, logger } = deps;
+    const feed = stack.use(await EventFeed.open(log, bus, clock, logger));
+    return new LogFollower(cache, deps, feed);
   }
 
   /** The position up to which cached folds are current. */
@@ -42,9 +51,7 @@ export class LogFollower {
 
   /** Follows the log until the signal aborts. */
   async run(signal: AbortSignal): Promise<void> {
-    const { log, bus, clock, logger } = this.#deps;
-    await using feed = await EventFeed.open(log, bus, clock, logger);
-    this.#feed = feed;
+    const { log, clock, logger } = this.#deps;
     let begun = false;
     const failed = (error: unknown, waitMs: number): void => {
       logger.warn({ err: error, waitMs }, "following_retried");
@@ -58,14 +65,14 @@ export class LogFollower {
       await retrying(retry, async () => {
         if (!begun) this.#position = await log.head();
         begun = true;
-        await this.#step(feed, signal);
+        await this.#step(signal);
       });
     }
   }
 
-  async #step(feed: EventFeed, signal: AbortSignal): Promise<void> {
+  async #step(signal: AbortSignal): Promise<void> {
     this.#waiters.reached(this.#position);
-    for (const event of await feed.next(this.#position, signal)) {
+    for (const event of await this.#feed.next(this.#position, signal)) {
       this.#observe(event);
       this.#position = event.position;
     }
@@ -92,7 +99,7 @@ export class LogFollower {
       const detail = `this replica has read the log up to position ${this.#position}, not yet up to ${position}`;
       return new Fault("behind", detail, { retry: "later" });
     });
-    this.#feed?.nudge();
+    this.#feed.nudge();
     await reached;
   }
 }

@@ -154,11 +154,7 @@ export class Partition {
    * Runs the term's loops and views until the signal aborts or one of them fails. Reactions that stop themselves do not
    * count as a failure of the term.
    */
-  async #run(
-    loops: readonly Loop[],
-    signal: AbortSignal,
-    failed: AbortController,
-  ): Promise<void> {
+  async #run(loops: readonly Loop[], signal: AbortSignal, failed: AbortController): Promise<void> {
     const running = [
       ...loops.map((loop) => loop.run(signal)),
       ...this.#views.map((view) => this.#follow(view, signal)),
