@@ -193,7 +193,7 @@ test("a term with a failed loop ends only when its other loops have ended", asyn
   world.loops = [slow, failing];
   world.start();
   await asked.promise;
-  expect(world.partition.active).toBe(true);
+  expect(await world.ask("PauseExperiment")).toBe("ok");
   end.resolve();
-  await expect.poll(() => world.partition.active).toBe(false);
+  await expect.poll(() => world.ask("PauseExperiment")).toBe("unavailable");
 });
