@@ -4,7 +4,6 @@ import {
   parseEnvironment,
   processOf,
   processVariables,
-  readEnvironment,
 } from "@trainyard/runtime";
 import { z } from "zod";
 import type { OfferSettings } from "./devices/offer.ts";
@@ -94,10 +93,6 @@ export type AgentConfig = ProcessConfig & {
   /** The variables of this process that training processes inherit. */
   readonly inherited: Readonly<Record<string, string>>;
 };
-
-export function readEnv(): Readonly<Record<string, string>> {
-  return readEnvironment();
-}
 
 export function parseConfig(environment: Readonly<Record<string, string>>): AgentConfig {
   const env = parseEnvironment(schema, environment);

@@ -61,7 +61,7 @@ export async function createService(
       await openBus(config, config.name, logger, { dialWaitLastMs: limits.dialWaitLastMs }),
     );
   const registry = createRegistry(name);
-  const events = createTelemetry(logger, registry);
+  const events = createTelemetry(registry, logger);
   const { apiUrl, metricsUrl, checkpointDir, checkpointDiskShare, inherited } = config;
   const offer = await offerOf(config, clock, events);
   const shared = { agent: config.name, bus, clock, events };

@@ -7,7 +7,7 @@ import { experimentsOf, type UserRange } from "./state/run-user.ts";
 /** The agent's telemetry: one function per event. */
 export type Telemetry = ReturnType<typeof createTelemetry>;
 
-export function createTelemetry(logger: Logger, registry: Registry) {
+export function createTelemetry(registry: Registry, logger: Logger) {
   const registers = [registry];
   const counter = (name: string, help: string): Counter =>
     new Counter({ name: `trainyard_agent_${name}_total`, help, registers });

@@ -3,7 +3,6 @@ import {
   connectionsOf,
   connectionVariables,
   parseEnvironment,
-  readEnvironment,
   type StoresConfig,
   storesOf,
   storesVariables,
@@ -18,10 +17,6 @@ const schema = z.object({
 });
 
 export type CheckpointGcConfig = ConnectionsConfig & StoresConfig & { readonly graceMs: number };
-
-export function readEnv(): Readonly<Record<string, string>> {
-  return readEnvironment();
-}
 
 export function parseConfig(environment: Readonly<Record<string, string>>): CheckpointGcConfig {
   const env = parseEnvironment(schema, environment);

@@ -1,7 +1,6 @@
 import { join } from "node:path";
 import { directoryDisk, type StorageDisk, Stores } from "@trainyard/blob";
 import {
-  EventFeed,
   openParts,
   openTables,
   Partition,
@@ -10,7 +9,6 @@ import {
   type TableOverrides,
   type Term,
   type TermContext,
-  viewCheck,
 } from "@trainyard/runtime";
 import type { CheckpointGcConfig } from "./config.ts";
 import { createTelemetry } from "./telemetry.ts";
@@ -28,9 +26,9 @@ export async function createService(
   overrides: TableOverrides & { readonly disk?: StorageDisk } = {},
 ): Promise<Service> {
   const parts = await openParts("checkpoint-gc", config, overrides);
-  const { name, stack, log, bus, clock, logger, registry } = parts;
+  const { name, stack, log, clock, logger, registry } = parts;
   const pool = openTables(parts, config, overrides);
-  const telemetry = createTelemetry(logger, registry);
+  const telemetry = createTelemetry(registry, logger);
   const disk = overrides.disk ?? directoryDisk;
   const stores = stack.use(new Stores({ clock, ...config.stores }));
   const begin = async ({ executor }: TermContext): Promise<Term> => {
@@ -43,18 +41,10 @@ export async function createService(
     const deletion = new Deletion({ executor, log, clock, logger, disk, stores }, index);
     const handlers = reactionHandlers(judging);
     return {
-      reactions: { consumer: name, handlers, after: telemetry.count },
+      reactions: { handlers, after: telemetry.count },
       commands: commandTable({ ...judging, executor, log }),
-      checks: [viewCheck(name, index.view, log)],
       views: [index.view],
-      effects: async (signal) => {
-        await using feed = await EventFeed.open(log, bus, clock, logger);
-        await Promise.all([
-          index.view.run(feed, signal),
-          deletion.loop.run(signal),
-          sweeper.loop.run(signal),
-        ]);
-      },
+      loops: [deletion.loop, sweeper.loop],
     };
   };
   return serviceOf(parts, {

@@ -10,7 +10,7 @@ export type Telemetry = {
   readonly count: (event: StoredEvent) => void;
 };
 
-export function createTelemetry(logger: Logger, registry: Registry): Telemetry {
+export function createTelemetry(registry: Registry, logger: Logger): Telemetry {
   const registers = [registry];
   const changes = new Counter({
     name: "trainyard_checkpoint_gc_decisions_total",

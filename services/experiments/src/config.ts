@@ -3,7 +3,6 @@ import {
   connectionsOf,
   connectionVariables,
   parseEnvironment,
-  readEnvironment,
 } from "@trainyard/runtime";
 import { z } from "zod";
 import { limits } from "./limits.ts";
@@ -14,10 +13,6 @@ const schema = z.object({
 });
 
 export type ExperimentsConfig = ConnectionsConfig & { readonly deletionGraceMs: number };
-
-export function readEnv(): Readonly<Record<string, string>> {
-  return readEnvironment();
-}
 
 export function parseConfig(environment: Readonly<Record<string, string>>): ExperimentsConfig {
   const env = parseEnvironment(schema, environment);

@@ -6,7 +6,6 @@ import {
   connectionVariables,
   grpcVariables,
   parseEnvironment,
-  readEnvironment,
 } from "@trainyard/runtime";
 import { z } from "zod";
 
@@ -43,10 +42,6 @@ export type GatewayConfig = ConnectionsConfig & {
   readonly firstTokenFile: string | null;
   readonly webDir: string | null;
 };
-
-export function readEnv(): Readonly<Record<string, string>> {
-  return readEnvironment();
-}
 
 export function parseConfig(environment: Readonly<Record<string, string>>): GatewayConfig {
   const env = parseEnvironment(schema, environment);

@@ -50,16 +50,12 @@ export async function createService(
   const view = documentsView(pool, clock, logger, () => purging.wake());
   viewGauges(registry, () => [view]);
   const blobs = await openDirectoryBlobStore(config.blobDir, clock);
-  const feeds = {
-    view: stack.use(await EventFeed.open(log, bus, clock, logger)),
-    follower: stack.use(await EventFeed.open(log, bus, clock, logger)),
-  };
+  const feed = stack.use(await EventFeed.open(log, bus, clock, logger));
   const observed = (event: StoredEvent): void => {
     moved.notify([event]);
     openCalls.observed(event);
   };
-  const hears = { clock, logger, observed };
-  const follower = new LogFollower(log, feeds.follower, executor.cache, hears);
+  const follower = await LogFollower.open(executor.cache, { ...parts, observed });
   const freshness = new Freshness(view, clock, logger);
   const telemetry = createTelemetry(registry, () => freshness.behindMs);
   const backend = new Backend({
@@ -109,12 +105,12 @@ export async function createService(
       startHttpServer({ ...face, health: serving, draining: serving.draining }, http),
     listenGrpc: (serving) => startGrpc(face, serving, { ...http, port: config.grpcPort }),
     loops: [
-      (signal) => view.run(feeds.view, signal),
-      (signal) => follower.run(signal),
-      (signal) => freshness.run(signal),
-      (signal) => openCalls.run(logger, signal),
-      (signal) => sweep([idempotency, sessions], clock, logger, signal),
-      (signal) => purging.run(signal),
+      { run: (signal) => view.run(feed, signal) },
+      follower,
+      freshness,
+      { run: (signal) => openCalls.run(logger, signal) },
+      { run: (signal) => sweep([idempotency, sessions], clock, logger, signal) },
+      purging,
     ],
     // Calls of runs are answered already. Reads are answered once the read model has caught up, which may take hours.
     started: async () => {

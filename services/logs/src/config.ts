@@ -4,7 +4,6 @@ import {
   connectionsOf,
   connectionVariables,
   parseEnvironment,
-  readEnvironment,
 } from "@trainyard/runtime";
 import { z } from "zod";
 import type { RetentionSettings } from "./shell/retention.ts";
@@ -21,10 +20,6 @@ export type LogsConfig = ConnectionsConfig & {
   readonly runTokenKeys: ReadonlyMap<string, KeyObject>;
   readonly retention: RetentionSettings;
 };
-
-export function readEnv(): Readonly<Record<string, string>> {
-  return readEnvironment();
-}
 
 export function parseConfig(environment: Readonly<Record<string, string>>): LogsConfig {
   const env = parseEnvironment(schema, environment);

@@ -1,5 +1,5 @@
-import { runMain } from "@trainyard/runtime";
-import { parseConfig, readEnv } from "./config.ts";
+import { readEnvironment, runMain } from "@trainyard/runtime";
+import { parseConfig } from "./config.ts";
 import { createService } from "./service.ts";
 
-await runMain(() => createService(parseConfig(readEnv())));
+await runMain(() => createService(parseConfig(readEnvironment())));

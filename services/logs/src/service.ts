@@ -53,6 +53,6 @@ export async function createService(
     http,
     tables: { pool, migrations },
     commands: { ...writes, ...queryCommands(finder, kept, expressions) },
-    loops: [(signal) => retention.loop.run(signal), (signal) => indexing.run(signal)],
+    loops: [retention.loop, indexing],
   });
 }

@@ -5,7 +5,6 @@ import {
   connectionVariables,
   grpcVariables,
   parseEnvironment,
-  readEnvironment,
 } from "@trainyard/runtime";
 import { z } from "zod";
 
@@ -26,10 +25,6 @@ export type MetricsConfig = ConnectionsConfig & {
   readonly retentionDays: number;
   readonly runTokenKeys: ReadonlyMap<string, KeyObject>;
 };
-
-export function readEnv(): Readonly<Record<string, string>> {
-  return readEnvironment();
-}
 
 export function parseConfig(environment: Readonly<Record<string, string>>): MetricsConfig {
   const env = parseEnvironment(schema, environment);

@@ -1,6 +1,5 @@
 import { join } from "node:path";
 import {
-  EventFeed,
   EffectLoop,
   Executor,
   FoldCache,
@@ -26,7 +25,7 @@ import { OldRowsMove } from "./shell/old-rows-move.ts";
 import { PointStore } from "./shell/point-store.ts";
 import { purgeDeleted } from "./shell/purge.ts";
 import { queryCommands } from "./shell/queries.ts";
-import { reactions } from "./shell/reactions.ts";
+import { reactionHandlers } from "./shell/reactions.ts";
 import { Retention } from "./shell/retention.ts";
 import { seriesQueryCommands } from "./shell/series-queries.ts";
 import { systemQueryCommands } from "./shell/system-queries.ts";
@@ -36,18 +35,17 @@ import { SystemTable } from "./shell/system-table.ts";
 
 const migrations = join(import.meta.dirname, "../migrations");
 
-export { parseConfig, readEnv } from "./config.ts";
+export { parseConfig } from "./config.ts";
 
 export async function createService(
   config: MetricsConfig,
   overrides: TableOverrides = {},
 ): Promise<ListeningService> {
   const parts = await openParts("metrics", config, overrides);
-  const { name, stack, log, bus, clock, logger, registry } = parts;
+  const { name, log, bus, logger, registry } = parts;
   const pool = openTables(parts, config.tables, overrides);
   const cache = new FoldCache(log);
-  const feed = stack.use(await EventFeed.open(log, bus, clock, logger));
-  const follower = new LogFollower(log, feed, cache, { clock, logger });
+  const follower = await LogFollower.open(cache, parts);
   const executor = new Executor(log, cache);
   const store = new PointStore(pool);
   const system = new SystemTable(pool);
@@ -59,11 +57,11 @@ export async function createService(
     http,
     tables: { pool, migrations },
     partition: new Partition(name, 0, parts, async () => ({
-      reactions: { consumer: name, handlers: reactions(pool) },
+      reactions: { handlers: reactionHandlers(pool) },
       commands: {},
-      effects: (signal) => upkeep(pool, parts, config, signal),
+      loops: upkeep(pool, parts, config),
     })),
-    loops: [(signal) => follower.run(signal)],
+    loops: [follower],
     commands: {
       ...queryCommands({ pool, store, cache, follower }),
       ...seriesQueryCommands({ pool, cache, follower }),
@@ -76,15 +74,10 @@ export async function createService(
 }
 
 /**
- * Runs the background work of one replica: it moves old rows to tails, compacts tails to blocks, trims streams, and
+ * Returns the background work of one replica: it moves old rows to tails, compacts tails to blocks, trims streams, and
  * removes deleted and expired points.
  */
-async function upkeep(
-  pool: Pool,
-  parts: Parts,
-  { retentionDays }: MetricsConfig,
-  signal: AbortSignal,
-): Promise<void> {
+function upkeep(pool: Pool, parts: Parts, { retentionDays }: MetricsConfig): readonly EffectLoop[] {
   const { compactionRunsMax, compactionPauseMs, purgePauseMs } = metricsLimits;
   const { streamSweptTails, streamSweepPauseMs } = metricsLimits;
   const compaction = new EffectLoop("compaction", parts, async () =>
@@ -99,6 +92,5 @@ async function upkeep(
   const purge = new EffectLoop("purge", parts, async () =>
     (await purgeDeleted({ pool, ...parts })) ? 0 : purgePauseMs,
   );
-  const loops = [compaction, migration, retention.loop, sweep, purge];
-  await Promise.all(loops.map((loop) => loop.run(signal)));
+  return [compaction, migration, retention.loop, sweep, purge];
 }

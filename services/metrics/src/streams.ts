@@ -7,7 +7,7 @@ import {
 } from "./core/measurement/measurement.ts";
 import { evolveRunHistory, noRuns, type RunHistory } from "./core/run-history.ts";
 
-export const runHistoryFold: StreamFold<RunHistory> = {
+export const runHistories: StreamFold<RunHistory> = {
   name: "run-history",
   category: "trial",
   initial: noRuns,
@@ -15,7 +15,7 @@ export const runHistoryFold: StreamFold<RunHistory> = {
 };
 
 /** Folds whether an experiment is deleted for good. */
-export const deletionFold: StreamFold<{ readonly isDeleted: boolean }> = {
+export const deletions: StreamFold<{ readonly isDeleted: boolean }> = {
   name: "deletion",
   category: "experiment",
   initial: { isDeleted: false },

@@ -1,5 +1,5 @@
 import { busServices } from "@trainyard/bus/server";
-import { parseEnvironment, readEnvironment } from "@trainyard/runtime";
+import { parseEnvironment } from "@trainyard/runtime";
 import { z } from "zod";
 import type { DatabaseOptions } from "./database.ts";
 import { migratorRole, roleOf, schemaOf } from "./roles.ts";
@@ -18,10 +18,6 @@ const schema = z.object({
     error: "must be postgres://ADMIN:PASSWORD@HOST:PORT/DATABASE",
   }),
 });
-
-export function readEnv(): Readonly<Record<string, string>> {
-  return readEnvironment();
-}
 
 export function parseConfig(environment: Readonly<Record<string, string>>): DatabaseOptions {
   const { TRAINYARD_POSTGRES_ADMIN_URL: adminUrl } = parseEnvironment(schema, environment);

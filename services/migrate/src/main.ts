@@ -1,14 +1,15 @@
 // Prepares the database of a cluster. Exit code 0: it is up to date. 1: the preparation failed. 2: the settings are
 // wrong.
 import process from "node:process";
+import { readEnvironment } from "@trainyard/runtime";
 import { reasonOf } from "@trainyard/runtime/failed-start";
-import { parseConfig, readEnv } from "./config.ts";
+import { parseConfig } from "./config.ts";
 import { type DatabaseOptions, prepareDatabase } from "./database.ts";
 
 async function main(): Promise<number> {
   let options: DatabaseOptions;
   try {
-    options = parseConfig(readEnv());
+    options = parseConfig(readEnvironment());
   } catch (error) {
     return failed(2, error);
   }

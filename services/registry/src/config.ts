@@ -4,7 +4,6 @@ import {
   connectionsOf,
   connectionVariables,
   parseEnvironment,
-  readEnvironment,
   type StoresConfig,
   storesOf,
   storesVariables,
@@ -37,10 +36,6 @@ export type RegistryConfig = ConnectionsConfig &
     /** The key that signs context addresses; every replica has the same one. */
     readonly urlKey: Buffer;
   };
-
-export function readEnv(): Readonly<Record<string, string>> {
-  return readEnvironment();
-}
 
 export function parseConfig(environment: Readonly<Record<string, string>>): RegistryConfig {
   const env = parseEnvironment(schema, environment);

@@ -2,7 +2,6 @@ import { join } from "node:path";
 import { openDirectoryBlobStore, StoreBrake, Stores } from "@trainyard/blob";
 import { assert } from "@trainyard/kernel";
 import {
-  EventFeed,
   type ListeningService,
   openParts,
   openTables,
@@ -11,7 +10,6 @@ import {
   type TableOverrides,
   type Term,
   type TermContext,
-  viewCheck,
   WorkerCall,
 } from "@trainyard/runtime";
 import type { RegistryConfig } from "./config.ts";
@@ -43,10 +41,10 @@ export async function createService(
   overrides: TableOverrides = {},
 ): Promise<ListeningService> {
   const parts = await openParts("registry", config, overrides);
-  const { name, stack, log, bus, clock, logger, registry } = parts;
+  const { name, stack, log, clock, logger, registry } = parts;
   const { http, checkpointDir, urlKey, abandonedGraceMs: graceMs } = config;
   const pool = openTables(parts, config, overrides);
-  const events = createTelemetry(logger, registry);
+  const events = createTelemetry(registry, logger);
   const hashing = stack.use(
     new WorkerCall<VerifyQuestion | AheadQuestion, HashAnswer>(verifyWorker, "verifies files"),
   );
@@ -94,19 +92,10 @@ export async function createService(
       uploads,
     };
     return {
-      reactions: { consumer: name, handlers: {} },
+      reactions: { handlers: {} },
       commands: commandTable({ ...shared, ...decided, urlKey, publicUrl }),
-      checks: [viewCheck(name, unfinished.view, log), viewCheck(name, placed.view, log)],
       views: [unfinished.view, placed.view],
-      effects: async (signal) => {
-        await using feed = await EventFeed.open(log, bus, clock, logger);
-        await using other = await EventFeed.open(log, bus, clock, logger);
-        await Promise.all([
-          unfinished.view.run(feed, signal),
-          unfinished.loop.run(signal),
-          placed.view.run(other, signal),
-        ]);
-      },
+      loops: [unfinished.loop],
     };
   };
   const service = serviceOf(parts, {

@@ -15,7 +15,7 @@ export type Telemetry = {
   requestFailed(error: unknown): void;
 };
 
-export function createTelemetry(logger: Logger, registry: Registry): Telemetry {
+export function createTelemetry(registry: Registry, logger: Logger): Telemetry {
   const registers = [registry];
   const checkpoints = new Counter({
     name: "trainyard_registry_checkpoints_total",

@@ -17,13 +17,13 @@ export async function createService(
 ): Promise<Service> {
   const parts = await openParts("relay", config, overrides);
   const { name, log, clock, logger, registry } = parts;
-  const deps = { ...parts, events: createTelemetry(logger, registry) };
+  const deps = { ...parts, events: createTelemetry(registry, logger) };
   const holder = new LeaseHolder(log, clock, logger, `${name}/0`, leaseOwner(name));
   return serviceOf(parts, {
     http: config.http,
     loops: [
-      (signal) => holder.run(signal, ({ lost }) => relay(deps, lost)),
-      (signal) => watchLogTime(deps, signal),
+      { run: (signal) => holder.run(signal, ({ lost }) => relay(deps, lost)) },
+      { run: (signal) => watchLogTime(deps, signal) },
     ],
   });
 }

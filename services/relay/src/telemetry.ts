@@ -12,7 +12,7 @@ export type Telemetry = {
   logAhead(aheadMs: number, isTooMuch: boolean): void;
 };
 
-export function createTelemetry(logger: Logger, registry: Registry): Telemetry {
+export function createTelemetry(registry: Registry, logger: Logger): Telemetry {
   const registers = [registry];
   const published = new Counter({
     name: "trainyard_relay_published_events_total",

@@ -3,16 +3,18 @@ import {
   connectionsOf,
   connectionVariables,
   parseEnvironment,
-  readEnvironment,
   type SigningKey,
 } from "@trainyard/runtime";
 import { z } from "zod";
 import { limits } from "./limits.ts";
 
-export type SchedulerConfig = ConnectionsConfig & {
+export type SchedulerSettings = {
+  /** The key that signs the tokens of runs. */
   readonly tokenKey: SigningKey;
   readonly agentSilenceMs: number;
 };
+
+export type SchedulerConfig = ConnectionsConfig & SchedulerSettings;
 
 const schema = z.object({
   ...connectionVariables,
@@ -32,8 +34,4 @@ export function parseConfig(environment: Readonly<Record<string, string>>): Sche
     },
     agentSilenceMs: env.TRAINYARD_AGENT_SILENCE_MS,
   };
-}
-
-export function readEnv(): Readonly<Record<string, string>> {
-  return readEnvironment();
 }

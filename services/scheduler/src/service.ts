@@ -8,9 +8,8 @@ export async function createService(
   overrides: Overrides = {},
 ): Promise<Service> {
   const parts = await openParts("scheduler", config, overrides);
-  const { tokenKey, agentSilenceMs } = config;
   const telemetry = createTelemetry(parts.registry);
-  const begin = beginTerm({ ...parts, telemetry }, { tokenKey, agentSilenceMs });
+  const begin = beginTerm({ ...parts, telemetry }, config);
   return serviceOf(parts, {
     http: config.http,
     partition: new Partition(parts.name, 0, parts, begin),

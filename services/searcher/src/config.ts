@@ -3,17 +3,12 @@ import {
   connectionsOf,
   connectionVariables,
   parseEnvironment,
-  readEnvironment,
 } from "@trainyard/runtime";
 import { z } from "zod";
 
 const schema = z.object(connectionVariables);
 
 export type SearcherConfig = ConnectionsConfig;
-
-export function readEnv(): Readonly<Record<string, string>> {
-  return readEnvironment();
-}
 
 export function parseConfig(environment: Readonly<Record<string, string>>): SearcherConfig {
   return connectionsOf(parseEnvironment(schema, environment));

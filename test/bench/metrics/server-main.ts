@@ -12,11 +12,13 @@ import {
   type SeriesSet,
   SeriesSetSchema,
 } from "@trainyard/contracts/commands";
-import { decodeReply, encodeRequest } from "@trainyard/runtime";
-import { createService, parseConfig, readEnv } from "@trainyard/service-metrics";
+import { decodeReply, encodeRequest, readEnvironment } from "@trainyard/runtime";
+import { createService, parseConfig } from "@trainyard/service-metrics";
 
 const hub = createMemoryBus();
-const service = await createService(parseConfig(readEnv()), { bus: hub.connect("metrics") });
+const service = await createService(parseConfig(readEnvironment()), {
+  bus: hub.connect("metrics"),
+});
 await service.start();
 const asking = hub.connect("bench");
 const headers = { commitId: "", authid: "bench", traceparent: "", correlationid: "" };

@@ -3,7 +3,7 @@ import { linesThat, type Rule, sourcesOf } from "../rule.ts";
 /** The files that may read the environment, with the reason. All other code takes a configuration as an argument. */
 const readers: readonly (readonly [RegExp, string])[] = [
   [/^services\/[^/]+\/src\/(config|environment)\.ts$/, "the one reader of a service"],
-  [/^libs\/runtime\/src\/service\/environment\.ts$/, "what every config.ts calls"],
+  [/^libs\/runtime\/src\/service\/environment\.ts$/, "what every main.ts calls"],
   [/^libs\/kernel\/src\/system\/program-file\.ts$/, "the files of programs, for all who start one"],
   [/^deploy\/local\//, "it starts processes, and passes the environment on"],
   [/^(scripts|test)\//, "started by people"],

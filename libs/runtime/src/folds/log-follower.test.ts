@@ -4,7 +4,6 @@ import { createMemoryLog, newEventId } from "@trainyard/event-log";
 import { ManualClock } from "@trainyard/testing";
 import { expect, test } from "vitest";
 import { runtimeLimits } from "../limits.ts";
-import { EventFeed } from "../history/event-feed.ts";
 import { createLogger } from "../logging.ts";
 import { FoldCache } from "./fold-cache.ts";
 import { LogFollower } from "./log-follower.ts";
@@ -31,11 +30,9 @@ test("a follower whose log lost its last events drops its folds and follows the 
   };
   const cache = new FoldCache(log);
   const bus = createMemoryBus({ clock }).connect("metrics");
-  await using feed = await EventFeed.open(log, bus, clock);
-  const follower = new LogFollower(log, feed, cache, {
-    clock,
-    logger: createLogger("metrics", "silent"),
-  });
+  const logger = createLogger("metrics", "silent");
+  await using stack = new AsyncDisposableStack();
+  const follower = await LogFollower.open(cache, { stack, log, bus, clock, logger });
   const stop = new AbortController();
   await tell(1);
   const restore = store.store.backup();

@@ -3,43 +3,45 @@
  * demand, so following begins at the log's end. After a rewind, all cached folds belong to another history: they are
  * dropped, and following begins at the end again.
  */
+import type { Bus } from "@trainyard/bus";
 import type { EventLog, StoredEvent } from "@trainyard/event-log";
 import { type Clock, Fault, retrying } from "@trainyard/kernel";
 import { LogRewound } from "../history/log-history.ts";
 import { PositionWaiters } from "../history/position-waiters.ts";
 import { runtimeLimits } from "../limits.ts";
-import type { EventFeed } from "../history/event-feed.ts";
+import { EventFeed } from "../history/event-feed.ts";
 import type { Logger } from "../logging.ts";
 import type { FoldCache } from "./fold-cache.ts";
 
+type LogFollowerDeps = {
+  readonly stack: AsyncDisposableStack;
+  readonly log: EventLog;
+  readonly bus: Bus;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  /** Called for each event, after the folds. */
+  readonly observed?: (event: StoredEvent) => void;
+};
+
 export class LogFollower {
-  readonly #log: EventLog;
-  readonly #feed: EventFeed;
   readonly #cache: FoldCache;
-  readonly #clock: Clock;
-  readonly #logger: Logger;
-  readonly #observed: (event: StoredEvent) => void;
+  readonly #deps: LogFollowerDeps;
+  readonly #feed: EventFeed;
   readonly #waiters: PositionWaiters;
   #position = 0;
 
-  constructor(
-    log: EventLog,
-    feed: EventFeed,
-    cache: FoldCache,
-    deps: {
-      readonly clock: Clock;
-      readonly logger: Logger;
-      /** Called for each event, after the folds. */
-      readonly observed?: (event: StoredEvent) => void;
-    },
-  ) {
-    this.#log = log;
-    this.#feed = feed;
+  private constructor(cache: FoldCache, deps: LogFollowerDeps, feed: EventFeed) {
     this.#cache = cache;
-    this.#clock = deps.clock;
-    this.#logger = deps.logger;
+    this.#deps = deps;
+    this.#feed = feed;
     this.#waiters = new PositionWaiters(deps.clock);
-    this.#observed = deps.observed ?? (() => {});
+  }
+
+  /** Opens a follower, whose feed closes with the stack. */
+  static async open(cache: FoldCache, deps: LogFollowerDeps): Promise<LogFollower> {
+    const { stack, log, bus, clock, logger } = deps;
+    const feed = stack.use(await EventFeed.open(log, bus, clock, logger));
+    return new LogFollower(cache, deps, feed);
   }
 
   /** The position up to which cached folds are current. */
@@ -49,18 +51,19 @@ export class LogFollower {
 
   /** Follows the log until the signal aborts. */
   async run(signal: AbortSignal): Promise<void> {
+    const { log, clock, logger } = this.#deps;
     let begun = false;
     const failed = (error: unknown, waitMs: number): void => {
-      this.#logger.warn({ err: error, waitMs }, "following_retried");
+      logger.warn({ err: error, waitMs }, "following_retried");
       if (!(error instanceof LogRewound)) return;
       begun = false;
       this.#position = 0;
       this.#cache.clear();
     };
-    const retry = { policy: runtimeLimits.retry, clock: this.#clock, signal, failed };
+    const retry = { policy: runtimeLimits.retry, clock, signal, failed };
     while (!signal.aborted) {
       await retrying(retry, async () => {
-        if (!begun) this.#position = await this.#log.head();
+        if (!begun) this.#position = await log.head();
         begun = true;
         await this.#step(signal);
       });
@@ -81,10 +84,10 @@ export class LogFollower {
       this.#cache.observe(event);
     } catch (error) {
       // The event cannot be decoded here; a reader of its stream reads it again and gets the reason.
-      this.#logger.warn({ err: error, position: event.position }, "event_not_followed");
+      this.#deps.logger.warn({ err: error, position: event.position }, "event_not_followed");
       this.#cache.forget(event.stream);
     }
-    this.#observed(event);
+    this.#deps.observed?.(event);
   }
 
   /**

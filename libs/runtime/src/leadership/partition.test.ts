@@ -11,7 +11,7 @@ import { pino } from "pino";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { command, encodeRequest } from "../commands/commands.ts";
 import { emptyMeta } from "../work/correlation.ts";
-import { Partition, type Term } from "./partition.ts";
+import { type Loop, Partition, type Term } from "./partition.ts";
 
 const service = "experiments";
 const notReady = "stopped: three events in a row could not be processed";
@@ -23,9 +23,10 @@ class World {
   readonly hub = createMemoryBus();
   readonly noted: string[] = [];
   readonly failing = new Set<string>();
-  /** How often the effects began, and whether they run. */
+  /** How often the loop began, and whether it runs. */
   terms = 0;
   atWork = false;
+  loops: readonly Loop[] = [{ run: (signal) => this.#work(signal) }];
   partition = this.#open();
   #stop = new AbortController();
   #running: Promise<void> = Promise.resolve();
@@ -39,7 +40,6 @@ class World {
   #term(): Term {
     return {
       reactions: {
-        consumer: service,
         handlers: {
           ExperimentPaused: async ({ id }) => {
             if (this.failing.has(id)) throw new Error(`what is ${id}?`);
@@ -53,13 +53,15 @@ class World {
           stream: "",
         })),
       },
-      effects: async (signal) => {
-        this.terms += 1;
-        this.atWork = true;
-        await new Promise((resolve) => signal.addEventListener("abort", resolve, { once: true }));
-        this.atWork = false;
-      },
+      loops: this.loops,
     };
+  }
+
+  async #work(signal: AbortSignal): Promise<void> {
+    this.terms += 1;
+    this.atWork = true;
+    await new Promise((resolve) => signal.addEventListener("abort", resolve, { once: true }));
+    this.atWork = false;
   }
 
   async tell(...experiments: readonly string[]): Promise<void> {
@@ -175,4 +177,23 @@ test("a partition that stopped itself still serves RetryParked after it has lost
   expect(world.partition.unready()).toBe(notReady);
   await expect.poll(() => world.ask("RetryParked", "1")).toBe("ok");
   await expect.poll(() => world.noted).toEqual(["1", "1", "4"]);
+});
+
+test("a term with a failed loop ends only when its other loops have ended", async () => {
+  const asked = Promise.withResolvers<void>();
+  const end = Promise.withResolvers<void>();
+  const failing: Loop = { run: async () => Promise.reject(new Error("it is broken")) };
+  const slow: Loop = {
+    run: async (signal) => {
+      await new Promise((resolve) => signal.addEventListener("abort", resolve, { once: true }));
+      asked.resolve();
+      await end.promise;
+    },
+  };
+  world.loops = [slow, failing];
+  world.start();
+  await asked.promise;
+  expect(await world.ask("PauseExperiment")).toBe("ok");
+  end.resolve();
+  await expect.poll(() => world.ask("PauseExperiment")).toBe("unavailable");
 });

@@ -1,7 +1,8 @@
 /**
- * The active side of a deciding service: it holds the lease of one partition and meanwhile reacts to the log and serves
- * the commands. A standby does neither. All folds are dropped with the lease. A partition whose reactions stopped
- * themselves serves only RetryParked, and begins a new term when a parked event was retried with success.
+ * The active side of a deciding service: it holds the lease of one partition and meanwhile reacts to the log, updates
+ * the views and serves the commands. A standby does none of it. All folds are dropped with the lease. A partition whose
+ * reactions stopped themselves serves only RetryParked, and begins a new term when a parked event was retried with
+ * success.
  */
 import type { Bus } from "@trainyard/bus";
 import type { EventLog, Fence } from "@trainyard/event-log";
@@ -22,17 +23,23 @@ import { ReactionLoop, type ReactionSpec } from "../reactions/reactions.ts";
 import type { View } from "../views/view.ts";
 import { viewCommands } from "../views/view-commands.ts";
 import { Verifications, verifyCommand } from "../verification/verifications.ts";
+import { viewCheck } from "../verification/verify-view.ts";
+
+/** Runs until the signal aborts. */
+export interface Loop {
+  run(signal: AbortSignal): Promise<void>;
+}
 
 /** The work of a service while it holds its partition; built again for every term. */
 export type Term = {
-  readonly reactions: Omit<ReactionSpec, "service" | "partition">;
+  readonly reactions: Omit<ReactionSpec, "service" | "consumer" | "partition">;
   readonly commands: Readonly<Record<string, CommandSpec>>;
-  /** The verification checks of all state that the service folds from the log. */
-  readonly checks?: readonly Check[];
-  /** The read models of the service, which can be shown or rebuilt. */
+  /** The read models of the service: the partition updates, shows, rebuilds and verifies them. */
   readonly views?: readonly View[];
-  /** Runs beside the reactions: timers and effects of the state. Returns when the signal aborts. */
-  readonly effects?: (signal: AbortSignal) => Promise<void>;
+  /** The verification checks of other state that the service folds from the log and saves. */
+  readonly checks?: readonly Check[];
+  /** Run beside the reactions: timers and effects of the state. */
+  readonly loops?: readonly Loop[];
 };
 
 export type TermContext = {
@@ -121,9 +128,12 @@ export class Partition {
     const feed = stack.use(
       await EventFeed.open(log, bus, clock, logger, (events) => log.see(events)),
     );
-    const spec = { ...term.reactions, service: this.#service, partition: this.#partition };
+    const [service, partition] = [this.#service, this.#partition];
+    const spec = { ...term.reactions, service, consumer: service, partition };
     const loop = new ReactionLoop(spec, { log, feed, executor, clock, logger });
-    const verifications = stack.use(new Verifications(term.checks ?? [], clock, logger));
+    const viewChecks = this.#views.map((view) => viewCheck(service, view, this.#deps.log));
+    const checks = [...viewChecks, ...(term.checks ?? [])];
+    const verifications = stack.use(new Verifications(checks, clock, logger));
     const always = {
       RetryParked: parkingCommand(loop),
       VerifyViews: verifyCommand(verifications),
@@ -132,7 +142,7 @@ export class Partition {
     if (this.#state !== "stopped_by_parking") {
       await using _serving = await this.#serve({ ...term.commands, ...always });
       this.#state = "active";
-      await this.#run(term, loop, signal, failed);
+      await this.#run([loop, ...(term.loops ?? [])], signal, failed);
     }
     if (this.#state === "stopped_by_parking") {
       await using _serving = await this.#serve(always);
@@ -141,16 +151,14 @@ export class Partition {
   }
 
   /**
-   * Runs the term's loops until the signal aborts or one of them fails. Reactions that stop themselves do not count as
-   * a failure of the term.
+   * Runs the term's loops and views until the signal aborts or one of them fails. Reactions that stop themselves do not
+   * count as a failure of the term.
    */
-  async #run(
-    term: Term,
-    loop: ReactionLoop,
-    signal: AbortSignal,
-    failed: AbortController,
-  ): Promise<void> {
-    const running = [loop.run(signal), term.effects?.(signal) ?? Promise.resolve()];
+  async #run(loops: readonly Loop[], signal: AbortSignal, failed: AbortController): Promise<void> {
+    const running = [
+      ...loops.map((loop) => loop.run(signal)),
+      ...this.#views.map((view) => this.#follow(view, signal)),
+    ];
     // The first failure ends the term; later ones are logged, and all loops are awaited.
     const guarded = running.map((part) =>
       part.catch((error: unknown) => {
@@ -161,6 +169,12 @@ export class Partition {
     const results = await Promise.allSettled(guarded);
     for (const result of results)
       if (result.status === "rejected") this.#stopOrThrow(result.reason);
+  }
+
+  async #follow(view: View, signal: AbortSignal): Promise<void> {
+    const { log, bus, clock, logger } = this.#deps;
+    await using feed = await EventFeed.open(log, bus, clock, logger);
+    await view.run(feed, signal);
   }
 
   #stopOrThrow(error: unknown): void {

@@ -75,7 +75,6 @@ async function begin(): Promise<Term> {
   terms += 1;
   return {
     reactions: {
-      consumer: "experiments",
       handlers: {
         ExperimentActivated: async ({ id, stored }, work) => {
           const before = await work.load({ ...pauses.decider, ...pauses }, id);

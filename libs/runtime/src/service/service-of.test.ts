@@ -50,14 +50,16 @@ test("a draining service answers 503 and accepts no commands until its loops hav
     {
       prepare: async () => void order.push("prepared"),
       loops: [
-        async (signal) => {
-          order.push("loop runs");
-          await new Promise((resolve) => signal.addEventListener("abort", resolve));
-          order.push("loop asked to end");
-          await new Promise<void>((resolve) => {
-            end = resolve;
-          });
-          order.push("loop ended");
+        {
+          run: async (signal) => {
+            order.push("loop runs");
+            await new Promise((resolve) => signal.addEventListener("abort", resolve));
+            order.push("loop asked to end");
+            await new Promise<void>((resolve) => {
+              end = resolve;
+            });
+            order.push("loop ended");
+          },
         },
       ],
       commands: { PauseExperiment: pauseCommand },
@@ -102,8 +104,7 @@ test("a service reports that it is a standby until it serves the commands of its
   expect(service.readiness()).toBeNull();
   expect(await readyz(service.address())).toBe("200 standby\n");
   expect(await asked()).toBe("unavailable");
-  const reactions = { consumer: "experiments", handlers: {} };
-  begun.resolve({ reactions, commands: { PauseExperiment: pauseCommand } });
+  begun.resolve({ reactions: { handlers: {} }, commands: { PauseExperiment: pauseCommand } });
   await expect.poll(() => readyz(service.address())).toBe("200 ok\n");
   expect(await asked()).toBe("ok");
 });
@@ -120,9 +121,11 @@ test("a service with another HTTP server is notified at once when it drains", as
         };
       },
       loops: [
-        async (signal) => {
-          await new Promise((resolve) => signal.addEventListener("abort", resolve));
-          heard.push("loop ended");
+        {
+          run: async (signal) => {
+            await new Promise((resolve) => signal.addEventListener("abort", resolve));
+            heard.push("loop ended");
+          },
         },
       ],
     },

@@ -12,16 +12,13 @@
  */
 import type { Pool } from "pg";
 import { type CommandSpec, commandHandlers } from "../commands/commands.ts";
-import type { Partition } from "../leadership/partition.ts";
+import type { Loop, Partition } from "../leadership/partition.ts";
 import { migrate } from "../views/migrate.ts";
 import { viewGauges } from "../views/view-telemetry.ts";
 import { leaseOwner } from "./connections.ts";
 import { type HealthChecks, type Listening, startHealthServer } from "./health-server.ts";
 import type { ServingParts } from "./parts.ts";
 import type { Service } from "./service.ts";
-
-/** Runs until the signal aborts. */
-export type Loop = (signal: AbortSignal) => Promise<void>;
 
 export type Serving = HealthChecks & {
   /** Aborts when the service begins to drain: open streams must end then, because closing a server waits for them. */
@@ -74,7 +71,7 @@ export function serviceOf(parts: ServingParts, plan: ServicePlan): ListeningServ
   const loops = [...(plan.loops ?? [])];
   if (partition !== undefined) {
     viewGauges(registry, () => partition.views);
-    loops.push((signal) => partition.run(leaseOwner(name), signal));
+    loops.push({ run: (signal) => partition.run(leaseOwner(name), signal) });
   }
   return {
     name,
@@ -112,7 +109,7 @@ function runLoops(loops: readonly Loop[], { logger }: ServingParts): AsyncDispos
   const stop = new AbortController();
   const guarded = loops.map(async (loop) => {
     try {
-      await loop(stop.signal);
+      await loop.run(stop.signal);
     } catch (error) {
       logger.fatal({ err: error }, "loop_failed");
       throw error;

@@ -5,7 +5,7 @@ import type { Device, Devices, Look } from "./devices.ts";
 import { findOffer, type OfferSettings, type SlotOffer } from "./offer.ts";
 
 const signal = new AbortController().signal;
-const telemetry = createTelemetry(createLogger("agent", "silent"), createRegistry("agent"));
+const telemetry = createTelemetry(createRegistry("agent"), createLogger("agent", "silent"));
 
 /** Fake devices; the test sets each result. */
 class PlayedDevices implements Devices {

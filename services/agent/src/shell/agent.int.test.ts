@@ -22,7 +22,7 @@ afterAll(removeFolders);
 
 function newAgent(folder: string) {
   const bus = createMemoryBus().connect("agent-rack");
-  const events = createTelemetry(createLogger("agent", "silent"), createRegistry("agent"));
+  const events = createTelemetry(createRegistry("agent"), createLogger("agent", "silent"));
   const contexts = new CodeArchives({
     folder: join(folder, "contexts"),
     agent: "rack",

@@ -22,7 +22,7 @@ const stopping = new AbortController();
 beforeEach(async () => {
   const hub = createMemoryBus();
   platform = await ScriptedPlatform.start(hub.connect("platform"), "rack");
-  const events = createTelemetry(createLogger("agent", "silent"), createRegistry("agent"));
+  const events = createTelemetry(createRegistry("agent"), createLogger("agent", "silent"));
   const bus = hub.connect("agent-rack");
   contexts = new CodeArchives({
     folder: newFolder(),

@@ -38,7 +38,6 @@ export function beginTerm(deps: TermDeps): (context: TermContext) => Promise<Ter
     const deletions = await Deletions.open({ ...deps, log, executor });
     return {
       reactions: {
-        consumer,
         eventsTogetherMax: limits.eventsTogetherMax,
         handlers: reactionHandlers(awaiting, fanOuts, trialsPerReactionMax),
         after: (event) => {
@@ -50,10 +49,7 @@ export function beginTerm(deps: TermDeps): (context: TermContext) => Promise<Ter
       },
       commands: commandTable(executor, ids, deps),
       checks: [awaitingCheck(log, logger)],
-      effects: async (signal) => {
-        const loops = [fanOuts.loop, awaiting.loop, deletions.loop];
-        await Promise.all(loops.map((loop) => loop.run(signal)));
-      },
+      loops: [fanOuts.loop, awaiting.loop, deletions.loop],
     };
   };
 }

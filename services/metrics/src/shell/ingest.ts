@@ -29,7 +29,7 @@ import { valuesOf } from "../core/values.ts";
 import type { NewReport } from "../core/writes.ts";
 import type { Telemetry } from "../telemetry.ts";
 import { metricsLimits } from "../limits.ts";
-import { deletionFold, measurements, runHistoryFold } from "../streams.ts";
+import { deletions, measurements, runHistories } from "../streams.ts";
 import type { PointStore } from "./point-store.ts";
 import type { PointRow } from "./write-points.ts";
 
@@ -99,11 +99,11 @@ export class Ingest {
   async #historyOf(run: RunContext): Promise<RunHistory | null> {
     const { cache } = this.#executor;
     // A spool may send reports weeks after the deletion of their experiment.
-    if ((await cache.load(deletionFold, run.experiment)).state.isDeleted) return null;
-    const { state } = await cache.load(runHistoryFold, run.trial);
+    if ((await cache.load(deletions, run.experiment)).state.isDeleted) return null;
+    const { state } = await cache.load(runHistories, run.trial);
     if (isKnownRun(state, run.run)) return state;
-    cache.forget(streamName(runHistoryFold.category, run.trial));
-    const again = await cache.load(runHistoryFold, run.trial);
+    cache.forget(streamName(runHistories.category, run.trial));
+    const again = await cache.load(runHistories, run.trial);
     return isKnownRun(again.state, run.run) ? again.state : null;
   }
 
@@ -132,7 +132,7 @@ export class Ingest {
       }),
     };
     const result = await this.#executor.execute(identity, async (work) => {
-      const history = await work.guard(runHistoryFold, run.trial);
+      const history = await work.guard(runHistories, run.trial);
       if (report.step > lastStepThatCounts(history, run.run)) {
         return reject("run_superseded", `a later run of trial ${run.trial} repeats this step`);
       }

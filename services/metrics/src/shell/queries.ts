@@ -10,7 +10,7 @@ import type { Pool } from "pg";
 import { lastStepThatCounts, type RunHistory } from "../core/run-history.ts";
 import { type JsonObject, valuesOf } from "../core/values.ts";
 import { metricsLimits } from "../limits.ts";
-import { runHistoryFold } from "../streams.ts";
+import { runHistories } from "../streams.ts";
 import { type Cursor, oldProgress } from "./old-rows.ts";
 import type { PartReport } from "./parts.ts";
 import type { PointStore } from "./point-store.ts";
@@ -35,7 +35,7 @@ export function queryCommands(deps: QueryDeps): Readonly<Record<string, CommandS
           return reject("invalid_request", `invalid page token ${after} for points`);
         }
         const { position } = deps.follower;
-        const { state: history } = await deps.cache.load(runHistoryFold, trial);
+        const { state: history } = await deps.cache.load(runHistories, trial);
         const { reports, more, streamPosition } = await readReports(deps.pool, {
           trial,
           group: group === "" ? null : group,

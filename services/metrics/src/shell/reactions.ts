@@ -5,7 +5,7 @@ import { keepsUpTo } from "../core/run-history.ts";
 import { measurements } from "../streams.ts";
 import { addSupersession } from "./stream-table.ts";
 
-export function reactions(pool: Pool): ReactionHandlers {
+export function reactionHandlers(pool: Pool): ReactionHandlers {
   return {
     async RunRequested({ id: trial, data }, work) {
       const { run, fromStep } = data;

@@ -14,7 +14,7 @@ import { lastStepThatCounts } from "../core/run-history.ts";
 import { bucketsOf } from "../core/series/buckets.ts";
 import { joinPoints, type Points, pointsOf } from "../core/series/points.ts";
 import { metricsLimits } from "../limits.ts";
-import { runHistoryFold } from "../streams.ts";
+import { runHistories } from "../streams.ts";
 import { inSnapshot } from "./parts.ts";
 import type { QueryDeps } from "./queries.ts";
 import { readChunks } from "./series-reader.ts";
@@ -71,7 +71,7 @@ async function answer(deps: SeriesDeps, query: Plain<QuerySeries>): Promise<Answ
     ...bucketsOf(points, { from, to, buckets: query.buckets || metricsLimits.bucketsDefault }),
   });
   for (const trial of trials) {
-    const { state: history } = await deps.cache.load(runHistoryFold, trial);
+    const { state: history } = await deps.cache.load(runHistories, trial);
     const lastStep = (run: number): number =>
       query.superseded ? Number.POSITIVE_INFINITY : lastStepThatCounts(history, run);
     const request = { trial, group, names, x: query.x || "step", from, to, lastStep };

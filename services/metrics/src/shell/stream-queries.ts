@@ -6,7 +6,7 @@ import type { Pool } from "pg";
 import type { RunHistory } from "../core/run-history.ts";
 import { type StreamItem, streamPage } from "../core/stream-page.ts";
 import { metricsLimits } from "../limits.ts";
-import { runHistoryFold } from "../streams.ts";
+import { runHistories } from "../streams.ts";
 import { pointOf } from "./queries.ts";
 import { readStream, type StreamEntry } from "./stream-table.ts";
 import { tailOf } from "./tail-body.ts";
@@ -62,7 +62,7 @@ async function shown(cache: FoldCache, items: readonly StreamItem[]) {
   const histories = new Map<string, RunHistory>();
   for (const { trial } of items) {
     if (histories.has(trial)) continue;
-    histories.set(trial, (await cache.load(runHistoryFold, trial)).state);
+    histories.set(trial, (await cache.load(runHistories, trial)).state);
   }
   return items.map((item) => {
     const { position, trial, run } = item;

@@ -18,7 +18,7 @@ import { compactDue } from "../shell/compaction.ts";
 import { Ingest } from "../shell/ingest.ts";
 import { PointStore } from "../shell/point-store.ts";
 import { purgeDeleted } from "../shell/purge.ts";
-import { reactions } from "../shell/reactions.ts";
+import { reactionHandlers } from "../shell/reactions.ts";
 import { requested } from "./events.ts";
 
 const migrations = join(import.meta.dirname, "../../migrations");
@@ -100,7 +100,7 @@ class Lives {
       const executor = new Executor(log, new FoldCache(log));
       const event = { stored, id: trial, data: requested(2, 2).data };
       await executor.execute(identity, (work) => {
-        return reactions(pool).RunRequested?.(event, work) ?? Promise.resolve();
+        return reactionHandlers(pool).RunRequested?.(event, work) ?? Promise.resolve();
       });
     };
     const isWhole = mortal.isDead

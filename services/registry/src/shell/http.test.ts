@@ -32,7 +32,7 @@ afterEach(async () => {
 
 async function serve(blobs: BlobStore): Promise<string> {
   const registry = createRegistry("registry");
-  const events = createTelemetry(createLogger("registry", "silent"), registry);
+  const events = createTelemetry(registry, createLogger("registry", "silent"));
   const health = { readiness: () => null };
   const deps = { blobs, clock: systemClock, urlKey, events, registry, health };
   return stack.use(await startHttpServer(deps, { host: "127.0.0.1", port: 0 })).address;

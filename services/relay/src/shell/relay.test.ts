@@ -69,7 +69,7 @@ async function append(count: number, writer: EventLog = log.as("writer")): Promi
 
 function start(reader: EventLog = log.as("relay"), name = "relay"): AbortController {
   const logger = createLogger("relay", "silent");
-  const events = createTelemetry(logger, createRegistry("relay"));
+  const events = createTelemetry(createRegistry("relay"), logger);
   const own = new AbortController();
   const signal = AbortSignal.any([stop.signal, own.signal]);
   running.push(relay({ log: reader, bus: hub.connect(name), clock, events }, signal));
@@ -197,7 +197,7 @@ test("the relay logs that a log went back while it runs, and fills the stream wi
   await append(3);
   const logger = createLogger("relay", "silent");
   const events = {
-    ...createTelemetry(logger, createRegistry("relay")),
+    ...createTelemetry(createRegistry("relay"), logger),
     rewound: (detail: string) => void said.push(detail),
   };
   const bus = hub.connect("relay");
@@ -266,7 +266,7 @@ test("a failed relay removes its listener from the abort signal", async () => {
     failures += 1;
     throw new Fault("connection_lost", "the connection to the log failed", { retry: "later" });
   };
-  const events = createTelemetry(createLogger("relay", "silent"), createRegistry("relay"));
+  const events = createTelemetry(createRegistry("relay"), createLogger("relay", "silent"));
   const deps = { log: failing, bus: hub.connect("relay"), clock, events };
   running.push(relay(deps, stop.signal));
   await vi.waitFor(() => expect(failures).toBeGreaterThan(4), { timeout: 90_000 });
@@ -295,7 +295,7 @@ test("the relay reads only a limited number of events ahead of the bus", async (
       confirmations.push(resolve);
     });
   };
-  const events = createTelemetry(createLogger("relay", "silent"), createRegistry("relay"));
+  const events = createTelemetry(createRegistry("relay"), createLogger("relay", "silent"));
   running.push(relay({ log: log.as("relay"), bus: slow, clock, events }, stop.signal));
   await vi.waitFor(() => expect(read).toBe(relayLimits.eventsAheadMax), { timeout: 90_000 });
   confirmations.shift()?.();

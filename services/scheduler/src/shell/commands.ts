@@ -14,7 +14,7 @@ import type { CommandDeps } from "./command-deps.ts";
 import { jobCommands } from "./job-commands.ts";
 import { poolCommands } from "./pool-commands.ts";
 
-export function schedulerCommands(deps: CommandDeps): Readonly<Record<string, CommandSpec>> {
+export function commandTable(deps: CommandDeps): Readonly<Record<string, CommandSpec>> {
   const { cluster } = deps.follower;
   return {
     ...poolCommands(deps),

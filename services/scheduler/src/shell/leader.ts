@@ -6,15 +6,15 @@ import type { StoredEvent } from "@trainyard/event-log";
 import { defaults } from "@trainyard/experiment-config/recorded";
 import { isName } from "@trainyard/kernel";
 import type { PartitionDeps, Term, TermContext } from "@trainyard/runtime";
+import type { SchedulerSettings } from "../config.ts";
 import type { Telemetry } from "../telemetry.ts";
-import { schedulerCommands } from "./commands.ts";
+import { commandTable } from "./commands.ts";
 import { ClusterFollower } from "./follower.ts";
 import { limits } from "../limits.ts";
 import { trialWork } from "../streams.ts";
-import { reactionsOf } from "./reactions.ts";
+import { reactionHandlers } from "./reactions.ts";
 import { Reconciler } from "./reconciler.ts";
 import { savedClusterCheck } from "./saved-cluster-check.ts";
-import type { SchedulerSettings } from "./settings.ts";
 
 const utf8 = new TextDecoder();
 const reports = codecOf<Plain<Report>>(ReportSchema);
@@ -23,57 +23,46 @@ export function beginTerm(
   deps: PartitionDeps & { readonly telemetry: Telemetry },
   settings: SchedulerSettings,
 ): (context: TermContext) => Promise<Term> {
-  return (context) => termOf(deps, settings, context);
+  return async ({ log, executor, epoch, owner }) => {
+    executor.cache.follow(trialWork);
+    const follower = await ClusterFollower.open(log, deps.logger);
+    const reconciler = new Reconciler({ ...deps, follower, executor, epoch, owner, settings });
+    return {
+      reactions: {
+        eventsTogetherMax: limits.eventsTogetherMax,
+        handlers: reactionHandlers(follower.cluster),
+        after(event) {
+          if (follower.observe(event) || concerns(event)) reconciler.committed();
+        },
+      },
+      commands: commandTable({ follower, executor, committed: () => reconciler.committed() }),
+      checks: [savedClusterCheck(log)],
+      loops: [{ run: (signal) => reconcile(deps, reconciler, signal) }],
+    };
+  };
 }
 
-async function termOf(
-  deps: PartitionDeps & { readonly telemetry: Telemetry },
-  settings: SchedulerSettings,
-  { log, executor, epoch, owner }: TermContext,
-): Promise<Term> {
-  const { bus, clock, logger, telemetry } = deps;
-  executor.cache.follow(trialWork);
-  const follower = await ClusterFollower.open(log, logger);
-  const reconciler = new Reconciler({
-    bus,
-    clock,
-    logger,
-    telemetry,
-    follower,
-    executor,
-    epoch,
-    owner,
-    settings,
-  });
-  return {
-    reactions: {
-      consumer: "scheduler",
-      eventsTogetherMax: limits.eventsTogetherMax,
-      handlers: reactionsOf(follower.cluster),
-      after(event) {
-        if (follower.observe(event) || concerns(event)) reconciler.committed();
-      },
-    },
-    commands: schedulerCommands({ follower, executor, committed: () => reconciler.committed() }),
-    checks: [savedClusterCheck(log)],
-    async effects(signal) {
-      await using stack = new AsyncDisposableStack();
-      stack.use(
-        await bus.subscribe(allAgentReports, ({ subject, body }) => {
-          const report = readReport(subject, body);
-          if (report !== null) reconciler.reportArrived(report);
-          else logger.warn({ subject }, "report_unreadable");
-        }),
-      );
-      stack.use(
-        await bus.subscribe(probeSubject("scheduler"), ({ body }) =>
-          reconciler.probeArrived(utf8.decode(body)),
-        ),
-      );
-      stack.use(bus.onConnection((connected) => reconciler.linkChanged(connected)));
-      await reconciler.run(signal);
-    },
-  };
+/** Runs the reconciler with what it hears on the bus. */
+async function reconcile(
+  { bus, logger }: PartitionDeps,
+  reconciler: Reconciler,
+  signal: AbortSignal,
+): Promise<void> {
+  await using stack = new AsyncDisposableStack();
+  stack.use(
+    await bus.subscribe(allAgentReports, ({ subject, body }) => {
+      const report = readReport(subject, body);
+      if (report !== null) reconciler.reportArrived(report);
+      else logger.warn({ subject }, "report_unreadable");
+    }),
+  );
+  stack.use(
+    await bus.subscribe(probeSubject("scheduler"), ({ body }) =>
+      reconciler.probeArrived(utf8.decode(body)),
+    ),
+  );
+  stack.use(bus.onConnection((connected) => reconciler.linkChanged(connected)));
+  await reconciler.run(signal);
 }
 
 /** True for a trial's events, whose reaction here has just committed events of this service. */

@@ -4,7 +4,7 @@ import type { Cluster } from "../core/cluster/cluster.ts";
 import { onRunRequested, onRunStopRequested } from "../core/reactions.ts";
 import { allocations } from "../streams.ts";
 
-export function reactionsOf(cluster: Cluster): ReactionHandlers {
+export function reactionHandlers(cluster: Cluster): ReactionHandlers {
   const defaultPriority = (pool: string): number =>
     (cluster.pools.get(pool)?.settings ?? defaultSettings).defaultPriority;
   return {

@@ -21,12 +21,12 @@ import { isBelievable, Observed } from "../core/reconcile/observed.ts";
 import { SetAside } from "../core/reconcile/refused.ts";
 import { ReportParts } from "../core/reconcile/report-parts.ts";
 import { addresseeOf, planWanted, refusalsOf, wantedOf } from "../core/reconcile/wanted.ts";
+import type { SchedulerSettings } from "../config.ts";
 import type { Telemetry } from "../telemetry.ts";
 import { limits } from "../limits.ts";
 import { Committer } from "./committer.ts";
 import type { ClusterFollower } from "./follower.ts";
 import { Launches } from "./launches.ts";
-import type { SchedulerSettings } from "./settings.ts";
 
 export type ReconcilerDeps = {
   readonly bus: Bus;

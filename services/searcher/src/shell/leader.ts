@@ -26,7 +26,6 @@ export function beginTerm(deps: TermDeps): (context: TermContext) => Promise<Ter
     const sideLoops = await SideLoops.open({ ...deps, log, executor });
     return {
       reactions: {
-        consumer: "searcher",
         eventsTogetherMax: limits.eventsTogetherMax,
         handlers: reactionHandlers(new RunIndex(log), log),
         after: (event) => {
@@ -37,7 +36,7 @@ export function beginTerm(deps: TermDeps): (context: TermContext) => Promise<Ter
       },
       commands: commandTable(executor),
       checks: [snapshotCheck("searcher", searches, log), sideLoopCheck(log, logger)],
-      effects: (signal) => sideLoops.run(signal),
+      loops: sideLoops.loops,
     };
   };
 }

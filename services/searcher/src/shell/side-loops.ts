@@ -1,7 +1,7 @@
 /** The work beside the reactions: preparing suggestions of models, and watching budgets of time. */
 import type { EventLog, StoredEvent } from "@trainyard/event-log";
 import type { Clock } from "@trainyard/kernel";
-import type { Executor, Logger } from "@trainyard/runtime";
+import type { EffectLoop, Executor, Logger } from "@trainyard/runtime";
 import type { Telemetry } from "../telemetry.ts";
 import { Budgets } from "./budgets.ts";
 import type { SuggestingModel } from "./model/model.ts";
@@ -41,8 +41,7 @@ export class SideLoops {
     this.#budgets.observe(event);
   }
 
-  /** Runs both loops until the signal aborts. */
-  async run(signal: AbortSignal): Promise<void> {
-    await Promise.all([this.#suggestions.loop.run(signal), this.#budgets.loop.run(signal)]);
+  get loops(): readonly EffectLoop[] {
+    return [this.#suggestions.loop, this.#budgets.loop];
   }
 }
