@@ -26,6 +26,12 @@ export {
   processOf,
   processVariables,
 } from "./service/connections.ts";
+export {
+  runTokenKeysOf,
+  runTokenVariables,
+  signingKeyOf,
+  signingVariables,
+} from "./service/run-token-keys.ts";
 export { type StoresConfig, storesOf, storesVariables } from "./service/stores.ts";
 export {
   type Content,

@@ -1,4 +1,4 @@
-import { createSecretKey, type KeyObject } from "node:crypto";
+import type { KeyObject } from "node:crypto";
 import { sectionOfAddress } from "@trainyard/blob";
 import {
   type ConnectionsConfig,
@@ -6,12 +6,15 @@ import {
   connectionVariables,
   grpcVariables,
   parseEnvironment,
+  runTokenKeysOf,
+  runTokenVariables,
 } from "@trainyard/runtime";
 import { z } from "zod";
 
 const schema = z.object({
   ...connectionVariables,
   ...grpcVariables,
+  ...runTokenVariables,
   TRAINYARD_BLOB_DIR: z.string().min(1),
   /** The folder for checkpoints of experiments without a checkpoint_storage. */
   TRAINYARD_CHECKPOINT_DIR: z.string().min(1),
@@ -24,8 +27,6 @@ const schema = z.object({
     .optional(),
   /** The endpoint of an object store that is not Amazon's or Google's. */
   TRAINYARD_CHECKPOINT_STORAGE_ENDPOINT: z.url().optional(),
-  TRAINYARD_RUN_TOKEN_KEY: z.string().regex(/^[0-9a-f]{64}$/),
-  TRAINYARD_RUN_TOKEN_KEY_ID: z.string().min(1).default("1"),
   /** The file with the text of the first token, which is issued at the start unless the log has it. */
   TRAINYARD_FIRST_TOKEN_FILE: z.string().min(1).optional(),
   /** The folder of the built Web UI; it may be built later. Without it / is a plain status page. */
@@ -54,9 +55,7 @@ export function parseConfig(environment: Readonly<Record<string, string>>): Gate
       env.TRAINYARD_CHECKPOINT_STORAGE_ENDPOINT,
     ) ?? { type: "directory", container_path: env.TRAINYARD_CHECKPOINT_DIR },
     grpcPort: env.TRAINYARD_GRPC_PORT,
-    runTokenKeys: new Map([
-      [env.TRAINYARD_RUN_TOKEN_KEY_ID, createSecretKey(env.TRAINYARD_RUN_TOKEN_KEY, "hex")],
-    ]),
+    runTokenKeys: runTokenKeysOf(env),
     firstTokenFile: env.TRAINYARD_FIRST_TOKEN_FILE ?? null,
     webDir: env.TRAINYARD_WEB_DIR ?? null,
   };

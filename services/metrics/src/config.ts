@@ -1,21 +1,22 @@
-import { createSecretKey, type KeyObject } from "node:crypto";
+import type { KeyObject } from "node:crypto";
 import {
   type ConnectionsConfig,
   connectionsOf,
   connectionVariables,
   grpcVariables,
   parseEnvironment,
+  runTokenKeysOf,
+  runTokenVariables,
 } from "@trainyard/runtime";
 import { z } from "zod";
 
 const schema = z.object({
   ...connectionVariables,
   ...grpcVariables,
+  ...runTokenVariables,
   /** The database of the points, if it is not the log's. */
   TRAINYARD_METRICS_POSTGRES_URL: z.string().min(1).optional(),
   TRAINYARD_METRIC_RETENTION_DAYS: z.coerce.number().int().min(-1).max(32_767).default(-1),
-  TRAINYARD_RUN_TOKEN_KEY: z.string().regex(/^[0-9a-f]{64}$/),
-  TRAINYARD_RUN_TOKEN_KEY_ID: z.string().min(1).default("1"),
 });
 
 export type MetricsConfig = ConnectionsConfig & {
@@ -28,7 +29,6 @@ export type MetricsConfig = ConnectionsConfig & {
 
 export function parseConfig(environment: Readonly<Record<string, string>>): MetricsConfig {
   const env = parseEnvironment(schema, environment);
-  const key = createSecretKey(env.TRAINYARD_RUN_TOKEN_KEY, "hex");
   const connections = connectionsOf(env);
   const postgresUrl = env.TRAINYARD_METRICS_POSTGRES_URL ?? connections.postgresUrl;
   return {
@@ -36,6 +36,6 @@ export function parseConfig(environment: Readonly<Record<string, string>>): Metr
     tables: { ...connections, postgresUrl },
     grpcPort: env.TRAINYARD_GRPC_PORT,
     retentionDays: env.TRAINYARD_METRIC_RETENTION_DAYS,
-    runTokenKeys: new Map([[env.TRAINYARD_RUN_TOKEN_KEY_ID, key]]),
+    runTokenKeys: runTokenKeysOf(env),
   };
 }

@@ -4,6 +4,8 @@ import {
   connectionsOf,
   connectionVariables,
   parseEnvironment,
+  signingKeyOf,
+  signingVariables,
   type StoresConfig,
   storesOf,
   storesVariables,
@@ -14,6 +16,7 @@ import { registryLimits } from "./limits.ts";
 const schema = z.object({
   ...connectionVariables,
   ...storesVariables,
+  ...signingVariables,
   TRAINYARD_BLOB_DIR: z.string().min(1),
   /** The checkpoint folder of experiments whose configuration has no checkpoint storage. */
   TRAINYARD_CHECKPOINT_DIR: z.string().min(1),
@@ -24,7 +27,6 @@ const schema = z.object({
     .number()
     .min(0)
     .default(registryLimits.abandonedGraceSeconds),
-  TRAINYARD_RUN_TOKEN_KEY: z.string().regex(/^[0-9a-f]{64}$/),
 });
 
 export type RegistryConfig = ConnectionsConfig &
@@ -39,7 +41,7 @@ export type RegistryConfig = ConnectionsConfig &
 
 export function parseConfig(environment: Readonly<Record<string, string>>): RegistryConfig {
   const env = parseEnvironment(schema, environment);
-  const key = Buffer.from(env.TRAINYARD_RUN_TOKEN_KEY, "hex");
+  const { secret } = signingKeyOf(env);
   return {
     ...connectionsOf(env),
     stores: storesOf(env),
@@ -48,6 +50,6 @@ export function parseConfig(environment: Readonly<Record<string, string>>): Regi
     abandonedGraceMs: env.TRAINYARD_ABANDONED_GRACE_SECONDS * 1000,
     publicUrl: env.TRAINYARD_REGISTRY_URL ?? null,
     // A derived key: a leaked address signature reveals nothing about run tokens.
-    urlKey: Buffer.from(hkdfSync("sha256", key, "", "trainyard context urls", 32)),
+    urlKey: Buffer.from(hkdfSync("sha256", secret, "", "trainyard context urls", 32)),
   };
 }

@@ -4,6 +4,8 @@ import {
   connectionVariables,
   parseEnvironment,
   type SigningKey,
+  signingKeyOf,
+  signingVariables,
 } from "@trainyard/runtime";
 import { z } from "zod";
 import { limits } from "./limits.ts";
@@ -18,9 +20,7 @@ export type SchedulerConfig = ConnectionsConfig & SchedulerSettings;
 
 const schema = z.object({
   ...connectionVariables,
-  /** 32 random bytes. */
-  TRAINYARD_RUN_TOKEN_KEY: z.string().regex(/^[0-9a-f]{64}$/, "must be 64 hex digits"),
-  TRAINYARD_RUN_TOKEN_KEY_ID: z.string().regex(/^[A-Za-z0-9_-]+$/),
+  ...signingVariables,
   TRAINYARD_AGENT_SILENCE_MS: z.coerce.number().int().min(1_000).default(limits.agentSilenceMs),
 });
 
@@ -28,10 +28,7 @@ export function parseConfig(environment: Readonly<Record<string, string>>): Sche
   const env = parseEnvironment(schema, environment);
   return {
     ...connectionsOf(env),
-    tokenKey: {
-      id: env.TRAINYARD_RUN_TOKEN_KEY_ID,
-      secret: Buffer.from(env.TRAINYARD_RUN_TOKEN_KEY, "hex"),
-    },
+    tokenKey: signingKeyOf(env),
     agentSilenceMs: env.TRAINYARD_AGENT_SILENCE_MS,
   };
 }

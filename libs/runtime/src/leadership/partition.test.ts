@@ -194,6 +194,8 @@ test("a term with a failed loop ends only when its other loops have ended", asyn
   world.start();
   await asked.promise;
   expect(await world.ask("PauseExperiment")).toBe("ok");
+  expect(world.partition.active).toBe(true);
   end.resolve();
   await expect.poll(() => world.ask("PauseExperiment")).toBe("unavailable");
+  expect(world.partition.active).toBe(false);
 });

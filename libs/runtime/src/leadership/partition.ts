@@ -110,8 +110,6 @@ export class Partition {
         await this.#term(fence, ofTerm, lost);
       } catch (error) {
         await this.#ended(error, lost, signal);
-      } finally {
-        if (this.#state === "active") this.#state = "standby";
       }
     });
   }
@@ -142,7 +140,11 @@ export class Partition {
     if (this.#state !== "stopped_by_parking") {
       await using _serving = await this.#serve({ ...term.commands, ...always });
       this.#state = "active";
-      await this.#run([loop, ...(term.loops ?? [])], signal, failed);
+      try {
+        await this.#run([loop, ...(term.loops ?? [])], signal, failed);
+      } finally {
+        if (this.#state === "active") this.#state = "standby";
+      }
     }
     if (this.#state === "stopped_by_parking") {
       await using _serving = await this.#serve(always);
