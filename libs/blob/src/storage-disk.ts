@@ -3,9 +3,12 @@
  * views of one path: in the memory adapter (memory-disk.ts) the test changes the mounts of a host. Both adapters pass
  * storage-contract.ts.
  */
-import { lstat, readdir, rm } from "node:fs/promises";
+import { constants } from "node:fs";
+import { lstat, open, readdir, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { markStorage, readStorageMarker, type SeenStorage } from "./storage-marker.ts";
+
+const { O_RDONLY, O_DIRECTORY, O_NOFOLLOW } = constants;
 
 export interface StorageDisk {
   /** Reads the marker of the root on this host. */
@@ -19,7 +22,7 @@ export interface StorageDisk {
   removeFolder(folder: string): Promise<void>;
   /**
    * Removes the files of a folder whose paths match, and counts them. A matching link is removed itself; links are
-   * never followed.
+   * never followed. Throws if the folder itself is a link.
    */
   removeFiles(folder: string, matches: (path: string) => boolean): Promise<Removed>;
 }
@@ -33,27 +36,33 @@ export const directoryDisk: StorageDisk = {
   removeFiles: removeMatching,
 };
 
+/**
+ * Each folder is opened without following links, and its entries are named through the open folder: training code may
+ * replace a folder by a link at any time.
+ */
 async function removeMatching(
   folder: string,
   matches: (path: string) => boolean,
   below = "",
 ): Promise<Removed> {
-  const entries = await readdir(join(folder, below), { withFileTypes: true }).catch(
+  const removed = { files: 0, bytes: 0 };
+  await using handle = await open(folder, O_RDONLY | O_DIRECTORY | O_NOFOLLOW).catch(
     (error: unknown) => {
-      if ((error as NodeJS.ErrnoException).code === "ENOENT") return [];
+      if ((error as NodeJS.ErrnoException).code === "ENOENT") return null;
       throw error;
     },
   );
-  const removed = { files: 0, bytes: 0 };
-  for (const entry of entries) {
-    const path = below === "" ? entry.name : `${below}/${entry.name}`;
+  if (handle === null) return removed;
+  const place = process.platform === "linux" ? `/proc/self/fd/${handle.fd}` : folder;
+  for (const entry of await readdir(place, { withFileTypes: true })) {
+    const [at, path] = [join(place, entry.name), join(below, entry.name)];
     if (entry.isDirectory()) {
-      const { files, bytes } = await removeMatching(folder, matches, path);
+      const { files, bytes } = await removeMatching(at, matches, path);
       removed.files += files;
       removed.bytes += bytes;
     } else if (matches(path)) {
-      removed.bytes += (await lstat(join(folder, path))).size;
-      await rm(join(folder, path), { force: true });
+      removed.bytes += (await lstat(at)).size;
+      await rm(at, { force: true });
       removed.files += 1;
     }
   }

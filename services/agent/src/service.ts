@@ -13,20 +13,20 @@ import {
   version,
 } from "@trainyard/runtime";
 import type { AgentConfig } from "./config.ts";
-import { limits } from "./limits.ts";
-import { createTelemetry, type Telemetry } from "./telemetry.ts";
 import { NvidiaDevices } from "./devices/nvidia-devices.ts";
 import { findOffer, type SlotOffer } from "./devices/offer.ts";
 import { Program } from "./devices/program.ts";
 import { RocmDevices } from "./devices/rocm-devices.ts";
+import { limits } from "./limits.ts";
 import { Agent, type AgentIdentity } from "./shell/agent.ts";
 import { CodeArchives } from "./shell/code-archives.ts";
+import { openUsers } from "./shell/open-users.ts";
 import { runtimeOf } from "./shell/runtime-choice.ts";
 import { supervisorsOf } from "./shell/supervisors.ts";
 import { beginStart, type FolderIdentity } from "./state/folder-identity.ts";
 import { lockFolder } from "./state/folder-lock.ts";
 import { layoutVersion, makeFolder, names } from "./state/layout.ts";
-import { openUsers } from "./shell/open-users.ts";
+import { createTelemetry, type Telemetry } from "./telemetry.ts";
 
 const name = "agent";
 
@@ -125,8 +125,10 @@ function sdkFolder(path: string): string {
 
 function checkVersion(folder: string): void {
   const path = join(folder, names.version);
-  if (!existsSync(path)) writeFileSync(path, `${layoutVersion}\n`);
-  const found = readFileSync(path, "utf8").trim();
+  // A full disk or a power cut may have left an empty file.
+  const written = existsSync(path) ? readFileSync(path, "utf8").trim() : "";
+  if (written === "") writeFileSync(path, `${layoutVersion}\n`);
+  const found = written === "" ? String(layoutVersion) : written;
   if (found === String(layoutVersion)) return;
   throw new Fault(
     "newer_folder",

@@ -232,7 +232,8 @@ export class CheckpointIndex {
          else greatest(c.grace_end_ms, r.next_ms) end) as at
        from checkpoint_gc.checkpoints c
        left join checkpoint_gc.retries r on r.checkpoint = c.checkpoint
-       where c.retention in ('condemned', 'deleting') or c.files = 'thinning'
+       where c.retention in ('condemned', 'deleting')
+         or (c.files = 'thinning' and c.retention = 'kept')
        union all
        select r.next_ms from checkpoint_gc.tensorboards t
        join checkpoint_gc.retries r on r.checkpoint = t.experiment

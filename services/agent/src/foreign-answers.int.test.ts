@@ -1,0 +1,52 @@
+/** Tests of answers that do not come from the platform: of a proxy or a load balancer in front of the gateway. */
+import { once } from "node:events";
+import { existsSync } from "node:fs";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { join } from "node:path";
+import { createMemoryBus } from "@trainyard/bus";
+import { createLogger } from "@trainyard/runtime";
+import { afterAll, expect, test } from "vitest";
+import { createService } from "./service.ts";
+import { folderNameOf } from "./state/layout.ts";
+import { agentConfig } from "./testing/agent-config.ts";
+import { launchOf, newFolder, removeFolders } from "./testing/examples.ts";
+import { ScriptedPlatform } from "./testing/scripted-platform.ts";
+
+afterAll(removeFolders);
+
+const checkpoint = "00000000-0000-4000-8000-00000000000f";
+
+test.each([401, 403, 404])(
+  "a checkpoint is not given up because a proxy answers %d without a problem of the platform",
+  async (status) => {
+    const proxy = createServer((_, response) => {
+      response.writeHead(status, { "content-type": "text/html" }).end("<h1>no backend</h1>");
+    });
+    proxy.listen(0, "127.0.0.1");
+    await once(proxy, "listening");
+    const hub = createMemoryBus();
+    await using platform = await ScriptedPlatform.start(hub.connect("platform"), "rack");
+    const config = {
+      ...agentConfig(platform.url, { TRAINYARD_CHECKPOINT_DIR: newFolder() }),
+      apiUrl: `http://127.0.0.1:${(proxy.address() as AddressInfo).port}`,
+    };
+    const logger = createLogger("agent", "silent");
+    await using agent = await createService(config, { bus: hub.connect("agent-rack"), logger });
+    await agent.start();
+    const told = { sealedMs: 1, checkpoint, stepsCompleted: 1, metadata: {}, manifest: [] };
+    const launch = launchOf(
+      `mkdir -p "$TRAINYARD_RUN_DIR/spool/checkpoints"
+       echo '${JSON.stringify(told)}' > "$TRAINYARD_RUN_DIR/spool/checkpoints/${checkpoint}.json"`,
+    );
+    platform.run(launch);
+    const ended = await platform.ended(launch);
+    expect.soft(ended.sealed?.checkpoints).toMatchObject([{ checkpoint }]);
+    const run = join(config.folder, "runs", folderNameOf(launch.allocation), "run");
+    expect.soft(existsSync(join(run, "spool/checkpoints", `${checkpoint}.json`))).toBe(true);
+    await agent.shutDownRuns();
+    proxy.closeAllConnections();
+    proxy.close();
+  },
+  30_000,
+);

@@ -1,0 +1,52 @@
+/**
+ * A restored log draws the numbers of lost experiments again, so a new run may have the id of a run of the lost history.
+ */
+import { createMemoryBus, type MemoryHub } from "@trainyard/bus";
+import { createLogger } from "@trainyard/runtime";
+import { afterAll, afterEach, beforeEach, expect, test, vi } from "vitest";
+import { type AgentService, createService } from "./service.ts";
+import { agentConfig } from "./testing/agent-config.ts";
+import { launchOf, removeFolders } from "./testing/examples.ts";
+import { ScriptedPlatform } from "./testing/scripted-platform.ts";
+
+afterAll(removeFolders);
+
+vi.setConfig({ testTimeout: 30_000 });
+
+let hub: MemoryHub;
+let platform: ScriptedPlatform;
+let agent: AgentService;
+
+beforeEach(async () => {
+  hub = createMemoryBus();
+  platform = await ScriptedPlatform.start(hub.connect("platform"), "rack");
+  const logger = createLogger("agent", "silent");
+  agent = await createService(agentConfig(platform.url), {
+    bus: hub.connect("agent-rack"),
+    logger,
+  });
+  await agent.start();
+});
+
+afterEach(async () => {
+  await agent.shutDownRuns();
+  await agent[Symbol.asyncDispose]();
+  await platform[Symbol.asyncDispose]();
+});
+
+test("a run that the agent has forgotten does not prevent a run of the same id and a later grant", async () => {
+  const before = launchOf("echo lost");
+  platform.run(before);
+  await platform.ended(before);
+  platform.unwant(before);
+  await vi.waitFor(() => expect(platform.reported(before.allocation)).toBeUndefined(), 10_000);
+  const { allocation, trial } = before;
+  const after = launchOf("exit 7", {
+    allocation,
+    trial,
+    grantPosition: "13",
+    token: "ty1.1.x.13.y",
+  });
+  platform.run(after);
+  await vi.waitFor(() => expect(platform.reported(allocation)?.exit?.code).toBe(7), 10_000);
+});
