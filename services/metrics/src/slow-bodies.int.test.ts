@@ -43,7 +43,12 @@ test("a run that announces large bodies and sends none delays no other run", asy
   await new Promise((resolve) => setTimeout(resolve, 500));
   // A spool of another run after an outage: a few hundred reports.
   const reports = Array.from({ length: 900 }, (_, n) =>
-    report(n, "training", n, Object.fromEntries(Array.from({ length: 8 }, (__, m) => [`m${m}`, m]))),
+    report(
+      n,
+      "training",
+      n,
+      Object.fromEntries(Array.from({ length: 8 }, (__, m) => [`m${m}`, m])),
+    ),
   );
   const answer = await metrics.send(service, "17.1#1", { reports });
   for (const socket of sockets) socket.destroy();

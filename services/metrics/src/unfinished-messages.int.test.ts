@@ -37,7 +37,6 @@ test("unfinished messages of one run take bounded memory", async () => {
   await new Promise((resolve) => setTimeout(resolve, 1_000));
   const grown = megabytes() - before;
   for (const session of sessions) session.destroy();
-  const mostMiB =
-    (metricsLimits.grpcCallsMax * metricsLimits.requestBytesMax) / 1024 / 1024;
+  const mostMiB = (metricsLimits.grpcCallsMax * metricsLimits.requestBytesMax) / 1024 / 1024;
   expect(grown).toBeLessThan(mostMiB);
 });
