@@ -227,6 +227,11 @@ def problem(status: int, code: str, detail: str, **headers: str) -> Answer:
     return Answer(status, named, {"code": code, "title": code, "detail": detail})
 
 
+def of_a_proxy(status: int) -> Answer:
+    """Returns an answer that does not come from the platform, for example of a proxy without a backend."""
+    return Answer(status, (("Content-Type", "text/html"),), {"detail": "no backend"})
+
+
 class _Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
     owner: FakePlatform
@@ -274,7 +279,9 @@ class _Handler(BaseHTTPRequestHandler):
         self.send_response(answer.status)
         for name, value in answer.headers:
             self.send_header(name, value)
-        self.send_header("Content-Type", "application/json")
+        kind = "application/json" if answer.status < 300 else "application/problem+json"
+        if not any(name.lower() == "content-type" for name, _ in answer.headers):
+            self.send_header("Content-Type", kind)
         self.send_header("Content-Length", str(len(content)))
         self.end_headers()
         self.wfile.write(content)

@@ -8,12 +8,12 @@ import time
 import unittest
 from unittest import mock
 
-from fake_platform import HANG, RESET, Answer, problem, wait_until
+from fake_platform import HANG, RESET, Answer, of_a_proxy, problem, wait_until
 from stopwatch import Stopwatch
 from test_checkpoint import CheckpointCase
 
 import trainyard
-from trainyard._checkpoint import CheckpointContext, _sender
+from trainyard._checkpoint import CheckpointContext, _sender, _store
 
 
 class Away(CheckpointCase):
@@ -55,6 +55,19 @@ class Away(CheckpointCase):
         uuid, took_s = self.timed_store(a="8")
         self.assertLess(took_s, 0.5)
         self.assert_all_completed([*uuids, uuid])
+
+    def test_an_answer_of_a_proxy_neither_refuses_nor_completes_a_checkpoint(self):
+        for path in ("/checkpoints", "/complete"):
+            script = [of_a_proxy(status) for status in (401, 404, 302, 200)]
+
+            def faults(request, path=path, script=script):
+                return script.pop() if script and request.path.endswith(path) else None
+
+            self.platform.faults = faults
+            with mock.patch.object(_store, "CHECKPOINT_BACKOFF_FIRST_S", 0.01):
+                uuid = self.store(a="1")
+            self.platform.wait_for(lambda uuid=uuid: uuid in self.completed())
+            self.assertEqual(script, [])
 
     def test_checkpoints_stored_while_the_platform_does_not_answer_are_completed_later(self):
         self.platform.faults = lambda request: HANG

@@ -11,7 +11,7 @@ from email.utils import formatdate
 from pathlib import Path
 from unittest import mock
 
-from fake_platform import HANG, LOSE_ANSWER, RESET, TOKEN, Answer, FakePlatform, problem
+from fake_platform import HANG, LOSE_ANSWER, RESET, TOKEN, Answer, FakePlatform, of_a_proxy, problem
 from stopwatch import Stopwatch
 
 from trainyard import _sender, _spool
@@ -292,6 +292,22 @@ class Trouble(SenderCase):
             self.assertEqual(len(self.platform.requests), 1)
         self.assertEqual(self.acked(), 0)
         self.assertTrue(any("refuses this run's token" in line for line in self.log), self.log)
+
+    def test_an_answer_of_a_proxy_neither_refuses_nor_delivers_reports(self):
+        script = [of_a_proxy(status) for status in (400, 401, 403, 404, 409, 302, 200)]
+        self.platform.faults = lambda request: script.pop() if script else None
+        self.report(3)
+        self.assertTrue(self.open().flush(60))
+        self.assertEqual(script, [])
+        self.assert_all_delivered()
+
+    def test_a_413_answer_of_a_proxy_halves_the_batch_too(self):
+        self.platform.faults = lambda request: (
+            of_a_proxy(413) if len(request.body["reports"]) > 7 else None
+        )
+        self.report(30)
+        self.assertTrue(self.open().flush(10))
+        self.assert_all_delivered()
 
     def test_a_413_answer_halves_the_batch_until_it_fits(self):
         def faults(request):

@@ -8,7 +8,7 @@ import unittest
 from unittest import mock
 
 import fake_platform
-from fake_platform import HANG, RESET, TOKEN, Answer, FakePlatform, problem, wait_until
+from fake_platform import HANG, RESET, TOKEN, Answer, FakePlatform, of_a_proxy, problem, wait_until
 from stopwatch import Stopwatch
 from test_sender import RUN, SenderCase
 
@@ -95,6 +95,15 @@ class Signals(SenderCase):
         watcher = self.watch()
         wait_until(lambda: watcher.stop)
         self.assertEqual(watcher.why, "superseded")
+
+    def test_an_answer_of_a_proxy_stops_no_run(self):
+        script = [of_a_proxy(status) for status in (401, 409, 200)]
+        self.platform.faults = lambda request: (
+            script.pop() if script else Answer(200, (), {"stop": True, "why": "preempted"})
+        )
+        watcher = self.watch()
+        wait_until(lambda: watcher.stop)
+        self.assertEqual((watcher.why, script, self.log), ("preempted", [], []))
 
     def test_a_refused_token_is_logged_once(self):
         self.platform.faults = lambda request: problem(

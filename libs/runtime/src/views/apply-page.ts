@@ -1,7 +1,7 @@
 /** Applies one page of events, in one transaction with the cursor's move. */
 import type { StoredEvent } from "@trainyard/event-log";
 import type { Pool, PoolClient } from "pg";
-import { applyCarefully, applyEvents, isOfTheWorld } from "./apply-events.ts";
+import { applyCarefully, applyEvents, isOfTheWorld, isTooSlow } from "./apply-events.ts";
 import { inTransaction } from "./transaction.ts";
 import type { ViewSpec } from "./view-spec.ts";
 import {
@@ -30,7 +30,8 @@ export type PageStart = {
 
 /**
  * Applies the events of a page behind `from.passed` that the rows do not have. A page that fails because of an event is
- * halved.
+ * halved. A page that takes longer than a statement may is applied in two transactions: repeated as a whole, it would
+ * fail again, and the view would stand still.
  */
 export async function applyPage(
   pool: Pool,
@@ -64,9 +65,26 @@ export async function applyPage(
       return [];
     });
   } catch (error) {
+    if (isTooSlow(error) && events.length > 1) return applyHalves(pool, spec, slot, from, events);
     if (isOfTheWorld(error)) throw error;
     return attempt((client, fresh) => applyCarefully(client, spec, slot, fresh));
   }
+}
+
+async function applyHalves(
+  pool: Pool,
+  spec: ViewSpec,
+  slot: ViewSlot,
+  from: PageStart,
+  events: readonly StoredEvent[],
+): Promise<Applied> {
+  const half = Math.ceil(events.length / 2);
+  const first = await applyPage(pool, spec, slot, from, events.slice(0, half));
+  const last = events[half - 1];
+  if (first.outcome === "moved" || last === undefined) return first;
+  const start = { row: cursorAt(last, spec.version), passed: last.position };
+  const second = await applyPage(pool, spec, slot, start, events.slice(half));
+  return { outcome: second.outcome, setAside: [...first.setAside, ...second.setAside] };
 }
 
 /** An event on which `concerns` throws counts as relevant, and the view then sets it aside. */

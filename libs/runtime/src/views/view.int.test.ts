@@ -54,6 +54,25 @@ test("single events are applied together, and at once if a reader waits for them
   expect(pages).toEqual([1, 3]);
 });
 
+test("a page that takes too long is applied in parts, also in a rebuild", async () => {
+  const sizes: number[] = [];
+  const before = ({ length }: readonly unknown[]): void => {
+    sizes.push(length);
+    if (length > 3) throw new Error("Query read timeout");
+  };
+  await stage.tell("1", "2", "1", "3", "1", "2", "1", "3", "1", "2", "4");
+  await using view = await stage.fold({ before });
+  await view.reach();
+  const counts = { "1": 5, "2": 3, "3": 2, "4": 1 };
+  expect(await stage.counts()).toEqual(counts);
+  expect(sizes.filter((size) => size <= 3)).toEqual([3, 3, 3, 2]);
+  sizes.length = 0;
+  view.view.rebuild();
+  await until(() => expect(sizes.filter((size) => size <= 3)).toEqual([3, 3, 3, 2]));
+  expect(await stage.counts()).toEqual(counts);
+  expect(view.errors).toEqual([]);
+});
+
 describe("events that do not concern a view", () => {
   const concerns = ({ stream }: { readonly stream: string }): boolean => stream === "experiment-1";
   const row = async (): Promise<number> => {

@@ -59,7 +59,7 @@ def _tell(connection: HttpConnection, path: str) -> None:
             reply = None
             try:
                 reply = connection.request("POST", path, content)
-                if reply.status < 500 and reply.status != 429:
+                if reply.is_of_platform() and reply.status < 500 and reply.status != 429:
                     return
             except UnreachableError as error:
                 log.debug("could not report the packages of the run: %s", error)

@@ -28,7 +28,7 @@ class UnreachableError(Exception):
 
 
 class Reply(NamedTuple):
-    """An answer of the platform, whatever its status. Header names are in lower case."""
+    """An answer, whatever its status. Header names are in lower case."""
 
     status: int
     headers: Mapping[str, str]
@@ -42,8 +42,20 @@ class Reply(NamedTuple):
             return {}
         return value if isinstance(value, dict) else {}
 
+    def is_of_platform(self) -> bool:
+        """Whether the platform answered, not a proxy in front of it: an answer of another program decides nothing."""
+        kind = self.headers.get("content-type", "").partition(";")[0].strip().lower()
+        is_error = not 200 <= self.status < 300
+        return kind == ("application/problem+json" if is_error else "application/json")
+
+    def is_success(self) -> bool:
+        """Whether the platform did what was asked."""
+        return 200 <= self.status < 300 and self.is_of_platform()
+
     def problem(self) -> str:
         """The text of a problem+json answer, for people."""
+        if not self.is_of_platform():
+            return f"HTTP {self.status} from something that is not Trainyard"
         body = self.json()
         detail = body.get("detail") or body.get("title") or body.get("code")
         return str(detail) if detail else f"HTTP {self.status}"

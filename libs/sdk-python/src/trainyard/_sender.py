@@ -54,13 +54,18 @@ class Batch(NamedTuple):
     end: int
 
 
-def outcome_of(status: int) -> Outcome:
-    """The outcome that an answer's HTTP status means."""
-    if 200 <= status < 300:
+def outcome_of(reply: Reply) -> Outcome:
+    """The outcome that an answer means."""
+    if reply.is_success():
         return Outcome.DELIVERED
-    if status in (400, 413, 422):
+    # Proxies have limits for the size of requests, too.
+    if reply.status == 413:
         return Outcome.SPLIT
-    if status in (401, 403, 409):
+    if not reply.is_of_platform():
+        return Outcome.RETRY
+    if reply.status in (400, 422):
+        return Outcome.SPLIT
+    if reply.status in (401, 403, 409):
         return Outcome.REFUSED
     return Outcome.RETRY
 
@@ -220,7 +225,7 @@ class Sender:
         except UnreachableError as error:
             self._note_unreachable(str(error), asked_at)
             return Outcome.RETRY, None
-        outcome = outcome_of(reply.status)
+        outcome = outcome_of(reply)
         if outcome is Outcome.RETRY:
             self._note_unreachable(reply.problem(), asked_at)
         else:

@@ -123,10 +123,12 @@ class SignalWatcher:
             if not self._closing.is_set():
                 log.debug("the gateway could not be asked whether to stop: %s", error)
             return self._backoff.next_s()
-        if reply.status == 200:
+        if reply.is_success():
             self._backoff.reset()
             self._refused = False
             return self._take(reply, time.monotonic() - started)
+        if not reply.is_of_platform():
+            return self._backoff.next_s(reply)
         if reply.status == 409:
             self._request_stop("superseded")
             return 0.0

@@ -277,7 +277,9 @@ async function call(
 ): Promise<Answer> {
   const body = message === null ? null : JSON.stringify(message);
   const url = `${apiUrl}${path}`;
-  const { status, text, retryAfterMs, why } = await requestAsRun(folder.launch, url, body, signal);
+  const answer = await requestAsRun(folder.launch, url, body, signal);
+  const { status, text, retryAfterMs, why } = answer;
+  if (!answer.isOfPlatform) return { kind: "later", alone: false, retryAfterMs, why };
   if (status >= 200 && status < 300) return { kind: "taken", store: storeIn(text) };
   const alone = status === tooEarly;
   if (status < 500 && status !== 408 && !alone && status !== 429) return { kind: "refused", why };

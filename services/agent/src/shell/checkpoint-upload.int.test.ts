@@ -48,7 +48,8 @@ async function answer(request: IncomingMessage, response: ServerResponse): Promi
     status: 200,
     body: { files: await Promise.all(files.map(planOf)) },
   };
-  response.writeHead(status, { "content-type": "application/json" }).end(JSON.stringify(body));
+  const kind = status < 300 ? "application/json" : "application/problem+json";
+  response.writeHead(status, { "content-type": kind }).end(JSON.stringify(body));
 }
 
 async function openStore(options: { readonly keepsChecksums?: boolean } = {}): Promise<void> {

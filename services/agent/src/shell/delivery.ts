@@ -24,6 +24,8 @@ export async function inRounds<End extends string>(
 
 type RunAnswer = {
   readonly status: number;
+  /** False for an answer of another program, for example a proxy before the platform: it decides nothing. */
+  readonly isOfPlatform: boolean;
   readonly text: string;
   readonly retryAfterMs: number;
   /** The detail of a problem, or the reason why there is no answer. */
@@ -34,7 +36,9 @@ export function pathOfRun({ trial, run }: Plain<Launch>): string {
   return `/api/v1/runs/${encodeURIComponent(`${trial}#${run}`)}`;
 }
 
-/** Posts a JSON text, or gets without one. A request without an answer counts as answered with 503. */
+/**
+ * Posts a JSON text, or gets without one. A request without an answer counts as answered with 503 by another program.
+ */
 export async function requestAsRun(
   { token }: Plain<Launch>,
   url: string,
@@ -51,13 +55,19 @@ export async function requestAsRun(
     const { status, headers } = response;
     const text = await response.text();
     const waitMs = Math.min(retryAfterMs(headers.get("retry-after")), limits.retry.lastMs);
-    const why = detailOf(text) ?? `the platform answered ${status}`;
-    return { status, text, retryAfterMs: waitMs, why };
+    const isOfPlatform = headers.get("content-type")?.startsWith(kindOf(status)) === true;
+    const why = isOfPlatform
+      ? (detailOf(text) ?? `the platform answered ${status}`)
+      : `HTTP ${status} from something that is not Trainyard`;
+    return { status, isOfPlatform, text, retryAfterMs: waitMs, why };
   } catch (error) {
     const why = error instanceof Error ? error.message : String(error);
-    return { status: 503, text: "", retryAfterMs: 0, why };
+    return { status: 503, isOfPlatform: false, text: "", retryAfterMs: 0, why };
   }
 }
+
+const kindOf = (status: number): string =>
+  status >= 200 && status < 300 ? "application/json" : "application/problem+json";
 
 function detailOf(text: string): string | null {
   try {

@@ -84,9 +84,13 @@ async function post(
 ): Promise<Answer> {
   const url = `${metricsUrl}${pathOfRun(folder.launch)}/reports`;
   const body = `{"reports":[${lines.join(",")}]}`;
-  const { status, retryAfterMs, why } = await requestAsRun(folder.launch, url, body, signal);
+  const answer = await requestAsRun(folder.launch, url, body, signal);
+  const { status, retryAfterMs, why } = answer;
+  // Proxies have limits for the size of requests, too.
+  if (status === 413) return { kind: "split" };
+  if (!answer.isOfPlatform) return { kind: "later", retryAfterMs, why };
   if (status >= 200 && status < 300) return taken;
-  if (status === 400 || status === 413 || status === 422) return { kind: "split" };
+  if (status === 400 || status === 422) return { kind: "split" };
   if (status === supersededStatus) return { kind: "superseded" };
   if (status === 401 || status === 403) return { kind: "refused", status };
   return { kind: "later", retryAfterMs, why };

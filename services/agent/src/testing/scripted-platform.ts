@@ -192,28 +192,28 @@ export class ScriptedPlatform implements AsyncDisposable {
     const upload = /checkpoints\/([^/]+)\/upload$/.exec(url)?.[1];
     if (upload !== undefined) {
       this.uploads.push(upload);
-      response.end(JSON.stringify({ files: [] }));
+      answer(response, 200, JSON.stringify({ files: [] }));
       return;
     }
     const failing = /checkpoints\/([^/]+)\/fail$/.exec(url)?.[1];
     if (failing !== undefined) {
       this.failed.set(failing, (JSON.parse(body) as { reason: string }).reason);
-      response.end("{}");
+      answer(response, 200, "{}");
       return;
     }
     if (url.endsWith("/tensorboard/upload")) {
       const asked = JSON.parse(body) as { files: { path: string }[] };
       this.tensorBoard.push(...asked.files.map(({ path }) => path));
-      response.end(JSON.stringify({ files: [] }));
+      answer(response, 200, JSON.stringify({ files: [] }));
       return;
     }
     if (checkpoint !== null) {
       const status = this.#checkpointStatus(url, checkpoint[1], body);
-      response.writeHead(status, { "retry-after": "0" }).end(this.#checkpointAnswer(body));
+      answer(response, status, this.#checkpointAnswer(body));
       return;
     }
     if (url.includes("/signals") || url.endsWith("/environment")) {
-      response.writeHead(200).end("{}");
+      answer(response, 200, "{}");
       return;
     }
     const { reports } = JSON.parse(body) as { reports: { key: string }[] };
@@ -221,7 +221,7 @@ export class ScriptedPlatform implements AsyncDisposable {
     if (status === 200) {
       for (const { key } of reports) this.received.push({ key, authorization });
     }
-    response.writeHead(status, { "retry-after": "0" }).end();
+    answer(response, status, "{}");
   }
 
   #checkpointAnswer(body: string): string {
@@ -348,4 +348,9 @@ async function dripped(
     await pause(systemClock, 20);
   }
   response.end();
+}
+
+function answer(response: ServerResponse, status: number, text: string): void {
+  const kind = status < 300 ? "application/json" : "application/problem+json";
+  response.writeHead(status, { "content-type": kind, "retry-after": "0" }).end(text);
 }

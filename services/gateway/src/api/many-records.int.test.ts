@@ -1,7 +1,4 @@
-/** A trial whose validations are each better than the one before, as in a long training that validates at every step. */
-import { randomUUID } from "node:crypto";
-import { encodeEvent } from "@trainyard/contracts";
-import { newEventId } from "@trainyard/event-log";
+/** A trial whose validations are each better than the one before, as in a training that validates at every step. */
 import { afterAll, beforeAll, expect, test } from "vitest";
 import {
   created,
@@ -19,50 +16,28 @@ beforeAll(async () => {
 });
 afterAll(() => gateway?.[Symbol.asyncDispose]());
 
-const count = 1_600;
+const count = 80;
 const names = Array.from({ length: 4_000 }, (_, n) => `a metric with a name ${n}`);
 
-test("many improving validations with many values do not stop the read model", async () => {
+test("the document of a trial stays small after many improving validations with many values", async () => {
   await gateway.append("experiment-1", created({}));
   await gateway.append("search-1", searchStarted());
   await gateway.append("trial-1.1", trialCreated(1), requested(1, 0));
-  let position = 0;
   for (let step = 0; step < count; step += 4) {
     const events = [0, 1, 2, 3].map((more) => {
       const event = validation({ step: step + more, loss: 1 / (1 + step + more) });
       const scalars = Object.fromEntries(names.map((name) => [name, step + Math.random()]));
-      const data = { ...event.data, scalars: { ...event.data.scalars, ...scalars } };
-      return { id: newEventId(), ...encodeEvent({ ...event, data }) };
+      return { ...event, data: { ...event.data, scalars: { ...event.data.scalars, ...scalars } } };
     });
-    const commit = {
-      commitId: randomUUID(),
-      writes: [{ stream: "measurement-1.1", expectedVersion: step, events }],
-      guards: [],
-      meta: {
-        source: "/trainyard/test",
-        workspace: "",
-        correlationid: "",
-        causationid: "",
-        authid: "",
-        traceparent: "",
-      },
-    };
-    // The gateway, which is in this process, blocks its event loop for longer than an append may take.
-    const result = await gateway.log.append(commit).catch(() => gateway.log.append(commit));
-    if (result.kind !== "committed") throw new Error(JSON.stringify(result));
-    ({ position } = result);
+    await gateway.append("measurement-1.1", ...events);
   }
-  const appended = performance.now();
-  let answer = await gateway.call("GET", "/api/v1/experiments");
-  let refused = 0;
-  while (
-    Number(answer.body["position"] ?? 0) < position &&
-    performance.now() - appended < 120_000
-  ) {
-    if (answer.status === 503) refused += 1;
-    await new Promise((resolve) => setTimeout(resolve, 1_000));
-    answer = await gateway.call("GET", "/api/v1/experiments");
-  }
-  expect(Number(answer.body["position"] ?? 0)).toBeGreaterThanOrEqual(position);
-  expect(refused).toBe(0);
-}, 400_000);
+  const best = async (): Promise<unknown> => {
+    const { body } = await gateway.call("GET", "/api/v1/trials/1.1");
+    return (body["bestValidation"] as Record<string, number> | undefined)?.["loss"];
+  };
+  await expect.poll(best).toBe(1 / count);
+  const { rows } = await gateway.sql(
+    "select length(doc::text) as bytes from gateway.documents where kind = 'trial'",
+  );
+  expect(Number(rows[0]?.["bytes"])).toBeLessThan(6 * 1024 * 1024);
+});

@@ -55,7 +55,7 @@ export function documentsView(
     // 8: a failed trial is never an experiment's best.
     // 9: users of stored contents; the best trials of a deleted experiment are removed with it.
     // 10: jobs; documents of the default workspace and projects; rows of workspaces, projects and jobs.
-    version: 10,
+    version: 11,
     tables: ["documents", "version_facts", contentUsesTable, attributesTable, ...listTables].map(
       (name) => ({ name }),
     ),

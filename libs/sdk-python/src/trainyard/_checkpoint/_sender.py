@@ -266,9 +266,9 @@ class CheckpointSender:
         """Declares and completes a checkpoint."""
         failing = f"checkpoint {record.uuid} could not be declared"
         reply = self._post(self._run_path, record.declaration())
-        if 200 <= reply.status < 300 and reply.json().get("store"):
+        if reply.is_success() and reply.json().get("store"):
             return self._upload(record, str(reply.json()["store"]))
-        if 200 <= reply.status < 300:
+        if reply.is_success():
             try:
                 folder = folder_of(record.uuid, reply.json())
             except CheckpointError as error:
@@ -282,13 +282,13 @@ class CheckpointSender:
 
     def _complete(self, record: Record, completion: dict[str, Any]) -> Answer:
         reply = self._post(self._path(record, "complete"), completion)
-        if 200 <= reply.status < 300:
+        if reply.is_success():
             return None
         failing = f"checkpoint {record.uuid} could not be completed"
         return self._undone(record, failing, reply, own=True)
 
     def _undone(self, record: Record, failing: str, reply: Reply, own: bool) -> Answer:
-        if not is_final(reply.status):
+        if not is_final(reply):
             return Undecided(reply, reply.problem(), own)
         return self._refused(record, refusal_of(failing, reply))
 
@@ -304,7 +304,7 @@ class CheckpointSender:
         # Other hosts may be waiting for these files.
         failure = {"reason": sent.why[:FAIL_REASON_CHARACTERS]}
         answer = self._post(self._path(record, "fail"), failure)
-        if answer.status >= 300 and not is_final(answer.status):
+        if not answer.is_success() and not is_final(answer):
             return Undecided(answer, answer.problem(), own=True)
         why = f"checkpoint {record.uuid} could not be sent: {sent.why}"
         return self._refused(record, CheckpointError(why))
@@ -312,9 +312,9 @@ class CheckpointSender:
     def _refused(self, record: Record, refusal: CheckpointError) -> Answer:
         """Handles a refusal. An earlier attempt whose answer was lost may have completed the checkpoint."""
         plan = self._connection.request("GET", f"/api/v1/checkpoints/{quote(record.uuid)}/plan")
-        if 200 <= plan.status < 300:
+        if plan.is_success():
             return None
-        if not is_final(plan.status):
+        if not is_final(plan):
             return Undecided(plan, plan.problem())
         if plan.status in (404, 409):
             # The checkpoint will never be complete, but its files are stored. The platform removes them later:

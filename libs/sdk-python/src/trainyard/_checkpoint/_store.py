@@ -185,10 +185,10 @@ class RemoteStore:
                 except UnreachableError as error:
                     patience.wait(None, str(error))
                     continue
-                if 200 <= reply.status < 300:
+                if reply.is_success():
                     return reply.json()
                 is_early = reply.json().get("code") in early
-                if is_final(reply.status) and not is_early:
+                if is_final(reply) and not is_early:
                     raise refusal_of(failing, reply)
                 patience.wait(None if is_early else reply, reply.problem())
         finally:
@@ -246,12 +246,16 @@ class _Patience:
 
 def is_defect(reply: Reply | None) -> bool:
     """Whether an undecided answer is an internal error of the platform, not an outage."""
-    return reply is not None and reply.status not in (408, 425, 429, 502, 503, 504)
+    if reply is None or not reply.is_of_platform():
+        return False
+    return reply.status not in (408, 425, 429, 502, 503, 504)
 
 
-def is_final(status: int) -> bool:
+def is_final(reply: Reply) -> bool:
     """Whether a repeat of the request would get the same answer."""
-    return 300 <= status < 500 and status not in (408, 425, 429)
+    return (
+        reply.is_of_platform() and 400 <= reply.status < 500 and reply.status not in (408, 425, 429)
+    )
 
 
 def refusal_of(failing: str, reply: Reply) -> CheckpointError:

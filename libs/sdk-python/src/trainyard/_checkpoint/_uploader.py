@@ -185,11 +185,11 @@ class Uploader:
             reply = self._platform.request("POST", self._plan_path, _values.encode(message))
         except UnreachableError as error:
             raise TransferError(str(error)) from error
-        if is_final(reply.status):
+        if is_final(reply):
             raise RefusedError(reply.problem())
         if reply.json().get("code") == "being_copied":
             raise CopyingError(reply.problem())
-        if reply.status >= 300:
+        if not reply.is_success():
             raise TransferError(reply.problem())
         return list(reply.json().get("files") or [])
 

@@ -63,7 +63,7 @@ export type BestRecord = {
 export type TrialDocument = Plain<Trial> & {
   /**
    * The record validations in step order, each better than the one before. After a rollback the last one that is left
-   * is the best.
+   * is the best. Of a trial with very many, some early ones are left out.
    */
   readonly records: readonly BestRecord[];
   /** The last few validations; after a rollback the last one that is left is the latest. */

@@ -4,6 +4,12 @@ import type { BestRecord, TrialDocument } from "./documents.ts";
 /** The number of kept validations: enough to find the last one before any checkpoint that a run may start from. */
 const recentMax = 16;
 
+/** The number of latest records with all their values. Earlier ones have the value of the searched metric. */
+const wholeRecordsMax = 16;
+
+/** The number of kept records. Each further one replaces an earlier one, whose neighbours are nearest to each other. */
+const recordsMax = 256;
+
 type Changed = Pick<
   TrialDocument,
   "stepsCompleted" | "latestValidation" | "bestValidation" | "records" | "recent"
@@ -23,12 +29,32 @@ export function recordValidation(
     Number.isFinite(record.value) &&
     (best === undefined ||
       (smallerIsBetter ? record.value < best.value : record.value > best.value));
-  const records = better ? [...trial.records, record] : trial.records;
+  const records = better ? bounded([...trial.records, record], metric) : trial.records;
   return {
     stepsCompleted: Math.max(trial.stepsCompleted, step),
     recent: [...trial.recent, record].slice(-recentMax),
     ...derived(records, record),
   };
+}
+
+/** Bounds the document of a trial, which is written with each of its validations. */
+function bounded(records: readonly BestRecord[], metric: string): readonly BestRecord[] {
+  const few = records.length > recordsMax ? records.toSpliced(mostCrowded(records), 1) : records;
+  const whole = few.length - wholeRecordsMax;
+  return few.map((one, index) =>
+    index < whole ? { ...one, scalars: { [metric]: one.value } } : one,
+  );
+}
+
+/** The index of the earlier record whose neighbours are nearest to each other, so that the rest spreads over all steps. */
+function mostCrowded(records: readonly BestRecord[]): number {
+  const gapAt = (index: number): number =>
+    (records[index + 1]?.step ?? 0) - (records[index - 1]?.step ?? 0);
+  let crowded = 1;
+  for (let index = 2; index < records.length - wholeRecordsMax; index += 1) {
+    if (gapAt(index) < gapAt(crowded)) crowded = index;
+  }
+  return crowded;
 }
 
 /** Returns the validations that remain when all beyond a step are superseded. */
