@@ -46,7 +46,7 @@ function bounded(records: readonly BestRecord[], metric: string): readonly BestR
   );
 }
 
-/** The index of the earlier record whose neighbours are nearest to each other, so that the rest spreads over all steps. */
+/** The index of the earlier record whose neighbours are nearest to each other: the others spread over all steps. */
 function mostCrowded(records: readonly BestRecord[]): number {
   const gapAt = (index: number): number =>
     (records[index + 1]?.step ?? 0) - (records[index - 1]?.step ?? 0);
