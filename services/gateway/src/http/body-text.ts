@@ -66,16 +66,18 @@ export function parseBody(
   return { kind: "refused", detail };
 }
 
-const separators = new Set([...",[{"].map((character) => character.charCodeAt(0)));
-
 /** Each value but the first follows a separator, so their number bounds the memory and time of parsing. */
 function hasMoreSeparators(body: Uint8Array, most: number): boolean {
   if (body.length <= most) return false;
+  const bytes = Buffer.from(body.buffer, body.byteOffset, body.byteLength);
   let found = 0;
-  for (let at = 0; at < body.length && found <= most; at += 1) {
-    if (separators.has(body[at] ?? 0)) found += 1;
+  for (const separator of [",", "[", "{"]) {
+    for (let at = bytes.indexOf(separator); at >= 0; at = bytes.indexOf(separator, at + 1)) {
+      found += 1;
+      if (found > most) return true;
+    }
   }
-  return found > most;
+  return false;
 }
 
 /** Walks level by level, since recursion could exhaust the stack. */
