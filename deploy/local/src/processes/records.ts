@@ -1,8 +1,8 @@
 /**
  * Records of started processes, one file per running process: the supervisor after a killed one finds the processes by
- * these records. A process that was started but not yet recorded is found by a mark in its environment. A copy of a home
- * has its records and its cluster id, so records and marks also name a folder by device and inode: the copy does not
- * have it, and the home keeps it when it is renamed.
+ * these records. A process that was started but not yet recorded is found by a mark in its environment. The copy of a
+ * home has its records and its cluster id, so records and marks also name a folder by device and inode: the copy does
+ * not have it, and the home keeps it when it is renamed.
  */
 import { mkdirSync, readdirSync, rmSync } from "node:fs";
 import { dirname, join } from "node:path";
@@ -71,8 +71,8 @@ export class ProcessRecords {
   }
 
   /**
-   * Finds, by its mark, a process that was started under this name with exactly these arguments. Its children inherit the
-   * mark, but have other arguments.
+   * Finds, by its mark, a process that was started under this name with exactly these arguments. Its children inherit
+   * the mark, but have other arguments.
    */
   findMarked(clusterId: string, name: string, argv: readonly string[]): ProcessIdentity | null {
     const found = marked(allProcesses(), clusterId, this.#home).find(
@@ -102,13 +102,14 @@ function marked(
   const own = folderIdentity(home.path);
   return processes.flatMap((one) => {
     const mark = one.environment.find((entry) => entry.startsWith(prefix));
-    const [name = "", folder] = mark?.slice(prefix.length).split("/") ?? [];
+    if (mark === undefined) return [];
+    const [name = "", folder] = mark.slice(prefix.length).split("/");
     const isOwn = folder === undefined ? namesFileOf(home, one) : folder === own;
-    return mark !== undefined && isOwn ? [{ ...one, name }] : [];
+    return isOwn ? [{ ...one, name }] : [];
   });
 }
 
-/** Whether an argument or variable is a path in the home: the processes of earlier versions have no other trace of it. */
+/** Whether an argument or variable is a path in the home, which is all that earlier versions tell a process of it. */
 function namesFileOf(home: Home, { argv, environment }: ProcessView): boolean {
   const inside = join(home.path, "/");
   return [...argv, ...environment].some((text) =>

@@ -2,9 +2,9 @@
  * The folder of the database, and the user that its server runs as. PostgreSQL refuses to run as root. If root starts
  * the cluster, the server runs as another user, who must reach both the data and the programs; this is tested by
  * running the server. If the user cannot reach them (a checkout in a folder that only root may enter), both go to
- * /var/lib/trainyard/<cluster id>/ and stay there. Only then a file in the home names the folder. A copy of the home has
- * this file too, so the folder names the home that it belongs to, and no other home uses, stops or removes its database
- * while that one exists and names the folder.
+ * /var/lib/trainyard/<cluster id>/ and stay there. Only then a file in the home names the folder. A copy of the home
+ * has this file too, so the folder names the home that it belongs to, and no other home uses, stops or removes its
+ * database while that one exists and names the folder.
  */
 import { spawnSync } from "node:child_process";
 import {
