@@ -26,7 +26,7 @@ import { lockHolder, tryLock } from "./processes/lock.ts";
 import { lastLines } from "./processes/log-files.ts";
 import { type ClusterOptions, optionArguments } from "./options.ts";
 import { runningPostgres } from "./servers/postgres.ts";
-import { keptPlace, removeRelocated } from "./servers/postgres-place.ts";
+import { ownDatabaseFolder, removeRelocated } from "./servers/postgres-place.ts";
 import { isAlive, type ProcessIdentity, signal } from "./processes/process-identity.ts";
 import { ProcessRecords } from "./processes/records.ts";
 import { readSecrets } from "./home/secrets.ts";
@@ -207,7 +207,8 @@ async function endHolder(home: Home): Promise<void> {
 /** Ends the processes that a killed supervisor left. */
 async function endLeft(home: Home): Promise<boolean> {
   const ended = await endLeftovers(new ProcessRecords(home), () => false);
-  const postgres = runningPostgres(keptPlace(home).folder);
+  const database = ownDatabaseFolder(home);
+  const postgres = database === null ? null : runningPostgres(database);
   if (postgres !== null) {
     signal(postgres, "SIGINT");
     await gone(postgres, limits.stopPostgresMs);

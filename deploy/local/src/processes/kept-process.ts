@@ -19,7 +19,7 @@ import { launch } from "./launch.ts";
 import { limits } from "../limits.ts";
 import { isAlive, type ProcessIdentity, signal } from "./process-identity.ts";
 import type { ProcessPlan } from "./process-plan.ts";
-import { findMarked, type ProcessRecords } from "./records.ts";
+import type { ProcessRecords } from "./records.ts";
 import { waitUntil } from "./wait.ts";
 
 export type ProcessState = "stopped" | "starting" | "running" | "waiting" | "ended" | "stopping";
@@ -133,7 +133,8 @@ export class KeptProcess {
 
   #findMarked(): ProcessIdentity | null {
     const { program, parameters } = this.plan.command();
-    return findMarked(this.#options.clusterId, this.plan.name, [program, ...parameters]);
+    const { clusterId, records } = this.#options;
+    return records.findMarked(clusterId, this.plan.name, [program, ...parameters]);
   }
 
   async #launch(): Promise<ChildProcess> {

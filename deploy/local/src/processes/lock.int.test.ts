@@ -1,6 +1,6 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { cpSync, existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
@@ -70,3 +70,22 @@ test("of several contenders for a stale lock, exactly one takes it", async () =>
   const alive = all.filter((child) => child.exitCode === null);
   await Promise.all(alive.map((child) => once(child, "exit")));
 });
+
+test("the copy of a held lock is free, and a lock that an earlier version holds is held", () => {
+  using home = temporaryHome();
+  using copy = temporaryHome();
+  const path = join(home.run, "lock");
+  using _ = heldLock(path);
+  cpSync(`${path}.1`, join(copy.run, "lock.1"));
+  expect(lockHolder(join(copy.run, "lock"))).toBeNull();
+  expect(tryLock(join(copy.run, "lock")).held).toBe(true);
+  expect(lockHolder(path)?.pid).toBe(process.pid);
+  writeFileSync(join(copy.run, "earlier.1"), JSON.stringify(identityOf(process.pid)));
+  expect(tryLock(join(copy.run, "earlier")).held).toBe(false);
+});
+
+function heldLock(path: string): Disposable {
+  const result = tryLock(path);
+  if (!result.held) throw new Error("the lock is held by another process");
+  return result.lock;
+}

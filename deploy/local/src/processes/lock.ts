@@ -6,11 +6,12 @@
  * which exactly one contender can do. A slow contender may create a number below the highest, since the row has grown
  * meanwhile: it detects this and starts over. So a stale lock is never removed to be taken, and the usual race between
  * two removers does not exist. For the same reason numbers never start again: a released lock stays as a file that
- * names no process.
+ * names no process. A file also names its folder, so that the copy of a held lock is free.
  */
 import { linkSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { readText, writeAtomically } from "../home/atomic-file.ts";
+import { folderIdentity } from "../home/folder-identity.ts";
 import { errorCode } from "../cluster-error.ts";
 import { identityOf, isAlive, type ProcessIdentity } from "./process-identity.ts";
 import { waitUntil } from "./wait.ts";
@@ -81,12 +82,17 @@ function highest(path: string): number {
   return Math.max(0, ...numbersOf(path));
 }
 
-/** Null when the lock was released, or its file has just been removed. */
+/** The content of a lock file; earlier versions named no folder. */
+type Held = ProcessIdentity & { readonly folder?: string | null };
+
+/** Null when the lock was released, its file has just been removed, or it was copied from another folder. */
 function readHolder(file: string): ProcessIdentity | null {
   const text = readText(file);
   if (text === null) return null;
   try {
-    return JSON.parse(text) as ProcessIdentity | null;
+    const held = JSON.parse(text) as Held | null;
+    const isCopy = held?.folder !== undefined && held.folder !== folderIdentity(dirname(file));
+    return isCopy ? null : held;
   } catch {
     // A lock file is complete when it is linked; only a power cut leaves half a file, and it has ended the holder too.
     return null;
@@ -95,7 +101,8 @@ function readHolder(file: string): ProcessIdentity | null {
 
 function createWith(file: string, self: ProcessIdentity): boolean {
   const draft = join(dirname(file), `.lock-draft-${self.pid}`);
-  writeFileSync(draft, JSON.stringify(self), { mode: 0o600 });
+  const held: Held = { ...self, folder: folderIdentity(dirname(file)) };
+  writeFileSync(draft, JSON.stringify(held), { mode: 0o600 });
   try {
     linkSync(draft, file);
     return true;

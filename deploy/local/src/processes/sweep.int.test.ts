@@ -1,7 +1,8 @@
 import { spawn } from "node:child_process";
-import { mkdirSync, readFileSync } from "node:fs";
+import { mkdirSync, readFileSync, renameSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
+import { type Home, homeAt } from "../home/home.ts";
 import { identityOf, isAlive } from "./process-identity.ts";
 import { findMembers, markOf } from "./records.ts";
 import { sweep } from "./sweep.ts";
@@ -20,13 +21,18 @@ function read(folder: string, name: string): { why?: string; signal?: string } |
 }
 
 /** A run that a killed agent left: its supervisor, and the process that it watches. */
-async function orphan(agents: string, name: string, script: string): Promise<string> {
-  const folder = join(agents, "agent-1", "runs", name);
+async function orphan(
+  home: Home,
+  name: string,
+  script: string,
+  mark = markOf(home, clusterId, "agent-1"),
+): Promise<string> {
+  const folder = join(home.agents, "agent-1", "runs", name);
   mkdirSync(join(folder, "output"), { recursive: true });
   mkdirSync(join(folder, "run"));
   const child = spawn(process.execPath, [supervisor, folder], {
     detached: true,
-    env: { ...process.env, ...markOf(clusterId, "agent-1") },
+    env: { ...process.env, ...mark },
     stdio: ["pipe", "ignore", "ignore"],
   });
   const environment = { PATH: process.env["PATH"], TRAINYARD_RUN_DIR: join(folder, "run") };
@@ -39,9 +45,9 @@ async function orphan(agents: string, name: string, script: string): Promise<str
 test("without their agent, supervisors record the trials as shut down, and kill those that do not end", async () => {
   using home = temporaryHome();
   const up = 'echo {} > "$TRAINYARD_RUN_DIR/up"';
-  const gentle = await orphan(home.agents, "gentle", `${up}; exec sleep 1000`);
+  const gentle = await orphan(home, "gentle", `${up}; exec sleep 1000`);
   const stubborn = await orphan(
-    home.agents,
+    home,
     "stubborn",
     `trap '' TERM; ${up}; while :; do sleep 0.1; done`,
   );
@@ -54,4 +60,24 @@ test("without their agent, supervisors record the trials as shut down, and kill 
   for (const folder of [gentle, stubborn]) expect(read(folder, "kill.json")?.why).toBe("shutdown");
   expect(read(gentle, "exit.json")?.signal).toBe("SIGTERM");
   expect(read(stubborn, "exit.json")?.signal).toBe("SIGKILL");
+});
+
+test("a sweep ends processes that an earlier version marked without the home, and none of another home with the same cluster id", async () => {
+  using home = temporaryHome();
+  using copy = temporaryHome();
+  const script = 'echo {} > "$TRAINYARD_RUN_DIR/up"; exec sleep 1000';
+  const earlier = { TRAINYARD_SUPERVISED: `${clusterId}/agent-1` };
+  await orphan(home, "marked", script);
+  await orphan(home, "earlier", script, earlier);
+  const { watching, ofRuns } = findMembers(clusterId, home);
+  expect(watching).toHaveLength(2);
+  await sweep(clusterId, copy);
+  expect([...watching, ...ofRuns].every(isAlive)).toBe(true);
+  // A home that is renamed keeps the processes that were marked with it.
+  const renamed = `${home.path}-renamed`;
+  renameSync(home.path, renamed);
+  expect(findMembers(clusterId, homeAt(renamed)).supervised.length).toBeGreaterThan(0);
+  renameSync(renamed, home.path);
+  await sweep(clusterId, home);
+  expect([...watching, ...ofRuns].filter(isAlive)).toEqual([]);
 });

@@ -2,14 +2,27 @@
  * The folder of the database, and the user that its server runs as. PostgreSQL refuses to run as root. If root starts
  * the cluster, the server runs as another user, who must reach both the data and the programs; this is tested by
  * running the server. If the user cannot reach them (a checkout in a folder that only root may enter), both go to
- * /var/lib/trainyard/<cluster id>/ and stay there.
+ * /var/lib/trainyard/<cluster id>/ and stay there. Only then a file in the home names the folder. A copy of the home
+ * has this file too, so the folder names the home that it belongs to, and no other home uses, stops or removes its
+ * database while that one exists and names the folder.
  */
 import { spawnSync } from "node:child_process";
-import { chmodSync, chownSync, cpSync, mkdirSync, readFileSync, renameSync, rmSync } from "node:fs";
+import {
+  chmodSync,
+  chownSync,
+  cpSync,
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+} from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { readJson, readText, writeAtomically, writeJson } from "../home/atomic-file.ts";
 import { ClusterError, errorText } from "../cluster-error.ts";
-import type { Home } from "../home/home.ts";
+import { folderIdentity } from "../home/folder-identity.ts";
+import { type Home, homeAt } from "../home/home.ts";
 import type { PostgresBinaries } from "./postgres-binaries.ts";
 
 export type ServerUser = { readonly name: string; readonly uid: number; readonly gid: number };
@@ -24,58 +37,99 @@ export type PostgresPlace = {
   readonly note: string | null;
 };
 
-type Kept = { readonly folder: string; readonly user: string | null; readonly relocated: boolean };
+/** Names the folder outside of the home. Earlier versions wrote it for a database in the home, too. */
+type Kept = { readonly folder: string; readonly relocated: boolean };
+
+/** The home of a database outside of it: its path, and its device and inode. */
+type Owner = { readonly home: string; readonly folder: string | null };
 
 const sharedRoot = "/var/lib/trainyard";
 
 /** The first of these users that exists on the machine is taken. None is created: an installation changes no users. */
 const userNames = ["trainyard", "postgres", "nobody"];
 
-/** Decides on the folder at the first start and saves the decision; later starts use the saved one. */
+/** Decides on the folder until a database is there; later starts find it. */
 export function preparePlace(
   home: Home,
   clusterId: string,
   packaged: PostgresBinaries,
 ): PostgresPlace {
-  const kept = readJson(home.placeFile) as Kept | null;
+  const folder = databaseFolder(home);
+  const relocated = folder !== home.postgres;
+  if (relocated) requireOwn(home, folder);
+  if (relocated && !existsSync(folder)) {
+    throw new ClusterError(
+      "database_missing",
+      `The database of this home, ${folder}, is missing: restore it from its backup, or delete the other data with "yard cluster down --purge".`,
+    );
+  }
   if (process.getuid?.() !== 0) {
-    const folder = kept?.folder ?? home.postgres;
     mkdirSync(folder, { recursive: true, mode: 0o700 });
-    if (kept === null) keep(home, { folder, user: null, relocated: false });
     return { folder, binaries: packaged, user: null, note: null };
   }
-  const user = serverUser(kept?.user ?? null);
-  if (kept?.relocated !== true) {
-    const folder = kept?.folder ?? home.postgres;
-    giveFolder(folder, user);
-    if (canRun(packaged, user) && canWrite(folder, user)) {
-      if (kept === null) keep(home, { folder, user: user.name, relocated: false });
-      return { folder, binaries: packaged, user, note: null };
-    }
-    if (kept !== null) {
-      throw new ClusterError(
-        "unreachable_database",
-        `The user ${user.name}, as whom PostgreSQL runs, can no longer reach ${folder} or ${packaged.folder}: let others pass through the folders above again (chmod o+x).`,
-      );
-    }
-    rmSync(folder, { recursive: true, force: true });
+  const user = serverUser(folder);
+  if (relocated) return relocate(home, folder, packaged, user);
+  giveFolder(folder, user);
+  if (canRun(packaged, user) && canWrite(folder, user)) {
+    return { folder, binaries: packaged, user, note: null };
   }
-  return relocate(home, kept?.folder ?? join(sharedRoot, clusterId, "postgres"), packaged, user);
+  if (existsSync(join(folder, "data"))) {
+    throw new ClusterError(
+      "unreachable_database",
+      `The user ${user.name}, as whom PostgreSQL runs, can no longer reach ${folder} or ${packaged.folder}: let others pass through the folders above again (chmod o+x).`,
+    );
+  }
+  const outside = join(sharedRoot, clusterId, "postgres");
+  requireOwn(home, outside);
+  rmSync(folder, { recursive: true, force: true });
+  return relocate(home, outside, packaged, user);
 }
 
-/** The folder of an earlier start's database, for cleanup. */
-export function keptPlace(home: Home): { readonly folder: string; readonly relocated: boolean } {
+/** The folder of the home's database, whether it was created yet or not. */
+export function databaseFolder(home: Home): string {
   const kept = readJson(home.placeFile) as Kept | null;
-  return { folder: kept?.folder ?? home.postgres, relocated: kept?.relocated ?? false };
+  return kept?.relocated === true ? kept.folder : home.postgres;
+}
+
+/** The folder of the home's database; null if it belongs to another home, of which this one is a copy. */
+export function ownDatabaseFolder(home: Home): string | null {
+  const folder = databaseFolder(home);
+  return folder === home.postgres || otherHomeOf(home, folder) === null ? folder : null;
 }
 
 /** Removes data and programs that were moved out of the home. */
 export function removeRelocated(home: Home): void {
-  const { folder, relocated } = keptPlace(home);
+  const folder = ownDatabaseFolder(home);
+  if (folder === null || folder === home.postgres) return;
   // The path comes from a file, so only folders below our shared root are ever removed.
-  if (relocated && dirname(dirname(folder)) === sharedRoot && basename(folder) === "postgres") {
+  if (dirname(dirname(folder)) === sharedRoot && basename(folder) === "postgres") {
     rmSync(dirname(folder), { recursive: true, force: true });
   }
+}
+
+function requireOwn(home: Home, folder: string): void {
+  const other = otherHomeOf(home, folder);
+  if (other === null) return;
+  throw new ClusterError(
+    "database_of_another_home",
+    `${home.path} is a copy of ${other}, and the database in ${folder} belongs to that home: give the copy a database of its own (docs/operate/backup.md, "Restore"), or move ${other} away to use this database.`,
+  );
+}
+
+/**
+ * The other home that a database outside of the home belongs to; null if it belongs to this one: by its path, which a
+ * restored home has, by its device and inode, which a renamed home has, or because the recorded home is gone.
+ */
+function otherHomeOf(home: Home, folder: string): string | null {
+  const owner = readJson(ownerFile(folder)) as Owner | null;
+  if (owner === null || owner.home === home.path || owner.folder === folderIdentity(home.path)) {
+    return null;
+  }
+  return databaseFolder(homeAt(owner.home)) === folder ? owner.home : null;
+}
+
+function ownerFile(folder: string): string {
+  return join(dirname(folder), "home.json");
 }
 
 function relocate(
@@ -86,9 +140,11 @@ function relocate(
 ): PostgresPlace {
   const shared = dirname(folder);
   mkdirSync(shared, { recursive: true, mode: 0o755 });
-  // The decision is saved before the move, so that a purge finds the folder after a crash.
-  keep(home, { folder, user: user.name, relocated: true });
   giveFolder(folder, user);
+  const owner: Owner = { home: home.path, folder: folderIdentity(home.path) };
+  writeJson(ownerFile(folder), owner, { durable: true });
+  const kept: Kept = { folder, relocated: true };
+  writeJson(home.placeFile, kept, { durable: true });
   const binaries = copyBinaries(packaged, shared);
   for (const [what, reachable] of [
     [binaries.folder, canRun(binaries, user)],
@@ -134,27 +190,29 @@ function openToAll(folder: string): void {
   }
 }
 
-function keep(home: Home, kept: Kept): void {
-  writeJson(home.placeFile, kept, { durable: true });
-}
-
 function giveFolder(folder: string, user: ServerUser): void {
   mkdirSync(folder, { recursive: true, mode: 0o700 });
   chownSync(folder, user.uid, user.gid);
   chmodSync(folder, 0o700);
 }
 
-function serverUser(kept: string | null): ServerUser {
-  const lines = readFileSync("/etc/passwd", "utf8").split("\n");
-  for (const name of kept === null ? userNames : [kept]) {
-    const fields = lines.find((line) => line.startsWith(`${name}:`))?.split(":");
-    const uid = Number(fields?.[2]);
-    const gid = Number(fields?.[3]);
-    if (fields !== undefined && uid > 0) return { name, uid, gid };
-  }
+/** The owner of the folder; for a new folder the first of `userNames`. */
+function serverUser(folder: string): ServerUser {
+  const owner = statSync(folder, { throwIfNoEntry: false })?.uid ?? 0;
+  const users = readFileSync("/etc/passwd", "utf8")
+    .split("\n")
+    .map((line) => line.split(":"))
+    .map(([name = "", , uid, gid]) => ({ name, uid: Number(uid), gid: Number(gid) }));
+  const user =
+    owner > 0
+      ? users.find(({ uid }) => uid === owner)
+      : userNames.flatMap((name) => users.filter((one) => one.name === name && one.uid > 0))[0];
+  if (user !== undefined) return user;
   throw new ClusterError(
     "no_server_user",
-    `PostgreSQL does not run as root, and this machine has none of the users ${(kept === null ? userNames : [kept]).join(", ")}: create one ("useradd --system trainyard"), or start as another user.`,
+    owner > 0
+      ? `${folder} belongs to the user ${owner}, who is not in /etc/passwd: give it to a user of this machine (chown -R).`
+      : `PostgreSQL does not run as root, and this machine has none of the users ${userNames.join(", ")}: create one ("useradd --system trainyard"), or start as another user.`,
   );
 }
 

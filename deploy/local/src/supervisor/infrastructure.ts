@@ -16,7 +16,7 @@ import {
   runningPostgres,
 } from "../servers/postgres.ts";
 import { packagedPostgres } from "../servers/postgres-binaries.ts";
-import { keptPlace, type PostgresPlace, preparePlace } from "../servers/postgres-place.ts";
+import { databaseFolder, type PostgresPlace, preparePlace } from "../servers/postgres-place.ts";
 import type { ProcessPlan } from "../processes/process-plan.ts";
 import { markOf } from "../processes/records.ts";
 import { ensureApiToken, ensureSecrets, type Secrets } from "../home/secrets.ts";
@@ -40,7 +40,7 @@ export async function prepareInfrastructure(
   const secrets = ensureSecrets(
     home,
     { postgresRoles: roleNames(names), natsUsers: principals.map(busUserOf) },
-    keptPlace(home).folder,
+    databaseFolder(home),
   );
   ensureApiToken(home);
   const place = preparePlace(home, secrets.clusterId, packagedPostgres());
@@ -69,7 +69,7 @@ function planPostgres(
   port: number,
 ): ProcessPlan {
   const url = postgresUrl(port, adminRole, secrets.postgresAdminPassword, "postgres");
-  const marks = markOf(secrets.clusterId, "postgres");
+  const marks = markOf(home, secrets.clusterId, "postgres");
   return {
     name: "postgres",
     kind: "postgres",
@@ -91,7 +91,7 @@ function planNats(
   configuration: string,
   port: number,
 ): ProcessPlan {
-  const marks = markOf(secrets.clusterId, "nats");
+  const marks = markOf(home, secrets.clusterId, "nats");
   return {
     name: "nats",
     kind: "nats",

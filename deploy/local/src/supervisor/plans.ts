@@ -78,7 +78,7 @@ export function planProcesses(inputs: PlanInputs): readonly ProcessPlan[] {
     return {
       program: process.execPath,
       parameters,
-      environment: { ...inherited, ...markOf(secrets.clusterId, name), ...own },
+      environment: { ...inherited, ...markOf(home, secrets.clusterId, name), ...own },
       folder: checkout,
       user: null,
     };

@@ -1,11 +1,11 @@
 import { once } from "node:events";
-import { readFileSync, statSync, writeFileSync } from "node:fs";
+import { cpSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test, vi } from "vitest";
 import { backoffMs, KeptProcess, type ProcessState } from "../processes/kept-process.ts";
 import { launch } from "../processes/launch.ts";
 import { boundLog, lastLines } from "../processes/log-files.ts";
-import { isAlive, signal } from "../processes/process-identity.ts";
+import { identityOf, isAlive, signal } from "../processes/process-identity.ts";
 import type { ProcessPlan } from "../processes/process-plan.ts";
 import { ProcessRecords } from "../processes/records.ts";
 import { endProcess, temporaryHome } from "../testing/homes.ts";
@@ -140,6 +140,24 @@ test("the death of a process that was taken over is detected", async () => {
   signal(identity, "SIGKILL");
   await reaches(process, "ended");
   expect(events[0]).toBe("taken over");
+});
+
+test("the record of a process is not valid in a copy of the home, and one of an earlier version only in the home that it names", () => {
+  using home = temporaryHome();
+  using copy = temporaryHome();
+  const identity = identityOf(process.pid);
+  if (identity === null) throw new Error("this process cannot be identified");
+  const log = join(home.logs, "shell.log");
+  const record = { name: "shell", kind: "service", identity, fingerprint: "one", log } as const;
+  const valid = (of: Parameters<typeof records>[0]): number => records(of).living().length;
+  const copyRecord = (): void =>
+    cpSync(join(home.run, "processes"), join(copy.run, "processes"), { recursive: true });
+  records(home).save(record);
+  copyRecord();
+  expect([valid(home), valid(copy)]).toEqual([1, 0]);
+  writeFileSync(join(home.run, "processes", "shell.json"), JSON.stringify(record));
+  copyRecord();
+  expect([valid(home), valid(copy)]).toEqual([1, 0]);
 });
 
 test("a log that grew too large is copied once and emptied while its writer continues", async () => {
