@@ -18,6 +18,11 @@ export const gatewayLimits = {
    * thousands.
    */
   bodyDepthMax: 64,
+  /**
+   * The most commas and brackets of a body, also in its texts, which bound its values: a value takes up to 200 bytes of
+   * memory for its three bytes of JSON. The largest manifests have some hundred thousand.
+   */
+  bodySeparatorsMax: 2_000_000,
   /** The connections to the read model's database; a verification uses one for its whole run. */
   poolConnections: 10,
   /** The interval at which expired idempotency keys are deleted. */

@@ -49,6 +49,11 @@ export function digestOfRequest(prefix: string, json: unknown): string {
 export function parseBody(
   body: Uint8Array,
 ): { readonly kind: "parsed"; readonly json: unknown } | { kind: "refused"; detail: string } {
+  const { bodyDepthMax: most, bodySeparatorsMax } = gatewayLimits;
+  if (hasMoreSeparators(body, bodySeparatorsMax)) {
+    const detail = `the body has more than ${bodySeparatorsMax} commas and brackets`;
+    return { kind: "refused", detail };
+  }
   let json: unknown;
   try {
     json = JSON.parse(Buffer.from(body.buffer, body.byteOffset, body.byteLength).toString("utf8"));
@@ -56,10 +61,21 @@ export function parseBody(
     const detail = error instanceof Error ? error.message : String(error);
     return { kind: "refused", detail: `the body is not valid JSON: ${detail}` };
   }
-  const most = gatewayLimits.bodyDepthMax;
   if (!isDeeper(json, most)) return { kind: "parsed", json };
   const detail = `the body is nested more than ${most} levels deep`;
   return { kind: "refused", detail };
+}
+
+const separators = new Set([...",[{"].map((character) => character.charCodeAt(0)));
+
+/** Each value but the first follows a separator, so their number bounds the memory and time of parsing. */
+function hasMoreSeparators(body: Uint8Array, most: number): boolean {
+  if (body.length <= most) return false;
+  let found = 0;
+  for (let at = 0; at < body.length && found <= most; at += 1) {
+    if (separators.has(body[at] ?? 0)) found += 1;
+  }
+  return found > most;
 }
 
 /** Walks level by level, since recursion could exhaust the stack. */

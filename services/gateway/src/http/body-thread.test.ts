@@ -44,6 +44,18 @@ test("the thread refuses a body that is not JSON, not base64 or nested too deep"
   expect(await thread.read(raw("{}"))).toMatchObject({ kind: "read" });
 });
 
+test("a body of millions of small values is refused before it is parsed", async () => {
+  await using thread = new BodyThread();
+  const body = Buffer.from(`{"config":[${"{},".repeat(20_000_000)}{}]}`);
+  const before = process.resourceUsage().maxRSS;
+  expect(await thread.read({ ...textOf(null), body })).toEqual({
+    kind: "refused",
+    detail: "the body has more than 2000000 commas and brackets",
+  });
+  // Parsed, the values take more than a GiB.
+  expect((process.resourceUsage().maxRSS - before) / 1024).toBeLessThan(400);
+});
+
 test("the event loop stays free while the thread parses a large body", async () => {
   await using thread = new BodyThread();
   await thread.read(textOf({}));

@@ -25,3 +25,13 @@ test.each([Number.NaN, Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY])(
     }
   },
 );
+
+test("a trial whose every validation is better than the one before keeps a bounded document", () => {
+  let trial: Parameters<typeof recordValidation>[0] = nothing;
+  for (let step = 1; step <= 3_000; step += 1) {
+    trial = recordValidation(trial, report(step, 1 / step), "loss", true);
+  }
+  expect(trial.records.length).toBeLessThan(1_000);
+  const values = trial.records.filter(({ scalars }) => Object.keys(scalars).length > 0);
+  expect(values.length).toBeLessThan(100);
+});
