@@ -20,8 +20,8 @@ export const metricsLimits = {
   largeBodiesBytesMax: 64 * 1024 * 1024,
   /**
    * Concurrent gRPC calls, whose requests arrive or are in memory; concurrent streams, one for each reporting node;
-   * batches of one stream that wait for their commits. An unfinished message takes up to 4 MiB, so a run's calls take up
-   * to 64 MiB and its streams up to 256 MiB.
+   * batches of one stream that wait for their commits. An unfinished message takes up to 4 MiB: a run's calls take up
+   * to 64 MiB, and its streams up to 256 MiB.
    */
   grpcCallsMax: 64,
   grpcCallsOfRunMax: 16,

@@ -135,8 +135,8 @@ function filesOf({ services }: Pick<GrpcServerDeps<never>, "services">) {
 }
 
 /**
- * Admits a call by its metadata, before its first message is read, and limits the time until a call with one message has
- * it. Health and reflection need no token.
+ * Admits a call by its metadata, before its first message is read, and limits the time until the only message of a call
+ * has arrived. Health and reflection need no token.
  */
 function admission<Caller>(
   deps: GrpcServerDeps<Caller>,

@@ -1,7 +1,7 @@
 /**
- * Limits the memory of request bodies: the headers decide whether a body fits, before any of it is read. A caller may use
- * all the memory, but it is entitled only to its oldest body: the others are cut off, while they arrive, if the first
- * body of another caller needs their memory. So one caller never delays another one, and its first body always arrives.
+ * Limits the memory of request bodies: the headers decide whether a body fits, before any of it is read. A caller may
+ * use all the memory, but it is entitled only to its oldest body: the others are cut off, while they arrive, if the
+ * first body of another caller needs their memory. So the bodies of one caller never keep out another caller.
  */
 import type { IncomingHttpHeaders } from "node:http";
 
