@@ -76,6 +76,8 @@ export const runtimeLimits = {
   verificationsKept: 8,
   /** The time that in-flight work has after SIGTERM. */
   drainMs: 10_000,
+  /** The time in which a request, or the message of a gRPC call, arrives; streams may last longer. */
+  requestMs: 120_000,
   /** Concurrent gRPC calls of one connection; further ones wait in the client. */
   grpcStreamsPerConnection: 100,
   /** A dead connection is detected after this time. */

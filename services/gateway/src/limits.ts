@@ -11,7 +11,10 @@ export const gatewayLimits = {
   signInBodyBytesMax: 4 * 1024,
   /** Smaller bodies, such as commands and manifests, do not count against the limit below. */
   largeBodyBytes: 1024 * 1024,
-  /** The total size of larger bodies in memory: two of the largest. Parsing a body takes about four times its size. */
+  /**
+   * The total size of larger bodies in memory: two of the largest. Parsing a body takes about four times its size. One
+   * caller may use all of it while no other caller needs it.
+   */
   largeBodiesBytesMax: 264 * 1024 * 1024,
   /**
    * The deepest nesting of a body. The API's messages have about eight levels, and JSON.stringify fails at some
@@ -209,6 +212,11 @@ export const gatewayLimits = {
   diffFileBytesMax: 64 * 1024,
   /** The most changed lines for which the shortest edit script is computed, which takes some milliseconds. */
   diffEditsMax: 300,
+  /**
+   * The readers of stored code at once: each may unpack 2 GiB, which pass through this process. The callers take turns,
+   * and further requests of one caller are answered with 503.
+   */
+  codeReads: { max: 1, ofOneMax: 1, waitingOfOneMax: 32 },
   /** The files in the kept lists of stored code, in total: two of the longest lists. */
   codeFilesKept: 200_000,
   /** The bytes of one file of stored code that an answer has as text; a longer file is cut off. */

@@ -13,14 +13,20 @@ export const metricsLimits = {
    * this.
    */
   largeBodyBytes: 64 * 1024,
-  /** The total size of large bodies held at once; parsed, they take several hundred MiB. */
+  /**
+   * The total size of large bodies held at once; parsed, they take several hundred MiB. One run may use all of it while
+   * no other run needs it.
+   */
   largeBodiesBytesMax: 64 * 1024 * 1024,
   /**
-   * Concurrent gRPC calls with a request in memory; concurrent streams, one for each reporting node; batches of one
-   * stream that wait for their commits.
+   * Concurrent gRPC calls, whose requests arrive or are in memory; concurrent streams, one for each reporting node;
+   * batches of one stream that wait for their commits. An unfinished message takes up to 4 MiB: a run's calls take up
+   * to 64 MiB, and its streams up to 256 MiB.
    */
   grpcCallsMax: 64,
+  grpcCallsOfRunMax: 16,
   grpcStreamsMax: 2_000,
+  grpcStreamsOfRunMax: 64,
   streamBatchesMax: 4,
   /**
    * Bytes of one report's values as JSON. A validation's values are part of an event of at most 256 KiB, together with

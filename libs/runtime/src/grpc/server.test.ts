@@ -1,8 +1,10 @@
 import { once } from "node:events";
+import { connect, type IncomingHttpHeaders } from "node:http2";
 import { Client, credentials } from "@grpc/grpc-js";
 import { ReportService } from "@trainyard/contracts/api";
 import { Fault } from "@trainyard/kernel";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import { HeldBody } from "../service/body-budget.ts";
 import { GrpcClient } from "./client.ts";
 import { grpcService } from "./service.ts";
 import { startGrpcServer } from "./server.ts";
@@ -15,6 +17,7 @@ let raw: Client;
 let draining: AbortController;
 let unready: string | null;
 let handled: readonly string[];
+let places: number;
 let sent = 0;
 
 const problem = (status: number, code: string) => Object.assign(new Error("no"), { status, code });
@@ -46,7 +49,7 @@ const service = grpcService<typeof ReportService, Caller>(ReportService, {
 beforeEach(async () => {
   stack = new AsyncDisposableStack();
   draining = new AbortController();
-  [unready, handled] = [null, []];
+  [unready, handled, places] = [null, [], 2];
   const server = stack.use(
     await startGrpcServer<Caller>(
       {
@@ -54,6 +57,11 @@ beforeEach(async () => {
         admit: async (method, authorization) => {
           if (authorization === undefined) throw problem(401, "no_token");
           return { name: `${method} by ${authorization}` };
+        },
+        enter: () => {
+          if (places === 0) throw problem(503, "busy");
+          places -= 1;
+          return new HeldBody(() => void (places += 1));
         },
         problemOf: (error) =>
           error instanceof Fault
@@ -63,6 +71,7 @@ beforeEach(async () => {
         draining: draining.signal,
         messageBytesMax: 10_000,
         slowMs: 300,
+        requestMs: 1_000,
       },
       { host: "127.0.0.1", port: 0 },
     ),
@@ -186,4 +195,49 @@ test("reflection lists the services and returns their files, and needs no token"
   expect(await ask(Buffer.from([0x3a, 0]))).toContain(name.toString());
   const file = await ask(Buffer.concat([Buffer.from([0x22, name.length]), name]));
   expect(file).toContain("StreamReportsRequest");
+});
+
+/** Begins calls with one message of which only the first bytes come, and returns their ends. */
+function unfinished(path: string, count: number): readonly Promise<IncomingHttpHeaders>[] {
+  const session = connect(address);
+  stack.defer(() => session.destroy());
+  return Array.from({ length: count }, async () => {
+    const call = session.request({
+      ...{ ":method": "POST", ":path": path },
+      ...{ "content-type": "application/grpc", te: "trailers", authorization: "t" },
+    });
+    call.on("error", () => {});
+    call.write(Buffer.from([0, 0, 0, 1, 0, 1]));
+    const [answer] = (await once(call, "response")) as [IncomingHttpHeaders];
+    return answer;
+  });
+}
+
+test("a call is counted before its message is complete, until the message is late", async () => {
+  const path = "/trainyard.api.v1.ReportService/WriteReports";
+  const ends = (await Promise.all(unfinished(path, 3))).map((end) => end["trainyard-code"]);
+  expect(ends.toSorted()).toEqual(["busy", "request_too_slow", "request_too_slow"]);
+  await client().call(writeReports, { run: "1.1#1" });
+  expect(handled).toHaveLength(1);
+  await vi.waitFor(() => expect(places).toBe(2), { timeout: 90_000 });
+});
+
+test("a stream is counted until it ends or its client is gone, however long it takes", async () => {
+  const streams = [client().exchange(streamReports), client().exchange(streamReports)];
+  for (const stream of streams) {
+    const first = once(stream, "data");
+    stream.on("error", () => {}).write({ batch: 1 });
+    await first;
+  }
+  await expect(client().call(writeReports, { run: "1.1#1" })).rejects.toMatchObject({ code: 14 });
+  await new Promise((resolve) => setTimeout(resolve, 1_500));
+  expect(places).toBe(0);
+  streams[0]?.end();
+  streams[1]?.cancel();
+  await vi.waitFor(() => expect(places).toBe(2), { timeout: 90_000 });
+});
+
+test("the message of a call without a token must arrive in time", async () => {
+  const [end] = await Promise.all(unfinished("/grpc.health.v1.Health/Check", 1));
+  expect(end?.["trainyard-code"]).toBe("request_too_slow");
 });

@@ -20,6 +20,7 @@ import {
 import { ReflectionService } from "@grpc/reflection";
 import { HealthImplementation } from "grpc-health-check";
 import { runtimeLimits } from "../limits.ts";
+import { HeldBody } from "../service/body-budget.ts";
 import type { HttpAddress, Listening } from "../service/health-server.ts";
 import { untilDrained } from "../service/until-drained.ts";
 import { Problem } from "../problem.ts";
@@ -37,6 +38,11 @@ export type GrpcServerDeps<Caller> = {
   readonly services: readonly GrpcService<Caller>[];
   /** Returns the caller, or throws the problem if it may not call the method, for example `queryMetrics`. */
   readonly admit: (method: string, authorization: string | undefined) => Promise<Caller>;
+  /**
+   * Counts a call, from its metadata on, until it is handled or cancelled. Throws the problem if there are too many.
+   * Default: calls are not counted.
+   */
+  readonly enter?: (method: string, caller: Caller) => HeldBody;
   /** Converts a failure to an answer. */
   readonly problemOf: (error: unknown) => GrpcProblem;
   /** Returns null when ready, otherwise the reason. */
@@ -46,24 +52,28 @@ export type GrpcServerDeps<Caller> = {
   readonly messageBytesMax: number;
   /** A client of a stream that does not read for this long is cut off. Default: `runtimeLimits.grpcSlowMs`. */
   readonly slowMs?: number;
+  /** The time in which the only message of a call arrives. Default: `runtimeLimits.requestMs`. */
+  readonly requestMs?: number;
 };
+
+type Admitted<Caller> = { readonly caller: Caller; readonly place: HeldBody };
 
 /** Starts the server; rejects if the address is in use. */
 export async function startGrpcServer<Caller>(
   deps: GrpcServerDeps<Caller>,
   { host, port }: HttpAddress,
 ): Promise<Listening> {
-  const callers = new WeakMap<Metadata, Caller>();
+  const admitted = new WeakMap<Metadata, Admitted<Caller>>();
   const server = new Server({
     "grpc.max_receive_message_length": deps.messageBytesMax,
     "grpc.max_concurrent_streams": runtimeLimits.grpcStreamsPerConnection,
     "grpc.keepalive_time_ms": runtimeLimits.grpcKeepAliveMs,
-    interceptors: [admission(deps, callers)],
+    interceptors: [admission(deps, admitted)],
   });
   for (const service of deps.services) {
     const handlers: Record<string, UntypedHandleCall> = {};
     for (const method of service.methods) {
-      handlers[method.desc.localName] = handlerOf(method, deps, callers);
+      handlers[method.desc.localName] = handlerOf(method, deps, admitted);
     }
     server.addService(serviceDefinition(service), handlers);
   }
@@ -124,30 +134,51 @@ function filesOf({ services }: Pick<GrpcServerDeps<never>, "services">) {
   return { fileDescriptorProtos };
 }
 
-/** Admits a call by its metadata, before its first message is read. Health and reflection need no token. */
+/**
+ * Admits a call by its metadata, before its first message is read, and limits the time until the only message of a call
+ * has arrived. Health and reflection need no token.
+ */
 function admission<Caller>(
   deps: GrpcServerDeps<Caller>,
-  callers: WeakMap<Metadata, Caller>,
+  admitted: WeakMap<Metadata, Admitted<Caller>>,
 ): ServerInterceptor {
   const names = new Map(
     deps.services.flatMap(({ methods }) =>
       methods.map(({ desc, definition }) => [definition.path, desc.localName] as const),
     ),
   );
+  const ms = deps.requestMs ?? runtimeLimits.requestMs;
   return (method, call) =>
     new ServerInterceptingCall(call, {
       start: (next) => {
+        let place: HeldBody | undefined;
+        let late: NodeJS.Timeout | undefined;
+        let isOver = false;
+        const refuse = (error: unknown): void => call.sendStatus(statusOf(deps.problemOf(error)));
         next({
           onReceiveMetadata: (metadata, proceed) => {
+            if (!method.requestStream) late = setTimeout(() => refuse(tooLate(ms)), ms);
             const name = names.get(method.path);
             if (name === undefined) return proceed(metadata);
-            deps.admit(name, textOf(metadata, "authorization")).then(
-              (caller) => {
-                callers.set(metadata, caller);
+            deps
+              .admit(name, textOf(metadata, "authorization"))
+              .then((caller) => {
+                if (isOver) return;
+                place = deps.enter?.(name, caller) ?? new HeldBody(() => {});
+                admitted.set(metadata, { caller, place });
                 proceed(metadata);
-              },
-              (error: unknown) => call.sendStatus(statusOf(deps.problemOf(error))),
-            );
+              })
+              .catch(refuse);
+          },
+          onReceiveHalfClose: (proceed) => {
+            clearTimeout(late);
+            proceed();
+          },
+          // The end of every call, however it ends.
+          onCancel: () => {
+            isOver = true;
+            clearTimeout(late);
+            place?.closed();
           },
         });
       },
@@ -174,30 +205,33 @@ type AnyCall = {
 function handlerOf<Caller>(
   { desc, handle }: GrpcMethod<Caller>,
   deps: GrpcServerDeps<Caller>,
-  callers: WeakMap<Metadata, Caller>,
+  admitted: WeakMap<Metadata, Admitted<Caller>>,
 ): UntypedHandleCall {
+  // The interceptor has admitted the call: without it the call is refused before.
+  const admittedOf = ({ metadata }: AnyCall) => admitted.get(metadata) as Admitted<Caller>;
   const contextOf = (call: AnyCall): GrpcContext<Caller> => {
     const gone = new AbortController();
     call.once("cancelled", () => gone.abort());
     return {
-      // The interceptor has set the caller: without it the call is refused before.
-      caller: callers.get(call.metadata) as Caller,
+      caller: admittedOf(call).caller,
       traceparent: childOf(textOf(call.metadata, "traceparent") ?? ""),
       signal: AbortSignal.any([gone.signal, deps.draining]),
     };
   };
   if (desc.methodKind === "unary") {
     return (call: ServerUnaryCall<object, object>, answer: UnaryAnswer) => {
-      (async () => handle(call.request, contextOf(call)) as Promise<object>)().then(
-        (reply) => answer(null, reply),
-        (error: unknown) => answer(statusOf(deps.problemOf(error))),
-      );
+      admittedOf(call)
+        .place.during(async () => handle(call.request, contextOf(call)) as Promise<object>)
+        .then(
+          (reply) => answer(null, reply),
+          (error: unknown) => answer(statusOf(deps.problemOf(error))),
+        );
     };
   }
   const reply = (call: Writable & AnyCall, requests: object): void => {
     const context = contextOf(call);
     const replies = handle(requests, context) as AsyncIterable<object>;
-    void send(call, replies, context.signal, deps);
+    void admittedOf(call).place.during(() => send(call, replies, context.signal, deps));
   };
   return desc.methodKind === "bidi_streaming"
     ? (call: ServerDuplexStream<object, object>) =>
@@ -231,4 +265,8 @@ async function send<Caller>(
 function tooSlow(ms: number): Problem {
   const detail = `the client left messages unread for ${ms} ms; continue after the last one that it has`;
   return new Problem(503, "reader_too_slow", detail);
+}
+
+function tooLate(ms: number): Problem {
+  return new Problem(503, "request_too_slow", `the message did not arrive within ${ms} ms`);
 }

@@ -1,4 +1,8 @@
-/** Limits the memory of request bodies: the headers decide whether a body fits, before any of it is read. */
+/**
+ * Limits the memory of request bodies: the headers decide whether a body fits, before any of it is read. A caller may
+ * use all the memory, but it is entitled only to its oldest body: the others are cut off, while they arrive, if the
+ * first body of another caller needs their memory. So the bodies of one caller never keep out another caller.
+ */
 import type { IncomingHttpHeaders } from "node:http";
 
 export type BodyBudgetLimits = {
@@ -8,31 +12,68 @@ export type BodyBudgetLimits = {
   readonly bytesMax: number;
 };
 
+export type BodyOwner = {
+  /** The name of the caller: a token or a run. */
+  readonly name: string;
+  /** Closes the connection on which the body arrives. */
+  readonly cut: () => void;
+};
+
+type Counted = { readonly owner: BodyOwner; readonly bytes: number; readonly body: HeldBody };
+
 export class BodyBudget {
   readonly #limits: BodyBudgetLimits;
-  #heldBytes = 0;
+  /** The oldest body comes first. */
+  readonly #held = new Set<Counted>();
 
   constructor(limits: BodyBudgetLimits) {
     this.#limits = limits;
   }
 
   get heldBytes(): number {
-    return this.#heldBytes;
+    return sumOf([...this.#held]);
   }
 
   /** Reserves memory for the body announced by the headers, up to the route's limit; null if there is not enough. */
-  take(headers: IncomingHttpHeaders, limitBytes: number): HeldBody | null {
+  take(headers: IncomingHttpHeaders, limitBytes: number, owner: BodyOwner): HeldBody | null {
     const declared = headers["transfer-encoding"] === undefined;
     const bytes = declared ? Number(headers["content-length"] ?? 0) : limitBytes;
     // A body above the limit is not counted: its size is refused elsewhere.
-    const counted = bytes > this.#limits.smallBytes && bytes <= limitBytes ? bytes : 0;
-    if (this.#heldBytes + counted > this.#limits.bytesMax) return null;
-    this.#heldBytes += counted;
-    return new HeldBody(() => {
-      this.#heldBytes -= counted;
+    const isCounted = bytes > this.#limits.smallBytes && bytes <= limitBytes;
+    if (!isCounted) return new HeldBody(() => {});
+    if (!this.#makeRoom(bytes, owner.name)) return null;
+    const counted: Counted = { owner, bytes, body: new HeldBody(() => this.#held.delete(counted)) };
+    this.#held.add(counted);
+    return counted.body;
+  }
+
+  /** Returns whether a body fits, if necessary after others were cut off: first those of callers with many bodies. */
+  #makeRoom(bytes: number, caller: string): boolean {
+    const { bytesMax } = this.#limits;
+    if (this.heldBytes + bytes <= bytesMax) return true;
+    const bodiesOf = new Map<string, number>();
+    const ranked = [...this.#held].map((counted) => {
+      const older = bodiesOf.get(counted.owner.name) ?? 0;
+      bodiesOf.set(counted.owner.name, older + 1);
+      return { counted, older };
     });
+    if (bodiesOf.has(caller)) return false;
+    const others = ranked
+      .filter(({ counted, older }) => older > 0 && counted.body.isArriving)
+      .toSorted((a, b) => b.older - a.older)
+      .map(({ counted }) => counted);
+    if (this.heldBytes - sumOf(others) + bytes > bytesMax) return false;
+    for (const { owner, body } of others) {
+      if (this.heldBytes + bytes <= bytesMax) break;
+      body.closed();
+      owner.cut();
+    }
+    return true;
   }
 }
+
+const sumOf = (held: readonly Counted[]): number =>
+  held.reduce((total, { bytes }) => total + bytes, 0);
 
 /** A reserved body, released when its processing ends, or when the connection closes before processing has begun. */
 export class HeldBody {
@@ -41,6 +82,10 @@ export class HeldBody {
 
   constructor(giveBack: () => void) {
     this.#giveBack = giveBack;
+  }
+
+  get isArriving(): boolean {
+    return !this.#inWork;
   }
 
   async during<Result>(work: () => Promise<Result>): Promise<Result> {

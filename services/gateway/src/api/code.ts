@@ -3,11 +3,13 @@ import { Readable } from "node:stream";
 import { codeFile, type CodeFile, codeFiles } from "@trainyard/blob";
 import { LRUCache } from "lru-cache";
 import { textOfBytes } from "./text-of-bytes.ts";
+import { countedAs } from "../http/caller.ts";
 import { Problem } from "../http/problem.ts";
-import type { UnaryHandlers } from "../http/request-context.ts";
+import type { RequestContext, UnaryHandlers } from "../http/request-context.ts";
 import { gatewayLimits } from "../limits.ts";
 import type { Backend } from "../shell/backend.ts";
 import { readContent } from "../shell/contents.ts";
+import { FairTurns } from "../shell/fair-turns.ts";
 import { pageSize } from "./paging.ts";
 
 export function codeHandlers(backend: Backend) {
@@ -16,19 +18,13 @@ export function codeHandlers(backend: Backend) {
     maxSize: gatewayLimits.codeFilesKept,
     sizeCalculation: (files) => files.length + 1,
   });
-  // Contexts are unpacked one at a time: each can have 2 GiB, which passes through this process.
-  let last: Promise<unknown> = Promise.resolve();
-  const inTurn = <Result>(unpack: () => Promise<Result>): Promise<Result> => {
-    const own = last.then(unpack);
-    last = own.catch(() => null);
-    return own;
-  };
+  const turns = new FairTurns(gatewayLimits.codeReads);
   const list = async (
     { experiment, digest }: Code,
-    signal: AbortSignal,
+    { caller, signal }: RequestContext,
   ): Promise<readonly CodeFile[]> => {
     if (digest === "") return [];
-    return inTurn(async () => {
+    return turns.run(countedAs(caller), async () => {
       const known = lists.get(digest);
       if (known !== undefined) return known;
       const files = await codeFiles(await packedCode(backend, { experiment, digest }), signal);
@@ -37,16 +33,16 @@ export function codeHandlers(backend: Backend) {
     });
   };
   return {
-    listCodeFiles: async ({ experiment, pageSize: asked, pageToken }, { signal }) => {
-      const files = await list(await codeOf(backend, experiment), signal);
+    listCodeFiles: async ({ experiment, pageSize: asked, pageToken }, context) => {
+      const files = await list(await codeOf(backend, experiment), context);
       const from = readToken(pageToken);
       const next = from + pageSize(asked);
       const nextPageToken = next < files.length ? String(next) : "";
       return { items: files.slice(from, next), nextPageToken };
     },
-    getCodeFile: async ({ experiment, path }, { signal }) => {
+    getCodeFile: async ({ experiment, path }, context) => {
       const code = await codeOf(backend, experiment);
-      const file = (await list(code, signal)).find((one) => one.path === path);
+      const file = (await list(code, context)).find((one) => one.path === path);
       if (file === undefined) {
         const detail = `the code of experiment ${experiment} has no file ${JSON.stringify(path)}`;
         throw new Problem(404, "file_not_found", detail);
@@ -56,8 +52,8 @@ export function codeHandlers(backend: Backend) {
         throw new Problem(400, "invalid_request", detail);
       }
       const { codeFileBytesMax } = gatewayLimits;
-      const content = await inTurn(async () =>
-        codeFile(await packedCode(backend, code), path, codeFileBytesMax, signal),
+      const content = await turns.run(countedAs(context.caller), async () =>
+        codeFile(await packedCode(backend, code), path, codeFileBytesMax, context.signal),
       );
       const truncated = file.bytes > codeFileBytesMax;
       const text = textOfBytes(content ?? Buffer.alloc(0), truncated);

@@ -16,7 +16,7 @@ import {
 import { lostPlace, type Place, type SeriesTopic } from "../core/watch/series.ts";
 import { projectKey } from "../core/views/project-space.ts";
 import type { Topic, Touched } from "../core/watch/topics.ts";
-import type { Caller } from "../http/caller.ts";
+import { countedAs } from "../http/caller.ts";
 import { notFound, Problem } from "../http/problem.ts";
 import type { RequestContext, SomeHandlers, StreamItem } from "../http/request-context.ts";
 import { gatewayLimits } from "../limits.ts";
@@ -70,13 +70,6 @@ export function watchHandlers(backend: Backend) {
     },
   } satisfies SomeHandlers;
 }
-
-/**
- * Streams are counted per token, because all tokens of a cluster may have one owner: a new token gets its creator's
- * owner.
- */
-const countedAs = (caller: Caller): string =>
-  caller.kind === "user" ? `token-${caller.token}` : caller.authid;
 
 async function* watch(
   backend: Backend,

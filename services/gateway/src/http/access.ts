@@ -7,7 +7,7 @@ import type { Route } from "@trainyard/contracts/routes";
 import { BodyBudget, type HeldBody } from "@trainyard/runtime";
 import type { FastifyReply, FastifyRequest } from "fastify";
 import { gatewayLimits } from "../limits.ts";
-import type { Caller, Credentials, UserCaller } from "./caller.ts";
+import { type Caller, countedAs, type Credentials, type UserCaller } from "./caller.ts";
 import { refuseForeignCookie } from "./origin.ts";
 import { Problem, unavailable } from "./problem.ts";
 import { sessionOfRequest } from "./session-cookie.ts";
@@ -124,7 +124,8 @@ export class Access {
       refuseForeignCookie(request.method, request.headers);
     }
     const caller = await callerOf(this.#deps, route, { authorization, session });
-    const body = this.#bodies.take(request.headers, bodyLimit);
+    const owner = { name: countedAs(caller), cut: () => void reply.raw.destroy() };
+    const body = this.#bodies.take(request.headers, bodyLimit, owner);
     if (body === null) {
       const detail = "too many large requests are in progress; try again";
       throw new Problem(503, "busy", detail);

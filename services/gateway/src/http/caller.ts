@@ -37,6 +37,13 @@ export type Caller =
       readonly grantPosition: number;
     };
 
+/**
+ * Returns the name under which limits count a caller: its token, because all tokens of a cluster may have one owner (a
+ * new token gets its creator's owner), or its run.
+ */
+export const countedAs = (caller: Caller): string =>
+  caller.kind === "user" ? `token-${caller.token}` : caller.authid;
+
 /** The credentials in a request. A token takes precedence over a session. */
 export type Credentials = {
   /** The value of the header Authorization. */

@@ -8,6 +8,7 @@ import {
   problemHeaders,
   problemText,
   type Registry,
+  runtimeLimits,
 } from "@trainyard/runtime";
 import fastifyCookie from "@fastify/cookie";
 import fastify, { type FastifyInstance, type FastifyRequest } from "fastify";
@@ -42,8 +43,7 @@ function createHttpServer(deps: ServerDeps): FastifyInstance {
   const server = fastify({
     logger: false,
     routerOptions: { maxParamLength: 200 },
-    // Limits the time in which a request arrives, not the duration of a stream.
-    requestTimeout: 120_000,
+    requestTimeout: runtimeLimits.requestMs,
     forceCloseConnections: true,
   });
   server.addHook("onRequest", async (request, reply) => {

@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
-import { FairTurns } from "./fair-turns.ts";
+import { FairTurns, type TurnBounds } from "./fair-turns.ts";
 
 /** Makes turns with tasks that the test ends. */
-function stage(bounds: { readonly max: number; readonly ofOneMax: number }) {
+function stage(bounds: TurnBounds) {
   const turns = new FairTurns(bounds);
   const started: string[] = [];
   const ends: (() => void)[] = [];
@@ -49,4 +49,17 @@ test("a failed task makes room for the next one", async () => {
   const next = turns.run("ada", async () => "read");
   await expect(failed).rejects.toThrow("away");
   expect(await next).toBe("read");
+});
+
+test("a caller with too many waiting tasks is refused as busy, and another one is not", async () => {
+  const { started, ask, endOne } = stage({ max: 1, ofOneMax: 1, waitingOfOneMax: 1 });
+  const tasks = [ask("ada", "a1"), ask("ada", "a2")];
+  await expect(ask("ada", "a3")).rejects.toMatchObject({ status: 503, code: "busy" });
+  tasks.push(ask("grace", "g1"));
+  for (let left = tasks.length; left > 0; left -= 1) {
+    await new Promise(setImmediate);
+    await endOne();
+  }
+  await Promise.all(tasks);
+  expect(started).toEqual(["a1", "a2", "g1"]);
 });

@@ -1,8 +1,12 @@
+import { Problem } from "../http/problem.ts";
+
 export type TurnBounds = {
   /** The most tasks that run at once. */
   readonly max: number;
   /** The most tasks of one caller that run at once. */
   readonly ofOneMax: number;
+  /** The most tasks of one caller that wait; further ones are refused. Absent for tasks that are limited elsewhere. */
+  readonly waitingOfOneMax?: number;
 };
 
 /**
@@ -20,9 +24,13 @@ export class FairTurns {
     this.#bounds = bounds;
   }
 
+  /** Runs a caller's task; throws a Problem 503 when too many of the caller's tasks wait. */
   async run<Result>(caller: string, task: () => Promise<Result>): Promise<Result> {
     const { promise: turn, resolve: start } = Promise.withResolvers<void>();
     const own = this.#waiting.get(caller) ?? [];
+    if (own.length >= (this.#bounds.waitingOfOneMax ?? Infinity)) {
+      throw new Problem(503, "busy", "many of your requests wait; try again");
+    }
     own.push(start);
     this.#waiting.set(caller, own);
     this.#startSome();

@@ -7,7 +7,7 @@ import {
   type WriteReportsRequest,
   WriteReportsRequestSchema,
 } from "@trainyard/contracts/api";
-import { type Listening, type Logger, Problem, type Serving } from "@trainyard/runtime";
+import { HeldBody, type Listening, type Logger, Problem, type Serving } from "@trainyard/runtime";
 import { grpcService, pipelined, startGrpcServer } from "@trainyard/runtime/grpc";
 import { metricsLimits } from "../limits.ts";
 import { problemOf } from "./http.ts";
@@ -21,25 +21,23 @@ export function startGrpc(
   address: { readonly host: string; readonly port: number },
 ): Promise<Listening> {
   const { intake, logger } = deps;
-  const calls = new Room(metricsLimits.grpcCallsMax);
-  const streams = new Room(metricsLimits.grpcStreamsMax);
+  const calls = new Room(metricsLimits.grpcCallsMax, metricsLimits.grpcCallsOfRunMax);
+  const streams = new Room(metricsLimits.grpcStreamsMax, metricsLimits.grpcStreamsOfRunMax);
   const reports = grpcService<typeof ReportService, Reporter>(ReportService, {
     writeReports: async (request, { caller }) => {
       requireRun(caller, request.run);
-      using _place = calls.enter();
-      return await takeAll(intake, caller, codec.toJson(request));
+      return takeAll(intake, caller, codec.toJson(request));
     },
-    streamReports: async function* (requests, { caller }) {
-      using _place = streams.enter();
-      yield* pipelined(requests, metricsLimits.streamBatchesMax, (request) =>
+    streamReports: (requests, { caller }) =>
+      pipelined(requests, metricsLimits.streamBatchesMax, (request) =>
         takeBatch(intake, caller, request),
-      );
-    },
+      ),
   });
   return startGrpcServer(
     {
       services: [reports],
       admit: async (_, authorization) => intake.authorize(authorization),
+      enter: (method, { id }) => (method === "streamReports" ? streams : calls).enter(id),
       problemOf: (error) => problemOf(error, logger),
       readiness,
       draining,
@@ -61,24 +59,31 @@ async function takeBatch(
 const asJson = (run: string, reports: readonly Plain<RunReport>[]) =>
   codec.toJson({ run, reports, refuseAlone: true });
 
-/**
- * Limits the number of concurrent calls. A message is in memory before its call is handled, so the number of calls is
- * what bounds the memory.
- */
+/** Limits the number of concurrent calls. Each may have a message in memory, so their number bounds the memory. */
 class Room {
   readonly #most: number;
+  readonly #mostOfRun: number;
+  readonly #takenOf = new Map<string, number>();
   #taken = 0;
 
-  constructor(most: number) {
+  constructor(most: number, mostOfRun: number) {
     this.#most = most;
+    this.#mostOfRun = mostOfRun;
   }
 
-  /** Takes a place. Throws Problem `busy` when all are taken. */
-  enter(): Disposable {
-    if (this.#taken >= this.#most) {
+  /** Takes a place. Throws Problem `busy` when all are taken, or the run has its share. */
+  enter(run: string): HeldBody {
+    if (this.#taken >= this.#most || (this.#takenOf.get(run) ?? 0) >= this.#mostOfRun) {
       throw new Problem(503, "busy", "too many requests are in progress; try again");
     }
-    this.#taken += 1;
-    return { [Symbol.dispose]: () => void (this.#taken -= 1) };
+    this.#count(run, 1);
+    return new HeldBody(() => this.#count(run, -1));
+  }
+
+  #count(run: string, change: 1 | -1): void {
+    this.#taken += change;
+    const now = (this.#takenOf.get(run) ?? 0) + change;
+    if (now > 0) this.#takenOf.set(run, now);
+    else this.#takenOf.delete(run);
   }
 }

@@ -14,6 +14,7 @@ import {
   problemHeaders,
   problemText,
   type Registry,
+  runtimeLimits,
 } from "@trainyard/runtime";
 import { type FastifyInstance, type FastifyRequest, fastify } from "fastify";
 import { metricsLimits } from "../limits.ts";
@@ -45,6 +46,7 @@ function createHttpServer(deps: HttpDeps): FastifyInstance {
     bodyLimit: metricsLimits.requestBytesMax,
     // A run's id has a dot and an encoded #, and is at most 64 characters long.
     routerOptions: { maxParamLength: 64 },
+    requestTimeout: runtimeLimits.requestMs,
     forceCloseConnections: "idle",
   });
   server.addHook("onRequest", async (request) => {
@@ -84,7 +86,8 @@ function registerReports(server: FastifyInstance, deps: HttpDeps): void {
       // A caller without rights, or with one large body too many, is refused before its body is read.
       onRequest: async (request, reply) => {
         const reporter = authorized(deps, request);
-        const body = budget.take(request.headers, metricsLimits.requestBytesMax);
+        const owner = { name: reporter.id, cut: () => void reply.raw.destroy() };
+        const body = budget.take(request.headers, metricsLimits.requestBytesMax, owner);
         if (body === null) {
           const detail = "too many large requests are in progress; try again";
           throw new Problem(503, "busy", detail);

@@ -167,3 +167,10 @@ test("an order by two fields or by an unknown field is refused in a sentence", (
   expect(readOrder(lists[0] as ListSpec, "name, state")).toMatch("a list is sorted by one field");
   expect(readOrder(lists[0] as ListSpec, "naem")).toMatch('experiments have no field "naem"');
 });
+
+test.each(["a", " ", '\\"', ", "])("an order of %j many times is refused by its length", (part) => {
+  const order = `"${part.repeat(1_200)}b`;
+  expect(readOrder(lists[0] as ListSpec, order)).toBe(
+    `the order has ${order.length} characters; the maximum is 1200`,
+  );
+});
