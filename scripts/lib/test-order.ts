@@ -25,7 +25,6 @@ export const longestFirst: readonly string[] = [
   "services/agent/src/service-podman.int.test.ts",
   "services/agent/src/leaving.int.test.ts",
   "services/gateway/src/api/read-model.int.test.ts",
-  "services/gateway/src/api/code-turns.int.test.ts",
   "services/agent/src/runtime/pull.int.test.ts",
   "services/checkpoint-gc/src/service.int.test.ts",
   "services/checkpoint-gc/src/storages.int.test.ts",
