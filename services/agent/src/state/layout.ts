@@ -9,9 +9,9 @@
  *                               1970. Written at each start; without it the folder is another one to the scheduler
  *   uptime.json                 {upMs}: how long agents have been up on this folder; written every minute
  *   contexts/<sha256>.tar.gz    packed model code, checked; touched when used, the oldest removed beyond a total size
- *   runs/<allocation>@<request>/  one folder per run, mode 0700; the key with every byte but letters, digits, ".", "_"
- *                               and "-" written as + and two hex digits: 12.3#2 is 12.3+232. A launch of an earlier
- *                               scheduler has no @<request>, and the folder of an earlier agent neither
+ *   runs/<run>/                 one folder per run, mode 0700. Its name is <allocation>@<request>, or <allocation> if
+ *                               scheduler or agent had an earlier version, with every byte but letters, digits, ".",
+ *                               "_" and "-" written as + and two hex digits: 12.3#2 is 12.3+232
  *     spec.json                 {version: 1, launch}: the launch as proto JSON, with the run's token. Written by
  *     rename,
  *                               first of all; a folder without it is nothing
