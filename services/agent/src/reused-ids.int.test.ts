@@ -1,5 +1,6 @@
 /**
- * A restored log draws the numbers of lost experiments again, so a new run may have the id of a run of the lost history.
+ * A restored log draws the numbers of lost experiments again, so a new run may have the id of a run of the lost
+ * history.
  */
 import { createMemoryBus, type MemoryHub } from "@trainyard/bus";
 import { createLogger } from "@trainyard/runtime";
