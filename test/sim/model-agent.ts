@@ -7,9 +7,12 @@ import { codecOf, type Plain } from "@trainyard/contracts";
 import {
   type AllocationReport,
   AllocationReportState,
+  keysNamed,
   type Launch,
   type Report,
   ReportSchema,
+  runKeyOf,
+  runOfKey,
   type Wanted,
   WantedSchema,
   WantedState,
@@ -41,6 +44,7 @@ export class ModelAgent {
   readonly #bus: Bus;
   readonly #slots: number;
   readonly #deps: ModelAgentDeps;
+  /** By the keys of the runs. */
   readonly #held = new Map<string, Held>();
   #incarnation = 1;
   #startedMs = 0;
@@ -100,75 +104,75 @@ export class ModelAgent {
     this.#epoch = wanted.epoch;
     this.#version = wanted.version;
     this.#probe = wanted.probe;
-    for (const { allocation, state, launch } of wanted.allocations) {
-      if (state === WantedState.KILL) this.#kill(allocation);
-      else if (launch !== undefined && !this.#held.has(allocation)) this.#launch(launch);
+    for (const { launch, ...named } of wanted.allocations) {
+      const held = keysNamed(this.#held, named);
+      if (named.state === WantedState.KILL) for (const key of held) this.#kill(key);
+      else if (launch !== undefined && held.length === 0) this.#launch(launch);
     }
-    for (const allocation of wanted.forget) this.#held.delete(allocation);
+    for (const [n, allocation] of wanted.forget.entries()) {
+      const named = { allocation, requestId: wanted.forgetRequests[n] };
+      for (const key of keysNamed(this.#held, named)) this.#held.delete(key);
+    }
     this.#report();
   }
 
   #launch(launch: Plain<Launch>): void {
-    const { allocation, nodeRank, slots, trial, run, stepsCompleted } = launch;
+    const { allocation, requestId, nodeRank, slots, trial, run, stepsCompleted } = launch;
+    const key = runKeyOf(launch);
     const state = AllocationReportState.PREPARING;
     const none = { pid: 0, launchFailed: false, killed: false };
-    this.#held.set(allocation, { allocation, state, nodeRank, slots, ...none });
+    this.#held.set(key, { allocation, requestId, state, nodeRank, slots, ...none });
     const { clock, chance } = this.#deps;
     clock.timer(chance.between(50, 1_500), () => {
-      if (chance.happens(0.04)) return this.#end(allocation, 1, null, { launchFailed: true });
-      this.#change(allocation, { state: AllocationReportState.RUNNING, pid: 1 });
+      if (chance.happens(0.04)) return this.#end(key, 1, null, { launchFailed: true });
+      this.#change(key, { state: AllocationReportState.RUNNING, pid: 1 });
       const of = { trial, run, fromStep: stepsCompleted };
       // The first of several nodes reports and decides for all.
-      if (nodeRank === 0) this.#train(allocation, new Training(of, this.#deps));
-      else this.#follow(allocation);
+      if (nodeRank === 0) this.#train(key, new Training(of, this.#deps));
+      else this.#follow(key);
     });
   }
 
-  #runs(allocation: string): boolean {
-    return this.#held.get(allocation)?.state === AllocationReportState.RUNNING;
+  #runs(key: string): boolean {
+    return this.#held.get(key)?.state === AllocationReportState.RUNNING;
   }
 
-  #train(allocation: string, training: Training): void {
+  #train(key: string, training: Training): void {
     const { clock, chance } = this.#deps;
     clock.timer(chance.between(200, 2_000), () => {
-      if (!this.#runs(allocation)) return;
+      if (!this.#runs(key)) return;
       if (training.begins && chance.happens(0.03)) {
-        return this.#end(allocation, 1, EndReason.INVALID_HYPERPARAMETERS);
+        return this.#end(key, 1, EndReason.INVALID_HYPERPARAMETERS);
       }
-      if (chance.happens(0.05)) return this.#end(allocation, 1, EndReason.ERROR);
-      if (chance.happens(0.02)) return this.#end(allocation, 137, null);
-      const graceMs = this.#deps.graceMs(allocation);
+      if (chance.happens(0.05)) return this.#end(key, 1, EndReason.ERROR);
+      if (chance.happens(0.02)) return this.#end(key, 137, null);
+      const graceMs = this.#deps.graceMs(runOfKey(key).allocation);
       if (graceMs !== null) {
         // Some scripts rarely check for a stop, and some hang at the end until they are killed.
         if (graceMs <= shortGraceMs && chance.happens(0.2)) return;
-        if (chance.happens(0.6)) return this.#end(allocation, 0, EndReason.ACKNOWLEDGED_STOP);
+        if (chance.happens(0.6)) return this.#end(key, 0, EndReason.ACKNOWLEDGED_STOP);
       }
       training.advance();
-      if (training.isDone) return this.#end(allocation, 0, EndReason.FINISHED);
-      this.#train(allocation, training);
+      if (training.isDone) return this.#end(key, 0, EndReason.FINISHED);
+      this.#train(key, training);
     });
   }
 
   /** A node other than the first ends by itself at some time; the platform ends it if the others have ended. */
-  #follow(allocation: string): void {
+  #follow(key: string): void {
     const { clock, chance } = this.#deps;
     clock.timer(chance.between(2_000, 20_000), () => {
-      if (this.#runs(allocation)) this.#end(allocation, 0, null);
+      if (this.#runs(key)) this.#end(key, 0, null);
     });
   }
 
-  #kill(allocation: string): void {
+  #kill(key: string): void {
     const { clock, chance } = this.#deps;
-    clock.timer(chance.between(10, 300), () => this.#end(allocation, null, null, { killed: true }));
+    clock.timer(chance.between(10, 300), () => this.#end(key, null, null, { killed: true }));
   }
 
-  #end(
-    allocation: string,
-    code: number | null,
-    reason: EndReason | null,
-    rest: Partial<Held> = {},
-  ): void {
-    const held = this.#held.get(allocation);
+  #end(key: string, code: number | null, reason: EndReason | null, rest: Partial<Held> = {}): void {
+    const held = this.#held.get(key);
     if (held === undefined || held.state === AllocationReportState.ENDED) return;
     const exit = {
       nodeRank: held.nodeRank,
@@ -177,7 +181,7 @@ export class ModelAgent {
       message: "",
       ...(code === null ? {} : { code }),
     };
-    this.#change(allocation, {
+    this.#change(key, {
       state: AllocationReportState.ENDED,
       exit,
       ...(reason === null ? {} : { endRecord: { reason, message: this.#deps.lastWord } }),
@@ -186,10 +190,10 @@ export class ModelAgent {
     this.#report();
   }
 
-  #change(allocation: string, change: Partial<Held>): void {
-    const held = this.#held.get(allocation);
+  #change(key: string, change: Partial<Held>): void {
+    const held = this.#held.get(key);
     if (held === undefined || held.state === AllocationReportState.ENDED) return;
-    this.#held.set(allocation, { ...held, ...change });
+    this.#held.set(key, { ...held, ...change });
   }
 
   #report(): void {

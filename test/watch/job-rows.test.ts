@@ -98,7 +98,14 @@ function changed(chance: number) {
 function scheduled(events: readonly StreamedEvent[]) {
   const cluster = new Cluster();
   for (const [index, { stream, event }] of events.entries()) {
-    cluster.apply({ position: index + 1, timeMs: 1_000, origin, id: idOf(stream), event });
+    cluster.apply({
+      position: index + 1,
+      timeMs: 1_000,
+      eventId: "e",
+      origin,
+      id: idOf(stream),
+      event,
+    });
   }
   return jobsOf(cluster, "");
 }

@@ -1,5 +1,11 @@
 import { expect, test } from "vitest";
-import { protocolProblem, spokenProtocol } from "./agent-protocol.ts";
+import {
+  keysNamed,
+  protocolProblem,
+  runKeyOf,
+  runOfKey,
+  spokenProtocol,
+} from "./agent-protocol.ts";
 
 const services = { protocol: 5, protocolOldest: 3 };
 
@@ -27,4 +33,23 @@ test.each([
 test("agents older than the version fields are understood, and so are agents of this version", () => {
   expect(protocolProblem({})).toBeNull();
   expect(protocolProblem(spokenProtocol)).toBeNull();
+});
+
+const requested = { allocation: "1.1#1", requestId: "r1" };
+const held = [requested, { allocation: "1.1#1", requestId: "r2" }, { allocation: "1.2#1" }];
+const runs = new Map(held.map((run) => [runKeyOf(run), run]));
+
+test.each([
+  [requested, ["1.1#1@r1"]],
+  [{ allocation: "1.1#1", requestId: "r3" }, []],
+  [{ allocation: "1.1#1", requestId: "" }, ["1.1#1@r1", "1.1#1@r2"]],
+  [{ allocation: "1.1#1" }, ["1.1#1@r1", "1.1#1@r2"]],
+  [{ allocation: "1.2#1", requestId: "r1" }, ["1.2#1"]],
+  [{ allocation: "1.2#1" }, ["1.2#1"]],
+])("a message that names %j is about the runs %j of an agent", (named, keys) => {
+  expect(keysNamed(runs, named)).toEqual(keys);
+});
+
+test.each(held)("the key of %j identifies it", (run) => {
+  expect(runOfKey(runKeyOf(run))).toEqual(run);
 });

@@ -24,3 +24,32 @@ export function protocolProblem(agent: Spoken, services: Spoken = spokenProtocol
   }
   return null;
 }
+
+/** An allocation on an agent (agent.proto, "Requests"); without a request, each one with the id. */
+export type RequestedRun = {
+  readonly allocation: string;
+  readonly requestId?: string | undefined;
+};
+
+/** Returns a text that identifies a run among those of an agent. */
+export function runKeyOf({ allocation, requestId = "" }: RequestedRun): string {
+  return requestId === "" ? allocation : `${allocation}@${requestId}`;
+}
+
+/** Returns the run that a key identifies. */
+export function runOfKey(key: string): RequestedRun {
+  const at = key.lastIndexOf("@");
+  return at < 0
+    ? { allocation: key }
+    : { allocation: key.slice(0, at), requestId: key.slice(at + 1) };
+}
+
+/** Returns those keys of an agent's runs that a message names: the id alone counts if either side has no request. */
+export function keysNamed(
+  runs: ReadonlyMap<string, unknown>,
+  named: RequestedRun,
+): readonly string[] {
+  const { allocation, requestId = "" } = named;
+  if (requestId !== "") return [runKeyOf(named), allocation].filter((key) => runs.has(key));
+  return [...runs.keys()].filter((key) => runOfKey(key).allocation === allocation);
+}

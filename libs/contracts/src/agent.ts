@@ -1,5 +1,13 @@
 /** The messages between scheduler and agents. */
-export { protocolProblem, type Spoken, spokenProtocol } from "./agent-protocol.ts";
+export {
+  keysNamed,
+  protocolProblem,
+  type RequestedRun,
+  runKeyOf,
+  runOfKey,
+  type Spoken,
+  spokenProtocol,
+} from "./agent-protocol.ts";
 export {
   type AllocationReport,
   AllocationReportSchema,

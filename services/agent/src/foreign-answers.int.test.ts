@@ -42,7 +42,7 @@ test.each([401, 403, 404])(
     platform.run(launch);
     const ended = await platform.ended(launch);
     expect.soft(ended.sealed?.checkpoints).toMatchObject([{ checkpoint }]);
-    const run = join(config.folder, "runs", folderNameOf(launch.allocation), "run");
+    const run = join(config.folder, "runs", folderNameOf(launch), "run");
     expect.soft(existsSync(join(run, "spool/checkpoints", `${checkpoint}.json`))).toBe(true);
     await agent.shutDownRuns();
     proxy.closeAllConnections();

@@ -70,7 +70,7 @@ function fill(): void {
 }
 
 const folderOf = (launch: { allocation: string }): string =>
-  join(config.folder, "runs", folderNameOf(launch.allocation));
+  join(config.folder, "runs", folderNameOf(launch));
 
 describe("on a full disk", () => {
   beforeEach(async ({ skip }) => {

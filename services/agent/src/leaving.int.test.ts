@@ -60,7 +60,7 @@ afterEach(async () => {
 });
 
 const folderOf = (launch: { allocation: string }): string =>
-  join(config.folder, "runs", folderNameOf(launch.allocation));
+  join(config.folder, "runs", folderNameOf(launch));
 const spoolOf = (launch: { allocation: string }): string =>
   join(folderOf(launch), "run/spool/checkpoints");
 

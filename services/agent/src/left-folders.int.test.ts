@@ -52,7 +52,7 @@ test("a run's folder that cannot be removed delays no launch, and is removed onc
   await using agent = await createService(config, { bus, logger: createLogger("agent", "silent") });
   await agent.start();
   const leaving = launchOf(`mkdir kept && touch kept/file && ${lock}`);
-  const path = join(folder, "runs", folderNameOf(leaving.allocation));
+  const path = join(folder, "runs", folderNameOf(leaving));
   const work = join(path, "work", "1");
   try {
     platform.run(leaving);

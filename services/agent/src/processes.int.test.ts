@@ -64,7 +64,7 @@ afterEach(async () => {
 });
 
 const folderOf = (launch: { allocation: string }): string =>
-  join(config.folder, "runs", folderNameOf(launch.allocation));
+  join(config.folder, "runs", folderNameOf(launch));
 
 /** The pids of living processes with this text in their command line. */
 function withText(text: string): readonly number[] {

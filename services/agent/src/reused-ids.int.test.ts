@@ -1,5 +1,6 @@
 /**
- * A restored log draws the numbers of lost experiments again, so a new run may have the id of a run of the lost history.
+ * A restored log draws the numbers of lost experiments again, so a new run may have the id of a run of the lost
+ * history.
  */
 import { createMemoryBus, type MemoryHub } from "@trainyard/bus";
 import { createLogger } from "@trainyard/runtime";
@@ -49,4 +50,40 @@ test("a run that the agent has forgotten does not prevent a run of the same id a
   });
   platform.run(after);
   await vi.waitFor(() => expect(platform.reported(allocation)?.exit?.code).toBe(7), 10_000);
+});
+
+test("a run of a lost history and a new run of its id run at the same time, and are ended and forgotten separately", async () => {
+  const before = launchOf("exec sleep 1000");
+  platform.run(before);
+  const lost = await platform.up(before);
+  const { allocation, trial } = before;
+  const after = launchOf("exec sleep 1000", { allocation, trial, grantPosition: "13" });
+  platform.run(after);
+  const { pid } = await platform.up(after);
+  expect(pid).not.toBe(lost.pid);
+  platform.kill(before);
+  expect((await platform.ended(before)).killed).toBe(true);
+  platform.unwant(before);
+  await vi.waitFor(
+    () => expect(platform.reported(allocation, before.requestId)).toBeUndefined(),
+    10_000,
+  );
+  expect(await platform.up(after)).toMatchObject({ pid });
+});
+
+test("a run without a request, of a scheduler or an agent of an earlier version, is known by its id alone", async () => {
+  const { requestId, ...launch } = launchOf("exec sleep 1000");
+  platform.run(launch);
+  const { pid } = await platform.up(launch);
+  // A later scheduler names it with its request: it neither launches it again nor leaves it alone.
+  const later = { ...launch, requestId };
+  platform.run(later);
+  const { version } = platform;
+  await vi.waitFor(() => expect(platform.report?.version).toBe(version), 10_000);
+  expect(platform.report?.allocations.map((one) => one.pid)).toEqual([pid]);
+  platform.kill(later);
+  expect((await platform.ended(launch)).killed).toBe(true);
+  platform.unwant(later);
+  platform.unwant(launch);
+  await vi.waitFor(() => expect(platform.report?.allocations).toEqual([]), 10_000);
 });

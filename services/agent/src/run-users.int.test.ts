@@ -75,7 +75,7 @@ afterEach(async () => {
 });
 
 const folderOf = (launch: { allocation: string }): string =>
-  join(folder, "runs", folderNameOf(launch.allocation));
+  join(folder, "runs", folderNameOf(launch));
 
 /** A run of an experiment other than 7, that of `launchOf`. */
 const ofExperiment = (experiment: number, script: string, more = {}) =>

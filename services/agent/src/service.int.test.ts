@@ -58,7 +58,7 @@ const startedFor = (runDir: string) =>
   runGroupOf(runDir, () => null, { mechanism: "scan" }).members();
 
 const folderOf = (launch: { allocation: string }): string =>
-  join(config.folder, "runs", folderNameOf(launch.allocation));
+  join(config.folder, "runs", folderNameOf(launch));
 
 test("an agent reports its identity and its resources before it gets any list", async () => {
   await vi.waitFor(() => expect(platform.report).not.toBeNull(), patient);

@@ -64,7 +64,7 @@ const sealing = (checkpoint: string, sealedMs: number, more: object = {}): strin
 };
 const storing = { config: { checkpoint_storage: { type: "s3", bucket: "models" } } };
 const runDirOf = (launch: { allocation: string }): string =>
-  join(config.folder, "runs", folderNameOf(launch.allocation), "run");
+  join(config.folder, "runs", folderNameOf(launch), "run");
 
 test("the chief's host completes a checkpoint with the files of all hosts, and other hosts only send their own", async () => {
   const script = `${sealing(first, 1, { ofOthers: [other] })}; ${sealing(second, 2, { isPart: true })}`;

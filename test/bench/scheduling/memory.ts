@@ -32,7 +32,7 @@ export function memory({ say }: BenchContext, scale: number): readonly BenchResu
 
 function apply(cluster: Cluster, id: string, event: AnyEvent): void {
   cluster.position += 1;
-  cluster.apply({ position: cluster.position, timeMs: 1_000, origin, id, event });
+  cluster.apply({ position: cluster.position, timeMs: 1_000, eventId: "e", origin, id, event });
 }
 
 function joined(): AnyEvent {

@@ -7,7 +7,7 @@
  * the engine is down, and no line is stored twice. The engine's init is PID 1, so that signals act as on a process.
  */
 import type { Plain } from "@trainyard/contracts";
-import type { Launch } from "@trainyard/contracts/agent";
+import { type Launch, runKeyOf } from "@trainyard/contracts/agent";
 import type { Slot } from "@trainyard/contracts/events";
 import type { ContainerSection, DeviceKind } from "@trainyard/experiment-config/recorded";
 
@@ -252,16 +252,24 @@ export const labelNames = {
   /** The id of the agent's state folder. */
   folder: "trainyard.agent-folder",
   allocation: "trainyard.allocation",
+  /** The id of the event that requested the allocation; empty if the scheduler has an earlier version. */
+  request: "trainyard.request",
   experiment: "trainyard.experiment",
   trial: "trainyard.trial",
 } as const;
 
 export function labelsOf(
   folder: string,
-  { allocation, experiment, trial }: Plain<Launch>,
+  { allocation, requestId = "", experiment, trial }: Plain<Launch>,
 ): Readonly<Record<string, string>> {
-  const { folder: of, allocation: is, experiment: by, trial: as } = labelNames;
-  return { [of]: folder, [is]: allocation, [by]: experiment, [as]: trial };
+  const { folder: of, allocation: is, request, experiment: by, trial: as } = labelNames;
+  return { [of]: folder, [is]: allocation, [request]: requestId, [by]: experiment, [as]: trial };
+}
+
+/** Returns the key of the run of a container. */
+export function keyOfLabels(labels: Readonly<Record<string, string>>): string {
+  const { [labelNames.allocation]: allocation = "", [labelNames.request]: requestId } = labels;
+  return runKeyOf({ allocation, requestId });
 }
 
 /** The image for the run's kind of device; the agent's image if the configuration names none. */

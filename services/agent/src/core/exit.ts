@@ -37,6 +37,7 @@ export function reportOf(agent: string, view: RunView): Plain<AllocationReport> 
   const { launch, state, pid, exit, lastWord, notice, sealed } = view;
   const common = {
     allocation: launch.allocation,
+    requestId: launch.requestId,
     state,
     nodeRank: launch.nodeRank,
     slots: launch.slots,
@@ -66,14 +67,15 @@ function messageOf(parts: readonly string[]): string {
 /** Returns the exit of a launch that has no folder, since it could not be written; no process of it was started. */
 export function refusalOf(
   agent: string,
-  { allocation, nodeRank, slots }: Plain<Launch>,
+  { allocation, requestId, nodeRank, slots }: Plain<Launch>,
   why: string,
 ): Plain<AllocationReport> {
   const said = `the agent could not write the launch down: ${why}`;
   const message = storableText(said, exitMessageCharsMax);
   const state = AllocationReportState.ENDED;
   const exit = { nodeRank, agent, signal: "", message };
-  return { allocation, state, nodeRank, slots, pid: 0, launchFailed: true, killed: false, exit };
+  const failed = { pid: 0, launchFailed: true, killed: false, exit };
+  return { allocation, requestId, state, nodeRank, slots, ...failed };
 }
 
 /** True if the run ended because the scheduler ended it. A process that ended before the signal was not killed. */

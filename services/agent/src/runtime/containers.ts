@@ -10,6 +10,7 @@ import {
   containerBody,
   type EngineKind,
   imageOf,
+  keyOfLabels,
   labelNames,
   labelsOf,
 } from "../core/container-body.ts";
@@ -130,7 +131,7 @@ async function sweep(
     // be removed.
     const held = running();
     for (const { Id, Labels } of found) {
-      if (held.has(Labels[labelNames.allocation] ?? "")) continue;
+      if (held.has(keyOfLabels(Labels))) continue;
       const container = engine.getContainer(Id);
       await container
         .remove({ force: true, v: true, abortSignal: bounded() })

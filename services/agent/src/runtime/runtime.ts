@@ -53,8 +53,8 @@ export interface Runtime {
    */
   order(launching: Launching, signal: AbortSignal): Promise<StartOrder>;
   /**
-   * Removes the remains of all runs except the running ones. May be called at any time and repeatedly. Throws if the
-   * remains cannot be listed.
+   * Removes the remains of all runs except the running ones, which are given by their keys. May be called at any time
+   * and repeatedly. Throws if the remains cannot be listed.
    */
   sweep(running: () => ReadonlySet<string>): Promise<void>;
 }

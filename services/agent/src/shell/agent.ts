@@ -14,9 +14,12 @@ import { agentDoSubject, agentReportSubject, type Bus } from "@trainyard/bus";
 import { codecOf, type Plain } from "@trainyard/contracts";
 import {
   type AllocationReport,
+  keysNamed,
   type Launch,
   protocolProblem,
   type Report,
+  type RequestedRun,
+  runKeyOf,
   spokenProtocol,
   type Wanted,
   WantedSchema,
@@ -67,6 +70,7 @@ const utf8 = new TextDecoder();
 export class Agent implements AsyncDisposable {
   readonly #deps: AgentDeps;
   readonly #runsFolder: string;
+  /** All runs of the folder, by their keys: the ids of allocations with their requests. */
   readonly #runs = new Map<string, Run>();
   /** Launches that could not be written, with their reports, until they are forgotten. They leave nothing on disk. */
   readonly #refused = new Map<string, Plain<AllocationReport>>();
@@ -168,7 +172,7 @@ export class Agent implements AsyncDisposable {
     const { identity } = this.#deps;
     const deps = { ...this.#deps, agent: identity.name, onChange: this.#changed.wake };
     const run = new Run(folder, deps);
-    this.#runs.set(run.allocation, run);
+    this.#runs.set(folder.key, run);
     run.start();
   }
 
@@ -199,8 +203,8 @@ export class Agent implements AsyncDisposable {
     // A host that shuts down launches nothing; without an echo the scheduler repeats the list, for the next start.
     if (this.#isShuttingDown) return;
     this.#endAndForget(wanted);
-    for (const { allocation, state, launch } of wanted.allocations) {
-      if (state !== WantedState.RUN || launch === undefined || this.#has(allocation)) continue;
+    for (const { state, launch } of wanted.allocations) {
+      if (state !== WantedState.RUN || launch === undefined || this.#has(launch)) continue;
       this.#launch(launch);
     }
     this.#epoch = epoch;
@@ -231,8 +235,8 @@ export class Agent implements AsyncDisposable {
     }
   }
 
-  #has(allocation: string): boolean {
-    return this.#runs.has(allocation) || this.#refused.has(allocation);
+  #has(launch: Plain<Launch>): boolean {
+    return [this.#runs, this.#refused].some((held) => keysNamed(held, launch).length > 0);
   }
 
   #launch(launch: Plain<Launch>): void {
@@ -241,27 +245,31 @@ export class Agent implements AsyncDisposable {
       this.#hold(RunFolder.create(this.#runsFolder, launch, this.#deps.clock, owner));
     } catch (error) {
       this.#deps.events.notLaunched(launch.allocation, error);
-      this.#refused.set(
-        launch.allocation,
-        refusalOf(this.#deps.identity.name, launch, textOf(error)),
-      );
+      const refusal = refusalOf(this.#deps.identity.name, launch, textOf(error));
+      this.#refused.set(runKeyOf(launch), refusal);
     }
   }
 
-  #endAndForget({ allocations, forget }: Plain<Wanted>): void {
-    for (const { allocation, state } of allocations) {
-      if (state !== WantedState.KILL) continue;
-      this.#alone(allocation, () => this.#runs.get(allocation)?.kill("wanted"));
+  #endAndForget({ allocations, forget, forgetRequests }: Plain<Wanted>): void {
+    for (const wanted of allocations) {
+      if (wanted.state === WantedState.KILL) this.#each(wanted, (run) => run.kill("wanted"));
     }
-    for (const allocation of forget) this.#alone(allocation, () => this.#forget(allocation));
+    for (const [n, allocation] of forget.entries()) {
+      const named = { allocation, requestId: forgetRequests[n] };
+      for (const key of keysNamed(this.#refused, named)) this.#refused.delete(key);
+      this.#each(named, (run) => this.#forget(run));
+    }
   }
 
   /** A failure of one run must not prevent the agent's work for others. */
-  #alone(allocation: string, act: () => void): void {
-    try {
-      act();
-    } catch (error) {
-      this.#deps.events.runFailed(allocation, error);
+  #each(named: RequestedRun, act: (run: Run) => void): void {
+    for (const key of keysNamed(this.#runs, named)) {
+      try {
+        const run = this.#runs.get(key);
+        if (run !== undefined) act(run);
+      } catch (error) {
+        this.#deps.events.runFailed(named.allocation, error);
+      }
     }
   }
 
@@ -283,13 +291,11 @@ export class Agent implements AsyncDisposable {
     this.#problem = `the scheduler counts from epoch ${epoch} and this agent has seen ${this.#highestEpoch}: the agent reports that to it`;
   }
 
-  #forget(allocation: string): void {
-    this.#refused.delete(allocation);
-    const run = this.#runs.get(allocation);
-    if (run === undefined || !run.isEnded || run.folder.forgotten !== null) return;
+  #forget(run: Run): void {
+    if (!run.isEnded || run.folder.forgotten !== null) return;
     run.folder.recordForgotten(this.#uptime.ms);
     this.#forgot.wake();
-    this.#deps.events.forgotten(allocation);
+    this.#deps.events.forgotten(run.allocation);
   }
 
   async #reportLoop(): Promise<void> {
@@ -361,7 +367,7 @@ export class Agent implements AsyncDisposable {
     while (!signal.aborted) {
       const running = (): ReadonlySet<string> =>
         new Set(
-          [...this.#runs.values()].filter((run) => !run.isEnded).map((run) => run.allocation),
+          [...this.#runs.values()].filter((run) => !run.isEnded).map(({ folder }) => folder.key),
         );
       await runtime.sweep(running).catch(events.sweepFailed);
       await pause(clock, limits.orphansMs, signal);

@@ -45,7 +45,7 @@ export async function cleanUpForgotten(
       continue;
     }
     if (!goes) continue;
-    runs.delete(run.allocation);
+    runs.delete(run.folder.key);
     events.removed(run.allocation);
   }
 }

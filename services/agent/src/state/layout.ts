@@ -9,7 +9,8 @@
  *                               1970. Written at each start; without it the folder is another one to the scheduler
  *   uptime.json                 {upMs}: how long agents have been up on this folder; written every minute
  *   contexts/<sha256>.tar.gz    packed model code, checked; touched when used, the oldest removed beyond a total size
- *   runs/<allocation>/          one folder per allocation, mode 0700; the id with every byte but letters, digits, ".",
+ *   runs/<run>/                 one folder per run, mode 0700. Its name is <allocation>@<request>, or <allocation> if
+ *                               scheduler or agent had an earlier version, with every byte but letters, digits, ".",
  *                               "_" and "-" written as + and two hex digits: 12.3#2 is 12.3+232
  *     spec.json                 {version: 1, launch}: the launch as proto JSON, with the run's token. Written by
  *     rename,
@@ -78,6 +79,7 @@ import {
   writeSync,
 } from "node:fs";
 import { join } from "node:path";
+import { type RequestedRun, runKeyOf } from "@trainyard/contracts/agent";
 
 export const layoutVersion = 1;
 
@@ -116,8 +118,8 @@ export type ShippedRecord = {
   readonly sequence: number;
 };
 
-export function folderNameOf(allocation: string): string {
-  return [...Buffer.from(allocation)]
+export function folderNameOf(run: RequestedRun): string {
+  return [...Buffer.from(runKeyOf(run))]
     .map((byte, index) => {
       const character = String.fromCharCode(byte);
       const kept = index === 0 ? /[A-Za-z0-9_-]/ : /[A-Za-z0-9._-]/;

@@ -16,6 +16,7 @@ import {
   EndRecordSchema,
   type Launch,
   LaunchSchema,
+  runKeyOf,
 } from "@trainyard/contracts/agent";
 import { EndReason } from "@trainyard/contracts/events";
 import { type Clock, storableText } from "@trainyard/kernel";
@@ -112,7 +113,7 @@ export class RunFolder {
     clock: Clock,
     owner: Owner | null = null,
   ): RunFolder {
-    const path = makeFolder(join(runs, folderNameOf(launch.allocation)));
+    const path = makeFolder(join(runs, folderNameOf(launch)));
     const folder = new RunFolder(path, launch, clock);
     try {
       makeFolder(folder.runDir);
@@ -134,6 +135,11 @@ export class RunFolder {
     const spec = readRecord<Spec>(path, names.spec);
     if (spec === null) return null;
     return new RunFolder(path, launches.decode(JSON.stringify(spec.launch)), clock);
+  }
+
+  /** The text that identifies the run among those of the agent. */
+  get key(): string {
+    return runKeyOf(this.launch);
   }
 
   get supervisor(): ProcessIdentity | null {

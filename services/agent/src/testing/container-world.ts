@@ -2,7 +2,7 @@
 import { join } from "node:path";
 import { createMemoryBus, type MemoryHub } from "@trainyard/bus";
 import type { Plain } from "@trainyard/contracts";
-import type { AllocationReport, Launch } from "@trainyard/contracts/agent";
+import type { AllocationReport, Launch, RequestedRun } from "@trainyard/contracts/agent";
 import { createLogger } from "@trainyard/runtime";
 import { type AgentService, createService } from "../service.ts";
 import { folderNameOf } from "../state/layout.ts";
@@ -57,8 +57,8 @@ export class ContainerWorld implements AsyncDisposable {
     await this.#agent?.shutDownRuns();
   }
 
-  pathOf({ allocation }: { allocation: string }): string {
-    return join(this.folder, "runs", folderNameOf(allocation));
+  pathOf(launch: RequestedRun): string {
+    return join(this.folder, "runs", folderNameOf(launch));
   }
 
   async ended(launch: Plain<Launch>): Promise<Plain<AllocationReport>> {

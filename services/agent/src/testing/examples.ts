@@ -1,3 +1,4 @@
+import { randomUUID } from "node:crypto";
 import {
   createWriteStream,
   mkdirSync,
@@ -45,6 +46,7 @@ export function launchOf(
   trials += 1;
   return {
     allocation: `7.${trials}#1`,
+    requestId: randomUUID(),
     experiment: "7",
     trial: `7.${trials}`,
     run: 1,

@@ -14,6 +14,8 @@ import {
   type Launch,
   type Report,
   ReportSchema,
+  type RequestedRun,
+  runKeyOf,
   WantedSchema,
   WantedState,
 } from "@trainyard/contracts/agent";
@@ -150,9 +152,9 @@ export class ScriptedPlatform implements AsyncDisposable {
       // The lists change as the scheduler's do: a launch is listed until a report names its run, and ended runs are
       // forgotten once unwanted.
       const forget = report.allocations.filter(
-        (one) => one.state === AllocationReportState.ENDED && !this.#wishes.has(one.allocation),
+        (one) => one.state === AllocationReportState.ENDED && !this.#wishes.has(runKeyOf(one)),
       );
-      if (forget.length > 0 && this.forgets) this.send(forget.map((one) => one.allocation));
+      if (forget.length > 0 && this.forgets) this.send(forget);
     });
   }
 
@@ -266,32 +268,37 @@ export class ScriptedPlatform implements AsyncDisposable {
 
   /** Stops listing the run, as after its end was recorded. */
   unwant(launch: Plain<Launch>): void {
-    this.#wishes.delete(launch.allocation);
+    this.#wishes.delete(runKeyOf(launch));
     this.version += 1;
     this.send();
   }
 
   #want(launch: Plain<Launch>, state: WantedState): void {
-    this.#wishes.set(launch.allocation, { state, launch });
+    this.#wishes.set(runKeyOf(launch), { state, launch });
     this.version += 1;
     this.send();
   }
 
-  send(forget: readonly string[] = []): void {
-    const named = new Set(this.report?.allocations.map((one) => one.allocation));
-    const allocations = [...this.#wishes].map(([allocation, { state, launch }]) =>
-      state === WantedState.RUN && !named.has(allocation)
-        ? { allocation, state, launch }
-        : { allocation, state },
-    );
+  send(forgotten: readonly RequestedRun[] = []): void {
+    const named = new Set(this.report?.allocations.map(runKeyOf));
+    const allocations = [...this.#wishes].map(([key, { state, launch }]) => {
+      const { allocation, requestId } = launch;
+      const wanted = { allocation, requestId, state };
+      return state === WantedState.RUN && !named.has(key) ? { ...wanted, launch } : wanted;
+    });
     const { epoch, version, address, spoken } = this;
-    const wanted = { epoch, version, allocations, forget, probe: 7, ...address, ...spoken };
+    const forget = forgotten.map(({ allocation }) => allocation);
+    const forgetRequests = forgotten.map(({ requestId = "" }) => requestId);
+    const lists = { allocations, forget, forgetRequests };
+    const wanted = { epoch, version, ...lists, probe: 7, ...address, ...spoken };
     const text = codecOf<object>(WantedSchema).encode(wanted);
     this.#bus.publish(agentDoSubject(this.#agent), new TextEncoder().encode(text));
   }
 
-  reported(allocation: string): Plain<AllocationReport> | undefined {
-    return this.report?.allocations.find((one) => one.allocation === allocation);
+  reported(allocation: string, requestId?: string): Plain<AllocationReport> | undefined {
+    const isNamed = (one: RequestedRun): boolean =>
+      one.allocation === allocation && (requestId ?? one.requestId) === one.requestId;
+    return this.report?.allocations.find(isNamed);
   }
 
   async up(launch: Plain<Launch>): Promise<Plain<AllocationReport>> {
@@ -305,7 +312,7 @@ export class ScriptedPlatform implements AsyncDisposable {
   #inState(launch: Plain<Launch>, state: AllocationReportState): Promise<Plain<AllocationReport>> {
     return vi.waitFor(
       () => {
-        const found = this.reported(launch.allocation);
+        const found = this.reported(launch.allocation, launch.requestId);
         if (found?.state !== state) {
           throw new Error(
             `${launch.allocation} is ${JSON.stringify(found)}, not in state ${state}`,

@@ -21,7 +21,7 @@ export async function startSleepingRun(): Promise<{ supervisor: number; run: num
   await agent.start();
   const launch = launchOf("exec sleep 1000");
   platform.run(launch);
-  const path = join(config.folder, "runs", folderNameOf(launch.allocation));
+  const path = join(config.folder, "runs", folderNameOf(launch));
   for (;;) {
     const folder = runAt(path);
     if (folder?.process != null && folder.supervisor !== null) {

@@ -80,7 +80,7 @@ async function startAgent(): Promise<AgentService> {
 }
 
 const folderOf = (launch: { allocation: string }): string =>
-  join(folder, "runs", folderNameOf(launch.allocation));
+  join(folder, "runs", folderNameOf(launch));
 
 /** Makes a run's folder as it is when its process has ended. */
 function newRun(): RunFolder {

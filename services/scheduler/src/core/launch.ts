@@ -51,6 +51,7 @@ export function launchOf(
     masterAddress: grant.masterAddress,
     masterPort: grant.masterPort,
     nodeAddresses: addressesOf(grant.placements),
+    requestId: allocation.request,
   };
 }
 

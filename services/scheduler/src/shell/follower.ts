@@ -5,7 +5,7 @@
  */
 import { decodeEvent, shortNameOf } from "@trainyard/contracts";
 import type { EventLog, StoredEvent } from "@trainyard/event-log";
-import { idOf } from "@trainyard/kernel";
+import { idOf, streamName } from "@trainyard/kernel";
 import {
   isOfThisLog,
   type KnownEvent,
@@ -93,6 +93,12 @@ export class ClusterFollower {
     }
   }
 
+  /** Reads the request of an allocation, ended or not: the id of its first event. */
+  readonly requestOf = async (allocation: string): Promise<string | null> => {
+    const [queued] = await this.#log.read(streamName("allocation", allocation), 0, 1);
+    return queued?.id ?? null;
+  };
+
   #take(stored: StoredEvent): boolean {
     this.#eventId = stored.id;
     if (!isOfFold(stored)) {
@@ -140,6 +146,7 @@ export function notedOf(stored: StoredEvent): Noted {
     timeMs: stored.timeMs,
     origin: { workspace, correlationid, authid, traceparent },
     id: idOf(stored.stream),
+    eventId: stored.id,
     event: decodeEvent(stored),
   };
 }

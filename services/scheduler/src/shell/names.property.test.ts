@@ -1,4 +1,7 @@
-/** Random agents report under one name, in any order, to any scheduler: a run is started by at most one of them. */
+/**
+ * Random agents report under one name, in any order, to any scheduler: a run is started by at most one of them, and
+ * none is taken for a run of a lost history with its id.
+ */
 import { AllocationReportState } from "@trainyard/contracts/agent";
 import { assert } from "@trainyard/kernel";
 import type { Service } from "@trainyard/runtime";
@@ -55,11 +58,34 @@ class Scenario {
     this.#scheduler = await this.world.scheduler();
   }
 
+  /** The agent has a run of a lost history, whose id a run of this one has or gets. */
+  occupy(n: number, ahead: number): void {
+    const id = `1.${this.#runs + ahead}#1`;
+    const { held } = this.one(n);
+    if (!held.has(id)) this.one(n).occupy(id, ["0"]);
+  }
+
+  /** The runs that count as started with a process of a lost history. */
+  get confused(): readonly string[] {
+    const ids = Array.from({ length: this.#runs }, (_, run) => `1.${run + 1}#1`);
+    return ids.filter((id) =>
+      this.world
+        .events(`allocation-${id}`)
+        .some(
+          ({ type, data }) =>
+            type === "AllocationStarted" && data.starts.some(({ pid }) => pid === lostPid),
+        ),
+    );
+  }
+
   async run(): Promise<void> {
     this.#runs += 1;
     await this.world.run(`1.${this.#runs}#1`, { slots: 1 });
   }
 }
+
+/** The pid of a run of a lost history, which no launch gets. */
+const lostPid = 9;
 
 type Step = { readonly name: string; readonly take: (scenario: Scenario) => Promise<void> };
 
@@ -74,6 +100,10 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   fc.tuple(small, skew, fc.boolean()).map(([n, skewMs, isOfToday]) => ({
     name: `copy ${n} ${skewMs} ${isOfToday}`,
     take: (scenario: Scenario) => scenario.copy(n, skewMs, isOfToday),
+  })),
+  fc.tuple(small, fc.nat({ max: 1 })).map(([n, ahead]) => ({
+    name: `${n} has a run of a lost history, ${ahead} ahead`,
+    take: async (scenario: Scenario) => scenario.occupy(n, ahead),
   })),
   skew.map((skewMs) => ({
     name: `another folder ${skewMs}`,
@@ -128,6 +158,7 @@ test("of several agents under one name at most one starts a run, in any order of
           agent.launched.map(({ allocation }) => allocation),
         );
         expect(launched).toEqual([...new Set(launched)]);
+        expect(scenario.confused).toEqual([]);
       },
     ),
     { numRuns: 60 },

@@ -27,6 +27,7 @@ import { limits } from "../limits.ts";
 import { Committer } from "./committer.ts";
 import type { ClusterFollower } from "./follower.ts";
 import { Launches } from "./launches.ts";
+import { ReportedRuns } from "./reported-runs.ts";
 
 export type ReconcilerDeps = {
   readonly bus: Bus;
@@ -50,6 +51,7 @@ export class Reconciler {
   readonly #hearing = new Hearing();
   readonly #committer: Committer;
   readonly #launches: Launches;
+  readonly #runs: ReportedRuns;
   readonly #reported = new Set<string>();
   /** Agents whose list may have changed; it is sent if it has. */
   readonly #changed = new Set<string>();
@@ -70,7 +72,8 @@ export class Reconciler {
 
   constructor(deps: ReconcilerDeps) {
     this.#deps = deps;
-    const { epochOffset } = deps.follower.cluster;
+    const { cluster, requestOf } = deps.follower;
+    const { epochOffset } = cluster;
     this.#observed = new Observed(deps.epoch + epochOffset, deps.clock.monotonicMs());
     this.#committer = new Committer({
       executor: deps.executor,
@@ -80,7 +83,8 @@ export class Reconciler {
         deps.telemetry.setAside(decision);
       },
     });
-    this.#launches = new Launches(deps.follower.cluster, deps.executor, deps.settings.tokenKey);
+    this.#launches = new Launches(cluster, deps.executor, deps.settings.tokenKey);
+    this.#runs = new ReportedRuns(cluster, requestOf);
   }
 
   /** Called after a commit, here or by a reaction. */
@@ -97,6 +101,12 @@ export class Reconciler {
   reportArrived(heard: Plain<Report>): void {
     const report = this.#parts.join(heard);
     if (report === null) return;
+    const keyed = this.#runs.keyed(report);
+    if (keyed === null) this.#turnSoon();
+    else this.#hear(keyed);
+  }
+
+  readonly #hear = (report: Plain<Report>): void => {
     const { clock, follower, telemetry } = this.#deps;
     const held = heldOf(follower.cluster.agents.get(report.agent));
     if (!this.#observed.hear(report, held, clock.monotonicMs())) return;
@@ -104,7 +114,7 @@ export class Reconciler {
     telemetry.reportHeard();
     this.#reported.add(report.agent);
     this.#turnSoon();
-  }
+  };
 
   /** Warns once a term of an impossible epoch. */
   #doubt({ agent, highestEpoch = 0 }: Plain<Report>): void {
@@ -161,6 +171,7 @@ export class Reconciler {
     const { follower, clock } = this.#deps;
     const beat = clock.monotonicMs() >= this.#nextBeatMs;
     if (beat) this.#behind = true;
+    await this.#runs.readOpen(this.#hear);
     const settled = await this.#decideAll();
     if (beat && settled) await this.#explain();
     if (beat) this.#beat();
@@ -289,7 +300,9 @@ export class Reconciler {
   #send(agent: string, wanted: Plain<Wanted>): void {
     this.#deps.bus.publish(
       agentDoSubject(agent),
-      utf8.encode(wantedCodec.encode({ ...wanted, ...spokenProtocol })),
+      utf8.encode(
+        wantedCodec.encode({ ...this.#runs.addressed(agent, wanted), ...spokenProtocol }),
+      ),
     );
   }
 

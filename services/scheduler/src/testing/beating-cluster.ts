@@ -138,6 +138,13 @@ export class BeatingCluster {
 
   #apply(id: string, event: AnyEvent): void {
     this.cluster.position += 1;
-    this.cluster.apply({ position: this.cluster.position, timeMs: 1_000, origin, id, event });
+    this.cluster.apply({
+      position: this.cluster.position,
+      timeMs: 1_000,
+      eventId: "e",
+      origin,
+      id,
+      event,
+    });
   }
 }

@@ -10,6 +10,8 @@ import {
   type Launch,
   type Report,
   ReportSchema,
+  type RequestedRun,
+  runKeyOf,
   type Wanted,
   WantedSchema,
   WantedState,
@@ -36,6 +38,8 @@ export class ScriptedAgent {
   labels: Readonly<Record<string, string>> = {};
   /** While true, the agent neither receives nor sends messages. */
   silent = false;
+  /** False for an agent of an earlier version, which knows runs by the allocation's id alone. */
+  knowsRequests = true;
   /** Launched processes stay in preparation until `up`. */
   slowStart = false;
   /** While true, the agent ignores kills. */
@@ -60,6 +64,7 @@ export class ScriptedAgent {
   /** The number of parts of its reports, and the part that never arrives. */
   parts = 1;
   lostPart = 0;
+  /** By the allocation's id; a run of a lost history beside a new run of its id by a key with its request. */
   readonly held = new Map<string, Held>();
   readonly launched: Plain<Launch>[] = [];
   readonly heard: Plain<Wanted>[] = [];
@@ -84,11 +89,25 @@ export class ScriptedAgent {
     this.#slots = slots;
   }
 
-  /** Runs an allocation that the scheduler did not request. */
-  occupy(allocation: string, slots: readonly string[]): void {
+  /** Runs an allocation that the scheduler did not request, as of a lost history. */
+  occupy(allocation: string, slots: readonly string[], requestId = "lost"): void {
     const state = AllocationReportState.RUNNING;
     const rest = { nodeRank: 0, pid: 9, launchFailed: false, killed: false };
-    this.held.set(allocation, { allocation, state, slots, ...rest });
+    const run = this.#runOf({ allocation, requestId });
+    this.held.set(allocation, { ...run, state, slots, ...rest });
+  }
+
+  #runOf({ allocation, requestId }: RequestedRun): RequestedRun {
+    return this.knowsRequests ? { allocation, requestId } : { allocation };
+  }
+
+  /** Returns the keys of the held runs that a message names. */
+  #keysOf(named: RequestedRun): readonly string[] {
+    const { allocation, requestId } = this.#runOf(named);
+    return [...this.held].flatMap(([key, one]) => {
+      const isAny = requestId === undefined || requestId === "" || one.requestId === undefined;
+      return one.allocation === allocation && (isAny || one.requestId === requestId) ? [key] : [];
+    });
   }
 
   async start(): Promise<void> {
@@ -112,19 +131,26 @@ export class ScriptedAgent {
     this.heard.push(wanted);
     this.#epoch = wanted.epoch;
     this.#version = wanted.version;
-    for (const { allocation, state, launch } of wanted.allocations) {
-      if (state === WantedState.KILL) {
-        if (!this.stubborn) this.#kill(allocation);
-      } else if (launch !== undefined && !this.held.has(allocation)) this.#launch(launch);
+    for (const { launch, ...named } of wanted.allocations) {
+      if (named.state === WantedState.KILL) {
+        if (!this.stubborn) this.#kill(named);
+      } else if (launch !== undefined && this.#keysOf(launch).length === 0) this.#launch(launch);
     }
-    for (const allocation of wanted.forget) this.held.delete(allocation);
+    this.#forget(wanted);
     this.report();
   }
 
-  #doWithoutName({ allocations, forget, nameTaken = "" }: Plain<Wanted>): void {
-    this.nameTaken = nameTaken;
-    for (const { allocation } of allocations) if (!this.stubborn) this.#kill(allocation);
-    for (const allocation of forget) this.held.delete(allocation);
+  #forget({ forget, forgetRequests }: Plain<Wanted>): void {
+    for (const [n, allocation] of forget.entries()) {
+      const named = { allocation, requestId: forgetRequests[n] };
+      for (const key of this.#keysOf(named)) this.held.delete(key);
+    }
+  }
+
+  #doWithoutName(wanted: Plain<Wanted>): void {
+    this.nameTaken = wanted.nameTaken ?? "";
+    for (const named of wanted.allocations) if (!this.stubborn) this.#kill(named);
+    this.#forget(wanted);
   }
 
   get incarnation(): string {
@@ -148,8 +174,10 @@ export class ScriptedAgent {
       if (shared.length > 0)
         this.violations.push(`${launch.allocation} and ${allocation}: ${shared}`);
     }
+    const lost = this.held.get(launch.allocation);
+    if (lost !== undefined) this.held.set(runKeyOf(lost), lost);
     this.held.set(launch.allocation, {
-      allocation: launch.allocation,
+      ...this.#runOf(launch),
       state: AllocationReportState.PREPARING,
       nodeRank: launch.nodeRank,
       slots: launch.slots,
@@ -163,10 +191,11 @@ export class ScriptedAgent {
     } else if (!this.slowStart) this.up(launch.allocation);
   }
 
-  #kill(allocation: string): void {
-    const held = this.held.get(allocation);
-    if (held === undefined || held.state === AllocationReportState.ENDED) return;
-    this.end(allocation, { signal: "SIGKILL" }, { killed: true });
+  #kill(named: RequestedRun): void {
+    for (const key of this.#keysOf(named)) {
+      if (this.held.get(key)?.state === AllocationReportState.ENDED) continue;
+      this.end(key, { signal: "SIGKILL" }, { killed: true });
+    }
   }
 
   up(allocation: string): void {

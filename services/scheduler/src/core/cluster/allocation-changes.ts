@@ -7,13 +7,14 @@ import { earlier } from "./earlier.ts";
 import type { Agent, Allocation, Grant, Noted } from "./state.ts";
 
 export function queuedAllocation(
-  { id, position, timeMs, origin }: Noted,
+  { id, eventId, position, timeMs, origin }: Noted,
   queued: EventData<"AllocationQueued">,
 ): Allocation | null {
   const { task, run, job, resources, preemptible, delayMs, avoided, workspace, owner } = queued;
   if (resources === undefined) return null;
   return {
     id,
+    request: eventId,
     task,
     run,
     job,

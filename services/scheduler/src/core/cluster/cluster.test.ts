@@ -18,7 +18,7 @@ type Happened = readonly [id: string, event: AnyEvent];
 function clusterOf(...events: readonly Happened[]): Cluster {
   const cluster = new Cluster();
   for (const [index, [id, event]] of events.entries()) {
-    cluster.apply({ position: index + 1, timeMs: 1_000, origin, id, event });
+    cluster.apply({ position: index + 1, timeMs: 1_000, eventId: "e", origin, id, event });
   }
   return cluster;
 }

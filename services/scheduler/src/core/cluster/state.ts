@@ -18,6 +18,7 @@ export type Noted = {
   readonly origin: Origin;
   /** The id in the stream's name. */
   readonly id: string;
+  readonly eventId: string;
   readonly event: AnyEvent;
 };
 
@@ -27,6 +28,8 @@ export type Noted = {
  */
 export type Allocation = {
   readonly id: string;
+  /** The id of the event that queued it, which distinguishes it from an allocation of a lost history with its id. */
+  readonly request: string;
   readonly task: string;
   readonly run: number;
   readonly job: string;

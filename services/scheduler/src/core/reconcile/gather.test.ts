@@ -19,7 +19,7 @@ const queued = { task: "1.1", run: 1, job: "1", resources, preemptible: true, de
 function clusterOf(...events: readonly (readonly [id: string, event: AnyEvent])[]): Cluster {
   const cluster = new Cluster();
   for (const [index, [id, event]] of events.entries()) {
-    cluster.apply({ position: index + 1, timeMs: 1_000, origin, id, event });
+    cluster.apply({ position: index + 1, timeMs: 1_000, eventId: "e", origin, id, event });
   }
   return cluster;
 }

@@ -1,6 +1,6 @@
 /** The consequences of a report for its agent: its identity, its offer, the slots that it occupies. */
 import type { EventData, Plain } from "@trainyard/contracts";
-import { AllocationReportState, type Report } from "@trainyard/contracts/agent";
+import { AllocationReportState, type Report, runOfKey } from "@trainyard/contracts/agent";
 import type { RunCheckpoints } from "@trainyard/contracts/events";
 import { limits } from "../../limits.ts";
 import { offerText } from "../agent/decide.ts";
@@ -98,6 +98,8 @@ function occupying(
  */
 function leftBy(cluster: Cluster, report: Plain<Report>): readonly Plain<RunCheckpoints>[] {
   const givenUp = report.allocations.filter(({ allocation }) => {
+    // A run of a lost history has left nothing to a run of this one.
+    if (runOfKey(allocation).requestId !== undefined) return false;
     const known = cluster.allocations.get(allocation);
     const ranks = known?.grant?.placements.filter(({ agent }) => agent === report.agent) ?? [];
     return ranks.every(({ nodeRank }) => known?.lostRanks.includes(nodeRank) === true);

@@ -22,7 +22,7 @@ function reportOf(agent: string): Plain<Report> {
 
 test("a report about a run by an agent that it is not placed on is ignored", () => {
   const cluster = new Cluster();
-  const at = { timeMs: 0, origin, id: "1.1#1" };
+  const at = { timeMs: 0, eventId: "e", origin, id: "1.1#1" };
   const joined = { pool: "default", slots: [], labels: {}, version: "1", address: "h" };
   const join = { type: "AgentJoined", data: joined } as const;
   cluster.apply({ ...at, position: 1, id: "a1", event: join });

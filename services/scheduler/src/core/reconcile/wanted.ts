@@ -94,6 +94,7 @@ export function refusalsOf(
         version: 0,
         allocations: alive.map((allocation) => ({ allocation, state: WantedState.KILL })),
         forget: ended.slice(0, limits.forgetPerWantedMax),
+        forgetRequests: [],
         probe: 0,
         incarnation: report.incarnation,
         nameTaken: refusalOf(id, standing, address),
@@ -142,6 +143,7 @@ export function wantedOf(
       ...plan.kill.map((allocation) => ({ allocation, state: WantedState.KILL })),
     ],
     forget: plan.forget,
+    forgetRequests: [],
     probe,
     ...addressee,
   };

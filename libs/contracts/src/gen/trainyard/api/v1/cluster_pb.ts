@@ -332,7 +332,8 @@ export type AgentSlot = Message<"trainyard.api.v1.AgentSlot"> & {
   device: string;
 
   /**
-   * The run that holds the slot; empty if the slot is free.
+   * The run that holds the slot; empty if the slot is free. After the log was restored from a backup, it may be a run
+   * that the log does not have, which is being ended: 1.1#1@<id of its request>.
    *
    * @generated from field: string run = 3;
    */

@@ -643,6 +643,8 @@ export const RunCheckpointsSchema: GenMessage<RunCheckpoints> = /*@__PURE__*/
  */
 export type Occupation = Message<"trainyard.event.v1.Occupation"> & {
   /**
+   * A run of a lost history, whose id the log may give again, is named with the id of its request: 1.1#1@<request>.
+   *
    * @generated from field: string allocation = 1;
    */
   allocation: string;
