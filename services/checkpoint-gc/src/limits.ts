@@ -13,6 +13,13 @@ export const gcLimits = {
   reasonCharactersMax: 1_000,
   /** The most patterns of one partial deletion: they are part of an event. */
   globsMax: 100,
+  /** A mount that has not returned a marker after this time counts as hanging: a busy file server answers in a second. */
+  seenMs: 5_000,
+  /**
+   * The longest wait for the removal of one folder: thousands of files of a busy file server take a minute. A longer
+   * removal goes on meanwhile, and the retry notices its end.
+   */
+  removeMs: 60_000,
   /** The longest sleep of the deletion loop, after which it notices a changed clock or a lost wake-up. */
   lookAgainMs: 60_000,
   /**

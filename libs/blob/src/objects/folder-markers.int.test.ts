@@ -7,6 +7,7 @@ import { GcsServer, newAccount } from "@trainyard/testing/gcs";
 import { S3Server } from "@trainyard/testing/s3";
 import { expect, test } from "vitest";
 import { markStore, removeCheckpointObjects } from "./checkpoint-objects.ts";
+import { listAll } from "./contract/opened.ts";
 import { openGcsStore } from "./gcs/index.ts";
 import { MemoryBucket, openMemoryStore } from "./memory.ts";
 import type { ObjectStore } from "./port.ts";
@@ -88,6 +89,6 @@ test("a store whose listing ends before its last page is a Fault, and no deletio
   const { port } = server.address() as AddressInfo;
   const endpoint = `http://127.0.0.1:${port}`;
   await using store = openS3Store({ bucket: "bucket", endpoint, credentials, clock: systemClock });
-  const listing = Array.fromAsync(store.list(`${checkpoint}/`));
+  const listing = listAll(store, `${checkpoint}/`);
   await expect(listing).rejects.toMatchObject({ code: "storage_away", retry: "later" });
 });
