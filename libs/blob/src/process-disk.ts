@@ -1,8 +1,8 @@
 /**
  * A disk that calls file systems in child processes. A call of a hard mount whose server is away returns when the
  * server is back. Until then it occupies a thread, and a process with such a thread, also of a worker, cannot exit. So
- * each call has a process to itself. The process that has answered takes the next call; one that hangs holds up only its
- * own, and is killed with this disk.
+ * each call has a process to itself. The process that has answered takes the next call. A process that hangs delays
+ * only its own call, and is killed with this disk.
  */
 import { type ChildProcess, fork } from "node:child_process";
 import { once } from "node:events";

@@ -16,8 +16,8 @@ export const gcLimits = {
   /** A mount that has not returned a marker after this time counts as hanging: a busy file server answers in a second. */
   seenMs: 5_000,
   /**
-   * The longest wait for the removal of one folder: thousands of files of a busy file server take a minute. A longer
-   * removal goes on meanwhile, and the retry notices its end.
+   * The longest wait for the removal of one folder: a busy file server removes thousands of files in a minute. A longer
+   * removal continues meanwhile, and the retry notices its end.
    */
   removeMs: 60_000,
   /** The longest sleep of the deletion loop, after which it notices a changed clock or a lost wake-up. */
