@@ -213,14 +213,13 @@ export class Deletion {
     return this.#brake.ask(root, () => this.#deps.disk.seen(root), limit);
   }
 
-  /** Removes files from a directory storage. A mount that hangs is noticed by the look, in the shorter time. */
-  async #removeFrom<Result>(
+  /** Removes files below a root, after a look there: a mount that already hangs is noticed in the shorter time. */
+  #removeFrom<Result>(
     storage: CheckpointStorageSection,
     remove: () => Promise<Result>,
   ): Promise<Result> {
-    const root = checkpointRoot(storage) ?? "";
-    await this.#seen(root);
-    return this.#brake.ask(root, remove, { ms: gcLimits.removeMs, signal: this.#stopping });
+    const limit = { ms: gcLimits.removeMs, signal: this.#stopping };
+    return this.#brake.ask(checkpointRoot(storage) ?? "", remove, limit);
   }
 
   async #remove(checkpoint: string, facts: CheckpointFacts): Promise<void> {
@@ -231,6 +230,7 @@ export class Deletion {
       return this.#brake.ask(store, remove);
     }
     const id = await this.#storageOf(facts);
+    await this.#seen(checkpointRoot(facts.storage) ?? "");
     const remove = () => removeCheckpointFolder(facts.storage, checkpoint, id, disk);
     await this.#removeFrom(facts.storage, remove);
   }
