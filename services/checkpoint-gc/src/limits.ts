@@ -13,7 +13,7 @@ export const gcLimits = {
   reasonCharactersMax: 1_000,
   /** The most patterns of one partial deletion: they are part of an event. */
   globsMax: 100,
-  /** A mount that has not returned a marker after this time counts as hanging: a busy file server answers in a second. */
+  /** A mount that returns no marker in this time counts as hanging: a busy file server answers in a second. */
   seenMs: 5_000,
   /**
    * The longest wait for the removal of one folder: a busy file server removes thousands of files in a minute. A longer
