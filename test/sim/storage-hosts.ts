@@ -70,6 +70,10 @@ export class Host implements StorageDisk {
     return this.#pending.during(directoryDisk.mark(this.root, id));
   }
 
+  isFolder(path: string): Promise<boolean> {
+    return this.#pending.during(directoryDisk.isFolder(join(this.root, basename(path))));
+  }
+
   removeFiles(
     folder: string,
     matches: Parameters<StorageDisk["removeFiles"]>[1],

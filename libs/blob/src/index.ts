@@ -36,6 +36,7 @@ export { StoreBrake, type StoreBrakeSettings } from "./objects/store-brake.ts";
 export { Stores, type StoresSettings } from "./objects/stores.ts";
 export { refusalOfModelCode } from "./model-code.ts";
 export { type BlobContent, type BlobStat, type BlobStore, isBlobKey } from "./port.ts";
+export { ProcessDisk } from "./process-disk.ts";
 export { directoryDisk, type Removed, type StorageDisk } from "./storage-disk.ts";
 export { removeTensorBoardFolder, removeTensorBoardObjects } from "./tensorboard-folder.ts";
 export {
@@ -45,5 +46,6 @@ export {
   problemOfMarker,
   problemOfStorage,
   readStorageMarker,
+  type SeenStorage,
   storageMarkerName,
 } from "./storage-marker.ts";

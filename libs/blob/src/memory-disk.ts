@@ -40,6 +40,10 @@ export class MemoryDisk implements StorageDisk {
     return storage.marker;
   }
 
+  async isFolder(path: string): Promise<boolean> {
+    return this.at(dirname(path)).folders.has(path);
+  }
+
   async removeFolder(folder: string): Promise<void> {
     this.at(dirname(folder)).folders.delete(folder);
   }

@@ -18,6 +18,8 @@ export interface StorageDisk {
    * root cannot be marked.
    */
   mark(root: string, id: string): Promise<string>;
+  /** Returns whether the path is a folder itself, not a link to one; false if nothing is there. */
+  isFolder(path: string): Promise<boolean>;
   /** Removes a folder of a storage with its content; does nothing if the folder is absent. */
   removeFolder(folder: string): Promise<void>;
   /**
@@ -32,9 +34,19 @@ export type Removed = { readonly files: number; readonly bytes: number };
 export const directoryDisk: StorageDisk = {
   seen: readStorageMarker,
   mark: markStorage,
+  isFolder,
   removeFolder: (folder) => rm(folder, { recursive: true, force: true }),
   removeFiles: removeMatching,
 };
+
+async function isFolder(path: string): Promise<boolean> {
+  try {
+    return (await lstat(path)).isDirectory();
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "ENOENT") return false;
+    throw error;
+  }
+}
 
 /**
  * Each folder is opened without following links, and its entries are named through the open folder: training code may

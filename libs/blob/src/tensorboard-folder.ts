@@ -2,7 +2,6 @@
  * The TensorBoard files of an experiment: `tensorboard/experiment/<experiment>/trial/<trial>/…` below the root of its
  * storage.
  */
-import { lstat } from "node:fs/promises";
 import { join } from "node:path";
 import { Fault } from "@trainyard/kernel";
 import { type CheckpointStorageSection, checkpointRoot } from "./checkpoint-folder.ts";
@@ -27,7 +26,7 @@ export async function removeTensorBoardFolder(
   const names = [...below, experiment];
   const folder = join(root, ...names);
   try {
-    if (await isOwnFolder(root, names)) await disk.removeFolder(folder);
+    if (await isOwnFolder(root, names, disk)) await disk.removeFolder(folder);
   } catch (cause) {
     const why = cause instanceof Error ? cause.message : String(cause);
     const detail = `the TensorBoard folder ${folder} cannot be removed: ${why}`;
@@ -35,15 +34,15 @@ export async function removeTensorBoardFolder(
   }
 }
 
-async function isOwnFolder(root: string, names: readonly string[]): Promise<boolean> {
+async function isOwnFolder(
+  root: string,
+  names: readonly string[],
+  disk: StorageDisk,
+): Promise<boolean> {
   let folder = root;
   for (const name of names) {
     folder = join(folder, name);
-    const stats = await lstat(folder).catch((error: unknown) => {
-      if ((error as NodeJS.ErrnoException).code === "ENOENT") return null;
-      throw error;
-    });
-    if (stats?.isDirectory() !== true) return false;
+    if (!(await disk.isFolder(folder))) return false;
   }
   return true;
 }

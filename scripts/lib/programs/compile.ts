@@ -15,6 +15,7 @@ const sources = [
   "services/*/src/{main,service,config}.ts",
   "services/cli/src/demo-main.ts",
   "services/*/src/**/*-worker.ts",
+  "libs/blob/src/disk-worker.ts",
   "services/searcher/src/shell/model/model-thread.ts",
   "services/agent/src/supervisor/main.ts",
   "deploy/local/src/supervisor/{main,all-main}.ts",

@@ -13,6 +13,13 @@ export const gcLimits = {
   reasonCharactersMax: 1_000,
   /** The most patterns of one partial deletion: they are part of an event. */
   globsMax: 100,
+  /** A mount that returns no marker in this time counts as hanging: a busy file server answers in a second. */
+  seenMs: 5_000,
+  /**
+   * The longest wait for the removal of one folder: a busy file server removes thousands of files in a minute. A longer
+   * removal continues meanwhile, and the retry notices its end.
+   */
+  removeMs: 60_000,
   /** The longest sleep of the deletion loop, after which it notices a changed clock or a lost wake-up. */
   lookAgainMs: 60_000,
   /**

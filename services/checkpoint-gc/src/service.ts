@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import { directoryDisk, type StorageDisk, Stores } from "@trainyard/blob";
+import { ProcessDisk, type StorageDisk, Stores } from "@trainyard/blob";
 import {
   openParts,
   openTables,
@@ -29,7 +29,7 @@ export async function createService(
   const { name, stack, log, clock, logger, registry } = parts;
   const pool = openTables(parts, config, overrides);
   const telemetry = createTelemetry(registry, logger);
-  const disk = overrides.disk ?? directoryDisk;
+  const disk = overrides.disk ?? stack.use(new ProcessDisk());
   const stores = stack.use(new Stores({ clock, ...config.stores }));
   const begin = async ({ executor }: TermContext): Promise<Term> => {
     executor.cache.follow(trials);

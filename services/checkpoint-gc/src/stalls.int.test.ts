@@ -1,10 +1,13 @@
-/** Tests of states in which the deletion loop has nothing to do. */
+/** Tests of states in which the deletion loop has nothing to do, or waits for a removal. */
 import { randomUUID } from "node:crypto";
 import { rename } from "node:fs/promises";
 import { DeleteCheckpointSchema, DeletionPlannedSchema } from "@trainyard/contracts/commands";
+import { directoryDisk, type StorageDisk } from "@trainyard/blob";
 import { createPostgresLog } from "@trainyard/event-log";
+import { systemClock } from "@trainyard/kernel/system-clock";
 import { decodeReply, encodeRequest, newTraceparent } from "@trainyard/runtime";
 import { afterAll, afterEach, beforeAll, expect, test, vi } from "vitest";
+import { gcLimits } from "./limits.ts";
 import { soon, TestGc } from "./testing/test-gc.ts";
 
 let gc: TestGc;
@@ -19,6 +22,12 @@ const deleted = ["CheckpointCondemned", "CheckpointDeletionStarted", "Checkpoint
 
 const becomes = (checkpoint: string | undefined, expected: readonly string[]) =>
   vi.waitFor(async () => expect(await gc.retention(checkpoint ?? "")).toEqual(expected), soon);
+
+async function triesOf(checkpoint: string): Promise<number> {
+  const text = "select tries from checkpoint_gc.retries where checkpoint = $1";
+  const [row] = await gc.stage.sql<{ tries: number }>(text, [checkpoint]);
+  return row?.tries ?? 0;
+}
 
 async function remove(checkpoint: string, ...globs: readonly string[]): Promise<void> {
   const bus = gc.stage.hub.connect("gateway");
@@ -51,6 +60,7 @@ test("a checkpoint that was deleted before the files that a person had named doe
   await gc.settled();
   await rename(gc.root, `${gc.root}.away`);
   await remove(checkpoint, "deep/**");
+  await vi.waitFor(async () => expect(await triesOf(checkpoint)).toBeGreaterThan(0), soon);
   await remove(checkpoint);
   await rename(`${gc.root}.away`, gc.root);
   await becomes(checkpoint, ["CheckpointFilesDeletionStarted", ...deleted]);
@@ -59,4 +69,28 @@ test("a checkpoint that was deleted before the files that a person had named doe
   await new Promise((resolve) => setTimeout(resolve, 2_000));
   expect(looks - before).toBeLessThan(10);
   await gc.stop();
+});
+
+test("the files of a removal that outlasts its limit are counted once, when it has ended", async () => {
+  const held = Promise.withResolvers<void>();
+  const removeFiles: StorageDisk["removeFiles"] = async (folder, matches) => {
+    const removed = await directoryDisk.removeFiles(folder, matches);
+    await held.promise;
+    return removed;
+  };
+  const clock = {
+    ...systemClock,
+    timer: (ms: number, callback: () => void) =>
+      systemClock.timer(ms === gcLimits.removeMs ? 10 : ms, callback),
+  };
+  await gc.start(0, { clock, disk: { ...directoryDisk, removeFiles } });
+  const { checkpoints } = await gc.trained([9, 9, 9], [1]);
+  const [checkpoint = ""] = checkpoints;
+  await gc.settled();
+  await remove(checkpoint, "deep/**");
+  await vi.waitFor(async () => expect(await triesOf(checkpoint)).toBeGreaterThan(1), soon);
+  held.resolve();
+  await becomes(checkpoint, ["CheckpointFilesDeletionStarted", "CheckpointFilesDeleted"]);
+  const [, deletion] = await gc.stage.events(`retention-${checkpoint}`);
+  expect(deletion?.data).toMatchObject({ files: 1, bytes: 3 });
 });

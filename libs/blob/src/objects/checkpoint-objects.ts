@@ -108,9 +108,9 @@ export async function removeObjects(
     removed.bytes += bytes;
     keys.push(key);
     if (keys.length < deletePage) continue;
-    await store.delete(keys);
+    await store.delete(keys, below);
     keys = [];
   }
-  if (keys.length > 0) await store.delete(keys);
+  if (keys.length > 0) await store.delete(keys, below);
   return removed;
 }

@@ -1,4 +1,4 @@
-import { Fault } from "@trainyard/kernel";
+import { assert, Fault } from "@trainyard/kernel";
 
 /** S3 and Google Cloud Storage limit the UTF-8 bytes of a key, including the prefix. */
 const keyBytesMax = 1_024;
@@ -8,21 +8,36 @@ const keyBytesMax = 1_024;
  * return and line feed. A name is not empty, `.` or `..`, because HTTP clients drop these from a path.
  */
 export function checkObjectKey(key: string, prefix: string): void {
-  const names = key.split("/");
   const problem =
-    names.some((name) => name === "" || name === "." || name === "..") ||
-    key.startsWith(".well-known/acme-challenge/")
+    hasDotName(key) || key.split("/").includes("") || key.startsWith(".well-known/acme-challenge/")
       ? "has a name that is empty, . or .."
       : /[\0\r\n]/.test(key) || !key.isWellFormed()
         ? "has a character that no store keeps in a key"
         : Buffer.byteLength(prefix + key) > keyBytesMax
           ? `is longer than ${keyBytesMax} bytes`
           : null;
-  if (problem === null) return;
-  throw new Fault("invalid_key", `${JSON.stringify(key)} is no key of an object: it ${problem}`, {
-    retry: "never",
-    fields: { key },
-  });
+  if (problem !== null) throw invalidKey(key, problem);
+}
+
+/**
+ * Checks the keys of a deletion. Other tools leave objects whose keys this platform never writes, such as `<folder>/`:
+ * keys that were listed below a folder are valid if they are below it.
+ */
+export function checkDeletion(keys: readonly string[], prefix: string, listedBelow?: string): void {
+  assert(listedBelow?.endsWith("/") !== false, `${listedBelow} is a folder`);
+  for (const key of keys) {
+    if (listedBelow === undefined) checkObjectKey(key, prefix);
+    else if (!key.startsWith(listedBelow)) throw invalidKey(key, `is not below ${listedBelow}`);
+  }
+}
+
+export function hasDotName(key: string): boolean {
+  return key.split("/").some((name) => name === "." || name === "..");
+}
+
+function invalidKey(key: string, problem: string): Fault {
+  const detail = `${JSON.stringify(key)} is no key of an object: it ${problem}`;
+  return new Fault("invalid_key", detail, { retry: "never", fields: { key } });
 }
 
 /** Normalises the prefix of all keys: `a/b/`, or empty. */

@@ -13,7 +13,7 @@ import {
   type PartRange,
   partsOf,
 } from "./files.ts";
-import { checkObjectKey, keyPrefix } from "./keys.ts";
+import { checkDeletion, checkObjectKey, keyPrefix } from "./keys.ts";
 import type {
   CopyResult,
   FileDigests,
@@ -159,9 +159,10 @@ class MemoryStore implements ObjectStore {
     }
   }
 
-  async delete(keys: readonly string[]): Promise<void> {
-    for (const full of keys.map((key) => this.#at(key, "delete")))
-      this.#bucket.objects.delete(full);
+  async delete(keys: readonly string[], listedBelow?: string): Promise<void> {
+    checkDeletion(keys, this.#prefix, listedBelow);
+    this.#check(`delete ${keys.length} objects`);
+    for (const key of keys) this.#bucket.objects.delete(this.#prefix + key);
   }
 
   async copy(from: string, to: string): Promise<CopyResult> {

@@ -122,8 +122,11 @@ export interface ObjectStore extends AsyncDisposable {
   ): Promise<boolean>;
   /** Lists objects in key order, a page at a time. `below` is a prefix of keys. */
   list(below: string): AsyncIterable<ListedObject>;
-  /** Deletes objects, one request per page of keys. Absent keys count as deleted. */
-  delete(keys: readonly string[]): Promise<void>;
+  /**
+   * Deletes objects, one request per page of keys. Absent keys count as deleted. With `listedBelow`, a folder with its
+   * slash, the keys are those that `list` returned: they need not be valid, only below the folder.
+   */
+  delete(keys: readonly string[], listedBelow?: string): Promise<void>;
   /** Copies inside the store. A caller that passes the object's size, `bytes`, saves the request for it. */
   copy(from: string, to: string, bytes?: number): Promise<CopyResult>;
   /**

@@ -52,3 +52,35 @@ test("at most `atOnceMax` requests wait for a store, and each finished request f
   held[1].resolve();
   await waiting[1];
 });
+
+test("a root whose call hangs is asked again when the call has ended, and not before", async () => {
+  const { clock, brake } = opened(Number.POSITIVE_INFINITY, 1);
+  const held = Promise.withResolvers<string>();
+  const limit = { ms: 5_000, signal: new AbortController().signal };
+  const hanging = expect(brake.ask("/root", () => held.promise, limit)).rejects.toThrow(
+    "no answer came within 5 s",
+  );
+  await clock.advance(5_000);
+  await hanging;
+  const more = () => brake.ask("/root", async () => "asked", limit);
+  await expect(more()).rejects.toThrow("no answer came within 5 s");
+  expect(await brake.ask("/other", async () => "asked", limit)).toBe("asked");
+  brake.askAgain();
+  await expect(more()).rejects.toThrow("1 wait for it already");
+  held.resolve("late");
+  await held.promise;
+  brake.askAgain();
+  expect(await more()).toBe("asked");
+});
+
+test("a call with a limit ends at its signal, and returns its own result or error before", async () => {
+  const { brake } = opened(5_000);
+  const stop = new AbortController();
+  const limit = { ms: 5_000, signal: stop.signal };
+  expect(await brake.ask("/a", async () => 1, limit)).toBe(1);
+  const failing = brake.ask("/a", () => Promise.reject(new Error("EIO")), limit);
+  await expect(failing).rejects.toThrow("EIO");
+  const hanging = brake.ask("/a", () => new Promise(() => {}), limit);
+  stop.abort();
+  await expect(hanging).rejects.toMatchObject({ code: "storage_away" });
+});

@@ -1,59 +1,102 @@
 /**
- * Limits the delay that a silent store causes. The first unanswered request lasts until its timeout. After it, all
- * requests to that store fail at once with the same Fault, for `restMs`. At most `atOnceMax` requests wait for one
- * store at a time.
+ * Limits the delay that a silent storage causes: an object store, or the root of a directory storage. The first
+ * unanswered request lasts until its timeout. After it, all requests to that storage fail at once with the same Fault,
+ * for `restMs`. At most `atOnceMax` requests wait for one storage at a time.
  */
-import { type Clock, type Fault, isFault } from "@trainyard/kernel";
+import { type Clock, type Fault, isFault, pause } from "@trainyard/kernel";
 import { away } from "./faults.ts";
 import type { ObjectStore } from "./port.ts";
 
 export type StoreBrakeSettings = {
   readonly clock: Clock;
-  /** Infinite during one pass over many checkpoints. */
+  /** Infinite for a loop that calls `askAgain` before each pass over many checkpoints. */
   readonly restMs: number;
   readonly atOnceMax: number;
 };
 
+/** A store, or the path of a root. */
+type Storage = ObjectStore | string;
+
+export type AskLimit = { readonly ms: number; readonly signal: AbortSignal };
+
 export class StoreBrake {
   readonly #settings: StoreBrakeSettings;
-  readonly #silent = new WeakMap<
-    ObjectStore,
-    { readonly fault: Fault; readonly untilMs: number }
-  >();
-  readonly #waiting = new WeakMap<ObjectStore, number>();
+  readonly #silent = new Map<Storage, { readonly fault: Fault; readonly untilMs: number }>();
+  readonly #waiting = new Map<Storage, number>();
 
   constructor(settings: StoreBrakeSettings) {
     this.#settings = settings;
   }
 
   /** Throws the last Fault of the store if the store failed to answer less than `restMs` ago. */
-  check(store: ObjectStore): void {
+  check(store: Storage): void {
     const silent = this.#silent.get(store);
     if (silent === undefined) return;
     if (this.#settings.clock.monotonicMs() < silent.untilMs) throw silent.fault;
     this.#silent.delete(store);
   }
 
-  /** Runs `work`, which sends a request to the store, unless the store is paused. */
-  async ask<Result>(store: ObjectStore, work: () => Promise<Result>): Promise<Result> {
+  /** Ends the pauses of all storages. */
+  askAgain(): void {
+    this.#silent.clear();
+  }
+
+  /**
+   * Runs `work`, which sends a request to the store, unless the store is paused. A request to a root may hang: with a
+   * limit it is a Fault after that time, or at the signal, and counts as waiting until it ends.
+   */
+  async ask<Result>(
+    store: Storage,
+    work: () => Promise<Result>,
+    limit?: AskLimit,
+  ): Promise<Result> {
     this.check(store);
     const waiting = this.#waiting.get(store) ?? 0;
     if (waiting >= this.#settings.atOnceMax) {
-      throw away(store.address, "take more requests", `${waiting} wait for it already`);
+      throw away(
+        addressOf(store),
+        "take more requests",
+        `${waiting} wait for it already, without an answer`,
+      );
     }
     this.#waiting.set(store, waiting + 1);
+    const running = this.#run(store, work);
     try {
-      return await work();
+      return await (limit === undefined ? running : this.#within(store, running, limit));
     } catch (error) {
       if (isFault(error) && error.code === "storage_away") this.#rest(store, error);
       throw error;
+    }
+  }
+
+  async #run<Result>(store: Storage, work: () => Promise<Result>): Promise<Result> {
+    try {
+      return await work();
     } finally {
       this.#waiting.set(store, (this.#waiting.get(store) ?? 1) - 1);
     }
   }
 
-  #rest(store: ObjectStore, fault: Fault): void {
+  async #within<Result>(
+    store: Storage,
+    running: Promise<Result>,
+    { ms, signal }: AskLimit,
+  ): Promise<Result> {
+    const ended = new AbortController();
+    const settled = running.finally(() => ended.abort());
+    settled.catch(() => {}); // The caller may be gone by then.
+    await pause(this.#settings.clock, ms, AbortSignal.any([signal, ended.signal]));
+    if (ended.signal.aborted) return settled;
+    const why = signal.aborted ? "the service stops" : `no answer came within ${ms / 1_000} s`;
+    throw away(addressOf(store), "be used", why);
+  }
+
+  #rest(store: Storage, fault: Fault): void {
     const { clock, restMs } = this.#settings;
     this.#silent.set(store, { fault, untilMs: clock.monotonicMs() + restMs });
   }
+}
+
+function addressOf(store: Storage): string {
+  return typeof store === "string" ? store : store.address;
 }

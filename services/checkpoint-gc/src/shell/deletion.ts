@@ -4,7 +4,8 @@
  * follows from the state, so after a crash the interrupted step is repeated.
  *
  * A deletion starts, and is recorded, only while this host sees the storage that the checkpoint was written to. A
- * checkpoint that has to wait is retried with growing delays, and does not hold up the others.
+ * checkpoint that has to wait is retried with growing delays, and does not hold up the others. A mount that hangs holds
+ * them up once, for a limited time: its root is asked again when the call that hangs has ended.
  */
 import {
   type CheckpointStorageSection,
@@ -20,6 +21,7 @@ import {
   removeMatchingObjects,
   removeTensorBoardFolder,
   removeTensorBoardObjects,
+  type SeenStorage,
   type StorageDisk,
   StoreBrake,
   storageOfCheckpoint,
@@ -66,14 +68,19 @@ export class Deletion {
   readonly #deps: DeletionDeps;
   readonly #index: Index;
   readonly loop: EffectLoop;
+  /** A pass asks a silent store once: a page may have hundreds of checkpoints in one store. */
+  readonly #brake: StoreBrake;
+  /** The files that were removed from a checkpoint and are not recorded yet. */
+  readonly #removed = new Map<string, Removed>();
   #adopted = false;
-  #brake: StoreBrake;
+  #stopping = new AbortController().signal;
 
   constructor(deps: DeletionDeps, index: Index) {
     this.#deps = deps;
-    this.#brake = this.#newBrake();
+    const { clock } = deps;
+    this.#brake = new StoreBrake({ clock, restMs: Number.POSITIVE_INFINITY, atOnceMax: 1 });
     this.#index = index;
-    this.loop = new EffectLoop("deletion", deps, () => this.#step());
+    this.loop = new EffectLoop("deletion", deps, (signal) => this.#step(signal));
   }
 
   /**
@@ -85,21 +92,11 @@ export class Deletion {
     this.loop.wake();
   }
 
-  /**
-   * Makes the brake of one pass, which asks a silent store once: a page may have hundreds of checkpoints in one store.
-   */
-  #newBrake(): StoreBrake {
-    return new StoreBrake({
-      clock: this.#deps.clock,
-      restMs: Number.POSITIVE_INFINITY,
-      atOnceMax: 1,
-    });
-  }
-
   /** Runs one pass. Returns the milliseconds until the next one is due; 0 if there is more to do, null for none. */
-  async #step(): Promise<number | null> {
+  async #step(signal: AbortSignal): Promise<number | null> {
     const { log, clock } = this.#deps;
-    this.#brake = this.#newBrake();
+    this.#stopping = signal;
+    this.#brake.askAgain();
     // The index then has each run that was requested before its checkpoint was condemned.
     await this.#index.view.reach(await log.head());
     if (this.#adopted) await this.#index.forgetRetries(null);
@@ -126,11 +123,13 @@ export class Deletion {
     let first: Fault | null = null;
     let waiting = 0;
     for (const name of names) {
+      if (this.#stopping.aborted) return;
       try {
         await step(name);
         await this.#index.forgetRetries(name);
       } catch (error) {
         if (!isFault(error) || error.code === "lease_lost") throw error;
+        if (this.#stopping.aborted) return;
         await this.#index.putOff(name, clock.nowMs(), error.message);
         first ??= error;
         waiting += 1;
@@ -201,13 +200,26 @@ export class Deletion {
   }
 
   async #problemOf(facts: CheckpointFacts): Promise<string | null> {
-    const { disk, stores } = this.#deps;
-    const store = await stores.of(facts.storage);
+    const store = await this.#deps.stores.of(facts.storage);
     if (store !== null) {
       return this.#brake.ask(store, () => problemOfStore(store, facts.storageId ?? ""));
     }
     const root = checkpointRoot(facts.storage) ?? "";
-    return problemOfStorage(root, await this.#storageOf(facts), await disk.seen(root));
+    return problemOfStorage(root, await this.#storageOf(facts), await this.#seen(root));
+  }
+
+  #seen(root: string): Promise<SeenStorage> {
+    const limit = { ms: gcLimits.seenMs, signal: this.#stopping };
+    return this.#brake.ask(root, () => this.#deps.disk.seen(root), limit);
+  }
+
+  /** Removes files below a root, after a look there: a mount that already hangs is noticed in the shorter time. */
+  #removeFrom<Result>(
+    storage: CheckpointStorageSection,
+    remove: () => Promise<Result>,
+  ): Promise<Result> {
+    const limit = { ms: gcLimits.removeMs, signal: this.#stopping };
+    return this.#brake.ask(checkpointRoot(storage) ?? "", remove, limit);
   }
 
   async #remove(checkpoint: string, facts: CheckpointFacts): Promise<void> {
@@ -217,7 +229,10 @@ export class Deletion {
       const remove = () => removeCheckpointObjects(store, checkpoint, facts.storageId ?? "");
       return this.#brake.ask(store, remove);
     }
-    await removeCheckpointFolder(facts.storage, checkpoint, await this.#storageOf(facts), disk);
+    const id = await this.#storageOf(facts);
+    await this.#seen(checkpointRoot(facts.storage) ?? "");
+    const remove = () => removeCheckpointFolder(facts.storage, checkpoint, id, disk);
+    await this.#removeFrom(facts.storage, remove);
   }
 
   async #delete(checkpoint: string): Promise<void> {
@@ -243,7 +258,13 @@ export class Deletion {
     if (store !== null) {
       return this.#brake.ask(store, () => removeMatchingObjects(store, checkpoint, matches));
     }
-    return removeCheckpointFiles(storage, checkpoint, matches, disk);
+    return this.#removeFrom(storage, async () => {
+      const before = this.#removed.get(checkpoint) ?? { files: 0, bytes: 0 };
+      const { files, bytes } = await removeCheckpointFiles(storage, checkpoint, matches, disk);
+      const removed = { files: before.files + files, bytes: before.bytes + bytes };
+      this.#removed.set(checkpoint, removed);
+      return removed;
+    });
   }
 
   async #deleteFiles(checkpoint: string): Promise<void> {
@@ -257,6 +278,7 @@ export class Deletion {
     await this.#execute(async (work) => {
       await work.decide(retentions, checkpoint, { kind: "record_files", ...removed });
     });
+    this.#removed.delete(checkpoint);
   }
 
   /**
@@ -288,8 +310,9 @@ export class Deletion {
     const { disk, stores } = this.#deps;
     await look();
     const store = await stores.of(storage);
-    if (store === null) await removeTensorBoardFolder(storage, experiment, disk);
-    else await this.#brake.ask(store, () => removeTensorBoardObjects(store, experiment));
+    if (store === null) {
+      await this.#removeFrom(storage, () => removeTensorBoardFolder(storage, experiment, disk));
+    } else await this.#brake.ask(store, () => removeTensorBoardObjects(store, experiment));
     // If the share was unmounted meanwhile, its files are still there, and the removal must not be recorded.
     await look();
   }
@@ -300,7 +323,7 @@ export class Deletion {
    */
   async #lookForMarker(storage: CheckpointStorageSection): Promise<void> {
     const root = checkpointRoot(storage);
-    const problem = root === null ? null : problemOfMarker(root, await this.#deps.disk.seen(root));
+    const problem = root === null ? null : problemOfMarker(root, await this.#seen(root));
     if (problem !== null) throw new Fault("storage_away", problem, { retry: "later" });
   }
 

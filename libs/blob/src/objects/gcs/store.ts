@@ -9,6 +9,7 @@ import {
   nothingMissing,
   wrongDigests,
 } from "../files.ts";
+import { checkDeletion } from "../keys.ts";
 import type {
   CopyResult,
   FileDigests,
@@ -169,14 +170,16 @@ class GcsStore implements ObjectStore {
     } while (pageToken !== undefined);
   }
 
-  async delete(keys: readonly string[]): Promise<void> {
-    const names = keys.map((key) => [key, this.#connection.nameOf(key)] as const).values();
+  async delete(keys: readonly string[], listedBelow?: string): Promise<void> {
+    const { prefix } = this.#connection;
+    checkDeletion(keys, prefix, listedBelow);
+    const left = keys.values();
     let absent = 0;
     const lane = async (): Promise<void> => {
-      for (const [key, name] of names) {
+      for (const key of left) {
         const reply = await this.#connection.ask(`delete ${key}`, "storage.objects.delete", {
           method: "DELETE",
-          url: this.#connection.urlOf(name),
+          url: this.#connection.urlOf(prefix + key),
           expected: [404],
         });
         if (reply.status === 404) absent += 1;

@@ -13,6 +13,7 @@ import {
 import { getSignedUrl } from "@aws-sdk/s3-request-presigner";
 import { away, bucketNotFound, refused, uploadIncomplete } from "../faults.ts";
 import { checkFile, claimAll, compareWithFile, nothingMissing } from "../files.ts";
+import { checkDeletion, checkObjectKey, hasDotName } from "../keys.ts";
 import type {
   CopyResult,
   FileDigests,
@@ -166,17 +167,28 @@ class S3Store implements ObjectStore {
         };
       }
       token = page.IsTruncated === true ? page.NextContinuationToken : undefined;
+      if (page.IsTruncated === true && !token) {
+        throw away(
+          this.address,
+          `list ${below}`,
+          "its page names no next one, but is not the last",
+        );
+      }
     } while (token !== undefined);
   }
 
-  async delete(keys: readonly string[]): Promise<void> {
+  async delete(keys: readonly string[], listedBelow?: string): Promise<void> {
+    const { settings, prefix } = this.#connection;
+    checkDeletion(keys, prefix, listedBelow);
     const alone = keys.filter((key) => unwritable.test(key));
     const together = keys.filter((key) => !unwritable.test(key));
     for (let at = 0; at < together.length; at += deletedMax) {
       await this.#deletePage(together.slice(at, at + deletedMax));
     }
     for (const key of alone) {
-      const command = new DeleteObjectCommand(this.#connection.at(key));
+      // The key is the path of this request, so a name `..` could lead to an object outside of the folder.
+      if (hasDotName(key)) checkObjectKey(key, prefix);
+      const command = new DeleteObjectCommand({ Bucket: settings.bucket, Key: prefix + key });
       await this.#connection.attempt(`delete ${key}`, "s3:DeleteObject", () =>
         this.#connection.client.send(command),
       );
@@ -184,10 +196,10 @@ class S3Store implements ObjectStore {
   }
 
   async #deletePage(keys: readonly string[]): Promise<void> {
-    const { client, settings } = this.#connection;
+    const { client, settings, prefix } = this.#connection;
     const command = new DeleteObjectsCommand({
       Bucket: settings.bucket,
-      Delete: { Objects: keys.map((key) => ({ Key: this.#connection.at(key).Key })), Quiet: true },
+      Delete: { Objects: keys.map((key) => ({ Key: prefix + key })), Quiet: true },
     });
     const { Errors = [] } = await this.#connection.attempt(
       keys.length === 1 ? `delete ${keys[0]}` : `delete ${keys.length} objects`,

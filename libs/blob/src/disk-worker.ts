@@ -1,0 +1,40 @@
+/** The child's side of `process-disk.ts`. */
+import { isFault } from "@trainyard/kernel";
+import type { DiskAnswer, DiskQuestion } from "./process-disk.ts";
+import { directoryDisk } from "./storage-disk.ts";
+
+async function resultOf(question: DiskQuestion): Promise<unknown> {
+  switch (question.call) {
+    case "mark":
+      return directoryDisk.mark(question.path, question.id);
+    case "files": {
+      const files: string[] = [];
+      await directoryDisk.removeFiles(question.path, (file) => {
+        files.push(file);
+        return false;
+      });
+      return files;
+    }
+    case "removeFiles": {
+      const files = new Set(question.files);
+      return directoryDisk.removeFiles(question.path, (file) => files.has(file));
+    }
+    default:
+      return directoryDisk[question.call](question.path);
+  }
+}
+
+async function answerTo(question: DiskQuestion): Promise<DiskAnswer> {
+  try {
+    return { result: await resultOf(question) };
+  } catch (error) {
+    const { message } = error instanceof Error ? error : new Error(String(error));
+    return { error: { code: isFault(error) ? error.code : "disk_failed", message } };
+  }
+}
+
+process.on("message", (question: DiskQuestion) => {
+  void answerTo(question).then((answer) => process.send?.(answer));
+});
+// The parent is gone. An exit would wait for a call that hangs.
+process.on("disconnect", () => process.kill(process.pid, "SIGKILL"));

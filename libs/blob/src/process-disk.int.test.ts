@@ -1,0 +1,60 @@
+import { existsSync } from "node:fs";
+import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+import { ProcessDisk } from "./process-disk.ts";
+import { storageDiskContract } from "./storage-contract.ts";
+import { storageMarkerName } from "./storage-marker.ts";
+
+const newFolder = () => mkdtemp(join(tmpdir(), "trainyard-process-disk-"));
+
+describe("a directory that child processes read and write", () => {
+  storageDiskContract(async () => {
+    const path = await newFolder();
+    const disk = new ProcessDisk();
+    const [root, elsewhere] = [join(path, "root"), join(path, "elsewhere")];
+    await mkdir(root);
+    await mkdir(elsewhere);
+    return {
+      disk,
+      root,
+      elsewhere,
+      write: async (at, checkpoint) => {
+        await mkdir(join(at, checkpoint, "deep"), { recursive: true });
+        await writeFile(join(at, checkpoint, "deep", "weights"), "w");
+      },
+      has: async (at, checkpoint) => existsSync(join(at, checkpoint, "deep", "weights")),
+      damage: (at) => writeFile(join(at, storageMarkerName), ""),
+      [Symbol.asyncDispose]: async () => {
+        disk[Symbol.dispose]();
+        await rm(path, { recursive: true });
+      },
+    };
+  });
+
+  test("loses exactly the files that match, and the error of a call names its cause", async () => {
+    using disk = new ProcessDisk();
+    const root = await newFolder();
+    await mkdir(join(root, "c/deep"), { recursive: true });
+    for (const name of ["c/a", "c/deep/a", "c/deep/b"]) await writeFile(join(root, name), "xx");
+    const removed = await disk.removeFiles(join(root, "c"), (path) => path.endsWith("a"));
+    expect(removed).toEqual({ files: 2, bytes: 4 });
+    expect(existsSync(join(root, "c/deep/b"))).toBe(true);
+    expect(await disk.isFolder(join(root, "c"))).toBe(true);
+    expect(await disk.isFolder(join(root, "c/deep/a"))).toBe(false);
+    await expect(disk.isFolder(join(root, "c/deep/b/x"))).rejects.toThrow("ENOTDIR");
+    await rm(root, { recursive: true });
+  });
+});
+
+test("a call that hangs holds up no other call, and ends with its disk", async () => {
+  const disk = new ProcessDisk(new URL("./testing/hanging-worker.ts", import.meta.url));
+  const hanging = expect(disk.seen("/hanging")).rejects.toMatchObject({
+    code: "worker_lost",
+    retry: "later",
+  });
+  for (const path of ["/a", "/b"]) expect(await disk.seen(path)).toEqual({ kind: "unmarked" });
+  disk[Symbol.dispose]();
+  await hanging;
+});
