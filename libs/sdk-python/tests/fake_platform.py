@@ -227,6 +227,11 @@ def problem(status: int, code: str, detail: str, **headers: str) -> Answer:
     return Answer(status, named, {"code": code, "title": code, "detail": detail})
 
 
+def json_kind(status: int) -> str:
+    """Returns the content type of an answer of the platform."""
+    return "application/json" if status < 300 else "application/problem+json"
+
+
 def of_a_proxy(status: int) -> Answer:
     """Returns an answer that does not come from the platform, for example of a proxy without a backend."""
     return Answer(status, (("Content-Type", "text/html"),), {"detail": "no backend"})
@@ -279,9 +284,8 @@ class _Handler(BaseHTTPRequestHandler):
         self.send_response(answer.status)
         for name, value in answer.headers:
             self.send_header(name, value)
-        kind = "application/json" if answer.status < 300 else "application/problem+json"
         if not any(name.lower() == "content-type" for name, _ in answer.headers):
-            self.send_header("Content-Type", kind)
+            self.send_header("Content-Type", json_kind(answer.status))
         self.send_header("Content-Length", str(len(content)))
         self.end_headers()
         self.wfile.write(content)

@@ -12,6 +12,8 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any, Callable
 from urllib.parse import parse_qs, urlsplit
 
+from fake_platform import json_kind
+
 Event = dict[str, Any]
 
 
@@ -196,6 +198,7 @@ class _Handler(BaseHTTPRequestHandler):
     def _answer(self, status: int, body: Any) -> None:
         content = json.dumps(body).encode()
         self.send_response(status)
+        self.send_header("content-type", json_kind(status))
         self.send_header("content-length", str(len(content)))
         self.end_headers()
         self.wfile.write(content)

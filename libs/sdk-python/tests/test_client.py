@@ -19,6 +19,8 @@ from typing import Any, Callable
 from unittest import mock
 from urllib.parse import parse_qs, urlsplit
 
+from fake_platform import json_kind
+
 from trainyard import client
 
 MODEL = {
@@ -89,6 +91,7 @@ class Gateway:
                 status, value = owner.answer(self.command, parts.path)
                 content = value if isinstance(value, bytes) else json.dumps(value).encode()
                 self.send_response(status)
+                self.send_header("content-type", json_kind(status))
                 self.send_header("content-length", str(len(content)))
                 self.end_headers()
                 self.wfile.write(content)
