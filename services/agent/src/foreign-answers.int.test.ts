@@ -6,7 +6,7 @@ import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { createMemoryBus } from "@trainyard/bus";
 import { createLogger } from "@trainyard/runtime";
-import { afterAll, expect, test } from "vitest";
+import { afterAll, expect, test, vi } from "vitest";
 import { createService } from "./service.ts";
 import { folderNameOf } from "./state/layout.ts";
 import { agentConfig } from "./testing/agent-config.ts";
@@ -16,6 +16,7 @@ import { ScriptedPlatform } from "./testing/scripted-platform.ts";
 afterAll(removeFolders);
 
 const checkpoint = "00000000-0000-4000-8000-00000000000f";
+const later = "00000000-0000-4000-8000-000000000010";
 
 test.each([401, 403, 404])(
   "a checkpoint is not given up because a proxy answers %d without a problem of the platform",
@@ -50,3 +51,44 @@ test.each([401, 403, 404])(
   },
   30_000,
 );
+
+test("a checkpoint that is too large for a proxy does not keep the later ones from their delivery", async () => {
+  const hub = createMemoryBus();
+  await using platform = await ScriptedPlatform.start(hub.connect("platform"), "rack");
+  const proxy = createServer(({ url = "", method = "GET", headers }, response) => {
+    if (url.endsWith(`${checkpoint}/complete`)) {
+      response.writeHead(413, { "content-type": "text/html" }).end("<h1>too large</h1>");
+      return;
+    }
+    const { authorization = "" } = headers;
+    const body = method === "POST" ? { body: JSON.stringify({ checkpoint: later }) } : {};
+    fetch(`${platform.url}${url}`, { method, headers: { authorization }, ...body }).then(
+      async (answer) => {
+        const type = answer.headers.get("content-type") ?? "";
+        response.writeHead(answer.status, { "content-type": type }).end(await answer.text());
+      },
+      () => response.destroy(),
+    );
+  });
+  proxy.listen(0, "127.0.0.1");
+  await once(proxy, "listening");
+  const config = {
+    ...agentConfig(platform.url, { TRAINYARD_CHECKPOINT_DIR: newFolder() }),
+    apiUrl: `http://127.0.0.1:${(proxy.address() as AddressInfo).port}`,
+  };
+  const logger = createLogger("agent", "silent");
+  await using agent = await createService(config, { bus: hub.connect("agent-rack"), logger });
+  await agent.start();
+  const spool = "$TRAINYARD_RUN_DIR/spool/checkpoints";
+  const told = [checkpoint, later].map((id, index) => {
+    const sealed = { sealedMs: index + 1, checkpoint: id, stepsCompleted: 1, manifest: [] };
+    return `echo '${JSON.stringify({ ...sealed, metadata: {} })}' > "${spool}/${id}.json"`;
+  });
+  const launch = launchOf([`mkdir -p "${spool}"`, ...told].join("\n"));
+  platform.run(launch);
+  await vi.waitFor(() => expect([...platform.checkpoints.keys()]).toEqual([later]), {
+    timeout: 15_000,
+  });
+  proxy.closeAllConnections();
+  proxy.close();
+}, 30_000);

@@ -279,7 +279,8 @@ async function call(
   const url = `${apiUrl}${path}`;
   const answer = await requestAsRun(folder.launch, url, body, signal);
   const { status, text, retryAfterMs, why } = answer;
-  if (!answer.isOfPlatform) return { kind: "later", alone: false, retryAfterMs, why };
+  // A proxy with a limit for the size of requests may take the next checkpoint.
+  if (!answer.isOfPlatform) return { kind: "later", alone: status === 413, retryAfterMs, why };
   if (status >= 200 && status < 300) return { kind: "taken", store: storeIn(text) };
   const alone = status === tooEarly;
   if (status < 500 && status !== 408 && !alone && status !== 429) return { kind: "refused", why };
