@@ -73,3 +73,13 @@ test("a body that is being processed is not cut off", async () => {
   expect(budget.take(length(40), 80, one)).not.toBeNull();
   expect(cut).toEqual([]);
 });
+
+test("a body that is being parsed counts although its client has left, and is not cut off", async () => {
+  const { budget, held, cut } = stage(["a", 40], ["a", 50]);
+  await held[1]?.parsing(async () => {
+    expect(budget.take(length(40), 80, one)).toBeNull();
+    held[1]?.closed();
+    expect(budget.heldBytes).toBe(90);
+  });
+  expect([budget.heldBytes, cut]).toEqual([40, []]);
+});

@@ -79,6 +79,7 @@ const sumOf = (held: readonly Counted[]): number =>
 export class HeldBody {
   #giveBack: (() => void) | null;
   #inWork = false;
+  #isClosed = false;
 
   constructor(giveBack: () => void) {
     this.#giveBack = giveBack;
@@ -97,7 +98,19 @@ export class HeldBody {
     }
   }
 
+  /** Parses the whole body: until then, its memory is in use even if the connection closes. */
+  async parsing<Result>(parse: () => Promise<Result>): Promise<Result> {
+    this.#inWork = true;
+    try {
+      return await parse();
+    } finally {
+      this.#inWork = false;
+      if (this.#isClosed) this.#release();
+    }
+  }
+
   closed(): void {
+    this.#isClosed = true;
     if (!this.#inWork) this.#release();
   }
 

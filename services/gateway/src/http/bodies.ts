@@ -6,6 +6,7 @@ import type { Route } from "@trainyard/contracts/routes";
 import { ScalarType } from "@bufbuild/protobuf";
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import { gatewayLimits } from "../limits.ts";
+import type { Access } from "./access.ts";
 import { digestOfRequest, parseBody } from "./body-text.ts";
 import { BodyThread } from "./body-thread.ts";
 import { Problem } from "./problem.ts";
@@ -42,7 +43,7 @@ export function bodyConfigOf(route: Route): BodyConfig {
 const prefixOf = ({ method, url }: FastifyRequest): string => `${method}\n${url}\n`;
 
 /** Registers the parser for JSON. An empty body is allowed for commands without fields. */
-export function acceptJson(server: FastifyInstance): void {
+export function acceptJson(server: FastifyInstance, access: Access): void {
   const thread = new BodyThread();
   server.addHook("onClose", () => thread[Symbol.asyncDispose]());
   server.removeContentTypeParser("application/json");
@@ -57,7 +58,8 @@ export function acceptJson(server: FastifyInstance): void {
         return new ParsedBody(parsed.json, {}, null);
       }
       const { byteFields } = request.routeOptions.config as unknown as BodyConfig;
-      const read = await thread.read({ body, prefix: prefixOf(request), byteFields });
+      const text = { body, prefix: prefixOf(request), byteFields };
+      const read = await access.of(request).body.parsing(() => thread.read(text));
       if (read.kind === "refused") throw new Problem(400, "invalid_request", read.detail);
       return new ParsedBody(read.json, read.bytes, read.digest);
     },

@@ -19,7 +19,7 @@ import { childOf } from "@trainyard/runtime";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { gatewayLimits } from "../limits.ts";
 import type { OpenCalls } from "./open-calls.ts";
-import { Access, type AccessDeps } from "./access.ts";
+import type { Access, AccessDeps } from "./access.ts";
 import { bodyConfigOf, ParsedBody } from "./bodies.ts";
 import type { Caller } from "./caller.ts";
 import { type Answer, type IdempotencyStore, idempotencyKeyPattern } from "./idempotency.ts";
@@ -57,8 +57,7 @@ export type Routing = RouterDeps & {
   readonly problemText: (error: unknown, request: FastifyRequest) => string;
 };
 
-export function registerRoutes(server: FastifyInstance, deps: Routing): void {
-  const access = new Access(deps);
+export function registerRoutes(server: FastifyInstance, access: Access, deps: Routing): void {
   for (const route of gatewayRoutes()) {
     const bodyLimit = bodyLimitOf(route);
     server.route({

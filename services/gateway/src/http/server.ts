@@ -13,6 +13,7 @@ import {
 import fastifyCookie from "@fastify/cookie";
 import fastify, { type FastifyInstance, type FastifyRequest } from "fastify";
 import type { Telemetry } from "../telemetry.ts";
+import { Access } from "./access.ts";
 import { asProblem } from "./as-problem.ts";
 import { acceptJson } from "./bodies.ts";
 import { openApi } from "./openapi.ts";
@@ -61,7 +62,8 @@ function createHttpServer(deps: ServerDeps): FastifyInstance {
     deps.telemetry.answered({ method: request.method, route, status: reply.statusCode });
   });
   server.register(fastifyCookie);
-  acceptJson(server);
+  const access = new Access(deps);
+  acceptJson(server, access);
   server.setErrorHandler((error, request, reply) => {
     const problem = asProblem(error, deps.logger, request.id);
     const text = problemText(problem, request.url);
@@ -71,7 +73,7 @@ function createHttpServer(deps: ServerDeps): FastifyInstance {
     throw nothingAt(request);
   });
   registerPages(server, deps);
-  registerRoutes(server, {
+  registerRoutes(server, access, {
     ...deps,
     problemText: (error, request) =>
       problemText(asProblem(error, deps.logger, request.id), request.url),
