@@ -82,8 +82,8 @@ function highest(path: string): number {
   return Math.max(0, ...numbersOf(path));
 }
 
-/** The content of a lock file; earlier versions named no folder. */
-type Held = ProcessIdentity & { readonly folder?: string | null };
+/** The content of a lock file, with the path and the identity of its folder; earlier versions named none. */
+type Held = ProcessIdentity & { readonly path?: string; readonly folder?: string | null };
 
 /** Null when the lock was released, its file has just been removed, or it was copied from another folder. */
 function readHolder(file: string): ProcessIdentity | null {
@@ -91,8 +91,11 @@ function readHolder(file: string): ProcessIdentity | null {
   if (text === null) return null;
   try {
     const held = JSON.parse(text) as Held | null;
-    const isCopy = held?.folder !== undefined && held.folder !== folderIdentity(dirname(file));
-    return isCopy ? null : held;
+    const path = dirname(file);
+    // Some file systems change the inodes of folders, and a home may be renamed, but not both at once.
+    const isOwn =
+      held?.folder === undefined || held.path === path || held.folder === folderIdentity(path);
+    return isOwn ? held : null;
   } catch {
     // A lock file is complete when it is linked; only a power cut leaves half a file, and it has ended the holder too.
     return null;
@@ -101,7 +104,8 @@ function readHolder(file: string): ProcessIdentity | null {
 
 function createWith(file: string, self: ProcessIdentity): boolean {
   const draft = join(dirname(file), `.lock-draft-${self.pid}`);
-  const held: Held = { ...self, folder: folderIdentity(dirname(file)) };
+  const path = dirname(file);
+  const held: Held = { ...self, path, folder: folderIdentity(path) };
   writeFileSync(draft, JSON.stringify(held), { mode: 0o600 });
   try {
     linkSync(draft, file);

@@ -82,9 +82,7 @@ export class ProcessRecords {
   }
 
   #isOwn({ folder, log }: StoredRecord): boolean {
-    return folder === undefined
-      ? dirname(log) === this.#home.logs
-      : folder === folderIdentity(this.#folder);
+    return dirname(log) === this.#home.logs || folder === folderIdentity(this.#folder);
   }
 
   #file(name: string): string {

@@ -17,6 +17,8 @@ import {
 export type Applied = {
   /** "moved": the cursor is neither at the page's beginning nor at a later position of the same history. */
   readonly outcome: "applied" | "moved";
+  /** The events of the page up to the rows' new position. */
+  readonly events: readonly StoredEvent[];
   readonly setAside: readonly StoredEvent[];
 };
 
@@ -30,8 +32,8 @@ export type PageStart = {
 
 /**
  * Applies the events of a page behind `from.passed` that the rows do not have. A page that fails because of an event is
- * halved. A page that takes longer than a statement may is applied in two transactions: repeated as a whole, it would
- * fail again, and the view would stand still.
+ * halved. Of a page that takes longer than a statement may, only the first half is applied: repeated as a whole, it
+ * would fail again, and the view would stand still.
  */
 export async function applyPage(
   pool: Pool,
@@ -49,15 +51,15 @@ export async function applyPage(
   ): Promise<Applied> =>
     inTransaction(pool, async (client) => {
       const found = await readCursor(client, spec, slot, "for update");
-      if (found === null) return { outcome: "moved", setAside: [] };
+      if (found === null) return { outcome: "moved", events: [], setAside: [] };
       const fresh = freshFrom(from, found, events);
-      if (fresh === null) return { outcome: "moved", setAside: [] };
+      if (fresh === null) return { outcome: "moved", events: [], setAside: [] };
       const last = fresh.at(-1);
-      if (last === undefined) return { outcome: "applied", setAside: [] };
+      if (last === undefined) return { outcome: "applied", events, setAside: [] };
       const concerned = fresh.filter((event) => concerns(spec, event));
       const setAside = await apply(client, concerned, found);
       await writeCursor(client, spec, slot, cursorAt(last, spec.version));
-      return { outcome: "applied", setAside };
+      return { outcome: "applied", events, setAside };
     });
   try {
     return await attempt(async (client, fresh, { someAreSetAside }) => {
@@ -65,26 +67,12 @@ export async function applyPage(
       return [];
     });
   } catch (error) {
-    if (isTooSlow(error) && events.length > 1) return applyHalves(pool, spec, slot, from, events);
+    if (isTooSlow(error) && events.length > 1) {
+      return applyPage(pool, spec, slot, from, events.slice(0, Math.ceil(events.length / 2)));
+    }
     if (isOfTheWorld(error)) throw error;
     return attempt((client, fresh) => applyCarefully(client, spec, slot, fresh));
   }
-}
-
-async function applyHalves(
-  pool: Pool,
-  spec: ViewSpec,
-  slot: ViewSlot,
-  from: PageStart,
-  events: readonly StoredEvent[],
-): Promise<Applied> {
-  const half = Math.ceil(events.length / 2);
-  const first = await applyPage(pool, spec, slot, from, events.slice(0, half));
-  const last = events[half - 1];
-  if (first.outcome === "moved" || last === undefined) return first;
-  const start = { row: cursorAt(last, spec.version), passed: last.position };
-  const second = await applyPage(pool, spec, slot, start, events.slice(half));
-  return { outcome: second.outcome, setAside: [...first.setAside, ...second.setAside] };
 }
 
 /** An event on which `concerns` throws counts as relevant, and the view then sets it aside. */

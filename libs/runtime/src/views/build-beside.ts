@@ -71,8 +71,7 @@ export class BesideBuild {
     while (!signal.aborted) {
       this.#position = cursor.position;
       const events = await history.after(cursor.position, runtimeLimits.pageEvents);
-      const last = events.at(-1);
-      if (last !== undefined) {
+      if (events.length > 0) {
         const applied = await applyPage(
           this.#pool,
           this.#spec,
@@ -81,8 +80,10 @@ export class BesideBuild {
           events,
         );
         // A replica may have swapped the tables, or started over.
-        if (applied.outcome === "moved") return this.#moved();
+        const last = applied.events.at(-1);
+        if (applied.outcome === "moved" || last === undefined) return this.#moved();
         cursor = cursorAt(last, this.#spec.version);
+        if (applied.events.length < events.length) continue;
       }
       // A page that begins with the last known event has one event less.
       if (events.length < runtimeLimits.pageEvents - 1 && (await this.#exchange(history)))

@@ -65,10 +65,10 @@ test("a page that takes too long is applied in parts, also in a rebuild", async 
   await view.reach();
   const counts = { "1": 5, "2": 3, "3": 2, "4": 1 };
   expect(await stage.counts()).toEqual(counts);
-  expect(sizes.filter((size) => size <= 3)).toEqual([3, 3, 3, 2]);
+  expect(sizes.filter((size) => size <= 3)).toEqual([3, 2, 3, 3]);
   sizes.length = 0;
   view.view.rebuild();
-  await until(() => expect(sizes.filter((size) => size <= 3)).toEqual([3, 3, 3, 2]));
+  await until(() => expect(sizes.filter((size) => size <= 3)).toEqual([3, 2, 3, 3]));
   expect(await stage.counts()).toEqual(counts);
   expect(view.errors).toEqual([]);
 });

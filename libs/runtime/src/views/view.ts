@@ -271,14 +271,16 @@ export class View {
       return;
     }
     const start = { row, passed: from.position };
-    const { outcome, setAside } = await applyPage(this.pool, spec, liveSlot(spec), start, events);
+    const applied = await applyPage(this.pool, spec, liveSlot(spec), start, events);
     this.#cursor = null;
-    if (outcome === "moved") return;
-    for (const { stream, position, type } of setAside) {
+    const reached = applied.events.at(-1);
+    if (applied.outcome === "moved" || reached === undefined) return;
+    for (const { stream, position, type } of applied.setAside) {
       this.#tell({ stream, position, type }, "event_set_aside");
     }
-    this.#written(cursorAt(last, spec.version));
-    if (concerned.length > 0) spec.after?.(concerned);
+    this.#written(cursorAt(reached, spec.version));
+    const told = concerned.filter(({ position }) => position <= reached.position);
+    if (told.length > 0) spec.after?.(told);
     if (events.length < runtimeLimits.pageEvents) this.#appliedMs = this.#clock.monotonicMs();
   }
 

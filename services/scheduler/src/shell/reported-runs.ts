@@ -25,6 +25,8 @@ export class ReportedRuns {
   readonly #read: (allocation: string) => Promise<string | null>;
   /** The requests of the allocations of this log that each agent named in its last report. */
   readonly #named = new Map<string, Requests>();
+  /** The keys of the runs of lost histories that each agent named in its last report: they need no further read. */
+  readonly #foreign = new Map<string, ReadonlySet<string>>();
   /** The last report of each start of an agent that has to be read with the log. */
   readonly #unread = new Map<string, Plain<Report>>();
 
@@ -36,8 +38,10 @@ export class ReportedRuns {
   /** Returns the report with the keys of its runs; null if it can be read only with the log, by `readOpen`. */
   keyed(report: Plain<Report>): Plain<Report> | null {
     const { agent, incarnation } = report;
-    const isOpen = ({ allocation, requestId }: RequestedRun): boolean =>
-      requestId !== undefined && this.#requestOf(agent, allocation) === undefined;
+    const isOpen = (run: RequestedRun): boolean =>
+      run.requestId !== undefined &&
+      this.#requestOf(agent, run.allocation) === undefined &&
+      this.#foreign.get(agent)?.has(runKeyOf(run)) !== true;
     if (!report.allocations.some(isOpen)) return this.#key(report, new Map());
     this.#unread.set(`${agent} ${incarnation}`, report);
     return null;
@@ -68,13 +72,17 @@ export class ReportedRuns {
   #key(report: Plain<Report>, found: Requests): Plain<Report> {
     const { agent } = report;
     const named = new Map<string, string>();
+    const foreign = new Set<string>();
     const allocations = report.allocations.map((one) => {
       const request = this.#requestOf(agent, one.allocation) ?? found.get(one.allocation);
       if (request !== undefined) named.set(one.allocation, request);
-      const isOfThisLog = one.requestId === undefined || one.requestId === request;
-      return isOfThisLog ? one : { ...one, allocation: runKeyOf(one) };
+      if (one.requestId === undefined || one.requestId === request) return one;
+      const allocation = runKeyOf(one);
+      foreign.add(allocation);
+      return { ...one, allocation };
     });
     this.#named.set(agent, named);
+    this.#foreign.set(agent, foreign);
     return { ...report, allocations };
   }
 
