@@ -1,5 +1,5 @@
 import { execFile } from "node:child_process";
-import { existsSync, readlinkSync, renameSync, rmSync } from "node:fs";
+import { existsSync, readlinkSync, realpathSync, renameSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { Client } from "pg";
@@ -147,7 +147,8 @@ export function runningPostgres(folder: string): ProcessIdentity | null {
   if (identity === null) return null;
   try {
     // The pid may belong to another program by now; the server's working directory is its data folder.
-    return readlinkSync(`/proc/${pid}/cwd`) === join(folder, "data") ? identity : null;
+    const data = realpathSync(join(folder, "data"));
+    return readlinkSync(`/proc/${pid}/cwd`) === data ? identity : null;
   } catch {
     return null;
   }

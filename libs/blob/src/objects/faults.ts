@@ -13,6 +13,11 @@ export function away(address: string, doing: string, why: string, cause?: unknow
   return fault("storage_away", `${address} cannot ${doing} now: ${why}`, "later", cause);
 }
 
+/** For a page of a listing that is not the last one and does not name the next one. */
+export function endsEarly(address: string, doing: string): Fault {
+  return away(address, doing, "its page names no next one, but is not the last");
+}
+
 export function bucketNotFound(address: string, bucket: string, cause?: unknown): Fault {
   return fault(
     "bucket_not_found",

@@ -91,4 +91,7 @@ test("a store whose listing ends before its last page is a Fault, and no deletio
   await using store = openS3Store({ bucket: "bucket", endpoint, credentials, clock: systemClock });
   const listing = listAll(store, `${checkpoint}/`);
   await expect(listing).rejects.toMatchObject({ code: "storage_away", retry: "later" });
+  // The list of uploads has the same form, and without a marker the first page would be asked for forever.
+  const giving = store.abortUploads(`${checkpoint}/`);
+  await expect(giving).rejects.toMatchObject({ code: "storage_away", retry: "later" });
 });

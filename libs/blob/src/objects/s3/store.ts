@@ -11,7 +11,7 @@ import {
   PutObjectCommand,
 } from "@aws-sdk/client-s3";
 import { getSignedUrl } from "@aws-sdk/s3-request-presigner";
-import { away, bucketNotFound, refused, uploadIncomplete } from "../faults.ts";
+import { away, bucketNotFound, endsEarly, refused, uploadIncomplete } from "../faults.ts";
 import { checkFile, claimAll, compareWithFile, nothingMissing } from "../files.ts";
 import { checkDeletion, checkObjectKey, hasDotName } from "../keys.ts";
 import type {
@@ -168,11 +168,7 @@ class S3Store implements ObjectStore {
       }
       token = page.IsTruncated === true ? page.NextContinuationToken : undefined;
       if (page.IsTruncated === true && !token) {
-        throw away(
-          this.address,
-          `list ${below}`,
-          "its page names no next one, but is not the last",
-        );
+        throw endsEarly(this.address, `list ${below}`);
       }
     } while (token !== undefined);
   }

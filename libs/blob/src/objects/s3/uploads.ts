@@ -18,7 +18,7 @@ import {
   UploadPartCommand,
 } from "@aws-sdk/client-s3";
 import { getSignedUrl } from "@aws-sdk/s3-request-presigner";
-import { uploadIncomplete } from "../faults.ts";
+import { endsEarly, uploadIncomplete } from "../faults.ts";
 import { base64OfHex, missingOf, type PartRange, partsOf } from "../files.ts";
 import type { Claim, FileDigests, PlannedPart, PlannedRequest, UploadPlan } from "../port.ts";
 import type { S3Connection } from "./connection.ts";
@@ -168,7 +168,7 @@ export class S3Uploads {
   }
 
   async #list(fullPrefix: string): Promise<readonly Upload[]> {
-    const { client, settings } = this.#connection;
+    const { address, client, settings } = this.#connection;
     const found: Upload[] = [];
     let markers: { KeyMarker?: string | undefined; UploadIdMarker?: string | undefined } = {};
     for (;;) {
@@ -184,6 +184,7 @@ export class S3Uploads {
       );
       found.push(...(page.Uploads ?? []).map(uploadOf));
       if (page.IsTruncated !== true) return found;
+      if (!page.NextKeyMarker) throw endsEarly(address, `list the uploads below ${fullPrefix}`);
       markers = { KeyMarker: page.NextKeyMarker, UploadIdMarker: page.NextUploadIdMarker };
     }
   }
