@@ -194,7 +194,7 @@ export class S3Uploads {
    * returns one after the last page too.
    */
   async #parts(key: string, id: string): Promise<readonly Part[]> {
-    const { client } = this.#connection;
+    const { address, client } = this.#connection;
     const parts: Part[] = [];
     let marker: string | undefined;
     for (;;) {
@@ -212,6 +212,7 @@ export class S3Uploads {
       );
       parts.push(...(page?.Parts ?? []));
       if (page?.IsTruncated !== true) return parts;
+      if (!page.NextPartNumberMarker) throw endsEarly(address, `list the parts of ${key}`);
       marker = page.NextPartNumberMarker;
     }
   }
