@@ -73,7 +73,10 @@ export class StoreBrake {
     try {
       return await work();
     } finally {
-      this.#waiting.set(store, (this.#waiting.get(store) ?? 1) - 1);
+      const left = (this.#waiting.get(store) ?? 1) - 1;
+      // A closed store must not stay in memory.
+      if (left > 0) this.#waiting.set(store, left);
+      else this.#waiting.delete(store);
     }
   }
 
@@ -93,6 +96,9 @@ export class StoreBrake {
 
   #rest(store: Storage, fault: Fault): void {
     const { clock, restMs } = this.#settings;
+    for (const [one, { untilMs }] of this.#silent) {
+      if (untilMs <= clock.monotonicMs()) this.#silent.delete(one);
+    }
     this.#silent.set(store, { fault, untilMs: clock.monotonicMs() + restMs });
   }
 }
