@@ -26,6 +26,8 @@ together = trainyard.DistributedContext.from_torch_distributed()
 rank, size = together.rank, together.size
 """
 
+LAUNCHER = ("-m", "trainyard.launch.torch")
+
 
 class LaunchCase(ContextCase):
     # A launch takes much less time on two busy cores.
@@ -35,7 +37,17 @@ class LaunchCase(ContextCase):
         super().setUp()
         self.script = self.folder / "train.py"
 
-    def node(self, script, *options, node=0, nodes=1, slots=2, words=("train.py",), **env):
+    def node(
+        self,
+        script,
+        *options,
+        node=0,
+        nodes=1,
+        slots=2,
+        words=("train.py",),
+        program=LAUNCHER,
+        **env,
+    ):
         self.script.write_text(SCRIPT + textwrap.dedent(script))
         self.run_dir = self.folder / f"run-{node}"
         self.run_dir.mkdir(exist_ok=True)
@@ -49,7 +61,7 @@ class LaunchCase(ContextCase):
             **env,
         }
         process = subprocess.Popen(
-            [sys.executable, "-W", "error", "-m", "trainyard.launch.torch", *options, *words],
+            [sys.executable, "-W", "error", *program, *options, *words],
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             text=True,
@@ -340,6 +352,24 @@ class Signalled(LaunchCase):
         self.finish(process, 143)
         # An end by a signal is not an error of the script.
         self.assertFalse((self.run_dir / "end.json").exists())
+
+    def test_a_signal_is_obeyed_when_its_handler_outlasts_the_wait_that_it_interrupts(self):
+        launcher = """
+            import sys, time
+            from trainyard.launch import _group, torch
+            handle = _group.Group._on_signal
+            def slowly(self, number, frame):
+                handle(self, number, frame)
+                time.sleep(3 * _group.LAUNCH_LOOK_S)
+            _group.Group._on_signal = slowly
+            sys.exit(torch.main(sys.argv[1:]))
+            """
+        script = 'print("up", flush=True)\nsignal.alarm(20)\nsignal.pause()'
+        program = ("-c", textwrap.dedent(launcher))
+        process = self.node(script, "--grace=1", slots=1, program=program)
+        self.assertIn("up", process.stdout.readline())
+        process.send_signal(signal.SIGTERM)
+        self.finish(process, 143)
 
 
 class Told(unittest.TestCase):

@@ -27,7 +27,8 @@ class Group:
         self._nodes = nodes
         self._run_dir = run_dir
         self._grace_s = grace_s
-        self.ended: queue.SimpleQueue[RankProcess] = queue.SimpleQueue()
+        # Python's SimpleQueue may wait forever if a signal interrupts a wait at its end.
+        self.ended: queue.Queue[RankProcess] = queue.Queue()
         self._ranks: list[RankProcess] = []
         self._reported: set[int] = set()
         self._stalled: dict[int, str] = {}
