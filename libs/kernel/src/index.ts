@@ -1,4 +1,5 @@
 export { assert, assertNever, Bug } from "./assert.ts";
+export { mapConcurrently } from "./concurrently.ts";
 export {
   type Decider,
   type FieldProblem,

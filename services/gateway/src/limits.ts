@@ -49,9 +49,7 @@ export const gatewayLimits = {
   /** The time limit of one query of a list; beyond it the error names the slowest condition. */
   listQueryMs: 3_000,
   /** The list queries that run at once; the other connections are for commands, single documents and the read model. */
-  listQueriesAtOnce: 4,
-  /** The lists that may wait in the queue; further ones are answered with 503. */
-  listsWaitingMax: 32,
+  listQueries: { max: 4, ofOneMax: 3, waitingOfOneMax: 32 },
   /** The most rows that are counted exactly; beyond it the total is an estimate. */
   countedRowsMax: 10_000,
   /** The deadline of a command to a service; beyond it the caller is asked to retry. */
@@ -201,9 +199,7 @@ export const gatewayLimits = {
   /** The most bytes of all overrides of a submission, which is also the limit of the configuration. */
   overridesBytesMax: 96 * 1024,
   /** The comparisons of model code that run at once: each unpacks two archives. */
-  diffsAtOnce: 2,
-  /** The comparisons that may wait in the queue; further ones are answered with 503. */
-  diffsWaitingMax: 8,
+  diffs: { max: 2, ofOneMax: 1, waitingOfOneMax: 8 },
   /**
    * The most files that a comparison of code names, the most that it compares as text, and the largest of the latter.
    */

@@ -23,9 +23,9 @@ import { unavailable } from "./http/problem.ts";
 import { startHttpServer } from "./http/server.ts";
 import { WebPages } from "./http/web-pages.ts";
 import { gatewayLimits } from "./limits.ts";
-import { AtOnce } from "./shell/at-once.ts";
 import { Backend } from "./shell/backend.ts";
 import { documentsView, DocumentStore } from "./shell/document-store.ts";
+import { FairQueue } from "./shell/fair-queue.ts";
 import { Freshness } from "./shell/freshness.ts";
 import { issueFirstToken } from "./shell/first-token.ts";
 import { OpenCalls } from "./http/open-calls.ts";
@@ -60,11 +60,7 @@ export async function createService(
   const telemetry = createTelemetry(registry, () => freshness.behindMs);
   const backend = new Backend({
     ...{ log, bus, pool, clock, logger, documents, view, blobs, executor, follower },
-    listQueries: new AtOnce({
-      max: gatewayLimits.listQueriesAtOnce,
-      waitingMax: gatewayLimits.listsWaitingMax,
-      busy: "many lists are being read",
-    }),
+    listQueries: new FairQueue(gatewayLimits.listQueries),
   });
   const purging = purgeLoop(backend, () => freshness.unready() === null);
   const idempotency = new IdempotencyStore(pool);

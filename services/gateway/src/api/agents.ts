@@ -16,8 +16,14 @@ import { shownAgent } from "./shown.ts";
 
 export function agentHandlers(backend: Backend) {
   return {
-    listAgents: async (request) => {
-      const { items, values: _values, ...page } = await rowsPage(backend, agentList, request);
+    listAgents: async (request, { caller }) => {
+      const {
+        items,
+        values: _values,
+        ...page
+      } = await rowsPage(backend, agentList, request, {
+        caller,
+      });
       return { ...page, items: items.map(shownAgent) };
     },
     trustAgent: async (request, context) => {

@@ -29,6 +29,7 @@ import type { GatewayConfig } from "../config.ts";
 import { comparison } from "../core/lists/filter.ts";
 import { checkpointList } from "../core/lists/lists.ts";
 import type { CheckpointDocument } from "../core/views/documents.ts";
+import type { Caller } from "../http/caller.ts";
 import { notFound, Problem, unavailable } from "../http/problem.ts";
 import type { RequestContext, SomeHandlers } from "../http/request-context.ts";
 import { archiveOf, archiveOfStreams } from "../shell/archive.ts";
@@ -45,7 +46,7 @@ export function checkpointHandlers(
 ) {
   return {
     unary: {
-      listCheckpoints: (request) => listCheckpoints(backend, request),
+      listCheckpoints: (request, { caller }) => listCheckpoints(backend, request, caller),
       getCheckpoint: (request, context) => getCheckpoint(backend, request.checkpoint, context),
       declareCheckpoint: (request, context) =>
         declare(backend, checkpointStorage, request, context),
@@ -63,7 +64,11 @@ export function checkpointHandlers(
   } satisfies SomeHandlers;
 }
 
-async function listCheckpoints(backend: Backend, request: RequestOf<"listCheckpoints">) {
+async function listCheckpoints(
+  backend: Backend,
+  request: RequestOf<"listCheckpoints">,
+  caller: Caller,
+) {
   await backend.reachText(request.minPosition);
   const trial = request.trial === "" ? null : await backend.get("trial", request.trial);
   const experiment = trial?.experiment ?? (await backend.get("experiment", request.experiment)).id;
@@ -72,6 +77,7 @@ async function listCheckpoints(backend: Backend, request: RequestOf<"listCheckpo
     values: _values,
     ...page
   } = await rowsPage(backend, checkpointList, request, {
+    caller,
     scope: experiment,
     conditions: trial === null ? [] : [comparison("trial", "=", trial.id)],
   });

@@ -21,7 +21,7 @@ export function clusterHandlers(backend: Backend, moved: PositionSignal) {
   return {
     unary: {
       getVersion: async () => ({ version, api: "v1" }),
-      listEvents: (request) => listEvents(backend, request),
+      listEvents: (request, { caller }) => listEvents(backend, request, caller),
       listParked: (_request, context) => listParked(backend, context),
       retryParked: async (request, context) => {
         const { consumer, key } = request;

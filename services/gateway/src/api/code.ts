@@ -9,7 +9,7 @@ import type { RequestContext, UnaryHandlers } from "../http/request-context.ts";
 import { gatewayLimits } from "../limits.ts";
 import type { Backend } from "../shell/backend.ts";
 import { readContent } from "../shell/contents.ts";
-import { FairTurns } from "../shell/fair-turns.ts";
+import { FairQueue } from "../shell/fair-queue.ts";
 import { pageSize } from "./paging.ts";
 
 export function codeHandlers(backend: Backend) {
@@ -18,7 +18,7 @@ export function codeHandlers(backend: Backend) {
     maxSize: gatewayLimits.codeFilesKept,
     sizeCalculation: (files) => files.length + 1,
   });
-  const turns = new FairTurns(gatewayLimits.codeReads);
+  const turns = new FairQueue(gatewayLimits.codeReads);
   const list = async (
     { experiment, digest }: Code,
     { caller, signal }: RequestContext,

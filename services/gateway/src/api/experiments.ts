@@ -14,6 +14,7 @@ import type { GatewayConfig } from "../config.ts";
 import { comparison, type Filter } from "../core/lists/filter.ts";
 import { experimentList, trialList } from "../core/lists/lists.ts";
 import { experimentStates } from "../core/views/project-experiment.ts";
+import type { Caller } from "../http/caller.ts";
 import { notFound, Problem } from "../http/problem.ts";
 import type { RequestContext, UnaryHandlers } from "../http/request-context.ts";
 import { gatewayLimits } from "../limits.ts";
@@ -41,13 +42,13 @@ export function experimentHandlers(
     labelExperiments: (request, context) => labelExperiments(backend, request, context),
     forkExperiment: (request, context) =>
       forkExperiment(backend, checkpointStorage, request, context),
-    listExperiments: (request) => listExperiments(backend, request),
+    listExperiments: (request, { caller }) => listExperiments(backend, request, caller),
     getExperiment: async (request) => {
       await backend.reachText(request.minPosition);
       return getExperiment(backend, request.experiment);
     },
     updateExperiment: (request, context) => updateExperiment(backend, request, context),
-    listTrials: (request) => listTrials(backend, request),
+    listTrials: (request, { caller }) => listTrials(backend, request, caller),
     getTrial: (request, context) => getTrial(backend, request, context),
     ...commandHandlers(backend),
   } satisfies Partial<UnaryHandlers>;
@@ -128,6 +129,7 @@ function commandHandlers(backend: Backend) {
 async function listExperiments(
   backend: Backend,
   request: RequestOf<"listExperiments">,
+  caller: Caller,
 ): Promise<ReplyOf<"listExperiments">> {
   const { labels, states, workspace, project } = request;
   const unknown = states.find((state) => !experimentStates.includes(state));
@@ -148,6 +150,7 @@ async function listExperiments(
     ...labels.map((label) => comparison("label", "=", label)),
   ];
   const { items, values, ...page } = await rowsPage(backend, experimentList, request, {
+    caller,
     conditions,
   });
   const shown = items.map((doc) => {
@@ -160,6 +163,7 @@ async function listExperiments(
 async function listTrials(
   backend: Backend,
   request: RequestOf<"listTrials">,
+  caller: Caller,
 ): Promise<ReplyOf<"listTrials">> {
   await backend.reachText(request.minPosition);
   const experiment = await backend.get("experiment", request.experiment);
@@ -169,6 +173,7 @@ async function listTrials(
     values: _values,
     ...page
   } = await rowsPage(backend, trialList, request, {
+    caller,
     scope: experiment.id,
     columns: await shownColumns(backend, trialList, experiment.id),
   });

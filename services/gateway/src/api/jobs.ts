@@ -14,6 +14,7 @@ import { isExperimentId } from "@trainyard/kernel";
 import { comparison } from "../core/lists/filter.ts";
 import { jobList } from "../core/lists/lists.ts";
 import type { ExperimentDocument } from "../core/views/documents.ts";
+import { type Caller, countedAs } from "../http/caller.ts";
 import { notFound, Problem } from "../http/problem.ts";
 import type { UnaryHandlers } from "../http/request-context.ts";
 import { gatewayLimits } from "../limits.ts";
@@ -24,7 +25,7 @@ import { shownJob } from "./shown.ts";
 
 export function jobHandlers(backend: Backend) {
   return {
-    listJobs: (request) => listJobs(backend, request),
+    listJobs: (request, { caller }) => listJobs(backend, request, caller),
     explainJob: async ({ job }, context) => {
       try {
         return await explaining(backend, [job], () =>
@@ -72,6 +73,7 @@ export function jobHandlers(backend: Backend) {
 async function listJobs(
   backend: Backend,
   { pool, pageSize, ...request }: RequestOf<"listJobs">,
+  caller: Caller,
 ): Promise<ReplyOf<"listJobs">> {
   const asked = { ...request, pageSize: pageSize === 0 ? gatewayLimits.pageSizeMax : pageSize };
   const conditions = pool === "" ? [] : [comparison("pool", "=", pool)];
@@ -79,11 +81,9 @@ async function listJobs(
     items,
     values: _values,
     ...page
-  } = await rowsPage(backend, jobList, asked, {
-    conditions,
-  });
+  } = await rowsPage(backend, jobList, asked, { caller, conditions });
   const { listQueries, pool: database } = backend.parts;
-  const ahead = await listQueries.ask(() => jobsAhead(database, items));
+  const ahead = await listQueries.run(countedAs(caller), () => jobsAhead(database, items));
   return { ...page, items: items.map((doc) => shownJob(doc, ahead.get(doc.job) ?? 0)) };
 }
 

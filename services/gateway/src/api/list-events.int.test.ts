@@ -150,11 +150,23 @@ test("a page of large events is short, and the next page continues", async () =>
   expect(rest.items.map(({ subject }) => subject)).toEqual(subjects.slice(17));
 });
 
-test("event lists share the queue of all lists, and are refused if it is full", async () => {
-  const { listQueriesAtOnce, listsWaitingMax } = gatewayLimits;
-  const many = Array.from({ length: 4 * (listQueriesAtOnce + listsWaitingMax) }, () =>
-    gateway.call("GET", "/api/v1/events:list?types=None"),
-  );
+test("event lists share the queue of all lists: a caller with a full one is refused, and delays no other", async () => {
+  const issued = await gateway.call("POST", "/api/v1/tokens", { body: { label: "other" } });
+  const token = String(issued.body["secret"]);
+  const { ofOneMax, waitingOfOneMax } = gatewayLimits.listQueries;
+  let read = 0;
+  const full = Promise.withResolvers<void>();
+  const many = Array.from({ length: 4 * (ofOneMax + waitingOfOneMax) }, async () => {
+    const answer = await gateway.call("GET", "/api/v1/events:list?types=None");
+    if (answer.status === 200) read += 1;
+    else full.resolve();
+    return answer;
+  });
+  await full.promise;
+  const before = read;
+  const other = await gateway.call("GET", "/api/v1/events:list?types=None", { token });
+  expect(other.status).toBe(200);
+  expect(read - before).toBeLessThan(waitingOfOneMax / 2);
   const answers = await Promise.all(many);
   const refused = answers.filter(({ status }) => status !== 200);
   expect(refused.length).toBeLessThan(many.length);

@@ -6,6 +6,7 @@
 import { shortNameOf, type ReplyOf, type RequestOf } from "@trainyard/contracts";
 import type { EventLog, StoredEvent } from "@trainyard/event-log";
 import { experimentKey } from "@trainyard/runtime";
+import { type Caller, countedAs } from "../http/caller.ts";
 import { notFound, Problem } from "../http/problem.ts";
 import { gatewayLimits } from "../limits.ts";
 import type { Backend } from "../shell/backend.ts";
@@ -32,12 +33,13 @@ const streamsOf: Readonly<Record<string, readonly string[]>> = {
   run: ["allocation"],
 };
 
-/** Lists events, in the common queue of all lists. */
+/** Lists events, in the queue of all lists. */
 export function listEvents(
   backend: Backend,
   request: RequestOf<"listEvents">,
+  caller: Caller,
 ): Promise<ReplyOf<"listEvents">> {
-  return backend.parts.listQueries.ask(() => pageOf(backend, request));
+  return backend.parts.listQueries.run(countedAs(caller), () => pageOf(backend, request));
 }
 
 async function pageOf(

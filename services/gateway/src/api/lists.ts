@@ -8,6 +8,7 @@ import { readOrder } from "../core/lists/order.ts";
 import { isPlaceOf, type ListPlace } from "../core/lists/page-query.ts";
 import { SqlValues } from "../core/lists/sql-values.ts";
 import type { DocumentKind, Documents } from "../core/views/documents.ts";
+import { type Caller, countedAs } from "../http/caller.ts";
 import { Problem } from "../http/problem.ts";
 import { gatewayLimits } from "../limits.ts";
 import type { Backend } from "../shell/backend.ts";
@@ -41,6 +42,8 @@ export const wholeList: Omit<AskedList, "pageToken"> = {
 };
 
 export type ListScope = {
+  /** The caller, among whose lists this one waits for its turn. */
+  readonly caller: Caller;
   /** The experiment or workspace that the list belongs to; empty for a list without a parent. */
   readonly scope?: string;
   /** Conditions from other parameters of the request, all of which must be true. */
@@ -66,10 +69,10 @@ export async function rowsPage<Kind extends DocumentKind>(
   backend: Backend,
   list: ListSpec<Kind>,
   asked: AskedList,
-  { scope = "", conditions = [], columns = {}, deleted = false }: ListScope = {},
+  { caller, scope = "", conditions = [], columns = {}, deleted = false }: ListScope,
 ): Promise<ListPage<Kind>> {
   await backend.reachText(asked.minPosition);
-  const { pool, documents, clock } = backend.parts;
+  const { pool, documents, clock, listQueries } = backend.parts;
   const spec: ListSpec = list;
   const filter = inWords(() => allOf(readFilter(asked.filter), conditions));
   const order = readOrder(spec, asked.orderBy);
@@ -82,10 +85,12 @@ export async function rowsPage<Kind extends DocumentKind>(
   const size = pageSize(asked.pageSize);
   const position = backend.position;
   // The query fetches one row more than a page, to see whether another page follows.
-  const { places, total } = await inTurn(backend, async () => ({
-    places: await listPlaces(pool, query, start?.place ?? null, size + 1),
-    total: asked.count ? await countRows(pool, query) : null,
-  }));
+  const { places, total } = await listQueries.run(countedAs(caller), () =>
+    readable(async () => ({
+      places: await listPlaces(pool, query, start?.place ?? null, size + 1),
+      total: asked.count ? await countRows(pool, query) : null,
+    })),
+  );
   const page = places.slice(0, size);
   const last = page.at(-1);
   const ids = page.map(({ id }) => id);
@@ -150,9 +155,6 @@ function inWords<Result>(read: () => Result): Result {
     throw error instanceof FilterError ? refusal(error.message) : error;
   }
 }
-
-const inTurn = <Result>(backend: Backend, read: () => Promise<Result>): Promise<Result> =>
-  backend.parts.listQueries.ask(() => readable(read));
 
 /** Runs a query of a list. Throws a Problem of 400 for an invalid filter, or for a query that takes too long. */
 export async function readable<Result>(read: () => Promise<Result>): Promise<Result> {

@@ -40,7 +40,7 @@ export function modelHandlers(backend: Backend) {
 
 function queryHandlers(backend: Backend) {
   return {
-    listModels: (request) => listModels(backend, request),
+    listModels: (request, { caller }) => listModels(backend, request, caller),
     getModel: (request) => getModel(backend, request),
     listModelVersions: (request) => listVersions(backend, request),
     bestModelVersions: (request) => bestVersions(backend, request),

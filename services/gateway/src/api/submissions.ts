@@ -9,28 +9,25 @@ import { resubmittedText } from "@trainyard/experiment-config";
 import { configDifferences } from "../core/diff/configs.ts";
 import { unifiedDiff } from "../core/diff/lines.ts";
 import { textOfBytes } from "./text-of-bytes.ts";
+import { countedAs } from "../http/caller.ts";
 import { Problem } from "../http/problem.ts";
 import type { SomeHandlers } from "../http/request-context.ts";
 import { gatewayLimits } from "../limits.ts";
-import { AtOnce } from "../shell/at-once.ts";
 import type { Backend } from "../shell/backend.ts";
 import { readContent } from "../shell/contents.ts";
 import { environmentsOf } from "../shell/environments.ts";
+import { FairQueue } from "../shell/fair-queue.ts";
 import { loadSubmission } from "../shell/submissions.ts";
 import { creationOf } from "./fork-experiment.ts";
 
 export function submissionHandlers(backend: Backend) {
   // Diffs are limited in number, because reading two archives costs processor time.
-  const diffs = new AtOnce({
-    max: gatewayLimits.diffsAtOnce,
-    waitingMax: gatewayLimits.diffsWaitingMax,
-    busy: "many experiments are being compared",
-  });
+  const diffs = new FairQueue(gatewayLimits.diffs);
   return {
     unary: {
       getSubmission: ({ experiment }) => getSubmission(backend, experiment),
-      diffExperiments: (request, { signal }) =>
-        diffs.ask(() => diffExperiments(backend, request, signal)),
+      diffExperiments: (request, { caller, signal }) =>
+        diffs.run(countedAs(caller), () => diffExperiments(backend, request, signal)),
     },
     raw: { downloadExperimentCode: ({ experiment }) => downloadCode(backend, experiment) },
   } satisfies SomeHandlers;

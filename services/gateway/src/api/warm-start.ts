@@ -7,21 +7,23 @@ import { isCheckpointId, parseTrialId } from "@trainyard/kernel";
 import type { CheckpointDocument } from "../core/views/documents.ts";
 import { comparison } from "../core/lists/filter.ts";
 import { checkpointList } from "../core/lists/lists.ts";
+import type { Caller } from "../http/caller.ts";
 import { Problem } from "../http/problem.ts";
 import type { Backend } from "../shell/backend.ts";
-import { rowsPage, wholeList } from "./lists.ts";
+import { type ListScope, rowsPage, wholeList } from "./lists.ts";
 
 /** Returns the configuration with the checkpoint and its trial, as it is recorded; unchanged if it names neither. */
 export async function resolveSource(
   backend: Backend,
   config: NormalisedConfig,
+  caller: Caller,
 ): Promise<NormalisedConfig> {
   const named = namedSource(config);
   if (named === null) return config;
   const { checkpoint } = named;
   const found =
     checkpoint === ""
-      ? await latestOf(backend, named.trial)
+      ? await latestOf(backend, named.trial, caller)
       : await theOne(backend, checkpoint, named.trial);
   return withSource(config, { trial: found.trial, checkpoint: found.uuid });
 }
@@ -54,7 +56,11 @@ export function originText({ trial, uploadedBy }: CheckpointDocument): string {
   return uploadedBy === undefined ? `trial ${trial}` : `a folder that ${uploadedBy} uploaded`;
 }
 
-async function latestOf(backend: Backend, trial: unknown): Promise<CheckpointDocument> {
+async function latestOf(
+  backend: Backend,
+  trial: unknown,
+  caller: Caller,
+): Promise<CheckpointDocument> {
   const path = "searcher.source_trial_id";
   const parts = typeof trial === "string" ? parseTrialId(trial) : null;
   if (typeof trial !== "string" || parts === null) {
@@ -65,7 +71,8 @@ async function latestOf(backend: Backend, trial: unknown): Promise<CheckpointDoc
     throw refusal(path, `is ${trial}, and there is no such trial`);
   }
   let latest: CheckpointDocument | undefined;
-  for await (const one of completeCheckpoints(backend, parts.experiment, trial)) {
+  const scope = { caller, scope: parts.experiment };
+  for await (const one of completeCheckpoints(backend, scope, trial)) {
     const later = latest === undefined || one.run > latest.run;
     const further = one.run === latest?.run && one.stepsCompleted >= latest.stepsCompleted;
     if (later || further) latest = one;
@@ -76,13 +83,13 @@ async function latestOf(backend: Backend, trial: unknown): Promise<CheckpointDoc
 
 async function* completeCheckpoints(
   backend: Backend,
-  scope: string,
+  scope: ListScope,
   trial: string,
 ): AsyncGenerator<CheckpointDocument> {
   const conditions = [comparison("trial", "=", trial), comparison("state", "=", "COMPLETED")];
   for (let pageToken = ""; ; ) {
     const asked = { ...wholeList, pageToken };
-    const page = await rowsPage(backend, checkpointList, asked, { scope, conditions });
+    const page = await rowsPage(backend, checkpointList, asked, { ...scope, conditions });
     yield* page.items;
     pageToken = page.nextPageToken;
     if (pageToken === "") return;

@@ -20,8 +20,8 @@ import type { DocumentKind, Documents, ExperimentDocument } from "../core/views/
 import { notFound, Problem, problemOf, unavailable } from "../http/problem.ts";
 import type { RequestContext } from "../http/request-context.ts";
 import { gatewayLimits } from "../limits.ts";
-import type { AtOnce } from "./at-once.ts";
 import type { DocumentStore } from "./document-store.ts";
+import type { FairQueue } from "./fair-queue.ts";
 
 export type BackendParts = {
   readonly log: EventLog;
@@ -32,7 +32,7 @@ export type BackendParts = {
   readonly documents: DocumentStore;
   readonly view: View;
   /** The queue of list queries, which leaves database connections to other queries. */
-  readonly listQueries: AtOnce;
+  readonly listQueries: FairQueue;
   readonly blobs: BlobStore;
   /** The executor for the streams that the gateway owns. */
   readonly executor: Executor;

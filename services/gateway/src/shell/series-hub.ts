@@ -14,7 +14,7 @@ import {
 } from "../core/watch/series.ts";
 import { Problem } from "../http/problem.ts";
 import { gatewayLimits } from "../limits.ts";
-import { FairTurns } from "./fair-turns.ts";
+import { FairQueue } from "./fair-queue.ts";
 import { type Frame, readsTooSlowly, type WatchQueue } from "./watch-queue.ts";
 
 export interface SeriesReader {
@@ -48,7 +48,7 @@ type Feed = {
 export class SeriesHub {
   readonly #parts: { readonly clock: Clock; readonly logger: Logger };
   readonly #reader: SeriesReader;
-  readonly #turns = new FairTurns(gatewayLimits.watchLooks);
+  readonly #turns = new FairQueue(gatewayLimits.watchLooks);
   readonly #feeds = new Map<string, Feed>();
 
   constructor(parts: { readonly clock: Clock; readonly logger: Logger }, reader: SeriesReader) {

@@ -12,7 +12,7 @@ import { touchedOf } from "../core/watch/topics.ts";
 import { Problem } from "../http/problem.ts";
 import { gatewayLimits } from "../limits.ts";
 import type { BackendParts } from "./backend.ts";
-import { FairTurns } from "./fair-turns.ts";
+import { FairQueue } from "./fair-queue.ts";
 import { beginning, type LogPlace } from "./watch-cursor.ts";
 import { type Frame, readsTooSlowly, type WatchQueue } from "./watch-queue.ts";
 
@@ -52,7 +52,7 @@ type Parts = Pick<BackendParts, "clock" | "logger"> & {
 export class WatchHub {
   readonly #parts: Parts;
   readonly #encoder: WatchEncoder;
-  readonly #turns = new FairTurns(gatewayLimits.watchQueries);
+  readonly #turns = new FairQueue(gatewayLimits.watchQueries);
   readonly #lanes = new Map<string, Lane>();
   /**
    * The pages that were read within the last second, by their start: clients that reconnect together start at one

@@ -4,11 +4,11 @@
  */
 import { type Dirent } from "node:fs";
 import { readdir } from "node:fs/promises";
-import { dirname, join } from "node:path";
-import { directoryDisk, problemOfStorage } from "@trainyard/blob";
+import { join } from "node:path";
+import { mapConcurrently } from "@trainyard/kernel";
 import type { Manifest } from "../core/manifest.ts";
 import { registryLimits } from "../limits.ts";
-import { type FolderPlace, verifyFile } from "./verify-files.ts";
+import { type FolderPlace, problemOf, verifyFile } from "./verify-files.ts";
 
 export type Finding = { readonly path: string; readonly kind: string; readonly detail: string };
 
@@ -20,19 +20,15 @@ export async function inspectFiles(place: FolderPlace, manifest: Manifest): Prom
   const before = await problemOf(place);
   if (before !== null) return { kind: "unreadable", detail: before };
   const problems: Finding[] = [];
-  const pending = [...manifest].reverse();
   let unreadable: string | null = null;
-  const lane = async (): Promise<void> => {
-    for (let file = pending.pop(); file !== undefined; file = pending.pop()) {
-      const { path } = file;
-      const verdict = await verifyFile(place.folder, file);
-      if (verdict.kind === "unreadable") unreadable ??= verdict.detail;
-      if (verdict.kind === "differs") {
-        problems.push({ path, kind: kindOf(verdict.detail), detail: verdict.detail });
-      }
+  await mapConcurrently(manifest, registryLimits.filesHashedAtOnce, async (file) => {
+    const { path } = file;
+    const verdict = await verifyFile(place.folder, file);
+    if (verdict.kind === "unreadable") unreadable ??= verdict.detail;
+    if (verdict.kind === "differs") {
+      problems.push({ path, kind: kindOf(verdict.detail), detail: verdict.detail });
     }
-  };
-  await Promise.all(Array.from({ length: registryLimits.filesHashedAtOnce }, lane));
+  });
   const named = new Set(manifest.map(({ path }) => path));
   for (const path of await namesBelow(place.folder)) {
     if (named.has(path)) continue;
@@ -47,11 +43,6 @@ export async function inspectFiles(place: FolderPlace, manifest: Manifest): Prom
     problems: told.slice(0, registryLimits.findingsToldMax),
     count: told.length,
   };
-}
-
-async function problemOf({ folder, storageId }: FolderPlace): Promise<string | null> {
-  const root = dirname(folder);
-  return problemOfStorage(root, storageId, await directoryDisk.seen(root));
 }
 
 /** Reads the kind from the message of `verifyFile`, which contains one of these words. */

@@ -4,11 +4,10 @@
  */
 import { createHash } from "node:crypto";
 import { checkpointKey, type ObjectStore, problemOfStore } from "@trainyard/blob";
-import { isFault } from "@trainyard/kernel";
+import { isFault, mapConcurrently } from "@trainyard/kernel";
 import type { Manifest } from "../core/manifest.ts";
 import { registryLimits } from "../limits.ts";
 import type { Finding, Inspection } from "./inspect-files.ts";
-import { inLanes } from "./in-lanes.ts";
 
 export type OpenBucket = {
   readonly store: ObjectStore;
@@ -27,7 +26,7 @@ export async function inspectObjects(
     const problem = await problemOfStore(store, storageId);
     if (problem !== null) return { kind: "unreadable", detail: problem };
     const look = (file: Manifest[number]) => inspectObject(place, file);
-    const found = await inLanes(manifest, registryLimits.filesHashedAtOnce, look);
+    const found = await mapConcurrently(manifest, registryLimits.filesHashedAtOnce, look);
     const problems = found.filter((finding) => finding !== null);
     if (extras) problems.push(...(await extrasOf(place, manifest)));
     const told = problems.toSorted((a, b) => (a.path < b.path ? -1 : 1));

@@ -14,12 +14,18 @@ import {
 } from "@trainyard/blob";
 import type { Plain } from "@trainyard/contracts";
 import type { FileUploads, ManifestEntry, PlanTensorBoard } from "@trainyard/contracts/commands";
-import { isRejection, parseTrialId, type Rejection, reject, streamName } from "@trainyard/kernel";
+import {
+  isRejection,
+  mapConcurrently,
+  parseTrialId,
+  type Rejection,
+  reject,
+  streamName,
+} from "@trainyard/kernel";
 import type { ExperimentStorage } from "../core/foreign/experiment.ts";
 import { registryLimits } from "../limits.ts";
 import { experimentStorage, trialRuns } from "../streams.ts";
 import type { CommandDeps } from "./commands.ts";
-import { inLanes } from "./in-lanes.ts";
 import { claimOf, digestsOf, messageOf, problemOf } from "./upload.ts";
 
 type Entry = Plain<ManifestEntry>;
@@ -59,8 +65,8 @@ export async function planTensorBoard(
     });
     return { path: entry.path, parts: left, storedBytes: 0 };
   };
-  const lanes = () => inLanes(asked, registryLimits.objectsAtOnce, plan);
-  return { files: await deps.brake.ask(store, lanes) };
+  const planned = () => mapConcurrently(asked, registryLimits.objectsAtOnce, plan);
+  return { files: await deps.brake.ask(store, planned) };
 }
 
 export async function storeOfTensorBoards(

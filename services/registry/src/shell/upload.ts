@@ -16,14 +16,20 @@ import type {
   PlannedRequest as PlannedMessage,
   PlanUpload,
 } from "@trainyard/contracts/commands";
-import { type Clock, Fault, isRejection, type Rejection, reject } from "@trainyard/kernel";
+import {
+  type Clock,
+  Fault,
+  isRejection,
+  mapConcurrently,
+  type Rejection,
+  reject,
+} from "@trainyard/kernel";
 import type { CommandContext } from "@trainyard/runtime";
 import { notUsable } from "../core/checkpoint/decide.ts";
 import { readManifest } from "../core/manifest.ts";
 import { checkpoints, trialRuns } from "../streams.ts";
 import { registryLimits } from "../limits.ts";
 import type { CommandDeps } from "./commands.ts";
-import { inLanes } from "./in-lanes.ts";
 import { ownCheckpoint, refusalOfRun } from "./open-checkpoint.ts";
 import type { Copied, Source } from "./unchanged.ts";
 
@@ -106,7 +112,7 @@ export class Planning {
 
   async plan(checkpoint: string, entries: readonly ManifestEntryOf[]): Promise<Planned> {
     const there = await this.#listed(checkpoint);
-    const planning = inLanes(entries, registryLimits.objectsAtOnce, async (entry) => {
+    const planning = mapConcurrently(entries, registryLimits.objectsAtOnce, async (entry) => {
       const key = checkpointKey(checkpoint, entry.path);
       const parts = await this.#missing(key, entry, there.has(key));
       return { path: entry.path, parts, storedBytes: 0 };

@@ -10,10 +10,9 @@ import { type BigIntStats, constants } from "node:fs";
 import { type FileHandle, open, realpath } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { directoryDisk, problemOfStorage } from "@trainyard/blob";
-import { type Clock, pause } from "@trainyard/kernel";
+import { type Clock, mapConcurrently, pause } from "@trainyard/kernel";
 import type { Manifest, ManifestFile } from "../core/manifest.ts";
 import { registryLimits } from "../limits.ts";
-import { inLanes } from "./in-lanes.ts";
 
 /** A checkpoint's folder, and the id of its storage; empty if unknown. */
 export type FolderPlace = { readonly folder: string; readonly storageId: string };
@@ -56,7 +55,7 @@ export async function verifyFiles(
  * Returns the reason why differences do not count; null if this host sees the storage that the checkpoint was written
  * to.
  */
-async function problemOf({ folder, storageId }: FolderPlace): Promise<string | null> {
+export async function problemOf({ folder, storageId }: FolderPlace): Promise<string | null> {
   const root = dirname(folder);
   return problemOfStorage(root, storageId, await directoryDisk.seen(root));
 }
@@ -72,17 +71,12 @@ async function compareAll(
     return { kind: "absent", path, detail: "is missing, with its whole folder" };
   }
   const byPath = new Map(known.map((one) => [one.path, one]));
-  const pending = [...manifest].reverse();
   let found: Verdict = { kind: "verified" };
-  const lane = async (): Promise<void> => {
-    for (;;) {
-      const file = found.kind === "verified" ? pending.pop() : undefined;
-      if (file === undefined) return;
-      const verdict = await verifyFile(folder, file, byPath.get(file.path));
-      if (verdict.kind !== "verified") found = verdict;
-    }
-  };
-  await Promise.all(Array.from({ length: registryLimits.filesHashedAtOnce }, lane));
+  await mapConcurrently(manifest, registryLimits.filesHashedAtOnce, async (file) => {
+    if (found.kind !== "verified") return;
+    const verdict = await verifyFile(folder, file, byPath.get(file.path));
+    if (verdict.kind !== "verified") found = verdict;
+  });
   return found;
 }
 
@@ -126,7 +120,7 @@ export async function digestsAhead(
     return true;
   };
   const read = (path: string) => digestAhead(folder, path, clock, claim);
-  const found = await inLanes(paths, registryLimits.filesHashedAtOnce, read);
+  const found = await mapConcurrently(paths, registryLimits.filesHashedAtOnce, read);
   return found.filter((one) => one !== null);
 }
 

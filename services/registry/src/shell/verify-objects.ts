@@ -5,10 +5,9 @@
 import { checkpointKey, compareWithFile, type ObjectStore, problemOfStore } from "@trainyard/blob";
 import type { Plain } from "@trainyard/contracts";
 import type { ManifestEntry } from "@trainyard/contracts/commands";
-import { isFault } from "@trainyard/kernel";
+import { isFault, mapConcurrently } from "@trainyard/kernel";
 import type { Manifest } from "../core/manifest.ts";
 import { registryLimits } from "../limits.ts";
-import { inLanes } from "./in-lanes.ts";
 import type { Inspection } from "./inspect-files.ts";
 import { digestsOf } from "./upload.ts";
 import type { ObjectsPlace } from "./verify.ts";
@@ -36,7 +35,7 @@ export async function verifyObjects(
       if (verdict !== "unknown" && verdict.kind === "unreadable") absent = verdict;
       return verdict;
     };
-    const compared = await inLanes(entries, registryLimits.objectsAtOnce, look);
+    const compared = await mapConcurrently(entries, registryLimits.objectsAtOnce, look);
     for (const verdict of compared) {
       if (verdict !== "unknown" && verdict.kind !== "verified") return verdict;
     }

@@ -1,5 +1,5 @@
 /** The adapter of `ObjectStore` for Google Cloud Storage. */
-import { isFault } from "@trainyard/kernel";
+import { isFault, mapConcurrently } from "@trainyard/kernel";
 import { away, uploadIncomplete } from "../faults.ts";
 import {
   checkFile,
@@ -173,19 +173,15 @@ class GcsStore implements ObjectStore {
   async delete(keys: readonly string[], listedBelow?: string): Promise<void> {
     const { prefix } = this.#connection;
     checkDeletion(keys, prefix, listedBelow);
-    const left = keys.values();
     let absent = 0;
-    const lane = async (): Promise<void> => {
-      for (const key of left) {
-        const reply = await this.#connection.ask(`delete ${key}`, "storage.objects.delete", {
-          method: "DELETE",
-          url: this.#connection.urlOf(prefix + key),
-          expected: [404],
-        });
-        if (reply.status === 404) absent += 1;
-      }
-    };
-    await Promise.all(Array.from({ length: deletedAtOnce }, lane));
+    await mapConcurrently(keys, deletedAtOnce, async (key) => {
+      const reply = await this.#connection.ask(`delete ${key}`, "storage.objects.delete", {
+        method: "DELETE",
+        url: this.#connection.urlOf(prefix + key),
+        expected: [404],
+      });
+      if (reply.status === 404) absent += 1;
+    });
     if (absent > 0) await this.#checkBucket();
   }
 

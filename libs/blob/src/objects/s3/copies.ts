@@ -1,5 +1,6 @@
 /** Copies inside S3: one request up to S3's limit, and above it a multipart upload of copied ranges. */
 import { CopyObjectCommand, type Part, UploadPartCopyCommand } from "@aws-sdk/client-s3";
+import { mapConcurrently } from "@trainyard/kernel";
 import { type PartRange, partsOf } from "../files.ts";
 import type { S3Connection } from "./connection.ts";
 import type { CopyResult } from "../port.ts";
@@ -53,13 +54,10 @@ export class S3Copies {
   /** Copies in parts of an upload's size, so that the copy has the same checksum as an upload. */
   async #copyParts(from: string, to: string, bytes: number): Promise<CopyResult> {
     const id = await this.#uploads.begin(to);
-    const ranges = partsOf(bytes, this.#connection.settings.partBytes).entries();
-    const copied: Part[] = [];
-    const lane = async (): Promise<void> => {
-      for (const [index, range] of ranges)
-        copied[index] = await this.#copyPart(from, to, id, index + 1, range);
-    };
-    await Promise.all(Array.from({ length: atOnce }, lane));
+    const ranges = partsOf(bytes, this.#connection.settings.partBytes);
+    const copied = await mapConcurrently(ranges, atOnce, (range, index) =>
+      this.#copyPart(from, to, id, index + 1, range),
+    );
     await this.#uploads.complete(to, id, copied);
     return { kind: "copied", head: null };
   }

@@ -1,13 +1,13 @@
 import { expect, test } from "vitest";
-import { FairTurns, type TurnBounds } from "./fair-turns.ts";
+import { FairQueue, type FairQueueBounds } from "./fair-queue.ts";
 
-/** Makes turns with tasks that the test ends. */
-function stage(bounds: TurnBounds) {
-  const turns = new FairTurns(bounds);
+/** Makes a queue with tasks that the test ends. */
+function stage(bounds: FairQueueBounds) {
+  const queue = new FairQueue(bounds);
   const started: string[] = [];
   const ends: (() => void)[] = [];
   const ask = (caller: string, name: string): Promise<void> =>
-    turns.run(caller, async () => {
+    queue.run(caller, async () => {
       started.push(name);
       await new Promise<void>((resolve) => ends.push(resolve));
     });
@@ -15,7 +15,7 @@ function stage(bounds: TurnBounds) {
     ends.shift()?.();
     await new Promise(setImmediate);
   };
-  return { turns, started, ask, endOne };
+  return { queue, started, ask, endOne };
 }
 
 test("callers take turns, however many tasks one of them has", async () => {
@@ -31,11 +31,11 @@ test("callers take turns, however many tasks one of them has", async () => {
 });
 
 test("one caller leaves room for others, and leastBusy returns the caller with the fewest tasks", async () => {
-  const { turns, started, ask, endOne } = stage({ max: 2, ofOneMax: 1 });
+  const { queue, started, ask, endOne } = stage({ max: 2, ofOneMax: 1 });
   const tasks = [ask("ada", "a1"), ask("ada", "a2"), ask("grace", "g1")];
   await new Promise(setImmediate);
   expect(started).toEqual(["a1", "g1"]);
-  expect(turns.leastBusy(["ada", "grace"])).toBe("grace");
+  expect(queue.leastBusy(["ada", "grace"])).toBe("grace");
   await endOne();
   expect(started).toEqual(["a1", "g1", "a2"]);
   await endOne();
@@ -44,9 +44,9 @@ test("one caller leaves room for others, and leastBusy returns the caller with t
 });
 
 test("a failed task makes room for the next one", async () => {
-  const turns = new FairTurns({ max: 1, ofOneMax: 1 });
-  const failed = turns.run("ada", async () => Promise.reject(new Error("away")));
-  const next = turns.run("ada", async () => "read");
+  const queue = new FairQueue({ max: 1, ofOneMax: 1 });
+  const failed = queue.run("ada", async () => Promise.reject(new Error("away")));
+  const next = queue.run("ada", async () => "read");
   await expect(failed).rejects.toThrow("away");
   expect(await next).toBe("read");
 });

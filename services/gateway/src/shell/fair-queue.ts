@@ -1,6 +1,6 @@
 import { Problem } from "../http/problem.ts";
 
-export type TurnBounds = {
+export type FairQueueBounds = {
   /** The most tasks that run at once. */
   readonly max: number;
   /** The most tasks of one caller that run at once. */
@@ -13,14 +13,14 @@ export type TurnBounds = {
  * Runs a limited number of tasks at once; the callers take turns. Many tasks of one caller do not delay the other
  * callers.
  */
-export class FairTurns {
-  readonly #bounds: TurnBounds;
+export class FairQueue {
+  readonly #bounds: FairQueueBounds;
   /** The waiting tasks by caller; the caller whose last turn is longest ago comes first. */
   readonly #waiting = new Map<string, (() => void)[]>();
   readonly #runningOf = new Map<string, number>();
   #running = 0;
 
-  constructor(bounds: TurnBounds) {
+  constructor(bounds: FairQueueBounds) {
     this.#bounds = bounds;
   }
 
