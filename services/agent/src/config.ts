@@ -6,7 +6,7 @@ import {
   processVariables,
 } from "@trainyard/runtime";
 import { z } from "zod";
-import type { OfferSettings } from "./devices/offer.ts";
+import type { OfferSettings } from "./devices/slot-offer.ts";
 import {
   type ContainerConfig,
   containerConfigOf,

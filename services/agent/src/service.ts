@@ -14,8 +14,8 @@ import {
 } from "@trainyard/runtime";
 import type { AgentConfig } from "./config.ts";
 import { NvidiaDevices } from "./devices/nvidia-devices.ts";
-import { findOffer, type SlotOffer } from "./devices/offer.ts";
-import { Program } from "./devices/program.ts";
+import { findOffer, type SlotOffer } from "./devices/slot-offer.ts";
+import { VendorProgram } from "./devices/vendor-program.ts";
 import { RocmDevices } from "./devices/rocm-devices.ts";
 import { limits } from "./limits.ts";
 import { Agent, type AgentIdentity } from "./shell/agent.ts";
@@ -106,7 +106,7 @@ function identityOf({
 
 function offerOf(config: AgentConfig, clock: Clock, events: Telemetry): Promise<SlotOffer> {
   const { offer: settings, inherited } = config;
-  const program = (name: string): Program => new Program(name, { clock, inherited });
+  const program = (name: string): VendorProgram => new VendorProgram(name, { clock, inherited });
   const cuda = new NvidiaDevices(program("nvidia-smi"));
   const rocm = new RocmDevices(program("rocm-smi"));
   return findOffer({ settings, cuda, rocm, events }, new AbortController().signal);

@@ -19,7 +19,7 @@ import { createTelemetry } from "./telemetry.ts";
 import { startHttpServer } from "./shell/http.ts";
 import { startGrpc } from "./shell/grpc.ts";
 import { Ingest } from "./shell/ingest.ts";
-import { Intake } from "./shell/intake.ts";
+import { ReportRequests } from "./shell/report-requests.ts";
 import { compactDue } from "./shell/compaction.ts";
 import { OldRowsMove } from "./shell/old-rows-move.ts";
 import { PointStore } from "./shell/point-store.ts";
@@ -51,8 +51,8 @@ export async function createService(
   const system = new SystemTable(pool);
   const ingest = new Ingest({ executor, bus, store, events: createTelemetry(registry) });
   const { http, runTokenKeys } = config;
-  const intake = new Intake({ ingest, follower, runTokenKeys });
-  const face = { intake, logger, registry };
+  const reportRequests = new ReportRequests({ ingest, follower, runTokenKeys });
+  const face = { reportRequests, logger, registry };
   return serviceOf(parts, {
     http,
     tables: { pool, migrations },

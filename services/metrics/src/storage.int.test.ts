@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import pg from "pg";
 import { decodeLedger } from "./core/columns/key-ledger.ts";
 import { RunHeads } from "./shell/run-heads.ts";
-import { inSnapshot, partsOf, reportsOf } from "./shell/parts.ts";
+import { inSnapshot, partsOf, reportsOf } from "./shell/stored-parts.ts";
 import { report, systemReport, TestMetrics } from "./testing/test-metrics.ts";
 
 let metrics: TestMetrics;

@@ -5,7 +5,7 @@ import { removeFolders } from "../testing/examples.ts";
 import { FakePrograms } from "../testing/fake-program.ts";
 import type { Devices } from "./devices.ts";
 import { NvidiaDevices } from "./nvidia-devices.ts";
-import { Program } from "./program.ts";
+import { VendorProgram } from "./vendor-program.ts";
 import { RocmDevices } from "./rocm-devices.ts";
 
 afterAll(removeFolders);
@@ -23,14 +23,14 @@ const cards = {
 const adapters = [
   {
     name: "nvidia-smi",
-    adapter: (smi: Program): Devices => new NvidiaDevices(smi),
+    adapter: (smi: VendorProgram): Devices => new NvidiaDevices(smi),
     play: (programs: FakePrograms) => programs.writeNvidiaSmi([{ uuid }]),
     device: "cuda",
     id: uuid,
   },
   {
     name: "rocm-smi",
-    adapter: (smi: Program): Devices => new RocmDevices(smi),
+    adapter: (smi: VendorProgram): Devices => new RocmDevices(smi),
     play: (programs: FakePrograms) => programs.write("rocm-smi", `echo '${JSON.stringify(cards)}'`),
     device: "rocm",
     id: "GPU-719d230578348e8c",
@@ -44,7 +44,7 @@ describe.each(adapters)("$name", ({ name, adapter, play, device, id }) => {
     const { folder, variables } = programs;
     // A missing program is tested with a PATH that has none of this host's programs.
     const inherited = script === null ? { ...variables, PATH: folder } : variables;
-    const devices = adapter(new Program(name, { clock: systemClock, inherited, limitMs }));
+    const devices = adapter(new VendorProgram(name, { clock: systemClock, inherited, limitMs }));
     return { programs, devices };
   }
 
@@ -105,7 +105,10 @@ describe.each(adapters)("$name", ({ name, adapter, play, device, id }) => {
 test("a GPU whose driver asks for a reset is broken, and the GPU beside it is not", async () => {
   const programs = new FakePrograms();
   programs.writeNvidiaSmi([{ uuid: "GPU-aaaaaaaa" }, { uuid: "GPU-bbbbbbbb", action: "Reset" }]);
-  const smi = new Program("nvidia-smi", { clock: systemClock, inherited: programs.variables });
+  const smi = new VendorProgram("nvidia-smi", {
+    clock: systemClock,
+    inherited: programs.variables,
+  });
   const look = await new NvidiaDevices(smi).look(signal);
   expect(look).toMatchObject({
     devices: [
@@ -122,7 +125,10 @@ test("an nvidia-smi without recovery actions and topology matrix still lists its
     `case "$*" in --query-gpu=index,*) echo "0, ${uuid}, Tesla K80, 11441";;
      *) echo "is not a valid field to query."; exit 2;; esac`,
   );
-  const smi = new Program("nvidia-smi", { clock: systemClock, inherited: programs.variables });
+  const smi = new VendorProgram("nvidia-smi", {
+    clock: systemClock,
+    inherited: programs.variables,
+  });
   expect(await new NvidiaDevices(smi).look(signal)).toEqual({
     kind: "seen",
     devices: [

@@ -9,17 +9,17 @@ import {
   recoveryParameters,
   topologyParameters,
 } from "./nvidia-smi.ts";
-import { firstLine, type Program } from "./program.ts";
+import { firstLine, type VendorProgram } from "./vendor-program.ts";
 
 /** NVIDIA's GPUs, as nvidia-smi lists them. A GPU that is divided by MIG counts as one device. */
 export class NvidiaDevices implements Devices {
   readonly program = "nvidia-smi";
-  readonly #smi: Program;
+  readonly #smi: VendorProgram;
   /** The place of each GPU by its UUID; read again only when the host's GPUs change. */
   #places: ReadonlyMap<string, GpuPlace> = new Map();
   #placesOf = "";
 
-  constructor(smi: Program) {
+  constructor(smi: VendorProgram) {
     this.#smi = smi;
   }
 

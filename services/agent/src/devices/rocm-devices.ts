@@ -1,13 +1,13 @@
 import type { Device, Devices, Look } from "./devices.ts";
-import { firstLine, type Program } from "./program.ts";
+import { firstLine, type VendorProgram } from "./vendor-program.ts";
 import { type Card, listParameters, parseCards } from "./rocm-smi.ts";
 
 /** AMD's GPUs, as rocm-smi lists them. It reports no health: only a GPU that is no longer listed is withdrawn. */
 export class RocmDevices implements Devices {
   readonly program = "rocm-smi";
-  readonly #smi: Program;
+  readonly #smi: VendorProgram;
 
-  constructor(smi: Program) {
+  constructor(smi: VendorProgram) {
     this.#smi = smi;
   }
 

@@ -6,7 +6,7 @@ import { createLogger, createRegistry } from "@trainyard/runtime";
 import { afterAll, expect, test, vi } from "vitest";
 import { RunUsers } from "../users/run-users.ts";
 import { createTelemetry } from "../telemetry.ts";
-import { SlotOffer } from "../devices/offer.ts";
+import { SlotOffer } from "../devices/slot-offer.ts";
 import { limits } from "../limits.ts";
 import { names, writeRecord } from "../state/layout.ts";
 import { processRuntime } from "../runtime/processes.ts";

@@ -17,7 +17,7 @@ import { atMost, type Clock, pause } from "@trainyard/kernel";
 import { reportOf, type RunView } from "../core/exit.ts";
 import type { ExitRecord, KillRecord } from "../core/records.ts";
 import type { Telemetry } from "../telemetry.ts";
-import type { SlotOffer } from "../devices/offer.ts";
+import type { SlotOffer } from "../devices/slot-offer.ts";
 import { killedWaits, limits } from "../limits.ts";
 import { HostProblem, LackProblem, LaunchProblem, type Runtime } from "../runtime/runtime.ts";
 import { isDiskFull, names, textOf } from "../state/layout.ts";

@@ -16,7 +16,7 @@ import { Problem } from "../http/problem.ts";
 import type { RequestContext, SomeHandlers, StreamItem } from "../http/request-context.ts";
 import { gatewayLimits } from "../limits.ts";
 import type { Asker, Backend } from "../shell/backend.ts";
-import { SameTurn } from "../shell/same-turn.ts";
+import { Coalescer } from "../shell/coalescer.ts";
 import { shownPoint } from "./trial-metrics.ts";
 import { hasEnded } from "./trial-logs.ts";
 
@@ -54,7 +54,7 @@ type Page = Plain<StreamedPointPage>;
 
 export class StreamReader {
   readonly backend: Backend;
-  readonly #looks = new SameTurn<Page>();
+  readonly #looks = new Coalescer<Page>();
 
   constructor(backend: Backend) {
     this.backend = backend;

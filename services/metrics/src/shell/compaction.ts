@@ -13,7 +13,7 @@ import { decodeTable } from "../core/columns/block.ts";
 import { mergeParts, type Part, type SizedBlock } from "../core/columns/merge.ts";
 import { reportsIn, textBytesOf } from "../core/columns/table.ts";
 import { metricsLimits } from "../limits.ts";
-import { blocksById } from "./parts.ts";
+import { blocksById } from "./stored-parts.ts";
 import type { RunName } from "./run-heads.ts";
 import { keepForStream } from "./stream-table.ts";
 import { tailOf } from "./tail-body.ts";

@@ -11,32 +11,32 @@ import { HeldBody, type Listening, type Logger, Problem, type Serving } from "@t
 import { grpcService, pipelined, startGrpcServer } from "@trainyard/runtime/grpc";
 import { metricsLimits } from "../limits.ts";
 import { problemOf } from "./http.ts";
-import { type Intake, type Reporter, requireRun, takeAll } from "./intake.ts";
+import { type ReportRequests, type Reporter, requireRun, takeAll } from "./report-requests.ts";
 
 const codec = codecOf<Plain<WriteReportsRequest>>(WriteReportsRequestSchema);
 
 export function startGrpc(
-  deps: { readonly intake: Intake; readonly logger: Logger },
+  deps: { readonly reportRequests: ReportRequests; readonly logger: Logger },
   { readiness, draining }: Serving,
   address: { readonly host: string; readonly port: number },
 ): Promise<Listening> {
-  const { intake, logger } = deps;
+  const { reportRequests, logger } = deps;
   const calls = new Room(metricsLimits.grpcCallsMax, metricsLimits.grpcCallsOfRunMax);
   const streams = new Room(metricsLimits.grpcStreamsMax, metricsLimits.grpcStreamsOfRunMax);
   const reports = grpcService<typeof ReportService, Reporter>(ReportService, {
     writeReports: async (request, { caller }) => {
       requireRun(caller, request.run);
-      return takeAll(intake, caller, codec.toJson(request));
+      return takeAll(reportRequests, caller, codec.toJson(request));
     },
     streamReports: (requests, { caller }) =>
       pipelined(requests, metricsLimits.streamBatchesMax, (request) =>
-        takeBatch(intake, caller, request),
+        takeBatch(reportRequests, caller, request),
       ),
   });
   return startGrpcServer(
     {
       services: [reports],
-      admit: async (_, authorization) => intake.authorize(authorization),
+      admit: async (_, authorization) => reportRequests.authorize(authorization),
       enter: (method, { id }) => (method === "streamReports" ? streams : calls).enter(id),
       problemOf: (error) => problemOf(error, logger),
       readiness,
@@ -48,11 +48,14 @@ export function startGrpc(
 }
 
 async function takeBatch(
-  intake: Intake,
+  reportRequests: ReportRequests,
   reporter: Reporter,
   { batch, reports }: Plain<StreamReportsRequest>,
 ) {
-  const { stored, superseded, refused } = await intake.take(reporter, asJson(reporter.id, reports));
+  const { stored, superseded, refused } = await reportRequests.take(
+    reporter,
+    asJson(reporter.id, reports),
+  );
   return { batch, accepted: stored, refused: [...refused], superseded };
 }
 

@@ -18,10 +18,10 @@ import {
 } from "@trainyard/runtime";
 import { type FastifyInstance, type FastifyRequest, fastify } from "fastify";
 import { metricsLimits } from "../limits.ts";
-import { type Intake, type Reporter, requireRun, takeAll } from "./intake.ts";
+import { type ReportRequests, type Reporter, requireRun, takeAll } from "./report-requests.ts";
 
 export type HttpDeps = {
-  readonly intake: Intake;
+  readonly reportRequests: ReportRequests;
   readonly logger: Logger;
   readonly registry: Registry;
   readonly health: HealthChecks;
@@ -99,7 +99,7 @@ function registerReports(server: FastifyInstance, deps: HttpDeps): void {
     async (request, reply) => {
       const reporter = admitted.get(request);
       assert(reporter !== undefined, "a request is authorized before its body is read");
-      const take = () => takeAll(deps.intake, reporter, parseJson(request.body));
+      const take = () => takeAll(deps.reportRequests, reporter, parseJson(request.body));
       const answer = await reporter.body.during(take);
       return reply.type("application/json").send(responseCodec.encode(answer));
     },
@@ -114,8 +114,8 @@ function refuseBrowsers({ headers }: FastifyRequest): void {
   throw new Problem(403, "cross_origin", "calls from pages in a browser are refused");
 }
 
-function authorized({ intake }: HttpDeps, request: FastifyRequest<ReportsRoute>): Reporter {
-  const reporter = intake.authorize(request.headers.authorization);
+function authorized({ reportRequests }: HttpDeps, request: FastifyRequest<ReportsRoute>): Reporter {
+  const reporter = reportRequests.authorize(request.headers.authorization);
   requireRun(reporter, request.params.run);
   return reporter;
 }

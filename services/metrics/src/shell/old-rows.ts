@@ -7,7 +7,7 @@ import type { StoredReport } from "../core/columns/table.ts";
 import type { JsonObject } from "../core/values.ts";
 import type { Extent } from "../core/writes.ts";
 import { metricsLimits } from "../limits.ts";
-import type { PartReport } from "./parts.ts";
+import type { PartReport } from "./stored-parts.ts";
 
 export type OldRow = {
   readonly trial: string;

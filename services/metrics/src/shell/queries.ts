@@ -12,7 +12,7 @@ import { type JsonObject, valuesOf } from "../core/values.ts";
 import { metricsLimits } from "../limits.ts";
 import { runHistories } from "../streams.ts";
 import { type Cursor, oldProgress } from "./old-rows.ts";
-import type { PartReport } from "./parts.ts";
+import type { PartReport } from "./stored-parts.ts";
 import type { PointStore } from "./point-store.ts";
 import { readReports } from "./report-pages.ts";
 

@@ -8,7 +8,7 @@ import { inOrder } from "../core/columns/table.ts";
 import { answeredBytes, metricsText } from "../core/values.ts";
 import { metricsLimits } from "../limits.ts";
 import { type Cursor, oldReports } from "./old-rows.ts";
-import { inSnapshot, type Part, type PartReport, partsOf, reportsOf } from "./parts.ts";
+import { inSnapshot, type Part, type PartReport, partsOf, reportsOf } from "./stored-parts.ts";
 import { streamPosition } from "./stream-table.ts";
 
 export type ReportQuery = {

@@ -15,7 +15,7 @@ import { bucketsOf } from "../core/series/buckets.ts";
 import { joinPoints, type Points, pointsOf } from "../core/series/points.ts";
 import { metricsLimits } from "../limits.ts";
 import { runHistories } from "../streams.ts";
-import { inSnapshot } from "./parts.ts";
+import { inSnapshot } from "./stored-parts.ts";
 import type { QueryDeps } from "./queries.ts";
 import { readChunks } from "./series-reader.ts";
 import { streamPosition as readStreamPosition } from "./stream-table.ts";

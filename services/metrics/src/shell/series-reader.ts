@@ -14,7 +14,7 @@ import { tableOf } from "../core/columns/table.ts";
 import type { Chunk } from "../core/series/points.ts";
 import { metricsLimits } from "../limits.ts";
 import { oldReports } from "./old-rows.ts";
-import { type Part, partsOf, tailsById } from "./parts.ts";
+import { type Part, partsOf, tailsById } from "./stored-parts.ts";
 
 export type SeriesRequest = {
   readonly trial: string;

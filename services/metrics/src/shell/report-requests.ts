@@ -21,7 +21,7 @@ export type Outcome = {
   readonly refused: readonly Refused[];
 };
 
-export class Intake {
+export class ReportRequests {
   readonly #ingest: Ingest;
   readonly #follower: LogFollower;
   readonly #keys: ReadonlyMap<string, KeyObject>;
@@ -78,11 +78,11 @@ export function requireRun({ id }: Reporter, asked: string): void {
 
 /** Takes all reports as one request; throws 409 if a later run supersedes some of them. */
 export async function takeAll(
-  intake: Intake,
+  reportRequests: ReportRequests,
   reporter: Reporter,
   body: unknown,
 ): Promise<Plain<WriteReportsResponse>> {
-  const { stored, superseded, refused } = await intake.take(reporter, body);
+  const { stored, superseded, refused } = await reportRequests.take(reporter, body);
   if (superseded > 0) {
     const rest = stored === 0 ? "" : `; the other ${stored} were stored`;
     const detail = `a later run of trial ${reporter.run.trial} supersedes ${superseded} of these reports${rest}`;

@@ -6,7 +6,7 @@ import type { Readable } from "node:stream";
 import type { Clock } from "@trainyard/kernel";
 import { limits } from "../limits.ts";
 
-export type ProgramResult =
+export type VendorProgramResult =
   | { readonly kind: "missing" }
   /** The program gave no usable answer; `problem` says why, without a full stop. */
   | { readonly kind: "failed"; readonly problem: string }
@@ -17,7 +17,7 @@ export type ProgramResult =
       readonly problem: string | null;
     };
 
-export type ProgramDeps = {
+export type VendorProgramDeps = {
   readonly clock: Clock;
   /** The variables of the agent's process. */
   readonly inherited: Readonly<Record<string, string>>;
@@ -27,18 +27,18 @@ export type ProgramDeps = {
 /** The environment variables that the programs get from the agent; a test run finds its processes by the last one. */
 const passedOn = ["PATH", "HOME", "LD_LIBRARY_PATH", "ROCM_PATH", "TY_TEST_RUN"];
 
-export class Program {
+export class VendorProgram {
   readonly name: string;
-  readonly #deps: ProgramDeps;
+  readonly #deps: VendorProgramDeps;
   /** A process that did not end when it was killed: the kernel holds it, and a second one would hang too. */
   #stuck: ChildProcess | null = null;
 
-  constructor(name: string, deps: ProgramDeps) {
+  constructor(name: string, deps: VendorProgramDeps) {
     this.name = name;
     this.#deps = deps;
   }
 
-  async run(parameters: readonly string[], signal: AbortSignal): Promise<ProgramResult> {
+  async run(parameters: readonly string[], signal: AbortSignal): Promise<VendorProgramResult> {
     const { clock, inherited, limitMs = limits.deviceProgramMs } = this.#deps;
     if (this.#stuck !== null) {
       return failed(`${this.name} was killed because it gave no answer, and has not ended yet`);
@@ -51,7 +51,7 @@ export class Program {
       stdio: ["ignore", "pipe", "pipe"],
     });
     const ended = this.#ended(child);
-    const stopped = new Promise<ProgramResult>((resolve) => {
+    const stopped = new Promise<VendorProgramResult>((resolve) => {
       const stop = (problem: string): void => {
         this.#kill(child);
         resolve(failed(problem));
@@ -86,7 +86,7 @@ export class Program {
     child.unref();
   }
 
-  #ended(child: ChildProcess): Promise<ProgramResult> {
+  #ended(child: ChildProcess): Promise<VendorProgramResult> {
     const output = collect(child.stdout);
     const errors = collect(child.stderr);
     return new Promise((resolve) => {
@@ -110,7 +110,7 @@ export function firstLine(text: string): string {
   return line.trim().slice(0, limits.deviceLineCharsMax);
 }
 
-function failed(problem: string): ProgramResult {
+function failed(problem: string): VendorProgramResult {
   return { kind: "failed", problem };
 }
 

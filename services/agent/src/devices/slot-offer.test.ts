@@ -2,7 +2,7 @@ import { createLogger, createRegistry } from "@trainyard/runtime";
 import { describe, expect, test } from "vitest";
 import { createTelemetry } from "../telemetry.ts";
 import type { Device, Devices, Look } from "./devices.ts";
-import { findOffer, type OfferSettings, type SlotOffer } from "./offer.ts";
+import { findOffer, type OfferSettings, type SlotOffer } from "./slot-offer.ts";
 
 const signal = new AbortController().signal;
 const telemetry = createTelemetry(createRegistry("agent"), createLogger("agent", "silent"));
