@@ -16,13 +16,13 @@ import { shownAgent } from "./shown.ts";
 
 export function agentHandlers(backend: Backend) {
   return {
-    listAgents: async (request, { caller }) => {
+    listAgents: async (request, context) => {
       const {
         items,
         values: _values,
         ...page
       } = await rowsPage(backend, agentList, request, {
-        caller,
+        context,
       });
       return { ...page, items: items.map(shownAgent) };
     },

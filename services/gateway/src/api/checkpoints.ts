@@ -29,7 +29,6 @@ import type { GatewayConfig } from "../config.ts";
 import { comparison } from "../core/lists/filter.ts";
 import { checkpointList } from "../core/lists/lists.ts";
 import type { CheckpointDocument } from "../core/views/documents.ts";
-import type { Caller } from "../http/caller.ts";
 import { notFound, Problem, unavailable } from "../http/problem.ts";
 import type { RequestContext, SomeHandlers } from "../http/request-context.ts";
 import { archiveOf, archiveOfStreams } from "../shell/archive.ts";
@@ -46,7 +45,7 @@ export function checkpointHandlers(
 ) {
   return {
     unary: {
-      listCheckpoints: (request, { caller }) => listCheckpoints(backend, request, caller),
+      listCheckpoints: (request, context) => listCheckpoints(backend, request, context),
       getCheckpoint: (request, context) => getCheckpoint(backend, request.checkpoint, context),
       declareCheckpoint: (request, context) =>
         declare(backend, checkpointStorage, request, context),
@@ -67,7 +66,7 @@ export function checkpointHandlers(
 async function listCheckpoints(
   backend: Backend,
   request: RequestOf<"listCheckpoints">,
-  caller: Caller,
+  context: RequestContext,
 ) {
   await backend.reachText(request.minPosition);
   const trial = request.trial === "" ? null : await backend.get("trial", request.trial);
@@ -77,7 +76,7 @@ async function listCheckpoints(
     values: _values,
     ...page
   } = await rowsPage(backend, checkpointList, request, {
-    caller,
+    context,
     scope: experiment,
     conditions: trial === null ? [] : [comparison("trial", "=", trial.id)],
   });

@@ -21,7 +21,7 @@ export function clusterHandlers(backend: Backend, moved: PositionSignal) {
   return {
     unary: {
       getVersion: async () => ({ version, api: "v1" }),
-      listEvents: (request, { caller }) => listEvents(backend, request, caller),
+      listEvents: (request, context) => listEvents(backend, request, context),
       listParked: (_request, context) => listParked(backend, context),
       retryParked: async (request, context) => {
         const { consumer, key } = request;

@@ -3,13 +3,13 @@ import { Readable } from "node:stream";
 import { codeFile, type CodeFile, codeFiles } from "@trainyard/blob";
 import { LRUCache } from "lru-cache";
 import { textOfBytes } from "./text-of-bytes.ts";
-import { countedAs } from "../http/caller.ts";
 import { Problem } from "../http/problem.ts";
 import type { RequestContext, UnaryHandlers } from "../http/request-context.ts";
 import { gatewayLimits } from "../limits.ts";
 import type { Backend } from "../shell/backend.ts";
 import { readContent } from "../shell/contents.ts";
 import { FairQueue } from "../shell/fair-queue.ts";
+import { inTurn } from "./in-turn.ts";
 import { pageSize } from "./paging.ts";
 
 export function codeHandlers(backend: Backend) {
@@ -21,13 +21,14 @@ export function codeHandlers(backend: Backend) {
   const turns = new FairQueue(gatewayLimits.codeReads);
   const list = async (
     { experiment, digest }: Code,
-    { caller, signal }: RequestContext,
+    context: RequestContext,
   ): Promise<readonly CodeFile[]> => {
     if (digest === "") return [];
-    return turns.run(countedAs(caller), async () => {
+    return inTurn(turns, context, async () => {
       const known = lists.get(digest);
       if (known !== undefined) return known;
-      const files = await codeFiles(await packedCode(backend, { experiment, digest }), signal);
+      const packed = await packedCode(backend, { experiment, digest });
+      const files = await codeFiles(packed, context.signal);
       lists.set(digest, files);
       return files;
     });
@@ -52,7 +53,7 @@ export function codeHandlers(backend: Backend) {
         throw new Problem(400, "invalid_request", detail);
       }
       const { codeFileBytesMax } = gatewayLimits;
-      const content = await turns.run(countedAs(context.caller), async () =>
+      const content = await inTurn(turns, context, async () =>
         codeFile(await packedCode(backend, code), path, codeFileBytesMax, context.signal),
       );
       const truncated = file.bytes > codeFileBytesMax;

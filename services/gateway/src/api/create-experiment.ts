@@ -80,7 +80,7 @@ export async function acceptConfig(
 ): Promise<AcceptedConfig> {
   const { config: read, warnings } = readConfig(written, checkpointStorage, context.commitId);
   const place = await placeOf(backend, read);
-  const config = await resolveSource(backend, read, context.caller);
+  const config = await resolveSource(backend, read, context);
   await refuseImpossible(backend, config, context);
   await refuseStorage(backend, config.checkpoint_storage, context);
   if (config.tensorboard_storage !== undefined) {

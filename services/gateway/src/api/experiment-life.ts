@@ -53,9 +53,9 @@ export function experimentLifeHandlers(backend: Backend) {
       const shown = shownExperiment(doc, await backend.configOf(experiment));
       return { position: String(position || backend.position), experiment: shown };
     },
-    listDeletedExperiments: async (request, { caller }) => {
+    listDeletedExperiments: async (request, context) => {
       const asked = { ...wholeList, ...request };
-      const scope = { caller, deleted: true };
+      const scope = { context, deleted: true };
       const { nextPageToken, position, ...page } = await rowsPage(
         backend,
         experimentList,

@@ -14,7 +14,6 @@ import type { GatewayConfig } from "../config.ts";
 import { comparison, type Filter } from "../core/lists/filter.ts";
 import { experimentList, trialList } from "../core/lists/lists.ts";
 import { experimentStates } from "../core/views/project-experiment.ts";
-import type { Caller } from "../http/caller.ts";
 import { notFound, Problem } from "../http/problem.ts";
 import type { RequestContext, UnaryHandlers } from "../http/request-context.ts";
 import { gatewayLimits } from "../limits.ts";
@@ -42,13 +41,13 @@ export function experimentHandlers(
     labelExperiments: (request, context) => labelExperiments(backend, request, context),
     forkExperiment: (request, context) =>
       forkExperiment(backend, checkpointStorage, request, context),
-    listExperiments: (request, { caller }) => listExperiments(backend, request, caller),
+    listExperiments: (request, context) => listExperiments(backend, request, context),
     getExperiment: async (request) => {
       await backend.reachText(request.minPosition);
       return getExperiment(backend, request.experiment);
     },
     updateExperiment: (request, context) => updateExperiment(backend, request, context),
-    listTrials: (request, { caller }) => listTrials(backend, request, caller),
+    listTrials: (request, context) => listTrials(backend, request, context),
     getTrial: (request, context) => getTrial(backend, request, context),
     ...commandHandlers(backend),
   } satisfies Partial<UnaryHandlers>;
@@ -129,7 +128,7 @@ function commandHandlers(backend: Backend) {
 async function listExperiments(
   backend: Backend,
   request: RequestOf<"listExperiments">,
-  caller: Caller,
+  context: RequestContext,
 ): Promise<ReplyOf<"listExperiments">> {
   const { labels, states, workspace, project } = request;
   const unknown = states.find((state) => !experimentStates.includes(state));
@@ -150,7 +149,7 @@ async function listExperiments(
     ...labels.map((label) => comparison("label", "=", label)),
   ];
   const { items, values, ...page } = await rowsPage(backend, experimentList, request, {
-    caller,
+    context,
     conditions,
   });
   const shown = items.map((doc) => {
@@ -163,7 +162,7 @@ async function listExperiments(
 async function listTrials(
   backend: Backend,
   request: RequestOf<"listTrials">,
-  caller: Caller,
+  context: RequestContext,
 ): Promise<ReplyOf<"listTrials">> {
   await backend.reachText(request.minPosition);
   const experiment = await backend.get("experiment", request.experiment);
@@ -173,7 +172,7 @@ async function listTrials(
     values: _values,
     ...page
   } = await rowsPage(backend, trialList, request, {
-    caller,
+    context,
     scope: experiment.id,
     columns: await shownColumns(backend, trialList, experiment.id),
   });

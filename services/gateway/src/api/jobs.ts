@@ -14,18 +14,18 @@ import { isExperimentId } from "@trainyard/kernel";
 import { comparison } from "../core/lists/filter.ts";
 import { jobList } from "../core/lists/lists.ts";
 import type { ExperimentDocument } from "../core/views/documents.ts";
-import { type Caller, countedAs } from "../http/caller.ts";
 import { notFound, Problem } from "../http/problem.ts";
-import type { UnaryHandlers } from "../http/request-context.ts";
+import type { RequestContext, UnaryHandlers } from "../http/request-context.ts";
 import { gatewayLimits } from "../limits.ts";
 import type { Backend } from "../shell/backend.ts";
 import { jobsAhead } from "../shell/job-places.ts";
+import { inTurn } from "./in-turn.ts";
 import { rowsPage } from "./lists.ts";
 import { shownJob } from "./shown.ts";
 
 export function jobHandlers(backend: Backend) {
   return {
-    listJobs: (request, { caller }) => listJobs(backend, request, caller),
+    listJobs: (request, context) => listJobs(backend, request, context),
     explainJob: async ({ job }, context) => {
       try {
         return await explaining(backend, [job], () =>
@@ -73,7 +73,7 @@ export function jobHandlers(backend: Backend) {
 async function listJobs(
   backend: Backend,
   { pool, pageSize, ...request }: RequestOf<"listJobs">,
-  caller: Caller,
+  context: RequestContext,
 ): Promise<ReplyOf<"listJobs">> {
   const asked = { ...request, pageSize: pageSize === 0 ? gatewayLimits.pageSizeMax : pageSize };
   const conditions = pool === "" ? [] : [comparison("pool", "=", pool)];
@@ -81,9 +81,9 @@ async function listJobs(
     items,
     values: _values,
     ...page
-  } = await rowsPage(backend, jobList, asked, { caller, conditions });
+  } = await rowsPage(backend, jobList, asked, { context, conditions });
   const { listQueries, pool: database } = backend.parts;
-  const ahead = await listQueries.run(countedAs(caller), () => jobsAhead(database, items));
+  const ahead = await inTurn(listQueries, context, () => jobsAhead(database, items));
   return { ...page, items: items.map((doc) => shownJob(doc, ahead.get(doc.job) ?? 0)) };
 }
 

@@ -6,11 +6,12 @@
 import { shortNameOf, type ReplyOf, type RequestOf } from "@trainyard/contracts";
 import type { EventLog, StoredEvent } from "@trainyard/event-log";
 import { experimentKey } from "@trainyard/runtime";
-import { type Caller, countedAs } from "../http/caller.ts";
 import { notFound, Problem } from "../http/problem.ts";
+import type { RequestContext } from "../http/request-context.ts";
 import { gatewayLimits } from "../limits.ts";
 import type { Backend } from "../shell/backend.ts";
 import { shownEvent } from "./events.ts";
+import { inTurn } from "./in-turn.ts";
 import { pageSize } from "./paging.ts";
 
 /** A sequence of events, numbered from 1 to `last`. */
@@ -37,9 +38,9 @@ const streamsOf: Readonly<Record<string, readonly string[]>> = {
 export function listEvents(
   backend: Backend,
   request: RequestOf<"listEvents">,
-  caller: Caller,
+  context: RequestContext,
 ): Promise<ReplyOf<"listEvents">> {
-  return backend.parts.listQueries.run(countedAs(caller), () => pageOf(backend, request));
+  return inTurn(backend.parts.listQueries, context, () => pageOf(backend, request));
 }
 
 async function pageOf(

@@ -8,8 +8,8 @@ import { readOrder } from "../core/lists/order.ts";
 import { isPlaceOf, type ListPlace } from "../core/lists/page-query.ts";
 import { SqlValues } from "../core/lists/sql-values.ts";
 import type { DocumentKind, Documents } from "../core/views/documents.ts";
-import { type Caller, countedAs } from "../http/caller.ts";
 import { Problem } from "../http/problem.ts";
+import type { RequestContext } from "../http/request-context.ts";
 import { gatewayLimits } from "../limits.ts";
 import type { Backend } from "../shell/backend.ts";
 import {
@@ -19,6 +19,7 @@ import {
   listPlaces,
   ListTooSlow,
 } from "../shell/list-pages.ts";
+import { inTurn } from "./in-turn.ts";
 import { pageSize } from "./paging.ts";
 
 export type AskedList = {
@@ -42,8 +43,8 @@ export const wholeList: Omit<AskedList, "pageToken"> = {
 };
 
 export type ListScope = {
-  /** The caller, among whose lists this one waits for its turn. */
-  readonly caller: Caller;
+  /** The request, which waits for its turn among the lists of its caller. */
+  readonly context: Pick<RequestContext, "caller" | "signal">;
   /** The experiment or workspace that the list belongs to; empty for a list without a parent. */
   readonly scope?: string;
   /** Conditions from other parameters of the request, all of which must be true. */
@@ -69,7 +70,7 @@ export async function rowsPage<Kind extends DocumentKind>(
   backend: Backend,
   list: ListSpec<Kind>,
   asked: AskedList,
-  { caller, scope = "", conditions = [], columns = {}, deleted = false }: ListScope,
+  { context, scope = "", conditions = [], columns = {}, deleted = false }: ListScope,
 ): Promise<ListPage<Kind>> {
   await backend.reachText(asked.minPosition);
   const { pool, documents, clock, listQueries } = backend.parts;
@@ -85,12 +86,11 @@ export async function rowsPage<Kind extends DocumentKind>(
   const size = pageSize(asked.pageSize);
   const position = backend.position;
   // The query fetches one row more than a page, to see whether another page follows.
-  const { places, total } = await listQueries.run(countedAs(caller), () =>
-    readable(async () => ({
-      places: await listPlaces(pool, query, start?.place ?? null, size + 1),
-      total: asked.count ? await countRows(pool, query) : null,
-    })),
-  );
+  const read = async () => ({
+    places: await listPlaces(pool, query, start?.place ?? null, size + 1),
+    total: asked.count ? await countRows(pool, query) : null,
+  });
+  const { places, total } = await inTurn(listQueries, context, () => readable(read));
   const page = places.slice(0, size);
   const last = page.at(-1);
   const ids = page.map(({ id }) => id);

@@ -4,7 +4,7 @@ import { modelList } from "../core/lists/lists.ts";
 import { metricFact } from "../core/models/facts.ts";
 import { type Condition, readCondition } from "../core/models/where.ts";
 import { type ModelDocument, type VersionDocument, versionKey } from "../core/views/documents.ts";
-import type { Caller } from "../http/caller.ts";
+import type { RequestContext } from "../http/request-context.ts";
 import { Problem } from "../http/problem.ts";
 import { gatewayLimits } from "../limits.ts";
 import type { Backend } from "../shell/backend.ts";
@@ -26,14 +26,14 @@ export async function getModel(
 export async function listModels(
   backend: Backend,
   request: RequestOf<"listModels">,
-  caller: Caller,
+  context: RequestContext,
 ): Promise<ReplyOf<"listModels">> {
   const {
     items,
     values: _values,
     ...page
   } = await rowsPage(backend, modelList, request, {
-    caller,
+    context,
     conditions: [
       ...withoutArchived(request),
       ...(request.name === "" ? [] : [contains("name", request.name)]),

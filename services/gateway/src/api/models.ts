@@ -40,7 +40,7 @@ export function modelHandlers(backend: Backend) {
 
 function queryHandlers(backend: Backend) {
   return {
-    listModels: (request, { caller }) => listModels(backend, request, caller),
+    listModels: (request, context) => listModels(backend, request, context),
     getModel: (request) => getModel(backend, request),
     listModelVersions: (request) => listVersions(backend, request),
     bestModelVersions: (request) => bestVersions(backend, request),

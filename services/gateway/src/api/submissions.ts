@@ -9,7 +9,6 @@ import { resubmittedText } from "@trainyard/experiment-config";
 import { configDifferences } from "../core/diff/configs.ts";
 import { unifiedDiff } from "../core/diff/lines.ts";
 import { textOfBytes } from "./text-of-bytes.ts";
-import { countedAs } from "../http/caller.ts";
 import { Problem } from "../http/problem.ts";
 import type { SomeHandlers } from "../http/request-context.ts";
 import { gatewayLimits } from "../limits.ts";
@@ -19,6 +18,7 @@ import { environmentsOf } from "../shell/environments.ts";
 import { FairQueue } from "../shell/fair-queue.ts";
 import { loadSubmission } from "../shell/submissions.ts";
 import { creationOf } from "./fork-experiment.ts";
+import { inTurn } from "./in-turn.ts";
 
 export function submissionHandlers(backend: Backend) {
   // Diffs are limited in number, because reading two archives costs processor time.
@@ -26,8 +26,8 @@ export function submissionHandlers(backend: Backend) {
   return {
     unary: {
       getSubmission: ({ experiment }) => getSubmission(backend, experiment),
-      diffExperiments: (request, { caller, signal }) =>
-        diffs.run(countedAs(caller), () => diffExperiments(backend, request, signal)),
+      diffExperiments: (request, context) =>
+        inTurn(diffs, context, () => diffExperiments(backend, request, context.signal)),
     },
     raw: { downloadExperimentCode: ({ experiment }) => downloadCode(backend, experiment) },
   } satisfies SomeHandlers;

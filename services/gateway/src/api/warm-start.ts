@@ -7,7 +7,7 @@ import { isCheckpointId, parseTrialId } from "@trainyard/kernel";
 import type { CheckpointDocument } from "../core/views/documents.ts";
 import { comparison } from "../core/lists/filter.ts";
 import { checkpointList } from "../core/lists/lists.ts";
-import type { Caller } from "../http/caller.ts";
+import type { RequestContext } from "../http/request-context.ts";
 import { Problem } from "../http/problem.ts";
 import type { Backend } from "../shell/backend.ts";
 import { type ListScope, rowsPage, wholeList } from "./lists.ts";
@@ -16,14 +16,14 @@ import { type ListScope, rowsPage, wholeList } from "./lists.ts";
 export async function resolveSource(
   backend: Backend,
   config: NormalisedConfig,
-  caller: Caller,
+  context: RequestContext,
 ): Promise<NormalisedConfig> {
   const named = namedSource(config);
   if (named === null) return config;
   const { checkpoint } = named;
   const found =
     checkpoint === ""
-      ? await latestOf(backend, named.trial, caller)
+      ? await latestOf(backend, named.trial, context)
       : await theOne(backend, checkpoint, named.trial);
   return withSource(config, { trial: found.trial, checkpoint: found.uuid });
 }
@@ -59,7 +59,7 @@ export function originText({ trial, uploadedBy }: CheckpointDocument): string {
 async function latestOf(
   backend: Backend,
   trial: unknown,
-  caller: Caller,
+  context: RequestContext,
 ): Promise<CheckpointDocument> {
   const path = "searcher.source_trial_id";
   const parts = typeof trial === "string" ? parseTrialId(trial) : null;
@@ -71,7 +71,7 @@ async function latestOf(
     throw refusal(path, `is ${trial}, and there is no such trial`);
   }
   let latest: CheckpointDocument | undefined;
-  const scope = { caller, scope: parts.experiment };
+  const scope = { context, scope: parts.experiment };
   for await (const one of completeCheckpoints(backend, scope, trial)) {
     const later = latest === undefined || one.run > latest.run;
     const further = one.run === latest?.run && one.stepsCompleted >= latest.stepsCompleted;

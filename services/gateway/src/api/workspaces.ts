@@ -6,7 +6,6 @@ import { defaultSpace, isDefaultName } from "../core/spaces/name.ts";
 import type { SpaceCommand } from "../core/spaces/space.ts";
 import { projectList, workspaceList } from "../core/lists/lists.ts";
 import { projectKey } from "../core/views/project-space.ts";
-import type { Caller } from "../http/caller.ts";
 import { revisionOf } from "../http/etag.ts";
 import { Problem, problemOf } from "../http/problem.ts";
 import type { RequestContext, UnaryHandlers } from "../http/request-context.ts";
@@ -41,7 +40,7 @@ function ofWorkspaces(backend: Backend) {
   };
   return {
     createWorkspace: (request, context) => createWorkspace(backend, request, context),
-    listWorkspaces: (request, { caller }) => listWorkspaces(backend, request, caller),
+    listWorkspaces: (request, context) => listWorkspaces(backend, request, context),
     getWorkspace: async ({ workspace: name, minPosition }) => {
       await backend.reachText(minPosition);
       const workspace = await findWorkspace(backend, name);
@@ -78,7 +77,7 @@ function ofProjects(backend: Backend) {
   };
   return {
     createProject: (request, context) => createProject(backend, request, context),
-    listProjects: (request, { caller }) => listProjects(backend, request, caller),
+    listProjects: (request, context) => listProjects(backend, request, context),
     getProject: async ({ workspace: within, project: name, minPosition }) => {
       await backend.reachText(minPosition);
       const workspace = await findWorkspace(backend, within);
@@ -192,21 +191,21 @@ async function projectOf(backend: Backend, workspace: Space, id: string) {
 async function listWorkspaces(
   backend: Backend,
   request: RequestOf<"listWorkspaces">,
-  caller: Caller,
+  context: RequestContext,
 ): Promise<ReplyOf<"listWorkspaces">> {
   const conditions = withoutArchived(request);
   const {
     items,
     values: _values,
     ...page
-  } = await rowsPage(backend, workspaceList, request, { caller, conditions });
+  } = await rowsPage(backend, workspaceList, request, { context, conditions });
   return { ...page, items: items.map(shownWorkspace) };
 }
 
 async function listProjects(
   backend: Backend,
   request: RequestOf<"listProjects">,
-  caller: Caller,
+  context: RequestContext,
 ): Promise<ReplyOf<"listProjects">> {
   await backend.reachText(request.minPosition);
   const { id: scope } = await findWorkspace(backend, request.workspace);
@@ -215,7 +214,7 @@ async function listProjects(
     values: _values,
     ...page
   } = await rowsPage(backend, projectList, request, {
-    caller,
+    context,
     scope,
     conditions: withoutArchived(request),
     columns: await shownColumns(backend, projectList, scope),

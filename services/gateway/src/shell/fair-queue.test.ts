@@ -63,3 +63,18 @@ test("a caller with too many waiting tasks is refused as busy, and another one i
   await Promise.all(tasks);
   expect(started).toEqual(["a1", "a2", "g1"]);
 });
+
+test("a task whose request is given up while it waits leaves the queue; one that has begun continues", async () => {
+  const queue = new FairQueue({ max: 1, ofOneMax: 1, waitingOfOneMax: 1 });
+  const gone = new AbortController();
+  const end = Promise.withResolvers<string>();
+  const running = queue.run("ada", () => end.promise, gone.signal);
+  const waiting = queue.run("ada", async () => "read for nobody", gone.signal);
+  gone.abort();
+  await expect(waiting).rejects.toMatchObject({ status: 503, code: "busy" });
+  const early = queue.run("ada", async () => "read for nobody", gone.signal);
+  await expect(early).rejects.toMatchObject({ status: 503 });
+  const next = queue.run("ada", async () => "next");
+  end.resolve("read");
+  expect(await Promise.all([running, next])).toEqual(["read", "next"]);
+});

@@ -24,17 +24,29 @@ export class FairQueue {
     this.#bounds = bounds;
   }
 
-  /** Runs a caller's task; throws a Problem 503 when too many of the caller's tasks wait. */
-  async run<Result>(caller: string, task: () => Promise<Result>): Promise<Result> {
-    const { promise: turn, resolve: start } = Promise.withResolvers<void>();
+  /**
+   * Runs a caller's task. Throws a Problem 503 when too many of the caller's tasks wait, and when the signal aborts
+   * before the task has begun.
+   */
+  async run<Result>(
+    caller: string,
+    task: () => Promise<Result>,
+    signal?: AbortSignal,
+  ): Promise<Result> {
+    const { promise: turn, resolve: start, reject: giveUp } = Promise.withResolvers<void>();
     const own = this.#waiting.get(caller) ?? [];
     if (own.length >= (this.#bounds.waitingOfOneMax ?? Infinity)) {
       throw new Problem(503, "busy", "many of your requests wait; try again");
     }
     own.push(start);
     this.#waiting.set(caller, own);
+    const leave = (): void => {
+      if (this.#remove(caller, start)) giveUp(new Problem(503, "busy", "the request was given up"));
+    };
+    if (signal?.aborted) leave();
+    signal?.addEventListener("abort", leave);
     this.#startSome();
-    await turn;
+    await turn.finally(() => signal?.removeEventListener("abort", leave));
     try {
       return await task();
     } finally {
@@ -48,6 +60,16 @@ export class FairQueue {
     const tasksOf = (caller: string): number =>
       (this.#waiting.get(caller)?.length ?? 0) + (this.#runningOf.get(caller) ?? 0);
     return callers.toSorted((a, b) => tasksOf(a) - tasksOf(b))[0] ?? "";
+  }
+
+  /** Whether the task was still waiting. */
+  #remove(caller: string, start: () => void): boolean {
+    const own = this.#waiting.get(caller) ?? [];
+    const index = own.indexOf(start);
+    if (index === -1) return false;
+    own.splice(index, 1);
+    if (own.length === 0) this.#waiting.delete(caller);
+    return true;
   }
 
   #startSome(): void {
