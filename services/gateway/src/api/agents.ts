@@ -17,13 +17,7 @@ import { shownAgent } from "./shown.ts";
 export function agentHandlers(backend: Backend) {
   return {
     listAgents: async (request, context) => {
-      const {
-        items,
-        values: _values,
-        ...page
-      } = await rowsPage(backend, agentList, request, {
-        context,
-      });
+      const { items, ...page } = await rowsPage(backend, agentList, request, { context });
       return { ...page, items: items.map(shownAgent) };
     },
     trustAgent: async (request, context) => {

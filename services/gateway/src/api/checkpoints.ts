@@ -71,11 +71,7 @@ async function listCheckpoints(
   await backend.reachText(request.minPosition);
   const trial = request.trial === "" ? null : await backend.get("trial", request.trial);
   const experiment = trial?.experiment ?? (await backend.get("experiment", request.experiment)).id;
-  const {
-    items,
-    values: _values,
-    ...page
-  } = await rowsPage(backend, checkpointList, request, {
+  const { items, ...page } = await rowsPage(backend, checkpointList, request, {
     context,
     scope: experiment,
     conditions: trial === null ? [] : [comparison("trial", "=", trial.id)],

@@ -13,11 +13,13 @@ import { searchWaitsFor } from "../core/search-client.ts";
 import type { GatewayConfig } from "../config.ts";
 import { comparison, type Filter } from "../core/lists/filter.ts";
 import { experimentList, trialList } from "../core/lists/lists.ts";
+import { isAttribute } from "../core/views/attributes.ts";
 import { experimentStates } from "../core/views/project-experiment.ts";
 import { notFound, Problem } from "../http/problem.ts";
 import type { RequestContext, UnaryHandlers } from "../http/request-context.ts";
 import { gatewayLimits } from "../limits.ts";
 import type { Backend } from "../shell/backend.ts";
+import { attributeValues } from "../shell/list-pages.ts";
 import { searchClients } from "../streams.ts";
 import { actOnExperiments } from "./act-on-experiments.ts";
 import { labelExperiments } from "./label-experiments.ts";
@@ -148,10 +150,11 @@ async function listExperiments(
     ...(states.length === 0 ? [] : [inStates]),
     ...labels.map((label) => comparison("label", "=", label)),
   ];
-  const { items, values, ...page } = await rowsPage(backend, experimentList, request, {
-    context,
-    conditions,
-  });
+  const scope = { context, conditions };
+  const { items, ...page } = await rowsPage(backend, experimentList, request, scope);
+  const ids = items.map(({ id }) => id);
+  const attributes = request.fields.filter(isAttribute);
+  const values = await attributeValues(backend.parts.pool, experimentList, ids, attributes);
   const shown = items.map((doc) => {
     const own = values.get(doc.id);
     return { ...shownExperiment(doc), ...(own === undefined ? {} : { values: { ...own } }) };
@@ -167,11 +170,7 @@ async function listTrials(
   await backend.reachText(request.minPosition);
   const experiment = await backend.get("experiment", request.experiment);
   const config = await backend.configOf(experiment.id);
-  const {
-    items,
-    values: _values,
-    ...page
-  } = await rowsPage(backend, trialList, request, {
+  const { items, ...page } = await rowsPage(backend, trialList, request, {
     context,
     scope: experiment.id,
     columns: await shownColumns(backend, trialList, experiment.id),

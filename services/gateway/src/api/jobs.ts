@@ -77,11 +77,7 @@ async function listJobs(
 ): Promise<ReplyOf<"listJobs">> {
   const asked = { ...request, pageSize: pageSize === 0 ? gatewayLimits.pageSizeMax : pageSize };
   const conditions = pool === "" ? [] : [comparison("pool", "=", pool)];
-  const {
-    items,
-    values: _values,
-    ...page
-  } = await rowsPage(backend, jobList, asked, { context, conditions });
+  const { items, ...page } = await rowsPage(backend, jobList, asked, { context, conditions });
   const { listQueries, pool: database } = backend.parts;
   const ahead = await inTurn(listQueries, context, () => jobsAhead(database, items));
   return { ...page, items: items.map((doc) => shownJob(doc, ahead.get(doc.job) ?? 0)) };

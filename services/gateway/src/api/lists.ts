@@ -1,7 +1,6 @@
 /** Pages of lists: rows are filtered, sorted and counted, and the answer is made from documents. */
 import { createHash } from "node:crypto";
 import { comparison, type Filter, FilterError, readFilter, termsOf } from "../core/lists/filter.ts";
-import { isAttribute } from "../core/views/attributes.ts";
 import { conditionOf } from "../core/lists/conditions.ts";
 import type { ListSpec } from "../core/lists/list-spec.ts";
 import { readOrder } from "../core/lists/order.ts";
@@ -12,13 +11,7 @@ import { Problem } from "../http/problem.ts";
 import type { RequestContext } from "../http/request-context.ts";
 import { gatewayLimits } from "../limits.ts";
 import type { Backend } from "../shell/backend.ts";
-import {
-  attributeValues,
-  countRows,
-  type ListQuery,
-  listPlaces,
-  ListTooSlow,
-} from "../shell/list-pages.ts";
+import { countRows, type ListQuery, listPlaces, ListTooSlow } from "../shell/list-pages.ts";
 import { inTurn } from "./in-turn.ts";
 import { pageSize } from "./paging.ts";
 
@@ -28,7 +21,6 @@ export type AskedList = {
   readonly minPosition: string;
   readonly filter: string;
   readonly orderBy: string;
-  readonly fields: readonly string[];
   readonly count: boolean;
 };
 
@@ -38,7 +30,6 @@ export const wholeList: Omit<AskedList, "pageToken"> = {
   minPosition: "",
   filter: "",
   orderBy: "",
-  fields: [],
   count: false,
 };
 
@@ -57,8 +48,6 @@ export type ListScope = {
 
 export type ListPage<Kind extends DocumentKind> = {
   readonly items: readonly Documents[Kind][];
-  /** The hyperparameters and metrics that `fields` names, by document id. */
-  readonly values: ReadonlyMap<string, Readonly<Record<string, string | number>>>;
   readonly nextPageToken: string;
   readonly position: string;
   readonly total?: number;
@@ -101,7 +90,6 @@ export async function rowsPage<Kind extends DocumentKind>(
   const byId = new Map(found.map((row) => [row.id, row.doc as Documents[Kind]]));
   return {
     items: ids.flatMap((id) => byId.get(id) ?? []),
-    values: await attributeValues(pool, spec, ids, asked.fields.filter(isAttribute)),
     nextPageToken:
       places.length > size && last !== undefined ? tokenOf({ digest, nowMs, place: last }) : "",
     position,

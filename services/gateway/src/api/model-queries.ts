@@ -28,11 +28,7 @@ export async function listModels(
   request: RequestOf<"listModels">,
   context: RequestContext,
 ): Promise<ReplyOf<"listModels">> {
-  const {
-    items,
-    values: _values,
-    ...page
-  } = await rowsPage(backend, modelList, request, {
+  const { items, ...page } = await rowsPage(backend, modelList, request, {
     context,
     conditions: [
       ...withoutArchived(request),

@@ -194,11 +194,10 @@ async function listWorkspaces(
   context: RequestContext,
 ): Promise<ReplyOf<"listWorkspaces">> {
   const conditions = withoutArchived(request);
-  const {
-    items,
-    values: _values,
-    ...page
-  } = await rowsPage(backend, workspaceList, request, { context, conditions });
+  const { items, ...page } = await rowsPage(backend, workspaceList, request, {
+    context,
+    conditions,
+  });
   return { ...page, items: items.map(shownWorkspace) };
 }
 
@@ -209,11 +208,7 @@ async function listProjects(
 ): Promise<ReplyOf<"listProjects">> {
   await backend.reachText(request.minPosition);
   const { id: scope } = await findWorkspace(backend, request.workspace);
-  const {
-    items,
-    values: _values,
-    ...page
-  } = await rowsPage(backend, projectList, request, {
+  const { items, ...page } = await rowsPage(backend, projectList, request, {
     context,
     scope,
     conditions: withoutArchived(request),
