@@ -5,30 +5,19 @@ import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { ProcessDisk } from "./process-disk.ts";
 import { storageDiskContract } from "./storage-contract.ts";
-import { storageMarkerName } from "./storage-marker.ts";
+import { openDirectoryDisk } from "./testing/open-directory-disk.ts";
 
 const newFolder = () => mkdtemp(join(tmpdir(), "trainyard-process-disk-"));
 
 describe("a directory that child processes read and write", () => {
   storageDiskContract(async () => {
-    const path = await newFolder();
     const disk = new ProcessDisk();
-    const [root, elsewhere] = [join(path, "root"), join(path, "elsewhere")];
-    await mkdir(root);
-    await mkdir(elsewhere);
+    const opened = await openDirectoryDisk(disk);
     return {
-      disk,
-      root,
-      elsewhere,
-      write: async (at, checkpoint) => {
-        await mkdir(join(at, checkpoint, "deep"), { recursive: true });
-        await writeFile(join(at, checkpoint, "deep", "weights"), "w");
-      },
-      has: async (at, checkpoint) => existsSync(join(at, checkpoint, "deep", "weights")),
-      damage: (at) => writeFile(join(at, storageMarkerName), ""),
+      ...opened,
       [Symbol.asyncDispose]: async () => {
         disk[Symbol.dispose]();
-        await rm(path, { recursive: true });
+        await opened[Symbol.asyncDispose]();
       },
     };
   });

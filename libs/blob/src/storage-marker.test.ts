@@ -15,6 +15,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { directoryDisk } from "./storage-disk.ts";
+import { openDirectoryDisk } from "./testing/open-directory-disk.ts";
 import { storageDiskContract } from "./storage-contract.ts";
 import {
   isStorageId,
@@ -31,24 +32,7 @@ async function folder(): Promise<AsyncDisposable & { readonly path: string }> {
 }
 
 describe("a directory as a storage", () => {
-  storageDiskContract(async () => {
-    const { path, ...rest } = await folder();
-    const [root, elsewhere] = [join(path, "root"), join(path, "elsewhere")];
-    await mkdir(root);
-    await mkdir(elsewhere);
-    return {
-      disk: directoryDisk,
-      root,
-      elsewhere,
-      write: async (at, checkpoint) => {
-        await mkdir(join(at, checkpoint, "deep"), { recursive: true });
-        await writeFile(join(at, checkpoint, "deep", "weights"), "w");
-      },
-      has: async (at, checkpoint) => existsSync(join(at, checkpoint, "deep", "weights")),
-      damage: (at) => writeFile(join(at, storageMarkerName), ""),
-      ...rest,
-    };
-  });
+  storageDiskContract(() => openDirectoryDisk(directoryDisk));
 
   test("has only the marker in its root, and the marker's text explains its purpose", async () => {
     await using root = await folder();

@@ -1,0 +1,27 @@
+import { existsSync } from "node:fs";
+import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { OpenedDisk } from "../storage-contract.ts";
+import type { StorageDisk } from "../storage-disk.ts";
+import { storageMarkerName } from "../storage-marker.ts";
+
+/** Opens a disk, for its contract, with two storages in a temporary folder. */
+export async function openDirectoryDisk(disk: StorageDisk): Promise<OpenedDisk> {
+  const path = await mkdtemp(join(tmpdir(), "trainyard-storage-disk-"));
+  const [root, elsewhere] = [join(path, "root"), join(path, "elsewhere")];
+  await mkdir(root);
+  await mkdir(elsewhere);
+  return {
+    disk,
+    root,
+    elsewhere,
+    write: async (at, checkpoint) => {
+      await mkdir(join(at, checkpoint, "deep"), { recursive: true });
+      await writeFile(join(at, checkpoint, "deep", "weights"), "w");
+    },
+    has: async (at, checkpoint) => existsSync(join(at, checkpoint, "deep", "weights")),
+    damage: (at) => writeFile(join(at, storageMarkerName), ""),
+    [Symbol.asyncDispose]: () => rm(path, { recursive: true, force: true }),
+  };
+}
