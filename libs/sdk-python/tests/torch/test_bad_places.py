@@ -7,6 +7,7 @@ import os
 import resource
 import signal
 import unittest
+from multiprocessing import resource_sharer
 from unittest import mock
 
 import torch
@@ -16,6 +17,7 @@ from training import LineTrial, Points
 
 from trainyard import pytorch
 from trainyard.errors import CheckpointError
+from trainyard.pytorch import _source
 
 Batch = pytorch.Batch
 
@@ -80,6 +82,19 @@ class Data(BadInputCase):
             # torch's error differs: from the signal handler, or when the batch is missing.
             words = (f"{method}()", "is gone (DataLoader worker", "num_workers=0")
             self.refused(*words, kind=kind, error=RuntimeError)
+
+    def test_a_broken_connection_to_a_worker_process_is_explained_without_torchs_signal(self):
+        # torch raises its error wherever the signal arrives, also where Python drops exceptions.
+        signals = mock.patch.object(_source, "_SIGNAL_S", 0.0)
+        gone = mock.patch("multiprocessing.connection.Client", side_effect=EOFError)
+        descriptor = resource_sharer.DupFd(0)
+        self.addCleanup(resource_sharer.stop)
+        with signals, gone:
+            with self.assertRaisesRegex(RuntimeError, r"is gone \(DataLoader worker"):
+                with _source.worker_loss_explained():
+                    descriptor.detach()
+            with self.assertRaises(EOFError), _source.worker_loss_explained():
+                raise EOFError
 
     def test_a_killed_worker_process_is_explained_while_the_training_ends(self):
         class Late(pytorch.PyTorchCallback):

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import contextlib
 import time
+import traceback
 from collections.abc import Iterator
 from typing import Any
 
@@ -18,6 +19,8 @@ from ._context import PyTorchTrialContext
 
 # The signal about a killed worker process arrives at most this long after its sockets are closed.
 _SIGNAL_S = 1.0
+# Python's module by which a process reads the tensors of another one.
+_SOCKETS = "multiprocessing.resource_sharer"
 
 
 @contextlib.contextmanager
@@ -42,8 +45,9 @@ def _loss_of(error: Exception) -> str | None:
     """Returns torch's message about the worker process that caused this error; None for any other error.
 
     A batch arrives through a socket of the worker process that loaded it. If the socket breaks, the process is
-    probably dead and its signal is about to arrive. Without the wait, torch's signal handler would raise inside
-    the code that reports this error.
+    dead and its signal is about to arrive. Without the wait, torch's signal handler would raise inside the code
+    that reports this error. The signal may also be over: torch raises from it at any point, also where Python drops
+    exceptions.
     """
     if isinstance(error, RuntimeError):
         return str(error) if str(error).startswith("DataLoader worker") else None
@@ -51,7 +55,9 @@ def _loss_of(error: Exception) -> str | None:
         time.sleep(_SIGNAL_S)
     except RuntimeError as signalled:
         return _loss_of(signalled)
-    return None
+    frames = (frame for frame, _ in traceback.walk_tb(error.__traceback__))
+    is_of_socket = any(frame.f_globals.get("__name__") == _SOCKETS for frame in frames)
+    return "DataLoader worker closed its connection" if is_of_socket else None
 
 
 class Source:
