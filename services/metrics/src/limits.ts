@@ -97,11 +97,6 @@ export const metricsLimits = {
   compactionPauseMs: 1_000,
   /** Time until a run that could not be compacted is retried. */
   compactionPostponedMs: 600_000,
-  /** Rows of earlier versions that one step moves, and the pause when no rows are left. */
-  oldRowsPerStep: 500,
-  oldRowsPauseMs: 5_000,
-  /** Time until rows that could not be moved are retried. */
-  oldRowsLeftPauseMs: 600_000,
   /** Rows that one retention statement removes, and blocks, which are removed with their columns. */
   rowsPerRemovalMax: 5_000,
   blocksPerRemovalMax: 50,

@@ -35,7 +35,7 @@ async function purge(aheadMs: number): Promise<void> {
 }
 
 async function rowsOf(experiment: string): Promise<number> {
-  const tables = ["tails", "blocks", "points", "system_points", "system_totals", "names", "runs"];
+  const tables = ["tails", "blocks", "system_points", "system_totals", "names", "runs"];
   const counts = tables.map(
     (table) => `(select count(*) from metrics.${table} where trial like '${experiment}.%')`,
   );

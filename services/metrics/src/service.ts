@@ -21,7 +21,6 @@ import { startGrpc } from "./shell/grpc.ts";
 import { Ingest } from "./shell/ingest.ts";
 import { ReportRequests } from "./shell/report-requests.ts";
 import { compactDue } from "./shell/compaction.ts";
-import { OldRowsMove } from "./shell/old-rows-move.ts";
 import { PointStore } from "./shell/point-store.ts";
 import { purgeDeleted } from "./shell/purge.ts";
 import { queryCommands } from "./shell/queries.ts";
@@ -65,7 +64,7 @@ export async function createService(
     commands: {
       ...queryCommands({ pool, store, cache, follower }),
       ...seriesQueryCommands({ pool, cache, follower }),
-      ...systemQueryCommands({ pool, store, system }),
+      ...systemQueryCommands({ store, system }),
       ...streamQueryCommands({ pool, cache }),
     },
     listen: (health) => startHttpServer({ ...face, health }, http),
@@ -74,8 +73,8 @@ export async function createService(
 }
 
 /**
- * Returns the background work of one replica: it moves old rows to tails, compacts tails to blocks, trims streams, and
- * removes deleted and expired points.
+ * Returns the background work of one replica: it compacts tails to blocks, trims streams, and removes deleted and expired
+ * points.
  */
 function upkeep(pool: Pool, parts: Parts, { retentionDays }: MetricsConfig): readonly EffectLoop[] {
   const { compactionRunsMax, compactionPauseMs, purgePauseMs } = metricsLimits;
@@ -83,8 +82,6 @@ function upkeep(pool: Pool, parts: Parts, { retentionDays }: MetricsConfig): rea
   const compaction = new EffectLoop("compaction", parts, async () =>
     (await compactDue(pool, parts.logger)) === compactionRunsMax ? 0 : compactionPauseMs,
   );
-  const oldRows = new OldRowsMove(pool, parts.logger);
-  const migration = new EffectLoop("old-rows", parts, () => oldRows.step());
   const retention = new Retention({ ...parts, pool, retentionDays });
   const sweep = new EffectLoop("stream-sweep", parts, async () =>
     (await sweepStreams(pool)) === streamSweptTails ? 0 : streamSweepPauseMs,
@@ -92,5 +89,5 @@ function upkeep(pool: Pool, parts: Parts, { retentionDays }: MetricsConfig): rea
   const purge = new EffectLoop("purge", parts, async () =>
     (await purgeDeleted({ pool, ...parts })) ? 0 : purgePauseMs,
   );
-  return [compaction, migration, retention.loop, sweep, purge];
+  return [compaction, retention.loop, sweep, purge];
 }

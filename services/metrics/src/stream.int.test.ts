@@ -285,20 +285,4 @@ describe("the stream of an experiment's points", () => {
     expect(await page(experimentOf(trial), { after: head.next })).toEqual(head);
     await another[Symbol.asyncDispose]();
   });
-
-  test("has no entries for rows of earlier versions", async () => {
-    const [trial = ""] = await newTrials();
-    const experiment = experimentOf(trial);
-    const old = `insert into metrics.points (trial, run, key, group_name, step, at_ms, metrics)
-      values ($1, 1, '0-1', 'training', 1, 1, '{"loss":1}')`;
-    await metrics.stage.sql(old, [trial]);
-    await vi.waitFor(
-      async () => expect(await metrics.stage.sql("select from metrics.points")).toEqual([]),
-      { timeout: 90_000, interval: 200 },
-    );
-    await send(trial, [report(1, "training", 1), report(2, "training", 2)]);
-    const { items } = await readOn(experiment, { after: 0 });
-    expect(items.map((item) => [item.position, nameOf(item)])).toEqual([[1, `${trial}#1 0-2`]]);
-    expect(await metrics.reports(trial)).toHaveLength(2);
-  });
 });

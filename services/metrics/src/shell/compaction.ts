@@ -12,11 +12,11 @@ import type { Pool, PoolClient } from "pg";
 import { decodeTable } from "../core/columns/block.ts";
 import { mergeParts, type Part, type SizedBlock } from "../core/columns/merge.ts";
 import { reportsIn, textBytesOf } from "../core/columns/table.ts";
+import { readTail } from "../core/columns/tail.ts";
 import { metricsLimits } from "../limits.ts";
 import { blocksById } from "./stored-parts.ts";
 import type { RunName } from "./run-heads.ts";
 import { keepForStream } from "./stream-table.ts";
-import { tailOf } from "./tail-body.ts";
 
 type TailRow = { readonly id: string; readonly group: string; readonly body: Buffer };
 type BlockRow = { readonly id: string; readonly reports: number; readonly bytes: number };
@@ -122,7 +122,7 @@ function openedTails(rows: readonly TailRow[]): readonly OpenedTail[] {
   const opened: OpenedTail[] = [];
   let left: number = metricsLimits.compactionBytesMax;
   for (const { id, group, body } of rows) {
-    const table = decodeTable(tailOf(body));
+    const table = decodeTable(readTail(body));
     const bytes = textBytesOf(table);
     if (opened.length > 0 && bytes > left) break;
     left -= bytes;

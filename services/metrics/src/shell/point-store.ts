@@ -11,7 +11,7 @@ import { metricsLimits } from "../limits.ts";
 import { KnownNames, type MetricName } from "./known-names.ts";
 import { type RunHead, RunHeads, type RunName, runName } from "./run-heads.ts";
 import { insertSamples } from "./system-table.ts";
-import { type Change, changeOf, keysIn, type PointRow, writeChanges } from "./write-points.ts";
+import { type Change, changeOf, looseKeysIn, type PointRow, writeChanges } from "./write-points.ts";
 
 export class PointStore {
   readonly #pool: Pool;
@@ -102,7 +102,7 @@ export class PointStore {
     const moved = await this.#guarded(() =>
       hasSamples
         ? inTransaction(this.#pool, (client) => writeWithSamples(client, changes, names))
-        : writeChanges(this.#pool, changes, names, { isNew: true }),
+        : writeChanges(this.#pool, changes, names),
     );
     // Names are kept even if their run's write conflicted: the other writer stores the same names.
     this.#names.keep(names);
@@ -112,13 +112,9 @@ export class PointStore {
   async #knownOf(head: RunHead, keys: readonly string[]): Promise<ReadonlySet<string>> {
     const known = new Set(keys.filter((key) => hasKey(head.keys, key)));
     const rest = keys.filter((key) => !known.has(key));
-    const loose = head.hasLooseKeys ? rest : [];
-    const old = head.hasOldRows ? rest : [];
-    for (const [table, asked] of [["loose_keys", loose] as const, ["points", old] as const]) {
-      const found = await this.#guarded(() => keysIn(this.#pool, table, head, asked));
-      for (const key of found) known.add(key);
-    }
-    return known;
+    if (!head.hasLooseKeys) return known;
+    const loose = await this.#guarded(() => looseKeysIn(this.#pool, head, rest));
+    return new Set([...known, ...loose]);
   }
 
   async #query<Row extends QueryResultRow>(query: QueryConfig): Promise<readonly Row[]> {
@@ -141,7 +137,7 @@ async function writeWithSamples(
   changes: readonly Change[],
   names: readonly MetricName[],
 ): Promise<ReadonlySet<string>> {
-  const moved = await writeChanges(client, changes, names, { isNew: true });
+  const moved = await writeChanges(client, changes, names);
   const own = changes.filter(({ before }) => moved.has(runName(before)));
   await insertSamples(
     client,

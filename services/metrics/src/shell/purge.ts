@@ -25,7 +25,6 @@ const tables = [
   "past_tails",
   "supersessions",
   "blocks",
-  "points",
   "system_points",
   "system_totals",
   "loose_keys",

@@ -8,13 +8,12 @@ import { isTrialId, reject } from "@trainyard/kernel";
 import { type CommandSpec, command, type FoldCache, type LogFollower } from "@trainyard/runtime";
 import type { Pool } from "pg";
 import { lastStepThatCounts, type RunHistory } from "../core/run-history.ts";
-import { type JsonObject, valuesOf } from "../core/values.ts";
+import { valuesOf } from "../core/values.ts";
 import { metricsLimits } from "../limits.ts";
 import { runHistories } from "../streams.ts";
-import { type Cursor, oldProgress } from "./old-rows.ts";
 import type { PartReport } from "./stored-parts.ts";
 import type { PointStore } from "./point-store.ts";
-import { readReports } from "./report-pages.ts";
+import { type Cursor, readReports } from "./report-pages.ts";
 
 export type QueryDeps = {
   readonly pool: Pool;
@@ -56,12 +55,7 @@ export function queryCommands(deps: QueryDeps): Readonly<Record<string, CommandS
     QueryProgress: command(QueryProgressSchema, ProgressSchema, async ({ trial }) => {
       if (!isTrialId(trial)) return reject("trial_not_found", `there is no trial ${trial}`);
       const reported = await deps.store.progress(trial);
-      const text = reported === null ? await oldProgress(deps.pool, trial) : null;
-      const fraction =
-        text === null
-          ? reported?.fraction
-          : valuesOf(JSON.parse(text) as JsonObject).scalars["progress"];
-      return fraction === undefined ? {} : { fraction };
+      return reported === null ? {} : { fraction: reported.fraction };
     }),
   };
 }

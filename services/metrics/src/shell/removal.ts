@@ -21,7 +21,6 @@ const { rowsPerRemovalMax, blocksPerRemovalMax } = metricsLimits;
 const removals = [
   { text: removal("tails", "id"), most: rowsPerRemovalMax },
   { text: removal("blocks", "id"), most: blocksPerRemovalMax },
-  { text: removal("points", "trial, run, key"), most: rowsPerRemovalMax },
   { text: removal("system_points", "trial, run, key"), most: rowsPerRemovalMax },
   { text: removal("names", "trial, group_name, name, kind"), most: rowsPerRemovalMax },
 ];

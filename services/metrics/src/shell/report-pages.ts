@@ -1,15 +1,13 @@
-/**
- * Reads whole stored reports, page by page in the order (run, step, key), from tails, blocks and rows of earlier
- * versions.
- */
+/** Reads whole stored reports, page by page in the order (run, step, key), from tails and blocks. */
 import { parseTrialId } from "@trainyard/kernel";
 import type { Pool, PoolClient } from "pg";
 import { inOrder } from "../core/columns/table.ts";
 import { answeredBytes, metricsText } from "../core/values.ts";
 import { metricsLimits } from "../limits.ts";
-import { type Cursor, oldReports } from "./old-rows.ts";
 import { inSnapshot, type Part, type PartReport, partsOf, reportsOf } from "./stored-parts.ts";
 import { streamPosition } from "./stream-table.ts";
+
+export type Cursor = { readonly run: number; readonly step: number; readonly key: string };
 
 export type ReportQuery = {
   readonly trial: string;
@@ -45,8 +43,7 @@ export async function readReports(pool: Pool, query: ReportQuery): Promise<Repor
     );
     const reports: PartReport[] = [];
     let bytes = 0;
-    const stored = inPosition(client, parts, limit + 1);
-    for await (const report of merged(stored, allOld(client, trial, group, after))) {
+    for await (const report of inPosition(client, parts, limit + 1)) {
       if (!isWanted(report)) continue;
       if (reports.length === limit || bytes >= metricsLimits.pageBytesMax) {
         return { reports, more: true, streamPosition: position };
@@ -85,33 +82,3 @@ async function* inPosition(
 
 const isBefore = ({ run, step }: PartReport, part: Part): boolean =>
   run < part.run || (run === part.run && step < part.firstStep);
-
-async function* allOld(
-  client: PoolClient,
-  trial: string,
-  group: string | null,
-  start: Cursor | null,
-): AsyncGenerator<PartReport> {
-  for (let after = start; ; ) {
-    const reports = await oldReports(client, trial, group, after);
-    yield* reports;
-    after = reports.at(-1) ?? null;
-    if (after === null) return;
-  }
-}
-
-async function* merged(
-  left: AsyncGenerator<PartReport>,
-  right: AsyncGenerator<PartReport>,
-): AsyncGenerator<PartReport> {
-  let [a, b] = [await left.next(), await right.next()];
-  while (a.done !== true || b.done !== true) {
-    if (b.done === true || (a.done !== true && byPosition(a.value, b.value) <= 0)) {
-      yield a.value as PartReport; // The left one has a value, as one of them has.
-      a = await left.next();
-    } else {
-      yield b.value;
-      b = await right.next();
-    }
-  }
-}

@@ -19,8 +19,6 @@ export type RunHead = RunName & {
   readonly progress: { readonly fraction: number; readonly atMs: number } | null;
   /** The extent of the group `training`. */
   readonly training: Extent | null;
-  /** Reports whether rows of an earlier version have not been moved yet. */
-  readonly hasOldRows: boolean;
 };
 
 export const runName = ({ trial, run }: RunName): string => `${trial}#${run}`;
@@ -32,8 +30,7 @@ on conflict do nothing`;
 
 const read = `
 select trial, run, version::float8 as version, keys, has_loose_keys, progress, progress_at_ms,
-  first_step, last_step, first_at_ms, last_at_ms,
-  exists (select from metrics.points where (points.trial, points.run) = (runs.trial, runs.run)) as has_old_rows
+  first_step, last_step, first_at_ms, last_at_ms
 from metrics.runs join unnest($1::text[], $2::integer[]) as given (trial, run) using (trial, run)`;
 
 type Row = {
@@ -48,7 +45,6 @@ type Row = {
   readonly last_step: number | null;
   readonly first_at_ms: number | null;
   readonly last_at_ms: number | null;
-  readonly has_old_rows: boolean;
 };
 
 export class RunHeads {
@@ -131,6 +127,5 @@ function headOf(row: Row): RunHead {
             firstAtMs: row.first_at_ms ?? 0,
             lastAtMs: row.last_at_ms ?? 0,
           },
-    hasOldRows: row.has_old_rows,
   };
 }

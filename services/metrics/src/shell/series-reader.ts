@@ -1,19 +1,8 @@
-/**
- * Reads the points of some metrics of one trial's group, from the frames and columns of blocks, from tails and from old
- * rows.
- */
+/** Reads the points of some metrics of one trial's group, from the frames and columns of blocks and from tails. */
 import type { PoolClient } from "pg";
-import {
-  decodeFrame,
-  decodeScalars,
-  decodeSteps,
-  type Encoded,
-  encodeTable,
-} from "../core/columns/block.ts";
-import { tableOf } from "../core/columns/table.ts";
+import { decodeFrame, decodeScalars, decodeSteps, type Encoded } from "../core/columns/block.ts";
 import type { Chunk } from "../core/series/points.ts";
 import { metricsLimits } from "../limits.ts";
-import { oldReports } from "./old-rows.ts";
 import { type Part, partsOf, tailsById } from "./stored-parts.ts";
 
 export type SeriesRequest = {
@@ -54,7 +43,6 @@ export async function readChunks(
       request,
     );
   }
-  await addOldRows(client, chunks, request);
   return chunks;
 }
 
@@ -182,18 +170,4 @@ function chunkOf(
       };
     },
   };
-}
-
-async function addOldRows(
-  client: PoolClient,
-  chunks: ReadonlyMap<string, Chunk[]>,
-  request: SeriesRequest,
-): Promise<void> {
-  let reports = await oldReports(client, request.trial, request.group, null);
-  while (reports.length > 0) {
-    for (const [run, own] of Map.groupBy(reports, (report) => report.run)) {
-      addChunks(chunks, run, encodeTable(tableOf(own)), request);
-    }
-    reports = await oldReports(client, request.trial, request.group, reports.at(-1) ?? null);
-  }
 }

@@ -4,7 +4,7 @@ import type { Pool, PoolClient } from "pg";
 import { decodeReports, type Encoded, type EncodedColumn } from "../core/columns/block.ts";
 import type { StoredReport } from "../core/columns/table.ts";
 import { isFault } from "@trainyard/kernel";
-import { tailOf } from "./tail-body.ts";
+import { readTail } from "../core/columns/tail.ts";
 
 export type Part = {
   readonly kind: "tail" | "block";
@@ -75,7 +75,7 @@ export async function tailsById(
   if (ids.length === 0) return new Map();
   const text = "select id::text as id, body from metrics.tails where id = any($1::bigint[])";
   const { rows } = await client.query<{ id: string; body: Buffer }>(text, [ids]);
-  return new Map(rows.map(({ id, body }) => [id, tailOf(body)]));
+  return new Map(rows.map(({ id, body }) => [id, readTail(body)]));
 }
 
 /** Reads all reports of these parts, in no particular order. */

@@ -3,13 +3,13 @@ import { QueryStreamedPointsSchema, StreamedPointPageSchema } from "@trainyard/c
 import { isTrialId, reject } from "@trainyard/kernel";
 import { type CommandSpec, command, type FoldCache } from "@trainyard/runtime";
 import type { Pool } from "pg";
+import { readTail } from "../core/columns/tail.ts";
 import type { RunHistory } from "../core/run-history.ts";
 import { type StreamItem, streamPage } from "../core/stream-page.ts";
 import { metricsLimits } from "../limits.ts";
 import { runHistories } from "../streams.ts";
 import { pointOf } from "./queries.ts";
 import { readStream, type StreamEntry } from "./stream-table.ts";
-import { tailOf } from "./tail-body.ts";
 
 export type StreamQueryDeps = { readonly pool: Pool; readonly cache: FoldCache };
 
@@ -56,7 +56,7 @@ function gone(experiment: string, after: number) {
 }
 
 const opened = (entry: StreamEntry) =>
-  entry.kind === "tail" ? { ...entry, tail: tailOf(entry.body) } : entry;
+  entry.kind === "tail" ? { ...entry, tail: readTail(entry.body) } : entry;
 
 async function shown(cache: FoldCache, items: readonly StreamItem[]) {
   const histories = new Map<string, RunHistory>();

@@ -8,33 +8,22 @@ import {
 } from "@trainyard/contracts/commands";
 import { isTrialId, reject } from "@trainyard/kernel";
 import { type CommandSpec, command } from "@trainyard/runtime";
-import type { Pool } from "pg";
-import { type Extent, joined } from "../core/writes.ts";
+import type { Extent } from "../core/writes.ts";
 import { metricsLimits } from "../limits.ts";
-import { oldTraining } from "./old-rows.ts";
 import type { PointStore } from "./point-store.ts";
 import type { SystemCursor, SystemTable } from "./system-table.ts";
 
 type RunExtent = Extent & { readonly run: number };
 
 export type SystemQueryDeps = {
-  readonly pool: Pool;
   readonly store: PointStore;
   readonly system: SystemTable;
 };
 
 export function systemQueryCommands({
-  pool,
   store,
   system,
 }: SystemQueryDeps): Readonly<Record<string, CommandSpec>> {
-  const extentsOf = async (trial: string): Promise<readonly RunExtent[]> => {
-    const [own, old] = await Promise.all([store.training(trial), oldTraining(pool, trial)]);
-    const runs = [...Map.groupBy([...own, ...old], ({ run }) => run)];
-    return runs
-      .map(([run, extents]) => ({ ...extents.reduce(joined), run }))
-      .toSorted((a, b) => a.run - b.run);
-  };
   return {
     QuerySystemPoints: command(
       QuerySystemPointsSchema,
@@ -69,7 +58,7 @@ export function systemQueryCommands({
     ),
     QueryProfile: command(QueryProfileSchema, ProfileSummarySchema, async ({ trial }) => {
       if (!isTrialId(trial)) return reject("trial_not_found", `there is no trial ${trial}`);
-      const [totals, extents] = await Promise.all([system.totals(trial), extentsOf(trial)]);
+      const [totals, extents] = await Promise.all([system.totals(trial), store.training(trial)]);
       return { totals, paces: extents.map(paceOf).filter(isPace) };
     }),
   };

@@ -66,7 +66,7 @@ placed as (
 streamed as (
   insert into metrics.streams as stream (experiment, position, mark)
   select experiment, sum(reports) + ${gapOfNewStream}, metrics.store_mark()
-  from placed where $32::boolean group by experiment order by experiment
+  from placed group by experiment order by experiment
   on conflict (experiment) do update set ${movedBy("(select sum(reports) from placed where placed.experiment = stream.experiment)")}
   returning experiment, position
 ),
@@ -75,7 +75,7 @@ added as (
     experiment, position)
   select trial, run, group_name, reports, first_step, last_step, first_at_ms, last_at_ms,
     substring($23::bytea from start_at for length), experiment, streamed.position - after_it
-  from placed left join streamed using (experiment)
+  from placed join streamed using (experiment)
 ),
 loose as (
   insert into metrics.loose_keys (trial, run, key)
@@ -103,34 +103,32 @@ export type Change = {
 
 /**
  * Returns the names of the runs that changed; the others were changed by another writer. Of system samples only the
- * keys are written here. `isNew`: subscribers have not seen these reports, so the reports get the next stream
- * positions.
+ * keys are written here.
  */
 export async function writeChanges(
   database: Pool | PoolClient,
   changes: readonly Change[],
   names: readonly MetricName[],
-  { isNew }: { readonly isNew: boolean },
 ): Promise<ReadonlySet<string>> {
   if (changes.length === 0) return new Set();
   const { rows } = await database.query<RunName>({
     name: "write-points",
     text: write,
-    values: [...headValues(changes), ...tailValues(changes), ...nameValues(names), isNew],
+    values: [...headValues(changes), ...tailValues(changes), ...nameValues(names)],
   });
   return new Set(rows.map(runName));
 }
 
-export async function keysIn(
+/** Returns those of the keys that the run has outside its ledger. */
+export async function looseKeysIn(
   database: Pool | PoolClient,
-  table: "loose_keys" | "points",
   { trial, run }: RunName,
   keys: readonly string[],
 ): Promise<readonly string[]> {
   if (keys.length === 0) return [];
   const { rows } = await database.query<{ key: string }>({
-    name: `known-${table}`,
-    text: `select key from metrics.${table} where trial = $1 and run = $2 and key = any($3::text[])`,
+    name: "loose-keys",
+    text: "select key from metrics.loose_keys where trial = $1 and run = $2 and key = any($3::text[])",
     values: [trial, run, keys],
   });
   return rows.map(({ key }) => key);

@@ -86,7 +86,7 @@ export function blockOf(table: Table): Block {
   };
 }
 
-export function encodeTable({ frame, columns }: Table): Encoded {
+function encodeTable({ frame, columns }: Table): Encoded {
   const all = frame.steps.length;
   return {
     frame: written((to) => writeFrame(to, frame)),

@@ -15,7 +15,7 @@ import { addKeys, decodeLedger, encodeLedger, hasKey, rangesOf } from "./key-led
 import { readNumbers, skipNumbers, writeNumbers } from "./numbers.ts";
 import { mergeParts } from "./merge.ts";
 import { aggregations, inOrder, type StoredReport, splitKey, textBytesOf } from "./table.ts";
-import { isJsonTail, readJsonTail, readTail, tailBytes } from "./tail.ts";
+import { readTail, tailBytes } from "./tail.ts";
 
 function written(numbers: readonly number[]): Uint8Array {
   const to = new ByteWriter();
@@ -224,26 +224,9 @@ describe("a tail", () => {
     fc.assert(
       fc.property(reports, (given) => {
         const bytes = tailBytes(given);
-        expect(isJsonTail(bytes)).toBe(false);
         expect(decodeReports(readTail(bytes)).map(plain)).toEqual(given.map(plain));
       }),
     );
-  });
-
-  test("of an earlier version is still read", () => {
-    const text =
-      '[["0-2",20,2000,{"loss":0.5,"note":{"a":[1]}}],["1-1",10,1000,{"loss":"NaN"},1,"max"]]';
-    expect(isJsonTail(new Uint8Array([0x5b, 0x5d]))).toBe(true);
-    expect(decodeReports(readJsonTail(text))).toEqual([
-      {
-        ...{ key: "0-2", step: 20, atMs: 2000, rank: 0, aggregation: "mean" },
-        metrics: { loss: 0.5, note: { a: [1] } },
-      },
-      {
-        ...{ key: "1-1", step: 10, atMs: 1000, rank: 1, aggregation: "max" },
-        metrics: { loss: "NaN" },
-      },
-    ]);
   });
 
   test("that is cut off or in an unknown format throws a RangeError", () => {

@@ -1,12 +1,10 @@
 /**
  * A tail: the reports of one request and group as one list of bytes, in the order of arrival, until compaction merges
  * tails into blocks. It contains a table's frame and columns one after the other, where a block keeps them apart.
- * Earlier versions wrote a JSON list, whose first byte differs.
  */
-import { type Encoded, type EncodedColumn, encodeTable, writeColumn, writeFrame } from "./block.ts";
+import { type Encoded, type EncodedColumn, writeColumn, writeFrame } from "./block.ts";
 import { ByteReader, ByteWriter } from "./bytes.ts";
-import { aggregations, type Aggregation, type StoredReport, tableOf } from "./table.ts";
-import type { JsonObject } from "../values.ts";
+import { type StoredReport, tableOf } from "./table.ts";
 
 const version = 1;
 const kinds = ["scalar", "json"] as const;
@@ -41,21 +39,4 @@ export function readTail(bytes: Uint8Array): Encoded {
     return { kind, name: from.text(), body: from.sized() };
   });
   return { frame, columns };
-}
-
-/** Reports whether an earlier version wrote this tail. */
-export const isJsonTail = (bytes: Uint8Array): boolean => bytes[0] === "[".charCodeAt(0);
-
-type Line = [key: string, step: number, atMs: number, metrics: JsonObject, ...([] | Beside)];
-type Beside = [rank: number, aggregation: Aggregation];
-
-/** Reads a tail of an earlier version: `text` is JSON in UTF-8. */
-export function readJsonTail(text: string): Encoded {
-  const lines = JSON.parse(text) as readonly Line[]; // Written by an earlier version.
-  const reports = lines.map(
-    ([key, step, atMs, metrics, rank = 0, aggregation = aggregations[0]]): StoredReport => {
-      return { key, step, atMs, rank, aggregation, metrics };
-    },
-  );
-  return encodeTable(tableOf(reports));
 }
