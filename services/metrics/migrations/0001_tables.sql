@@ -96,8 +96,8 @@ create table metrics.names (
   primary key (trial, group_name, name, kind)
 );
 
--- The stream of an experiment's points: each report has the next position when it is stored. The row of the experiment is
--- locked from then until the commit, so a position is visible only when all before it are (ADR 47).
+-- The stream of an experiment's points: each report gets the next position when it is stored. The experiment's row is
+-- locked until the commit, so a position is visible only when all positions before it are (ADR 47).
 create table metrics.streams (
   experiment text collate "C" primary key,
   -- The position of the last entry.
@@ -135,7 +135,7 @@ create table metrics.supersessions (
 );
 create index supersessions_in_stream on metrics.supersessions (experiment, position);
 
--- What the machines of a trial were doing. Of a moment, not of a step: no run supersedes what another one's machines did.
+-- Samples of the machines of a trial. A sample belongs to a moment, not to a step: no run supersedes those of another.
 create table metrics.system_points (
   trial text collate "C" not null,
   run integer not null,
@@ -178,8 +178,8 @@ create table metrics.purged (
   position bigint not null
 );
 
--- Identifies this server start and this set of tables (ADR 54). A server that was started again may have been restored, and
--- tables may have been created again. A stream then leaves out positions, so a position that a reader has from a lost
+-- Identifies this server start and this set of tables (ADR 54). A server that was started again may have been restored,
+-- and tables may have been created again. A stream then leaves out positions, so a position that a reader has from a lost
 -- time is between two entries, where no reader of this store can be.
 create function metrics.store_mark() returns text stable language sql
 as $$ select extract(epoch from pg_postmaster_start_time())::text || ' ' || 'metrics.streams'::regclass::oid::text $$;
@@ -188,8 +188,8 @@ as $$ select extract(epoch from pg_postmaster_start_time())::text || ' ' || 'met
 create function metrics.position_gap(mark text) returns bigint volatile language sql
 as $$ select case when mark = metrics.store_mark() then 0 else floor(random() * 68719476736)::bigint + 1 end $$;
 
--- The mark of the server start that created this schema: until the next start nothing can have been restored, and streams
--- begin with position 1.
+-- The mark of the server start that created this schema: until the next start nothing can have been restored, and
+-- streams begin with position 1.
 create table metrics.birth (
   one boolean primary key default true check (one),
   mark text not null default metrics.store_mark()
