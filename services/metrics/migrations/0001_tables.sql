@@ -179,8 +179,8 @@ create table metrics.purged (
 );
 
 -- Identifies this server start and this set of tables (ADR 54). A server that was started again may have been restored,
--- and tables may have been created again. A stream then leaves out positions, so a position that a reader has from a lost
--- time is between two entries, where no reader of this store can be.
+-- and tables may have been created again. A stream then leaves out positions, so a position that a reader has from a
+-- lost time is between two entries, where no reader of this store can be.
 create function metrics.store_mark() returns text stable language sql
 as $$ select extract(epoch from pg_postmaster_start_time())::text || ' ' || 'metrics.streams'::regclass::oid::text $$;
 
