@@ -73,8 +73,8 @@ export async function createService(
 }
 
 /**
- * Returns the background work of one replica: it compacts tails to blocks, trims streams, and removes deleted and expired
- * points.
+ * Returns the background work of one replica: it compacts tails to blocks, trims streams, and removes deleted and
+ * expired points.
  */
 function upkeep(pool: Pool, parts: Parts, { retentionDays }: MetricsConfig): readonly EffectLoop[] {
   const { compactionRunsMax, compactionPauseMs, purgePauseMs } = metricsLimits;
