@@ -6,8 +6,8 @@ import { Stage } from "./cluster-stage.ts";
 /**
  * Tests on a cluster with these options. One cluster and one browser serve all tests of a file, including those from
  * other modules: they start with the first test and end after the last. `shared` is the stage for data that tests
- * prepare together; `stage` belongs to one test, and its pages are closed and checked at the test's end. Without Chromium
- * a test that needs `stage` is skipped.
+ * prepare together; `stage` belongs to one test, and its pages are closed and checked at the test's end. Without
+ * Chromium a test that needs `stage` is skipped.
  */
 export function testsOn(options: WorldOptions) {
   // Vitest makes a fixture of a file once for each extension of these tests, and each module of a page is one.
