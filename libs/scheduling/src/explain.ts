@@ -70,11 +70,11 @@ export function explainWaits(pool: Pool, waitsMax: number, nowMs: number): reado
 }
 
 /** A placement pass over a pool, which explains any number of the pool's waiting runs. */
-export type Look =
+export type ExplainPass =
   | { readonly compat: ""; readonly pass: PlacementPass }
   | { readonly compat: "determined"; readonly waits: readonly DeterminedWait[] };
 
-export function lookForAll(pool: Pool, nowMs: number): Look {
+export function explainPass(pool: Pool, nowMs: number): ExplainPass {
   const { compat } = pool.settings;
   if (compat === "determined") return { compat, waits: determinedWaits(pool) };
   return { compat: "", pass: lookAt(pool, nowMs) };
@@ -88,7 +88,7 @@ export function explainOne(
   pool: Pool,
   id: string,
   nowMs: number,
-  look: Look = lookForAll(pool, nowMs),
+  look: ExplainPass = explainPass(pool, nowMs),
 ): Explanation | null {
   const found = pool.queue.find(id);
   if (found === undefined) return null;

@@ -13,7 +13,7 @@ export type JobUpdate = {
 };
 
 /** The slots that are reserved for the first run of the queue. */
-export type Kept = {
+export type HeadReservation = {
   readonly id: string;
   readonly shares: readonly Share[];
 };
@@ -27,9 +27,9 @@ export class Pool {
   #settings: PoolSettings;
   #quotas: ReadonlyMap<string, Quota>;
   /** The slots that the last pass reserved: the next pass keeps them, so that the waiting run makes progress. */
-  kept: Kept | null = null;
+  kept: HeadReservation | null = null;
   /** The reservation that was recorded when a run last passed the first run of the queue. */
-  #recorded: Kept | null = null;
+  #recorded: HeadReservation | null = null;
 
   constructor(settings: PoolSettings = defaultSettings) {
     this.#settings = settings;
@@ -80,12 +80,12 @@ export class Pool {
     this.placed.start(this.#shape(demand).demand, start);
   }
 
-  get recorded(): Kept | null {
+  get recorded(): HeadReservation | null {
     return this.#recorded;
   }
 
   /** Records that a run has passed the run with this reservation. */
-  record(reserved: Kept): void {
+  record(reserved: HeadReservation): void {
     this.#recorded = reserved;
     this.kept = reserved;
   }

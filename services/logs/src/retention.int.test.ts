@@ -6,7 +6,7 @@ import { createLogger } from "@trainyard/runtime";
 import pg from "pg";
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
 import { logsLimits } from "./limits.ts";
-import { KeptTable } from "./shell/kept-table.ts";
+import { RetentionTable } from "./shell/retention-table.ts";
 import { Retention, type RetentionSettings } from "./shell/retention.ts";
 import { line } from "./testing/lines.ts";
 import { TestLogs } from "./testing/test-logs.ts";
@@ -62,7 +62,7 @@ async function sweep(settings: Partial<RetentionSettings> = {}): Promise<void> {
   await using log = createPostgresLog({ connectionString: url });
   const retention = new Retention({
     log,
-    kept: new KeptTable(pool),
+    kept: new RetentionTable(pool),
     clock: { ...systemClock, nowMs: () => systemClock.nowMs() + aheadMs },
     logger: createLogger("logs", "silent"),
     settings: { retentionDays: -1, retentionBytes: null, ...settings },

@@ -13,7 +13,7 @@ import type { LogsConfig } from "./config.ts";
 import { logsLimits } from "./limits.ts";
 import { createTelemetry } from "./telemetry.ts";
 import { writeCommands } from "./shell/ingest.ts";
-import { KeptTable } from "./shell/kept-table.ts";
+import { RetentionTable } from "./shell/retention-table.ts";
 import { LineTable } from "./shell/line-table.ts";
 import { LineFinder } from "./shell/line-search.ts";
 import { LogPolicies } from "./shell/policies.ts";
@@ -36,7 +36,7 @@ export async function createService(
   const words = new WordIndex(pool);
   const finder = new LineFinder(table, words, expressions);
   const { http, runTokenKeys, retention: settings } = config;
-  const kept = new KeptTable(pool);
+  const kept = new RetentionTable(pool);
   const retention = new Retention({ log, kept, clock, logger, settings });
   const { chunkPauseMs, chunkPausesPerStep, chunkIdleMs } = logsLimits;
   const indexing = new EffectLoop("log-words", parts, async () => {

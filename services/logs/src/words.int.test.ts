@@ -1,7 +1,7 @@
 import { createLogger } from "@trainyard/runtime";
 import pg from "pg";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
-import { KeptTable } from "./shell/kept-table.ts";
+import { RetentionTable } from "./shell/retention-table.ts";
 import { WordIndex } from "./shell/word-index.ts";
 import { line } from "./testing/lines.ts";
 import { TestLogs } from "./testing/test-logs.ts";
@@ -106,7 +106,7 @@ test("chunks are consecutive, and a search skips those that lack a word", async 
 });
 
 test("a chunk is removed with the last of its lines", async () => {
-  const kept = new KeptTable(pool);
+  const kept = new RetentionTable(pool);
   const before = await chunksOf("2");
   await kept.removeOldest("2", null);
   const left = await positionsOf("2");

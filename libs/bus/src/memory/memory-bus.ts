@@ -4,7 +4,7 @@ import { answer, overloaded } from "../answering.ts";
 import { assertAscending } from "../ascending.ts";
 import { unknownOrigin } from "../envelope.ts";
 import { busAway, commandFailed, deadlineExceeded, linkLost, noResponders } from "../faults.ts";
-import { Heard } from "../heard.ts";
+import { PositionFilter } from "../position-filter.ts";
 import { busLimits } from "../limits.ts";
 import type {
   Bus,
@@ -111,7 +111,7 @@ export class MemoryBus implements Bus {
   async tailEvents(
     callback: (event: StoredEvent, origin: EventOrigin) => void,
   ): Promise<AsyncDisposable> {
-    const heard = new Heard();
+    const heard = new PositionFilter();
     const receive = (event: StoredEvent, origin: EventOrigin): void => {
       if (heard.isNew(event.position, origin.epoch)) callback(event, origin);
     };

@@ -4,7 +4,7 @@ import type { StoredEvent } from "@trainyard/event-log";
 import type { Fault } from "@trainyard/kernel";
 import { eventOfHeaders, originOfHeaders } from "../envelope.ts";
 import { callbackThrew, messageTooLarge, notPermitted } from "../faults.ts";
-import { Heard } from "../heard.ts";
+import { PositionFilter } from "../position-filter.ts";
 import type {
   Bus,
   CommandHandler,
@@ -143,7 +143,7 @@ class NatsBus implements Bus {
   tailEvents(
     callback: (event: StoredEvent, origin: EventOrigin) => void,
   ): Promise<AsyncDisposable> {
-    const heard = new Heard();
+    const heard = new PositionFilter();
     return this.#listen("ty.event.>", (message) => {
       const headers = headersOfMessage(message);
       const event = eventOfHeaders(headers, decoder.decode(message.data));

@@ -38,7 +38,7 @@ const database = "trainyard";
 const others = "ty_others";
 const relayPageEvents = 500;
 
-export type Asked<Reply extends DescMessage> =
+export type CommandOutcome<Reply extends DescMessage> =
   | { readonly kind: "ok"; readonly reply: Plain<MessageShape<Reply>> }
   | { readonly kind: "rejected"; readonly rejection: Rejection }
   | { readonly kind: "unavailable" };
@@ -170,7 +170,7 @@ export class DatabaseStage implements AsyncDisposable {
     request: readonly [Request, Plain<MessageShape<Request>>],
     reply: Reply,
     commitId: string = newEventId(),
-  ): Promise<Asked<Reply>> {
+  ): Promise<CommandOutcome<Reply>> {
     const [schema, message] = request;
     const headers = {
       commitId,

@@ -2,8 +2,8 @@
 import { parentPort, type Transferable } from "node:worker_threads";
 import { assert } from "@trainyard/kernel";
 
-export type Asked<Question> = { readonly id: number; readonly question: Question };
-export type Answered<Answer> =
+export type WorkerRequest<Question> = { readonly id: number; readonly question: Question };
+export type WorkerResponse<Answer> =
   | { readonly id: number; readonly answer: Answer }
   | { readonly id: number; readonly error: string };
 
@@ -17,16 +17,16 @@ export function answerCalls<Question, Answer>(
 ): void {
   const port = parentPort;
   assert(port !== null, "this module runs as a worker");
-  const respond = async ({ id, question }: Asked<Question>): Promise<void> => {
+  const respond = async ({ id, question }: WorkerRequest<Question>): Promise<void> => {
     try {
       const answered = await answer(question);
-      const message: Answered<Answer> = { id, answer: answered };
+      const message: WorkerResponse<Answer> = { id, answer: answered };
       port.postMessage(message, transferredOf(answered));
     } catch (error) {
       const text = error instanceof Error ? (error.stack ?? error.message) : String(error);
-      const message: Answered<Answer> = { id, error: text };
+      const message: WorkerResponse<Answer> = { id, error: text };
       port.postMessage(message);
     }
   };
-  port.on("message", (asked: Asked<Question>) => void respond(asked));
+  port.on("message", (asked: WorkerRequest<Question>) => void respond(asked));
 }

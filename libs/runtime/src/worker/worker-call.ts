@@ -6,7 +6,7 @@ import { fileURLToPath } from "node:url";
 import { type Transferable, Worker } from "node:worker_threads";
 import { Fault } from "@trainyard/kernel";
 import { programFile } from "@trainyard/kernel/program-file";
-import type { Answered, Asked } from "./answer-calls.ts";
+import type { WorkerResponse, WorkerRequest } from "./answer-calls.ts";
 
 type Waiting<Answer> = {
   readonly resolve: (answer: Answer) => void;
@@ -32,7 +32,7 @@ export class WorkerCall<Question, Answer> implements AsyncDisposable {
    */
   ask(question: Question, transferred: readonly Transferable[] = []): Promise<Answer> {
     this.#lastId += 1;
-    const asked: Asked<Question> = { id: this.#lastId, question };
+    const asked: WorkerRequest<Question> = { id: this.#lastId, question };
     return new Promise((resolve, reject) => {
       this.#waiting.set(asked.id, { resolve, reject });
       this.#worker ??= this.#start();
@@ -44,13 +44,13 @@ export class WorkerCall<Question, Answer> implements AsyncDisposable {
     const worker = new Worker(programFile(fileURLToPath(this.#module)));
     // The worker does not keep the process running; its callers may.
     worker.unref();
-    worker.on("message", (answered: Answered<Answer>) => this.#settle(answered));
+    worker.on("message", (answered: WorkerResponse<Answer>) => this.#settle(answered));
     worker.on("error", (cause: Error) => this.#lost(worker, cause));
     worker.on("exit", () => this.#lost(worker, null));
     return worker;
   }
 
-  #settle(answered: Answered<Answer>): void {
+  #settle(answered: WorkerResponse<Answer>): void {
     const waiting = this.#waiting.get(answered.id);
     this.#waiting.delete(answered.id);
     if ("answer" in answered) waiting?.resolve(answered.answer);

@@ -18,7 +18,13 @@ import { newestAlgorithm } from "../algorithms/registry.ts";
 import { Derived } from "../derived.ts";
 import { searchLimits } from "../limits.ts";
 import type { SearchedSpace } from "../state.ts";
-import { firstDrawn, givenPoints, givenTrials, includesGiven, probe } from "../space/points.ts";
+import {
+  firstDrawn,
+  warmStartPoints,
+  warmStartTrials,
+  includesValues,
+  probe,
+} from "../space/points.ts";
 import { gridPoint } from "../space/space.ts";
 import { withoutAbsent } from "../space/rules/conditions.ts";
 import { brokenConstraints, isAllowed, isConstrained } from "../space/rules/constraints.ts";
@@ -53,12 +59,12 @@ export function spaceFindings(
   const trials = trialsOf(searcher);
   if (ownPoints === null) {
     if (problems.length === 0) problems.push(...givenProblems(searched));
-    const given = givenTrials(searched);
+    const given = warmStartTrials(searched);
     if (given > trials) {
       const detail = `are ${given}, but the search has only ${trials} trials: it does not try the last of them`;
       warnings.push({ path: "searcher.warm_start.points", detail });
     }
-  } else if (givenTrials(searched) > 0) {
+  } else if (warmStartTrials(searched) > 0) {
     const detail = `has no effect in a ${name} search, ${ownPoints}`;
     warnings.push({ path: "searcher.warm_start.points", detail });
   }
@@ -150,7 +156,7 @@ const GIVEN_PROBLEMS_MAX = 3;
 
 function givenProblems(searched: SearchedSpace): readonly FieldProblem[] {
   const problems: FieldProblem[] = [];
-  for (const [index, given] of givenPoints(searched).entries()) {
+  for (const [index, given] of warmStartPoints(searched).entries()) {
     if (problems.length === GIVEN_PROBLEMS_MAX) break;
     if (firstDrawn(searched, given) !== null) continue;
     problems.push({
@@ -163,7 +169,7 @@ function givenProblems(searched: SearchedSpace): readonly FieldProblem[] {
 
 function whyNotGiven(searched: SearchedSpace, given: JsonObject): string {
   const point = probe(searched, 0, given);
-  if (!includesGiven(point, given)) {
+  if (!includesValues(point, given)) {
     return "gives a hyperparameter that does not exist at this point: its condition is false";
   }
   const [first = 0] = brokenConstraints(searched, point);

@@ -21,7 +21,7 @@ import type {
   Suggestion,
 } from "../algorithm.ts";
 import { wholeTrainings } from "../planned.ts";
-import { givenTrials } from "../space/points.ts";
+import { warmStartTrials } from "../space/points.ts";
 import { proposedTrials, type RunningSearch } from "../state.ts";
 
 import { learnedFrom } from "./gp/inputs.ts";
@@ -97,7 +97,7 @@ export const gp: Algorithm<GpState> = {
 /** Returns the trial's point; null if the trial has to wait for its suggestion. */
 function pointFor(search: GpSearch, trial: number, observation: Observation): ProposedPoint | null {
   const filling = sobolPoints(search.plan)(trial);
-  if (trial <= givenTrials(search.plan) || !isLearned(search)) return filling;
+  if (trial <= warmStartTrials(search.plan) || !isLearned(search)) return filling;
   if (observation.kind === "unsuggested" && observation.trial === trial) {
     const { waitedMs } = observation;
     return { ...filling, evidence: { reason: "no_suggestion_in_time", waited_ms: waitedMs } };
@@ -112,7 +112,7 @@ function pointFor(search: GpSearch, trial: number, observation: Observation): Pr
 
 /** Whether the next trial's point comes from the model. */
 function follows(search: GpSearch): boolean {
-  return isLearned(search) && proposedTrials(search) >= givenTrials(search.plan);
+  return isLearned(search) && proposedTrials(search) >= warmStartTrials(search.plan);
 }
 
 /** Whether enough trials have ended with different results; until then the trials fill the space. */

@@ -1,7 +1,7 @@
 import type { SearcherConfig } from "@trainyard/experiment-config";
 import type { Algorithm, ProposedPoint, Size } from "../algorithm.ts";
 import { wholeTrainings } from "../planned.ts";
-import { givenTrials, pointOfTrial } from "../space/points.ts";
+import { warmStartTrials, pointOfTrial } from "../space/points.ts";
 import { isAllowed } from "../space/rules/constraints.ts";
 import type { RunningSearch } from "../state.ts";
 import { applyToModel, type ModelState, newModelState } from "./model-state.ts";
@@ -36,7 +36,7 @@ export function modelBased(name: "tpe" | "gp", nextPoint: NextPoint): Algorithm<
       if (observation.kind === "validated") return [];
       const more: (readonly number[])[] = [];
       return topUp(search, wantedTrials(search), (trial) => {
-        if (trial <= givenTrials(search.plan)) return pointOfTrial(search.plan, trial);
+        if (trial <= warmStartTrials(search.plan)) return pointOfTrial(search.plan, trial);
         const point = nextPoint(search, trial, more);
         // If the model finds no point that the constraints allow, the trial gets a random point.
         const allowed = isAllowed(search.plan, point.hyperparameters);

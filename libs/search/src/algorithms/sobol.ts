@@ -12,7 +12,7 @@ import { derivedFrom } from "../derived.ts";
 import { axesOf, pointAt } from "../space/axes.ts";
 import { searchLimits } from "../limits.ts";
 import { wholeTrainings } from "../planned.ts";
-import { givenTrials, pointOfTrial } from "../space/points.ts";
+import { warmStartTrials, pointOfTrial } from "../space/points.ts";
 import { isAllowed, isConstrained } from "../space/rules/constraints.ts";
 import type { SearchPlan } from "../state.ts";
 import { wantedTrials } from "./random.ts";
@@ -52,7 +52,7 @@ export function sobolPoints(plan: SearchPlan): (trial: number) => ProposedPoint 
 }
 
 function pointsOfPlan(plan: SearchPlan): (trial: number) => ProposedPoint {
-  const given = givenTrials(plan);
+  const given = warmStartTrials(plan);
   const points = isConstrained(plan) ? allowedPoints(plan) : sequenceOf(plan);
   return (trial) => {
     const hyperparameters = trial > given ? points(trial - given - 1) : null;

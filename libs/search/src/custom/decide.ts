@@ -20,7 +20,7 @@ import {
 } from "../state.ts";
 import { lastTime } from "../times.ts";
 import type { TriedSearch } from "../tried-search.ts";
-import { givenPoint } from "./given-point.ts";
+import { completePoint } from "./complete-point.ts";
 import { intoPlaces, placesFree, targetReached } from "./places.ts";
 import { type CustomSearch, isCustom, NO_PLACE, type Posted, postedUnder } from "./state.ts";
 import {
@@ -170,7 +170,7 @@ function propose(
     const detail = "the search was finished and takes no more trials";
     return refused("search_finished", index, operation, detail);
   }
-  const given = givenPoint(search.plan, hyperparameters ?? {});
+  const given = completePoint(search.plan, hyperparameters ?? {});
   if ("problems" in given) {
     const [first] = given.problems;
     const detail = `${below("hyperparameters", first?.path ?? "")} ${first?.detail ?? ""}`;

@@ -2,7 +2,7 @@
 import type { JsonObject } from "@trainyard/experiment-config";
 import { entriesBetween, entryAt, placeOf, type Ranking } from "../ranking.ts";
 import { type Halving, type Place, rungOf, unitsOf, WORST } from "./state.ts";
-import { isClosed, keptOf } from "./rungs.ts";
+import { isClosed, promotedCount } from "./rungs.ts";
 import { correlationLater, correlationNext } from "./first-rung.ts";
 
 /** Enough to show what a trial was compared with; all trials of a large rung would not fit into an event. */
@@ -46,7 +46,7 @@ export function passageOf(
 ): { readonly kept: number; readonly cutoff: number | null } {
   const { all } = rungOf(halving, bracket, rung);
   const atLeastOne = halving.plan.form === "stop" || isClosed(halving, bracket, rung);
-  const kept = keptOf(halving, all.size, atLeastOne);
+  const kept = promotedCount(halving, all.size, atLeastOne);
   const last = entryAt(all, kept - 1);
   return { kept, cutoff: last === undefined ? null : shownValue(last.value, smallerIsBetter) };
 }

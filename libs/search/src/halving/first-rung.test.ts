@@ -8,8 +8,8 @@ import type { Halving } from "./state.ts";
 import { autoOf, halvingOf, startedSearch } from "../testing/halving.ts";
 import {
   answerOf,
-  type Asked,
-  askedTo,
+  type Probe,
+  probeRung,
   asksMore,
   extremes,
   maySeeLater,
@@ -80,9 +80,9 @@ describe("the rank correlation", () => {
 });
 
 describe("the probes of the first rung", () => {
-  const brought = (...values: readonly (readonly number[])[]): readonly Asked[] =>
+  const brought = (...values: readonly (readonly number[])[]): readonly Probe[] =>
     values.map((some, i) => ({ trial: i + 1, brought: some }));
-  const asking = (asked: readonly Asked[], more: Partial<Trust> = {}): Trust => ({
+  const asking = (asked: readonly Probe[], more: Partial<Trust> = {}): Trust => ({
     ...trustAt(plan, 0, 4, asked),
     ...more,
   });
@@ -127,12 +127,12 @@ describe("the probes of the first rung", () => {
 
   it("measure each trial once", () => {
     const trust = asking(brought([1], [2, 2]));
-    expect(askedTo(trust, 1)).toBe(1);
-    expect(askedTo(withBrought(trust, 1, 7), 1)).toBeUndefined();
-    expect(askedTo(trust, 2)).toBeUndefined();
-    expect(askedTo(trust, 3)).toBeUndefined();
+    expect(probeRung(trust, 1)).toBe(1);
+    expect(probeRung(withBrought(trust, 1, 7), 1)).toBeUndefined();
+    expect(probeRung(trust, 2)).toBeUndefined();
+    expect(probeRung(trust, 3)).toBeUndefined();
     const later = asking(brought([1, 1], [2, 2]), { question: "later", later: [2] });
-    expect([1, 2].map((trial) => askedTo(later, trial))).toEqual([undefined, 2]);
+    expect([1, 2].map((trial) => probeRung(later, trial))).toEqual([undefined, 2]);
   });
 
   it("are replaced, or dropped for the later rung, if they will not report again", () => {

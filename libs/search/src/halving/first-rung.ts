@@ -41,7 +41,7 @@ export type TrustPlan = {
 };
 
 /** A measured trial with its known values at the first rung and the rungs after it. */
-export type Asked = { readonly trial: number; readonly brought: readonly number[] };
+export type Probe = { readonly trial: number; readonly brought: readonly number[] };
 
 export type Measured = readonly [first: number, later: number];
 
@@ -57,7 +57,7 @@ export type Trust = {
   /** The rung to which probes train: `next` after the first, `later` for the rung after that, or none. */
   readonly question: "next" | "later" | "none";
   readonly level: number;
-  readonly asked: readonly Asked[];
+  readonly asked: readonly Probe[];
   /** The trials that train to the rung after the next, as probes; empty while this comparison is postponed. */
   readonly later: readonly number[];
   /** The waiting trials that become probes as soon as there is room. */
@@ -72,13 +72,13 @@ export function trustAt(
   plan: TrustPlan | undefined,
   first: number,
   rungs: number,
-  asked: readonly Asked[] = [],
+  asked: readonly Probe[] = [],
 ): Trust {
   const asks = plan !== undefined && first + RUNGS_ASKED <= rungs;
   return { first, question: asks ? "next" : "none", level: 0, asked, later: [], owed: [] };
 }
 
-export function askedOf({ asked }: Trust, trial: number): Asked | undefined {
+export function probeOf({ asked }: Trust, trial: number): Probe | undefined {
   return asked.find((other) => other.trial === trial);
 }
 
@@ -92,7 +92,7 @@ export function asksMore(plan: TrustPlan, trust: Trust): boolean {
 }
 
 /** The rung to which the trial trains as a probe; undefined if it is none. */
-export function askedTo(
+export function probeRung(
   { first, question, asked, later }: Trust,
   trial: number,
 ): number | undefined {
@@ -116,7 +116,7 @@ export function withBrought(trust: Trust, trial: number, value: number): Trust {
  */
 export function withoutAnswerOf(trust: Trust, trial: number): Trust {
   const { question, asked } = trust;
-  const known = askedOf(trust, trial)?.brought.length;
+  const known = probeOf(trust, trial)?.brought.length;
   if (known === undefined) return trust;
   const owed = trust.owed.filter((other) => other !== trial);
   if (question === "next" && known === 1) {
@@ -155,7 +155,7 @@ export function correlationLater({ asked, later }: Trust): Correlation {
   );
 }
 
-function correlationOf(asked: readonly Asked[], ahead: number): Correlation {
+function correlationOf(asked: readonly Probe[], ahead: number): Correlation {
   const pairs = asked.flatMap(({ brought }): readonly Measured[] => {
     const [early, late] = [brought[0], brought[ahead]];
     return early === undefined || late === undefined ? [] : [[early, late]];
@@ -182,7 +182,7 @@ export function isPutOff({ question, later }: Trust): boolean {
  * The best and the worst trials at the first rung, half each, as they are the most informative; empty with too few
  * trials.
  */
-export function extremes(asked: readonly Asked[], count: number): readonly number[] {
+export function extremes(asked: readonly Probe[], count: number): readonly number[] {
   if (asked.length < count) return [];
   const ranked = asked.toSorted((a, b) => (a.brought[0] ?? 0) - (b.brought[0] ?? 0));
   const worst = Math.floor(count / 2);

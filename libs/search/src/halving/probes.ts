@@ -21,9 +21,9 @@ import {
 } from "./state.ts";
 import {
   answerOf,
-  type Asked,
-  askedOf,
-  askedTo,
+  type Probe,
+  probeOf,
+  probeRung,
   asksMore,
   extremes,
   isPutOff,
@@ -40,7 +40,7 @@ export function probeTo(
   trial: number,
   rung: number,
 ): number | undefined {
-  const to = trial > places.length ? undefined : askedTo(trust, trial);
+  const to = trial > places.length ? undefined : probeRung(trust, trial);
   return to !== undefined && to > rung ? to : undefined;
 }
 
@@ -75,7 +75,7 @@ function setTrust(halving: Halving, trust: Trust, undo: UndoLog): void {
 function heard(halving: Halving, plan: TrustPlan, trial: number, place: Place): Trust {
   const { trust } = halving;
   const { bracket, rung, time, value, brought } = place;
-  const asked = askedOf(trust, trial);
+  const asked = probeOf(trust, trial);
   if (asked === undefined) {
     if (rung !== trust.first || value === WORST || !asksMore(plan, trust)) return trust;
     return { ...trust, asked: [...trust.asked, { trial, brought: [value] }] };
@@ -147,7 +147,7 @@ function spentIn(halving: Halving, bracket: number): number {
 }
 
 /** The waiting ones of the measured trials, those with `known` values so far. */
-function owedOf(halving: Halving, asked: readonly Asked[], known: number): readonly number[] {
+function owedOf(halving: Halving, asked: readonly Probe[], known: number): readonly number[] {
   return asked
     .filter(({ brought }) => brought.length === known)
     .map(({ trial }) => trial)
@@ -164,7 +164,7 @@ function rise(halving: Halving, plan: TrustPlan, bracket: number, undo: UndoLog)
   for (const [index, place] of halving.places.entries()) {
     if (place.rung === below && place.state === "coming") moveUp(halving, index + 1, place, undo);
   }
-  const asked: Asked[] = [];
+  const asked: Probe[] = [];
   for (const { trial, brought } of before) {
     const [, value = WORST, ...further] = brought;
     const place = placeOfTrial(halving, trial);

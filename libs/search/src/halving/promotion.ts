@@ -13,7 +13,7 @@ import type { UndoLog } from "../undo-log.ts";
 import { hasRoom, mayCreate } from "./brackets.ts";
 import { standing } from "./evidence.ts";
 import { measure, probe, probeTo } from "./probes.ts";
-import { isClosed, keptOf, promotable } from "./rungs.ts";
+import { isClosed, promotedCount, promotable } from "./rungs.ts";
 import {
   type Halving,
   isTopRung,
@@ -88,7 +88,7 @@ export class Turn {
     const { all } = rungOf(this.#halving, bracket, rung);
     const closed = isClosed(this.#halving, bracket, rung);
     if (plan.form === "wait" && !closed) return false;
-    const kept = keptOf(this.#halving, all.size, plan.form === "stop" || closed);
+    const kept = promotedCount(this.#halving, all.size, plan.form === "stop" || closed);
     return placeOf(all, own) < kept;
   }
 
@@ -153,7 +153,7 @@ export class Turn {
     const { all, waiting } = rungOf(this.#halving, bracket, rung);
     const last = entryAt(waiting, waiting.size - 1);
     if (last === undefined || rung < this.#halving.trust.first) return last;
-    const kept = keptOf(this.#halving, all.size, true);
+    const kept = promotedCount(this.#halving, all.size, true);
     return placeOf(all, last) < kept ? undefined : last;
   }
 

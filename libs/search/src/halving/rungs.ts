@@ -4,7 +4,7 @@ import { mayCreate } from "./brackets.ts";
 import { type Halving, rungOf } from "./state.ts";
 
 /** The number of `entries` that the rung promotes: at least one if `atLeastOne`. */
-export function keptOf(halving: Halving, entries: number, atLeastOne: boolean): number {
+export function promotedCount(halving: Halving, entries: number, atLeastOne: boolean): number {
   return Math.max(Math.floor(entries / halving.plan.divisor), atLeastOne ? 1 : 0);
 }
 
@@ -28,5 +28,5 @@ export function promotable(halving: Halving, bracket: number, rung: number): num
   if (best === undefined) return undefined;
   const closed = isClosed(halving, bracket, rung);
   if (halving.plan.form === "wait" && !closed) return undefined;
-  return placeOf(all, best) < keptOf(halving, all.size, closed) ? best.trial : undefined;
+  return placeOf(all, best) < promotedCount(halving, all.size, closed) ? best.trial : undefined;
 }

@@ -14,7 +14,7 @@ import { assert } from "@trainyard/kernel";
 import { type Entry, emptyRanking, insert, type Ranking, remove } from "../ranking.ts";
 import type { UndoLog } from "../undo-log.ts";
 import { hasRoom, mayCreate } from "./brackets.ts";
-import { askedOf, askedTo, type Trust, trustAt, withoutAnswerOf } from "./first-rung.ts";
+import { probeOf, probeRung, type Trust, trustAt, withoutAnswerOf } from "./first-rung.ts";
 import type { HalvingPlan } from "./plan.ts";
 
 /** The rank of values that are not finite, after all other values. */
@@ -186,7 +186,7 @@ export function observe(
     arriveAtRung(halving, trial, { ...before, time, value, state: "due" }, value, undo);
     return;
   }
-  const probed = state === "probing" ? (askedTo(halving.trust, trial) ?? rung) : null;
+  const probed = state === "probing" ? (probeRung(halving.trust, trial) ?? rung) : null;
   const isBack = probed !== null && time >= unitsOf(halving, bracket, probed);
   if (isBack) addComing(rungOf(halving, bracket, rung), -1, undo);
   setPlace(halving, trial, { ...before, state: isBack ? "due" : state, time, value }, undo);
@@ -239,7 +239,7 @@ export function promote(halving: Halving, trial: number, undo: UndoLog): void {
     setPlace(halving, trial, on, undo);
     return;
   }
-  const probed = askedOf(halving.trust, trial)?.brought[rung + 1 - halving.trust.first];
+  const probed = probeOf(halving.trust, trial)?.brought[rung + 1 - halving.trust.first];
   arriveAtRung(halving, trial, { ...on, state: "due" }, probed ?? value, undo);
 }
 

@@ -14,7 +14,7 @@ import type { SearchedSpace, SearchPlan } from "../state.ts";
 
 /** Returns the trial's point without a model, which depends only on the plan and the trial's number. */
 export function pointOfTrial(plan: SearchPlan, trial: number): ProposedPoint {
-  const given = givenPoints(plan)[trial - 1];
+  const given = warmStartPoints(plan)[trial - 1];
   const asGiven = given === undefined ? null : drawnPoint(plan, plan.seed, trial, given);
   if (asGiven !== null) return { hyperparameters: asGiven, origin: "given" };
   const hyperparameters =
@@ -25,11 +25,11 @@ export function pointOfTrial(plan: SearchPlan, trial: number): ProposedPoint {
 }
 
 /** The number of first trials whose points the configuration gives. */
-export function givenTrials(plan: SearchedSpace): number {
-  return givenPoints(plan).length;
+export function warmStartTrials(plan: SearchedSpace): number {
+  return warmStartPoints(plan).length;
 }
 
-export function givenPoints({ searcher }: SearchedSpace): readonly JsonObject[] {
+export function warmStartPoints({ searcher }: SearchedSpace): readonly JsonObject[] {
   return searcher.warm_start?.points ?? [];
 }
 
@@ -43,7 +43,7 @@ function drawnPoint(
   const free = !isConstrained(plan);
   for (let number = 0; number < searchLimits.attemptsPerPointMax; number += 1) {
     const point = attempt(plan.space, seed, trial, number, given);
-    if (includesGiven(point, given) && (free || isAllowed(plan, point))) return point;
+    if (includesValues(point, given) && (free || isAllowed(plan, point))) return point;
   }
   return null;
 }
@@ -79,10 +79,10 @@ function attempt(
 }
 
 /** Whether the point has all given values; it lacks one if the hyperparameter's condition is false. */
-export function includesGiven(point: JsonObject, given: JsonObject): boolean {
+export function includesValues(point: JsonObject, given: JsonObject): boolean {
   return Object.entries(given).every(([key, value]) => {
     const found = valueAtKeys(point, [key]);
     if (found === undefined) return false;
-    return !isMapping(value) || !isMapping(found) || includesGiven(found, value);
+    return !isMapping(value) || !isMapping(found) || includesValues(found, value);
   });
 }

@@ -10,7 +10,7 @@ export type Device = {
   readonly problem: string | null;
 };
 
-export type Look =
+export type DeviceProbe =
   /** The program is not installed. */
   | { readonly kind: "absent" }
   | { readonly kind: "failed"; readonly problem: string }
@@ -29,5 +29,5 @@ export type Look =
 export interface Devices {
   /** The name of the program, for messages. */
   readonly program: string;
-  look(signal: AbortSignal): Promise<Look>;
+  look(signal: AbortSignal): Promise<DeviceProbe>;
 }

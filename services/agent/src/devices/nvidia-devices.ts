@@ -1,4 +1,4 @@
-import type { Device, Devices, Look } from "./devices.ts";
+import type { Device, Devices, DeviceProbe } from "./devices.ts";
 import {
   type Gpu,
   type GpuPlace,
@@ -23,7 +23,7 @@ export class NvidiaDevices implements Devices {
     this.#smi = smi;
   }
 
-  async look(signal: AbortSignal): Promise<Look> {
+  async look(signal: AbortSignal): Promise<DeviceProbe> {
     const listed = await this.#smi.run(listParameters, signal);
     if (listed.kind === "missing") return { kind: "absent" };
     if (listed.kind === "failed") return listed;

@@ -1,4 +1,4 @@
-import type { Device, Devices, Look } from "./devices.ts";
+import type { Device, Devices, DeviceProbe } from "./devices.ts";
 import { firstLine, type VendorProgram } from "./vendor-program.ts";
 import { type Card, listParameters, parseCards } from "./rocm-smi.ts";
 
@@ -11,7 +11,7 @@ export class RocmDevices implements Devices {
     this.#smi = smi;
   }
 
-  async look(signal: AbortSignal): Promise<Look> {
+  async look(signal: AbortSignal): Promise<DeviceProbe> {
     const listed = await this.#smi.run(listParameters, signal);
     if (listed.kind === "missing") return { kind: "absent" };
     if (listed.kind === "failed") return listed;

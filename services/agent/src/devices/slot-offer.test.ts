@@ -1,7 +1,7 @@
 import { createLogger, createRegistry } from "@trainyard/runtime";
 import { describe, expect, test } from "vitest";
 import { createTelemetry } from "../telemetry.ts";
-import type { Device, Devices, Look } from "./devices.ts";
+import type { Device, Devices, DeviceProbe } from "./devices.ts";
 import { findOffer, type OfferSettings, type SlotOffer } from "./slot-offer.ts";
 
 const signal = new AbortController().signal;
@@ -10,7 +10,7 @@ const telemetry = createTelemetry(createRegistry("agent"), createLogger("agent",
 /** Fake devices; the test sets each result. */
 class PlayedDevices implements Devices {
   readonly program: string;
-  result: Look = { kind: "absent" };
+  result: DeviceProbe = { kind: "absent" };
 
   constructor(program: string) {
     this.program = program;
@@ -20,7 +20,7 @@ class PlayedDevices implements Devices {
     this.result = { kind: "seen", devices, problems: [] };
   }
 
-  look(): Promise<Look> {
+  look(): Promise<DeviceProbe> {
     return Promise.resolve(this.result);
   }
 }

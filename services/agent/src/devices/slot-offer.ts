@@ -7,7 +7,7 @@ import type { Plain } from "@trainyard/contracts";
 import type { Slot } from "@trainyard/contracts/events";
 import type { Telemetry } from "../telemetry.ts";
 import { limits } from "../limits.ts";
-import type { Device, Devices, Look } from "./devices.ts";
+import type { Device, Devices, DeviceProbe } from "./devices.ts";
 import { artificialSlots, cpuSlots } from "./host-slots.ts";
 
 export type OfferSettings = {
@@ -118,7 +118,7 @@ export class SlotOffer {
   }
 
   /** Returns true if the offer has changed. */
-  take(look: Look): boolean {
+  take(look: DeviceProbe): boolean {
     if (this.#source === null) return false;
     const { program } = this.#source.devices;
     if (look.kind === "seen") {

@@ -16,7 +16,7 @@ export type JudgeDeps = {
 };
 
 /** A checkpoint that is given up: the policy or the person, and the competitors that outrank it. */
-export type Given = Pick<Condemnation, "policy" | "competitors" | "experiment"> &
+export type CondemnGrounds = Pick<Condemnation, "policy" | "competitors" | "experiment"> &
   Partial<Pick<Condemnation, "by" | "reason">>;
 
 /** Returns the policy that a person has set, or else the one in the configuration. */
@@ -30,7 +30,7 @@ export async function judged(
   index: Pick<Index, "candidates">,
   work: Reader,
   experiment: string,
-): Promise<ReadonlyMap<string, Given>> {
+): Promise<ReadonlyMap<string, CondemnGrounds>> {
   const { metric, smallerIsBetter } = await work.guard(experiments, experiment);
   const policy = await policyOf(work, experiment);
   const given = condemned(await index.candidates(experiment, metric), policy, smallerIsBetter);
@@ -47,7 +47,7 @@ export async function condemn(
   { index, clock, graceMs }: JudgeDeps,
   work: Work,
   checkpoint: string,
-  given: Given,
+  given: CondemnGrounds,
 ): Promise<void> {
   // A condemned checkpoint is not checked again here: its references are checked when its grace is over.
   if ((await work.load(foldOf(retentions), checkpoint)).status !== "kept") return;

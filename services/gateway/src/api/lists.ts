@@ -15,7 +15,7 @@ import { countRows, type ListQuery, listPlaces, ListTooSlow } from "../shell/lis
 import { inTurn } from "./in-turn.ts";
 import { pageSize } from "./paging.ts";
 
-export type AskedList = {
+export type ListRequest = {
   readonly pageSize: number;
   readonly pageToken: string;
   readonly minPosition: string;
@@ -25,7 +25,7 @@ export type AskedList = {
 };
 
 /** The whole list, in its default order. */
-export const wholeList: Omit<AskedList, "pageToken"> = {
+export const wholeList: Omit<ListRequest, "pageToken"> = {
   pageSize: gatewayLimits.pageSizeMax,
   minPosition: "",
   filter: "",
@@ -58,7 +58,7 @@ export type ListPage<Kind extends DocumentKind> = {
 export async function rowsPage<Kind extends DocumentKind>(
   backend: Backend,
   list: ListSpec<Kind>,
-  asked: AskedList,
+  asked: ListRequest,
   { context, scope = "", conditions = [], columns = {}, deleted = false }: ListScope,
 ): Promise<ListPage<Kind>> {
   await backend.reachText(asked.minPosition);

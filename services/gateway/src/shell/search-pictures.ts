@@ -5,7 +5,7 @@ import { PictureRecord, type SearchEvent, type SearchPicture } from "@trainyard/
 import { LRUCache } from "lru-cache";
 import { gatewayLimits } from "../limits.ts";
 
-export type PictureAsked = {
+export type PictureRequest = {
   readonly experiment: string;
   /** The version of the search; 0 for the latest. */
   readonly version: number;
@@ -32,7 +32,7 @@ export class SearchPictures {
    * Returns the picture at the version, or at the latest if that is less. Callers of the same page share one
    * computation.
    */
-  async of(asked: PictureAsked): Promise<SearchPicture> {
+  async of(asked: PictureRequest): Promise<SearchPicture> {
     const { experiment, from, trials } = asked;
     const key = `${experiment} ${from} ${trials}`;
     const before = this.#known.get(key)?.record ?? Promise.resolve(null);
@@ -51,7 +51,7 @@ export class SearchPictures {
   }
 
   async #recordAt(
-    { experiment, version, from, trials }: PictureAsked,
+    { experiment, version, from, trials }: PictureRequest,
     known: PictureRecord | null,
   ): Promise<PictureRecord> {
     const reusable = known !== null && (version === 0 || known.version <= version);

@@ -13,7 +13,7 @@ import { isCursor } from "../core/cursor.ts";
 import { fittingFirst } from "../core/page.ts";
 import { wordsOf } from "../core/words.ts";
 import { logsLimits } from "../limits.ts";
-import type { KeptTable } from "./kept-table.ts";
+import type { RetentionTable } from "./retention-table.ts";
 import type { LineFinder, LineSearch } from "./line-search.ts";
 import type { LineFilter } from "./line-table.ts";
 import type { Patterns } from "./patterns.ts";
@@ -21,7 +21,7 @@ import { encodedBytes, storedLine } from "./stored-line.ts";
 
 export function queryCommands(
   finder: LineFinder,
-  kept: KeptTable,
+  kept: RetentionTable,
   patterns: Patterns,
 ): Readonly<Record<string, CommandSpec>> {
   return {

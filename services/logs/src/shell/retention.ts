@@ -10,7 +10,7 @@ import { recordedConfig } from "@trainyard/experiment-config/recorded";
 import type { Clock } from "@trainyard/kernel";
 import { EffectLoop, experimentLife, isDatabaseAway, type Logger } from "@trainyard/runtime";
 import { logsLimits } from "../limits.ts";
-import type { KeptLines, KeptTable } from "./kept-table.ts";
+import type { StoredBytes, RetentionTable } from "./retention-table.ts";
 
 export type RetentionSettings = {
   /** Days that lines are kept after their experiment's end; -1 keeps them forever. */
@@ -21,7 +21,7 @@ export type RetentionSettings = {
 
 export type RetentionDeps = {
   readonly log: EventLog;
-  readonly kept: KeptTable;
+  readonly kept: RetentionTable;
   readonly clock: Clock;
   readonly logger: Logger;
   readonly settings: RetentionSettings;
@@ -57,7 +57,7 @@ export class Retention {
     }
   }
 
-  async #sweepOne({ experiment, bytes }: KeptLines, signal: AbortSignal): Promise<number> {
+  async #sweepOne({ experiment, bytes }: StoredBytes, signal: AbortSignal): Promise<number> {
     const { retentionBytes } = this.#deps.settings;
     const life = await this.#lifeOf(experiment);
     // A deletion in its grace may be undone, which restores all lines.

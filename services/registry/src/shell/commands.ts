@@ -62,7 +62,7 @@ import { adoptStorage, listStorages } from "./storages.ts";
 import { planTensorBoard } from "./tensorboard.ts";
 import { planTensorBoardDownload } from "./tensorboard-download.ts";
 import type { Verifier } from "./verifier.ts";
-import { tellingOfStores } from "./store-faults.ts";
+import { withStoreRejections } from "./store-faults.ts";
 
 export type CommandDeps = ModelDeps & {
   readonly manifests: Pick<ManifestTable, "put" | "get">;
@@ -87,10 +87,10 @@ export function commandTable(deps: CommandDeps): Readonly<Record<string, Command
   return {
     ...modelCommands(deps),
     DeclareCheckpoint: command(DeclareCheckpointSchema, UploadPlanSchema, (request, context) =>
-      tellingOfStores(() => declareCheckpoint(deps, request, context)),
+      withStoreRejections(() => declareCheckpoint(deps, request, context)),
     ),
     CompleteCheckpoint: command(CompleteCheckpointSchema, AcceptedSchema, (request, context) =>
-      tellingOfStores(() => completeCheckpoint(deps, request, context)),
+      withStoreRejections(() => completeCheckpoint(deps, request, context)),
     ),
     ReadAhead: command(ReadAheadSchema, ReadAheadBegunSchema, (request) =>
       readAhead(deps, request),
@@ -99,7 +99,7 @@ export function commandTable(deps: CommandDeps): Readonly<Record<string, Command
       failCheckpoint(deps, request, context),
     ),
     PlanCheckpointDownload: command(PlanCheckpointDownloadSchema, DownloadPlanSchema, (request) =>
-      tellingOfStores(() => planDownload(deps, request.checkpoint)),
+      withStoreRejections(() => planDownload(deps, request.checkpoint)),
     ),
     PinCheckpoint: command(PinCheckpointSchema, AcceptedSchema, (request, context) =>
       pinCheckpoint(deps, request, context),
@@ -108,7 +108,7 @@ export function commandTable(deps: CommandDeps): Readonly<Record<string, Command
       unpinCheckpoint(deps, request, context),
     ),
     VerifyCheckpoint: command(VerifyCheckpointSchema, VerificationSchema, (request, context) =>
-      tellingOfStores(() => verifyCheckpoint(deps, request.checkpoint, context)),
+      withStoreRejections(() => verifyCheckpoint(deps, request.checkpoint, context)),
     ),
     AuditStorage: command(AuditStorageSchema, StorageAuditSchema, (request, context) =>
       auditStorage(deps, request, context),
@@ -117,18 +117,18 @@ export function commandTable(deps: CommandDeps): Readonly<Record<string, Command
       probeStorage(deps, request),
     ),
     PlanUpload: command(PlanUploadSchema, FileUploadsSchema, (request, context) =>
-      tellingOfStores(() => planUpload(deps, request, context)),
+      withStoreRejections(() => planUpload(deps, request, context)),
     ),
     PlanFiles: command(PlanFilesSchema, FileDownloadsSchema, (request) =>
-      tellingOfStores(() => planFiles(deps, request)),
+      withStoreRejections(() => planFiles(deps, request)),
     ),
     PlanTensorBoard: command(PlanTensorBoardSchema, FileUploadsSchema, (request) =>
-      tellingOfStores(() => planTensorBoard(deps, request)),
+      withStoreRejections(() => planTensorBoard(deps, request)),
     ),
     PlanTensorBoardDownload: command(
       PlanTensorBoardDownloadSchema,
       TensorBoardFilesSchema,
-      (request) => tellingOfStores(() => planTensorBoardDownload(deps, request)),
+      (request) => withStoreRejections(() => planTensorBoardDownload(deps, request)),
     ),
     PlanContextDownload: command(PlanContextDownloadSchema, ContextPlanSchema, (request) =>
       planContext(deps, request.digest),

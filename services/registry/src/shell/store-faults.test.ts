@@ -1,9 +1,9 @@
 import { Fault } from "@trainyard/kernel";
 import { expect, test } from "vitest";
-import { tellingOfStores } from "./store-faults.ts";
+import { withStoreRejections } from "./store-faults.ts";
 
 const throwing = (code: string, retry: "never" | "later") => () =>
-  tellingOfStores(async () => {
+  withStoreRejections(async () => {
     throw new Fault(code, "s3://b refuses to list a: no right (s3:ListBucket)", { retry });
   });
 
@@ -24,7 +24,7 @@ test.each(["invalid_key", "file_too_large", "wrong_digests"])(
 );
 
 test("results, outages and bugs are passed on unchanged", async () => {
-  expect(await tellingOfStores(async () => 7)).toBe(7);
+  expect(await withStoreRejections(async () => 7)).toBe(7);
   await expect(throwing("storage_away", "later")()).rejects.toMatchObject({ code: "storage_away" });
   await expect(throwing("something", "never")()).rejects.toMatchObject({ code: "something" });
 });

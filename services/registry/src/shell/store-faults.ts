@@ -14,7 +14,7 @@ const mendable = new Set([
 const unstorable = new Set(["invalid_key", "file_too_large", "wrong_digests"]);
 
 /** Returns the result of `work`. A Fault that must never be retried becomes a rejection or a Fault to retry later. */
-export async function tellingOfStores<Result>(
+export async function withStoreRejections<Result>(
   work: () => Promise<Result>,
 ): Promise<Result | Rejection> {
   try {

@@ -14,10 +14,14 @@ import { RunEndWhy, type SealedCheckpoint } from "@trainyard/contracts/events";
 export type Change = { readonly text: string; readonly values: unknown[] };
 
 /** An event of the stream with this id, and the time at which it was recorded. */
-export type Told = { readonly event: AnyEvent; readonly id: string; readonly timeMs: number };
+export type RecordedEvent = {
+  readonly event: AnyEvent;
+  readonly id: string;
+  readonly timeMs: number;
+};
 
 /** Applying an event twice changes nothing, except that a cleared checkpoint may be cleared again. */
-export function changesOf({ event, id, timeMs }: Told, table: string): readonly Change[] {
+export function changesOf({ event, id, timeMs }: RecordedEvent, table: string): readonly Change[] {
   switch (event.type) {
     case "CheckpointDeclared": {
       const { trial, run, step, storage, uploadedBy } = event.data;

@@ -32,7 +32,7 @@ import { registryLimits } from "../limits.ts";
 import { storageSection } from "./declare.ts";
 import { storageOf } from "./storages.ts";
 import { checkpoints, trialRuns } from "../streams.ts";
-import { changesOf, type Told } from "./unfinished-rows.ts";
+import { changesOf, type RecordedEvent } from "./unfinished-rows.ts";
 
 type Row = {
   readonly checkpoint: string;
@@ -72,7 +72,7 @@ const nextTryMs = `case when next_try_ms <= $3::float8 + ${registryLimits.tryAga
 const toDo = `from registry.unfinished left join registry.unfinished_tries using (checkpoint)
   where state <> 'declared'`;
 
-const told = (stored: StoredEvent): Told => ({
+const told = (stored: StoredEvent): RecordedEvent => ({
   event: decodeEvent(stored),
   id: idOf(stored.stream),
   timeMs: stored.timeMs,

@@ -6,14 +6,14 @@ import { type RunId, runId } from "@trainyard/kernel";
 import { limits } from "../limits.ts";
 import type { AllocationCommand } from "./allocation/state.ts";
 
-export type Asked = { readonly allocation: RunId; readonly command: AllocationCommand };
+export type AddressedCommand = { readonly allocation: RunId; readonly command: AllocationCommand };
 
 /** `defaultPriority` is the pool's priority for requests without one. */
 export function onRunRequested(
   trial: string,
   requested: EventData<"RunRequested">,
   defaultPriority: (pool: string) => number,
-): Asked {
+): AddressedCommand {
   const { run, resources, preemptible, experiment, delayMs, avoided } = requested;
   const { workspace, owner } = requested;
   return {
@@ -59,7 +59,10 @@ function clampPriority(priority: number): number {
   return Math.min(Math.max(priority, limits.priorityMin), limits.priorityMax);
 }
 
-export function onRunStopRequested(trial: string, stop: EventData<"RunStopRequested">): Asked {
+export function onRunStopRequested(
+  trial: string,
+  stop: EventData<"RunStopRequested">,
+): AddressedCommand {
   const { run, mode, why, graceMs } = stop;
   return { allocation: runId(trial, run), command: { kind: "stop", mode, why, graceMs } };
 }

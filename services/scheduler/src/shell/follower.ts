@@ -17,7 +17,7 @@ import {
 } from "@trainyard/runtime";
 import { Cluster } from "../core/cluster/cluster.ts";
 import { readSnapshot, snapshotSchema, writeSnapshot } from "../core/cluster/snapshot.ts";
-import type { Noted } from "../core/cluster/state.ts";
+import type { RecordedEvent } from "../core/cluster/state.ts";
 import { limits } from "../limits.ts";
 
 /** The saved fold belongs to no single stream; its name is in the category that this service owns. */
@@ -139,7 +139,7 @@ function confirm(known: KnownEvent, found: StoredEvent | undefined): void {
   throw new LogRewound(known, isThere ? `has event ${found.id} there now` : "ends before that");
 }
 
-export function notedOf(stored: StoredEvent): Noted {
+export function notedOf(stored: StoredEvent): RecordedEvent {
   const { workspace, correlationid, authid, traceparent } = stored.meta;
   return {
     position: stored.position,

@@ -12,10 +12,10 @@ import {
   Scissors,
 } from "lucide-react";
 import type { JSX } from "react";
-import type { Look, ShownState } from "./state.ts";
+import type { StateStyle, ShownState } from "./state.ts";
 import styles from "./state-badge.module.css";
 
-const icons: Readonly<Record<Look, LucideIcon>> = {
+const icons: Readonly<Record<StateStyle, LucideIcon>> = {
   queued: Circle,
   starting: CircleDashed,
   running: CirclePlay,

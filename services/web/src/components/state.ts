@@ -3,7 +3,7 @@ import type { Checkpoint, Experiment, Run, Trial } from "@trainyard/contracts/ap
 import type { Plain } from "@trainyard/contracts";
 
 /** The meaning of an icon and a colour. */
-export type Look =
+export type StateStyle =
   | "queued"
   | "starting"
   | "running"
@@ -15,9 +15,9 @@ export type Look =
   | "canceled"
   | "error";
 
-export type ShownState = { readonly word: string; readonly look: Look };
+export type ShownState = { readonly word: string; readonly look: StateStyle };
 
-const shown = (word: string, look: Look): ShownState => ({ word, look });
+const shown = (word: string, look: StateStyle): ShownState => ({ word, look });
 
 const experimentStates: Readonly<Record<string, ShownState>> = {
   ACTIVE: shown("active", "running"),

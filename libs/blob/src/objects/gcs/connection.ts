@@ -16,7 +16,7 @@ import {
 } from "./errors.ts";
 import type { GcsSettings } from "./options.ts";
 
-export type GcsAsked = {
+export type GcsRequest = {
   readonly method: "GET" | "POST" | "PUT" | "DELETE";
   readonly url: string;
   readonly headers?: Readonly<Record<string, string>>;
@@ -87,7 +87,7 @@ export class GcsConnection {
   }
 
   /** Sends a request and returns the answer with its text. Transient failures are retried. */
-  async ask(doing: string, right: string, asked: GcsAsked): Promise<GcsReply> {
+  async ask(doing: string, right: string, asked: GcsRequest): Promise<GcsReply> {
     const silence = AbortSignal.timeout.bind(null, asked.silenceMs ?? this.settings.silenceMs);
     return this.#repeat(doing, right, asked.expected ?? [], async (failing) => {
       const response = await this.#send(failing, asked, silence());
@@ -102,7 +102,7 @@ export class GcsConnection {
   async begin(
     doing: string,
     right: string,
-    asked: GcsAsked,
+    asked: GcsRequest,
     signal: AbortSignal,
   ): Promise<Response | null> {
     const { expected = [] } = asked;
@@ -142,7 +142,7 @@ export class GcsConnection {
     return reply;
   }
 
-  async #send(failing: Failing, asked: GcsAsked, silence: AbortSignal): Promise<Response> {
+  async #send(failing: Failing, asked: GcsRequest, silence: AbortSignal): Promise<Response> {
     const { method, url, body, signed = true } = asked;
     const headers = new Headers(asked.headers);
     if (signed) {

@@ -23,7 +23,7 @@ import type {
   UploadOptions,
   UploadPlan,
 } from "../port.ts";
-import { type GcsAsked, GcsConnection } from "./connection.ts";
+import { type GcsRequest, GcsConnection } from "./connection.ts";
 import { faultOfNetwork } from "./errors.ts";
 import { type GcsStoreOptions, partsMax, settingsOf } from "./options.ts";
 import { GcsSessions, sessionsBelow } from "./sessions.ts";
@@ -81,7 +81,7 @@ class GcsStore implements ObjectStore {
     const right = "storage.objects.get; of an absent object also storage.objects.list";
     const url = this.#connection.urlOf(this.#connection.nameOf(key), { alt: "media" });
     const silence = new Silence(this.#connection.settings.silenceMs);
-    const asked: GcsAsked = { method: "GET", url, expected: [404] };
+    const asked: GcsRequest = { method: "GET", url, expected: [404] };
     try {
       const response = await this.#connection.begin(doing, right, asked, silence.signal);
       if (response !== null) {

@@ -16,7 +16,7 @@ import type { ProposedPoint } from "../../algorithm.ts";
 import { type Axis, axesOfPlan, coordinatesOf, pointAt } from "../../space/axes.ts";
 import { type Halving, unitsOf } from "../../halving/state.ts";
 import type { Proposer } from "../../halving/proposer.ts";
-import { givenTrials, pointOfTrial } from "../../space/points.ts";
+import { warmStartTrials, pointOfTrial } from "../../space/points.ts";
 import { allowedPlace } from "../../space/rules/places.ts";
 import type { SearchPlan } from "../../state.ts";
 import { earlierPlaces } from "./earlier-places.ts";
@@ -61,7 +61,7 @@ const OTHERS_MAX = 1_000;
 export function rungProposer(model: RungModel): Proposer {
   return (plan, halving, trial, more) => {
     const byChance = pointOfTrial(plan, trial);
-    if (trial <= givenTrials(plan)) return byChance;
+    if (trial <= warmStartTrials(plan)) return byChance;
     const axes = axesOfPlan(plan);
     if (axes.length === 0) return byChance;
     const ranked = model.restsOn(halving, axes.length);

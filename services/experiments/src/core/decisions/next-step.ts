@@ -34,7 +34,7 @@ export type Origin =
   | { readonly kind: "checkpoint"; readonly checkpoint: string; readonly step: number }
   | { readonly kind: "gone"; readonly checkpoint: string };
 
-export type Asked = {
+export type NextStepInput = {
   readonly id: string;
   readonly trial: TrialState;
   readonly experiment: ExperimentState;
@@ -51,7 +51,7 @@ export type Asked = {
 export type Step = Extract<TrialCommand, { kind: "request_run" | "stop_run" | "end" }>;
 
 /** Returns the next step; null if nothing is to be done. */
-export function nextStep(asked: Asked): Step | null {
+export function nextStep(asked: NextStepInput): Step | null {
   const { trial } = asked;
   if (trial.status !== "open") return null;
   if (trial.unended !== null) {
@@ -65,7 +65,7 @@ function graceful(why: StopWhy, graceMs: number): Stop {
   return { mode: StopMode.GRACEFUL, why, graceMs };
 }
 
-function stopsWanted({ trial, experiment, search, signals }: Asked): readonly Stop[] {
+function stopsWanted({ trial, experiment, search, signals }: NextStepInput): readonly Stop[] {
   const stops: Stop[] = [];
   if (experiment.stop?.kind === StopKind.KILL || trial.kill !== undefined) {
     stops.push({ mode: StopMode.KILL, why: StopWhy.KILL, graceMs: 0 });
@@ -94,7 +94,7 @@ export function isStopping(experiment: ExperimentState): boolean {
  * Decides whether and how the trial ends. A run that finished before it could be stopped counts as finished, unless the
  * search cannot use its reports.
  */
-function endWanted({ trial, experiment, search, signals }: Asked): Step | null {
+function endWanted({ trial, experiment, search, signals }: NextStepInput): Step | null {
   const { lastEnd } = trial;
   const stop = stopOf(search);
   if (stop?.fails === true && !isStopping(experiment)) {
@@ -160,7 +160,14 @@ function end(outcome: TrialOutcome, reason: string): Step {
   return { kind: "end", outcome, reason };
 }
 
-function runWanted({ id, experiment, search, origin, awaits, signals }: Asked): Step | null {
+function runWanted({
+  id,
+  experiment,
+  search,
+  origin,
+  awaits,
+  signals,
+}: NextStepInput): Step | null {
   if (experiment.status !== "active" || search === "suspended" || awaits) return null;
   if (origin.kind === "gone") {
     const reason = `the checkpoint ${origin.checkpoint} that it has to start from is gone`;

@@ -4,10 +4,10 @@ import { StopMode } from "@trainyard/contracts/events";
 import { least } from "../agent/use.ts";
 import { preemptionTimeoutOf } from "./demand.ts";
 import { earlier } from "./earlier.ts";
-import type { Agent, Allocation, Grant, Noted } from "./state.ts";
+import type { Agent, Allocation, Grant, RecordedEvent } from "./state.ts";
 
 export function queuedAllocation(
-  { id, eventId, position, timeMs, origin }: Noted,
+  { id, eventId, position, timeMs, origin }: RecordedEvent,
   queued: EventData<"AllocationQueued">,
 ): Allocation | null {
   const { task, run, job, resources, preemptible, delayMs, avoided, workspace, owner } = queued;
@@ -38,7 +38,7 @@ export function queuedAllocation(
 
 /** The ranks on agents that are lost already count as lost. */
 export function grantedAllocation(
-  { position, timeMs }: Noted,
+  { position, timeMs }: RecordedEvent,
   granted: EventData<"AllocationGranted">,
   isAway: (agent: string) => boolean,
 ): Partial<Allocation> {

@@ -28,7 +28,7 @@ import { changeOf, JobChanges, withChange } from "./jobs.ts";
 import { Members } from "./members.ts";
 import { changeJob, configurePool, removePool } from "./pool-changes.ts";
 import { ghostHolder, isDraining, isLeft, levelSlots, levelStuck } from "./slots.ts";
-import type { Agent, Allocation, Noted } from "./state.ts";
+import type { Agent, Allocation, RecordedEvent } from "./state.ts";
 import { afterFailure, afterStart, fullTrust, trustDecision } from "./trust.ts";
 
 export class Cluster {
@@ -101,7 +101,7 @@ export class Cluster {
     this.timeMs = Math.max(this.timeMs, timeMs);
   }
 
-  apply(noted: Noted): void {
+  apply(noted: RecordedEvent): void {
     this.passed(noted);
     const { event, id } = noted;
     switch (event.type) {
@@ -140,7 +140,7 @@ export class Cluster {
     }
   }
 
-  #agentEvent({ event, id, position, timeMs }: Noted): void {
+  #agentEvent({ event, id, position, timeMs }: RecordedEvent): void {
     switch (event.type) {
       case "AgentJoined": {
         const before = this.agents.get(id);
@@ -192,7 +192,7 @@ export class Cluster {
     this.setAgent({ ...agent, status: "removed", ghosts: {}, left: {}, refused: null });
   }
 
-  #granted(noted: Noted, granted: EventData<"AllocationGranted">): void {
+  #granted(noted: RecordedEvent, granted: EventData<"AllocationGranted">): void {
     const isAway = (agent: string): boolean => this.agents.get(agent)?.status !== "present";
     this.#change(noted.id, () => grantedAllocation(noted, granted, isAway));
     this.hold(noted.id);
@@ -201,7 +201,7 @@ export class Cluster {
       this.#poolOfRun(noted.id)?.record({ id: allocation, shares: reserved });
   }
 
-  #queued(noted: Noted, queued: EventData<"AllocationQueued">): void {
+  #queued(noted: RecordedEvent, queued: EventData<"AllocationQueued">): void {
     const allocation = queuedAllocation(noted, queued);
     if (allocation !== null) this.setAllocation(allocation);
   }
@@ -268,7 +268,7 @@ export class Cluster {
     return allocation?.grant == null ? undefined : this.pool(allocation.resources.pool);
   }
 
-  #stopRequested({ id, timeMs }: Noted, asked: EventData<"AllocationStopRequested">): void {
+  #stopRequested({ id, timeMs }: RecordedEvent, asked: EventData<"AllocationStopRequested">): void {
     this.#change(id, ({ stop }) => ({ stop: stopAfter(stop, asked, timeMs) }));
     const allocation = this.allocations.get(id);
     if (allocation !== undefined && isLeaving(allocation)) this.#poolOfRun(id)?.stopping(id);
@@ -276,7 +276,7 @@ export class Cluster {
     else this.stopping.add(id);
   }
 
-  #ended({ id, event, timeMs }: Noted): void {
+  #ended({ id, event, timeMs }: RecordedEvent): void {
     const allocation = this.allocations.get(id);
     if (allocation === undefined || event.type !== "AllocationEnded") return;
     const { cause, launchFailure, message } = event.data;

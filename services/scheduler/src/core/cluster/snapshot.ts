@@ -2,7 +2,7 @@
  * The fold as text, from which a term starts. It is disposable: a snapshot that cannot be read is rebuilt from the log.
  */
 import type { EventData } from "@trainyard/contracts";
-import type { Kept } from "@trainyard/scheduling";
+import type { HeadReservation } from "@trainyard/scheduling";
 import { Cluster } from "./cluster.ts";
 import type { SavedJob } from "./jobs.ts";
 import { changeJob, configurePool } from "./pool-changes.ts";
@@ -19,7 +19,7 @@ type Snapshot = {
   readonly jobs: readonly SavedJob[];
   readonly agents: readonly Agent[];
   readonly allocations: readonly Allocation[];
-  readonly reservations: readonly (readonly [string, Kept])[];
+  readonly reservations: readonly (readonly [string, HeadReservation])[];
 };
 
 export function writeSnapshot(cluster: Cluster): string {

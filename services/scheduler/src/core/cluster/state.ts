@@ -12,7 +12,7 @@ export type Origin = {
 };
 
 /** An event of this service as stored in the log. */
-export type Noted = {
+export type RecordedEvent = {
   readonly position: number;
   readonly timeMs: number;
   readonly origin: Origin;

@@ -1,7 +1,7 @@
 /** Computes, for a request, why the runs of an experiment wait. */
 import type { Plain } from "@trainyard/contracts";
 import type { JobExplanation, RunExplanation } from "@trainyard/contracts/commands";
-import { explainOne, type Look, lookForAll } from "@trainyard/scheduling";
+import { explainOne, type ExplainPass, explainPass } from "@trainyard/scheduling";
 import { limits } from "../../limits.ts";
 import type { Cluster } from "../cluster/cluster.ts";
 import type { Allocation } from "../cluster/state.ts";
@@ -22,7 +22,7 @@ export function explainJob(
   const info = jobsOf(cluster, pool).find((one) => one.job === job);
   if (info === undefined) return null;
   const first = runs.toSorted(waitingFirst).slice(0, limits.explainedPerJobMax);
-  const looks = new Map<string, Look>();
+  const looks = new Map<string, ExplainPass>();
   const moment = { cluster, looks, nowMs };
   return { job: info, runs: first.map((allocation) => explainRun(moment, allocation)) };
 }
@@ -30,7 +30,7 @@ export function explainJob(
 /** The placement passes of pools so far: one pass of a pool serves all runs. */
 type Moment = {
   readonly cluster: Cluster;
-  readonly looks: Map<string, Look>;
+  readonly looks: Map<string, ExplainPass>;
   readonly nowMs: number;
 };
 
@@ -62,7 +62,7 @@ function reasonOf(
     return { reason: "delayed", detail };
   }
   const pool = cluster.pool(resources.pool);
-  const look = looks.get(resources.pool) ?? lookForAll(pool, nowMs);
+  const look = looks.get(resources.pool) ?? explainPass(pool, nowMs);
   looks.set(resources.pool, look);
   const explained = explainOne(pool, id, nowMs, look);
   return explained === null ? {} : { ...explained, limit: explained.limit ?? "" };

@@ -1,5 +1,5 @@
 /** Draws the layout of a search's picture onto a canvas, in CSS pixels: the caller has scaled the context. */
-import { lookOf, looksOf } from "../../components/chart/look.ts";
+import { lineStyleOf, lineStylesOf } from "../../components/chart/line-style.ts";
 import { number } from "../../components/format.ts";
 import type { Colours } from "../../theme/colours.ts";
 import { headsOf } from "./heads.ts";
@@ -39,7 +39,7 @@ export function drawSearch(
   const emphasised = new Set(
     [emphasis.best, emphasis.chosen, emphasis.hovered].filter((trial) => trial !== null),
   );
-  const looks = looksOf(
+  const looks = lineStylesOf(
     layout.threads.map(({ trial }) => trial),
     emphasised,
   );
@@ -178,7 +178,7 @@ function drawEnd(
   if (slot < 11 && !emphasised) return;
   ctx.textAlign = "left";
   ctx.fillStyle = emphasised
-    ? (colours.hues[(lookOf(trial).hue ?? 1) - 1] ?? colours.text)
+    ? (colours.hues[(lineStyleOf(trial).hue ?? 1) - 1] ?? colours.text)
     : colours.muted;
   ctx.fillText(String(trial), x + 7, y);
 }

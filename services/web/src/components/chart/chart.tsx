@@ -6,7 +6,7 @@ import { ChartTableView } from "./chart-table.tsx";
 import { drawnLines } from "./drawn-lines.ts";
 import type { Tick } from "./draw.ts";
 import { captionOf, type Line } from "./line.ts";
-import { lookOf } from "./look.ts";
+import { lineStyleOf } from "./line-style.ts";
 import { nearestLine } from "./nearest.ts";
 import type { PlotPoint, View } from "./plot.ts";
 import { Readout } from "./readout.tsx";
@@ -133,7 +133,7 @@ function ticksOf(ticks: readonly TrialTick[], { hues, muted }: Colours): readonl
   return ticks.map(({ x, trial, label }) => ({
     x,
     label,
-    colour: hues[(lookOf(trial).hue ?? 0) - 1] ?? muted,
+    colour: hues[(lineStyleOf(trial).hue ?? 0) - 1] ?? muted,
   }));
 }
 

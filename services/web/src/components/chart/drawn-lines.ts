@@ -2,7 +2,7 @@
 import type { Colours } from "../../theme/colours.ts";
 import type { DrawnLine } from "./draw.ts";
 import type { Line } from "./line.ts";
-import { looksOf } from "./look.ts";
+import { lineStylesOf } from "./line-style.ts";
 import { smoothed } from "./smooth.ts";
 
 export type Emphasis = {
@@ -21,7 +21,7 @@ export function drawnLines(
   { hues, grey }: Palette,
 ): readonly DrawnLine[] {
   const emphasised = hovered === null ? trials : new Set([...trials, hovered]);
-  const looks = looksOf(
+  const looks = lineStylesOf(
     lines.map(({ trial }) => trial),
     emphasised,
   );

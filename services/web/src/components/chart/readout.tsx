@@ -4,7 +4,7 @@ import { number } from "../format.ts";
 import styles from "./chart.module.css";
 import { shownX } from "./x-text.ts";
 import type { Line } from "./line.ts";
-import { lookOf } from "./look.ts";
+import { lineStyleOf } from "./line-style.ts";
 import { closestIndex } from "./nearest.ts";
 import type { PlotPoint } from "./plot.ts";
 
@@ -34,7 +34,7 @@ export function Readout(props: Props): JSX.Element {
         const [low = Number.NaN, high = Number.NaN] = [line.low[index], line.high[index]];
         return (
           <div key={line.id} data-hovered={line === hovered}>
-            <i style={{ background: colours.hues[(lookOf(line.trial).hue ?? 1) - 1] }} />
+            <i style={{ background: colours.hues[(lineStyleOf(line.trial).hue ?? 1) - 1] }} />
             {line.label} {line.group !== "validation" && line.group}
             <b>{number(line.y[index] ?? Number.NaN)}</b>
             {high > low && (

@@ -7,7 +7,7 @@ import styles from "./log-view.module.css";
 import { type Marker, type Piece, piecesOf } from "./marks.ts";
 import type { LogLine } from "./source.ts";
 
-export type RowLook = {
+export type RowOptions = {
   readonly showsTrial: boolean;
   readonly time: "own" | "received";
   readonly wrap: boolean;
@@ -22,7 +22,7 @@ type Props = {
   readonly redraws: number;
   readonly index: number;
   readonly chosen: boolean;
-  readonly look: RowLook;
+  readonly look: RowOptions;
   readonly measure: Ref<HTMLDivElement> | undefined;
 };
 

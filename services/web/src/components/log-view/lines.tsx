@@ -11,7 +11,7 @@ import {
   useLayoutEffect,
   useRef,
 } from "react";
-import { LineRow, type RowLook } from "./line-row.tsx";
+import { LineRow, type RowOptions } from "./line-row.tsx";
 import styles from "./log-view.module.css";
 import type { ShownLine } from "./progress-bars.ts";
 import type { Log } from "./use-log.ts";
@@ -25,7 +25,7 @@ type Props = {
   readonly label: string;
   readonly log: Log;
   readonly rows: readonly ShownLine[];
-  readonly look: RowLook;
+  readonly look: RowOptions;
   readonly isChosen: (cursor: string) => boolean;
 };
 

@@ -9,7 +9,7 @@ import { EmptyState } from "../empty-state.tsx";
 import { ErrorNote } from "../error-note.tsx";
 import { count, time } from "../format.ts";
 import { LineDetails } from "./line-details.tsx";
-import type { RowLook } from "./line-row.tsx";
+import type { RowOptions } from "./line-row.tsx";
 import { Lines } from "./lines.tsx";
 import { conditionsOf, type LogSearch, withoutConditions } from "./log-search.ts";
 import styles from "./log-view.module.css";
@@ -45,7 +45,7 @@ export function LogView({ task, search, onSearch, hrefOf, live }: Props): JSX.El
   const showsTrial = "experiment" in task;
   const address = useRef(hrefOf);
   address.current = hrefOf;
-  const look = useMemo<RowLook>(
+  const look = useMemo<RowOptions>(
     () => ({
       showsTrial,
       time: shownTime,

@@ -5,11 +5,11 @@ import { Button } from "../../components/button.tsx";
 import { Dialog } from "../../components/dialog.tsx";
 import { ErrorNote } from "../../components/error-note.tsx";
 import { Field, TextArea } from "../../components/field.tsx";
-import { type AskedPlace, namesOf, type Place, placeText } from "./places.ts";
+import { type PlaceDialogKind, namesOf, type Place, placeText } from "./places.ts";
 
 type Made = { readonly workspace: string; readonly project: string | undefined };
 type Props = {
-  readonly asked: AskedPlace;
+  readonly asked: PlaceDialogKind;
   readonly onClose: () => void;
   /** Called with the new place, which is then shown. */
   readonly onMade: (made: Made) => void;

@@ -4,10 +4,10 @@ import { useChange } from "../../app/calls.ts";
 import { useSay } from "../../app/toasts.tsx";
 import { Button } from "../../components/button.tsx";
 import { Menu, type MenuItem } from "../../components/menu.tsx";
-import { type AskedPlace, isDefault, namesOf, type Place, placeText } from "./places.ts";
+import { type PlaceDialogKind, isDefault, namesOf, type Place, placeText } from "./places.ts";
 import styles from "./page.module.css";
 
-type Props = { readonly place: Place; readonly onAsk: (asked: AskedPlace) => void };
+type Props = { readonly place: Place; readonly onAsk: (asked: PlaceDialogKind) => void };
 
 const refresh = ["listWorkspaces", "listProjects"] as const;
 

@@ -6,7 +6,7 @@ import { Button } from "../../components/button.tsx";
 import { ErrorNote } from "../../components/error-note.tsx";
 import { PlaceDialog } from "./place-dialog.tsx";
 import { PlaceMenu } from "./place-menu.tsx";
-import type { AskedPlace, Place } from "./places.ts";
+import type { PlaceDialogKind, Place } from "./places.ts";
 import type { SearchChange, Search } from "./search.ts";
 import styles from "./page.module.css";
 
@@ -26,7 +26,7 @@ type TreeProps = Props & {
  */
 export function PlaceTree(props: TreeProps): JSX.Element {
   const { search, onChange, isOpen, onClose } = props;
-  const [asked, setAsked] = useState<AskedPlace | null>(null);
+  const [asked, setAsked] = useState<PlaceDialogKind | null>(null);
   const archived = search.archived ?? false;
   const workspaces = useList("listWorkspaces", { pageSize: 200, archived });
   const { workspace } = search;
@@ -87,7 +87,7 @@ export function PlaceTree(props: TreeProps): JSX.Element {
 
 type PlaceProps = Props & {
   readonly place: Place;
-  readonly onAsk: (asked: AskedPlace) => void;
+  readonly onAsk: (asked: PlaceDialogKind) => void;
 };
 
 function Workspace({ place, search, onChange, onAsk }: PlaceProps): JSX.Element {

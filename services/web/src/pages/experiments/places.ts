@@ -5,7 +5,7 @@ import type { Project, Workspace } from "@trainyard/contracts/api";
 export type Place = Plain<Workspace> | Plain<Project>;
 
 /** The open dialog: for a new workspace, for a new project of a workspace, or for the description of a place. */
-export type AskedPlace =
+export type PlaceDialogKind =
   | { readonly kind: "workspace" }
   | { readonly kind: "project"; readonly workspace: string }
   | { readonly kind: "describe"; readonly place: Place };

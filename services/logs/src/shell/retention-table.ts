@@ -3,7 +3,7 @@ import { databaseEpoch, inTransaction, tableFault } from "@trainyard/runtime";
 import type { Pool, QueryConfig, QueryResultRow } from "pg";
 import { logsLimits } from "../limits.ts";
 
-export type KeptLines = { readonly experiment: string; readonly bytes: number };
+export type StoredBytes = { readonly experiment: string; readonly bytes: number };
 
 export type RemovedLines = { readonly lines: number; readonly untilMs: number };
 
@@ -48,7 +48,7 @@ const removeChunks = `
 delete from logs.word_chunks where experiment = $1 and last_position <
   coalesce((select min(position) from logs.lines where experiment = $1), 9223372036854775807)`;
 
-export class KeptTable {
+export class RetentionTable {
   readonly #pool: Pool;
   readonly #linesMax: number;
 
@@ -59,7 +59,7 @@ export class KeptTable {
   }
 
   /** The experiments that may have lines. */
-  async all(): Promise<readonly KeptLines[]> {
+  async all(): Promise<readonly StoredBytes[]> {
     type Row = { readonly experiment: string; readonly bytes: string };
     const text =
       "select experiment, bytes from logs.experiments where not gone order by experiment";

@@ -1,7 +1,7 @@
 import { busLimits } from "./limits.ts";
 
 /** Filters duplicates on the live tail: in each epoch of EVENTS, accepted positions only ascend. */
-export class Heard {
+export class PositionFilter {
   /** The last position by epoch; the most recently received epoch is at the end. */
   readonly #lastOf = new Map<string, number>();
 

@@ -1,9 +1,9 @@
 import { expect, test } from "vitest";
-import { Heard } from "./heard.ts";
+import { PositionFilter } from "./position-filter.ts";
 import { busLimits } from "./limits.ts";
 
 test("positions ascend within an epoch, even if events of two epochs alternate", () => {
-  const heard = new Heard();
+  const heard = new PositionFilter();
   const told = ["a 1", "a 2", "b 1", "a 2", "b 1", "b 2", "a 3", "a 1"].filter((line) => {
     const [epoch = "", position] = line.split(" ");
     return heard.isNew(Number(position), epoch);
@@ -12,7 +12,7 @@ test("positions ascend within an epoch, even if events of two epochs alternate",
 });
 
 test("the least recently received epochs are forgotten first", () => {
-  const heard = new Heard();
+  const heard = new PositionFilter();
   heard.isNew(5, "old");
   heard.isNew(5, "kept");
   for (let n = 0; n < busLimits.epochsRemembered - 1; n += 1) {

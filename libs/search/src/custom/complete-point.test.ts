@@ -2,7 +2,7 @@ import type { HyperparameterSpace, JsonObject } from "@trainyard/experiment-conf
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { sampledPoint } from "../space/space.ts";
-import { givenPoint as givenPointOf } from "./given-point.ts";
+import { completePoint as givenPointOf } from "./complete-point.ts";
 
 const space: HyperparameterSpace = {
   lr: { type: "log", base: 10, minval: -4, maxval: -1, count: null },
@@ -13,7 +13,7 @@ const space: HyperparameterSpace = {
     depth: { type: "const", val: [1, 2] },
   },
 };
-const givenPoint = (
+const completePoint = (
   of: HyperparameterSpace,
   given: JsonObject,
   constraints: string[] = [],
@@ -23,7 +23,7 @@ const good: JsonObject = { lr: 0.01, units: 8, momentum: 0.5, net: { kind: "relu
 
 describe("a given point", () => {
   it("is completed by constants, in the order of sorted keys", () => {
-    const given = givenPoint(space, good);
+    const given = completePoint(space, good);
     expect(given).toEqual({ point: { ...good, net: { depth: [1, 2], kind: "relu" } } });
     expect(JSON.stringify(given)).toMatch(/"lr".*"momentum".*"net".*"depth".*"kind".*"units"/);
   });
@@ -35,21 +35,21 @@ describe("a given point", () => {
         fc.integer({ min: 1, max: 1_000 }),
         (seed, trial) => {
           const point = sampledPoint(space, seed, trial);
-          expect(givenPoint(space, point)).toEqual({ point });
+          expect(completePoint(space, point)).toEqual({ point });
         },
       ),
     );
   });
 
   it("may have powers with another library's rounding, at both ends of the range", () => {
-    expect(givenPoint(space, { ...good, lr: 0.1 * (1 + 1e-12) })).toHaveProperty("point");
-    expect(givenPoint(space, { ...good, lr: 0.0001 * (1 - 1e-12) })).toHaveProperty("point");
-    expect(givenPoint(space, { ...good, lr: 0.1001 })).toHaveProperty("problems");
+    expect(completePoint(space, { ...good, lr: 0.1 * (1 + 1e-12) })).toHaveProperty("point");
+    expect(completePoint(space, { ...good, lr: 0.0001 * (1 - 1e-12) })).toHaveProperty("point");
+    expect(completePoint(space, { ...good, lr: 0.1001 })).toHaveProperty("problems");
   });
 
   it("equals a point whose keys are in another order", () => {
     const net = { kind: { alpha: 1, name: "elu" } };
-    expect(givenPoint(space, { ...good, net })).toHaveProperty("point");
+    expect(completePoint(space, { ...good, net })).toHaveProperty("point");
   });
 
   it("excludes hyperparameters whose condition is false, and must satisfy the constraints", () => {
@@ -59,10 +59,10 @@ describe("a given point", () => {
       lr: { type: "double", minval: 0, maxval: 1, count: null },
     };
     const problems = (given: JsonObject, constraints?: string[]) => {
-      const answer = givenPoint(conditional, given, constraints);
+      const answer = completePoint(conditional, given, constraints);
       return "problems" in answer ? answer.problems : [];
     };
-    expect(givenPoint(conditional, { kind: "adam", lr: 0.5 })).toEqual({
+    expect(completePoint(conditional, { kind: "adam", lr: 0.5 })).toEqual({
       point: { kind: "adam", lr: 0.5 },
     });
     expect(problems({ kind: "sgd", lr: 0.5 })).toMatchObject([{ path: "momentum" }]);
@@ -88,7 +88,7 @@ describe("a given point", () => {
     ["what is not there", { ...good, wd: 1 }, "wd", /is not a hyperparameter of the experiment/],
   ];
   it.each(cases)("is refused with %s", (_what, given, path, said) => {
-    const answer = givenPoint(space, given);
+    const answer = completePoint(space, given);
     expect("problems" in answer ? answer.problems : []).toContainEqual({
       path,
       detail: expect.stringMatching(said),

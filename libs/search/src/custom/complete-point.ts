@@ -16,12 +16,12 @@ import { brokenConstraints } from "../space/rules/constraints.ts";
 import { fullPoint } from "../space/space.ts";
 import type { SearchedSpace } from "../state.ts";
 
-export type GivenPoint =
+export type CompletedPoint =
   | { readonly point: JsonObject }
   | { readonly problems: readonly FieldProblem[] };
 
 /** Returns the complete point, with constants and sorted keys, or the problems. */
-export function givenPoint(plan: SearchedSpace, given: JsonObject): GivenPoint {
+export function completePoint(plan: SearchedSpace, given: JsonObject): CompletedPoint {
   const { space } = plan;
   const problems: FieldProblem[] = [];
   // Null marks a missing value until it is known whether the hyperparameter exists at this point.
