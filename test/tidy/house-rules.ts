@@ -11,7 +11,7 @@ import { foldersInOneDirection } from "./rules/folders.ts";
 import { noForeignThings, noRegistryAddresses } from "./rules/foreign.ts";
 import { layers, packageWalls, pureCores } from "./rules/imports.ts";
 import { noModuleState } from "./rules/module-state.ts";
-import { kebabCase, plainNames } from "./rules/names.ts";
+import { kebabCase, nouns, plainNames } from "./rules/names.ts";
 import { serviceShape } from "./rules/service-shape.ts";
 import { packagesArgued } from "./rules/packages.ts";
 import { commentsBegin, commentsFit } from "./rules/comments.ts";
@@ -35,6 +35,7 @@ export const houseRules: readonly Rule[] = [
   pythonFunctionSize,
   kebabCase,
   plainNames,
+  nouns,
   namedExports,
   layers,
   packageWalls,

@@ -1,4 +1,4 @@
-import { linesThat, type Rule, sourcesOf } from "../rule.ts";
+import { isTestCode, linesThat, type Rule, sourcesOf } from "../rule.ts";
 
 const shouted = new Set([
   "README.md",
@@ -76,4 +76,30 @@ export const plainNames: Rule = {
     },
   },
   kept: { "libs/a/src/implied.ts": "export class Implied {}\nconst baseUrl = 1;\n" },
+};
+
+const participle = "(?:Asked|Given|Told|Heard|Kept|Look|Noted)";
+
+export const nouns: Rule = {
+  name: "exported names are nouns of the field, not asked, given, told, heard, kept, look or noted",
+  check: (repository) =>
+    linesThat(
+      repository,
+      sourcesOf(repository).filter((file) => !isTestCode(file)),
+      new RegExp(
+        `^export (?:async )?(?:class|function|const|type|interface) (?:${participle}(?![a-z])|\\w*[a-z]${participle}(?![a-z])|${participle.toLowerCase()}[A-Z])`,
+      ),
+      "name it after what it is: a request, a reply, a filter, a table",
+    ),
+  violations: {
+    "a type": { "libs/a/src/list.ts": "export type Asked = string;\n" },
+    "a compound": { "libs/a/src/list.ts": "export type AskedList = string;\n" },
+    "the end of a name": { "libs/a/src/gcs.ts": "export type GcsAsked = string;\n" },
+    "a function": { "libs/a/src/points.ts": "export function givenPoints(): void {}\n" },
+  },
+  kept: {
+    "libs/a/src/list.ts":
+      "export type Lookup = string;\nexport const masked = 1;\nconst asked = 1;\n",
+    "libs/a/src/testing/given.ts": "export type Given = string;\n",
+  },
 };

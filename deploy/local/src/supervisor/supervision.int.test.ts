@@ -2,7 +2,7 @@ import { once } from "node:events";
 import { cpSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test, vi } from "vitest";
-import { backoffMs, KeptProcess, type ProcessState } from "../processes/kept-process.ts";
+import { backoffMs, RestartedProcess, type ProcessState } from "../processes/restarted-process.ts";
 import { launch } from "../processes/launch.ts";
 import { boundLog, lastLines } from "../processes/log-files.ts";
 import { identityOf, isAlive, signal } from "../processes/process-identity.ts";
@@ -43,7 +43,7 @@ function plan(
 
 function kept(home: Parameters<typeof records>[0], what: ProcessPlan, restart = true) {
   const events: string[] = [];
-  const process = new KeptProcess(what, {
+  const process = new RestartedProcess(what, {
     clusterId: "test",
     records: records(home),
     restart,
@@ -55,7 +55,7 @@ function kept(home: Parameters<typeof records>[0], what: ProcessPlan, restart = 
 const records = (home: ConstructorParameters<typeof ProcessRecords>[0]): ProcessRecords =>
   new ProcessRecords(home);
 
-async function reaches(process: KeptProcess, state: ProcessState): Promise<void> {
+async function reaches(process: RestartedProcess, state: ProcessState): Promise<void> {
   const reached = await waitUntil(() => process.state === state, 90_000);
   if (!reached) throw new Error(`it is ${process.state} and not ${state}`);
 }

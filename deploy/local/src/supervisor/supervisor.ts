@@ -1,6 +1,6 @@
 import { ClusterError } from "../cluster-error.ts";
 import type { ProcessInfo } from "../cluster-info.ts";
-import { KeptProcess, type KeptProcessOptions } from "../processes/kept-process.ts";
+import { RestartedProcess, type RestartedProcessOptions } from "../processes/restarted-process.ts";
 import { limits } from "../limits.ts";
 import { boundLog, lastLines } from "../processes/log-files.ts";
 import { isAlive, signal } from "../processes/process-identity.ts";
@@ -13,20 +13,20 @@ const hopelessDeaths = 5;
 
 /** Keeps a set of processes alive: started in the order in which they were added, stopped in reverse order. */
 export class Supervisor {
-  readonly #options: KeptProcessOptions;
-  readonly #processes: KeptProcess[] = [];
+  readonly #options: RestartedProcessOptions;
+  readonly #processes: RestartedProcess[] = [];
   readonly #ownLog: string;
   readonly #logTimer: NodeJS.Timeout;
 
-  constructor(options: KeptProcessOptions, ownLog: string) {
+  constructor(options: RestartedProcessOptions, ownLog: string) {
     this.#options = options;
     this.#ownLog = ownLog;
     this.#logTimer = setInterval(() => this.#boundLogs(), limits.logCheckMs);
   }
 
   /** Adds a process and starts it, or takes it over if it runs already. */
-  keep(plan: ProcessPlan): KeptProcess {
-    const process = new KeptProcess(plan, this.#options);
+  keep(plan: ProcessPlan): RestartedProcess {
+    const process = new RestartedProcess(plan, this.#options);
     this.#processes.push(process);
     process.start();
     return process;
@@ -102,7 +102,7 @@ export class Supervisor {
   }
 }
 
-function notReady(process: KeptProcess, what: string): ClusterError {
+function notReady(process: RestartedProcess, what: string): ClusterError {
   const { name, log } = process.plan;
   const quoted = lastLines(log).join("\n");
   return new ClusterError(

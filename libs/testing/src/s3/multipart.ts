@@ -14,7 +14,7 @@ import {
 import { S3Error } from "./errors.ts";
 import { checkAbsent, checksumElements, copySource, storeObject } from "./objects.ts";
 import { type Answer, partNumberIn, type S3Request, xmlAnswer } from "./request.ts";
-import { encryptionHeaders, keptHeaders, type S3Part, type S3Upload } from "./state.ts";
+import { encryptionHeaders, storedHeaders, type S3Part, type S3Upload } from "./state.ts";
 import { type ReadElement, readXml, textAt, writeXml } from "./xml.ts";
 
 export async function createMultipartUpload(request: S3Request): Promise<Answer> {
@@ -26,7 +26,7 @@ export async function createMultipartUpload(request: S3Request): Promise<Answer>
     key: request.key,
     initiatedMs: request.nowMs,
     checksum,
-    headers: keptHeaders(request.headers),
+    headers: storedHeaders(request.headers),
     parts: new Map(),
   };
   request.bucket.uploads.set(upload.id, upload);

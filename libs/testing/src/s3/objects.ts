@@ -3,7 +3,7 @@ import { readXml, textAt, writeXml, type XmlElement } from "./xml.ts";
 import { denied, S3Error } from "./errors.ts";
 import { type Answer, type S3Request, xmlAnswer } from "./request.ts";
 import { checksumNamed, runningChecksum } from "./checksums.ts";
-import { checksumHeaders, encryptionHeaders, keptHeaders, type S3Object } from "./state.ts";
+import { checksumHeaders, encryptionHeaders, storedHeaders, type S3Object } from "./state.ts";
 
 /** Replaces the object at the key. Throws PreconditionFailed for an existing object with `If-None-Match: *`. */
 export async function storeObject(request: S3Request, object: S3Object): Promise<void> {
@@ -39,7 +39,7 @@ export async function putObject(request: S3Request): Promise<Answer> {
     bytes: piece.bytes,
     etag: `"${md5}"`,
     checksum: checksum === null ? null : { ...checksum, type: "FULL_OBJECT" },
-    headers: keptHeaders(request.headers),
+    headers: storedHeaders(request.headers),
     modifiedMs: request.nowMs,
   };
   await storeObject(request, object);
@@ -181,8 +181,8 @@ export async function copyObject(request: S3Request): Promise<Answer> {
     headers: {
       ...(replaces ? {} : source.headers),
       ...(replaces
-        ? keptHeaders(request.headers)
-        : encryptionHeaders(keptHeaders(request.headers))),
+        ? storedHeaders(request.headers)
+        : encryptionHeaders(storedHeaders(request.headers))),
     },
     modifiedMs: request.nowMs,
   };

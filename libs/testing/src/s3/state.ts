@@ -4,7 +4,7 @@ import { type Checksum, type ChecksumName, headerOf } from "./checksums.ts";
 import { S3Error } from "./errors.ts";
 
 /** Headers that are stored with an object and returned with it: its type, encryption and metadata. */
-export type KeptHeaders = Readonly<Record<string, string>>;
+export type StoredHeaders = Readonly<Record<string, string>>;
 
 export type S3Object = {
   readonly key: string;
@@ -13,7 +13,7 @@ export type S3Object = {
   /** The ETag with its quotes. */
   readonly etag: string;
   readonly checksum: Checksum | null;
-  readonly headers: KeptHeaders;
+  readonly headers: StoredHeaders;
   readonly modifiedMs: number;
 };
 
@@ -31,7 +31,7 @@ export type S3Upload = {
   readonly key: string;
   readonly initiatedMs: number;
   readonly checksum: { readonly name: ChecksumName; readonly type: Checksum["type"] } | null;
-  readonly headers: KeptHeaders;
+  readonly headers: StoredHeaders;
   readonly parts: Map<number, S3Part>;
 };
 
@@ -60,18 +60,18 @@ export class S3Bucket {
 const kept =
   /^(content-(type|encoding|disposition|language)|cache-control|x-amz-meta-.*|x-amz-server-side-encryption(-aws-kms-key-id)?)$/;
 
-export function keptHeaders(headers: Readonly<Record<string, string>>): KeptHeaders {
+export function storedHeaders(headers: Readonly<Record<string, string>>): StoredHeaders {
   return Object.fromEntries(Object.entries(headers).filter(([name]) => kept.test(name)));
 }
 
 /** Returns the encryption headers for all answers about an encrypted object. */
-export function encryptionHeaders(headers: KeptHeaders): KeptHeaders {
+export function encryptionHeaders(headers: StoredHeaders): StoredHeaders {
   return Object.fromEntries(
     Object.entries(headers).filter(([name]) => name.startsWith("x-amz-server-side-encryption")),
   );
 }
 
-export function checksumHeaders(checksum: Checksum | null): KeptHeaders {
+export function checksumHeaders(checksum: Checksum | null): StoredHeaders {
   if (checksum === null) return {};
   return { [headerOf(checksum.name)]: checksum.value, "x-amz-checksum-type": checksum.type };
 }

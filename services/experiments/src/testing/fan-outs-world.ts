@@ -41,7 +41,7 @@ const consumer = "experiments";
 /**
  * A commit of this service: a part of a fan-out or a reaction's decision, its experiment, and its number of streams.
  */
-export type Noted = {
+export type RecordedEvent = {
   readonly kind: "part" | "reaction";
   readonly experiment: string;
   readonly streams: number;
@@ -65,7 +65,7 @@ class CountingCache extends FoldCache {
 
 export class FanOutsWorld {
   readonly memory: MemoryLog;
-  readonly commits: Noted[] = [];
+  readonly commits: RecordedEvent[] = [];
   readonly #hub = createMemoryBus();
   readonly #others: EventLog;
   /** The number of the process that uses the log; answers to a dead process are dropped. */
@@ -217,8 +217,8 @@ export class FanOutsWorld {
   }
 
   /** Resolves once this service has made `count` commits of that kind for an experiment. */
-  async committed(kind: Noted["kind"], experiment: string, count: number): Promise<void> {
-    const isOf = (noted: Noted) => noted.kind === kind && noted.experiment === experiment;
+  async committed(kind: RecordedEvent["kind"], experiment: string, count: number): Promise<void> {
+    const isOf = (noted: RecordedEvent) => noted.kind === kind && noted.experiment === experiment;
     while (this.commits.filter(isOf).length < count) {
       await new Promise((resolve) => setImmediate(resolve));
     }

@@ -22,14 +22,14 @@ export interface SeriesReader {
    * Returns the frame with all items after a place, and the next place; an empty text means no items. Without a place
    * it returns the latest place.
    */
-  look(topic: SeriesTopic, after: Place | null): Promise<SeriesLook>;
+  look(topic: SeriesTopic, after: Place | null): Promise<SeriesRead>;
   /** Calls `wake` when an item of the topic was stored. A call may be missed while the bus is unavailable. */
   tail(topic: SeriesTopic, wake: () => void): Promise<AsyncDisposable>;
   /** Returns the frame that makes a client read the series again. */
   reset(topic: SeriesTopic, reason: string): string;
 }
 
-export type SeriesLook = { readonly text: string; readonly next: Place; readonly more: boolean };
+export type SeriesRead = { readonly text: string; readonly next: Place; readonly more: boolean };
 
 export type SeriesPage = {
   readonly frames: readonly Frame[];

@@ -105,7 +105,7 @@ export class ClusterFollower {
       this.cluster.passed(stored);
       return false;
     }
-    this.cluster.apply(notedOf(stored));
+    this.cluster.apply(recordedEventOf(stored));
     return true;
   }
 
@@ -139,7 +139,7 @@ function confirm(known: KnownEvent, found: StoredEvent | undefined): void {
   throw new LogRewound(known, isThere ? `has event ${found.id} there now` : "ends before that");
 }
 
-export function notedOf(stored: StoredEvent): RecordedEvent {
+export function recordedEventOf(stored: StoredEvent): RecordedEvent {
   const { workspace, correlationid, authid, traceparent } = stored.meta;
   return {
     position: stored.position,

@@ -15,7 +15,7 @@ import type { Decision } from "../core/reconcile/decision.ts";
 import { Deadlines } from "../core/reconcile/deadlines.ts";
 import { explanations } from "../core/reconcile/explanations.ts";
 import { gather } from "../core/reconcile/gather.ts";
-import { Hearing } from "../core/reconcile/hearing.ts";
+import { LinkMonitor } from "../core/reconcile/link-monitor.ts";
 import { heldOf } from "../core/reconcile/judge-agent.ts";
 import { isBelievable, Observed } from "../core/reconcile/observed.ts";
 import { SetAside } from "../core/reconcile/refused.ts";
@@ -48,7 +48,7 @@ const wantedCodec = codecOf<Plain<Wanted>>(WantedSchema);
 export class Reconciler {
   readonly #deps: ReconcilerDeps;
   readonly #observed: Observed;
-  readonly #hearing = new Hearing();
+  readonly #hearing = new LinkMonitor();
   readonly #committer: Committer;
   readonly #launches: Launches;
   readonly #runs: ReportedRuns;

@@ -4,7 +4,7 @@ import { Fault } from "@trainyard/kernel";
 import { type Check, runtimeLimits, shownBeside, type Verdict } from "@trainyard/runtime";
 import { Cluster } from "../core/cluster/cluster.ts";
 import { readSnapshot, snapshotSchema, writeSnapshot } from "../core/cluster/snapshot.ts";
-import { isOfFold, notedOf, snapshotStream } from "./follower.ts";
+import { isOfFold, recordedEventOf, snapshotStream } from "./follower.ts";
 
 type Saved = {
   readonly pools: readonly (readonly [string, unknown])[];
@@ -35,7 +35,7 @@ async function verify(log: EventLog, signal: AbortSignal): Promise<Verdict> {
       return { position: rebuilt.position, finding };
     }
     for (const stored of page) {
-      if (isOfFold(stored)) rebuilt.apply(notedOf(stored));
+      if (isOfFold(stored)) rebuilt.apply(recordedEventOf(stored));
       else rebuilt.passed(stored);
     }
   }

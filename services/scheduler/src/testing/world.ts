@@ -29,7 +29,7 @@ import { createLogger, decodeReply, encodeRequest, type Service } from "@trainya
 import { atRest, ManualClock } from "@trainyard/testing";
 import { Cluster } from "../core/cluster/cluster.ts";
 import { createService } from "../service.ts";
-import { isOfFold, notedOf } from "../shell/follower.ts";
+import { isOfFold, recordedEventOf } from "../shell/follower.ts";
 import {
   type AskedResources,
   type AskedRun,
@@ -217,7 +217,7 @@ export class World implements AsyncDisposable {
       if (stored.position > untilPosition) break;
       cluster.position = stored.position;
       if (!isOfFold(stored)) continue;
-      cluster.apply(notedOf(stored));
+      cluster.apply(recordedEventOf(stored));
     }
     return cluster;
   }

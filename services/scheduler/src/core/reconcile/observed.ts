@@ -19,7 +19,7 @@ export type ObservedAgent = {
 };
 
 /** The requests to an agent in this term. */
-export type Asked = {
+export type AgentRequests = {
   version: number;
   /** The content of the last list, so that only a change raises the version. */
   content: string;
@@ -47,7 +47,7 @@ export class Observed {
   readonly #refused = new Map<string, Map<string, Refused>>();
   readonly #refusedMs = new Map<string, number>();
   readonly #agents = new Map<string, ObservedAgent>();
-  readonly #asked = new Map<string, Asked>();
+  readonly #asked = new Map<string, AgentRequests>();
   readonly #retired = new Map<string, Set<string>>();
   /** Allocations that an agent has named in this term: they are not launched there again. */
   readonly #named = new Map<string, Set<string>>();
@@ -179,7 +179,7 @@ export class Observed {
     return this.#named.get(agent)?.has(allocation) === true;
   }
 
-  asked(agent: string): Asked {
+  asked(agent: string): AgentRequests {
     const asked = this.#asked.get(agent) ?? { version: 0, content: "", knownSince: new Map() };
     this.#asked.set(agent, asked);
     return asked;

@@ -5,7 +5,7 @@
  */
 import { limits } from "../../limits.ts";
 
-export class Hearing {
+export class LinkMonitor {
   #lastMs: number | null = null;
   #sinceMs: number | null = null;
 

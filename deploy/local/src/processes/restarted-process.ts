@@ -24,24 +24,28 @@ import { waitUntil } from "./wait.ts";
 
 export type ProcessState = "stopped" | "starting" | "running" | "waiting" | "ended" | "stopping";
 
-export type KeptProcessOptions = {
+export type RestartedProcessOptions = {
   readonly clusterId: string;
   readonly records: ProcessRecords;
   /** Whether the supervisor restarts the process after it died. */
   readonly restart: boolean;
-  readonly onChange: (process: KeptProcess, event: string, fields: Record<string, unknown>) => void;
+  readonly onChange: (
+    process: RestartedProcess,
+    event: string,
+    fields: Record<string, unknown>,
+  ) => void;
 };
 
-export class KeptProcess {
+export class RestartedProcess {
   readonly plan: ProcessPlan;
-  readonly #options: KeptProcessOptions;
+  readonly #options: RestartedProcessOptions;
   #state: ProcessState = "stopped";
   #identity: ProcessIdentity | null = null;
   #deathsInARow = 0;
   #stopping = new AbortController();
   #keeping: Promise<void> = Promise.resolve();
 
-  constructor(plan: ProcessPlan, options: KeptProcessOptions) {
+  constructor(plan: ProcessPlan, options: RestartedProcessOptions) {
     this.plan = plan;
     this.#options = options;
   }
