@@ -1,6 +1,6 @@
 /** Every event type: its message, the aggregate whose streams contain it, and the service that owns these streams. */
 import type { DescMessage, MessageShape } from "@bufbuild/protobuf";
-import { categoryOwners } from "./category-owners.ts";
+import { categoryOwners } from "@trainyard/kernel/services";
 import * as allocation from "./gen/trainyard/event/v1/allocation_pb.ts";
 import * as checkpoint from "./gen/trainyard/event/v1/checkpoint_pb.ts";
 import * as content from "./gen/trainyard/event/v1/content_pb.ts";
