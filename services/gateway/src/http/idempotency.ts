@@ -44,14 +44,14 @@ export class IdempotencyStore {
   }
 
   /**
-   * Returns the first answer to the key. Without one it runs `attempt`, with the commit id of the key. An answer with a
-   * secret is not stored: a repeat runs another attempt with the same commit id, which reports that the effect exists.
+   * Returns the first answer to the key. Without one it runs `attempt`, with the commit id of the key. Unless the
+   * answer is stored, a repeat runs another attempt with the same commit id, which reports that the effect exists.
    */
   async once(
     owner: Owner,
     request: KeyedRequest,
     attempt: (commitId: string) => Promise<Answer>,
-    hasSecret = false,
+    storesAnswer: boolean,
   ): Promise<Answer> {
     const claim = await this.#claim(owner, request.digest);
     if ("body" in claim) return claim;
@@ -62,8 +62,8 @@ export class IdempotencyStore {
       await this.#giveUp(claim, isRefusal(error));
       throw error;
     }
-    if (hasSecret) await this.#giveUp(claim, false);
-    else await this.#keep(claim, answer);
+    if (storesAnswer) await this.#keep(claim, answer);
+    else await this.#giveUp(claim, false);
     return answer;
   }
 
