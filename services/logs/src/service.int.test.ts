@@ -178,8 +178,8 @@ describe("a follower", () => {
     await slow.query("begin");
     await slow.query("select pg_advisory_xact_lock(hashtext('logs'), hashtext('lines'))");
     await slow.query(
-      `insert into logs.lines (experiment, trial, run, node_rank, sequence, at_ms, source, continued, line)
-       values ($1, $2, 1, 0, 1, 0, 1, false, 'first')`,
+      `insert into logs.lines (experiment, trial, run, node_rank, sequence, at_ms, source, continued, line, level, received_ms)
+       values ($1, $2, 1, 0, 1, 0, 1, false, 'first', 0, 0)`,
       [trial.split(".")[0], trial],
     );
     const second = logs.written([line(run, 2, "second")]);
