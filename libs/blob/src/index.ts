@@ -1,13 +1,10 @@
 export {
   type Adoption,
-  type CheckpointStorageSection,
   checkpointFolder,
   checkpointRoot,
   checkpointStorage,
   removeCheckpointFiles,
   removeCheckpointFolder,
-  sectionOfAddress,
-  storeAddress,
   storageOfCheckpoint,
   storageStreamId,
 } from "./checkpoint-folder.ts";
@@ -39,6 +36,8 @@ export { type BlobContent, type BlobStat, type BlobStore, isBlobKey } from "./po
 export { ProcessDisk } from "./process-disk.ts";
 export { directoryDisk, type Removed, type StorageDisk } from "./storage-disk.ts";
 export { removeTensorBoardFolder, removeTensorBoardObjects } from "./tensorboard-folder.ts";
+export type { CheckpointStorageSection } from "./storage-kind.ts";
+export { storageKinds, storeSettings } from "./storage-kinds.ts";
 export {
   isStorageId,
   markStorage,
@@ -49,3 +48,4 @@ export {
   type SeenStorage,
   storageMarkerName,
 } from "./storage-marker.ts";
+export { sectionOfAddress, storeAddress, withoutEndpoint } from "./store-address.ts";
