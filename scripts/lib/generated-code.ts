@@ -2,6 +2,7 @@ import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { mkdtemp, readdir, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { writeBarrels } from "./barrels.ts";
 import { eventsPage } from "./events-page/page.ts";
 import { readProtocol } from "./events-page/protocol.ts";
 import { runningCode } from "./events-page/readers.ts";
@@ -12,9 +13,11 @@ export const generatedFolder = "libs/contracts/src/gen";
 /** The protocol of the last release; `npm run generate -- --release` replaces it. */
 export const releasedImage = "proto/released.binpb";
 
-/** Generates the code of proto/ into a folder, by default into the checkout. */
-export function generate(into = root): Promise<ToolResult> {
-  return runTool("buf", ["generate", "--output", into]);
+/** Generates the code of proto/ and its barrels into a folder, by default into the checkout. */
+export async function generate(into = root): Promise<ToolResult> {
+  const result = await runTool("buf", ["generate", "--output", into]);
+  if (result.code === 0) await writeBarrels(join(into, generatedFolder));
+  return result;
 }
 
 /** The path of the page of all events. */
