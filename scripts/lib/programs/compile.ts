@@ -19,7 +19,7 @@ const sources = [
   "libs/blob/src/disk-worker.ts",
   "services/searcher/src/shell/model/model-thread.ts",
   "services/agent/src/supervisor/main.ts",
-  "deploy/local/src/supervisor/{main,all-main}.ts",
+  "deploy/local/src/supervisor/{main,all-main,supervised-main}.ts",
 ];
 
 /** Packages that look for files or optional packages at run time are imported from where they are installed. */

@@ -3,7 +3,7 @@ import { pipeline } from "node:stream/promises";
 import { addressForms, sectionOfAddress } from "@trainyard/blob/store-address";
 import { Client } from "@trainyard/client";
 import type { ClusterInfo } from "@trainyard/local-cluster";
-import { type Command, InvalidArgumentError } from "commander";
+import { type Command, InvalidArgumentError, Option } from "commander";
 import { outputOf } from "../context.ts";
 import type { Output } from "../output.ts";
 import { Failure } from "../usage-error.ts";
@@ -18,6 +18,8 @@ type UpOptions = {
   readonly web: boolean;
   readonly storage?: string;
   readonly storageEndpoint?: string;
+  readonly moved?: boolean;
+  readonly copy?: boolean;
 };
 
 /** Adds the commands for the embedded cluster of the checkout (or of TRAINYARD_HOME). */
@@ -36,6 +38,12 @@ export function addClusterCommands(program: Command): void {
       storeAddress,
     )
     .option("--storage-endpoint <url>", "of a store that is neither Amazon's nor Google's")
+    .option("--moved", "the home was moved here: it stays the same cluster")
+    .addOption(
+      new Option("--copy", "the home is a copy: it becomes a cluster of its own").conflicts(
+        "moved",
+      ),
+    )
     .description("start it, or show the one that runs")
     .action(async (options: UpOptions, command: Command) => up(options, outputOf(command)));
   group
@@ -92,7 +100,7 @@ function storeAddress(text: string): string {
 }
 
 async function up(
-  { storage: address, storageEndpoint: endpoint, ...options }: UpOptions,
+  { storage: address, storageEndpoint: endpoint, moved, copy, ...options }: UpOptions,
   output: Output,
 ): Promise<void> {
   if (endpoint !== undefined && address === undefined) {
@@ -101,6 +109,7 @@ async function up(
   const { clusterUp } = await embedded();
   const { cluster, alreadyUp } = await clusterUp({
     ...options,
+    arrival: copy === true ? "copy" : moved === true ? "moved" : null,
     ...(address === undefined ? {} : { storage: { address, endpoint } }),
     onProgress: (step) => output.note(step),
   });
