@@ -11,10 +11,10 @@ import {
   originOfHeaders,
   subjectOfEvent,
   unknownOrigin,
-} from "../envelope.ts";
-import { relayDiverged } from "../faults.ts";
-import type { Bus, CommandHandler, EventOrigin, EventsEpoch, Message } from "../port.ts";
-import { matchesSubject } from "../subject-matching.ts";
+} from "../../envelope.ts";
+import { relayDiverged } from "../../faults.ts";
+import type { Bus, CommandHandler, EventOrigin, EventsEpoch, Message } from "../../port.ts";
+import { matchesSubject } from "../../subject-matching.ts";
 import { MemoryBus } from "./memory-bus.ts";
 
 /** One message on its way to one client. */
@@ -116,7 +116,7 @@ export class MemoryHub {
     }
   }
 
-  listen(listener: Listener): AsyncDisposable {
+  listenToMessages(listener: Listener): AsyncDisposable {
     this.#listeners.add(listener);
     return { [Symbol.asyncDispose]: async () => void this.#listeners.delete(listener) };
   }

@@ -1,5 +1,5 @@
 import { describe } from "vitest";
-import { blobStoreContract } from "./contract.ts";
+import { blobStoreContract } from "../contract.ts";
 import { createMemoryBlobStore } from "./memory-store.ts";
 
 describe("memory", () => {

@@ -1,7 +1,7 @@
 /** An object store in memory, for simulations and tests. It passes the same contract suite as the real adapters. */
 import { createHash, randomUUID } from "node:crypto";
 import type { Clock } from "@trainyard/kernel";
-import { away, bucketNotFound, refused, uploadIncomplete } from "./faults.ts";
+import { away, bucketNotFound, refused, uploadIncomplete } from "../objects/faults.ts";
 import {
   base64OfHex,
   checkFile,
@@ -12,8 +12,8 @@ import {
   nothingMissing,
   type PartRange,
   partsOf,
-} from "./files.ts";
-import { checkDeletion, checkObjectKey, keyPrefix } from "./keys.ts";
+} from "../objects/files.ts";
+import { checkDeletion, checkObjectKey, keyPrefix } from "../objects/keys.ts";
 import type {
   CopyResult,
   FileDigests,
@@ -25,7 +25,7 @@ import type {
   PlannedRequest,
   UploadOptions,
   UploadPlan,
-} from "./port.ts";
+} from "../objects/port.ts";
 
 type Kept = {
   readonly content: Buffer;

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
-import { contractRoles, eventLogContract, type LogUnderTest } from "../contract.ts";
-import { requestOf, writeOf } from "../contract/harness.ts";
-import type { StoredEvent } from "../port.ts";
+import { requestOf, writeOf } from "../../contract/harness.ts";
+import { contractRoles, eventLogContract, type LogUnderTest } from "../../contract.ts";
+import type { StoredEvent } from "../../port.ts";
 import { createMemoryLog } from "./memory-log.ts";
 
 async function create(): Promise<LogUnderTest> {

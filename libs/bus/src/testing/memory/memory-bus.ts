@@ -1,11 +1,10 @@
 /** A service's client of the memory hub. */
 import type { StoredEvent } from "@trainyard/event-log";
-import { answer, overloaded } from "../answering.ts";
-import { assertAscending } from "../ascending.ts";
-import { unknownOrigin } from "../envelope.ts";
-import { busAway, commandFailed, deadlineExceeded, linkLost, noResponders } from "../faults.ts";
-import { PositionFilter } from "../position-filter.ts";
-import { busLimits } from "../limits.ts";
+import { answer, overloaded } from "../../answering.ts";
+import { assertAscending } from "../../ascending.ts";
+import { unknownOrigin } from "../../envelope.ts";
+import { busAway, commandFailed, deadlineExceeded, linkLost, noResponders } from "../../faults.ts";
+import { busLimits } from "../../limits.ts";
 import type {
   Bus,
   CommandHandler,
@@ -15,8 +14,9 @@ import type {
   EventsEpoch,
   LastEvent,
   Message,
-} from "../port.ts";
-import { commandSubject } from "../subjects.ts";
+} from "../../port.ts";
+import { PositionFilter } from "../../position-filter.ts";
+import { commandSubject } from "../../subjects.ts";
 import type { MemoryHub, MemoryServer } from "./memory-hub.ts";
 
 export class MemoryBus implements Bus {
@@ -105,7 +105,7 @@ export class MemoryBus implements Bus {
   }
 
   async subscribe(subject: string, callback: (message: Message) => void): Promise<AsyncDisposable> {
-    return this.#hub.listen({ client: this, subject, receive: callback });
+    return this.#hub.listenToMessages({ client: this, subject, receive: callback });
   }
 
   async tailEvents(

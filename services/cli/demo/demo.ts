@@ -14,15 +14,15 @@ import {
   clusterStatus,
   clusterUp,
 } from "@trainyard/local-cluster";
-import { listTrials } from "./commands/trial.ts";
-import { type SignInLink, signInLinkOfStart } from "./commands/ui.ts";
-import { isOver, requireCompleted, waitForEnd } from "./follow.ts";
-import { number, Output } from "./output.ts";
-import { allPages } from "./pages.ts";
-import { packContext } from "./pack-context.ts";
-import { explain } from "./program.ts";
-import { ProgressLine } from "./progress-line.ts";
-import { Failure } from "./usage-error.ts";
+import { listTrials } from "../src/commands/trial.ts";
+import { type SignInLink, signInLinkOfStart } from "../src/commands/ui.ts";
+import { isOver, requireCompleted, waitForEnd } from "../src/follow.ts";
+import { number, Output } from "../src/output.ts";
+import { packContext } from "../src/pack-context.ts";
+import { allPages } from "../src/pages.ts";
+import { explain } from "../src/program.ts";
+import { ProgressLine } from "../src/progress-line.ts";
+import { Failure } from "../src/usage-error.ts";
 
 const folder = join(checkout, "examples", "iris");
 /** The name of the experiment in the example's search.yaml. */

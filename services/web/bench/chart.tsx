@@ -7,12 +7,12 @@ import { flushSync } from "react-dom";
 import { createRoot } from "react-dom/client";
 import uPlot from "uplot";
 import "uplot/dist/uPlot.min.css";
-import "../theme/tokens.css";
-import "../theme/base.css";
-import { Chart } from "../components/chart/chart.tsx";
-import { lineOf, type Series } from "../components/chart/line.ts";
-import type { Range } from "../components/chart/scale.ts";
-import { readColours } from "../theme/colours.ts";
+import "../src/theme/tokens.css";
+import "../src/theme/base.css";
+import { Chart } from "../src/components/chart/chart.tsx";
+import { lineOf, type Series } from "../src/components/chart/line.ts";
+import type { Range } from "../src/components/chart/scale.ts";
+import { readColours } from "../src/theme/colours.ts";
 
 const trials = 8;
 const buckets = 1_000;

@@ -1,6 +1,6 @@
-import { categoryOfStream, type LogRoles } from "../owners.ts";
-import type { AppendRequest, AppendResult } from "../port.ts";
-import { refused } from "../refusal.ts";
+import { categoryOfStream, type LogRoles } from "../../owners.ts";
+import type { AppendRequest, AppendResult } from "../../port.ts";
+import { refused } from "../../refusal.ts";
 import { isForward, type MemoryStore } from "./store.ts";
 
 /** The permissions of each role; without a table every role may do everything. */

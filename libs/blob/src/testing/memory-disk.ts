@@ -1,8 +1,8 @@
 /** Hosts and storages in memory, for tests. */
 import { dirname } from "node:path";
 import { Fault } from "@trainyard/kernel";
-import type { Removed, StorageDisk } from "./storage-disk.ts";
-import { isStorageId, type SeenStorage } from "./storage-marker.ts";
+import type { Removed, StorageDisk } from "../storage-disk.ts";
+import { isStorageId, type SeenStorage } from "../storage-marker.ts";
 
 /** The content of a storage's root, which several hosts may mount. */
 export class MemoryStorage {

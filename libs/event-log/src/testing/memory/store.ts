@@ -1,5 +1,5 @@
 /** The state of the memory adapter, shared by all its clients: the same data as the PostgreSQL adapter's tables. */
-import { commitHash, genesis, metaText, sha256Hex } from "../hash.ts";
+import { commitHash, genesis, metaText, sha256Hex } from "../../hash.ts";
 import type {
   AppendRequest,
   AppendResult,
@@ -8,8 +8,8 @@ import type {
   ParkedRow,
   SeenEvent,
   StoredEvent,
-} from "../port.ts";
-import type { ChainCommit } from "../verify-chain.ts";
+} from "../../port.ts";
+import type { ChainCommit } from "../../verify-chain.ts";
 
 export type MemoryLease = { owner: string; epoch: number; expiresAtMs: number; ttlMs: number };
 export type MemorySnapshot = { readonly version: number; readonly body: string };

@@ -1,7 +1,7 @@
 import type { Clock } from "@trainyard/kernel";
 import { describe, expect, test } from "vitest";
-import { type BusFixture, busContract } from "../contract/index.ts";
-import { bytes, commandOf, eventsFrom, positionsOf, text, until } from "../contract/fixture.ts";
+import { bytes, commandOf, eventsFrom, positionsOf, text, until } from "../../contract/fixture.ts";
+import { type BusFixture, busContract } from "../../contract/index.ts";
 import { createMemoryBus, type Fate } from "./memory-hub.ts";
 
 busContract("memory", async (): Promise<BusFixture> => {

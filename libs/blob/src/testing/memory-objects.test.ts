@@ -1,7 +1,7 @@
 import { ManualClock } from "@trainyard/testing";
 import { describe } from "vitest";
-import { objectStoreContract } from "./contract.ts";
-import { MemoryBucket, openMemoryStore } from "./memory.ts";
+import { objectStoreContract } from "../objects/contract.ts";
+import { MemoryBucket, openMemoryStore } from "./memory-objects.ts";
 
 describe("memory", () => {
   objectStoreContract(async () => {

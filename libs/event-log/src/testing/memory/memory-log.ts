@@ -4,9 +4,9 @@
  */
 import { assert, type Clock, Fault } from "@trainyard/kernel";
 import { systemClock } from "@trainyard/kernel/system-clock";
-import { genesis, sha256Hex } from "../hash.ts";
-import { logLimits } from "../limits.ts";
-import { categoryOfStream, consumerOfLease, type LogRoles } from "../owners.ts";
+import { genesis, sha256Hex } from "../../hash.ts";
+import { logLimits } from "../../limits.ts";
+import { categoryOfStream, consumerOfLease, type LogRoles } from "../../owners.ts";
 import type {
   AppendRequest,
   AppendResult,
@@ -22,9 +22,9 @@ import type {
   SomeStreams,
   StoredEvent,
   VerifyFinding,
-} from "../port.ts";
-import { refusalOf } from "../refusal.ts";
-import { anchorFinding, ChainWalk } from "../verify-chain.ts";
+} from "../../port.ts";
+import { refusalOf } from "../../refusal.ts";
+import { anchorFinding, ChainWalk } from "../../verify-chain.ts";
 import { judge, Permissions } from "./judge.ts";
 import { type MemoryLease, MemoryStore } from "./store.ts";
 

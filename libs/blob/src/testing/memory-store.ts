@@ -1,7 +1,7 @@
 /** Blobs in memory, for tests. */
 import { createHash } from "node:crypto";
-import { checkKey, digestMismatch } from "./faults.ts";
-import type { BlobStore } from "./port.ts";
+import { checkKey, digestMismatch } from "../faults.ts";
+import type { BlobStore } from "../port.ts";
 
 export function createMemoryBlobStore(): BlobStore {
   const blobs = new Map<string, Buffer>();

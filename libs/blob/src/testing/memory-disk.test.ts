@@ -1,8 +1,8 @@
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { removeCheckpointFolder } from "./checkpoint-folder.ts";
+import { removeCheckpointFolder } from "../checkpoint-folder.ts";
+import { storageDiskContract } from "../storage-contract.ts";
 import { MemoryDisk, MemoryStorage } from "./memory-disk.ts";
-import { storageDiskContract } from "./storage-contract.ts";
 
 describe("a host in memory", () => {
   storageDiskContract(async () => {
