@@ -13,7 +13,7 @@ import { root } from "../root.ts";
 /** All files that Node is started with or imports by path: programs, the services of one process, worker threads. */
 const sources = [
   "services/*/src/{main,service,config}.ts",
-  "services/cli/src/demo-main.ts",
+  "services/cli/demo/main.ts",
   "libs/migrate/src/main.ts",
   "services/*/src/**/*-worker.ts",
   "libs/blob/src/disk-worker.ts",

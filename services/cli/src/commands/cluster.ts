@@ -1,5 +1,6 @@
 import { createReadStream } from "node:fs";
 import { pipeline } from "node:stream/promises";
+import { addressForms, sectionOfAddress } from "@trainyard/blob/store-address";
 import { Client } from "@trainyard/client";
 import type { ClusterInfo } from "@trainyard/local-cluster";
 import { type Command, InvalidArgumentError, Option } from "commander";
@@ -33,7 +34,7 @@ export function addClusterCommands(program: Command): void {
     .option("--no-web", "do not build and serve the Web UI")
     .option(
       "--storage <address>",
-      "s3://bucket/prefix or gs://bucket/prefix: where checkpoints go whose experiment names no storage",
+      `${addressForms}: where checkpoints go whose experiment names no storage`,
       storeAddress,
     )
     .option("--storage-endpoint <url>", "of a store that is neither Amazon's nor Google's")
@@ -94,8 +95,8 @@ function wholeNumber(text: string): number {
 }
 
 function storeAddress(text: string): string {
-  if (/^(s3|gs):\/\/[^/\s]+(\/\S*)?$/.test(text)) return text;
-  throw new InvalidArgumentError("It must be s3://bucket/prefix or gs://bucket/prefix.");
+  if (sectionOfAddress(text) !== null) return text;
+  throw new InvalidArgumentError(`It must be ${addressForms}.`);
 }
 
 async function up(
