@@ -38,14 +38,14 @@ export class IdempotencyStore {
 
   /**
    * Returns the first answer to the key. Without one it runs `attempt`, with the commit id of the key. `digest` is that
-   * of the whole request. An answer with a secret is not stored: a repeat runs another attempt with the same commit id,
-   * which reports that the effect exists.
+   * of the whole request. Unless the answer is stored, a repeat runs another attempt with the same commit id, which
+   * reports that the effect exists.
    */
   async once(
     owner: Owner,
     digest: string,
     attempt: (commitId: string) => Promise<Answer>,
-    hasSecret = false,
+    storesAnswer: boolean,
   ): Promise<Answer> {
     const claim = await this.#claim(owner, digest);
     if ("body" in claim) return claim;
@@ -56,8 +56,8 @@ export class IdempotencyStore {
       await this.#giveUp(claim, isRefusal(error));
       throw error;
     }
-    if (hasSecret) await this.#giveUp(claim, false);
-    else await this.#keep(claim, answer);
+    if (storesAnswer) await this.#keep(claim, answer);
+    else await this.#giveUp(claim, false);
     return answer;
   }
 
@@ -127,8 +127,7 @@ export class IdempotencyStore {
    * Otherwise the next attempt may follow at once.
    */
   async #giveUp({ authid, key, number, attempts }: Claim, refused: boolean): Promise<void> {
-    const mine = `authid = $1 and key = $2 and number = $3
-      and attempts = $4 and status is null`;
+    const mine = `authid = $1 and key = $2 and number = $3 and attempts = $4 and status is null`;
     const text =
       refused && attempts === 1
         ? `delete from gateway.idempotency where ${mine}`
