@@ -17,7 +17,7 @@ import type { JsonObject, Message, UnknownEnum } from "@bufbuild/protobuf";
  * Describes the file trainyard/agent/v1/agent.proto.
  */
 export const file_trainyard_agent_v1_agent: GenFile = /*@__PURE__*/
-  fileDesc("Ch50cmFpbnlhcmQvYWdlbnQvdjEvYWdlbnQucHJvdG8SEnRyYWlueWFyZC5hZ2VudC52MSLDAgoGV2FudGVkEg0KBWVwb2NoGAEgASgBEg8KB3ZlcnNpb24YAiABKAESOQoLYWxsb2NhdGlvbnMYAyADKAsyJC50cmFpbnlhcmQuYWdlbnQudjEuV2FudGVkQWxsb2NhdGlvbhIOCgZmb3JnZXQYBCADKAkSDQoFcHJvYmUYBSABKAESGAoLaW5jYXJuYXRpb24YBiABKAlIAIgBARIXCgpuYW1lX3Rha2VuGAcgASgJSAGIAQESFwoPZm9yZ2V0X3JlcXVlc3RzGAggAygJEhUKCHByb3RvY29sGBQgASgNSAKIAQESHAoPcHJvdG9jb2xfb2xkZXN0GBUgASgNSAOIAQFCDgoMX2luY2FybmF0aW9uQg0KC19uYW1lX3Rha2VuQgsKCV9wcm90b2NvbEISChBfcHJvdG9jb2xfb2xkZXN0IroBChBXYW50ZWRBbGxvY2F0aW9uEhIKCmFsbG9jYXRpb24YASABKAkSLgoFc3RhdGUYAiABKA4yHy50cmFpbnlhcmQuYWdlbnQudjEuV2FudGVkU3RhdGUSLwoGbGF1bmNoGAMgASgLMhoudHJhaW55YXJkLmFnZW50LnYxLkxhdW5jaEgAiAEBEhcKCnJlcXVlc3RfaWQYBCABKAlIAYgBAUIJCgdfbGF1bmNoQg0KC19yZXF1ZXN0X2lkIroECgZMYXVuY2gSEgoKYWxsb2NhdGlvbhgBIAEoCRISCgpleHBlcmltZW50GAIgASgJEg0KBXRyaWFsGAMgASgJEgsKA3J1bhgEIAEoDRIWCg5ncmFudF9wb3NpdGlvbhgFIAEoCRINCgV0b2tlbhgGIAEoCRIPCgVzaGVsbBgHIAEoCUgAEi4KB2NvbW1hbmQYCCABKAsyGy50cmFpbnlhcmQuYWdlbnQudjEuQ29tbWFuZEgAEjAKD2h5cGVycGFyYW1ldGVycxgJIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3QSJwoGY29uZmlnGAogASgLMhcuZ29vZ2xlLnByb3RvYnVmLlN0cnVjdBISCgp0cmlhbF9zZWVkGAsgASgNEhkKEWxhdGVzdF9jaGVja3BvaW50GAwgASgJEhcKD3N0ZXBzX2NvbXBsZXRlZBgNIAEoARIWCg5jb250ZXh0X2RpZ2VzdBgOIAEoCRIdChVlbnZpcm9ubWVudF92YXJpYWJsZXMYDyADKAkSDQoFc2xvdHMYECADKAkSEQoJbm9kZV9yYW5rGBEgASgNEg0KBW5vZGVzGBIgASgNEhYKDm1hc3Rlcl9hZGRyZXNzGBMgASgJEhMKC21hc3Rlcl9wb3J0GBQgASgNEhYKDm5vZGVfYWRkcmVzc2VzGBUgAygJEhcKCnJlcXVlc3RfaWQYFiABKAlIAYgBAUIMCgplbnRyeXBvaW50Qg0KC19yZXF1ZXN0X2lkIhwKB0NvbW1hbmQSEQoJYXJndW1lbnRzGAEgAygJIvQFCgZSZXBvcnQSDQoFYWdlbnQYASABKAkSEwoLaW5jYXJuYXRpb24YAiABKAkSEAoIc2VxdWVuY2UYAyABKAESDQoFZXBvY2gYBCABKAESDwoHdmVyc2lvbhgFIAEoARINCgVwcm9iZRgGIAEoARIMCgRwb29sGAcgASgJEicKBXNsb3RzGAggAygLMhgudHJhaW55YXJkLmV2ZW50LnYxLlNsb3QSNgoGbGFiZWxzGAkgAygLMiYudHJhaW55YXJkLmFnZW50LnYxLlJlcG9ydC5MYWJlbHNFbnRyeRIVCg1hZ2VudF92ZXJzaW9uGAogASgJEg8KB2FkZHJlc3MYCyABKAkSOQoLYWxsb2NhdGlvbnMYDCADKAsyJC50cmFpbnlhcmQuYWdlbnQudjEuQWxsb2NhdGlvblJlcG9ydBIRCgRwYXJ0GA0gASgNSACIAQESEgoFcGFydHMYDiABKA1IAYgBARIaCg1oaWdoZXN0X2Vwb2NoGA8gASgBSAKIAQESEwoGZm9sZGVyGBAgASgJSAOIAQESEgoFcGxhY2UYESABKAlIBIgBARIXCgpzdGFydGVkX21zGBIgASgBSAWIAQESGwoOcHJvY2Vzc19ncm91cHMYFCABKAlIBogBARIcCg9kaXNrX2ZyZWVfYnl0ZXMYFSABKAFIB4gBARIVCghwcm90b2NvbBgeIAEoDUgIiAEBEhwKD3Byb3RvY29sX29sZGVzdBgfIAEoDUgJiAEBGi0KC0xhYmVsc0VudHJ5EgsKA2tleRgBIAEoCRINCgV2YWx1ZRgCIAEoCToCOAFCBwoFX3BhcnRCCAoGX3BhcnRzQhAKDl9oaWdoZXN0X2Vwb2NoQgkKB19mb2xkZXJCCAoGX3BsYWNlQg0KC19zdGFydGVkX21zQhEKD19wcm9jZXNzX2dyb3Vwc0ISChBfZGlza19mcmVlX2J5dGVzQgsKCV9wcm90b2NvbEISChBfcHJvdG9jb2xfb2xkZXN0Ir8EChBBbGxvY2F0aW9uUmVwb3J0EhIKCmFsbG9jYXRpb24YASABKAkSOAoFc3RhdGUYAiABKA4yKS50cmFpbnlhcmQuYWdlbnQudjEuQWxsb2NhdGlvblJlcG9ydFN0YXRlEhEKCW5vZGVfcmFuaxgDIAEoDRINCgVzbG90cxgEIAMoCRILCgNwaWQYBSABKA0SLAoEZXhpdBgGIAEoCzIZLnRyYWlueWFyZC5jb21tb24udjEuRXhpdEgAiAEBEjcKCmVuZF9yZWNvcmQYByABKAsyHi50cmFpbnlhcmQuY29tbW9uLnYxLkVuZFJlY29yZEgBiAEBEhUKDWxhdW5jaF9mYWlsZWQYCCABKAgSDgoGa2lsbGVkGAkgASgIEjsKBnNlYWxlZBgKIAEoCzImLnRyYWlueWFyZC5jb21tb24udjEuU2VhbGVkQ2hlY2twb2ludHNIAogBARIRCgRsZWZ0GAsgASgJSAOIAQESFQoIcHJvZ3Jlc3MYDCABKAFIBIgBARIfChJ3YWl0c19mb3JfcGxhdGZvcm0YDSABKAhIBYgBARIUCgdsYWNraW5nGA4gASgISAaIAQESFwoKcmVxdWVzdF9pZBgPIAEoCUgHiAEBQgcKBV9leGl0Qg0KC19lbmRfcmVjb3JkQgkKB19zZWFsZWRCBwoFX2xlZnRCCwoJX3Byb2dyZXNzQhUKE193YWl0c19mb3JfcGxhdGZvcm1CCgoIX2xhY2tpbmdCDQoLX3JlcXVlc3RfaWQqWAoLV2FudGVkU3RhdGUSHAoYV0FOVEVEX1NUQVRFX1VOU1BFQ0lGSUVEEAASFAoQV0FOVEVEX1NUQVRFX1JVThABEhUKEVdBTlRFRF9TVEFURV9LSUxMEAIqrwEKFUFsbG9jYXRpb25SZXBvcnRTdGF0ZRInCiNBTExPQ0FUSU9OX1JFUE9SVF9TVEFURV9VTlNQRUNJRklFRBAAEiUKIUFMTE9DQVRJT05fUkVQT1JUX1NUQVRFX1BSRVBBUklORxABEiMKH0FMTE9DQVRJT05fUkVQT1JUX1NUQVRFX1JVTk5JTkcQAhIhCh1BTExPQ0FUSU9OX1JFUE9SVF9TVEFURV9FTkRFRBADYgZwcm90bzM", [file_google_protobuf_struct, file_trainyard_common_v1_checkpoints, file_trainyard_common_v1_resources, file_trainyard_event_v1_allocation]);
+  fileDesc("Ch50cmFpbnlhcmQvYWdlbnQvdjEvYWdlbnQucHJvdG8SEnRyYWlueWFyZC5hZ2VudC52MSLDAgoGV2FudGVkEg0KBWVwb2NoGAEgASgBEg8KB3ZlcnNpb24YAiABKAESOQoLYWxsb2NhdGlvbnMYAyADKAsyJC50cmFpbnlhcmQuYWdlbnQudjEuV2FudGVkQWxsb2NhdGlvbhIOCgZmb3JnZXQYBCADKAkSDQoFcHJvYmUYBSABKAESGAoLaW5jYXJuYXRpb24YBiABKAlIAIgBARIXCgpuYW1lX3Rha2VuGAcgASgJSAGIAQESFwoPZm9yZ2V0X3JlcXVlc3RzGAggAygJEhUKCHByb3RvY29sGBQgASgNSAKIAQESHAoPcHJvdG9jb2xfb2xkZXN0GBUgASgNSAOIAQFCDgoMX2luY2FybmF0aW9uQg0KC19uYW1lX3Rha2VuQgsKCV9wcm90b2NvbEISChBfcHJvdG9jb2xfb2xkZXN0IroBChBXYW50ZWRBbGxvY2F0aW9uEhIKCmFsbG9jYXRpb24YASABKAkSLgoFc3RhdGUYAiABKA4yHy50cmFpbnlhcmQuYWdlbnQudjEuV2FudGVkU3RhdGUSLwoGbGF1bmNoGAMgASgLMhoudHJhaW55YXJkLmFnZW50LnYxLkxhdW5jaEgAiAEBEhcKCnJlcXVlc3RfaWQYBCABKAlIAYgBAUIJCgdfbGF1bmNoQg0KC19yZXF1ZXN0X2lkIuMFCgZMYXVuY2gSEgoKYWxsb2NhdGlvbhgBIAEoCRISCgpleHBlcmltZW50GAIgASgJEg0KBXRyaWFsGAMgASgJEgsKA3J1bhgEIAEoDRIWCg5ncmFudF9wb3NpdGlvbhgFIAEoCRINCgV0b2tlbhgGIAEoCRIPCgVzaGVsbBgHIAEoCUgAEi4KB2NvbW1hbmQYCCABKAsyGy50cmFpbnlhcmQuYWdlbnQudjEuQ29tbWFuZEgAEjAKD2h5cGVycGFyYW1ldGVycxgJIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3QSDgoGY29uZmlnGAogASgJEhIKCnRyaWFsX3NlZWQYCyABKA0SGQoRbGF0ZXN0X2NoZWNrcG9pbnQYDCABKAkSFwoPc3RlcHNfY29tcGxldGVkGA0gASgBEhYKDmNvbnRleHRfZGlnZXN0GA4gASgJEh0KFWVudmlyb25tZW50X3ZhcmlhYmxlcxgPIAMoCRINCgVzbG90cxgQIAMoCRIRCglub2RlX3JhbmsYESABKA0SDQoFbm9kZXMYEiABKA0SFgoObWFzdGVyX2FkZHJlc3MYEyABKAkSEwoLbWFzdGVyX3BvcnQYFCABKA0SFgoObm9kZV9hZGRyZXNzZXMYFSADKAkSFwoKcmVxdWVzdF9pZBgWIAEoCUgBiAEBEjcKEmNoZWNrcG9pbnRfc3RvcmFnZRgXIAEoCzIbLnRyYWlueWFyZC5hZ2VudC52MS5TdG9yYWdlEjgKE3RlbnNvcmJvYXJkX3N0b3JhZ2UYGCABKAsyGy50cmFpbnlhcmQuYWdlbnQudjEuU3RvcmFnZRIwCgljb250YWluZXIYGSABKAsyHS50cmFpbnlhcmQuYWdlbnQudjEuQ29udGFpbmVyEhsKE3NlYXJjaF9uZWVkc19tZXRyaWMYGiABKAhCDAoKZW50cnlwb2ludEINCgtfcmVxdWVzdF9pZCIcCgdDb21tYW5kEhEKCWFyZ3VtZW50cxgBIAMoCSJ8CgdTdG9yYWdlEgwKBHR5cGUYASABKAkSNQoFcGxhY2UYAiADKAsyJi50cmFpbnlhcmQuYWdlbnQudjEuU3RvcmFnZS5QbGFjZUVudHJ5GiwKClBsYWNlRW50cnkSCwoDa2V5GAEgASgJEg0KBXZhbHVlGAIgASgJOgI4ASLeAgoJQ29udGFpbmVyEg0KBWltYWdlGAEgASgJEhIKCmZvcmNlX3B1bGwYAiABKAgSFgoJc2htX2J5dGVzGAMgASgBSACIAQESMgoHZGV2aWNlcxgEIAMoCzIhLnRyYWlueWFyZC5hZ2VudC52MS5EZXZpY2VNYXBwaW5nEjIKC2JpbmRfbW91bnRzGAUgAygLMh0udHJhaW55YXJkLmFnZW50LnYxLkJpbmRNb3VudBIYChBhZGRfY2FwYWJpbGl0aWVzGAYgAygJEhkKEWRyb3BfY2FwYWJpbGl0aWVzGAcgAygJEjIKC3Byb3h5X3BvcnRzGAggAygLMh0udHJhaW55YXJkLmFnZW50LnYxLlByb3h5UG9ydBI3Cg1zdG9yYWdlX21vdW50GAkgASgLMiAudHJhaW55YXJkLmFnZW50LnYxLlN0b3JhZ2VNb3VudEIMCgpfc2htX2J5dGVzIkgKDURldmljZU1hcHBpbmcSEQoJaG9zdF9wYXRoGAEgASgJEhYKDmNvbnRhaW5lcl9wYXRoGAIgASgJEgwKBG1vZGUYAyABKAkiXgoJQmluZE1vdW50EhEKCWhvc3RfcGF0aBgBIAEoCRIWCg5jb250YWluZXJfcGF0aBgCIAEoCRIRCglyZWFkX29ubHkYAyABKAgSEwoLcHJvcGFnYXRpb24YBCABKAkiKQoJUHJveHlQb3J0EgwKBHBvcnQYASABKA0SDgoGaXNfdGNwGAIgASgIIk4KDFN0b3JhZ2VNb3VudBIRCglob3N0X3BhdGgYASABKAkSFgoOY29udGFpbmVyX3BhdGgYAiABKAkSEwoLcHJvcGFnYXRpb24YAyABKAki9AUKBlJlcG9ydBINCgVhZ2VudBgBIAEoCRITCgtpbmNhcm5hdGlvbhgCIAEoCRIQCghzZXF1ZW5jZRgDIAEoARINCgVlcG9jaBgEIAEoARIPCgd2ZXJzaW9uGAUgASgBEg0KBXByb2JlGAYgASgBEgwKBHBvb2wYByABKAkSJwoFc2xvdHMYCCADKAsyGC50cmFpbnlhcmQuZXZlbnQudjEuU2xvdBI2CgZsYWJlbHMYCSADKAsyJi50cmFpbnlhcmQuYWdlbnQudjEuUmVwb3J0LkxhYmVsc0VudHJ5EhUKDWFnZW50X3ZlcnNpb24YCiABKAkSDwoHYWRkcmVzcxgLIAEoCRI5CgthbGxvY2F0aW9ucxgMIAMoCzIkLnRyYWlueWFyZC5hZ2VudC52MS5BbGxvY2F0aW9uUmVwb3J0EhEKBHBhcnQYDSABKA1IAIgBARISCgVwYXJ0cxgOIAEoDUgBiAEBEhoKDWhpZ2hlc3RfZXBvY2gYDyABKAFIAogBARITCgZmb2xkZXIYECABKAlIA4gBARISCgVwbGFjZRgRIAEoCUgEiAEBEhcKCnN0YXJ0ZWRfbXMYEiABKAFIBYgBARIbCg5wcm9jZXNzX2dyb3VwcxgUIAEoCUgGiAEBEhwKD2Rpc2tfZnJlZV9ieXRlcxgVIAEoAUgHiAEBEhUKCHByb3RvY29sGB4gASgNSAiIAQESHAoPcHJvdG9jb2xfb2xkZXN0GB8gASgNSAmIAQEaLQoLTGFiZWxzRW50cnkSCwoDa2V5GAEgASgJEg0KBXZhbHVlGAIgASgJOgI4AUIHCgVfcGFydEIICgZfcGFydHNCEAoOX2hpZ2hlc3RfZXBvY2hCCQoHX2ZvbGRlckIICgZfcGxhY2VCDQoLX3N0YXJ0ZWRfbXNCEQoPX3Byb2Nlc3NfZ3JvdXBzQhIKEF9kaXNrX2ZyZWVfYnl0ZXNCCwoJX3Byb3RvY29sQhIKEF9wcm90b2NvbF9vbGRlc3QivwQKEEFsbG9jYXRpb25SZXBvcnQSEgoKYWxsb2NhdGlvbhgBIAEoCRI4CgVzdGF0ZRgCIAEoDjIpLnRyYWlueWFyZC5hZ2VudC52MS5BbGxvY2F0aW9uUmVwb3J0U3RhdGUSEQoJbm9kZV9yYW5rGAMgASgNEg0KBXNsb3RzGAQgAygJEgsKA3BpZBgFIAEoDRIsCgRleGl0GAYgASgLMhkudHJhaW55YXJkLmNvbW1vbi52MS5FeGl0SACIAQESNwoKZW5kX3JlY29yZBgHIAEoCzIeLnRyYWlueWFyZC5jb21tb24udjEuRW5kUmVjb3JkSAGIAQESFQoNbGF1bmNoX2ZhaWxlZBgIIAEoCBIOCgZraWxsZWQYCSABKAgSOwoGc2VhbGVkGAogASgLMiYudHJhaW55YXJkLmNvbW1vbi52MS5TZWFsZWRDaGVja3BvaW50c0gCiAEBEhEKBGxlZnQYCyABKAlIA4gBARIVCghwcm9ncmVzcxgMIAEoAUgEiAEBEh8KEndhaXRzX2Zvcl9wbGF0Zm9ybRgNIAEoCEgFiAEBEhQKB2xhY2tpbmcYDiABKAhIBogBARIXCgpyZXF1ZXN0X2lkGA8gASgJSAeIAQFCBwoFX2V4aXRCDQoLX2VuZF9yZWNvcmRCCQoHX3NlYWxlZEIHCgVfbGVmdEILCglfcHJvZ3Jlc3NCFQoTX3dhaXRzX2Zvcl9wbGF0Zm9ybUIKCghfbGFja2luZ0INCgtfcmVxdWVzdF9pZCpYCgtXYW50ZWRTdGF0ZRIcChhXQU5URURfU1RBVEVfVU5TUEVDSUZJRUQQABIUChBXQU5URURfU1RBVEVfUlVOEAESFQoRV0FOVEVEX1NUQVRFX0tJTEwQAiqvAQoVQWxsb2NhdGlvblJlcG9ydFN0YXRlEicKI0FMTE9DQVRJT05fUkVQT1JUX1NUQVRFX1VOU1BFQ0lGSUVEEAASJQohQUxMT0NBVElPTl9SRVBPUlRfU1RBVEVfUFJFUEFSSU5HEAESIwofQUxMT0NBVElPTl9SRVBPUlRfU1RBVEVfUlVOTklORxACEiEKHUFMTE9DQVRJT05fUkVQT1JUX1NUQVRFX0VOREVEEANiBnByb3RvMw", [file_google_protobuf_struct, file_trainyard_common_v1_checkpoints, file_trainyard_common_v1_resources, file_trainyard_event_v1_allocation]);
 
 /**
  * The scheduler's message to an agent, on subject ty.agent.<id>.do. It has all wanted allocations, and a launch for
@@ -207,9 +207,11 @@ export type Launch = Message<"trainyard.agent.v1.Launch"> & {
   hyperparameters?: JsonObject | undefined;
 
   /**
-   * @generated from field: google.protobuf.Struct config = 10;
+   * The whole configuration as JSON text, which only the training code reads.
+   *
+   * @generated from field: string config = 10;
    */
-  config?: JsonObject | undefined;
+  config: string;
 
   /**
    * @generated from field: uint32 trial_seed = 11;
@@ -277,6 +279,32 @@ export type Launch = Message<"trainyard.agent.v1.Launch"> & {
    * @generated from field: optional string request_id = 22;
    */
   requestId?: string | undefined;
+
+  /**
+   * @generated from field: trainyard.agent.v1.Storage checkpoint_storage = 23;
+   */
+  checkpointStorage?: Storage | undefined;
+
+  /**
+   * Absent if TensorBoard files go to the checkpoint storage.
+   *
+   * @generated from field: trainyard.agent.v1.Storage tensorboard_storage = 24;
+   */
+  tensorboardStorage?: Storage | undefined;
+
+  /**
+   * Read by agents that run containers.
+   *
+   * @generated from field: trainyard.agent.v1.Container container = 25;
+   */
+  container?: Container | undefined;
+
+  /**
+   * Whether the search cannot use a trial without the searcher's metric.
+   *
+   * @generated from field: bool search_needs_metric = 26;
+   */
+  searchNeedsMetric: boolean;
 };
 
 /**
@@ -302,6 +330,216 @@ export type Command = Message<"trainyard.agent.v1.Command"> & {
  */
 export const CommandSchema: GenMessage<Command> = /*@__PURE__*/
   messageDesc(file_trainyard_agent_v1_agent, 3);
+
+/**
+ * A storage of the configuration.
+ *
+ * @generated from message trainyard.agent.v1.Storage
+ */
+export type Storage = Message<"trainyard.agent.v1.Storage"> & {
+  /**
+   * The kind of the storage, such as directory or s3.
+   *
+   * @generated from field: string type = 1;
+   */
+  type: string;
+
+  /**
+   * The keys of the section that name the place of the files, such as bucket and prefix.
+   *
+   * @generated from field: map<string, string> place = 2;
+   */
+  place: { [key: string]: string };
+};
+
+/**
+ * Describes the message trainyard.agent.v1.Storage.
+ * Use `create(StorageSchema)` to create a new message.
+ */
+export const StorageSchema: GenMessage<Storage> = /*@__PURE__*/
+  messageDesc(file_trainyard_agent_v1_agent, 4);
+
+/**
+ * The part of the configuration that describes a run's container.
+ *
+ * @generated from message trainyard.agent.v1.Container
+ */
+export type Container = Message<"trainyard.agent.v1.Container"> & {
+  /**
+   * The image for the kind of device of the run's slots; empty if the configuration names none.
+   *
+   * @generated from field: string image = 1;
+   */
+  image: string;
+
+  /**
+   * @generated from field: bool force_pull = 2;
+   */
+  forcePull: boolean;
+
+  /**
+   * Absent if the configuration does not set it.
+   *
+   * @generated from field: optional double shm_bytes = 3;
+   */
+  shmBytes?: number | undefined;
+
+  /**
+   * @generated from field: repeated trainyard.agent.v1.DeviceMapping devices = 4;
+   */
+  devices: DeviceMapping[];
+
+  /**
+   * @generated from field: repeated trainyard.agent.v1.BindMount bind_mounts = 5;
+   */
+  bindMounts: BindMount[];
+
+  /**
+   * @generated from field: repeated string add_capabilities = 6;
+   */
+  addCapabilities: string[];
+
+  /**
+   * @generated from field: repeated string drop_capabilities = 7;
+   */
+  dropCapabilities: string[];
+
+  /**
+   * The container's ports that are reachable at the agent's host.
+   *
+   * @generated from field: repeated trainyard.agent.v1.ProxyPort proxy_ports = 8;
+   */
+  proxyPorts: ProxyPort[];
+
+  /**
+   * The mount of a shared_fs storage whose host_path must also appear at another path in the container; otherwise
+   * absent.
+   *
+   * @generated from field: trainyard.agent.v1.StorageMount storage_mount = 9;
+   */
+  storageMount?: StorageMount | undefined;
+};
+
+/**
+ * Describes the message trainyard.agent.v1.Container.
+ * Use `create(ContainerSchema)` to create a new message.
+ */
+export const ContainerSchema: GenMessage<Container> = /*@__PURE__*/
+  messageDesc(file_trainyard_agent_v1_agent, 5);
+
+/**
+ * @generated from message trainyard.agent.v1.DeviceMapping
+ */
+export type DeviceMapping = Message<"trainyard.agent.v1.DeviceMapping"> & {
+  /**
+   * @generated from field: string host_path = 1;
+   */
+  hostPath: string;
+
+  /**
+   * @generated from field: string container_path = 2;
+   */
+  containerPath: string;
+
+  /**
+   * Letters of r (read), w (write) and m (mknod).
+   *
+   * @generated from field: string mode = 3;
+   */
+  mode: string;
+};
+
+/**
+ * Describes the message trainyard.agent.v1.DeviceMapping.
+ * Use `create(DeviceMappingSchema)` to create a new message.
+ */
+export const DeviceMappingSchema: GenMessage<DeviceMapping> = /*@__PURE__*/
+  messageDesc(file_trainyard_agent_v1_agent, 6);
+
+/**
+ * @generated from message trainyard.agent.v1.BindMount
+ */
+export type BindMount = Message<"trainyard.agent.v1.BindMount"> & {
+  /**
+   * @generated from field: string host_path = 1;
+   */
+  hostPath: string;
+
+  /**
+   * The path in the container; a relative path is below the run's working folder.
+   *
+   * @generated from field: string container_path = 2;
+   */
+  containerPath: string;
+
+  /**
+   * @generated from field: bool read_only = 3;
+   */
+  readOnly: boolean;
+
+  /**
+   * @generated from field: string propagation = 4;
+   */
+  propagation: string;
+};
+
+/**
+ * Describes the message trainyard.agent.v1.BindMount.
+ * Use `create(BindMountSchema)` to create a new message.
+ */
+export const BindMountSchema: GenMessage<BindMount> = /*@__PURE__*/
+  messageDesc(file_trainyard_agent_v1_agent, 7);
+
+/**
+ * @generated from message trainyard.agent.v1.ProxyPort
+ */
+export type ProxyPort = Message<"trainyard.agent.v1.ProxyPort"> & {
+  /**
+   * @generated from field: uint32 port = 1;
+   */
+  port: number;
+
+  /**
+   * True if the port's protocol is not HTTP.
+   *
+   * @generated from field: bool is_tcp = 2;
+   */
+  isTcp: boolean;
+};
+
+/**
+ * Describes the message trainyard.agent.v1.ProxyPort.
+ * Use `create(ProxyPortSchema)` to create a new message.
+ */
+export const ProxyPortSchema: GenMessage<ProxyPort> = /*@__PURE__*/
+  messageDesc(file_trainyard_agent_v1_agent, 8);
+
+/**
+ * @generated from message trainyard.agent.v1.StorageMount
+ */
+export type StorageMount = Message<"trainyard.agent.v1.StorageMount"> & {
+  /**
+   * @generated from field: string host_path = 1;
+   */
+  hostPath: string;
+
+  /**
+   * @generated from field: string container_path = 2;
+   */
+  containerPath: string;
+
+  /**
+   * @generated from field: string propagation = 3;
+   */
+  propagation: string;
+};
+
+/**
+ * Describes the message trainyard.agent.v1.StorageMount.
+ * Use `create(StorageMountSchema)` to create a new message.
+ */
+export const StorageMountSchema: GenMessage<StorageMount> = /*@__PURE__*/
+  messageDesc(file_trainyard_agent_v1_agent, 9);
 
 /**
  * The agent's message to the scheduler, on subject ty.agent.<id>.report, where <id> is the value of `agent`. It names
@@ -463,7 +701,7 @@ export type Report = Message<"trainyard.agent.v1.Report"> & {
  * Use `create(ReportSchema)` to create a new message.
  */
 export const ReportSchema: GenMessage<Report> = /*@__PURE__*/
-  messageDesc(file_trainyard_agent_v1_agent, 4);
+  messageDesc(file_trainyard_agent_v1_agent, 10);
 
 /**
  * @generated from message trainyard.agent.v1.AllocationReport
@@ -582,7 +820,7 @@ export type AllocationReport = Message<"trainyard.agent.v1.AllocationReport"> & 
  * Use `create(AllocationReportSchema)` to create a new message.
  */
 export const AllocationReportSchema: GenMessage<AllocationReport> = /*@__PURE__*/
-  messageDesc(file_trainyard_agent_v1_agent, 5);
+  messageDesc(file_trainyard_agent_v1_agent, 11);
 
 /**
  * @generated from enum trainyard.agent.v1.WantedState
