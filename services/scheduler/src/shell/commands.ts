@@ -5,7 +5,7 @@ import {
   PlaceCheckSchema,
   PoolCapacitySchema,
 } from "@trainyard/contracts/commands";
-import { defaults } from "@trainyard/experiment-config/recorded";
+import { defaultPool } from "@trainyard/experiment-config/recorded";
 import { type Rejection, reject } from "@trainyard/kernel";
 import { type CommandSpec, command } from "@trainyard/runtime";
 import { checkPlace } from "../core/pool/check-place.ts";
@@ -21,7 +21,7 @@ export function commandTable(deps: CommandDeps): Readonly<Record<string, Command
     ...agentCommands(deps),
     ...jobCommands(deps),
     GetPoolCapacity: command(GetPoolCapacitySchema, PoolCapacitySchema, async (request) => {
-      const pool = request.pool || defaults.resources.resource_pool;
+      const pool = request.pool || defaultPool;
       const capacity = cluster.pools.get(pool)?.agents;
       return {
         pool,
@@ -33,7 +33,7 @@ export function commandTable(deps: CommandDeps): Readonly<Record<string, Command
     }),
     CheckPlace: command(CheckPlaceSchema, PlaceCheckSchema, async ({ resources }) => {
       if (resources === undefined) return noResources;
-      const pool = resources.pool || defaults.resources.resource_pool;
+      const pool = resources.pool || defaultPool;
       return checkPlace(cluster, { ...resources, pool });
     }),
   };

@@ -4,7 +4,7 @@ import {
   PoolsSchema,
   RemovePoolSchema,
 } from "@trainyard/contracts/commands";
-import { defaults } from "@trainyard/experiment-config/recorded";
+import { defaultPool } from "@trainyard/experiment-config/recorded";
 import { isName, reject } from "@trainyard/kernel";
 import { AcceptedSchema, type CommandSpec, command } from "@trainyard/runtime";
 import { problemOf, unconfigured } from "../core/pool/configuration.ts";
@@ -29,7 +29,7 @@ export function poolCommands(deps: CommandDeps): Readonly<Record<string, Command
       );
     }),
     RemovePool: command(RemovePoolSchema, AcceptedSchema, async ({ pool }, context) => {
-      if (pool === defaults.resources.resource_pool) return isDefault(pool);
+      if (pool === defaultPool) return isDefault(pool);
       if (!isName(pool)) return reject("pool_not_found", `no pool can have the name "${pool}"`);
       return decided(deps, context, `pool ${pool}`, (work) => {
         const agents = cluster.members.of(pool).size;
