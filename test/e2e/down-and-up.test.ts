@@ -1,7 +1,10 @@
 /**
- * Tests a cluster that goes down while it trains, and comes up again: no restart is counted, and no step is repeated.
+ * Tests a cluster that goes down while it trains, and comes up again: no restart is counted, and no step is repeated
+ * where the trials could end by themselves.
  */
+import { identityOf, isAlive } from "@trainyard/local-cluster/process-identity";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { eventually } from "../world/eventually.ts";
 import { World } from "../world/world.ts";
 
 let world: World;
@@ -31,13 +34,22 @@ async function untilSteps(experiment: string, steps: number): Promise<void> {
   );
 }
 
-test("trials stop at a checkpoint when the cluster goes down, and continue from it; trials of a dead agent continue from their latest one", async () => {
+test("trials run on without their cluster after kill -9 of its supervisor, stop at a checkpoint when it goes down, and continue from it; trials that only their folders lead to continue from their latest one", async () => {
   const id = await world.submit(config, world.code("steps"));
+  await untilSteps(id, 3);
+  const processes = (await world.processes()).map(({ pid }) => identityOf(pid ?? 0));
+  expect(processes).not.toContain(null);
+  await world.kill("supervisor");
+  await eventually("all processes of the cluster have ended", async () =>
+    processes.every((one) => one !== null && !isAlive(one)),
+  );
+  await world.up();
   await untilSteps(id, 6);
   await world.down();
   await world.up();
   await untilSteps(id, 30);
   await world.kill("agent-1");
+  await world.kill("supervisor");
   await world.down();
   await world.up();
   expect(await world.end(id)).toBe("COMPLETED");

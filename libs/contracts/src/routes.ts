@@ -3,6 +3,7 @@
  * clients use this table, so each path is written once.
  */
 import { type DescMessage, type DescMethod, type DescService, getOption } from "@bufbuild/protobuf";
+import { assert } from "@trainyard/kernel";
 import {
   type CallName,
   gatewayServices,
@@ -13,6 +14,11 @@ import {
 import { http } from "./gen/google/api/annotations_pb.ts";
 import type { HttpRule } from "./gen/google/api/http_pb.ts";
 import { HttpBodySchema } from "./gen/google/api/httpbody_pb.ts";
+import { BodyLimit, call as callOptions } from "./gen/trainyard/options/v1/call_pb.ts";
+import type { CallOptions } from "./gen/trainyard/options/v1/call_pb.ts";
+import type { Plain } from "./plain.ts";
+
+export { BodyLimit };
 
 export type HttpMethod = "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
 
@@ -36,11 +42,20 @@ export type Route = Kinds & {
   readonly hasBody: boolean;
   readonly request: DescMessage;
   readonly reply: DescMessage;
+  readonly facts: CallFacts;
 };
+
+/** The options of a call, which proto/trainyard/options/v1/call.proto describes. */
+export type CallFacts = Plain<CallOptions>;
 
 /** Returns all routes of the gateway; a method with additional bindings has several. */
 export function gatewayRoutes(): readonly Route[] {
-  return gatewayServices.flatMap((service: DescService) =>
+  return routesOf(gatewayServices);
+}
+
+/** Returns the routes of the methods of some services. */
+export function routesOf(services: readonly DescService[]): readonly Route[] {
+  return services.flatMap((service) =>
     service.methods.flatMap((method) => {
       const rule = getOption(method, http);
       return [rule, ...rule.additionalBindings].map((binding) => routeOf(service, method, binding));
@@ -63,7 +78,17 @@ function routeOf(service: DescService, method: DescMethod, rule: HttpRule): Rout
     hasBody: rule.body === "*",
     request: method.input,
     reply: method.output,
+    facts: factsOf(method),
   };
+}
+
+function factsOf(method: DescMethod): CallFacts {
+  const facts = getOption(method, callOptions);
+  assert(
+    !(facts.secret && facts.storesAnswer),
+    `the answer of ${method.name} is not stored, because it has a secret`,
+  );
+  return facts;
 }
 
 /** The cast is safe: call types and kinds are derived from the same descriptors. */

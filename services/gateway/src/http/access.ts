@@ -2,8 +2,7 @@
  * Decides about a request by its headers, before its body is read: who the caller is, whether the call is allowed,
  * whether the read model can answer, and whether memory is left for the body.
  */
-import type { CallName } from "@trainyard/contracts";
-import type { Route } from "@trainyard/contracts/routes";
+import type { CallFacts, Route } from "@trainyard/contracts/routes";
 import { BodyBudget, type HeldBody } from "@trainyard/runtime";
 import type { FastifyReply, FastifyRequest } from "fastify";
 import { gatewayLimits } from "../limits.ts";
@@ -20,48 +19,6 @@ export type AccessDeps = {
   readonly unreadable: () => string | null;
 };
 
-/** The calls that a run may make with its token; all others are for users. */
-const runRoutes: ReadonlySet<CallName> = new Set<CallName>([
-  "getSignals",
-  "recordEnvironment",
-  "declareCheckpoint",
-  "completeCheckpoint",
-  "failCheckpoint",
-  "readCheckpointAhead",
-  "planUpload",
-  "planTensorBoard",
-  "planDownload",
-  "planFiles",
-  "getCheckpoint",
-  "registerModelVersion",
-]);
-
-/** The calls without a token: they return no stored data. */
-const openRoutes: ReadonlySet<CallName> = new Set<CallName>(["getVersion"]);
-
-/** The reads that the log or other services answer, without the read model. */
-const readsWithoutReadModel: ReadonlySet<CallName> = new Set<CallName>([
-  "getVersion",
-  "listParked",
-  "watchEvents",
-  "getSignals",
-  "planDownload",
-  "planFiles",
-  "listViews",
-  "listPools",
-  "getPool",
-  "getCurrentSession",
-]);
-
-/** The reads with a request body, because their request is too large for a query. */
-const postedReads: ReadonlySet<CallName> = new Set<CallName>(["watch"]);
-
-/**
- * The calls that accept a token or a code in the body if no header has one. The cookie of another session is not
- * accepted.
- */
-const signsIn: ReadonlySet<CallName> = new Set<CallName>(["createSession"]);
-
 const nobody: UserCaller = {
   kind: "user",
   authid: "",
@@ -75,15 +32,15 @@ export type Admitted = { readonly caller: Caller; readonly body: HeldBody };
 /** Returns the caller. Throws a Problem if the call is not allowed or cannot be answered at present. */
 export async function callerOf(
   deps: AccessDeps,
-  { call: name, method }: Pick<Route, "call" | "method">,
+  { facts, method }: Pick<Route, "facts" | "method">,
   credentials: Credentials,
 ): Promise<Caller> {
-  const caller = await admitted(deps, name, credentials);
-  if (caller.kind === "run" && !runRoutes.has(name)) {
+  const caller = await admitted(deps, facts, credentials);
+  if (caller.kind === "run" && !facts.forRuns) {
     throw new Problem(403, "not_for_runs", "a run's token does not allow this call");
   }
-  const isRead = method === "GET" || postedReads.has(name);
-  if (isRead && !readsWithoutReadModel.has(name)) {
+  const isRead = method === "GET" || facts.postedRead;
+  if (isRead && !facts.withoutReadModel) {
     const why = deps.unreadable();
     if (why !== null) throw unavailable(why);
   }
@@ -92,11 +49,11 @@ export async function callerOf(
 
 async function admitted(
   { authenticate }: AccessDeps,
-  name: CallName,
+  { open, signsIn }: CallFacts,
   { authorization, session }: Credentials,
 ): Promise<Caller> {
-  if (openRoutes.has(name)) return nobody;
-  if (!signsIn.has(name)) return authenticate({ authorization, session });
+  if (open) return nobody;
+  if (!signsIn) return authenticate({ authorization, session });
   return authorization === undefined ? nobody : authenticate({ authorization, session: undefined });
 }
 

@@ -1,7 +1,8 @@
 /** The gRPC interface to metrics. It uses the handlers, tokens and limits of the HTTP calls with the same names. */
 import { randomUUID } from "node:crypto";
-import type { CallName } from "@trainyard/contracts";
 import { ExperimentService, MetricStreamService } from "@trainyard/contracts/api";
+import { type CallFacts, routesOf } from "@trainyard/contracts/routes";
+import { assert } from "@trainyard/kernel";
 import type { Listening, Logger, Serving } from "@trainyard/runtime";
 import { type GrpcContext, grpcService, startGrpcServer } from "@trainyard/runtime/grpc";
 import { gatewayLimits } from "../limits.ts";
@@ -17,6 +18,10 @@ export type GrpcFace = AccessDeps & {
   readonly logger: Logger;
   readonly openCalls: OpenCalls;
 };
+
+const factsByCall = new Map<string, CallFacts>(
+  routesOf([ExperimentService, MetricStreamService]).map(({ call, facts }) => [call, facts]),
+);
 
 export function startGrpc(
   face: GrpcFace,
@@ -39,12 +44,11 @@ export function startGrpc(
   return startGrpcServer(
     {
       services: [metrics, stream],
-      admit: (name, authorization) =>
-        callerOf(
-          face,
-          { call: name as CallName, method: "GET" },
-          { authorization, session: undefined },
-        ),
+      admit: async (name, authorization) => {
+        const facts = factsByCall.get(name);
+        assert(facts !== undefined, `${name} is a call of a gRPC service`);
+        return callerOf(face, { facts, method: "GET" }, { authorization, session: undefined });
+      },
       problemOf: (error) => asProblem(error, face.logger, randomUUID()),
       readiness,
       draining,

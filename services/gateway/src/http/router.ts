@@ -3,7 +3,7 @@
  * JSON.
  */
 import { randomUUID } from "node:crypto";
-import type { DescMessage, JsonObject } from "@bufbuild/protobuf";
+import type { JsonObject } from "@bufbuild/protobuf";
 import {
   type CallName,
   codecOf,
@@ -13,7 +13,7 @@ import {
   type StreamName,
   type UnaryName,
 } from "@trainyard/contracts";
-import { gatewayRoutes, type Route } from "@trainyard/contracts/routes";
+import { BodyLimit, gatewayRoutes, type Route } from "@trainyard/contracts/routes";
 import { type Clock, isFault } from "@trainyard/kernel";
 import { childOf } from "@trainyard/runtime";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
@@ -31,19 +31,6 @@ import { selectFields } from "./selection.ts";
 import { sessionCookie } from "./session-cookie.ts";
 import { sendStream } from "./server-sent-events.ts";
 
-/**
- * The calls that ignore an idempotency key: their answers have secrets that must not be stored, and callers without a
- * token must not share answers.
- */
-const unkept: ReadonlySet<CallName> = new Set<CallName>([
-  "createSession",
-  "createSessionCode",
-  "deleteCurrentSession",
-]);
-
-/** The calls that have one effect per idempotency key, but whose answers are not stored because they have a secret. */
-const secret: ReadonlySet<CallName> = new Set<CallName>(["createToken"]);
-
 export type RouterDeps = AccessDeps & {
   readonly handlers: Handlers;
   readonly idempotency: IdempotencyStore;
@@ -57,9 +44,14 @@ export type Routing = RouterDeps & {
   readonly problemText: (error: unknown, request: FastifyRequest) => string;
 };
 
-export function registerRoutes(server: FastifyInstance, access: Access, deps: Routing): void {
-  for (const route of gatewayRoutes()) {
-    const bodyLimit = bodyLimitOf(route);
+export function registerRoutes(
+  server: FastifyInstance,
+  access: Access,
+  deps: Routing,
+  routes = gatewayRoutes(),
+): void {
+  for (const route of routes) {
+    const bodyLimit = bodyBytesMaxOf(route);
     server.route({
       method: route.method,
       url: fastifyPath(route),
@@ -74,9 +66,10 @@ export function registerRoutes(server: FastifyInstance, access: Access, deps: Ro
   }
 }
 
-function bodyLimitOf({ call }: Route): number {
-  if (call === "createExperiment") return gatewayLimits.createBodyBytesMax;
-  return call === "createSession" ? gatewayLimits.signInBodyBytesMax : gatewayLimits.bodyBytesMax;
+function bodyBytesMaxOf({ facts }: Route): number {
+  if (facts.bodyLimit === BodyLimit.LARGE) return gatewayLimits.createBodyBytesMax;
+  if (facts.bodyLimit === BodyLimit.SMALL) return gatewayLimits.signInBodyBytesMax;
+  return gatewayLimits.bodyBytesMax;
 }
 
 /** Converts {experiment} to :experiment; a colon in the path is doubled. */
@@ -112,7 +105,7 @@ async function serve(
 type Asked = {
   /** The fields of the path and of the query or the body, as proto JSON. */
   readonly fields: JsonObject;
-  readonly route: { readonly request: DescMessage; readonly reply: DescMessage };
+  readonly route: Pick<Route, "request" | "reply" | "facts">;
   readonly request: FastifyRequest;
   readonly reply: FastifyReply;
   readonly context: RequestContext;
@@ -133,9 +126,9 @@ async function serveUnary<Name extends UnaryName>(
       body: JSON.stringify(selectFields(route.reply, json, fieldsAsked(message))),
     };
   };
-  const { status, body } = unkept.has(name)
+  const { status, body } = route.facts.ignoresKey
     ? await attempt(context.commitId)
-    : await once(idempotency, request, context, attempt, secret.has(name));
+    : await once(idempotency, request, context, attempt, route.facts.storesAnswer);
   const etag = etagOf(route.reply, body);
   if (etag !== "") reply.header("etag", etag);
   await reply.status(status).type("application/json; charset=utf-8").send(body);
@@ -146,20 +139,20 @@ function fieldsAsked(message: object): readonly string[] {
   return "fields" in message && Array.isArray(message.fields) ? (message.fields as string[]) : [];
 }
 
-/** Returns the first answer to the request's idempotency key, if it has one. */
+/** Makes one effect per idempotency key, if the request has one, and returns the first answer if it is stored. */
 function once(
   idempotency: IdempotencyStore,
   request: FastifyRequest,
   { caller, commitId }: RequestContext,
   attempt: (commitId: string) => Promise<Answer>,
-  hasSecret: boolean,
+  storesAnswer: boolean,
 ): Promise<Answer> {
   const { method, url } = request;
   const key = request.headers["idempotency-key"];
   if (method === "GET" || key === undefined) return attempt(commitId);
   const owner = { authid: caller.authid, key: String(key) };
   const digest = bodyOf(request).digest(request);
-  return idempotency.once(owner, { method, url, digest }, attempt, hasSecret);
+  return idempotency.once(owner, { method, url, digest }, attempt, storesAnswer);
 }
 
 async function serveStream<Name extends StreamName>(

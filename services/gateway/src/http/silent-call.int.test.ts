@@ -1,0 +1,129 @@
+import { create, type DescMethod, type DescService, setExtension } from "@bufbuild/protobuf";
+import { MethodOptionsSchema } from "@bufbuild/protobuf/wkt";
+import fastifyCookie from "@fastify/cookie";
+import { ClusterService, http, HttpRuleSchema } from "@trainyard/contracts/api";
+import { gatewayRoutes, type Route, routesOf } from "@trainyard/contracts/routes";
+import { systemClock } from "@trainyard/kernel/system-clock";
+import fastify, { type FastifyInstance } from "fastify";
+import type { Pool } from "pg";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { startTestGateway, type TestGateway } from "../testing/test-gateway.ts";
+import { Access, type AccessDeps, callerOf } from "./access.ts";
+import { acceptJson } from "./bodies.ts";
+import type { Caller } from "./caller.ts";
+import { IdempotencyStore } from "./idempotency.ts";
+import type { OpenCalls } from "./open-calls.ts";
+import { Problem } from "./problem.ts";
+import type { Handlers } from "./request-context.ts";
+import { registerRoutes } from "./router.ts";
+
+const user: Caller = {
+  kind: "user",
+  authid: "ada",
+  token: "1",
+  session: null,
+  tokenExpiresAtMs: undefined,
+};
+const run: Caller = {
+  kind: "run",
+  authid: "run-1.1#1",
+  allocation: "1.1#1",
+  trial: "1.1",
+  run: 1,
+  grantPosition: 1,
+};
+
+const accessDeps: AccessDeps = {
+  authenticate: async ({ authorization }) => (authorization === "run" ? run : user),
+  clusterId: () => "1",
+  unreadable: () => null,
+};
+
+/** Returns the route of a made-up call that returns a secret, and whose proto has an HTTP rule and no other option. */
+function silentRoute(): Route {
+  const { createToken } = ClusterService.method;
+  const options = create(MethodOptionsSchema);
+  const pattern = { case: "post", value: "/api/v1/made-up" } as const;
+  setExtension(options, http, create(HttpRuleSchema, { pattern, body: "*" }));
+  const revealSecret: DescMethod = {
+    ...createToken,
+    name: "RevealSecret",
+    localName: "revealSecret",
+    proto: { ...createToken.proto, options },
+  };
+  const [route] = routesOf([{ ...ClusterService, methods: [revealSecret] } as DescService]);
+  if (route === undefined) throw new Error("the made-up call has no route");
+  return route;
+}
+
+let gateway: TestGateway;
+let server: FastifyInstance;
+let attempts = 0;
+
+beforeAll(async () => {
+  gateway = await startTestGateway();
+  const access = new Access(accessDeps);
+  server = fastify();
+  server.register(fastifyCookie);
+  server.setErrorHandler((error, _request, reply) =>
+    reply.status(error instanceof Problem ? error.status : 500).send(String(error)),
+  );
+  acceptJson(server, access);
+  const revealSecret = async () => {
+    attempts += 1;
+    return { secret: `revealed-${attempts}` };
+  };
+  const deps = {
+    ...accessDeps,
+    handlers: { unary: { revealSecret }, streams: {}, raw: {} } as unknown as Handlers,
+    idempotency: new IdempotencyStore({ query: gateway.sql } as unknown as Pool),
+    draining: new AbortController().signal,
+    openCalls: {} as OpenCalls,
+    clock: systemClock,
+    problemText: String,
+  };
+  registerRoutes(server, access, deps, [silentRoute()]);
+});
+
+afterAll(async () => {
+  await server.close();
+  await gateway[Symbol.asyncDispose]();
+});
+
+const reveal = (authorization: string) =>
+  server.inject({
+    method: "POST",
+    url: "/api/v1/made-up",
+    headers: { authorization, "idempotency-key": "made-up" },
+    payload: {},
+  });
+
+test("a made-up call without options stores no answer, so its secret stays out of the database", async () => {
+  expect((await reveal("user")).json()).toMatchObject({ secret: "revealed-1" });
+  const { rows } = await gateway.sql(
+    "select * from gateway.idempotency where authid = 'ada' and key = 'made-up'",
+  );
+  expect(rows).toMatchObject([{ status: null, answer: null }]);
+  expect(JSON.stringify(rows)).not.toContain("revealed");
+  expect((await reveal("user")).json()).toMatchObject({ secret: "revealed-2" });
+});
+
+test("a made-up call without options is refused to runs", async () => {
+  const before = attempts;
+  expect((await reveal("run")).statusCode).toBe(403);
+  expect(attempts).toBe(before);
+});
+
+test("every call would be refused to runs without its options", async () => {
+  const { facts } = silentRoute();
+  const routes = gatewayRoutes();
+  expect(routes.length).toBeGreaterThan(100);
+  for (const { call, method } of routes) {
+    const refused = callerOf(
+      accessDeps,
+      { facts, method },
+      { authorization: "run", session: undefined },
+    );
+    await expect(refused, call).rejects.toMatchObject({ status: 403, code: "not_for_runs" });
+  }
+});
