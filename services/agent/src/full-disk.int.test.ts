@@ -137,12 +137,15 @@ describe("on a full disk", () => {
       patient,
     );
     expect(platform.reported(launch.allocation)).toMatchObject({ launchFailed: true });
-    await agent[Symbol.asyncDispose]();
-    await startAgent();
-    await vi.waitFor(() => expect(platform.report?.allocations).toEqual([]), patient);
-    expect(readdirSync(join(config.folder, "runs"))).toEqual([]);
     platform.unwant(launch);
+    await vi.waitFor(() => expect(platform.report?.allocations).toEqual([]), patient);
+    await agent[Symbol.asyncDispose]();
+    const before = platform.report?.incarnation;
+    await startAgent();
+    await vi.waitFor(() => expect(platform.report?.incarnation).not.toBe(before), patient);
     await vi.waitFor(() => expect(platform.report?.version).toBe(platform.version), patient);
+    expect(platform.report?.allocations).toEqual([]);
+    expect(readdirSync(join(config.folder, "runs"))).toEqual([]);
   });
 
   test("the agent accepts a scheduler that has just taken over, and carries out its kill", async () => {

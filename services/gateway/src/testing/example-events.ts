@@ -3,7 +3,7 @@ import type { EventData, EventOf } from "@trainyard/contracts";
 /** The holder of an agent's name, in AgentJoined and AgentReturned. */
 export const agentHolder = { folder: "f1", place: "p1", startedMs: 1 };
 
-/** What an agent says of itself in AgentJoined beside its offer. */
+/** The facts about an agent in AgentJoined, beside its offer. */
 export const agentStart = {
   ...agentHolder,
   processGroups: "cgroup",
