@@ -62,8 +62,7 @@ afterEach(async () => {
 
 const folderOf = (launch: RequestedRun): string =>
   join(config.folder, "runs", folderNameOf(launch));
-const spoolOf = (launch: RequestedRun): string =>
-  join(folderOf(launch), "run/spool/checkpoints");
+const spoolOf = (launch: RequestedRun): string => join(folderOf(launch), "run/spool/checkpoints");
 
 /** A script that leaves a checkpoint as the SDK does when the platform is unavailable. */
 const sealing = (checkpoint: string, sealedMs: number, storageId?: string): string => {

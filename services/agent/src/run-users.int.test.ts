@@ -75,8 +75,7 @@ afterEach(async () => {
   await platform?.[Symbol.asyncDispose]();
 });
 
-const folderOf = (launch: RequestedRun): string =>
-  join(folder, "runs", folderNameOf(launch));
+const folderOf = (launch: RequestedRun): string => join(folder, "runs", folderNameOf(launch));
 
 /** A run of an experiment other than 7, that of `launchOf`. */
 const ofExperiment = (experiment: number, script: string, more = {}) =>

@@ -80,8 +80,7 @@ async function startAgent(): Promise<AgentService> {
   return agent;
 }
 
-const folderOf = (launch: RequestedRun): string =>
-  join(folder, "runs", folderNameOf(launch));
+const folderOf = (launch: RequestedRun): string => join(folder, "runs", folderNameOf(launch));
 
 /** Makes a run's folder as it is when its process has ended. */
 function newRun(): RunFolder {

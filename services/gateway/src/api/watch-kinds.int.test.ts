@@ -133,7 +133,13 @@ const happenings: readonly ((n: number, chance: number) => Promise<number>)[] = 
   (n, chance) =>
     append(`allocation-${runId(`${n}.1`, 1 + Math.floor(3 * chance))}`, {
       type: "AllocationGranted",
-      data: { placements: [placement], masterAddress: "h", masterPort: 1, tokenKey: "k", folded: 0 },
+      data: {
+        placements: [placement],
+        masterAddress: "h",
+        masterPort: 1,
+        tokenKey: "k",
+        folded: 0,
+      },
     }),
   (n, chance) =>
     append(`allocation-${runId(`${n}.1`, 1 + Math.floor(3 * chance))}`, {

@@ -7,7 +7,7 @@
  */
 import { type Bus, agentDoSubject, probeSubject } from "@trainyard/bus";
 import { codecOf, type Plain } from "@trainyard/contracts";
-import { type Report, spokenProtocol, type Wanted, WantedSchema } from "@trainyard/contracts/agent";
+import { type Report, type Wanted, WantedSchema } from "@trainyard/contracts/agent";
 import { AllocationEndCause } from "@trainyard/contracts/events";
 import { type Clock, isFault, pause, retrying } from "@trainyard/kernel";
 import { endsTerm, type Executor, type Logger, runtimeLimits } from "@trainyard/runtime";
