@@ -10,7 +10,8 @@ import { root } from "../lib/root.ts";
 
 const name = process.argv[2] ?? "";
 const folder = name.startsWith("agent-") ? "agent" : name;
-const main = join(root, "services", folder, "src", "main.ts");
+// The program that prepares the database is part of the library that the embedded cluster calls.
+const main = join(root, folder === "migrate" ? "libs" : "services", folder, "src", "main.ts");
 
 if (!/^[a-z0-9-]+$/.test(name) || !existsSync(main)) {
   process.stderr.write(

@@ -8,7 +8,7 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import { startNats } from "@trainyard/bus/testing";
 import { Client } from "@trainyard/client";
-import { categoryOwners } from "@trainyard/contracts";
+import { categoryOwners } from "@trainyard/kernel/services";
 import { migrateLog } from "@trainyard/event-log";
 import { programFile } from "@trainyard/kernel/program-file";
 import { databaseEpoch } from "@trainyard/runtime";

@@ -95,9 +95,9 @@ describe("a release", () => {
   it("has services that start outside of a checkout and name the setting that they lack", async () => {
     const names = readdirSync(join(folder, "node_modules", "@trainyard"));
     const services = names.filter(
-      (name) => existsSync(program(name)) && name.startsWith("service-"),
+      (name) => existsSync(program(name)) && /^(service-|migrate$)/.test(name),
     );
-    expect(services).toContain("service-gateway");
+    expect(services).toEqual(expect.arrayContaining(["service-gateway", "migrate"]));
     const starts = services.map((name) =>
       expect(
         call(process.execPath, [program(name)], { cwd: folder, env: {} }),

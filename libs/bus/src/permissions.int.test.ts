@@ -3,13 +3,14 @@ import { connect } from "@nats-io/transport-node";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { bytes, commandOf, eventsFrom, text, until } from "./contract/fixture.ts";
 import { createNatsBus } from "./nats/nats-bus.ts";
-import { type BusPrincipal, busServices, busUserOf, permissionsOf } from "./permissions.ts";
+import { type ServiceName, services } from "@trainyard/kernel/services";
+import { type BusPrincipal, busUserOf, permissionsOf } from "./permissions.ts";
 import type { Bus } from "./port.ts";
 import { startNats, type TestNats } from "./testing/nats-server.ts";
 import { inboxPrefixOf } from "./subjects.ts";
 
 const principals: readonly BusPrincipal[] = [
-  ...busServices.map((service) => ({ kind: "service", service }) as const),
+  ...services.map(({ name }) => ({ kind: "service", service: name }) as const),
   { kind: "agent", agent: "rack.1" },
   { kind: "agent", agent: "rack2" },
 ];
@@ -17,7 +18,7 @@ const principals: readonly BusPrincipal[] = [
 /** One subject of each kind, to detect a user with too many permissions. */
 const probes = [
   "ty.event.trial.12%2E3.TrialCreated",
-  ...busServices.map((service) => `ty.cmd.${service}.SomeCommand`),
+  ...services.map(({ name }) => `ty.cmd.${name}.SomeCommand`),
   "ty.cmd.logs.WriteLines",
   "ty.cmd.registry.PlanContextDownload",
   "ty.metric.12.12%2E3.training",
@@ -219,7 +220,7 @@ describe("the permissions allow all traffic of the adapter", () => {
       onProblem: (problem) => problems.push(`${name}: ${problem.message}`),
     });
   }
-  const serviceBus = (service: (typeof busServices)[number]) => busAs({ kind: "service", service });
+  const serviceBus = (service: ServiceName) => busAs({ kind: "service", service });
 
   test("events go from the relay to all services that fold them", async () => {
     await using relay = await serviceBus("relay");
@@ -251,7 +252,7 @@ describe("the permissions allow all traffic of the adapter", () => {
     await using gateway = await serviceBus("gateway");
     await using agent = await busAs({ kind: "agent", agent: "rack.1" });
     await using stack = new AsyncDisposableStack();
-    for (const service of busServices) {
+    for (const { name: service } of services) {
       if (service === "relay") continue;
       const bus = stack.use(await serviceBus(service));
       const echo = async ({ body }: { readonly body: Uint8Array }) =>

@@ -2,6 +2,7 @@
  * The permissions of the bus by subject; everything else is refused. The rules are pure functions, so that the embedded
  * server and a production cluster get the same configuration.
  */
+import { type ServiceName, services } from "@trainyard/kernel/services";
 import { agentDoSubject, agentReportSubject, inboxPrefixOf, probeSubject } from "./subjects.ts";
 import type { StreamKey } from "./nats/streams.ts";
 
@@ -12,34 +13,10 @@ export type Permissions = {
   readonly respond: boolean;
 };
 
-export const busServices = [
-  "experiments",
-  "searcher",
-  "scheduler",
-  "metrics",
-  "logs",
-  "registry",
-  "checkpoint-gc",
-  "gateway",
-  "relay",
-] as const;
-export type BusService = (typeof busServices)[number];
-
 /** A service or an agent, identified by its name. */
 export type BusPrincipal =
-  | { readonly kind: "service"; readonly service: BusService }
+  | { readonly kind: "service"; readonly service: ServiceName }
   | { readonly kind: "agent"; readonly agent: string };
-
-/** The services that fold or show the events of others. */
-const hearEvents: readonly BusService[] = [
-  "experiments",
-  "searcher",
-  "scheduler",
-  "metrics",
-  "registry",
-  "checkpoint-gc",
-  "gateway",
-];
 
 /** The commands that agents send. */
 const agentCommands = ["ty.cmd.logs.WriteLines", "ty.cmd.registry.PlanContextDownload"];
@@ -65,7 +42,7 @@ export function permissionsOf(principal: BusPrincipal): Permissions {
   return {
     publish: own.publish,
     subscribe: [
-      ...(hearEvents.includes(service) ? ["ty.event.>"] : []),
+      ...(hearsEvents(service) ? ["ty.event.>"] : []),
       ...(serves ? servedSubjects(service) : []),
       ...own.subscribe,
       inbox,
@@ -74,7 +51,11 @@ export function permissionsOf(principal: BusPrincipal): Permissions {
   };
 }
 
-function servedSubjects(service: BusService): readonly string[] {
+function hearsEvents(service: ServiceName): boolean {
+  return services.some((one) => one.name === service && one.hearsEvents);
+}
+
+function servedSubjects(service: ServiceName): readonly string[] {
   // The server also matches a wildcard token: "$SRV.*" would allow "$SRV.>".
   const discovery = ["PING", "INFO", "STATS"].flatMap((verb) => [
     `$SRV.${verb}`,
@@ -86,7 +67,7 @@ function servedSubjects(service: BusService): readonly string[] {
 
 type Subjects = { readonly publish: readonly string[]; readonly subscribe: readonly string[] };
 
-function ownSubjects(service: BusService): Subjects {
+function ownSubjects(service: ServiceName): Subjects {
   switch (service) {
     case "gateway":
       return {

@@ -1,6 +1,6 @@
 /** Every event type: its message, the aggregate whose streams contain it, and the service that owns these streams. */
-import type { DescMessage } from "@bufbuild/protobuf";
-import { categoryOwners } from "./category-owners.ts";
+import type { DescMessage, MessageShape } from "@bufbuild/protobuf";
+import { categoryOwners } from "@trainyard/kernel/services";
 import * as allocation from "./gen/trainyard/event/v1/allocation_pb.ts";
 import * as checkpoint from "./gen/trainyard/event/v1/checkpoint_pb.ts";
 import * as content from "./gen/trainyard/event/v1/content_pb.ts";
@@ -14,144 +14,7 @@ import * as space from "./gen/trainyard/event/v1/space_pb.ts";
 import * as token from "./gen/trainyard/event/v1/token_pb.ts";
 import type { Plain } from "./plain.ts";
 
-/** The event messages by short name. */
-export type EventMessages = {
-  ExperimentCreated: experiment.ExperimentCreated;
-  ExperimentActivated: experiment.ExperimentActivated;
-  ExperimentPaused: experiment.ExperimentPaused;
-  ExperimentStopRequested: experiment.ExperimentStopRequested;
-  ExperimentEnded: experiment.ExperimentEnded;
-  ExperimentDescribed: experiment.ExperimentDescribed;
-  ExperimentArchived: experiment.ExperimentArchived;
-  ExperimentUnarchived: experiment.ExperimentUnarchived;
-  ExperimentContinued: life.ExperimentContinued;
-  ExperimentDeletionRequested: life.ExperimentDeletionRequested;
-  ExperimentDeletionUndone: life.ExperimentDeletionUndone;
-  ExperimentDeleted: life.ExperimentDeleted;
-  ExperimentMoved: experiment.ExperimentMoved;
-  TrialCreated: experiment.TrialCreated;
-  RunRequested: experiment.RunRequested;
-  RunStarted: experiment.RunStarted;
-  RunStopRequested: experiment.RunStopRequested;
-  RunEnded: experiment.RunEnded;
-  RunCheckpointsNamed: experiment.RunCheckpointsNamed;
-  TrialCheckpointed: experiment.TrialCheckpointed;
-  TrialEnded: experiment.TrialEnded;
-  TrialContinued: life.TrialContinued;
-  TrialKillRequested: life.TrialKillRequested;
-  SearchStarted: search.SearchStarted;
-  TrialProposed: search.TrialProposed;
-  SuggestionPrepared: search.SuggestionPrepared;
-  SuggestionMissed: search.SuggestionMissed;
-  OperationsPosted: search.OperationsPosted;
-  ObservationRecorded: search.ObservationRecorded;
-  CheckpointObserved: search.CheckpointObserved;
-  TrialSuspended: search.TrialSuspended;
-  TrialResumed: search.TrialResumed;
-  TrialStopDecided: search.TrialStopDecided;
-  SearchStopDecided: search.SearchStopDecided;
-  TrialOutcomeRecorded: search.TrialOutcomeRecorded;
-  RunUsageRecorded: search.RunUsageRecorded;
-  SearchTimeNoted: search.SearchTimeNoted;
-  SearchCompleted: search.SearchCompleted;
-  SearchContinued: search.SearchContinued;
-  AllocationQueued: allocation.AllocationQueued;
-  WaitExplained: allocation.WaitExplained;
-  AllocationGranted: allocation.AllocationGranted;
-  AllocationStarted: allocation.AllocationStarted;
-  AllocationStopRequested: allocation.AllocationStopRequested;
-  AllocationStopAcknowledged: allocation.AllocationStopAcknowledged;
-  AllocationEnded: allocation.AllocationEnded;
-  AgentJoined: allocation.AgentJoined;
-  AgentLost: allocation.AgentLost;
-  AgentReturned: allocation.AgentReturned;
-  SlotsCleared: allocation.SlotsCleared;
-  AgentDrainRequested: allocation.AgentDrainRequested;
-  AgentDrained: allocation.AgentDrained;
-  AgentDisabled: allocation.AgentDisabled;
-  AgentEnabled: allocation.AgentEnabled;
-  AgentNameRefused: allocation.AgentNameRefused;
-  AgentNameCleared: allocation.AgentNameCleared;
-  SchedulerEpochRaised: allocation.SchedulerEpochRaised;
-  AgentRemoved: allocation.AgentRemoved;
-  AgentDistrusted: allocation.AgentDistrusted;
-  AgentTrusted: allocation.AgentTrusted;
-  AgentDiskLow: allocation.AgentDiskLow;
-  AgentDiskFreed: allocation.AgentDiskFreed;
-  ProcessesLeft: allocation.ProcessesLeft;
-  SlotDisabled: allocation.SlotDisabled;
-  SlotEnabled: allocation.SlotEnabled;
-  PoolConfigured: allocation.PoolConfigured;
-  PoolRemoved: allocation.PoolRemoved;
-  JobUpdated: allocation.JobUpdated;
-  JobMoved: allocation.JobMoved;
-  ValidationReported: measurement.ValidationReported;
-  MeasurementsSuperseded: measurement.MeasurementsSuperseded;
-  LogPolicyMatched: measurement.LogPolicyMatched;
-  CheckpointDeclared: checkpoint.CheckpointDeclared;
-  CheckpointCompleted: checkpoint.CheckpointCompleted;
-  CheckpointFailed: checkpoint.CheckpointFailed;
-  CheckpointAbandoned: checkpoint.CheckpointAbandoned;
-  CheckpointPinned: checkpoint.CheckpointPinned;
-  CheckpointUnpinned: checkpoint.CheckpointUnpinned;
-  CheckpointDamaged: checkpoint.CheckpointDamaged;
-  CheckpointRepaired: checkpoint.CheckpointRepaired;
-  CheckpointUploadProgressed: checkpoint.CheckpointUploadProgressed;
-  ModelCreated: model.ModelCreated;
-  ModelDescribed: model.ModelDescribed;
-  ModelArchived: model.ModelArchived;
-  ModelUnarchived: model.ModelUnarchived;
-  ModelMoved: model.ModelMoved;
-  VersionRegistered: model.VersionRegistered;
-  VersionDescribed: model.VersionDescribed;
-  VersionRemoved: model.VersionRemoved;
-  AliasMoved: model.AliasMoved;
-  AliasRemoved: model.AliasRemoved;
-  StorageAdopted: checkpoint.StorageAdopted;
-  UnknownFilesDeleted: checkpoint.UnknownFilesDeleted;
-  CheckpointCondemned: checkpoint.CheckpointCondemned;
-  CheckpointSpared: checkpoint.CheckpointSpared;
-  CheckpointDeletionStarted: checkpoint.CheckpointDeletionStarted;
-  CheckpointDeleted: checkpoint.CheckpointDeleted;
-  CheckpointFilesDeletionStarted: checkpoint.CheckpointFilesDeletionStarted;
-  CheckpointFilesDeleted: checkpoint.CheckpointFilesDeleted;
-  RetentionPolicySet: checkpoint.RetentionPolicySet;
-  TokenIssued: token.TokenIssued;
-  TokenRevoked: token.TokenRevoked;
-  EnvironmentRecorded: environment.EnvironmentRecorded;
-  ContentDeletionStarted: content.ContentDeletionStarted;
-  ContentSpared: content.ContentSpared;
-  ContentDeleted: content.ContentDeleted;
-  NameReserved: space.NameReserved;
-  WorkspaceCreated: space.WorkspaceCreated;
-  WorkspaceDescribed: space.WorkspaceDescribed;
-  WorkspaceArchived: space.WorkspaceArchived;
-  WorkspaceUnarchived: space.WorkspaceUnarchived;
-  ProjectCreated: space.ProjectCreated;
-  ProjectDescribed: space.ProjectDescribed;
-  ProjectArchived: space.ProjectArchived;
-  ProjectUnarchived: space.ProjectUnarchived;
-};
-
-export type EventName = keyof EventMessages;
-export type EventData<Name extends EventName> = Plain<EventMessages[Name]>;
-
-/** An event as deciders return it and folds receive it. */
-export type EventOf<Name extends EventName> = {
-  [Key in Name]: { readonly type: Key; readonly data: EventData<Key> };
-}[Name];
-export type AnyEvent = EventOf<EventName>;
-
-export type EventType = {
-  readonly name: EventName;
-  /** The stored type: dev.trainyard.<aggregate>.<Name>.v1. */
-  readonly type: string;
-  readonly aggregate: string;
-  readonly owner: string;
-  readonly schema: DescMessage;
-};
-
-const byAggregate: Readonly<Record<string, readonly DescMessage[]>> = {
+const byAggregate = {
   experiment: [
     experiment.ExperimentCreatedSchema,
     experiment.ExperimentActivatedSchema,
@@ -288,6 +151,33 @@ const byAggregate: Readonly<Record<string, readonly DescMessage[]>> = {
     space.ProjectArchivedSchema,
     space.ProjectUnarchivedSchema,
   ],
+} as const satisfies Readonly<Record<string, readonly DescMessage[]>>;
+
+type EventMessage = MessageShape<(typeof byAggregate)[keyof typeof byAggregate][number]>;
+
+/** The event messages by short name. */
+export type EventMessages = {
+  [One in EventMessage as ShortName<One["$typeName"]>]: One;
+};
+
+type ShortName<Name> = Name extends `trainyard.event.v1.${infer Short}` ? Short : never;
+
+export type EventName = keyof EventMessages;
+export type EventData<Name extends EventName> = Plain<EventMessages[Name]>;
+
+/** An event as deciders return it and folds receive it. */
+export type EventOf<Name extends EventName> = {
+  [Key in Name]: { readonly type: Key; readonly data: EventData<Key> };
+}[Name];
+export type AnyEvent = EventOf<EventName>;
+
+export type EventType = {
+  readonly name: EventName;
+  /** The stored type: dev.trainyard.<aggregate>.<Name>.v1. */
+  readonly type: string;
+  readonly aggregate: string;
+  readonly owner: string;
+  readonly schema: DescMessage;
 };
 
 export const eventTypes: readonly EventType[] = Object.entries(byAggregate).flatMap(

@@ -18,7 +18,6 @@ export {
   eventTypes,
   shortNameOf,
 } from "./catalogue.ts";
-export { categoryOwners } from "./category-owners.ts";
 export { type Codec, codecOf } from "./codec.ts";
 export { decodeEvent, encodedBytes, encodeEvent } from "./event-codec.ts";
 export type { Plain } from "./plain.ts";

@@ -1,11 +1,11 @@
 /** Generates docs/events.md: every event of the catalogue, from proto/ and from the code that reads the events. */
 import type { EventType } from "@trainyard/contracts";
+import { categoryOwners } from "@trainyard/kernel/services";
 import type { Enum, Field, Message, Protocol } from "./protocol.ts";
 import { type Readers, readersOf, type Source } from "./readers.ts";
 
 type Catalogue = {
   readonly eventTypes: readonly EventType[];
-  readonly categoryOwners: Readonly<Record<string, string>>;
 };
 
 type Entry = EventType & { readonly message: Message; readonly readers: Readers };
@@ -27,12 +27,12 @@ export function eventsPage(
   const categories = [...new Set(entries.map(({ aggregate }) => aggregate))];
   const streams = categories.map((category) => {
     const told = protocol.streams.get(category);
-    if (told === undefined || told.owner !== catalogue.categoryOwners[category]) {
+    if (told === undefined || told.owner !== categoryOwners[category]) {
       throw new Error(`proto/ names no stream ${category}-… of its owner`);
     }
     return { ...told, events: entries.filter(({ aggregate }) => aggregate === category) };
   });
-  const empty = Object.entries(catalogue.categoryOwners).filter(
+  const empty = Object.entries(categoryOwners).filter(
     ([category]) => !categories.includes(category),
   );
   const { messages, enums } = nestedIn(protocol, entries);

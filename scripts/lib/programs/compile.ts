@@ -14,6 +14,7 @@ import { root } from "../root.ts";
 const sources = [
   "services/*/src/{main,service,config}.ts",
   "services/cli/src/demo-main.ts",
+  "libs/migrate/src/main.ts",
   "services/*/src/**/*-worker.ts",
   "libs/blob/src/disk-worker.ts",
   "services/searcher/src/shell/model/model-thread.ts",

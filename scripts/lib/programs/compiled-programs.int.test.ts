@@ -188,6 +188,7 @@ describe("the programs of this checkout", () => {
       "services/*/src/{main,service,config}.ts",
       "services/cli/src/demo-main.ts",
       "services/agent/src/supervisor/main.ts",
+      "libs/migrate/src/main.ts",
       "deploy/local/src/supervisor/{main,all-main}.ts",
     ];
     const sources = [...globSync(programs, { cwd: root }), ...workerThreads()];

@@ -87,7 +87,7 @@ function versionOf(name: string, pinned: Names): string {
 /** The package's program: `yard` of the command line, `trainyard-gateway` of a service. */
 function programOf(folder: string): Names | null {
   if (!existsSync(join(root, folder, "src", "main.ts"))) return null;
-  const name = folder.replace(/^services\//, "");
+  const name = folder.replace(/^(services|libs)\//, "");
   return { [name === "cli" ? "yard" : `trainyard-${name}`]: "./src/main.js" };
 }
 

@@ -1,5 +1,6 @@
 /** Metrics of this service's decisions, counted from its events on the log. */
-import { type AnyEvent, categoryOwners, decodeEvent } from "@trainyard/contracts";
+import { type AnyEvent, decodeEvent } from "@trainyard/contracts";
+import { categoryOwners } from "@trainyard/kernel/services";
 import { ExperimentOutcome, RunEndWhy, TrialOutcome } from "@trainyard/contracts/events";
 import type { StoredEvent } from "@trainyard/event-log";
 import { categoryOf } from "@trainyard/kernel";

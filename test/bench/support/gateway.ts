@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createMemoryBus } from "@trainyard/bus";
 import { Client } from "@trainyard/client";
-import { categoryOwners } from "@trainyard/contracts";
+import { categoryOwners } from "@trainyard/kernel/services";
 import { migrateLog } from "@trainyard/event-log";
 import { createService } from "@trainyard/service-gateway";
 import type { TestPostgres } from "@trainyard/testing";

@@ -1,4 +1,5 @@
-import { categoryOwners, eventTypes, upcasters } from "@trainyard/contracts";
+import { eventTypes, upcasters } from "@trainyard/contracts";
+import { categoryOwners } from "@trainyard/kernel/services";
 import type { Repository, Rule } from "../rule.ts";
 
 type Entry = { readonly type: string; readonly owner: string };

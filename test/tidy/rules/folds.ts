@@ -1,7 +1,6 @@
 import type { Repository, Rule } from "../rule.ts";
 
-const asker = "services/gateway/src/shell/verify.ts";
-const lister = "services/gateway/src/api/views.ts";
+const table = "libs/kernel/src/services.ts";
 
 /** The services besides the gateway with a source or a migration that matches. */
 function servicesWith(repository: Repository, pattern: RegExp): readonly string[] {
@@ -13,30 +12,32 @@ function servicesWith(repository: Repository, pattern: RegExp): readonly string[
   return [...new Set(found)];
 }
 
-/** Compares the services that a list in the gateway names with those that it must name. */
+/** Compares the other services whose row has the fact with those that must have it. */
 function differences(
   repository: Repository,
-  [file, list]: readonly [string, string],
+  fact: "folds" | "keepsViews",
   services: readonly string[],
 ): readonly string[] {
-  const text = repository.files.includes(file) ? repository.read(file) : "";
-  const items = new RegExp(`${list} = \\[([^\\]]*)\\]`).exec(text)?.[1] ?? "";
-  const named = [...items.matchAll(/"([^"]+)"/g)].map(([, service = ""]) => service);
+  const text = repository.files.includes(table) ? repository.read(table) : "";
+  const rows = text.matchAll(/^ {2}"?([a-z-]+)"?: \{([^}]*)\}/gm);
+  const named = [...rows].flatMap(([, service = "", row = ""]) =>
+    service !== "gateway" && row.includes(`${fact}: true`) ? [service] : [],
+  );
   return [
-    ...services.filter((one) => !named.includes(one)).map((one) => `${file} does not ask ${one}`),
-    ...named.filter((one) => !services.includes(one)).map((one) => `${file} asks ${one} in vain`),
+    ...services.filter((one) => !named.includes(one)).map((one) => `${one} lacks ${fact}: true`),
+    ...named.filter((one) => !services.includes(one)).map((one) => `${one} has no use of ${fact}`),
   ];
 }
 
 export const foldsVerified: Rule = {
-  name: "`yard log verify` asks whatever folds the log for keeps, and `yard view` whatever has views",
+  name: "the table of services says which ones keep folds and views of the log",
   check: (repository) => {
     const keeping = servicesWith(repository, /\bnew View\(|\.view_cursor \(/);
     const showing = servicesWith(repository, /^\s+views: \[/m);
     const folding = [...new Set([...servicesWith(repository, /^\s+checks: \[/m), ...keeping])];
     return [
-      ...differences(repository, [asker, "foldingServices"], folding),
-      ...differences(repository, [lister, "keepers"], keeping),
+      ...differences(repository, "folds", folding),
+      ...differences(repository, "keepsViews", keeping),
       ...keeping
         .filter((service) => !showing.includes(service))
         .map((service) => `services/${service} has a view, and gives its partition none`),
@@ -44,28 +45,26 @@ export const foldsVerified: Rule = {
   },
   violations: {
     "a service that nobody asks": {
-      [asker]: 'export const foldingServices = ["a"] as const;\n',
+      [table]: "  a: { folds: true, keepsViews: false },\n",
       "services/b/src/term.ts": "  return {\n    checks: [snapshotCheck(name, b, log)],\n  };\n",
     },
     "a service without folds that is asked": {
-      [asker]: 'export const foldingServices = ["b"] as const;\n',
+      [table]: "  b: { folds: true, keepsViews: false },\n",
     },
     "a view that the partition does not have": {
-      [asker]: 'export const foldingServices = ["b"] as const;\n',
-      [lister]: 'const keepers = ["b"] as const;\n',
+      [table]: "  b: { folds: true, keepsViews: true },\n",
       "services/b/migrations/0001_b.sql":
         "create table b.view_cursor (\n  view text primary key\n);\n",
     },
     "a view that is not listed": {
-      [asker]: 'export const foldingServices = ["b"] as const;\n',
-      [lister]: "const keepers = [] as const;\n",
+      [table]: "  b: { folds: true, keepsViews: false },\n",
       "services/b/src/b.ts": "const b = new View(spec, pool, clock, logger);\n",
       "services/b/src/term.ts": "  return {\n    views: [b],\n  };\n",
     },
   },
   kept: {
-    [asker]: 'export const foldingServices = [\n  "a",\n  "b",\n] as const;\n',
-    [lister]: 'const keepers = ["b"] as const;\n',
+    [table]:
+      "  a: { folds: true, keepsViews: false },\n  b: {\n    folds: true,\n    keepsViews: true,\n  },\n",
     "services/a/src/term.ts": "  return {\n    checks: [snapshotCheck(name, a, log)],\n  };\n",
     "services/b/migrations/0001_b.sql":
       "create table b.view_cursor (\n  view text primary key\n);\n",

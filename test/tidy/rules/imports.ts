@@ -26,7 +26,7 @@ function packageOf(file: string): string {
 const mayStartClusters = new Set(["services/cli"]);
 
 export const layers: Rule = {
-  name: "a lib never imports a service, a service never another, and nothing imports tests",
+  name: "a lib or a deployment never imports a service, a service never another, and nothing imports tests",
   check: (repository) =>
     importsOf(repository, sourcesOf(repository)).flatMap(({ file, what }) => {
       const problem = layerProblem(packageOf(file), what);
@@ -41,6 +41,9 @@ export const layers: Rule = {
     },
     "a service that imports the cluster": {
       "services/a/src/a.ts": 'import "@trainyard/local-cluster";\n',
+    },
+    "the embedded cluster that imports a service": {
+      "deploy/a/src/a.ts": 'import { b } from "@trainyard/service-b";\n',
     },
     "a service that loads another": {
       "services/a/src/a.ts": 'const b = await import("@trainyard/service-b");\n',
@@ -59,7 +62,9 @@ function layerProblem(from: string, what: string): string | null {
     return "tests are imported by nothing";
   }
   const shared = from.startsWith("libs/") || from.startsWith("services/");
-  if (shared && what.startsWith("@trainyard/service-")) return "services meet through events";
+  if ((shared || from.startsWith("deploy/")) && what.startsWith("@trainyard/service-")) {
+    return "services meet through events, and deploy starts them by their folders";
+  }
   if (shared && what.startsWith("@trainyard/local-cluster") && !mayStartClusters.has(from)) {
     return "what is deployed does not know how";
   }

@@ -14,7 +14,7 @@ const sections = ["Owns", "Promises", "Limits"];
 /** The longest README of a service: one screen. */
 const readmeLinesMax = 60;
 /** Programs that people run have their own structure. */
-const programs = new Set(["cli", "migrate", "web"]);
+const programs = new Set(["cli", "web"]);
 
 export const serviceShape: Rule = {
   name: "every service has the same shape, and says on one screen what it is",

@@ -3,12 +3,12 @@ import { connect } from "node:net";
 import { join } from "node:path";
 import {
   type BusPrincipal,
-  type BusService,
   busUserOf,
   type NatsUser,
   permissionsOf,
   renderNatsConfig,
 } from "@trainyard/bus/server";
+import type { ServiceName } from "@trainyard/kernel/services";
 import { writeAtomically } from "../home/atomic-file.ts";
 import type { Home } from "../home/home.ts";
 import type { Command } from "../processes/launch.ts";
@@ -19,7 +19,7 @@ export function natsPrincipals(
   agents: readonly string[],
 ): readonly BusPrincipal[] {
   return [
-    ...services.map((service) => ({ kind: "service", service: service as BusService }) as const),
+    ...services.map((service) => ({ kind: "service", service: service as ServiceName }) as const),
     ...agents.map((agent) => ({ kind: "agent", agent }) as const),
   ];
 }

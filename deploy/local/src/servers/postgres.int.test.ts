@@ -11,7 +11,7 @@ import {
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { type DatabaseRole, ensureDatabase } from "@trainyard/service-migrate";
+import { type DatabaseRole, ensureDatabase } from "@trainyard/migrate";
 import { Client } from "pg";
 import { expect, test } from "vitest";
 import { writeAtomically } from "../home/atomic-file.ts";

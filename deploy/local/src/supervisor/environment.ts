@@ -5,7 +5,7 @@ import { availableParallelism } from "node:os";
 import { join } from "node:path";
 import { busUserOf } from "@trainyard/bus/server";
 import { parseEnvFile } from "@trainyard/runtime/environment";
-import { roleOf } from "@trainyard/service-migrate";
+import { roleOf } from "@trainyard/migrate";
 import { ClusterError } from "../cluster-error.ts";
 import { writeAtomically } from "../home/atomic-file.ts";
 import { checkout, type Home } from "../home/home.ts";

@@ -1,7 +1,7 @@
 /** The infrastructure of the services: secrets, the database server and NATS, made ready to be started. */
 import { join } from "node:path";
 import { busUserOf, natsServerBinary } from "@trainyard/bus/server";
-import { roleNames } from "@trainyard/service-migrate";
+import { roleNames } from "@trainyard/migrate";
 import { fingerprintOf } from "./environment.ts";
 import { checkout, type Home, logOf } from "../home/home.ts";
 import { limits } from "../limits.ts";

@@ -10,7 +10,7 @@
 import { rmSync } from "node:fs";
 import { pathToFileURL } from "node:url";
 import { version } from "@trainyard/runtime/version";
-import { prepareDatabase } from "@trainyard/service-migrate";
+import { prepareDatabase } from "@trainyard/migrate";
 import { ClusterError, errorText } from "../cluster-error.ts";
 import { type ClusterInfo, writeClusterFile } from "../cluster-info.ts";
 import { codeStamp } from "./code-stamp.ts";

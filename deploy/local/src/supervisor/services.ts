@@ -1,4 +1,5 @@
 import { join } from "node:path";
+import { services as platformServices } from "@trainyard/kernel/services";
 import { checkout } from "../home/home.ts";
 
 /** A service as the cluster starts it. */
@@ -13,22 +14,14 @@ export type ServiceEntry = {
   readonly readsRunTokens: boolean;
 };
 
-function service(name: string, readsRunTokens: boolean = false): ServiceEntry {
-  return { name, folder: join(checkout, "services", name), readsRunTokens };
-}
-
-/** The services in the order of their start: called ones before their callers. They are stopped in reverse order. */
-export const services: readonly ServiceEntry[] = [
-  service("relay"),
-  service("registry", true),
-  service("metrics", true),
-  service("logs", true),
-  service("checkpoint-gc"),
-  service("scheduler", true),
-  service("searcher"),
-  service("experiments"),
-  service("gateway", true),
-];
+/** The services in the order of their start. They are stopped in reverse order. */
+export const services: readonly ServiceEntry[] = platformServices.map(
+  ({ name, readsRunTokens }) => ({
+    name,
+    folder: join(checkout, "services", name),
+    readsRunTokens,
+  }),
+);
 
 /** The main program of an agent, the same in every mode. */
 export const agentMain = join(checkout, "services", "agent", "src", "main.ts");

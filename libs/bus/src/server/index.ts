@@ -2,8 +2,6 @@ export { type NatsBinaryOptions, type NatsSource, natsServerBinary } from "./nat
 export { type NatsConfigOptions, type NatsUser, renderNatsConfig } from "../nats-config.ts";
 export {
   type BusPrincipal,
-  type BusService,
-  busServices,
   busUserOf,
   type Permissions,
   permissionsOf,

@@ -11,13 +11,8 @@ import {
   createMemoryBus,
   type MemoryHub,
 } from "@trainyard/bus";
-import {
-  type AnyEvent,
-  categoryOwners,
-  decodeEvent,
-  encodeEvent,
-  type Plain,
-} from "@trainyard/contracts";
+import { type AnyEvent, decodeEvent, encodeEvent, type Plain } from "@trainyard/contracts";
+import { categoryOwners } from "@trainyard/kernel/services";
 import { VerifyViewsSchema, ViewsVerifiedSchema } from "@trainyard/contracts/commands";
 import { createPostgresLog, type EventLog, migrateLog, newEventId } from "@trainyard/event-log";
 import {

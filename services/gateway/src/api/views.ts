@@ -8,14 +8,17 @@ import {
   ViewsListedSchema,
   type ViewState,
 } from "@trainyard/contracts/commands";
+import { services } from "@trainyard/kernel/services";
 import { shownView } from "@trainyard/runtime";
 import { notFound, Problem } from "../http/problem.ts";
 import type { RequestContext, UnaryHandlers } from "../http/request-context.ts";
 import type { Backend } from "../shell/backend.ts";
 
-/** The services besides the gateway that have views in tables. */
-const keepers = ["checkpoint-gc", "registry"] as const;
 const own = "gateway";
+/** The other services that have views in tables. */
+const keepers = services
+  .filter(({ name, keepsViews }) => keepsViews && name !== own)
+  .map(({ name }) => name);
 
 export function viewHandlers(backend: Backend) {
   return {

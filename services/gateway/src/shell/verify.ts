@@ -14,20 +14,17 @@ import {
 } from "@trainyard/contracts/commands";
 import type { LogAnchor } from "@trainyard/event-log";
 import { pause } from "@trainyard/kernel";
+import { services } from "@trainyard/kernel/services";
 import { runChecks, viewCheck } from "@trainyard/runtime";
 import { Problem } from "../http/problem.ts";
 import type { RequestContext, StreamItem } from "../http/request-context.ts";
 import { gatewayLimits } from "../limits.ts";
 import type { Backend } from "./backend.ts";
 
-/** The services that keep folds of the log, in tables or in saved states. */
-export const foldingServices = [
-  "checkpoint-gc",
-  "experiments",
-  "registry",
-  "scheduler",
-  "searcher",
-] as const;
+/** The other services that keep folds of the log; the gateway's own are checked here. */
+export const foldingServices = services
+  .filter(({ name, folds }) => folds && name !== "gateway")
+  .map(({ name }) => name);
 
 /** The most findings in the hash chain that are listed; the first one matters most. */
 const findingsMax = 20;

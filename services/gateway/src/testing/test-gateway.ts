@@ -4,7 +4,8 @@ import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type Bus, createMemoryBus, type MemoryHub } from "@trainyard/bus";
-import { type AnyEvent, categoryOwners, encodeEvent, type Plain } from "@trainyard/contracts";
+import { type AnyEvent, encodeEvent, type Plain } from "@trainyard/contracts";
+import { categoryOwners } from "@trainyard/kernel/services";
 import {
   VerifyViewsSchema,
   type ViewsVerified,

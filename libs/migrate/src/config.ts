@@ -1,4 +1,4 @@
-import { busServices } from "@trainyard/bus/server";
+import { services } from "@trainyard/kernel/services";
 import { parseEnvironment } from "@trainyard/runtime";
 import { z } from "zod";
 import type { DatabaseOptions } from "./database.ts";
@@ -9,7 +9,7 @@ const passwordVariable = (service: string): string =>
 
 const roleOfVariable: ReadonlyMap<string, string> = new Map([
   [passwordVariable("migrator"), migratorRole],
-  ...busServices.map((service) => [passwordVariable(service), roleOf(service)] as const),
+  ...services.map(({ name: service }) => [passwordVariable(service), roleOf(service)] as const),
 ]);
 
 const schema = z.object({
@@ -25,5 +25,6 @@ export function parseConfig(environment: Readonly<Record<string, string>>): Data
     const password = environment[variable];
     return password === undefined || password === "" ? [] : [[role, password] as const];
   });
-  return { adminUrl, services: busServices, passwords: Object.fromEntries(passwords) };
+  const names = services.map(({ name }) => name);
+  return { adminUrl, services: names, passwords: Object.fromEntries(passwords) };
 }

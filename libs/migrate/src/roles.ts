@@ -1,5 +1,5 @@
 /** The database roles of services, and their rights in the log. */
-import { categoryOwners } from "@trainyard/contracts/category-owners";
+import { categoryOwners } from "@trainyard/kernel/services";
 import type { LogRoles } from "@trainyard/event-log";
 
 export type DatabaseRole = {
