@@ -4,7 +4,7 @@ import { pino } from "pino";
 import { expect, test } from "vitest";
 import type { Aggregate } from "../folds/folds.ts";
 import { FoldCache } from "../folds/fold-cache.ts";
-import { AcceptedSchema, accepted, command, commandHandlers, encodeRequest } from "./commands.ts";
+import { accepted, type CommandContext, commandHandlers, encodeRequest } from "./commands.ts";
 import { readRejected } from "./commands.ts";
 import { Executor } from "../work/executor.ts";
 
@@ -31,19 +31,18 @@ async function write(characters: number) {
   const handlers = commandHandlers(
     "experiments",
     {
-      Write: command(PauseExperimentSchema, AcceptedSchema, async (_, { identity }) =>
+      PauseExperiment: async (_: never, { identity }: CommandContext) =>
         accepted(
           await executor.execute(identity, async (work) => {
             await work.decide(novels, "1", characters);
           }),
         ),
-      ),
     },
     pino({ enabled: false }),
   );
   const headers = { commitId: newEventId(), authid: "", traceparent: "", correlationid: "" };
   const body = encodeRequest(PauseExperimentSchema, { experiment: "1" });
-  return handlers["Write"]?.({ headers, body });
+  return handlers["PauseExperiment"]?.({ headers, body });
 }
 
 test("a command that would record more than the log accepts is rejected with a remedy", async () => {

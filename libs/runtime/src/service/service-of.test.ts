@@ -1,10 +1,10 @@
 import { createMemoryBus } from "@trainyard/bus";
-import { AcceptedSchema, PauseExperimentSchema } from "@trainyard/contracts/commands";
+import { PauseExperimentSchema } from "@trainyard/contracts/commands";
 import { createMemoryLog } from "@trainyard/event-log";
 import { systemClock } from "@trainyard/kernel/system-clock";
 import { pino } from "pino";
 import { expect, test, vi } from "vitest";
-import { command, encodeRequest } from "../commands/commands.ts";
+import { encodeRequest, type CommandTable } from "../commands/commands.ts";
 import { Partition, type Term } from "../leadership/partition.ts";
 import { type ListeningService, type ServicePlan, serviceOf } from "./service-of.ts";
 import { createRegistry } from "./telemetry.ts";
@@ -26,10 +26,10 @@ async function readyz(address: string): Promise<string> {
   return `${response.status} ${await response.text()}`;
 }
 
-const pauseCommand = command(PauseExperimentSchema, AcceptedSchema, async () => ({
+const pauseCommand: CommandTable<"experiments">["PauseExperiment"] = async () => ({
   position: 7,
   stream: "",
-}));
+});
 
 async function asked(): Promise<string> {
   const headers = { commitId: "1", authid: "", traceparent: "", correlationid: "" };

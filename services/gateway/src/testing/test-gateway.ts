@@ -6,19 +6,15 @@ import { join } from "node:path";
 import { type Bus, createMemoryBus, type MemoryHub } from "@trainyard/bus";
 import { type AnyEvent, encodeEvent, type Plain } from "@trainyard/contracts";
 import { categoryOwners } from "@trainyard/kernel/services";
-import {
-  VerifyViewsSchema,
-  type ViewsVerified,
-  ViewsVerifiedSchema,
-} from "@trainyard/contracts/commands";
+import type { ViewsVerified } from "@trainyard/contracts/commands";
 import { createPostgresLog, type EventLog, migrateLog, newEventId } from "@trainyard/event-log";
 import { ensureRoles, openLogDatabase, withClient } from "@trainyard/event-log/testing";
 import {
-  type CommandSpec,
-  command,
   commandHandlers,
   createLogger,
   runToken,
+  type CommandTable,
+  type CommandFunctions,
 } from "@trainyard/runtime";
 import type { Clock } from "@trainyard/kernel";
 import pg from "pg";
@@ -40,10 +36,7 @@ export type TestGateway = AsyncDisposable & {
     answers: Readonly<Record<string, readonly Plain<ViewsVerified>[]>>,
   ) => Promise<AsyncDisposable>;
   /** Simulates a service with some of its commands. */
-  readonly serving: (
-    service: string,
-    commands: Readonly<Record<string, CommandSpec>>,
-  ) => Promise<AsyncDisposable>;
+  readonly serving: (service: string, commands: CommandFunctions) => Promise<AsyncDisposable>;
   /** The default folder of checkpoints and TensorBoard files. */
   readonly checkpointDir: string;
   /** The folder of model code and submissions. */
@@ -130,7 +123,7 @@ export async function startTestGateway(
 async function serving(
   hub: MemoryHub,
   service: string,
-  commands: Readonly<Record<string, CommandSpec>>,
+  commands: CommandFunctions,
 ): Promise<AsyncDisposable> {
   const handlers = commandHandlers(service, commands, createLogger(service, "silent"));
   return hub.connect(service).serve(service, handlers);
@@ -143,10 +136,10 @@ async function verifying(
   const stack = new AsyncDisposableStack();
   for (const [service, steps] of Object.entries(answers)) {
     let step = 0;
-    const VerifyViews = command(VerifyViewsSchema, ViewsVerifiedSchema, async () => {
+    const VerifyViews: CommandTable<"common">["VerifyViews"] = async () => {
       step += 1;
       return steps[Math.min(step, steps.length) - 1] ?? { done: true, views: [] };
-    });
+    };
     stack.use(await serving(hub, service, { VerifyViews }));
   }
   return stack;
