@@ -6,4 +6,4 @@ import { useCompiledPrograms } from "../lib/programs/compiled-programs.ts";
 import { root } from "../lib/root.ts";
 
 await useCompiledPrograms();
-await import(pathToFileURL(programFile(join(root, "services/cli/src/demo-main.ts"))).href);
+await import(pathToFileURL(programFile(join(root, "services/cli/demo/main.ts"))).href);

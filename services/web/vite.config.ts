@@ -38,7 +38,7 @@ export default defineConfig(({ mode }) => ({
     reportCompressedSize: false,
     chunkSizeWarningLimit: 1_000,
     rolldownOptions: {
-      input: mode === "bench" ? "src/bench/chart.html" : "index.html",
+      input: mode === "bench" ? "bench/chart.html" : "index.html",
       output: { codeSplitting: { groups: [firstLoad] } },
     },
   },

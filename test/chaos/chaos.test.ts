@@ -10,7 +10,7 @@ const slow = 1_200_000;
 const log = (): void => {};
 
 test(
-  "after kill -9 of all parts at once the next up takes over, and the running trials continue",
+  "after kill -9 of all parts at once the next up starts them again, and the running trials continue",
   async () => {
     const { violations, again } = await killAll({ ...shortSearch, seed: 6, stepSeconds: 0.6 });
     expect(violations).toEqual([]);

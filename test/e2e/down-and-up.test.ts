@@ -1,7 +1,11 @@
 /**
- * Tests a cluster that goes down while it trains, and comes up again: no restart is counted, and no step is repeated.
+ * Tests a cluster that goes down while it trains, and comes up again: no restart is counted, and no step is repeated
+ * where the trials could end by themselves.
  */
+import { join } from "node:path";
+import { identityOf, isAlive } from "@trainyard/local-cluster/process-identity";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { eventually } from "../world/eventually.ts";
 import { World } from "../world/world.ts";
 
 let world: World;
@@ -11,13 +15,13 @@ beforeAll(async () => {
 });
 afterAll(() => world[Symbol.asyncDispose]());
 
-const config = `
+const config = (hurry: string): string => `
 name: interrupted
 entrypoint: python3 train.py
 hyperparameters: { lr: { type: double, minval: 0, maxval: 1 } }
 searcher: { name: random, metric: loss, max_trials: 2 }
 max_restarts: 0
-environment: { environment_variables: ["STEPS=60", "STEP_SECONDS=0.25"] }
+environment: { environment_variables: ["STEPS=60", "STEP_SECONDS=0.25", "HURRY=${hurry}"] }
 `;
 
 /** The lines of a trial's runs about their beginning and end, in order. */
@@ -31,14 +35,25 @@ async function untilSteps(experiment: string, steps: number): Promise<void> {
   );
 }
 
-test("trials stop at a checkpoint when the cluster goes down, and continue from it; trials of a dead agent continue from their latest one", async () => {
-  const id = await world.submit(config, world.code("steps"));
+test("trials run on without their cluster after kill -9 of its supervisor, stop at a checkpoint when it goes down, and continue from it; trials that only their folders lead to continue from their latest one", async () => {
+  const id = await world.submit(config(join(world.folder, "hurry")), world.code("steps"));
+  await untilSteps(id, 3);
+  const processes = (await world.processes()).map(({ pid }) => identityOf(pid ?? 0));
+  expect(processes).not.toContain(null);
+  await world.kill("supervisor");
+  await eventually("all processes of the cluster have ended", async () =>
+    processes.every((one) => one !== null && !isAlive(one)),
+  );
+  await world.up();
   await untilSteps(id, 6);
   await world.down();
   await world.up();
   await untilSteps(id, 30);
   await world.kill("agent-1");
+  await world.kill("supervisor");
   await world.down();
+  // The steps after the last start are not waited for.
+  world.write("hurry", "");
   await world.up();
   expect(await world.end(id)).toBe("COMPLETED");
   for (const trial of [`${id}.1`, `${id}.2`]) {

@@ -8,7 +8,7 @@ import { freePort, startTestPostgres, type TestPostgres } from "@trainyard/testi
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { eventually } from "../world/eventually.ts";
 
-const services = join(import.meta.dirname, "../../services");
+const root = join(import.meta.dirname, "../..");
 const database = "trainyard";
 
 let stack = new AsyncDisposableStack();
@@ -25,9 +25,9 @@ type Program = {
   ended(): Promise<number | null>;
 };
 
-/** Starts a program with only these variables and PATH. */
-function start(name: string, environment: Environment): Program {
-  const child = spawn(process.execPath, [programFile(join(services, name, "src", "main.ts"))], {
+/** Starts the program of a folder with only these variables and PATH. */
+function start(folder: string, environment: Environment): Program {
+  const child = spawn(process.execPath, [programFile(join(root, folder, "src/main.ts"))], {
     stdio: ["ignore", "pipe", "pipe"],
     env: {
       PATH: process.env["PATH"],
@@ -48,7 +48,7 @@ function start(name: string, environment: Environment): Program {
 }
 
 async function migrate(environment: Environment): Promise<{ code: number | null; said: string }> {
-  const program = start("migrate", environment);
+  const program = start("libs/migrate", environment);
   return { code: await program.ended(), said: program.said() };
 }
 
@@ -73,7 +73,7 @@ test("migrate prepares an empty PostgreSQL, one service starts alone on it, and 
   expect(first.said).toContain("created role ty_experiments\n");
 
   const port = await freePort();
-  const service = start("experiments", {
+  const service = start("services/experiments", {
     TRAINYARD_POSTGRES_URL: postgres.url({ user: "ty_experiments", database }),
     TRAINYARD_NATS_URL: nats.url,
     TRAINYARD_HTTP_PORT: String(port),
@@ -91,7 +91,7 @@ test("migrate prepares an empty PostgreSQL, one service starts alone on it, and 
 test("a service that is started before its database is migrated exits with the reason", async () => {
   const postgres = stack.use(await startTestPostgres());
   const nats = stack.use(await startNats());
-  const service = start("experiments", {
+  const service = start("services/experiments", {
     TRAINYARD_POSTGRES_URL: postgres.url({ user: "ty_experiments" }),
     TRAINYARD_NATS_URL: nats.url,
   });
@@ -100,7 +100,7 @@ test("a service that is started before its database is migrated exits with the r
 });
 
 test("a service without settings exits with 2 and one line that names the missing ones", async () => {
-  const service = start("experiments", { TRAINYARD_NATS_URL: "nats://127.0.0.1:4222" });
+  const service = start("services/experiments", { TRAINYARD_NATS_URL: "nats://127.0.0.1:4222" });
   expect(await service.ended()).toBe(2);
   expect(service.said()).toBe(
     "cannot start: environment variables are wrong: TRAINYARD_POSTGRES_URL: is not set\n",

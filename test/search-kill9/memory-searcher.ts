@@ -1,20 +1,17 @@
 /** The searcher over a log and a bus in memory, in virtual time; it can die at any of its calls to the log. */
-import { type Bus, createMemoryBus } from "@trainyard/bus";
-import { decodeEvent, type AnyEvent } from "@trainyard/contracts";
+import type { Bus } from "@trainyard/bus";
+import { createMemoryBus } from "@trainyard/bus/testing";
+import { type AnyEvent, decodeEvent } from "@trainyard/contracts";
 import { PostSearchOperationsSchema } from "@trainyard/contracts/commands";
-import {
-  createMemoryLog,
-  deriveCommitId,
-  type EventLog,
-  type MemoryLog,
-} from "@trainyard/event-log";
+import { deriveCommitId, type EventLog } from "@trainyard/event-log";
+import { createMemoryLog, type MemoryLog } from "@trainyard/event-log/testing";
 import { encodeRequest } from "@trainyard/runtime";
+import { exampleOf } from "@trainyard/search/testing";
 import { inlineModel } from "@trainyard/service-searcher/inline-model";
 import { beginTerm } from "@trainyard/service-searcher/leader";
 import { atRest, ManualClock } from "@trainyard/testing";
-import { startRelay } from "../sim/relay.ts";
 import { Process } from "../sim/process.ts";
-import { exampleOf } from "@trainyard/search/testing";
+import { startRelay } from "../sim/relay.ts";
 import { decidedOn, type Input, type Sequence, type Step, tell } from "./sequence.ts";
 import { Trainer } from "./trainer.ts";
 

@@ -2,7 +2,7 @@
  * The troubles of a world: dying processes, lost messages, and an unavailable bus. They are random and end after a
  * time.
  */
-import type { Delivery, Fate, MemoryHub } from "@trainyard/bus";
+import type { Delivery, Fate, MemoryHub } from "@trainyard/bus/testing";
 import type { ManualClock } from "@trainyard/testing";
 import type { Chance } from "./chance.ts";
 import type { Trouble, Troubles } from "./mortal-log.ts";

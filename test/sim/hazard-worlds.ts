@@ -2,7 +2,7 @@
  * Worlds with the real scheduler, a reliable bus and no deaths, so that a violation is caused by their only hazard. The
  * other worlds mix hazards.
  */
-import type { MemoryLog } from "@trainyard/event-log";
+import type { MemoryLog } from "@trainyard/event-log/testing";
 import { Chance } from "./chance.ts";
 import { drawRestores } from "./hardships.ts";
 import { eventsOf, violationsOf } from "./invariants.ts";

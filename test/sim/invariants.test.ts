@@ -8,7 +8,7 @@ import {
   StopWhy,
   TrialOutcome,
 } from "@trainyard/contracts/events";
-import { createMemoryLog } from "@trainyard/event-log";
+import { createMemoryLog } from "@trainyard/event-log/testing";
 import { expect, test } from "vitest";
 import { violationsOf } from "./invariants.ts";
 import { configOf, documentOf, random } from "./submissions.ts";

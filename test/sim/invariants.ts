@@ -3,7 +3,8 @@
  * messages. They are checked on the log alone, event by event, without the services' folds.
  */
 import { type AnyEvent, decodeEvent } from "@trainyard/contracts";
-import type { MemoryLog, StoredEvent } from "@trainyard/event-log";
+import type { StoredEvent } from "@trainyard/event-log";
+import type { MemoryLog } from "@trainyard/event-log/testing";
 import { categoryOf, idOf } from "@trainyard/kernel";
 import { replaySearch, type SearchEvent } from "@trainyard/search";
 import { CheckpointRules } from "./rules/checkpoints.ts";

@@ -1,5 +1,5 @@
 /** The agents of the pool, and the requests to stop that their processes read through the gateway. */
-import type { MemoryHub } from "@trainyard/bus";
+import type { MemoryHub } from "@trainyard/bus/testing";
 import { decodeEvent } from "@trainyard/contracts";
 import type { StoredEvent } from "@trainyard/event-log";
 import { type Clock, idOf } from "@trainyard/kernel";

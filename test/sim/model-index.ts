@@ -1,6 +1,6 @@
 /** A model of checkpoint-gc's table: the same rows, folded from the log in memory. Nothing is validated. */
 import { decodeEvent } from "@trainyard/contracts";
-import type { MemoryLog } from "@trainyard/event-log";
+import type { MemoryLog } from "@trainyard/event-log/testing";
 import { idOf, parseTrialId } from "@trainyard/kernel";
 import type { Index } from "@trainyard/service-checkpoint-gc/index-view";
 

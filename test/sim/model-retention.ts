@@ -4,7 +4,8 @@
  * stream.
  */
 import { decodeEvent } from "@trainyard/contracts";
-import type { MemoryLog, StoredEvent } from "@trainyard/event-log";
+import type { StoredEvent } from "@trainyard/event-log";
+import type { MemoryLog } from "@trainyard/event-log/testing";
 import { idOf } from "@trainyard/kernel";
 import type { ManualClock } from "@trainyard/testing";
 import type { Chance } from "./chance.ts";

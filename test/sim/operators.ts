@@ -1,7 +1,7 @@
 /**
  * Simulated operators who change the cluster at random while runs continue; in the end every agent and slot is enabled.
  */
-import type { MemoryHub } from "@trainyard/bus";
+import type { MemoryHub } from "@trainyard/bus/testing";
 import {
   ConfigurePoolSchema,
   DisableAgentSchema,

@@ -9,8 +9,8 @@ import {
   ActivateExperimentSchema,
   ArchiveExperimentSchema,
   ContinueExperimentSchema,
-  DeleteExperimentSchema,
   CreateExperimentSchema,
+  DeleteExperimentSchema,
   DescribeExperimentSchema,
   KillTrialSchema,
   PauseExperimentSchema,
@@ -19,7 +19,7 @@ import {
   UndeleteExperimentSchema,
 } from "@trainyard/contracts/commands";
 import { StopKind } from "@trainyard/contracts/events";
-import type { MemoryLog } from "@trainyard/event-log";
+import type { MemoryLog } from "@trainyard/event-log/testing";
 import { idOf, pause } from "@trainyard/kernel";
 import { decodeReply, encodeRequest } from "@trainyard/runtime";
 import type { ManualClock } from "@trainyard/testing";

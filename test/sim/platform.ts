@@ -1,6 +1,7 @@
 /** The deciding services of the platform as deployed: two replicas of each, over one log. */
-import type { MemoryHub } from "@trainyard/bus";
-import type { MemoryLog, StoredEvent } from "@trainyard/event-log";
+import type { MemoryHub } from "@trainyard/bus/testing";
+import type { StoredEvent } from "@trainyard/event-log";
+import type { MemoryLog } from "@trainyard/event-log/testing";
 import { type Clock, experimentId } from "@trainyard/kernel";
 import { beginTerm as beginExperiments } from "@trainyard/service-experiments/leader";
 import { beginTerm as beginScheduler } from "@trainyard/service-scheduler/leader";

@@ -1,5 +1,6 @@
 /** One replica of a service in the simulation: it runs, dies at some call to the log, and is restarted. */
-import type { Bus, MemoryHub } from "@trainyard/bus";
+import type { Bus } from "@trainyard/bus";
+import type { MemoryHub } from "@trainyard/bus/testing";
 import type { EventLog } from "@trainyard/event-log";
 import type { Clock } from "@trainyard/kernel";
 import { Partition, type PartitionDeps, type Term, type TermContext } from "@trainyard/runtime";

@@ -5,8 +5,9 @@
 import type { Bus } from "@trainyard/bus";
 import { shortNameOf } from "@trainyard/contracts";
 import { AcceptedSchema, RetryParkedSchema } from "@trainyard/contracts/commands";
-import type { AppendRequest, AppendResult, MemoryLog } from "@trainyard/event-log";
-import { categoryOf, type Clock, idOf, pause } from "@trainyard/kernel";
+import type { AppendRequest, AppendResult } from "@trainyard/event-log";
+import type { MemoryLog } from "@trainyard/event-log/testing";
+import { type Clock, categoryOf, idOf, pause } from "@trainyard/kernel";
 import { decodeReply, encodeRequest } from "@trainyard/runtime";
 
 export type Refusals = {

@@ -1,5 +1,5 @@
-import type { MemoryHub } from "@trainyard/bus";
-import type { MemoryLog } from "@trainyard/event-log";
+import type { MemoryHub } from "@trainyard/bus/testing";
+import type { MemoryLog } from "@trainyard/event-log/testing";
 import { relay } from "@trainyard/service-relay/relay";
 import type { ManualClock } from "@trainyard/testing";
 

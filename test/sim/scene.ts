@@ -3,7 +3,7 @@
  * appends the events of scheduler, agents, metrics, registry and checkpoint-gc in the order that a hazard needs, and
  * one trouble strikes at the sweep's place.
  */
-import { createMemoryBus, type MemoryHub } from "@trainyard/bus";
+import { createMemoryBus, type MemoryHub } from "@trainyard/bus/testing";
 import type { AnyEvent, EventData } from "@trainyard/contracts";
 import {
   AcceptedSchema,
@@ -13,7 +13,7 @@ import {
   StopExperimentSchema,
 } from "@trainyard/contracts/commands";
 import { ExperimentOutcome, type StopKind, TrialOutcome } from "@trainyard/contracts/events";
-import { createMemoryLog, type MemoryLog } from "@trainyard/event-log";
+import { createMemoryLog, type MemoryLog } from "@trainyard/event-log/testing";
 import type { SearcherConfig } from "@trainyard/experiment-config";
 import { idOf } from "@trainyard/kernel";
 import { decodeReply, encodeRequest, enumLabel } from "@trainyard/runtime";
@@ -22,7 +22,7 @@ import { Asking } from "./asking.ts";
 import { eventsOf } from "./invariants.ts";
 import type { Troubles } from "./mortal-log.ts";
 import { type FanOutsWhere, Platform, type ServiceName } from "./platform.ts";
-import { operate, refusalOf, type Refusals } from "./refusals.ts";
+import { operate, type Refusals, refusalOf } from "./refusals.ts";
 import { startRelay } from "./relay.ts";
 import { configOf, documentOf } from "./submissions.ts";
 import { Teller } from "./teller.ts";

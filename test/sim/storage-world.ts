@@ -11,24 +11,20 @@ import { existsSync } from "node:fs";
 import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
-import {
-  createMemoryBlobStore,
-  markStorage,
-  StoreBrake,
-  Stores,
-  storageStreamId,
-} from "@trainyard/blob";
+import { markStorage, StoreBrake, Stores, storageStreamId } from "@trainyard/blob";
+import { createMemoryBlobStore } from "@trainyard/blob/testing";
 import { type AnyEvent, decodeEvent } from "@trainyard/contracts";
-import { createMemoryLog, type MemoryLog, newEventId } from "@trainyard/event-log";
+import { newEventId } from "@trainyard/event-log";
+import { createMemoryLog, type MemoryLog } from "@trainyard/event-log/testing";
 import { assert, idOf, isFault, isRejection } from "@trainyard/kernel";
-import { emptyMeta, Executor, FoldCache } from "@trainyard/runtime";
+import { Executor, emptyMeta, FoldCache } from "@trainyard/runtime";
 import { Deletion } from "@trainyard/service-checkpoint-gc/deletion";
 import { reactionHandlers } from "@trainyard/service-checkpoint-gc/reactions";
 import { completeCheckpoint } from "@trainyard/service-registry/complete";
 import { declareCheckpoint } from "@trainyard/service-registry/declare";
 import { Inspector } from "@trainyard/service-registry/inspect";
-import { UploadProgress } from "@trainyard/service-registry/upload-progress";
 import { Unchanged } from "@trainyard/service-registry/unchanged";
+import { UploadProgress } from "@trainyard/service-registry/upload-progress";
 import { Verifier } from "@trainyard/service-registry/verifier";
 import { ManualClock } from "@trainyard/testing";
 import { pino } from "pino";

@@ -1,5 +1,6 @@
 import { type AnyEvent, encodeEvent } from "@trainyard/contracts";
-import { type MemoryLog, newEventId } from "@trainyard/event-log";
+import { newEventId } from "@trainyard/event-log";
+import type { MemoryLog } from "@trainyard/event-log/testing";
 
 /**
  * Appends the events of the modelled services. Only they write to their streams, so only a guard can cause a refusal.

@@ -3,8 +3,9 @@
  * wanted, scheduler over a log and a bus in memory, with models of everything else. Processes die, and messages are
  * lost, late, doubled or reordered at random, all decided by the world's seed, so that a world can be repeated.
  */
-import { createMemoryBus, type Delivery, type MemoryHub } from "@trainyard/bus";
-import { createMemoryLog, type MemoryLog, type StoredEvent } from "@trainyard/event-log";
+import { createMemoryBus, type Delivery, type MemoryHub } from "@trainyard/bus/testing";
+import type { StoredEvent } from "@trainyard/event-log";
+import { createMemoryLog, type MemoryLog } from "@trainyard/event-log/testing";
 import type { Clock } from "@trainyard/kernel";
 import { ManualClock } from "@trainyard/testing";
 import { Chance } from "./chance.ts";
@@ -22,9 +23,9 @@ import {
 import { ModelCluster } from "./model-cluster.ts";
 import { ModelHosts, slotsOfAll } from "./model-hosts.ts";
 import { ModelRetention } from "./model-retention.ts";
+import { Operators } from "./operators.ts";
 import { People } from "./people.ts";
 import { Platform, serviceNames } from "./platform.ts";
-import { Operators } from "./operators.ts";
 import { operate, type Refusals, refusalOf } from "./refusals.ts";
 import { startRelay } from "./relay.ts";
 import type { Moments } from "./rules/deadlines.ts";

@@ -7,7 +7,7 @@ export type ProcessInfo = {
   readonly kind: ProcessKind;
   /** Null while the process does not run. */
   readonly pid: number | null;
-  /** One of: stopped, starting, running, waiting (for its next start), ended (not started again), stopping, lost. */
+  /** One of: stopped, starting, running, waiting (for its next start), ended (not started again), stopping. */
   readonly state: string;
   readonly log: string;
 };

@@ -27,8 +27,7 @@ import {
   type ProcessIdentity,
   signal,
 } from "./processes/process-identity.ts";
-import { readSecrets } from "./home/secrets.ts";
-import { drawnPort, temporaryHome } from "./testing/homes.ts";
+import { drawnPort, secretsOf, temporaryHome } from "./testing/homes.ts";
 import { waitUntil } from "./processes/wait.ts";
 
 const slow = 180_000;
@@ -65,10 +64,8 @@ function identified(info: ClusterInfo | null, name: string): ProcessIdentity {
 }
 
 function trial(home: string, agent = "agent-1"): ProcessIdentity {
-  const pid = Number(readFileSync(join(homeAt(home).agents, agent, "runs", "1", "pid"), "utf8"));
-  const identity = identityOf(pid);
-  if (identity === null) throw new Error("the trial does not run");
-  return identity;
+  const file = join(homeAt(home).agents, agent, "runs", "1", "process.json");
+  return JSON.parse(readFileSync(file, "utf8")) as ProcessIdentity;
 }
 
 async function eventually(
@@ -165,8 +162,7 @@ test(
     expect(rows).toEqual([{ role: "ty_gateway", n: 0 }]);
     await client.end();
 
-    const secrets = readSecrets(homeAt(home));
-    if (secrets === null) throw new Error("there are no secrets");
+    const secrets = secretsOf(homeAt(home));
     const hidden = [
       secrets.postgresAdminPassword,
       ...Object.values(secrets.postgresPasswords),
@@ -223,70 +219,49 @@ test(
 );
 
 test(
-  "after kill -9 of the supervisor its processes keep running, and the next up takes them over",
+  "after kill -9 of the supervisor all processes end but the runs, and the next up, in any mode, finds the runs",
   async () => {
     const home = newHome();
+    const identities = (info: ClusterInfo): readonly ProcessIdentity[] =>
+      info.processes.map((one) => identified(info, one.name));
     const { cluster } = await up(home, { agents: 2 });
-    const before = cluster.processes.map((one) => identified(cluster, one.name));
+    const before = identities(cluster);
     const trials = [trial(home, "agent-1"), trial(home, "agent-2")];
-    const [supervisor] = before;
-    if (supervisor === undefined) throw new Error("there is no supervisor");
-    signal(supervisor, "SIGKILL");
-    expect(await waitUntil(() => !isAlive(supervisor), 90_000)).toBe(true);
-
-    const left = await clusterStatus(home);
-    expect(named(left, "supervisor").state).toBe("ended");
-    expect(named(left, "trainyard").state).toBe("running");
-    expect(left?.notes.join()).toContain("The supervisor was killed");
-
-    // A service died while no supervisor ran: the next one starts it and takes the others over.
-    signal(identified(cluster, "trainyard"), "SIGKILL");
-    const again = await up(home, { agents: 2 });
-    expect(again.alreadyUp).toBe(false);
-    for (const name of ["postgres", "nats", "agent-1", "agent-2"]) {
-      expect([name, named(again.cluster, name).pid]).toEqual([name, named(cluster, name).pid]);
-    }
-    expect(named(again.cluster, "trainyard").pid).not.toBe(named(cluster, "trainyard").pid);
-    expect(again.cluster.api).toBe(cluster.api);
+    signal(identified(cluster, "supervisor"), "SIGKILL");
+    // All that the home's path or lock leads to: the watchers of PostgreSQL and NATS, too.
+    expect(await waitUntil(() => !before.some(isAlive), 90_000)).toBe(true);
+    expect(await waitUntil(() => processesNaming(home).length === 0, 90_000)).toBe(true);
+    expect(await clusterStatus(home)).toBeNull();
     expect(trials.every(isAlive)).toBe(true);
 
-    // The supervisor also restarts NATS, which it took over instead of starting it.
-    signal(identified(again.cluster, "nats"), "SIGKILL");
-    await eventually(
-      home,
-      (info) =>
-        named(info, "nats").state === "running" &&
-        named(info, "nats").pid !== named(cluster, "nats").pid,
-    );
-  },
-  slow,
-);
+    const { cluster: next, alreadyUp } = await up(home, { agents: 2, processes: true });
+    expect(alreadyUp).toBe(false);
+    expect(next.api).toBe(cluster.api);
+    expect(trials.every(isAlive)).toBe(true);
+    expect([trial(home, "agent-1"), trial(home, "agent-2")]).toEqual(trials);
 
-test(
-  "after kill -9 of the supervisor an up in another mode replaces the services and keeps the other processes",
-  async () => {
-    const home = newHome();
-    const { cluster } = await up(home, { processes: true });
-    const trialBefore = trial(home);
-    signal(identified(cluster, "supervisor"), "SIGKILL");
-    const { cluster: next } = await up(home, { processes: false });
-    expect(next.processes.map((one) => one.name)).toEqual([
+    // An up right after the kill waits until the old processes have ended.
+    const old = identities(next);
+    signal(identified(next, "supervisor"), "SIGKILL");
+    const { cluster: last } = await up(home);
+    expect(old.filter(isAlive)).toEqual([]);
+    expect(last.processes.map((one) => one.name)).toEqual([
       "supervisor",
       "postgres",
       "nats",
       "trainyard",
       "agent-1",
     ]);
-    expect(named(next, "postgres").pid).toBe(named(cluster, "postgres").pid);
-    expect(identityOf(named(cluster, "gateway").pid ?? 0)).toBeNull();
-    expect(next.api).toBe(cluster.api);
-    expect(isAlive(trialBefore)).toBe(true);
+    expect(last.api).toBe(cluster.api);
+    expect(trials.every(isAlive)).toBe(true);
+    expect(await clusterDown(home)).toBe(true);
+    expect(trials.filter(isAlive)).toEqual([]);
   },
   slow,
 );
 
 test(
-  "down after kill -9 of supervisor and agent ends all remaining processes, trials included",
+  "down without a supervisor waits until all processes have ended, and ends the trials",
   async () => {
     const home = newHome();
     const { cluster } = await up(home);
@@ -296,6 +271,7 @@ test(
     signal(identified(cluster, "agent-1"), "SIGKILL");
     expect(await clusterDown(home)).toBe(true);
     expect([...members, trialBefore].filter(isAlive)).toEqual([]);
+    expect(await clusterDown(home)).toBe(false);
   },
   slow,
 );
@@ -312,7 +288,7 @@ test(
 );
 
 test(
-  "with --no-restart a dead process stays down until it is restarted by name",
+  "with --no-restart a dead process stays down until it is restarted by name, and down ends the trials of a dead agent",
   async () => {
     const home = newHome();
     const { cluster } = await up(home, { processes: true, restart: false });
@@ -321,6 +297,11 @@ test(
     expect(named(after, "searcher").pid).toBeNull();
     await restartProcess("searcher", home);
     expect(named(await clusterStatus(home), "searcher").state).toBe("running");
+    // A dead agent ends no trials when the cluster goes down.
+    const trialBefore = trial(home);
+    signal(identified(cluster, "agent-1"), "SIGKILL");
+    await clusterDown(home);
+    expect(isAlive(trialBefore)).toBe(false);
   },
   slow,
 );
@@ -383,7 +364,7 @@ test(
     const home = join(parent, "a-folder-with-a-long-name".repeat(6), "home");
     homes.push(home, parent);
     const { cluster } = await up(home);
-    const clusterId = readSecrets(homeAt(home))?.clusterId ?? "";
+    const { clusterId } = secretsOf(homeAt(home));
     const shared = join("/var/lib/trainyard", clusterId);
     const moved = process.getuid?.() === 0;
     expect(cluster.notes.join()).toContain(moved ? shared : "");

@@ -1,6 +1,7 @@
 /**
  * The functions behind `yard cluster …`. Each failure that a person has to act on is a ClusterError with one sentence.
  */
+import type { ChildProcess } from "node:child_process";
 import { existsSync, rmSync } from "node:fs";
 import { delimiter, join } from "node:path";
 import { programFile } from "@trainyard/kernel/program-file";
@@ -19,20 +20,17 @@ import {
   removeHome,
 } from "./home/home.ts";
 import { inheritedEnvironment } from "./processes/inherited-environment.ts";
-import { type Launched, launch } from "./processes/launch.ts";
+import { isRunning, launch } from "./processes/launch.ts";
 import { limits } from "./limits.ts";
 import { type DefaultStorage, storageVariables } from "./default-storage.ts";
-import { lockHolder, tryLock } from "./processes/lock.ts";
+import { isLocked, type Lock, waitForLock } from "./processes/lock.ts";
 import { lastLines } from "./processes/log-files.ts";
 import { type ClusterOptions, optionArguments } from "./options.ts";
-import { runningPostgres } from "./servers/postgres.ts";
-import { ownDatabaseFolder, removeRelocated } from "./servers/postgres-place.ts";
-import { isAlive, type ProcessIdentity, signal } from "./processes/process-identity.ts";
-import { ProcessRecords } from "./processes/records.ts";
-import { readSecrets } from "./home/secrets.ts";
-import { endLeftovers } from "./supervisor/supervisor.ts";
-import { failureFile, supervisorLock } from "./home/supervisor-files.ts";
-import { sweep } from "./processes/sweep.ts";
+import { removeOutside } from "./servers/postgres-place.ts";
+import { type ProcessIdentity, signal } from "./processes/process-identity.ts";
+import { endRuns } from "./processes/runs.ts";
+import { requireItsPath } from "./home-path.ts";
+import { failureFile, supervisorFile, supervisorLock } from "./home/supervisor-files.ts";
 import { waitUntil } from "./processes/wait.ts";
 
 export type UpResult = {
@@ -70,13 +68,14 @@ export async function clusterUp(options: UpOptions = {}): Promise<UpResult> {
       restart: options.restart ?? true,
       servicesModule: options.servicesModule ?? null,
       web: options.web ?? false,
+      arrival: options.arrival ?? null,
     },
     options.pathFirst,
     options.storage,
   );
   const cluster = await untilReady(home, launched, options.onProgress);
   const own = cluster.processes.find((one) => one.kind === "supervisor");
-  return { cluster, alreadyUp: own?.pid !== launched.child.pid };
+  return { cluster, alreadyUp: own?.pid !== launched.pid };
 }
 
 function startSupervisor(
@@ -84,7 +83,7 @@ function startSupervisor(
   options: ClusterOptions,
   pathFirst: string | undefined,
   storage: DefaultStorage | undefined,
-): Promise<Launched> {
+): Promise<ChildProcess> {
   rmSync(failureFile(home), { force: true });
   const inherited = inheritedEnvironment(process.env, new Set());
   const path = [pathFirst, inherited["PATH"]].filter((part) => part !== undefined).join(delimiter);
@@ -106,7 +105,7 @@ function startSupervisor(
 /** Follows the supervisor until all processes serve; throws its failure as a sentence. */
 async function untilReady(
   home: Home,
-  launched: Launched | null,
+  launched: ChildProcess | null,
   onProgress: (step: string) => void = () => {},
 ): Promise<ClusterInfo> {
   let status: SupervisorStatus | null = null;
@@ -122,9 +121,8 @@ async function untilReady(
 }
 
 /** True if a supervisor of this home lives: the one that this call launched, or one of a concurrent start. */
-function supervisorLives(home: Home, launched: Launched | null): boolean {
-  const started = launched?.identity ?? null;
-  return (started !== null && isAlive(started)) || lockHolder(supervisorLock(home)) !== null;
+function supervisorLives(home: Home, launched: ChildProcess | null): boolean {
+  return (launched !== null && isRunning(launched)) || isLocked(supervisorLock(home));
 }
 
 function settled(home: Home, status: SupervisorStatus | null): ClusterInfo {
@@ -143,28 +141,9 @@ function settled(home: Home, status: SupervisorStatus | null): ClusterInfo {
   );
 }
 
-/** The processes of a home; null when none runs. If the supervisor is dead, their last recorded states are returned. */
+/** The processes of a home's cluster; null when it does not run. */
 export async function clusterStatus(folder: string = homeFolder()): Promise<ClusterInfo | null> {
-  const home = homeAt(folder);
-  const status = await ask(home, { verb: "status" });
-  if (status !== null) return status.cluster;
-  const left = readJson(home.clusterFile) as ClusterInfo | null;
-  if (left === null) return null;
-  const living = new Map(
-    new ProcessRecords(home).living().map((record) => [record.name, record.identity.pid]),
-  );
-  if (living.size === 0) return null;
-  return {
-    ...left,
-    processes: left.processes.map((one) => {
-      const pid = living.get(one.name) ?? null;
-      return { ...one, pid, state: pid === null ? "ended" : "running" };
-    }),
-    notes: [
-      ...left.notes,
-      'The supervisor was killed: its processes still run, but they are not restarted when they end. "yard cluster up" starts a new supervisor.',
-    ],
-  };
+  return (await ask(homeAt(folder), { verb: "status" }))?.cluster ?? null;
 }
 
 /** Ends all processes of a home's cluster; with `purge` its data is removed too. False when the home had neither. */
@@ -174,56 +153,38 @@ export async function clusterDown(
 ): Promise<boolean> {
   const home = homeAt(folder);
   if (!existsSync(home.run)) return false;
-  const told = await ask(home, { verb: "down" });
-  if (told !== null) await untilGone(home);
-  await endHolder(home);
-  const lock = tryLock(supervisorLock(home));
-  if (!lock.held)
-    throw new ClusterError(
-      "busy",
-      "Another command started this cluster at the same time: try again.",
-    );
-  const left = await endLeft(home);
+  const status = await ask(home, { verb: "down" });
+  if (status === null) requireItsPath(home);
+  using _ = await lockWithoutSupervisor(home, status !== null);
+  // A killed supervisor leaves its runs and this file.
+  const ranRuns = await endRuns(home);
+  const wasUp = status !== null || ranRuns || existsSync(home.clusterFile);
   rmSync(home.clusterFile, { force: true });
-  if (options.purge === true) {
-    removeRelocated(home);
-    removeHome(home);
-    return true;
-  }
-  lock.lock[Symbol.dispose]();
-  return told !== null || left;
+  if (options.purge !== true) return wasUp;
+  removeOutside(home);
+  removeHome(home);
+  return true;
 }
 
-/** Ends a supervisor that does not answer its socket: first by a signal, then by SIGKILL. */
-async function endHolder(home: Home): Promise<void> {
-  const holder = lockHolder(supervisorLock(home));
-  if (holder === null) return;
-  signal(holder, "SIGTERM");
-  if (await gone(holder, limits.downMs)) return;
-  signal(holder, "SIGKILL");
-  await gone(holder, limits.sweepMs);
-}
-
-/** Ends the processes that a killed supervisor left. */
-async function endLeft(home: Home): Promise<boolean> {
-  const ended = await endLeftovers(new ProcessRecords(home), () => false);
-  const database = ownDatabaseFolder(home);
-  const postgres = database === null ? null : runningPostgres(database);
-  if (postgres !== null) {
-    signal(postgres, "SIGINT");
-    await gone(postgres, limits.stopPostgresMs);
+/** Waits until no process of the cluster is left, and ends a supervisor that does not answer its socket. */
+async function lockWithoutSupervisor(home: Home, isGoingDown: boolean): Promise<Lock> {
+  const path = supervisorLock(home);
+  const holder = readJson(supervisorFile(home)) as ProcessIdentity | null;
+  if (!isGoingDown && holder !== null) signal(holder, "SIGTERM");
+  let lock = await waitForLock(path, limits.downMs);
+  if (lock === null && holder !== null) {
+    signal(holder, "SIGKILL");
+    lock = await waitForLock(path, limits.orphansMs);
   }
-  const secrets = readSecrets(home);
-  if (secrets !== null) await sweep(secrets.clusterId, home);
-  return ended.length > 0 || postgres !== null;
+  if (lock !== null) return lock;
+  throw new ClusterError(
+    "busy",
+    `Processes of this cluster do not end, or another command started it at the same time: try again ("lsof ${path}" lists them).`,
+  );
 }
 
 async function untilGone(home: Home): Promise<void> {
-  await waitUntil(() => lockHolder(supervisorLock(home)) === null, limits.downMs);
-}
-
-function gone(process: ProcessIdentity, limitMs: number): Promise<boolean> {
-  return waitUntil(() => !isAlive(process), limitMs);
+  await waitUntil(() => !isLocked(supervisorLock(home)), limits.downMs);
 }
 
 /** Stops one process, starts it again, and waits until it serves. */

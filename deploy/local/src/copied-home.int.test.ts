@@ -1,12 +1,11 @@
 /** Tests of a home that was moved, or copied and then started or removed beside the original. */
 import { execFileSync } from "node:child_process";
 import {
-  chmodSync,
-  cpSync,
   existsSync,
   mkdirSync,
   mkdtempSync,
   readFileSync,
+  realpathSync,
   renameSync,
   rmSync,
   writeFileSync,
@@ -15,19 +14,104 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { expect, test, type TestContext } from "vitest";
 import { Client } from "pg";
-import { clusterDown, clusterStatus, clusterUp } from "./cluster.ts";
+import { clusterDown, clusterStatus, clusterUp, type UpOptions } from "./cluster.ts";
 import { type Home, homeAt, prepareHome } from "./home/home.ts";
+import { settleHome } from "./home-path.ts";
 import { ensureSecrets } from "./home/secrets.ts";
-import { identityOf, isAlive } from "./processes/process-identity.ts";
+import { isAlive, type ProcessIdentity } from "./processes/process-identity.ts";
 import { packagedPostgres } from "./servers/postgres-binaries.ts";
 import { type PostgresPlace, preparePlace } from "./servers/postgres-place.ts";
-import { startTestServer, temporaryHome } from "./testing/homes.ts";
+import { secretsOf, startTestServer, temporaryHome } from "./testing/homes.ts";
+import { waitUntil } from "./processes/wait.ts";
 
 const slow = 180_000;
 
+const up = (home: string, options: UpOptions = {}): ReturnType<typeof clusterUp> =>
+  clusterUp({
+    home,
+    servicesModule: join(import.meta.dirname, "fixtures", "services.ts"),
+    slots: 1,
+    ...options,
+  });
+
+function copy(from: string, to: string): void {
+  execFileSync("cp", ["-a", from, to]);
+}
+
+function trialOf(home: string): ProcessIdentity {
+  const file = join(homeAt(home).agents, "agent-1", "runs", "1", "process.json");
+  return JSON.parse(readFileSync(file, "utf8")) as ProcessIdentity;
+}
+
+async function query(url: string, sql: string): Promise<unknown[]> {
+  const client = new Client({ connectionString: url });
+  await client.connect();
+  try {
+    return (await client.query(sql)).rows;
+  } finally {
+    await client.end();
+  }
+}
+
+test(
+  "a moved home is refused until it is declared as moved, and a copy until it is declared as one: then both run, and the removal of the copy leaves the original alone",
+  async () => {
+    using first = temporaryHome();
+    const home = `${first.path}-moved`;
+    const beside = `${first.path}-copy`;
+    try {
+      const started = await up(first.path);
+      await query(started.cluster.postgresUrl, "create table kept as select 1 as n");
+      await clusterDown(first.path);
+      const secrets = secretsOf(first);
+      renameSync(first.path, home);
+      const refusal = `The home ${realpathSync(home)} was at ${first.path} when its cluster was started`;
+      await expect(up(home)).rejects.toThrow(refusal);
+      await expect(clusterDown(home, { purge: true })).rejects.toThrow(refusal);
+      expect(await clusterStatus(home)).toBeNull();
+
+      const moved = await up(home, { arrival: "moved" });
+      expect(secretsOf(homeAt(home))).toEqual(secrets);
+      expect(moved.cluster.api).toBe(started.cluster.api);
+      expect(await query(moved.cluster.postgresUrl, "select n from kept")).toEqual([{ n: 1 }]);
+      const trial = trialOf(home);
+
+      // Without its supervisor the cluster ends, and its run continues: the copy has the folder of a living run.
+      process.kill(moved.cluster.processes[0]?.pid ?? 0, "SIGKILL");
+      const { pid: postgres = 0 } = moved.cluster.processes[1] ?? {};
+      expect(await waitUntil(() => !existsSync(`/proc/${postgres}`), 90_000)).toBe(true);
+      copy(home, beside);
+      const original = await up(home);
+      await expect(up(beside)).rejects.toThrow("if it is a copy");
+      await expect(clusterDown(beside)).rejects.toThrow("if it is a copy");
+      const copied = await up(beside, { arrival: "copy" });
+      expect(copied.alreadyUp).toBe(false);
+      expect(secretsOf(homeAt(beside)).clusterId).not.toBe(secrets.clusterId);
+      expect(copied.cluster.api).not.toBe(original.cluster.api);
+      expect(await query(copied.cluster.postgresUrl, "select n from kept")).toEqual([{ n: 1 }]);
+      expect(trialOf(beside).pid).not.toBe(trial.pid);
+      await clusterDown(beside);
+      // The copy remembers its path, so a later start needs no word.
+      expect((await up(beside)).cluster.api).toBe(copied.cluster.api);
+      await clusterDown(beside, { purge: true });
+      expect(existsSync(beside)).toBe(false);
+      expect(await clusterStatus(home)).toEqual(original.cluster);
+      expect(trialOf(home)).toEqual(trial);
+      expect(isAlive(trial)).toBe(true);
+    } finally {
+      for (const path of [first.path, home, beside]) {
+        await clusterDown(path, { purge: true }).catch(() => {});
+        rmSync(path, { recursive: true, force: true });
+      }
+    }
+  },
+  slow,
+);
+
 /** The place of a home's database, as a start of its cluster finds it. */
-function placeOf(home: Home): PostgresPlace {
+function placeOf(home: Home, arrival: UpOptions["arrival"] = null): PostgresPlace {
   prepareHome(home);
+  settleHome(home, arrival);
   const { clusterId } = ensureSecrets(home, { postgresRoles: [], natsUsers: [] });
   return preparePlace(home, clusterId, packagedPostgres());
 }
@@ -47,170 +131,28 @@ function rootOnlyFolder(skip: TestContext["skip"]) {
   };
 }
 
-function copy(from: string, to: string): void {
-  execFileSync("cp", ["-a", from, to]);
-}
-
-async function query(url: string, sql: string): Promise<unknown[]> {
-  const client = new Client({ connectionString: url });
-  await client.connect();
-  try {
-    return (await client.query(sql)).rows;
-  } finally {
-    await client.end();
-  }
-}
-
-test(
-  "the copy of a home neither opens, stops nor removes the database of the original",
-  async () => {
-    using home = temporaryHome();
-    await using server = await startTestServer(home, []);
-    const folder = mkdtempSync(join(tmpdir(), "trainyard-copy-"));
-    try {
-      cpSync(home.path, folder, { recursive: true, filter: (path) => !path.endsWith(".sock") });
-      const restored = homeAt(folder);
-      prepareHome(restored);
-      const { clusterId } = ensureSecrets(restored, { postgresRoles: [], natsUsers: [] });
-      expect
-        .soft(preparePlace(restored, clusterId, packagedPostgres()).folder)
-        .not.toBe(server.place.folder);
-      await clusterDown(folder, { purge: true });
-      expect.soft(existsSync(join(server.place.folder, "data", "PG_VERSION"))).toBe(true);
-      expect.soft(isAlive(server.process)).toBe(true);
-    } finally {
-      rmSync(folder, { recursive: true, force: true });
-    }
-  },
-  slow,
-);
-
-test("a home that was moved with its database opens that database, not an empty one at the old path", () => {
-  const parent = mkdtempSync(join(tmpdir(), "trainyard-moved-"));
-  // Root's server, which runs as another user, must reach the homes.
-  chmodSync(parent, 0o711);
-  try {
-    const before = homeAt(join(parent, "before"));
-    prepareHome(before);
-    const { clusterId } = ensureSecrets(before, { postgresRoles: [], natsUsers: [] });
-    expect(preparePlace(before, clusterId, packagedPostgres()).folder).toBe(before.postgres);
-    renameSync(before.path, join(parent, "after"));
-    const after = homeAt(join(parent, "after"));
-    prepareHome(after);
-    expect(preparePlace(after, clusterId, packagedPostgres()).folder).toBe(after.postgres);
-  } finally {
-    rmSync(parent, { recursive: true, force: true });
-  }
+test("a database outside of the home follows the home that was moved, or restored in its place", ({
+  skip,
+}) => {
+  using parent = rootOnlyFolder(skip);
+  const [home, moved, aside] = [parent.home("home"), parent.home("moved"), parent.home("aside")];
+  const { folder } = placeOf(home);
+  parent.remove(dirname(folder));
+  renameSync(home.path, moved.path);
+  expect(() => placeOf(moved)).toThrow(`was at ${home.path} when its cluster was started`);
+  expect(placeOf(moved, "moved").folder).toBe(folder);
+  // The restore of docs/operate/backup.md: the home moves away, and its backup gets its place.
+  renameSync(moved.path, aside.path);
+  copy(aside.path, moved.path);
+  expect(placeOf(moved).folder).toBe(folder);
 });
 
 test(
-  "the removal of a home's copy keeps a database outside of the home, which the original uses",
-  async ({ skip }) => {
-    using parent = rootOnlyFolder(skip);
-    const home = parent.home("home");
-    prepareHome(home);
-    const { clusterId } = ensureSecrets(home, { postgresRoles: [], natsUsers: [] });
-    const shared = join("/var/lib/trainyard", clusterId);
-    parent.remove(shared);
-    const { folder } = preparePlace(home, clusterId, packagedPostgres());
-    expect(folder).toBe(join(shared, "postgres"));
-    copy(home.path, parent.home("copy").path);
-    await clusterDown(parent.home("copy").path, { purge: true });
-    expect(existsSync(parent.home("copy").path)).toBe(false);
-    expect(existsSync(folder)).toBe(true);
-  },
-  slow,
-);
-
-test(
-  "the copy of a running cluster's home shows no process, its removal ends none, and a start of it has a database of its own",
-  async () => {
-    using home = temporaryHome();
-    const folder = `${home.path}-copy`;
-    const options = {
-      servicesModule: join(import.meta.dirname, "fixtures", "services.ts"),
-      slots: 1,
-    };
-    try {
-      const { cluster } = await clusterUp({ home: home.path, ...options });
-      const processes = cluster.processes.flatMap(({ pid }) => identityOf(pid ?? 0) ?? []);
-      expect(processes).toHaveLength(5);
-      copy(home.path, folder);
-      expect(await clusterStatus(folder)).toBeNull();
-      await clusterDown(folder, { purge: true });
-      expect(existsSync(folder)).toBe(false);
-      expect(processes.filter(isAlive)).toHaveLength(5);
-
-      await clusterDown(home.path);
-      copy(home.path, folder);
-      const again = await clusterUp({ home: home.path, ...options });
-      const beside = await clusterUp({ home: folder, ...options });
-      expect(beside.alreadyUp).toBe(false);
-      const data = await query(beside.cluster.postgresUrl, "show data_directory");
-      expect(data).toEqual([{ data_directory: join(folder, "postgres", "data") }]);
-      await clusterDown(folder);
-      expect(await clusterStatus(home.path)).toEqual(again.cluster);
-    } finally {
-      await clusterDown(folder, { purge: true });
-      await clusterDown(home.path, { purge: true });
-    }
-  },
-  slow,
-);
-
-test(
-  "the copy of a home with its database outside is refused beside the original, and does not stop its server",
-  async ({ skip }) => {
-    using parent = rootOnlyFolder(skip);
-    const home = parent.home("home");
-    prepareHome(home);
-    await using server = await startTestServer(home, []);
-    parent.remove(dirname(server.place.folder));
-    copy(home.path, parent.home("copy").path);
-    expect(() => placeOf(parent.home("copy"))).toThrow(
-      `is a copy of ${home.path}, and the database in ${server.place.folder} belongs to that home`,
-    );
-    await clusterDown(parent.home("copy").path);
-    expect(isAlive(server.process)).toBe(true);
-    // Without the file that names the folder, too: the cluster id is the same.
-    rmSync(parent.home("copy").placeFile);
-    expect(() => placeOf(parent.home("copy"))).toThrow("belongs to that home");
-  },
-  slow,
-);
-
-test(
-  "a database outside of the home follows the home that was renamed, restored in place, or moved to another disk",
-  ({ skip }) => {
-    using parent = rootOnlyFolder(skip);
-    const [home, renamed, moved] = [parent.home("home"), parent.home("new"), parent.home("moved")];
-    const { folder } = placeOf(home);
-    parent.remove(dirname(folder));
-    renameSync(home.path, renamed.path);
-    // A copy at the old path is not the renamed home.
-    copy(renamed.path, home.path);
-    expect(placeOf(renamed).folder).toBe(folder);
-    expect(() => placeOf(home)).toThrow(`is a copy of ${renamed.path}`);
-    rmSync(home.path, { recursive: true });
-    // The new folder has another inode, and the old one is gone.
-    copy(renamed.path, moved.path);
-    rmSync(renamed.path, { recursive: true });
-    expect(placeOf(moved).folder).toBe(folder);
-    // The restore of docs/operate/backup.md: the home moves away, and its backup gets its place.
-    renameSync(moved.path, renamed.path);
-    copy(renamed.path, moved.path);
-    expect(placeOf(moved).folder).toBe(folder);
-    expect(() => placeOf(renamed)).toThrow(`is a copy of ${moved.path}`);
-  },
-  slow,
-);
-
-test(
-  "a restored copy with its own folder in /var/lib/trainyard runs beside the original, and its removal keeps the original's",
+  "a copy whose original has its database outside names the folder for a database of its own, runs beside the original, and its removal keeps the original's",
   async ({ skip }) => {
     using parent = rootOnlyFolder(skip);
     const [home, restored] = [parent.home("home"), parent.home("restored")];
-    prepareHome(home);
+    placeOf(home);
     const original = await startTestServer(home, []);
     const shared = dirname(original.place.folder);
     parent.remove(shared);
@@ -218,19 +160,22 @@ test(
     await original[Symbol.asyncDispose]();
     // The steps of docs/operate/backup.md.
     copy(home.path, restored.path);
-    copy(shared, `${shared}-restored`);
-    parent.remove(`${shared}-restored`);
-    execFileSync("sed", ["-i", 's|/postgres"|-restored/postgres"|', restored.placeFile]);
+    expect(() => placeOf(restored, "copy")).toThrow("put its copy there");
+    const own = join("/var/lib/trainyard", secretsOf(restored).clusterId);
+    expect(own).not.toBe(shared);
+    expect(() => placeOf(restored)).toThrow(`The database of this home, ${own}/postgres,`);
+    parent.remove(own);
+    copy(shared, own);
     await original.start();
     {
       await using _ = original;
       await using server = await startTestServer(restored, []);
-      expect(server.place.folder).toBe(join(`${shared}-restored`, "postgres"));
+      expect(server.place.folder).toBe(join(own, "postgres"));
       expect(server.port).not.toBe(original.port);
       expect(await query(server.adminUrl, "select n from kept")).toEqual([{ n: 1 }]);
     }
     await clusterDown(restored.path, { purge: true });
-    expect(existsSync(`${shared}-restored`)).toBe(false);
+    expect(existsSync(own)).toBe(false);
     expect(existsSync(original.place.folder)).toBe(true);
     await clusterDown(home.path, { purge: true });
     expect(existsSync(shared)).toBe(false);
@@ -241,33 +186,20 @@ test(
 test("a home whose database outside of it is missing is refused, and no empty database is created", () => {
   using home = temporaryHome();
   const folder = join(home.path, "missing", "postgres");
-  writeFileSync(home.placeFile, JSON.stringify({ folder, relocated: true }));
+  writeFileSync(home.placeFile, JSON.stringify({ folder }));
   expect(() => placeOf(home)).toThrow(`The database of this home, ${folder}, is missing`);
   expect(existsSync(folder)).toBe(false);
 });
 
-test("a home of an earlier version uses its database: the one inside, although a file names its old path", () => {
+test("a home that is reached by a link is at its path", () => {
   using home = temporaryHome();
-  const kept = { folder: "/home/before/postgres", user: null, relocated: false };
-  writeFileSync(home.placeFile, JSON.stringify(kept));
-  expect(placeOf(home).folder).toBe(home.postgres);
+  settleHome(home, null);
+  const link = homeAt(`${home.path}-link`);
+  mkdirSync(dirname(link.path), { recursive: true });
+  execFileSync("ln", ["-s", home.path, link.path]);
+  try {
+    expect(() => settleHome(link, null)).not.toThrow();
+  } finally {
+    rmSync(link.path);
+  }
 });
-
-test(
-  "a home of an earlier version uses its database outside, which then belongs to it",
-  async ({ skip }) => {
-    using parent = rootOnlyFolder(skip);
-    const home = parent.home("home");
-    const { folder } = placeOf(home);
-    parent.remove(dirname(folder));
-    mkdirSync(join(folder, "data"));
-    rmSync(join(dirname(folder), "home.json"));
-    writeFileSync(home.placeFile, JSON.stringify({ folder, user: "nobody", relocated: true }));
-    expect(placeOf(home).folder).toBe(folder);
-    const recorded = readFileSync(join(dirname(folder), "home.json"), "utf8");
-    expect(JSON.parse(recorded)).toMatchObject({ home: home.path });
-    await clusterDown(home.path, { purge: true });
-    expect(existsSync(folder)).toBe(false);
-  },
-  slow,
-);

@@ -1,6 +1,8 @@
+import { endpointVariable } from "@trainyard/blob/store-address";
+
 /** The default storage of experiments that name none, as settings of the services. */
 export type DefaultStorage = {
-  /** `s3://bucket/prefix` or `gs://bucket/prefix`. */
+  /** The address of an object store. */
   readonly address: string;
   /** The endpoint of a store that is neither Amazon's nor Google's. */
   readonly endpoint?: string | undefined;
@@ -17,7 +19,8 @@ export function storageVariables(
   const { address, endpoint } = storage;
   const named = { TRAINYARD_CHECKPOINT_STORAGE: address };
   if (endpoint === undefined) return named;
-  if (address.startsWith("gs://")) return { ...named, TRAINYARD_STORAGE_GCS_ENDPOINT: endpoint };
+  const own = endpointVariable(address);
+  if (own !== null) return { ...named, [own]: endpoint };
   const known = environment["TRAINYARD_STORAGE_ENDPOINTS"] ?? "";
   return {
     ...named,

@@ -10,19 +10,7 @@ export {
 } from "./cluster.ts";
 export { ClusterError } from "./cluster-error.ts";
 export type { ClusterInfo, ProcessInfo } from "./cluster-info.ts";
-export { checkout, type Home, homeAt, homeFolder, prepareHome, removeHome } from "./home/home.ts";
+export { checkout, type Home, homeAt, homeFolder } from "./home/home.ts";
 export { clusterDoctor, type Finding } from "./doctor.ts";
-export { type Command, type Launched, launch } from "./processes/launch.ts";
-export { ensurePorts, isFree, type Ports } from "./supervisor/ports.ts";
-export {
-  adminRole,
-  initialisePostgres,
-  postgresCommand,
-  postgresProblem,
-  postgresUrl,
-} from "./servers/postgres.ts";
-export { type PostgresBinaries, packagedPostgres } from "./servers/postgres-binaries.ts";
-export { type PostgresPlace, preparePlace } from "./servers/postgres-place.ts";
-export { identityOf, isAlive, type ProcessIdentity } from "./processes/process-identity.ts";
-export { ensureApiToken, ensureSecrets, readSecrets, type Secrets } from "./home/secrets.ts";
+export { postgresUrl } from "./servers/postgres.ts";
 export { buildWeb, type WebBuild, webBuild } from "./web/build.ts";

@@ -4,10 +4,6 @@ export const limits = {
   backoffLastMs: 5_000,
   /** A process that lived this long had started well: after its next death the wait is the shortest again. */
   backoffResetMs: 10_000,
-  /**
-   * The interval at which processes that are not our children are checked: the kernel does not report their end to us.
-   */
-  adoptedCheckMs: 200,
   /** A log larger than this is moved aside, keeping one old file, so a process uses at most twice this on disk. */
   logBytesMax: 16 * 1024 * 1024,
   logCheckMs: 5_000,
@@ -19,14 +15,16 @@ export const limits = {
    */
   stopAgentMs: 25_000,
   stopNatsMs: 10_000,
-  /** The wait between SIGTERM and SIGKILL for processes that an earlier supervisor left. */
-  stopLeftoverMs: 25_000,
   /**
    * The longest fast shutdown: its checkpoint is slow on a slow disk. After a SIGKILL the next start recovers the data.
    */
   stopPostgresMs: 30_000,
-  /** The wait between SIGTERM and SIGKILL for left-over processes of trials. */
-  sweepMs: 5_000,
+  /** The wait between SIGTERM and SIGKILL of runs that no agent ends. */
+  stopRunsMs: 5_000,
+  /** The kernel removes a killed process in less time, unless it waits for a device. */
+  killedMs: 5_000,
+  /** The longest that the processes of a killed supervisor take to end: PostgreSQL may need all of its time. */
+  orphansMs: 60_000,
   /**
    * Long enough for a first start on a slow disk (initdb and its fsyncs), and for recovery of a large write-ahead log.
    */

@@ -1,4 +1,5 @@
 import { parseArgs } from "node:util";
+import type { Arrival } from "./home-path.ts";
 
 /** The options of a cluster's start, passed to the supervisor as arguments. None of them is secret. */
 export type ClusterOptions = {
@@ -13,6 +14,8 @@ export type ClusterOptions = {
   readonly servicesModule: string | null;
   /** Whether the Web UI is built and served. */
   readonly web: boolean;
+  /** For a home that is not at the path where it was last started; null refuses to start it there. */
+  readonly arrival: Arrival | null;
 };
 
 export function optionArguments(home: string, options: ClusterOptions): readonly string[] {
@@ -23,6 +26,7 @@ export function optionArguments(home: string, options: ClusterOptions): readonly
     ...(options.processes ? ["--processes"] : []),
     ...(options.restart ? [] : ["--no-restart"]),
     ...(options.web ? ["--web"] : []),
+    ...(options.arrival === null ? [] : [`--${options.arrival}`]),
     ...(options.servicesModule === null ? [] : [`--services-module=${options.servicesModule}`]),
   ];
 }
@@ -40,6 +44,8 @@ export function parseOptionArguments(argv: readonly string[]): {
       processes: { type: "boolean", default: false },
       "no-restart": { type: "boolean", default: false },
       web: { type: "boolean", default: false },
+      moved: { type: "boolean", default: false },
+      copy: { type: "boolean", default: false },
       "services-module": { type: "string" },
     },
   });
@@ -52,6 +58,7 @@ export function parseOptionArguments(argv: readonly string[]): {
       processes: values.processes,
       restart: !values["no-restart"],
       web: values.web,
+      arrival: values.copy ? "copy" : values.moved ? "moved" : null,
       servicesModule: values["services-module"] ?? null,
     },
   };

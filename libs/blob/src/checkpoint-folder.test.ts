@@ -9,12 +9,9 @@ import {
   checkpointStorage,
   removeCheckpointFiles,
   removeCheckpointFolder,
-  sectionOfAddress,
-  storeAddress,
   storageOfCheckpoint,
   storageStreamId,
 } from "./checkpoint-folder.ts";
-import { keyPrefix } from "./objects/keys.ts";
 import { markStorage } from "./storage-marker.ts";
 
 const uuid = "00000000-0000-4000-8000-000000000001";
@@ -133,31 +130,5 @@ describe("the storage of a checkpoint", () => {
   test("is recorded in a stream whose id is a hash of the root's path", () => {
     expect(storageStreamId("/c")).toMatch(/^[0-9a-f]{32}$/);
     expect(storageStreamId("/c/ü-1")).not.toBe(storageStreamId("/c/ü-2"));
-  });
-});
-
-describe("the section of an address", () => {
-  test.each([
-    ["s3://models/team/a/", undefined, { type: "s3", bucket: "models", prefix: "team/a" }],
-    [
-      "s3://models",
-      "https://m:9000",
-      { type: "s3", bucket: "models", endpoint_url: "https://m:9000" },
-    ],
-    ["gs://models/a", "http://127.0.0.1:1", { type: "gcs", bucket: "models", prefix: "a" }],
-    ["ftp://models/a", undefined, null],
-    ["s3://", undefined, null],
-    ["gs://models/a/../b", undefined, null],
-  ])("of %s at endpoint %s is %j", (address, endpoint, section) => {
-    expect(sectionOfAddress(address, endpoint)).toEqual(section);
-    if (section !== null) expect(storeAddress(section)).toContain(address.replace(/\/$/, ""));
-  });
-
-  test("is the same for every notation of the key prefix", () => {
-    for (const prefix of ["a/b", "/a/b/", "a//b", "//a///b//"]) {
-      expect(storeAddress({ type: "s3", bucket: "x", prefix })).toBe("s3://x/a/b");
-      expect(keyPrefix(prefix)).toBe("a/b/");
-    }
-    expect(storeAddress({ type: "gcs", bucket: "x", prefix: "//" })).toBe("gs://x");
   });
 });

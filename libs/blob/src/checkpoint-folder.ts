@@ -6,11 +6,9 @@ import { createHash } from "node:crypto";
 import { isAbsolute, join, resolve } from "node:path";
 import { assert, Fault, isCheckpointId } from "@trainyard/kernel";
 import { directoryDisk, type Removed, type StorageDisk } from "./storage-disk.ts";
+import type { CheckpointStorageSection } from "./storage-kind.ts";
+import { directoryKind } from "./storage-kinds.ts";
 import { problemOfStorage } from "./storage-marker.ts";
-import { keyPrefix } from "./objects/keys.ts";
-
-/** A checkpoint_storage section of an experiment's normalised configuration. */
-export type CheckpointStorageSection = Readonly<Record<string, unknown>>;
 
 /**
  * Returns the checkpoint_storage section for new checkpoints of an experiment, with an absolute path: relative paths
@@ -22,63 +20,16 @@ export function checkpointStorage<Section extends CheckpointStorageSection>(
   directory: string,
 ): Section | { readonly type: string; readonly container_path: string } {
   if (configured === null) return { type: "directory", container_path: resolve(directory) };
-  for (const key of ["container_path", "host_path"]) {
-    const path = configured[key];
-    if (typeof path === "string") return { ...configured, [key]: resolve(directory, path) };
-  }
-  return configured;
+  const key = directoryKind(configured)?.pathKey;
+  const path = key === undefined ? undefined : configured[key];
+  if (key === undefined || typeof path !== "string") return configured;
+  return { ...configured, [key]: resolve(directory, path) };
 }
 
 /** Returns the absolute root of a storage; null for a storage that is no directory. */
 export function checkpointRoot(storage: CheckpointStorageSection): string | null {
-  const root = rootOf(storage);
+  const root = directoryKind(storage)?.root(storage) ?? null;
   return root !== null && isAbsolute(root) ? resolve(root) : null;
-}
-
-function rootOf(storage: CheckpointStorageSection): string | null {
-  if (storage["type"] === "directory") return text(storage["container_path"]);
-  if (storage["type"] !== "shared_fs") return null;
-  const host = text(storage["host_path"]);
-  const below = text(storage["storage_path"]);
-  if (host === null || below === null) return host;
-  return isAbsolute(below) ? below : join(host, below);
-}
-
-/** Returns the address of an object store as `s3://bucket/prefix`; null for a storage that is a directory. */
-export function storeAddress(storage: CheckpointStorageSection): string | null {
-  const scheme = { s3: "s3", gcs: "gs" }[String(storage["type"])];
-  const bucket = text(storage["bucket"]);
-  if (scheme === undefined || bucket === null) return null;
-  const prefix = keyPrefix(text(storage["prefix"]) ?? "").replace(/\/$/, "");
-  const endpoint = text(storage["endpoint_url"]);
-  // Two endpoints may have different buckets of the same name.
-  return (
-    [`${scheme}://${bucket}`, ...(prefix === "" ? [] : [`/${prefix}`])].join("") +
-    (endpoint === null ? "" : ` at ${endpoint}`)
-  );
-}
-
-/**
- * Parses an address like `s3://bucket/prefix` or `gs://bucket/prefix` into a checkpoint_storage section; null for
- * anything else.
- */
-export function sectionOfAddress(
-  address: string,
-  endpoint?: string,
-): Readonly<Record<string, string>> | null {
-  const [, scheme, bucket = "", below = ""] = /^(s3|gs):\/\/([^/\s]+)\/?(\S*)$/.exec(address) ?? [];
-  const prefix = below.replace(/^\/+|\/+$/g, "");
-  if (scheme === undefined || prefix.split("/").includes("..")) return null;
-  return {
-    type: scheme === "s3" ? "s3" : "gcs",
-    bucket,
-    ...(prefix === "" ? {} : { prefix }),
-    ...(scheme === "s3" && endpoint !== undefined ? { endpoint_url: endpoint } : {}),
-  };
-}
-
-function text(value: unknown): string | null {
-  return typeof value === "string" && value !== "" ? value : null;
 }
 
 /** Returns a checkpoint's folder; null where `checkpointRoot` returns null. */

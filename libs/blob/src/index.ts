@@ -1,21 +1,18 @@
 export {
   type Adoption,
-  type CheckpointStorageSection,
   checkpointFolder,
   checkpointRoot,
   checkpointStorage,
   removeCheckpointFiles,
   removeCheckpointFolder,
-  sectionOfAddress,
-  storeAddress,
   storageOfCheckpoint,
   storageStreamId,
 } from "./checkpoint-folder.ts";
-export { codeFile, type CodeFile, codeFiles } from "./code-files.ts";
+export { type CodeFile, codeFile, codeFiles } from "./code-files.ts";
 export { openDirectoryBlobStore } from "./directory-store.ts";
 export { FolderOfOthers, NotInside } from "./folder-of-others.ts";
 export { globMatcher, problemOfGlob } from "./glob.ts";
-export { createMemoryBlobStore } from "./memory-store.ts";
+export { refusalOfModelCode } from "./model-code.ts";
 export {
   checkpointKey,
   markStore,
@@ -26,19 +23,19 @@ export {
 export { compareWithFile } from "./objects/files.ts";
 export type {
   Claim,
-  FileDigests,
   CopyResult,
+  FileDigests,
   ObjectHead,
   ObjectStore,
   PlannedRequest,
 } from "./objects/port.ts";
 export { StoreBrake, type StoreBrakeSettings } from "./objects/store-brake.ts";
 export { Stores, type StoresSettings } from "./objects/stores.ts";
-export { refusalOfModelCode } from "./model-code.ts";
 export { type BlobContent, type BlobStat, type BlobStore, isBlobKey } from "./port.ts";
 export { ProcessDisk } from "./process-disk.ts";
 export { directoryDisk, type Removed, type StorageDisk } from "./storage-disk.ts";
-export { removeTensorBoardFolder, removeTensorBoardObjects } from "./tensorboard-folder.ts";
+export type { CheckpointStorageSection } from "./storage-kind.ts";
+export { storageKinds, storeSettings } from "./storage-kinds.ts";
 export {
   isStorageId,
   markStorage,
@@ -49,3 +46,5 @@ export {
   type SeenStorage,
   storageMarkerName,
 } from "./storage-marker.ts";
+export { sectionOfAddress, storeAddress, withoutEndpoint } from "./store-address.ts";
+export { removeTensorBoardFolder, removeTensorBoardObjects } from "./tensorboard-folder.ts";

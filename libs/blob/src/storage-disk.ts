@@ -1,7 +1,7 @@
 /**
  * The storages of checkpoints as one host sees them. This is a port, so that a simulation can give two hosts different
- * views of one path: in the memory adapter (memory-disk.ts) the test changes the mounts of a host. Both adapters pass
- * storage-contract.ts.
+ * views of one path: in the memory adapter (testing/memory-disk.ts) the test changes the mounts of a host. Both
+ * adapters pass storage-contract.ts.
  */
 import { constants } from "node:fs";
 import { lstat, open, readdir, rm } from "node:fs/promises";

@@ -4,7 +4,8 @@
  */
 import { join } from "node:path";
 import { Fault } from "@trainyard/kernel";
-import { type CheckpointStorageSection, checkpointRoot } from "./checkpoint-folder.ts";
+import { checkpointRoot } from "./checkpoint-folder.ts";
+import type { CheckpointStorageSection } from "./storage-kind.ts";
 import { removeObjects } from "./objects/checkpoint-objects.ts";
 import type { ObjectStore } from "./objects/port.ts";
 import type { StorageDisk } from "./storage-disk.ts";

@@ -1,11 +1,4 @@
 export { busLimits } from "./limits.ts";
-export {
-  createMemoryBus,
-  type Delivery,
-  type Fate,
-  type MemoryHub,
-  type MemoryHubOptions,
-} from "./memory/memory-hub.ts";
 export { createNatsBus, type NatsBusConfig } from "./nats/nats-bus.ts";
 export type { StreamKey, StreamLimits } from "./nats/streams.ts";
 export type {
@@ -23,6 +16,7 @@ export {
   agentDoSubject,
   agentReportSubject,
   allAgentReports,
+  allMetricSubjects,
   commandSubject,
   decodeToken,
   encodeToken,
@@ -30,7 +24,6 @@ export {
   inboxPrefixOf,
   logSubject,
   logTaskOf,
-  allMetricSubjects,
   metricSubject,
   probeSubject,
 } from "./subjects.ts";

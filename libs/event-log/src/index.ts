@@ -1,6 +1,5 @@
 export { deriveCommitId, newEventId } from "./ids.ts";
 export { logLimits } from "./limits.ts";
-export { createMemoryLog, type MemoryLog, type MemoryLogOptions } from "./memory/memory-log.ts";
 export type { LogRoles } from "./owners.ts";
 export type {
   AppendRequest,

@@ -1,6 +1,7 @@
 import { type AnyEvent, encodeEvent } from "@trainyard/contracts";
 import { ExperimentOutcome } from "@trainyard/contracts/events";
-import { createMemoryLog, type EventLog, newEventId } from "@trainyard/event-log";
+import { type EventLog, newEventId } from "@trainyard/event-log";
+import { createMemoryLog } from "@trainyard/event-log/testing";
 import { expect, test } from "vitest";
 import { experimentLife } from "./experiment-life.ts";
 import { emptyMeta } from "./work/correlation.ts";

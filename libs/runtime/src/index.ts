@@ -32,7 +32,7 @@ export {
   signingKeyOf,
   signingVariables,
 } from "./service/run-token-keys.ts";
-export { type StoresConfig, storesOf, storesVariables } from "./service/stores.ts";
+export { storesOf, storesVariables } from "./service/stores.ts";
 export {
   type Content,
   type ContentFile,

@@ -13,13 +13,13 @@ import { root } from "../root.ts";
 /** All files that Node is started with or imports by path: programs, the services of one process, worker threads. */
 const sources = [
   "services/*/src/{main,service,config}.ts",
-  "services/cli/src/demo-main.ts",
+  "services/cli/demo/main.ts",
   "libs/migrate/src/main.ts",
   "services/*/src/**/*-worker.ts",
   "libs/blob/src/disk-worker.ts",
   "services/searcher/src/shell/model/model-thread.ts",
   "services/agent/src/supervisor/main.ts",
-  "deploy/local/src/supervisor/{main,all-main}.ts",
+  "deploy/local/src/supervisor/{main,all-main,supervised-main}.ts",
 ];
 
 /** Packages that look for files or optional packages at run time are imported from where they are installed. */

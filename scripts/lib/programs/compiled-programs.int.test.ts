@@ -186,7 +186,7 @@ describe("the programs of this checkout", () => {
   it("run compiled in a test run, and their worker threads, too", () => {
     const programs = [
       "services/*/src/{main,service,config}.ts",
-      "services/cli/src/demo-main.ts",
+      "services/cli/demo/main.ts",
       "services/agent/src/supervisor/main.ts",
       "libs/migrate/src/main.ts",
       "deploy/local/src/supervisor/{main,all-main}.ts",

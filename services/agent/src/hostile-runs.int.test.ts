@@ -1,12 +1,12 @@
 /** Tests of a process that leaves hostile files in its folder: its run ends, and other runs stay reported. */
 import { join } from "node:path";
-import { createMemoryBus, type MemoryHub } from "@trainyard/bus";
+import { createMemoryBus, type MemoryHub } from "@trainyard/bus/testing";
 import { EndReason } from "@trainyard/contracts/events";
 import { systemClock } from "@trainyard/kernel/system-clock";
 import { createLogger } from "@trainyard/runtime";
 import { afterAll, afterEach, beforeEach, expect, test, vi } from "vitest";
-import { limits } from "./limits.ts";
 import type { AgentConfig } from "./config.ts";
+import { limits } from "./limits.ts";
 import { type AgentService, createService } from "./service.ts";
 import { RunFolder } from "./state/run-folder.ts";
 import { agentConfig } from "./testing/agent-config.ts";

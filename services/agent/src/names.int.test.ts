@@ -1,5 +1,5 @@
 /** An agent whose name belongs to another agent, and one that has seen a higher epoch than the scheduler's. */
-import { createMemoryBus, type MemoryHub } from "@trainyard/bus";
+import { createMemoryBus, type MemoryHub } from "@trainyard/bus/testing";
 import type { Plain } from "@trainyard/contracts";
 import type { Report } from "@trainyard/contracts/agent";
 import { assert } from "@trainyard/kernel";

@@ -3,8 +3,14 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { existsSync, mkdirSync, readFileSync, rmdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { createMemoryBus, type MemoryHub } from "@trainyard/bus";
+import { createMemoryBus, type MemoryHub } from "@trainyard/bus/testing";
 import { AllocationReportState } from "@trainyard/contracts/agent";
+import {
+  carries,
+  identityOfChild,
+  isAlive,
+  livingProcesses,
+} from "@trainyard/kernel/process-identity";
 import { systemClock } from "@trainyard/kernel/system-clock";
 import { createLogger } from "@trainyard/runtime";
 import { afterAll, afterEach, beforeEach, describe, expect, test, vi } from "vitest";
@@ -12,12 +18,6 @@ import type { AgentConfig } from "./config.ts";
 import { type AgentService, createService } from "./service.ts";
 import { cgroupProblem } from "./state/cgroup.ts";
 import { folderNameOf } from "./state/layout.ts";
-import {
-  carries,
-  identityOfChild,
-  isAlive,
-  livingProcesses,
-} from "@trainyard/kernel/process-identity";
 import { RunFolder } from "./state/run-folder.ts";
 import { type Mechanism, runGroupOf } from "./state/run-group.ts";
 import { agentConfig, nowhere } from "./testing/agent-config.ts";

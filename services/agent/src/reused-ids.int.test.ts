@@ -2,7 +2,7 @@
  * A restored log draws the numbers of lost experiments again, so a new run may have the id of a run of the lost
  * history.
  */
-import { createMemoryBus, type MemoryHub } from "@trainyard/bus";
+import { createMemoryBus, type MemoryHub } from "@trainyard/bus/testing";
 import { createLogger } from "@trainyard/runtime";
 import { afterAll, afterEach, beforeEach, expect, test, vi } from "vitest";
 import { type AgentService, createService } from "./service.ts";

@@ -9,16 +9,16 @@ import {
   writeFileSync,
 } from "node:fs";
 import { join } from "node:path";
-import { createMemoryBus, type MemoryHub } from "@trainyard/bus";
+import { createMemoryBus, type MemoryHub } from "@trainyard/bus/testing";
 import { createLogger } from "@trainyard/runtime";
 import { afterAll, afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { type AgentService, createService } from "./service.ts";
+import { checkAccounts } from "./shell/open-users.ts";
 import { cgroupProblem } from "./state/cgroup.ts";
 import { folderNameOf } from "./state/layout.ts";
 import { agentConfig } from "./testing/agent-config.ts";
 import { launchOf, newFolder, packed, removeFolders } from "./testing/examples.ts";
 import { notRun } from "./testing/needs.ts";
-import { checkAccounts } from "./shell/open-users.ts";
 import { ScriptedPlatform } from "./testing/scripted-platform.ts";
 
 afterAll(removeFolders);

@@ -1,7 +1,7 @@
 /** Tests of an agent whose folder has a VERSION that a full disk or a power cut left empty. */
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { createMemoryBus } from "@trainyard/bus";
+import { createMemoryBus } from "@trainyard/bus/testing";
 import { createLogger } from "@trainyard/runtime";
 import { afterAll, expect, test } from "vitest";
 import { createService } from "./service.ts";

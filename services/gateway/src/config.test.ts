@@ -1,4 +1,6 @@
 import { expect, test } from "vitest";
+import { storageKinds } from "@trainyard/blob";
+import { parseExperiment } from "@trainyard/experiment-config";
 import { parseConfig } from "./config.ts";
 
 const environment = {
@@ -28,4 +30,28 @@ test("the default storage of experiments is the folder of the cluster, or its ob
 test("a storage with an invalid bucket address is refused with the valid form", () => {
   const wrong = { ...environment, TRAINYARD_CHECKPOINT_STORAGE: "/srv/checkpoints" };
   expect(() => parseConfig(wrong)).toThrow("s3://bucket/prefix");
+});
+
+test("every kind of storage that opens has a checkpoint_storage section, and no other kind runs", () => {
+  const valid = {
+    directory: { container_path: "/c" },
+    shared_fs: { host_path: "/h" },
+    s3: { bucket: "models" },
+    gcs: { bucket: "models" },
+  } satisfies Readonly<Record<keyof typeof storageKinds, object>>;
+  for (const [type, place] of Object.entries(valid)) {
+    const parsed = parseExperiment(
+      JSON.stringify({
+        name: "a",
+        entrypoint: "true",
+        searcher: { name: "single", metric: "loss" },
+        checkpoint_storage: { type, ...place },
+      }),
+    );
+    expect(parsed).toMatchObject({ config: { checkpoint_storage: { type, ...place } } });
+  }
+  const azure = JSON.stringify({ checkpoint_storage: { type: "azure", container: "a" } });
+  expect(parseExperiment(azure)).toMatchObject({
+    detail: expect.stringContaining(`${Object.keys(storageKinds).join(", ")} work`),
+  });
 });

@@ -1,5 +1,5 @@
 import type { KeyObject } from "node:crypto";
-import { sectionOfAddress } from "@trainyard/blob";
+import { addressForms, sectionOfAddress } from "@trainyard/blob/store-address";
 import {
   type ConnectionsConfig,
   connectionsOf,
@@ -18,11 +18,11 @@ const schema = z.object({
   TRAINYARD_BLOB_DIR: z.string().min(1),
   /** The folder for checkpoints of experiments without a checkpoint_storage. */
   TRAINYARD_CHECKPOINT_DIR: z.string().min(1),
-  /** Replaces that folder by an object store: `s3://bucket/prefix` or `gs://bucket/prefix`. */
+  /** Replaces that folder by an object store: its address. */
   TRAINYARD_CHECKPOINT_STORAGE: z
     .string()
     .refine((address) => sectionOfAddress(address) !== null, {
-      error: "must be s3://bucket/prefix or gs://bucket/prefix",
+      error: `must be ${addressForms}`,
     })
     .optional(),
   /** The endpoint of an object store that is not Amazon's or Google's. */

@@ -1,5 +1,4 @@
 import { LogLevel } from "@trainyard/contracts/commands";
-import pg from "pg";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { logsLimits } from "./limits.ts";
 import { line, slowPattern, slowTexts } from "./testing/lines.ts";
@@ -31,23 +30,6 @@ describe("a stored line", () => {
     const { lines } = await logs.page({ task });
     expect(lines).toMatchObject([{ line: { text, rank: 3, atMs: 5 }, level: LogLevel.ERROR }]);
     expect(lines[0]?.receivedAtMs).toBeGreaterThan(beganMs);
-  });
-
-  test("of an earlier version has no rank, level or time of receipt, and is returned without these filters", async () => {
-    const task = newTask();
-    const admin = new pg.Client(logs.stage.url());
-    await admin.connect();
-    await admin.query(
-      `insert into logs.lines (experiment, trial, run, node_rank, sequence, at_ms, source, continued, line)
-       values ($1, $2, 1, 0, 1, 7, 1, false, 'ERROR of old')`,
-      [task.split(".")[0], task],
-    );
-    await admin.end();
-    const { lines } = await logs.page({ task, contains: "old", fromMs: 7 });
-    expect(lines).toMatchObject([{ level: LogLevel.UNSPECIFIED }]);
-    expect(lines[0]).not.toHaveProperty("receivedAtMs");
-    expect(lines[0]?.line).not.toHaveProperty("rank");
-    expect(await logs.texts({ task, level: LogLevel.ERROR })).toEqual([]);
   });
 });
 

@@ -246,8 +246,8 @@ test("a line that is stored during a sweep is removed by this sweep or the next"
       expect(waiting).not.toEqual([]);
     });
     await writer.query(
-      `insert into logs.lines (experiment, trial, run, node_rank, sequence, at_ms, source, continued, line)
-       values ($1, $2, 1, 0, 1, 0, 1, false, 'late')`,
+      `insert into logs.lines (experiment, trial, run, node_rank, sequence, at_ms, source, continued, line, level, received_ms)
+       values ($1, $2, 1, 0, 1, 0, 1, false, 'late', 0, 0)`,
       [experiment, `${experiment}.1`],
     );
     await writer.query("commit");

@@ -59,18 +59,20 @@ describe("lines", () => {
     const experiment = newExperiment();
     const [mine, other] = [`${experiment}.1#1`, `${experiment}.2#1`];
     const forged = [line(mine, 1, "mine"), line(other, 1, "forged")];
-    const refused = await logs.write(forged, [runToken(tokenKey, mine, 7)]);
-    expect(refused).toMatchObject({ kind: "rejected", rejection: { rejected: "not_your_run" } });
+    for (const tokens of [[], [runToken(tokenKey, mine, 7)]]) {
+      const refused = await logs.write(forged, tokens);
+      expect(refused).toMatchObject({ kind: "rejected", rejection: { rejected: "not_your_run" } });
+    }
     expect(await logs.texts({ task: experiment })).toEqual([]);
     await logs.written([line(other, 1, "true")]);
     expect(await logs.texts({ task: experiment })).toEqual(["true"]);
   });
 
-  test("without a valid token are neither refused nor stored: they wait at their agent", async () => {
+  test("with a token of an unknown key are neither refused nor stored: they wait at their agent", async () => {
     const run = `${newExperiment()}.1#1`;
     const otherKey = { id: "1", secret: Buffer.alloc(32, 6) };
-    for (const tokens of [[], ["ty1.1.x.1.y"], [runToken(otherKey, run, 1)]]) {
-      expect(await logs.write([line(run, 1, "early")], tokens)).toEqual({ kind: "unavailable" });
+    for (const token of ["ty1.1.x.1.y", runToken(otherKey, run, 1)]) {
+      expect(await logs.write([line(run, 1, "early")], [token])).toEqual({ kind: "unavailable" });
     }
     await logs.written([line(run, 1, "early")]);
     expect(await logs.texts({ task: run.slice(0, -2) })).toEqual(["early"]);
@@ -178,8 +180,8 @@ describe("a follower", () => {
     await slow.query("begin");
     await slow.query("select pg_advisory_xact_lock(hashtext('logs'), hashtext('lines'))");
     await slow.query(
-      `insert into logs.lines (experiment, trial, run, node_rank, sequence, at_ms, source, continued, line)
-       values ($1, $2, 1, 0, 1, 0, 1, false, 'first')`,
+      `insert into logs.lines (experiment, trial, run, node_rank, sequence, at_ms, source, continued, line, level, received_ms)
+       values ($1, $2, 1, 0, 1, 0, 1, false, 'first', 0, 0)`,
       [trial.split(".")[0], trial],
     );
     const second = logs.written([line(run, 2, "second")]);

@@ -30,7 +30,7 @@ export function createTelemetry(registry: Registry, logger: Logger): Telemetry {
   });
   const unproven = new Counter({
     name: "trainyard_logs_batches_unproven_total",
-    help: "Batches without the tokens of the runs whose lines they hold: from agents of an earlier version, or from a sender without a right to write",
+    help: "Batches without the tokens of the runs whose lines they hold",
     registers,
   });
   const matched = new Counter({

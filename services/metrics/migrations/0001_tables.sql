@@ -44,13 +44,13 @@ create table metrics.tails (
   last_at_ms double precision not null,
   -- The reports (src/core/columns/tail.ts).
   body bytea not null,
-  experiment text collate "C",
+  experiment text collate "C" not null,
   -- The position of the tail's last report; its other reports have the positions before it.
-  position bigint
+  position bigint not null
 );
 alter table metrics.tails alter column body set storage external;
 create index tails_of_trial on metrics.tails (trial, run, group_name);
-create index tails_in_stream on metrics.tails (experiment, position) where position is not null;
+create index tails_in_stream on metrics.tails (experiment, position);
 
 create table metrics.blocks (
   id bigint generated always as identity primary key,

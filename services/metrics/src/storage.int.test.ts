@@ -56,16 +56,6 @@ describe("the keys of a run", () => {
     expect(total?.samples).toBe(200);
   });
 
-  test("include samples that an earlier version stored", async () => {
-    const trial = await newTrial();
-    await send(trial, [systemReport(1, 1, 50)]);
-    await metrics.stage.sql("delete from metrics.runs where trial = $1", [trial]);
-    const fresh = await metrics.replica();
-    expect((await send(trial, [systemReport(1, 1, 50)], fresh)).status).toBe(200);
-    expect((await metrics.profile(trial)).totals[0]?.samples).toBe(10);
-    await fresh[Symbol.asyncDispose]();
-  });
-
   test("are all known in a run that once had too many ranges", async () => {
     const trial = await newTrial();
     // Every second number: more ranges than a ledger keeps, so the last keys are loose.

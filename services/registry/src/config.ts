@@ -1,4 +1,5 @@
 import { hkdfSync } from "node:crypto";
+import { storeSettings, type StoresSettings } from "@trainyard/blob";
 import {
   type ConnectionsConfig,
   connectionsOf,
@@ -6,7 +7,6 @@ import {
   parseEnvironment,
   signingKeyOf,
   signingVariables,
-  type StoresConfig,
   storesOf,
   storesVariables,
 } from "@trainyard/runtime";
@@ -29,22 +29,22 @@ const schema = z.object({
     .default(registryLimits.abandonedGraceSeconds),
 });
 
-export type RegistryConfig = ConnectionsConfig &
-  StoresConfig & {
-    readonly blobDir: string;
-    readonly checkpointDir: string;
-    readonly abandonedGraceMs: number;
-    readonly publicUrl: string | null;
-    /** The key that signs context addresses; every replica has the same one. */
-    readonly urlKey: Buffer;
-  };
+export type RegistryConfig = ConnectionsConfig & {
+  readonly stores: Omit<StoresSettings, "clock">;
+  readonly blobDir: string;
+  readonly checkpointDir: string;
+  readonly abandonedGraceMs: number;
+  readonly publicUrl: string | null;
+  /** The key that signs context addresses; every replica has the same one. */
+  readonly urlKey: Buffer;
+};
 
 export function parseConfig(environment: Readonly<Record<string, string>>): RegistryConfig {
   const env = parseEnvironment(schema, environment);
   const { secret } = signingKeyOf(env);
   return {
     ...connectionsOf(env),
-    stores: storesOf(env),
+    stores: { ...storesOf(env), kinds: storeSettings(environment) },
     blobDir: env.TRAINYARD_BLOB_DIR,
     checkpointDir: env.TRAINYARD_CHECKPOINT_DIR,
     abandonedGraceMs: env.TRAINYARD_ABANDONED_GRACE_SECONDS * 1000,

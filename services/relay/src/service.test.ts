@@ -1,5 +1,6 @@
-import { createMemoryBus } from "@trainyard/bus";
-import { createMemoryLog, newEventId } from "@trainyard/event-log";
+import { createMemoryBus } from "@trainyard/bus/testing";
+import { newEventId } from "@trainyard/event-log";
+import { createMemoryLog } from "@trainyard/event-log/testing";
 import { createLogger, emptyMeta } from "@trainyard/runtime";
 import { expect, test, vi } from "vitest";
 import { parseConfig } from "./config.ts";

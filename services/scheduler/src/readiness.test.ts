@@ -1,5 +1,5 @@
-import { createMemoryBus } from "@trainyard/bus";
-import { createMemoryLog } from "@trainyard/event-log";
+import { createMemoryBus } from "@trainyard/bus/testing";
+import { createMemoryLog } from "@trainyard/event-log/testing";
 import { createLogger } from "@trainyard/runtime";
 import { expect, test } from "vitest";
 import { parseConfig } from "./config.ts";

@@ -1,12 +1,13 @@
 /** Tests that the cached machine of a search equals a replay of its stream, however an append ends. */
 import { type AnyEvent, encodeEvent } from "@trainyard/contracts";
 import { TrialOutcome } from "@trainyard/contracts/events";
-import { createMemoryLog, type EventLog, newEventId } from "@trainyard/event-log";
+import { type EventLog, newEventId } from "@trainyard/event-log";
+import { createMemoryLog } from "@trainyard/event-log/testing";
 import { Fault, isFault, type Rejection, reject } from "@trainyard/kernel";
 import { CommitRefused, Executor, FoldCache, serviceMeta, type Work } from "@trainyard/runtime";
+import { Stage } from "@trainyard/runtime/stage";
 import { type SearchCommand, type SearchEvent, SearchMachine } from "@trainyard/search";
 import { exampleOf, methods } from "@trainyard/search/testing";
-import { Stage } from "@trainyard/runtime/stage";
 import { expect, test } from "vitest";
 import { searches } from "./streams.ts";
 

@@ -47,7 +47,7 @@ export async function openFilled(
 }
 
 const sourcesOfTheForm = [
-  "services/gateway/migrations/0004_lists.sql",
+  "services/gateway/migrations/0001_tables.sql",
   "services/gateway/src/core/lists/lists.ts",
   "services/gateway/src/shell/document-store.ts",
   "test/bench/gateway/experiments.ts",

@@ -4,7 +4,7 @@
  * the gateway. It prints its addresses on one line, the gRPC address last.
  */
 import { createServer } from "node:http";
-import { createMemoryBus } from "@trainyard/bus";
+import { createMemoryBus } from "@trainyard/bus/testing";
 import { codecOf, type Plain } from "@trainyard/contracts";
 import {
   type QuerySeries,

@@ -2,7 +2,7 @@
  * Reading the whole log again: a read model folded from its first event, compared with bare keyset pages of the same
  * rows; and whether appends slow down as the log grows.
  */
-import { createMemoryBus } from "@trainyard/bus";
+import { createMemoryBus } from "@trainyard/bus/testing";
 import { decodeEvent } from "@trainyard/contracts";
 import type { EventLog, StoredEvent } from "@trainyard/event-log";
 import { systemClock } from "@trainyard/kernel/system-clock";

@@ -33,7 +33,7 @@ export async function chartPan(
   await page.route(`${address}/**`, (route) =>
     route.fulfill({ path: join(folder, new URL(route.request().url()).pathname) }),
   );
-  await page.goto(`${address}/src/bench/chart.html`);
+  await page.goto(`${address}/bench/chart.html`);
   const used = await mainThread(page);
   const contender = (name: string) => ({
     name,

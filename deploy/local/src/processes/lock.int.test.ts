@@ -1,91 +1,75 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { cpSync, existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { copyFileSync, readFileSync, renameSync } from "node:fs";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
+import type { Duplex } from "node:stream";
 import { expect, test } from "vitest";
-import { lockHolder, tryLock } from "./lock.ts";
-import { identityOf } from "./process-identity.ts";
-import { endProcess, temporaryHome } from "../testing/homes.ts";
-import { waitUntil } from "../processes/wait.ts";
+import { isLocked, tryLock, waitForLock } from "./lock.ts";
+import { temporaryHome } from "../testing/homes.ts";
+import { waitUntil } from "./wait.ts";
 
-const module = fileURLToPath(new URL("./lock.ts", import.meta.url));
+const module = join(import.meta.dirname, "lock.ts");
 
-/** Starts a process that tries to take the lock, writes the result into a file, and keeps the lock. */
+/**
+ * Starts a process that tries to take the lock and writes the result into a file. With the lock it starts another
+ * process that inherits it, and both live until the returned pipe closes.
+ */
 function contender(lock: string, answer: string) {
   const script = `
+    import { spawn } from "node:child_process";
     import { renameSync, writeFileSync } from "node:fs";
     import { tryLock } from ${JSON.stringify(module)};
-    const result = tryLock(${JSON.stringify(lock)});
-    writeFileSync(${JSON.stringify(`${answer}.draft`)}, result.held ? "held" : "refused " + result.holder.pid);
+    const lock = tryLock(${JSON.stringify(lock)});
+    if (lock !== null) spawn("sh", ["-c", "read -r _"], { stdio: [3, "ignore", "ignore", lock.file] });
+    writeFileSync(${JSON.stringify(`${answer}.draft`)}, lock === null ? "refused" : "held");
     renameSync(${JSON.stringify(`${answer}.draft`)}, ${JSON.stringify(answer)});
-    process.stdin.resume();
-    process.stdin.on("end", () => process.exit());
   `;
-  return spawn(process.execPath, ["--input-type=module", "-e", script], {
-    stdio: ["pipe", "ignore", "inherit"],
+  const child = spawn(process.execPath, ["--input-type=module", "-e", script], {
+    stdio: ["ignore", "ignore", "inherit", "pipe"],
   });
+  return { child, answer, pipe: child.stdio[3] as Duplex };
 }
 
-test("a lock has one holder at a time, and the next contender takes it after its release", () => {
+const said = (answer: string): string | null => {
+  try {
+    return readFileSync(answer, "utf8");
+  } catch {
+    return null;
+  }
+};
+
+test("a lock has one holder at a time, follows its file to another name, and is free after its release", async () => {
   using home = temporaryHome();
   const path = join(home.run, "lock");
   const first = tryLock(path);
-  expect(first.held).toBe(true);
-  expect(tryLock(path)).toMatchObject({ held: false, holder: { pid: process.pid } });
-  expect(lockHolder(path)?.pid).toBe(process.pid);
-  if (first.held) first.lock[Symbol.dispose]();
-  expect(lockHolder(path)).toBeNull();
-  expect(tryLock(path).held).toBe(true);
+  expect(first).not.toBeNull();
+  expect(tryLock(path)).toBeNull();
+  renameSync(path, `${path}-moved`);
+  expect(isLocked(`${path}-moved`)).toBe(true);
+  copyFileSync(`${path}-moved`, path);
+  expect(isLocked(path)).toBe(false);
+  expect(await waitForLock(`${path}-moved`, 0)).toBeNull();
+  first?.[Symbol.dispose]();
+  using again = await waitForLock(`${path}-moved`, 0);
+  expect(again).not.toBeNull();
 });
 
-test("kill -9 of the holder frees the lock, and a hundred starts leave one file", async () => {
+test("of several contenders exactly one takes the lock, and after its kill -9 the lock is free once no process is left that inherited it", async () => {
   using home = temporaryHome();
   const path = join(home.run, "lock");
-  const answer = join(home.run, "answer");
-  const holder = contender(path, answer);
-  expect(await waitUntil(() => existsSync(answer), 90_000)).toBe(true);
-  expect(tryLock(path)).toMatchObject({ held: false, holder: { pid: holder.pid } });
-  await endProcess(identityOf(holder.pid ?? 0));
-  for (let start = 0; start < 100; start += 1) {
-    const result = tryLock(path);
-    if (!result.held) throw new Error("the lock was not free");
-    result.lock[Symbol.dispose]();
-  }
-  expect(readdirSync(home.run).filter((name) => name.startsWith("lock"))).toHaveLength(1);
+  const all = [0, 1, 2, 3].map((n) => contender(path, join(home.run, `answer-${n}`)));
+  expect(await waitUntil(() => all.every(({ answer }) => said(answer) !== null), 90_000)).toBe(
+    true,
+  );
+  const [holder, ...more] = all.filter(({ answer }) => said(answer) === "held");
+  if (holder === undefined) throw new Error("no contender has the lock");
+  expect(more).toEqual([]);
+  const end = once(holder.child, "exit");
+  holder.child.kill("SIGKILL");
+  await end;
+  expect(isLocked(path)).toBe(true);
+  holder.pipe.destroy();
+  using taken = await waitForLock(path, 90_000);
+  expect(taken).not.toBeNull();
+  for (const { pipe } of all) pipe.destroy();
 });
-
-test("of several contenders for a stale lock, exactly one takes it", async () => {
-  using home = temporaryHome();
-  const path = join(home.run, "lock");
-  writeFileSync(`${path}.7`, JSON.stringify({ pid: process.pid, started: "0", boot: "another" }));
-  const answers = [0, 1, 2, 3].map((n) => join(home.run, `answer-${n}`));
-  const all = answers.map((answer) => contender(path, answer));
-  expect(await waitUntil(() => answers.every(existsSync), 90_000)).toBe(true);
-  const results = answers.map((answer) => readFileSync(answer, "utf8"));
-  expect(results.filter((text) => text === "held")).toHaveLength(1);
-  const holder = all[results.indexOf("held")]?.pid;
-  expect(results.filter((text) => text === `refused ${holder}`)).toHaveLength(3);
-  for (const child of all) child.stdin.end();
-  const alive = all.filter((child) => child.exitCode === null);
-  await Promise.all(alive.map((child) => once(child, "exit")));
-});
-
-test("the copy of a held lock is free, and a lock that an earlier version holds is held", () => {
-  using home = temporaryHome();
-  using copy = temporaryHome();
-  const path = join(home.run, "lock");
-  using _ = heldLock(path);
-  cpSync(`${path}.1`, join(copy.run, "lock.1"));
-  expect(lockHolder(join(copy.run, "lock"))).toBeNull();
-  expect(tryLock(join(copy.run, "lock")).held).toBe(true);
-  expect(lockHolder(path)?.pid).toBe(process.pid);
-  writeFileSync(join(copy.run, "earlier.1"), JSON.stringify(identityOf(process.pid)));
-  expect(tryLock(join(copy.run, "earlier")).held).toBe(false);
-});
-
-function heldLock(path: string): Disposable {
-  const result = tryLock(path);
-  if (!result.held) throw new Error("the lock is held by another process");
-  return result.lock;
-}

@@ -2,7 +2,12 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { hasProc, isAlive, type ProcessIdentity } from "@trainyard/kernel/process-identity";
 
-export { identityOf, isAlive, type ProcessIdentity } from "@trainyard/kernel/process-identity";
+export {
+  identityOf,
+  isAlive,
+  type ProcessIdentity,
+  sendSignal,
+} from "@trainyard/kernel/process-identity";
 
 /** Sends a signal to a process unless it has ended. */
 export function signal(target: ProcessIdentity, name: NodeJS.Signals): void {

@@ -1,5 +1,4 @@
 import type { Command } from "./launch.ts";
-import type { ProcessIdentity } from "./process-identity.ts";
 
 export type ProcessKind = "service" | "agent" | "nats" | "postgres" | "supervisor";
 
@@ -10,8 +9,6 @@ export type ProcessPlan = {
   readonly log: string;
   /** Called before every start, since it also writes the files that the process reads. */
   readonly command: () => Command;
-  /** A running process is taken over only if it was started with the same fingerprint. */
-  readonly fingerprint: string;
   /** The signal that asks the process to end: SIGTERM, unless the program gives SIGTERM another meaning. */
   readonly stopSignal: NodeJS.Signals;
   /** The signal to use when the whole cluster goes down, if it differs from `stopSignal`. */
@@ -19,6 +16,4 @@ export type ProcessPlan = {
   readonly stopLimitMs: number;
   /** Resolves to null when the process serves, else to the reason why it does not. */
   readonly problem: () => Promise<string | null>;
-  /** Another way to find the running process, for a program that writes a pid file. */
-  readonly find?: () => ProcessIdentity | null;
 };

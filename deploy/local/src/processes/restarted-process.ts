@@ -6,27 +6,26 @@
  *      │ stop()             │            ▼      ▼
  *   stopping ◄──stop()──────┴──after── waiting ◄┘      (ended, when deaths are final)
  *
- * A running process with the same fingerprint is taken over; one with a different fingerprint is stopped before the
- * start. The wait doubles with each death, and is the shortest again once a process has lived for `backoffResetMs`.
+ * The wait doubles with each death, and is the shortest again once a process has lived for `backoffResetMs`.
  * Every change is reported to `onChange`. Its other transitions are caused by calls of start, stop and restart, which
  * run one at a time.
  */
 import type { ChildProcess } from "node:child_process";
+import { once } from "node:events";
 import { pause } from "@trainyard/kernel";
 import { systemClock } from "@trainyard/kernel/system-clock";
 import { errorText } from "../cluster-error.ts";
-import { launch } from "./launch.ts";
+import { isRunning, launch } from "./launch.ts";
 import { limits } from "../limits.ts";
-import { isAlive, type ProcessIdentity, signal } from "./process-identity.ts";
+import type { Lock } from "./lock.ts";
 import type { ProcessPlan } from "./process-plan.ts";
-import type { ProcessRecords } from "./records.ts";
 import { waitUntil } from "./wait.ts";
 
 export type ProcessState = "stopped" | "starting" | "running" | "waiting" | "ended" | "stopping";
 
 export type RestartedProcessOptions = {
-  readonly clusterId: string;
-  readonly records: ProcessRecords;
+  /** The lock that the process holds together with the supervisor. */
+  readonly lock: Lock;
   /** Whether the supervisor restarts the process after it died. */
   readonly restart: boolean;
   readonly onChange: (
@@ -40,7 +39,7 @@ export class RestartedProcess {
   readonly plan: ProcessPlan;
   readonly #options: RestartedProcessOptions;
   #state: ProcessState = "stopped";
-  #identity: ProcessIdentity | null = null;
+  #child: ChildProcess | null = null;
   #deathsInARow = 0;
   #stopping = new AbortController();
   #keeping: Promise<void> = Promise.resolve();
@@ -54,8 +53,9 @@ export class RestartedProcess {
     return this.#state;
   }
 
-  get identity(): ProcessIdentity | null {
-    return this.#identity;
+  /** Null while the process does not run. */
+  get pid(): number | null {
+    return this.#child?.pid ?? null;
   }
 
   /** The number of deaths since the process last lived long enough, or since a person started it. */
@@ -74,12 +74,11 @@ export class RestartedProcess {
   async stop(how: NodeJS.Signals = this.plan.stopSignal): Promise<void> {
     this.#stopping.abort();
     await this.#keeping;
-    if (this.#identity !== null) {
+    if (this.#child !== null) {
       this.#change("stopping", "stopping", { signal: how });
-      await this.#end(this.#identity, how);
+      await this.#end(this.#child, how);
     }
-    this.#options.records.remove(this.plan.name);
-    this.#identity = null;
+    this.#child = null;
     if (this.#state !== "stopped") this.#change("stopped", "stopped", {});
   }
 
@@ -89,19 +88,16 @@ export class RestartedProcess {
   }
 
   async #keep(stop: AbortSignal): Promise<void> {
-    let first = true;
     while (!stop.aborted) {
       const startedMs = systemClock.monotonicMs();
       try {
-        const child = first ? await this.#takeOverOrLaunch() : await this.#launch();
-        first = false;
-        const alive = await this.#stay(child, stop);
-        if (alive) return;
+        const child = await this.#launch();
+        await this.#stay(child, stop);
+        if (isRunning(child)) return;
       } catch (error) {
         this.#change("waiting", "could not be started", { reason: errorText(error) });
       }
-      this.#identity = null;
-      this.#options.records.remove(this.plan.name);
+      this.#child = null;
       if (systemClock.monotonicMs() - startedMs >= limits.backoffResetMs) this.#deathsInARow = 0;
       this.#deathsInARow += 1;
       if (!this.#options.restart) {
@@ -118,69 +114,21 @@ export class RestartedProcess {
     await pause(systemClock, waitMs, stop);
   }
 
-  /** Null for a process that was taken over, which is not our child. */
-  async #takeOverOrLaunch(): Promise<ChildProcess | null> {
-    const { plan } = this;
-    const record = this.#options.records.living().find((one) => one.name === plan.name);
-    const found = record?.identity ?? plan.find?.() ?? this.#findMarked();
-    if (found === null) return this.#launch();
-    if (record?.fingerprint !== plan.fingerprint) {
-      this.#identity = found;
-      this.#change("stopping", "replacing a process of another version or configuration", {});
-      await this.#end(found, plan.stopSignal);
-      return this.#launch();
-    }
-    this.#identity = found;
-    this.#change("starting", "taken over", {});
-    return null;
-  }
-
-  #findMarked(): ProcessIdentity | null {
-    const { program, parameters } = this.plan.command();
-    const { clusterId, records } = this.#options;
-    return records.findMarked(clusterId, this.plan.name, [program, ...parameters]);
-  }
-
   async #launch(): Promise<ChildProcess> {
-    const { plan } = this;
-    const { identity, child } = await launch(plan.command(), plan.log);
-    this.#identity = identity;
-    if (identity !== null) {
-      const { name, kind, fingerprint, log } = plan;
-      this.#options.records.save({ name, kind, identity, fingerprint, log });
-    }
+    const child = await launch(this.plan.command(), this.plan.log, this.#options.lock);
+    this.#child = child;
     this.#change("starting", "started", {});
     return child;
   }
 
-  /** Waits until the process ends (false) or is to be stopped (true). */
-  async #stay(child: ChildProcess | null, stop: AbortSignal): Promise<boolean> {
-    const over = new AbortController();
-    const onStop = (): void => over.abort();
-    stop.addEventListener("abort", onStop, { once: true });
-    const watch = this.#onceEnded(child, onStop);
-    if (stop.aborted) over.abort();
-    const ready = this.#becomeReady(over.signal);
-    await new Promise<void>((resolve) => {
-      if (over.signal.aborted) resolve();
-      over.signal.addEventListener("abort", () => resolve(), { once: true });
-    });
-    watch[Symbol.dispose]();
-    stop.removeEventListener("abort", onStop);
-    await ready;
-    return stop.aborted && this.#identity !== null && isAlive(this.#identity);
-  }
-
-  #onceEnded(child: ChildProcess | null, ended: () => void): Disposable {
-    if (child !== null) {
-      if (child.exitCode !== null || child.signalCode !== null) ended();
-      child.once("exit", ended);
-      return { [Symbol.dispose]: () => child.off("exit", ended) };
-    }
-    const timer = setInterval(() => {
-      if (this.#identity === null || !isAlive(this.#identity)) ended();
-    }, limits.adoptedCheckMs);
-    return { [Symbol.dispose]: () => clearInterval(timer) };
+  /** Waits until the process ends or is to be stopped. */
+  async #stay(child: ChildProcess, stop: AbortSignal): Promise<void> {
+    const end = new AbortController();
+    child.once("exit", () => end.abort());
+    if (!isRunning(child)) end.abort();
+    const over = AbortSignal.any([stop, end.signal]);
+    await this.#becomeReady(over);
+    if (!over.aborted) await once(over, "abort");
   }
 
   async #becomeReady(over: AbortSignal): Promise<void> {
@@ -192,19 +140,19 @@ export class RestartedProcess {
     }
   }
 
-  async #end(identity: ProcessIdentity, how: NodeJS.Signals): Promise<void> {
-    signal(identity, how);
-    if (await waitUntil(() => !isAlive(identity), this.plan.stopLimitMs)) return;
+  async #end(child: ChildProcess, how: NodeJS.Signals): Promise<void> {
+    child.kill(how);
+    if (await waitUntil(() => !isRunning(child), this.plan.stopLimitMs)) return;
     this.#change(this.#state, "did not end in time and is killed", {
       limitMs: this.plan.stopLimitMs,
     });
-    signal(identity, "SIGKILL");
-    await waitUntil(() => !isAlive(identity), limits.sweepMs);
+    child.kill("SIGKILL");
+    await waitUntil(() => !isRunning(child), limits.killedMs);
   }
 
   #change(state: ProcessState, event: string, fields: Record<string, unknown>): void {
     this.#state = state;
-    this.#options.onChange(this, event, { pid: this.#identity?.pid ?? null, ...fields });
+    this.#options.onChange(this, event, { pid: this.pid, ...fields });
   }
 }
 

@@ -2,9 +2,7 @@
  * The folder of the database, and the user that its server runs as. PostgreSQL refuses to run as root. If root starts
  * the cluster, the server runs as another user, who must reach both the data and the programs; this is tested by
  * running the server. If the user cannot reach them (a checkout in a folder that only root may enter), both go to
- * /var/lib/trainyard/<cluster id>/ and stay there. Only then a file in the home names the folder. A copy of the home
- * has this file too, so the folder names the home that it belongs to, and no other home uses, stops or removes its
- * database while that one exists and names the folder.
+ * /var/lib/trainyard/<cluster id>/ and stay there. Only then a file in the home names the folder.
  */
 import { spawnSync } from "node:child_process";
 import {
@@ -21,8 +19,7 @@ import {
 import { basename, dirname, join } from "node:path";
 import { readJson, readText, writeAtomically, writeJson } from "../home/atomic-file.ts";
 import { ClusterError, errorText } from "../cluster-error.ts";
-import { folderIdentity } from "../home/folder-identity.ts";
-import { type Home, homeAt } from "../home/home.ts";
+import type { Home } from "../home/home.ts";
 import type { PostgresBinaries } from "./postgres-binaries.ts";
 
 export type ServerUser = { readonly name: string; readonly uid: number; readonly gid: number };
@@ -37,11 +34,8 @@ export type PostgresPlace = {
   readonly note: string | null;
 };
 
-/** Names the folder outside of the home. Earlier versions wrote it for a database in the home, too. */
-type Kept = { readonly folder: string; readonly relocated: boolean };
-
-/** The home of a database outside of it: its path, and its device and inode. */
-type Owner = { readonly home: string; readonly folder: string | null };
+/** The content of the file that names the folder outside of the home. */
+type Outside = { readonly folder: string };
 
 const sharedRoot = "/var/lib/trainyard";
 
@@ -55,12 +49,11 @@ export function preparePlace(
   packaged: PostgresBinaries,
 ): PostgresPlace {
   const folder = databaseFolder(home);
-  const relocated = folder !== home.postgres;
-  if (relocated) requireOwn(home, folder);
-  if (relocated && !existsSync(folder)) {
+  const isOutside = folder !== home.postgres;
+  if (isOutside && !existsSync(folder)) {
     throw new ClusterError(
       "database_missing",
-      `The database of this home, ${folder}, is missing: restore it from its backup, or delete the other data with "yard cluster down --purge".`,
+      `The database of this home, ${folder}, is missing: put its copy there (docs/operate/backup.md), or delete the other data with "yard cluster down --purge".`,
     );
   }
   if (process.getuid?.() !== 0) {
@@ -68,7 +61,7 @@ export function preparePlace(
     return { folder, binaries: packaged, user: null, note: null };
   }
   const user = serverUser(folder);
-  if (relocated) return relocate(home, folder, packaged, user);
+  if (isOutside) return relocate(home, folder, packaged, user);
   giveFolder(folder, user);
   if (canRun(packaged, user) && canWrite(folder, user)) {
     return { folder, binaries: packaged, user, note: null };
@@ -79,57 +72,34 @@ export function preparePlace(
       `The user ${user.name}, as whom PostgreSQL runs, can no longer reach ${folder} or ${packaged.folder}: let others pass through the folders above again (chmod o+x).`,
     );
   }
-  const outside = join(sharedRoot, clusterId, "postgres");
-  requireOwn(home, outside);
   rmSync(folder, { recursive: true, force: true });
-  return relocate(home, outside, packaged, user);
+  return relocate(home, outsideOf(clusterId), packaged, user);
 }
 
 /** The folder of the home's database, whether it was created yet or not. */
 export function databaseFolder(home: Home): string {
-  const kept = readJson(home.placeFile) as Kept | null;
-  return kept?.relocated === true ? kept.folder : home.postgres;
+  const outside = readJson(home.placeFile) as Outside | null;
+  return outside?.folder ?? home.postgres;
 }
 
-/** The folder of the home's database; null if it belongs to another home, of which this one is a copy. */
-export function ownDatabaseFolder(home: Home): string | null {
+function outsideOf(clusterId: string): string {
+  return join(sharedRoot, clusterId, "postgres");
+}
+
+/** Gives a copied home whose database is outside a folder of its own, in which the copied database is expected. */
+export function renewPlace(home: Home, clusterId: string | null): void {
+  if (clusterId === null || databaseFolder(home) === home.postgres) return;
+  const outside: Outside = { folder: outsideOf(clusterId) };
+  writeJson(home.placeFile, outside, { durable: true });
+}
+
+/** Removes data and programs outside of the home. */
+export function removeOutside(home: Home): void {
   const folder = databaseFolder(home);
-  return folder === home.postgres || otherHomeOf(home, folder) === null ? folder : null;
-}
-
-/** Removes data and programs that were moved out of the home. */
-export function removeRelocated(home: Home): void {
-  const folder = ownDatabaseFolder(home);
-  if (folder === null || folder === home.postgres) return;
   // The path comes from a file, so only folders below our shared root are ever removed.
   if (dirname(dirname(folder)) === sharedRoot && basename(folder) === "postgres") {
     rmSync(dirname(folder), { recursive: true, force: true });
   }
-}
-
-function requireOwn(home: Home, folder: string): void {
-  const other = otherHomeOf(home, folder);
-  if (other === null) return;
-  throw new ClusterError(
-    "database_of_another_home",
-    `${home.path} is a copy of ${other}, and the database in ${folder} belongs to that home: give the copy a database of its own (docs/operate/backup.md, "Restore"), or move ${other} away to use this database.`,
-  );
-}
-
-/**
- * The other home that a database outside of the home belongs to; null if it belongs to this one: by its path, which a
- * restored home has, by its device and inode, which a renamed home has, or because the recorded home is gone.
- */
-function otherHomeOf(home: Home, folder: string): string | null {
-  const owner = readJson(ownerFile(folder)) as Owner | null;
-  if (owner === null || owner.home === home.path || owner.folder === folderIdentity(home.path)) {
-    return null;
-  }
-  return databaseFolder(homeAt(owner.home)) === folder ? owner.home : null;
-}
-
-function ownerFile(folder: string): string {
-  return join(dirname(folder), "home.json");
 }
 
 function relocate(
@@ -141,10 +111,8 @@ function relocate(
   const shared = dirname(folder);
   mkdirSync(shared, { recursive: true, mode: 0o755 });
   giveFolder(folder, user);
-  const owner: Owner = { home: home.path, folder: folderIdentity(home.path) };
-  writeJson(ownerFile(folder), owner, { durable: true });
-  const kept: Kept = { folder, relocated: true };
-  writeJson(home.placeFile, kept, { durable: true });
+  const outside: Outside = { folder };
+  writeJson(home.placeFile, outside, { durable: true });
   const binaries = copyBinaries(packaged, shared);
   for (const [what, reachable] of [
     [binaries.folder, canRun(binaries, user)],

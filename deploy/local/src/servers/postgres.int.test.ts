@@ -6,8 +6,6 @@ import {
   readFileSync,
   rmSync,
   statSync,
-  symlinkSync,
-  unlinkSync,
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -16,13 +14,7 @@ import { Client } from "pg";
 import { expect, test } from "vitest";
 import { writeAtomically } from "../home/atomic-file.ts";
 import { homeAt, prepareHome, removeHome } from "../home/home.ts";
-import {
-  databaseName,
-  initialisePostgres,
-  postgresProblem,
-  postgresUrl,
-  runningPostgres,
-} from "./postgres.ts";
+import { databaseName, initialisePostgres, postgresProblem, postgresUrl } from "./postgres.ts";
 import { packagedPostgres } from "./postgres-binaries.ts";
 import { preparePlace } from "./postgres-place.ts";
 import { allProcesses, isAlive, signal } from "../processes/process-identity.ts";
@@ -51,11 +43,6 @@ test(
     await query(url, "create table alpha.kept (n int)");
     await query(url, "insert into alpha.kept values (1), (2)");
     const killed = server.process;
-    // A home is often reached by a link.
-    const link = `${home.path}-link`;
-    symlinkSync(home.path, link);
-    expect(runningPostgres(join(link, "postgres"))?.pid).toBe(killed.pid);
-    unlinkSync(link);
     signal(killed, "SIGKILL");
     expect(await waitUntil(() => !isAlive(killed), 90_000)).toBe(true);
     await server.start();

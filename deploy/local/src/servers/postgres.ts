@@ -1,5 +1,5 @@
 import { execFile } from "node:child_process";
-import { existsSync, readlinkSync, realpathSync, renameSync, rmSync } from "node:fs";
+import { renameSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { Client } from "pg";
@@ -7,7 +7,6 @@ import { readText, writeAtomically } from "../home/atomic-file.ts";
 import { ClusterError, errorText } from "../cluster-error.ts";
 import type { Command } from "../processes/launch.ts";
 import type { PostgresPlace } from "./postgres-place.ts";
-import { identityOf, type ProcessIdentity } from "../processes/process-identity.ts";
 
 /** The role that creates databases and roles; only the cluster itself logs in with it. */
 export const adminRole = "ty_admin";
@@ -129,7 +128,9 @@ export function postgresCommand(place: PostgresPlace, port: number): Command {
   const options = { owner: place.user };
   writeAtomically(join(data, "postgresql.conf"), configuration(port), options);
   writeAtomically(join(data, "pg_hba.conf"), "host all all 127.0.0.1/32 scram-sha-256\n", options);
-  removeStalePidFile(place);
+  // The server refuses to start while the pid in an old postmaster.pid belongs to any process of its user, even an
+  // unrelated one. No server of this home can run, since it would hold the home's lock.
+  rmSync(join(data, "postmaster.pid"), { force: true });
   return {
     program: join(place.binaries.folder, "bin", "postgres"),
     parameters: ["-D", data],
@@ -137,33 +138,6 @@ export function postgresCommand(place: PostgresPlace, port: number): Command {
     folder: place.folder,
     user: place.user,
   };
-}
-
-/** The server that runs on this data, no matter which start began it. */
-export function runningPostgres(folder: string): ProcessIdentity | null {
-  const pid = Number(readText(join(folder, "data", "postmaster.pid"))?.split("\n")[0]);
-  if (!Number.isInteger(pid) || pid <= 0) return null;
-  const identity = identityOf(pid);
-  if (identity === null) return null;
-  try {
-    // The pid may belong to another program by now; the server's working directory is its data folder.
-    const data = realpathSync(join(folder, "data"));
-    return readlinkSync(`/proc/${pid}/cwd`) === data ? identity : null;
-  } catch {
-    return null;
-  }
-}
-
-/**
- * The server refuses to start while the pid in an old postmaster.pid belongs to any process of its user, even an
- * unrelated one, so a stale file is removed. The server also detects by its shared memory whether another server uses
- * the data.
- */
-function removeStalePidFile(place: PostgresPlace): void {
-  // Without /proc the owner is unknown, so the file stays: a stale one needs an operator.
-  if (existsSync("/proc/self") && runningPostgres(place.folder) === null) {
-    rmSync(join(dataFolder(place), "postmaster.pid"), { force: true });
-  }
 }
 
 /** Null when the server answers queries, else the problem. */

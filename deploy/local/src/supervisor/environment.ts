@@ -1,5 +1,4 @@
 /** The environment of each process: a file of mode 0600 per process, named by TRAINYARD_ENV_FILE. */
-import { createHash } from "node:crypto";
 import { existsSync, mkdirSync, readFileSync, rmSync } from "node:fs";
 import { availableParallelism } from "node:os";
 import { join } from "node:path";
@@ -133,9 +132,4 @@ export class EnvironmentFiles {
   fileOf(name: string): string {
     return join(this.folder, `${name}.env`);
   }
-}
-
-/** A digest of the inputs of a process's start; it changes when one of them does. */
-export function fingerprintOf(...parts: readonly unknown[]): string {
-  return createHash("sha256").update(JSON.stringify(parts)).digest("hex");
 }

@@ -2,7 +2,6 @@
 import { join } from "node:path";
 import { busUserOf, natsServerBinary } from "@trainyard/bus/server";
 import { roleNames } from "@trainyard/migrate";
-import { fingerprintOf } from "./environment.ts";
 import { checkout, type Home, logOf } from "../home/home.ts";
 import { limits } from "../limits.ts";
 import { natsCommand, natsConfiguration, natsPrincipals, natsProblem } from "../servers/nats.ts";
@@ -13,12 +12,11 @@ import {
   postgresCommand,
   postgresProblem,
   postgresUrl,
-  runningPostgres,
 } from "../servers/postgres.ts";
 import { packagedPostgres } from "../servers/postgres-binaries.ts";
 import { databaseFolder, type PostgresPlace, preparePlace } from "../servers/postgres-place.ts";
+import { endsWithInput } from "../processes/ends-with-input.ts";
 import type { ProcessPlan } from "../processes/process-plan.ts";
-import { markOf } from "../processes/records.ts";
 import { ensureApiToken, ensureSecrets, type Secrets } from "../home/secrets.ts";
 import type { ServiceEntry } from "./services.ts";
 
@@ -56,7 +54,7 @@ export async function prepareInfrastructure(
       const configuration = natsConfiguration(home, natsPort, principals, secrets.natsPasswords);
       return [
         planPostgres(home, place, secrets, ports["postgres"] ?? 0),
-        planNats(home, secrets, binary, configuration, natsPort),
+        planNats(home, binary, configuration, natsPort),
       ];
     },
   };
@@ -69,44 +67,27 @@ function planPostgres(
   port: number,
 ): ProcessPlan {
   const url = postgresUrl(port, adminRole, secrets.postgresAdminPassword, "postgres");
-  const marks = markOf(home, secrets.clusterId, "postgres");
   return {
     name: "postgres",
     kind: "postgres",
     log: logOf(home, "postgres"),
-    command: () => withMarks(postgresCommand(place, port), marks),
-    fingerprint: fingerprintOf(place.folder, place.binaries.version, port),
+    command: () => endsWithInput(postgresCommand(place, port), "INT", limits.stopPostgresMs),
     // The fast shutdown: clients are disconnected and the data is left clean.
     stopSignal: "SIGINT",
     stopLimitMs: limits.stopPostgresMs,
     problem: () => postgresProblem(url),
-    find: () => runningPostgres(place.folder),
   };
 }
 
-function planNats(
-  home: Home,
-  secrets: Secrets,
-  binary: string,
-  configuration: string,
-  port: number,
-): ProcessPlan {
-  const marks = markOf(home, secrets.clusterId, "nats");
+function planNats(home: Home, binary: string, configuration: string, port: number): ProcessPlan {
   return {
     name: "nats",
     kind: "nats",
     log: logOf(home, "nats"),
-    command: () => withMarks(natsCommand(home, binary, configuration), marks),
-    fingerprint: fingerprintOf(binary, configuration),
+    command: () =>
+      endsWithInput(natsCommand(home, binary, configuration), "TERM", limits.stopNatsMs),
     stopSignal: "SIGTERM",
     stopLimitMs: limits.stopNatsMs,
     problem: () => natsProblem(port),
   };
-}
-
-function withMarks<C extends { readonly environment: NodeJS.ProcessEnv }>(
-  command: C,
-  marks: Readonly<Record<string, string>>,
-): C {
-  return { ...command, environment: { ...command.environment, ...marks } };
 }

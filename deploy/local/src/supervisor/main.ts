@@ -1,16 +1,20 @@
 /**
  * The supervisor, which owns a cluster: started detached by `clusterUp`, it ends on "down" from its control socket or
- * by SIGTERM. After a SIGKILL its processes keep running, and the next supervisor takes them over.
+ * by SIGTERM. After a SIGKILL its processes end by themselves, except the runs, which the next agents adopt.
  */
 import { rmSync } from "node:fs";
 import { writeJson } from "../home/atomic-file.ts";
 import { ClusterError, errorText } from "../cluster-error.ts";
-import { serveControl } from "../control.ts";
+import { ask, serveControl } from "../control.ts";
 import { homeAt, prepareHome } from "../home/home.ts";
-import { tryLock } from "../processes/lock.ts";
+import { settleHome } from "../home-path.ts";
+import { limits } from "../limits.ts";
+import { type Lock, tryLock } from "../processes/lock.ts";
+import { identityOf } from "../processes/process-identity.ts";
+import { waitUntil } from "../processes/wait.ts";
 import { parseOptionArguments } from "../options.ts";
 import { RunningCluster } from "./running-cluster.ts";
-import { failureFile, supervisorLock } from "../home/supervisor-files.ts";
+import { failureFile, supervisorFile, supervisorLock } from "../home/supervisor-files.ts";
 import { writeLog } from "./log.ts";
 
 const { home: folder, options } = parseOptionArguments(process.argv.slice(2));
@@ -18,14 +22,16 @@ const home = homeAt(folder);
 
 async function main(): Promise<void> {
   prepareHome(home);
-  const lock = tryLock(supervisorLock(home));
-  if (!lock.held) {
+  const lock = await takeLock();
+  if (lock === null) {
     // A concurrent start was faster; the caller finds the socket of its supervisor.
-    writeLog("info", "another supervisor holds this home", { holder: lock.holder.pid });
+    writeLog("info", "another supervisor holds this home");
     return;
   }
+  writeJson(supervisorFile(home), identityOf(process.pid));
   rmSync(failureFile(home), { force: true });
-  const cluster = new RunningCluster(home, options, writeLog);
+  settleHome(home, options.arrival);
+  const cluster = new RunningCluster(home, options, lock, writeLog);
   let ended: () => void = () => {};
   const end = new Promise<void>((resolve) => {
     ended = resolve;
@@ -49,6 +55,21 @@ async function main(): Promise<void> {
     // The lock is not released here, so that it is held until this process has really ended.
     await control[Symbol.asyncDispose]();
   }
+}
+
+/** Waits until no process of a killed supervisor is left; null if another supervisor serves the home. */
+async function takeLock(): Promise<Lock | null> {
+  const path = supervisorLock(home);
+  let lock: Lock | null = null;
+  const isDecided = await waitUntil(async () => {
+    lock = tryLock(path);
+    return lock !== null || (await ask(home, { verb: "status" })) !== null;
+  }, limits.orphansMs);
+  if (isDecided) return lock;
+  throw new ClusterError(
+    "orphans",
+    `Processes of an earlier start of this cluster have not ended in ${limits.orphansMs / 1000} s: "lsof ${path}" lists them.`,
+  );
 }
 
 try {

@@ -7,6 +7,8 @@ import { ensureSecrets } from "../home/secrets.ts";
 import { temporaryHome } from "../testing/homes.ts";
 import { planProcesses } from "./plans.ts";
 
+const supervised = join(import.meta.dirname, "supervised-main.ts");
+
 afterEach(() => vi.unstubAllEnvs());
 
 test("a process starts from its compiled program, and from its source if that was removed meanwhile", () => {
@@ -19,8 +21,8 @@ test("a process starts from its compiled program, and from its source if that wa
   vi.stubEnv("TRAINYARD_PROGRAMS", programs);
   const secrets = ensureSecrets(home, { postgresRoles: [], natsUsers: [] });
   const cluster = { home, secrets, ports: {}, services, agents: [], agentMain };
-  const [plan] = planProcesses({ ...cluster, separate: true, webDir: null, codeStamp: "" });
-  expect(plan?.command().parameters).toEqual([compiled]);
+  const [plan] = planProcesses({ ...cluster, separate: true, webDir: null });
+  expect(plan?.command().parameters).toEqual([supervised, compiled]);
   rmSync(compiled);
-  expect(plan?.command().parameters).toEqual([source]);
+  expect(plan?.command().parameters).toEqual([supervised, source]);
 });

@@ -6,7 +6,6 @@ import {
   agentEnvironment,
   agentSettings,
   EnvironmentFiles,
-  fingerprintOf,
   localUrl,
   serviceEnvironment,
   type Values,
@@ -17,7 +16,6 @@ import type { Command } from "../processes/launch.ts";
 import { limits } from "../limits.ts";
 import type { Ports } from "./ports.ts";
 import type { ProcessPlan } from "../processes/process-plan.ts";
-import { markOf } from "../processes/records.ts";
 import type { Secrets } from "../home/secrets.ts";
 import type { ServiceEntry } from "./services.ts";
 
@@ -36,8 +34,6 @@ export type PlanInputs = {
    * The folder of the built Web UI, which may not exist yet; null without a Web UI, or if the caller named a folder.
    */
   readonly webDir: string | null;
-  /** The digest of the code; a running process with another digest is replaced. */
-  readonly codeStamp: string;
 };
 
 /** The name of the process that runs all services when they are not separate. */
@@ -72,49 +68,49 @@ export function planProcesses(inputs: PlanInputs): readonly ProcessPlan[] {
     values.set(name, { ...values.get(name), ...agentSettings(home, name) });
   const files = new EnvironmentFiles(home);
   files.write(values);
-  const node = (name: string, parameters: readonly string[], own: Values): Command => {
+  const node: StartNode = (name, main, parameters, own) => {
     const names = new Set([...decided, ...Object.keys(values.get(name) ?? {})]);
-    const inherited = inheritedEnvironment(process.env, names);
-    return {
+    const environment = { ...inheritedEnvironment(process.env, names), ...own };
+    return () => ({
       program: process.execPath,
-      parameters,
-      environment: { ...inherited, ...markOf(home, secrets.clusterId, name), ...own },
+      parameters: [programFile(supervised), programFile(main), ...parameters],
+      environment,
       folder: checkout,
       user: null,
-    };
+    });
   };
-  const common = { inputs, values, node, files };
+  const common = { inputs, node, files };
   return [
     ...(inputs.separate ? services.map((one) => planService(one, common)) : planAllInOne(common)),
     ...agents.map((agent) => planAgent(agent, common)),
   ];
 }
 
+const supervised = join(import.meta.dirname, "supervised-main.ts");
+
+/** The command of a program, which runs from its compiled file if there is one at the time of its start. */
+type StartNode = (
+  name: string,
+  main: string,
+  parameters: readonly string[],
+  own: Values,
+) => () => Command;
+
 type Common = {
   readonly inputs: PlanInputs;
-  readonly values: ReadonlyMap<string, Values>;
   readonly files: EnvironmentFiles;
-  readonly node: (name: string, parameters: readonly string[], own: Values) => Command;
+  readonly node: StartNode;
 };
 
-/** The command as it starts now: its program runs from its compiled file, if there is one. */
-function started(command: Command): Command {
-  const [main = "", ...rest] = command.parameters;
-  return { ...command, parameters: [programFile(main), ...rest] };
-}
-
 function planService(service: ServiceEntry, common: Common): ProcessPlan {
-  const { inputs, files, values } = common;
+  const { inputs, files } = common;
   const main = join(service.folder, "src", "main.ts");
-  const command = common.node(service.name, [main], {
-    TRAINYARD_ENV_FILE: files.fileOf(service.name),
-  });
+  const own = { TRAINYARD_ENV_FILE: files.fileOf(service.name) };
   return {
     name: service.name,
     kind: "service",
     log: logOf(inputs.home, service.name),
-    command: () => started(command),
-    fingerprint: fingerprintOf(command.parameters, values.get(service.name), inputs.codeStamp),
+    command: common.node(service.name, main, [], own),
     stopSignal: "SIGTERM",
     stopLimitMs: limits.stopServiceMs,
     problem: () => httpProblem(inputs.ports[service.name]),
@@ -122,19 +118,16 @@ function planService(service: ServiceEntry, common: Common): ProcessPlan {
 }
 
 function planAllInOne(common: Common): readonly ProcessPlan[] {
-  const { inputs, files, values } = common;
+  const { inputs, files } = common;
   if (inputs.services.length === 0) return [];
   const main = join(import.meta.dirname, "all-main.ts");
   const modules = inputs.services.map((one) => one.folder);
-  const command = common.node(allInOne, [main, files.folder, ...modules], {});
-  const told = inputs.services.map((one) => values.get(one.name));
   return [
     {
       name: allInOne,
       kind: "service",
       log: logOf(inputs.home, allInOne),
-      command: () => started(command),
-      fingerprint: fingerprintOf(command.parameters, told, inputs.codeStamp),
+      command: common.node(allInOne, main, [files.folder, ...modules], {}),
       stopSignal: "SIGTERM",
       stopLimitMs: limits.stopServiceMs,
       problem: async () => {
@@ -149,16 +142,13 @@ function planAllInOne(common: Common): readonly ProcessPlan[] {
 }
 
 function planAgent(agent: AgentEntry, common: Common): ProcessPlan {
-  const { inputs, files, values } = common;
-  const command = common.node(agent.name, [inputs.agentMain], {
-    TRAINYARD_ENV_FILE: files.fileOf(agent.name),
-  });
+  const { inputs, files } = common;
+  const own = { TRAINYARD_ENV_FILE: files.fileOf(agent.name) };
   return {
     name: agent.name,
     kind: "agent",
     log: logOf(inputs.home, agent.name),
-    command: () => started(command),
-    fingerprint: fingerprintOf(command.parameters, values.get(agent.name), inputs.codeStamp),
+    command: common.node(agent.name, inputs.agentMain, [], own),
     // SIGTERM ends an agent and keeps its trials running; SIGUSR2 ends both.
     stopSignal: "SIGTERM",
     downSignal: "SIGUSR2",

@@ -4,7 +4,8 @@ import { writeFileSync } from "node:fs";
 import { type AddressInfo, createServer } from "node:net";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { ensurePorts, isFree } from "./ports.ts";
+import type { Home } from "../home/home.ts";
+import { ensurePorts, isFree, type Ports, type PortWish } from "./ports.ts";
 import { temporaryHome } from "../testing/homes.ts";
 
 const names = [{ name: "postgres" }, { name: "nats" }];
@@ -21,21 +22,25 @@ async function listenOn(port: number) {
   };
 }
 
+/** The ports that a start chooses when no earlier one runs. */
+async function chosen(home: Home, wishes: readonly PortWish[]): Promise<Ports> {
+  using claimed = await ensurePorts(home, wishes);
+  return claimed.ports;
+}
+
 test("ports stay the same from start to start", async () => {
   using home = temporaryHome();
-  const first = await ensurePorts(home, names);
+  const first = await chosen(home, names);
   expect(new Set(Object.values(first)).size).toBe(2);
-  expect(await ensurePorts(home, [...names, { name: "api" }])).toMatchObject(first);
+  expect(await chosen(home, [...names, { name: "api" }])).toMatchObject(first);
 });
 
-test("a port that another process took meanwhile is replaced, unless the process is one of the cluster's", async () => {
+test("a port that another process took meanwhile is replaced", async () => {
   using home = temporaryHome();
-  const first = await ensurePorts(home, names);
+  const first = await chosen(home, names);
   await using taken = await listenOn(first["nats"] ?? 0);
   expect(await isFree(taken.port)).toBe(false);
-  const ours = await ensurePorts(home, [{ name: "postgres" }, { name: "nats", inUseByUs: true }]);
-  expect(ours).toEqual(first);
-  const second = await ensurePorts(home, names);
+  const second = await chosen(home, names);
   expect(second["nats"]).not.toBe(first["nats"]);
   expect(second["postgres"]).toBe(first["postgres"]);
 });
@@ -44,25 +49,25 @@ test("the preferred port is taken when it is free, and never when it is in use",
   using home = temporaryHome();
   using other = temporaryHome();
   using third = temporaryHome();
-  const free = (await ensurePorts(third, [{ name: "probe" }]))["probe"] ?? 0;
+  const free = (await chosen(third, [{ name: "probe" }]))["probe"] ?? 0;
   const wish = [{ name: "api", preferred: free }];
-  expect((await ensurePorts(home, wish))["api"]).toBe(free);
+  expect((await chosen(home, wish))["api"]).toBe(free);
   await using _ = await listenOn(free);
-  expect((await ensurePorts(other, wish))["api"]).not.toBe(free);
+  expect((await chosen(other, wish))["api"]).not.toBe(free);
 });
 
-test("a port that another cluster, with another TMPDIR, has chosen is taken by none, saved or preferred", async () => {
+test("a port that another cluster has chosen is taken by none, saved or preferred", async () => {
   using other = temporaryHome();
   const program = `
     const { ensurePorts } = await import(${JSON.stringify(join(import.meta.dirname, "ports.ts"))});
-    const ports = await ensurePorts({ portsFile: process.argv[1] }, [{ name: "api" }]);
-    console.log(ports.api);
+    const claimed = await ensurePorts({ portsFile: process.argv[1] }, [{ name: "api" }]);
+    console.log(claimed.ports.api);
     process.stdin.resume();
   `;
   const claiming = spawn(
     process.execPath,
     ["--input-type=module", "--eval", program, other.portsFile],
-    { stdio: ["pipe", "pipe", "inherit"], env: { ...process.env, TMPDIR: other.path } },
+    { stdio: ["pipe", "pipe", "inherit"] },
   );
   const ended = once(claiming, "exit");
   const [printed] = (await once(claiming.stdout, "data")) as [Buffer];
@@ -70,13 +75,13 @@ test("a port that another cluster, with another TMPDIR, has chosen is taken by n
   // Nothing listens there: the other cluster has not started its service yet, or starts it again.
   expect(await isFree(claimed)).toBe(true);
   using preferring = temporaryHome();
-  expect(await ensurePorts(preferring, [{ name: "api", preferred: claimed }])).not.toEqual({
+  expect(await chosen(preferring, [{ name: "api", preferred: claimed }])).not.toEqual({
     api: claimed,
   });
   using saving = temporaryHome();
   writeFileSync(saving.portsFile, JSON.stringify({ api: claimed }));
-  expect(await ensurePorts(saving, [{ name: "api" }])).not.toEqual({ api: claimed });
+  expect(await chosen(saving, [{ name: "api" }])).not.toEqual({ api: claimed });
   claiming.stdin.end();
   expect(await ended).toEqual([0, null]);
-  expect(await ensurePorts(other, [{ name: "api" }])).toEqual({ api: claimed });
+  expect(await chosen(other, [{ name: "api" }])).toEqual({ api: claimed });
 });

@@ -6,13 +6,11 @@
  * server is down, even by a client that, while trying to reach the server again, connects to itself.
  */
 import { randomInt } from "node:crypto";
-import { lstatSync, mkdirSync } from "node:fs";
+import { createSocket, type Socket } from "node:dgram";
 import { createServer } from "node:net";
-import { join } from "node:path";
 import { readJson, readText, writeJson } from "../home/atomic-file.ts";
-import { ClusterError, errorCode } from "../cluster-error.ts";
+import { ClusterError } from "../cluster-error.ts";
 import type { Home } from "../home/home.ts";
-import { tryLock } from "../processes/lock.ts";
 
 export type Ports = Readonly<Record<string, number>>;
 
@@ -20,41 +18,44 @@ export type PortWish = {
   readonly name: string;
   /** Chosen if it is free and no port was saved. */
   readonly preferred?: number;
-  /** True if a process of this cluster listens on the saved port, which is then used again. */
-  readonly inUseByUs?: boolean;
 };
+
+/** Disposing of it ends the claims of the ports. */
+export type ClaimedPorts = Disposable & { readonly ports: Ports };
 
 /** The scheduler gives the ports from 20,000 on to runs, and the launcher takes its own from 30,000 on. */
 const [lowest, end] = [10_000, 20_000];
 const draws = 200;
 
-export async function ensurePorts(home: Home, wishes: readonly PortWish[]): Promise<Ports> {
+export async function ensurePorts(home: Home, wishes: readonly PortWish[]): Promise<ClaimedPorts> {
   const kept = (readJson(home.portsFile) ?? {}) as Ports;
   const ports: Record<string, number> = { ...kept };
   const wanted = new Set(wishes.map((wish) => wish.name));
-  const taken = new Set(
+  const others = new Set(
     Object.entries(kept).flatMap(([name, port]) => (wanted.has(name) ? [] : [port])),
   );
-  for (const wish of wishes) {
-    const port = await choose(wish, kept[wish.name], taken);
-    taken.add(port);
-    ports[wish.name] = port;
-  }
+  const claims: Socket[] = [];
+  const isOurs = async (port: number): Promise<boolean> => {
+    if (others.has(port) || !(await isFree(port))) return false;
+    const socket = await claim(port);
+    if (socket !== null) claims.push(socket);
+    return socket !== null;
+  };
+  for (const wish of wishes) ports[wish.name] = await choose(wish, kept[wish.name], isOurs);
   if (JSON.stringify(ports) !== JSON.stringify(kept)) writeJson(home.portsFile, ports);
-  return ports;
+  return {
+    ports,
+    [Symbol.dispose]: () => {
+      for (const socket of claims.splice(0)) socket.close();
+    },
+  };
 }
 
 async function choose(
   wish: PortWish,
   kept: number | undefined,
-  taken: ReadonlySet<number>,
+  isOurs: (port: number) => Promise<boolean>,
 ): Promise<number> {
-  if (kept !== undefined && wish.inUseByUs === true) {
-    claim(kept);
-    return kept;
-  }
-  const isOurs = async (port: number): Promise<boolean> =>
-    !taken.has(port) && (await isFree(port)) && claim(port);
   for (const port of [kept, wish.preferred]) {
     if (port !== undefined && (await isOurs(port))) return port;
   }
@@ -71,30 +72,21 @@ async function choose(
 
 /**
  * Claims a port for this process, the supervisor, as long as it lives: before a server listens there, and while it is
- * started again, another cluster of this user would find the port free.
+ * started again, another cluster would find the port free. The claim is a UDP socket with the number of the port, since
+ * our servers use TCP alone. Null if another process has the claim.
  */
-function claim(port: number): boolean {
-  const folder = claimsFolder();
-  // Without claims, the check that the port is free has to do.
-  if (folder === null) return true;
-  const own = join(folder, String(port));
-  mkdirSync(own, { recursive: true });
-  const result = tryLock(join(own, "lock"));
-  return result.held || result.holder.pid === process.pid;
-}
-
-/** Null if temporary folders cannot be made, or if another user made one of that name, which is not to be trusted. */
-function claimsFolder(): string | null {
-  const uid = process.getuid?.() ?? 0;
-  // A port belongs to the whole host, so processes with another TMPDIR must find the claims, too.
-  const folder = join("/tmp", `trainyard-ports-${uid}`);
-  try {
-    mkdirSync(folder, { recursive: true, mode: 0o700 });
-    return process.getuid === undefined || lstatSync(folder).uid === uid ? folder : null;
-  } catch (error) {
-    if (["EACCES", "EROFS", "ENOENT", "EEXIST"].includes(errorCode(error) ?? "")) return null;
-    throw error;
-  }
+function claim(port: number): Promise<Socket | null> {
+  return new Promise((resolve) => {
+    const socket = createSocket("udp4");
+    socket.once("error", () => {
+      socket.close();
+      resolve(null);
+    });
+    socket.bind({ port, address: "127.0.0.1", exclusive: true }, () => {
+      socket.unref();
+      resolve(socket);
+    });
+  });
 }
 
 /** Whether a server could listen on this port of 127.0.0.1. */

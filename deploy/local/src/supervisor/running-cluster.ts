@@ -13,7 +13,6 @@ import { version } from "@trainyard/runtime/version";
 import { prepareDatabase } from "@trainyard/migrate";
 import { ClusterError, errorText } from "../cluster-error.ts";
 import { type ClusterInfo, writeClusterFile } from "../cluster-info.ts";
-import { codeStamp } from "./code-stamp.ts";
 import type { SupervisorPhase, SupervisorStatus } from "../control.ts";
 import { grpcPortOf, host, localUrl, servesGrpc } from "./environment.ts";
 import { checkout, type Home, logOf } from "../home/home.ts";
@@ -23,11 +22,11 @@ import type { ClusterOptions } from "../options.ts";
 import { agentEntries, allInOne, planProcesses } from "./plans.ts";
 import { ensurePorts, type Ports, type PortWish } from "./ports.ts";
 import { adminRole, postgresUrl } from "../servers/postgres.ts";
-import { ProcessRecords } from "../processes/records.ts";
+import type { Lock } from "../processes/lock.ts";
+import { endRuns } from "../processes/runs.ts";
 import type { ServiceEntry } from "./services.ts";
-import { endLeftovers, Supervisor } from "./supervisor.ts";
+import { Supervisor } from "./supervisor.ts";
 import type { SupervisorLog } from "./log.ts";
-import { sweep } from "../processes/sweep.ts";
 import { buildWeb, webBuild } from "../web/build.ts";
 
 /** The preferred port of the API and the Web UI. */
@@ -44,14 +43,25 @@ type Parts = {
   readonly supervisor: Supervisor;
 };
 
+function portWishes(
+  services: readonly ServiceEntry[],
+  agents: readonly string[],
+): readonly PortWish[] {
+  const names = services.map((one) => one.name);
+  const withGrpc = names.filter((name) => servesGrpc.has(name)).map(grpcPortOf);
+  return ["postgres", "nats", ...names, ...agents, ...withGrpc].map((name) =>
+    name === "gateway" ? { name, preferred: apiPortPreferred } : { name },
+  );
+}
+
 export class RunningCluster {
   readonly #home: Home;
   readonly #options: ClusterOptions;
   readonly #log: SupervisorLog;
-  readonly #records: ProcessRecords;
+  readonly #lock: Lock;
   readonly #stopping = new AbortController();
   #phase: SupervisorPhase = "starting";
-  #step = "looking at what is there";
+  #step = "preparing the database and NATS";
   #failure: string | null = null;
   #services: readonly ServiceEntry[] = [];
   #parts: Parts | null = null;
@@ -60,11 +70,11 @@ export class RunningCluster {
   /** The reason why the Web UI is missing; null when it is served, or was not asked for. */
   #webProblem: string | null = null;
 
-  constructor(home: Home, options: ClusterOptions, log: SupervisorLog) {
+  constructor(home: Home, options: ClusterOptions, lock: Lock, log: SupervisorLog) {
     this.#home = home;
     this.#options = options;
     this.#log = log;
-    this.#records = new ProcessRecords(home);
+    this.#lock = lock;
   }
 
   get status(): SupervisorStatus {
@@ -86,10 +96,6 @@ export class RunningCluster {
     const { services, agentMain } = await this.#table();
     this.#services = services;
     const agents = agentEntries(this.#options.agents, this.#options.slots);
-    const names = this.#options.processes ? services.map((one) => one.name) : [allInOne];
-    const wanted = new Set(["postgres", "nats", ...names, ...agents.map((one) => one.name)]);
-    await this.#endLeftovers(wanted);
-
     this.#next("preparing the database and NATS");
     const { infrastructure, supervisor, ports } = await this.#startInfrastructure(
       services,
@@ -115,7 +121,6 @@ export class RunningCluster {
       agentMain,
       separate: this.#options.processes,
       webDir,
-      codeStamp: codeStamp(),
     });
     for (const plan of plans) supervisor.keep(plan);
     await this.#becomeReady(supervisor);
@@ -161,8 +166,8 @@ export class RunningCluster {
     await this.#coming.catch(() => {});
     await this.#building;
     await this.#parts?.supervisor.stop();
-    const { secrets } = this.#parts?.infrastructure ?? {};
-    if (secrets !== undefined) await sweep(secrets.clusterId, this.#home);
+    // A dead agent has ended none.
+    await endRuns(this.#home);
     rmSync(this.#home.clusterFile, { force: true });
   }
 
@@ -180,21 +185,15 @@ export class RunningCluster {
     return (await import(pathToFileURL(named).href)) as Services;
   }
 
-  async #endLeftovers(wanted: ReadonlySet<string>): Promise<void> {
-    const ended = await endLeftovers(this.#records, (record) => wanted.has(record.name));
-    if (ended.length > 0) this.#log("warn", "ended the processes of another start mode", { ended });
-  }
-
   async #startInfrastructure(
     services: readonly ServiceEntry[],
     agents: readonly string[],
   ): Promise<Parts> {
     const prepared = await prepareInfrastructure(this.#home, services, agents);
-    const ports = await ensurePorts(this.#home, this.#portWishes(services, agents));
+    const { ports } = await ensurePorts(this.#home, portWishes(services, agents));
     const supervisor = new Supervisor(
       {
-        clusterId: prepared.secrets.clusterId,
-        records: this.#records,
+        lock: this.#lock,
         restart: this.#options.restart,
         onChange: (one, event, fields) => {
           this.#log("info", event, { process: one.plan.name, state: one.state, ...fields });
@@ -210,26 +209,6 @@ export class RunningCluster {
     for (const plan of prepared.plans(ports)) supervisor.keep(plan);
     await supervisor.ready(limits.infrastructureReadyMs, this.#stopping.signal);
     return parts;
-  }
-
-  /**
-   * A port that one of our left-over processes listens on is used again: the process is taken over, or stopped before
-   * its successor starts.
-   */
-  #portWishes(services: readonly ServiceEntry[], agents: readonly string[]): readonly PortWish[] {
-    const living = new Set(this.#records.living().map((record) => record.name));
-    const allInOneLives = living.has(allInOne);
-    const isService = new Set(services.map((one) => one.name));
-    const wish = (name: string, process = name): PortWish => ({
-      name,
-      inUseByUs: living.has(process) || (allInOneLives && isService.has(process)),
-      ...(name === "gateway" ? { preferred: apiPortPreferred } : {}),
-    });
-    const withGrpc = [...isService].filter((name) => servesGrpc.has(name));
-    return [
-      ...["postgres", "nats", ...isService, ...agents].map((name) => wish(name)),
-      ...withGrpc.map((name) => wish(grpcPortOf(name), name)),
-    ];
   }
 
   async #becomeReady(supervisor: Supervisor): Promise<void> {

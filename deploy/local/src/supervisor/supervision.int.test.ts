@@ -1,14 +1,16 @@
 import { once } from "node:events";
-import { cpSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test, vi } from "vitest";
+import type { Home } from "../home/home.ts";
+import { supervisorLock } from "../home/supervisor-files.ts";
 import { backoffMs, RestartedProcess, type ProcessState } from "../processes/restarted-process.ts";
-import { launch } from "../processes/launch.ts";
+import { isRunning, launch } from "../processes/launch.ts";
+import { tryLock } from "../processes/lock.ts";
 import { boundLog, lastLines } from "../processes/log-files.ts";
-import { identityOf, isAlive, signal } from "../processes/process-identity.ts";
+import { identityOf, isAlive } from "../processes/process-identity.ts";
 import type { ProcessPlan } from "../processes/process-plan.ts";
-import { ProcessRecords } from "../processes/records.ts";
-import { endProcess, temporaryHome } from "../testing/homes.ts";
+import { temporaryHome } from "../testing/homes.ts";
 import { waitUntil } from "../processes/wait.ts";
 
 test("the wait before a restart grows from 0.2 s to 5 s", () => {
@@ -33,7 +35,6 @@ function plan(
       folder: "/",
       user: null,
     }),
-    fingerprint: "one",
     stopSignal: "SIGTERM",
     stopLimitMs: 300,
     problem: async () => null,
@@ -41,19 +42,17 @@ function plan(
   };
 }
 
-function kept(home: Parameters<typeof records>[0], what: ProcessPlan, restart = true) {
+function kept(home: Home, what: ProcessPlan) {
+  const lock = tryLock(supervisorLock(home));
+  if (lock === null) throw new Error("the lock is held");
   const events: string[] = [];
   const process = new RestartedProcess(what, {
-    clusterId: "test",
-    records: records(home),
-    restart,
+    lock,
+    restart: true,
     onChange: (_, event) => events.push(event),
   });
   return { process, events };
 }
-
-const records = (home: ConstructorParameters<typeof ProcessRecords>[0]): ProcessRecords =>
-  new ProcessRecords(home);
 
 async function reaches(process: RestartedProcess, state: ProcessState): Promise<void> {
   const reached = await waitUntil(() => process.state === state, 90_000);
@@ -94,82 +93,23 @@ test("a process that ignores SIGTERM is killed after its time limit", async () =
     () => expect(readFileSync(process.plan.log, "utf8")).toContain("ignores"),
     90_000,
   );
-  const { identity } = process;
+  const identity = identityOf(process.pid ?? 0);
   if (identity === null) throw new Error("it does not run");
   await process.stop();
   expect(isAlive(identity)).toBe(false);
   expect(events).toContain("did not end in time and is killed");
 });
 
-test("a running process with the same fingerprint is taken over, and one with a different fingerprint is replaced", async () => {
-  using home = temporaryHome();
-  const first = kept(home, plan(home, "exec sleep 1000")).process;
-  first.start();
-  await reaches(first, "running");
-  const { identity } = first;
-
-  const second = kept(home, plan(home, "exec sleep 1000"));
-  second.process.start();
-  await reaches(second.process, "running");
-  expect(second.events).toEqual(["taken over", "ready"]);
-  expect(second.process.identity).toEqual(identity);
-
-  const third = kept(home, plan(home, "exec sleep 1000", { fingerprint: "two" }), false);
-  third.process.start();
-  await reaches(third.process, "running");
-  expect(third.process.identity?.pid).not.toBe(identity?.pid);
-  await Promise.all([first.stop(), second.process.stop()]);
-  await third.process.stop();
-});
-
-test("the death of a process that was taken over is detected", async () => {
-  using home = temporaryHome();
-  const what = plan(home, "exec sleep 1000");
-  const { identity } = await launch(what.command(), what.log);
-  if (identity === null) throw new Error("it does not run");
-  records(home).save({
-    name: "shell",
-    kind: "service",
-    identity,
-    fingerprint: "one",
-    log: what.log,
-  });
-  const { process, events } = kept(home, what, false);
-  process.start();
-  await reaches(process, "running");
-  signal(identity, "SIGKILL");
-  await reaches(process, "ended");
-  expect(events[0]).toBe("taken over");
-});
-
-test("the record of a process is not valid in a copy of the home, and one of an earlier version only in the home that it names", () => {
-  using home = temporaryHome();
-  using copy = temporaryHome();
-  const identity = identityOf(process.pid);
-  if (identity === null) throw new Error("this process cannot be identified");
-  const log = join(home.logs, "shell.log");
-  const record = { name: "shell", kind: "service", identity, fingerprint: "one", log } as const;
-  const valid = (of: Parameters<typeof records>[0]): number => records(of).living().length;
-  const copyRecord = (): void =>
-    cpSync(join(home.run, "processes"), join(copy.run, "processes"), { recursive: true });
-  records(home).save(record);
-  copyRecord();
-  expect([valid(home), valid(copy)]).toEqual([1, 0]);
-  writeFileSync(join(home.run, "processes", "shell.json"), JSON.stringify(record));
-  copyRecord();
-  expect([valid(home), valid(copy)]).toEqual([1, 0]);
-});
-
 test("a log that grew too large is copied once and emptied while its writer continues", async () => {
   using home = temporaryHome();
   const what = plan(home, "while :; do echo 0123456789; sleep 0.01; done");
-  const { identity, child } = await launch(what.command(), what.log);
+  const child = await launch(what.command(), what.log);
   expect(await waitUntil(() => statSync(what.log).size > 200, 90_000)).toBe(true);
   boundLog(what.log, 200);
   expect(statSync(`${what.log}.1`).size).toBeGreaterThan(200);
   expect(await waitUntil(() => statSync(what.log).size > 0, 90_000)).toBe(true);
-  await endProcess(identity);
-  if (child.exitCode === null && child.signalCode === null) await once(child, "exit");
+  child.kill("SIGKILL");
+  if (isRunning(child)) await once(child, "exit");
   // The writer appends, so the emptied file has no zero bytes before its first line.
   expect(readFileSync(what.log, "utf8")).toMatch(/^(0123456789\n)+$/);
   expect(statSync(what.log).mode & 0o777).toBe(0o600);

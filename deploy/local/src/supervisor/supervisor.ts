@@ -3,9 +3,7 @@ import type { ProcessInfo } from "../cluster-info.ts";
 import { RestartedProcess, type RestartedProcessOptions } from "../processes/restarted-process.ts";
 import { limits } from "../limits.ts";
 import { boundLog, lastLines } from "../processes/log-files.ts";
-import { isAlive, signal } from "../processes/process-identity.ts";
-import type { ProcessKind, ProcessPlan } from "../processes/process-plan.ts";
-import type { ProcessRecord, ProcessRecords } from "../processes/records.ts";
+import type { ProcessPlan } from "../processes/process-plan.ts";
 import { waitUntil } from "../processes/wait.ts";
 
 /** After this number of deaths in a row a start counts as failed; they take about six seconds. */
@@ -24,7 +22,7 @@ export class Supervisor {
     this.#logTimer = setInterval(() => this.#boundLogs(), limits.logCheckMs);
   }
 
-  /** Adds a process and starts it, or takes it over if it runs already. */
+  /** Adds a process and starts it. */
   keep(plan: ProcessPlan): RestartedProcess {
     const process = new RestartedProcess(plan, this.#options);
     this.#processes.push(process);
@@ -36,7 +34,7 @@ export class Supervisor {
     return this.#processes.map((process) => ({
       name: process.plan.name,
       kind: process.plan.kind,
-      pid: process.identity?.pid ?? null,
+      pid: process.pid,
       state: process.state,
       log: process.plan.log,
     }));
@@ -109,35 +107,4 @@ function notReady(process: RestartedProcess, what: string): ClusterError {
     "not_ready",
     `The process ${name} ${what}: its log ${log} says why ("yard cluster logs ${name}"). Its last lines are:\n${quoted}`,
   );
-}
-
-const endOrder: readonly ProcessKind[] = ["agent", "service", "supervisor", "nats", "postgres"];
-
-/** An agent that is not started again ends its trials too. */
-const endSignals: Readonly<Record<ProcessKind, NodeJS.Signals>> = {
-  agent: "SIGUSR2",
-  service: "SIGTERM",
-  supervisor: "SIGTERM",
-  nats: "SIGTERM",
-  postgres: "SIGINT",
-};
-
-/** Ends processes of an earlier supervisor that the present plans do not contain. */
-export async function endLeftovers(
-  records: ProcessRecords,
-  isWanted: (record: ProcessRecord) => boolean,
-): Promise<readonly string[]> {
-  const left = records
-    .living()
-    .filter((record) => !isWanted(record))
-    .toSorted((a, b) => endOrder.indexOf(a.kind) - endOrder.indexOf(b.kind));
-  for (const { identity, kind, name } of left) {
-    signal(identity, endSignals[kind]);
-    if (!(await waitUntil(() => !isAlive(identity), limits.stopLeftoverMs))) {
-      signal(identity, "SIGKILL");
-      await waitUntil(() => !isAlive(identity), limits.sweepMs);
-    }
-    records.remove(name);
-  }
-  return left.map((record) => record.name);
 }

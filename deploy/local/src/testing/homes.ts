@@ -1,10 +1,10 @@
 /** Helpers for the tests of this package: homes are removed and processes ended after each test, even when it fails. */
 import { randomInt } from "node:crypto";
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type Home, homeAt, prepareHome } from "../home/home.ts";
-import { type Launched, launch } from "../processes/launch.ts";
+import { launch } from "../processes/launch.ts";
 import { ensurePorts, isFree } from "../supervisor/ports.ts";
 import {
   initialisePostgres,
@@ -14,7 +14,12 @@ import {
 } from "../servers/postgres.ts";
 import { packagedPostgres } from "../servers/postgres-binaries.ts";
 import { type PostgresPlace, preparePlace } from "../servers/postgres-place.ts";
-import { isAlive, type ProcessIdentity, signal } from "../processes/process-identity.ts";
+import {
+  identityOf,
+  isAlive,
+  type ProcessIdentity,
+  signal,
+} from "../processes/process-identity.ts";
 import { ensureSecrets, type Secrets } from "../home/secrets.ts";
 import { waitUntil } from "../processes/wait.ts";
 
@@ -25,6 +30,11 @@ export function temporaryHome(): Home & Disposable {
     ...home,
     [Symbol.dispose]: () => rmSync(home.path, { recursive: true, force: true }),
   };
+}
+
+/** The secrets of a home whose cluster was started before. */
+export function secretsOf(home: Home): Secrets {
+  return JSON.parse(readFileSync(home.secretsFile, "utf8")) as Secrets;
 }
 
 /** A free port below those of outgoing connections. */
@@ -48,9 +58,10 @@ export async function startTestServer(home: Home, roles: readonly string[]): Pro
   const secrets = ensureSecrets(home, { postgresRoles: roles, natsUsers: [] });
   const place = preparePlace(home, secrets.clusterId, packagedPostgres());
   await initialisePostgres(place, secrets.postgresAdminPassword);
-  const { postgres: port = 0 } = await ensurePorts(home, [{ name: "postgres" }]);
+  const claimed = await ensurePorts(home, [{ name: "postgres" }]);
+  const { postgres: port = 0 } = claimed.ports;
   const adminUrl = postgresUrl(port, "ty_admin", secrets.postgresAdminPassword, "postgres");
-  let launched: Launched | null = null;
+  let running: ProcessIdentity | null = null;
   const server = {
     home,
     place,
@@ -58,21 +69,23 @@ export async function startTestServer(home: Home, roles: readonly string[]): Pro
     port,
     adminUrl,
     get process(): ProcessIdentity {
-      if (launched?.identity == null) throw new Error("the server is not running");
-      return launched.identity;
+      if (running === null) throw new Error("the server is not running");
+      return running;
     },
     async start(): Promise<void> {
       // Children of a killed server end within moments; until then a new server refuses to start.
       const up = await waitUntil(async () => {
-        if (launched?.identity == null || !isAlive(launched.identity)) {
-          launched = await launch(postgresCommand(place, port), join(home.logs, "postgres.log"));
+        if (running === null || !isAlive(running)) {
+          const child = await launch(postgresCommand(place, port), join(home.logs, "postgres.log"));
+          running = identityOf(child.pid ?? 0);
         }
         return (await postgresProblem(adminUrl)) === null;
       }, 120_000);
       if (!up) throw new Error("the test's database server did not start");
     },
     async [Symbol.asyncDispose](): Promise<void> {
-      await endProcess(launched?.identity ?? null, "SIGINT");
+      await endProcess(running, "SIGINT");
+      claimed[Symbol.dispose]();
     },
   };
   await server.start();

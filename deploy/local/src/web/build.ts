@@ -20,6 +20,7 @@ import { join } from "node:path";
 import { systemClock } from "@trainyard/kernel/system-clock";
 import { errorText } from "../cluster-error.ts";
 import { limits } from "../limits.ts";
+import { endsWithInput } from "../processes/ends-with-input.ts";
 import { inheritedEnvironment } from "../processes/inherited-environment.ts";
 import { waitForLock } from "../processes/lock.ts";
 import { webDigest, webPackage } from "./sources.ts";
@@ -63,7 +64,10 @@ export async function buildWeb(
   removeOld(cache);
 }
 
-/** Vite runs with a low priority, since the cluster starts at the same time, and without a terminal. */
+/**
+ * Vite runs with a low priority, since the cluster starts at the same time, and without a terminal. It ends with this
+ * process.
+ */
 function vite(
   { checkout }: WebBuild,
   outDir: string,
@@ -71,11 +75,18 @@ function vite(
   signal: AbortSignal,
 ): Promise<void> {
   const folder = join(checkout, webPackage);
-  const program = join(folder, "node_modules", "vite", "bin", "vite.js");
-  const parameters = [program, "build", "--outDir", outDir, "--emptyOutDir", "--logLevel", "warn"];
+  const main = join(folder, "node_modules", "vite", "bin", "vite.js");
+  const { program, parameters } = endsWithInput(
+    {
+      program: process.execPath,
+      parameters: [main, "build", "--outDir", outDir, "--emptyOutDir", "--logLevel", "warn"],
+    },
+    "TERM",
+    limits.killedMs,
+  );
   const log = openSync(logFile, "a", 0o600);
   const mark = process.env["TY_TEST_RUN"];
-  const child = spawn(process.execPath, parameters, {
+  const child = spawn(program, parameters, {
     cwd: folder,
     env: {
       ...(mark === undefined ? {} : { TY_TEST_RUN: mark }),
@@ -83,7 +94,7 @@ function vite(
       // Vite keeps a NODE_ENV that is set. React's development build is a third larger and does twice the work.
       NODE_ENV: "production",
     },
-    stdio: ["ignore", log, log],
+    stdio: ["pipe", log, log],
     signal: AbortSignal.any([signal, AbortSignal.timeout(limits.webBuildMs)]),
   });
   closeSync(log);

@@ -1,5 +1,6 @@
 /**
- * The platform's file of credentials for object stores. `gcs` has the content of a Google service account's key file:
+ * The platform's file of credentials for object stores: a mapping for each kind of store. `gcs` has the content of a
+ * Google service account's key file:
  *
  *     {"s3": {"access_key_id": "…", "secret_access_key": "…", "session_token": "…"},
  *      "gcs": {"type": "service_account", "client_email": "…", "private_key": "…"}}
@@ -7,13 +8,9 @@
  * Without the file, each client searches the same places as its vendor's tools: environment, profile, role of the
  * instance.
  */
-import { createPrivateKey } from "node:crypto";
 import { open } from "node:fs/promises";
 import { Fault } from "@trainyard/kernel";
-import type { GcsCredentials } from "./gcs/options.ts";
-import type { S3Credentials } from "./s3/options.ts";
-
-export type StorageCredentials = { readonly s3?: S3Credentials; readonly gcs?: GcsCredentials };
+import { type StorageCredentials, storageCredentials } from "../storage-kinds.ts";
 
 /** Mode bits that give access to group or others. */
 const othersMask = 0o077;
@@ -25,40 +22,12 @@ const othersMask = 0o077;
 export async function readCredentialsFile(path: string): Promise<StorageCredentials> {
   const text = await readOwnFile(path);
   const all = mappingIn(parsed(path, text), path, "");
-  const [s3, gcs] = [mappingIn(all, path, "s3"), mappingIn(all, path, "gcs")];
-  return {
-    ...(s3 === null ? {} : { s3: readS3(s3, path) }),
-    ...(gcs === null ? {} : { gcs: readGcs(gcs, path) }),
-  };
-}
-
-function readS3(s3: Mapping, path: string): S3Credentials {
-  const [accessKeyId, secretAccessKey, sessionToken] = [
-    textIn(s3["access_key_id"]),
-    textIn(s3["secret_access_key"]),
-    textIn(s3["session_token"]),
-  ];
-  if (accessKeyId === null || secretAccessKey === null) {
-    throw unusable(path, "s3 has no access_key_id or no secret_access_key");
-  }
-  return { accessKeyId, secretAccessKey, ...(sessionToken === null ? {} : { sessionToken }) };
-}
-
-function readGcs(gcs: Mapping, path: string): GcsCredentials {
-  const [clientEmail, privateKey] = [textIn(gcs["client_email"]), textIn(gcs["private_key"])];
-  if (clientEmail === null || privateKey === null) {
-    throw unusable(
-      path,
-      "gcs is no key of a service account: client_email or private_key is missing",
-    );
-  }
   try {
-    createPrivateKey(privateKey);
-  } catch {
-    // The crypto error is not passed on: it may quote the key.
-    throw unusable(path, "private_key of gcs is not a private key in PEM");
+    return storageCredentials((name) => mappingIn(all, path, name));
+  } catch (error) {
+    if (error instanceof Fault) throw error;
+    throw unusable(path, error instanceof Error ? error.message : String(error));
   }
-  return { clientEmail, privateKey };
 }
 
 async function readOwnFile(path: string): Promise<string> {
@@ -92,9 +61,6 @@ function mappingIn(value: unknown, path: string, key: string): Mapping | null {
   if (typeof found === "object" && found !== null && !Array.isArray(found)) return found as Mapping;
   throw unusable(path, key === "" ? "it is not a mapping" : `${key} is not a mapping`);
 }
-
-const textIn = (value: unknown): string | null =>
-  typeof value === "string" && value !== "" ? value : null;
 
 function unusable(path: string, why: string): Fault {
   const detail = `the credentials file ${path} cannot be used: ${why}`;

@@ -6,10 +6,10 @@ import { systemClock } from "@trainyard/kernel/system-clock";
 import { GcsServer, newAccount } from "@trainyard/testing/gcs";
 import { S3Server } from "@trainyard/testing/s3";
 import { expect, test } from "vitest";
+import { MemoryBucket, openMemoryStore } from "../testing/memory-objects.ts";
 import { markStore, removeCheckpointObjects } from "./checkpoint-objects.ts";
 import { listAll } from "./contract/opened.ts";
 import { openGcsStore } from "./gcs/index.ts";
-import { MemoryBucket, openMemoryStore } from "./memory.ts";
 import type { ObjectStore } from "./port.ts";
 import { openS3Store } from "./s3/index.ts";
 

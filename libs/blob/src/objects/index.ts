@@ -1,6 +1,5 @@
-export { readCredentialsFile, type StorageCredentials } from "./credentials.ts";
+export { readCredentialsFile } from "./credentials.ts";
 export { compareWithFile } from "./files.ts";
-export { MemoryBucket, type MemoryStoreOptions, openMemoryStore } from "./memory.ts";
 export type {
   Claim,
   CopyResult,

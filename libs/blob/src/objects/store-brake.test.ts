@@ -1,6 +1,6 @@
 import { ManualClock } from "@trainyard/testing";
 import { expect, test } from "vitest";
-import { MemoryBucket, openMemoryStore } from "./memory.ts";
+import { MemoryBucket, openMemoryStore } from "../testing/memory-objects.ts";
 import { StoreBrake } from "./store-brake.ts";
 
 function opened(restMs: number, atOnceMax = 2) {

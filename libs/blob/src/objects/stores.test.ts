@@ -27,12 +27,16 @@ test("a store at an address that the operator has listed is opened once", async 
 test.each([
   [{ kind: "s3" } as const, "AES256", undefined],
   [{ kind: "kms", keyId: "arn:aws:kms:key/1" } as const, "aws:kms", "arn:aws:kms:key/1"],
-])("objects in S3 are encrypted as configured: %j", async (s3Encryption, kind, key) => {
+])("objects in S3 are encrypted as configured: %j", async (encryption, kind, key) => {
   const folder = await mkdtemp(join(tmpdir(), "stores-"));
   const credentialsFile = join(folder, "storage.json");
   const s3 = { access_key_id: "key", secret_access_key: "secret" };
   await writeFile(credentialsFile, JSON.stringify({ s3 }), { mode: 0o600 });
-  await using stores = new Stores({ clock: systemClock, credentialsFile, s3Encryption });
+  await using stores = new Stores({
+    clock: systemClock,
+    credentialsFile,
+    kinds: { s3: { encryption } },
+  });
   const store = await stores.of(section);
   const sha256 = "ab".repeat(32);
   const file = { bytes: 1, sha256, parts: [{ sha256 }], md5: "", crc32c: "" };
@@ -50,8 +54,8 @@ test("objects in Google Cloud Storage are encrypted with the operator's key", as
   const folder = await mkdtemp(join(tmpdir(), "stores-"));
   const credentialsFile = join(folder, "storage.json");
   await writeFile(credentialsFile, JSON.stringify({ gcs }), { mode: 0o600 });
-  const settings = { clock: systemClock, credentialsFile, gcsEndpoint: server.url };
-  await using stores = new Stores({ ...settings, gcsKmsKey: "projects/p/k" });
+  const kinds = { gcs: { endpoint: server.url, kmsKey: "projects/p/k" } };
+  await using stores = new Stores({ clock: systemClock, credentialsFile, kinds });
   const store = await stores.of({ type: "gcs", bucket: "models" });
   const sha256 = "ab".repeat(32);
   const file = {

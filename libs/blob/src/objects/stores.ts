@@ -1,11 +1,12 @@
 /** The object stores of checkpoints, each opened once. Only the platform has their credentials. */
 import { type Clock, Fault } from "@trainyard/kernel";
-import { type CheckpointStorageSection, storeAddress } from "../checkpoint-folder.ts";
+import type { CheckpointStorageSection, StorePatience } from "../storage-kind.ts";
+import { objectStoreKind, type StoreSettings } from "../storage-kinds.ts";
+import { storeAddress } from "../store-address.ts";
 import { markStore } from "./checkpoint-objects.ts";
 import { readCredentialsFile } from "./credentials.ts";
-import { openObjectStore, type StorePatience } from "./open-object-store.ts";
+import { openObjectStore } from "./open-object-store.ts";
 import type { ObjectStore } from "./port.ts";
-import type { S3Encryption } from "./s3/options.ts";
 
 export type StoresSettings = {
   readonly clock: Clock;
@@ -13,13 +14,8 @@ export type StoresSettings = {
    * The credentials file (see `readCredentialsFile`); by default each client searches the places of its vendor's tools.
    */
   readonly credentialsFile?: string | undefined;
-  readonly region?: string | undefined;
-  /** The encryption of objects in S3; default: the bucket's setting. */
-  readonly s3Encryption?: S3Encryption | undefined;
-  /** The Cloud KMS key for objects in Google Cloud Storage; default: the bucket's setting. */
-  readonly gcsKmsKey?: string | undefined;
-  /** The endpoint of Google Cloud Storage, if it is not Google's. */
-  readonly gcsEndpoint?: string | undefined;
+  /** The operator's settings of each kind, which `storeSettings` reads. */
+  readonly kinds?: StoreSettings;
   /**
    * The addresses of stores other than Amazon's that an experiment's configuration may name. The platform sends signed
    * requests there from inside its network, so users must not choose the address.
@@ -65,17 +61,9 @@ export class Stores implements AsyncDisposable {
   }
 
   async #open(storage: CheckpointStorageSection): Promise<ObjectStore | null> {
-    const {
-      clock,
-      credentialsFile,
-      region,
-      s3Encryption,
-      gcsKmsKey,
-      gcsEndpoint,
-      endpoints = [],
-      patience,
-    } = this.#settings;
-    const { endpoint_url: endpoint } = storage;
+    const { clock, credentialsFile, kinds, endpoints = [], patience } = this.#settings;
+    const key = objectStoreKind(storage)?.[1].endpointKey ?? null;
+    const endpoint = key === null ? undefined : storage[key];
     if (typeof endpoint === "string" && !endpoints.includes(endpoint)) {
       const detail = `the object store at ${endpoint} is not allowed: the operator can add it to TRAINYARD_STORAGE_ENDPOINTS of the registry and checkpoint-gc`;
       throw new Fault("endpoint_not_allowed", detail, { retry: "never", fields: { endpoint } });
@@ -85,10 +73,7 @@ export class Stores implements AsyncDisposable {
     return openObjectStore(storage, {
       clock,
       ...(credentials && { credentials }),
-      ...(region && { region }),
-      ...(s3Encryption && { s3Encryption }),
-      ...(gcsKmsKey && { gcsKmsKey }),
-      ...(gcsEndpoint && { gcsEndpoint }),
+      ...(kinds && { kinds }),
       ...(patience && { patience }),
     });
   }

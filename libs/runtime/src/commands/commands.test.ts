@@ -1,12 +1,18 @@
-import { createMemoryLog, newEventId } from "@trainyard/event-log";
 import { PauseExperimentSchema } from "@trainyard/contracts/commands";
+import { newEventId } from "@trainyard/event-log";
+import { createMemoryLog } from "@trainyard/event-log/testing";
 import { pino } from "pino";
 import { expect, test } from "vitest";
-import type { Aggregate } from "../folds/folds.ts";
 import { FoldCache } from "../folds/fold-cache.ts";
-import { accepted, type CommandContext, commandHandlers, encodeRequest } from "./commands.ts";
-import { readRejected } from "./commands.ts";
+import type { Aggregate } from "../folds/folds.ts";
 import { Executor } from "../work/executor.ts";
+import {
+  accepted,
+  type CommandContext,
+  commandHandlers,
+  encodeRequest,
+  readRejected,
+} from "./commands.ts";
 
 /** A stream whose event has the size that the command requests. */
 const novels: Aggregate<

@@ -1,10 +1,11 @@
 import { encodeEvent } from "@trainyard/contracts";
-import { createMemoryLog, type EventLog, newEventId } from "@trainyard/event-log";
+import { type EventLog, newEventId } from "@trainyard/event-log";
+import { createMemoryLog } from "@trainyard/event-log/testing";
 import { pino } from "pino";
 import { expect, test } from "vitest";
+import { emptyMeta } from "../work/correlation.ts";
 import { FoldCache } from "./fold-cache.ts";
 import type { StreamFold } from "./folds.ts";
-import { emptyMeta } from "../work/correlation.ts";
 
 const counted: StreamFold<number> = {
   name: "counted",

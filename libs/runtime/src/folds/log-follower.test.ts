@@ -1,13 +1,14 @@
-import { createMemoryBus } from "@trainyard/bus";
+import { createMemoryBus } from "@trainyard/bus/testing";
 import { encodeEvent } from "@trainyard/contracts";
-import { createMemoryLog, newEventId } from "@trainyard/event-log";
+import { newEventId } from "@trainyard/event-log";
+import { createMemoryLog } from "@trainyard/event-log/testing";
 import { ManualClock } from "@trainyard/testing";
 import { expect, test } from "vitest";
 import { runtimeLimits } from "../limits.ts";
 import { createLogger } from "../logging.ts";
+import { emptyMeta } from "../work/correlation.ts";
 import { FoldCache } from "./fold-cache.ts";
 import { LogFollower } from "./log-follower.ts";
-import { emptyMeta } from "../work/correlation.ts";
 
 test("a follower whose log lost its last events drops its folds and follows the log's current events", async () => {
   const clock = new ManualClock();

@@ -1,5 +1,6 @@
 import { type AnyEvent, encodeEvent } from "@trainyard/contracts";
-import { createMemoryLog, type EventLog, newEventId } from "@trainyard/event-log";
+import { type EventLog, newEventId } from "@trainyard/event-log";
+import { createMemoryLog } from "@trainyard/event-log/testing";
 import { expect, test } from "vitest";
 import { emptyMeta } from "../work/correlation.ts";
 import { Executor } from "../work/executor.ts";

@@ -1,17 +1,13 @@
-import { createMemoryBus, type MemoryHub } from "@trainyard/bus";
-import {
-  createMemoryLog,
-  type MemoryLog,
-  newEventId,
-  type StoredEvent,
-} from "@trainyard/event-log";
+import { createMemoryBus, type MemoryHub } from "@trainyard/bus/testing";
+import { newEventId, type StoredEvent } from "@trainyard/event-log";
+import { createMemoryLog, type MemoryLog } from "@trainyard/event-log/testing";
 import { ManualClock } from "@trainyard/testing";
 import { pino } from "pino";
 import { beforeEach, expect, test } from "vitest";
-import { LogRewound } from "./log-history.ts";
 import { runtimeLimits } from "../limits.ts";
-import { EventFeed } from "./event-feed.ts";
 import { emptyMeta } from "../work/correlation.ts";
+import { EventFeed } from "./event-feed.ts";
+import { LogRewound } from "./log-history.ts";
 
 const never = new AbortController().signal;
 

@@ -1,7 +1,8 @@
-import { createMemoryBus } from "@trainyard/bus";
+import { createMemoryBus } from "@trainyard/bus/testing";
 import { encodeEvent } from "@trainyard/contracts";
 import { PauseExperimentSchema, RetryParkedSchema } from "@trainyard/contracts/commands";
-import { createMemoryLog, newEventId } from "@trainyard/event-log";
+import { newEventId } from "@trainyard/event-log";
+import { createMemoryLog } from "@trainyard/event-log/testing";
 import { systemClock } from "@trainyard/kernel/system-clock";
 import { pino } from "pino";
 import { afterEach, beforeEach, expect, test } from "vitest";

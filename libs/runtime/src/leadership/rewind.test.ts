@@ -1,8 +1,9 @@
 /** Tests of a log that is restored from a backup, or failed over with loss, while a service uses it. */
-import { createMemoryBus, type MemoryHub } from "@trainyard/bus";
+import { createMemoryBus, type MemoryHub } from "@trainyard/bus/testing";
 import type { AnyEvent, EventOf } from "@trainyard/contracts";
 import { encodeEvent } from "@trainyard/contracts";
-import { createMemoryLog, type MemoryLog, newEventId } from "@trainyard/event-log";
+import { newEventId } from "@trainyard/event-log";
+import { createMemoryLog, type MemoryLog } from "@trainyard/event-log/testing";
 import { Fault } from "@trainyard/kernel";
 import { ManualClock } from "@trainyard/testing";
 import { pino } from "pino";

@@ -1,4 +1,5 @@
-import { createMemoryLog, type MemoryLog, newEventId } from "@trainyard/event-log";
+import { newEventId } from "@trainyard/event-log";
+import { createMemoryLog, type MemoryLog } from "@trainyard/event-log/testing";
 import { Fault } from "@trainyard/kernel";
 import { beforeEach, expect, test } from "vitest";
 import { LogRewound } from "../history/log-history.ts";

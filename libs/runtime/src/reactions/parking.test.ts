@@ -1,16 +1,17 @@
-import { createMemoryBus } from "@trainyard/bus";
-import { type AnyEvent, encodeEvent, type EventOf } from "@trainyard/contracts";
-import { createMemoryLog, newEventId } from "@trainyard/event-log";
+import { createMemoryBus } from "@trainyard/bus/testing";
+import { type AnyEvent, type EventOf, encodeEvent } from "@trainyard/contracts";
+import { newEventId } from "@trainyard/event-log";
+import { createMemoryLog } from "@trainyard/event-log/testing";
 import { Fault } from "@trainyard/kernel";
 import { systemClock } from "@trainyard/kernel/system-clock";
 import { pino } from "pino";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { EventFeed } from "../history/event-feed.ts";
-import { Executor } from "../work/executor.ts";
 import { FoldCache } from "../folds/fold-cache.ts";
 import type { Aggregate } from "../folds/folds.ts";
-import { type ReactionHandlers, ReactionLoop } from "./reactions.ts";
+import { EventFeed } from "../history/event-feed.ts";
 import { emptyMeta } from "../work/correlation.ts";
+import { Executor } from "../work/executor.ts";
+import { type ReactionHandlers, ReactionLoop } from "./reactions.ts";
 
 const paused: AnyEvent = { type: "ExperimentPaused", data: {} };
 

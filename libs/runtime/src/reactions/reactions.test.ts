@@ -1,11 +1,12 @@
 import type { EventOf } from "@trainyard/contracts";
-import { createMemoryLog, type EventLog } from "@trainyard/event-log";
+import type { EventLog } from "@trainyard/event-log";
+import { createMemoryLog } from "@trainyard/event-log/testing";
 import { Fault } from "@trainyard/kernel";
 import { describe, expect, test } from "vitest";
 import type { Aggregate } from "../folds/folds.ts";
 import { runtimeLimits } from "../limits.ts";
-import type { ReactionHandlers } from "./reactions.ts";
 import { Stage } from "../testing/stage.ts";
+import type { ReactionHandlers } from "./reactions.ts";
 
 type Activated = EventOf<"ExperimentActivated">;
 

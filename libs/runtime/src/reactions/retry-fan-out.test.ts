@@ -1,17 +1,18 @@
-import { createMemoryBus } from "@trainyard/bus";
-import { encodeEvent, type EventOf } from "@trainyard/contracts";
-import { createMemoryLog, type EventLog, newEventId } from "@trainyard/event-log";
+import { createMemoryBus } from "@trainyard/bus/testing";
+import { type EventOf, encodeEvent } from "@trainyard/contracts";
+import { type EventLog, newEventId } from "@trainyard/event-log";
+import { createMemoryLog } from "@trainyard/event-log/testing";
 import { Fault } from "@trainyard/kernel";
 import { systemClock } from "@trainyard/kernel/system-clock";
 import { pino } from "pino";
 import { describe, expect, test } from "vitest";
-import { Executor } from "../work/executor.ts";
 import { FoldCache } from "../folds/fold-cache.ts";
 import type { Aggregate } from "../folds/folds.ts";
-import { runtimeLimits } from "../limits.ts";
 import { EventFeed } from "../history/event-feed.ts";
-import { type ReactionHandlers, ReactionLoop } from "./reactions.ts";
+import { runtimeLimits } from "../limits.ts";
 import { emptyMeta } from "../work/correlation.ts";
+import { Executor } from "../work/executor.ts";
+import { type ReactionHandlers, ReactionLoop } from "./reactions.ts";
 
 /** A stream that accepts only one event. */
 const marks: Aggregate<boolean, "mark", EventOf<"ExperimentActivated">> = {

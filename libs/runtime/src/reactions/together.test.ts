@@ -1,14 +1,15 @@
-import { createMemoryBus } from "@trainyard/bus";
-import { type AnyEvent, encodeEvent, type EventOf } from "@trainyard/contracts";
-import { createMemoryLog, type EventLog, newEventId } from "@trainyard/event-log";
+import { createMemoryBus } from "@trainyard/bus/testing";
+import { type AnyEvent, type EventOf, encodeEvent } from "@trainyard/contracts";
+import { type EventLog, newEventId } from "@trainyard/event-log";
+import { createMemoryLog } from "@trainyard/event-log/testing";
 import { Fault, idOf } from "@trainyard/kernel";
 import { systemClock } from "@trainyard/kernel/system-clock";
 import { pino } from "pino";
 import { expect, test } from "vitest";
-import { EventFeed } from "../history/event-feed.ts";
-import { Executor } from "../work/executor.ts";
 import { FoldCache } from "../folds/fold-cache.ts";
 import type { Aggregate } from "../folds/folds.ts";
+import { EventFeed } from "../history/event-feed.ts";
+import { Executor } from "../work/executor.ts";
 import { type ReactionHandlers, ReactionLoop } from "./reactions.ts";
 
 /** A stream that counts its received events. */

@@ -1,6 +1,6 @@
-import { createMemoryBus } from "@trainyard/bus";
+import { createMemoryBus } from "@trainyard/bus/testing";
 import { PauseExperimentSchema } from "@trainyard/contracts/commands";
-import { createMemoryLog } from "@trainyard/event-log";
+import { createMemoryLog } from "@trainyard/event-log/testing";
 import { systemClock } from "@trainyard/kernel/system-clock";
 import { pino } from "pino";
 import { expect, test, vi } from "vitest";

@@ -4,15 +4,9 @@
  */
 
 import type { DescMessage, MessageShape } from "@bufbuild/protobuf";
-import {
-  type Bus,
-  type CommandReply,
-  type CommandRequest,
-  createMemoryBus,
-  type MemoryHub,
-} from "@trainyard/bus";
+import type { Bus, CommandReply, CommandRequest } from "@trainyard/bus";
+import { createMemoryBus, type MemoryHub } from "@trainyard/bus/testing";
 import { type AnyEvent, decodeEvent, encodeEvent, type Plain } from "@trainyard/contracts";
-import { categoryOwners } from "@trainyard/kernel/services";
 import { VerifyViewsSchema, ViewsVerifiedSchema } from "@trainyard/contracts/commands";
 import { createPostgresLog, type EventLog, migrateLog, newEventId } from "@trainyard/event-log";
 import {
@@ -22,6 +16,7 @@ import {
   withClient,
 } from "@trainyard/event-log/testing";
 import { assert, isFault, type Rejection } from "@trainyard/kernel";
+import { categoryOwners } from "@trainyard/kernel/services";
 import { startTestPostgres, type TestPostgres, type TestPostgresOptions } from "@trainyard/testing";
 import pg from "pg";
 import { decodeReply, encodeRequest, readRejected } from "../commands/commands.ts";

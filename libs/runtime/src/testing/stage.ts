@@ -2,18 +2,19 @@
  * A stage for tests of reactions: a log in memory, events that the test appends for other services, and the reactions
  * of one service, which run until the log's end. `afresh` simulates a crash: only the log and the cursor remain.
  */
-import { createMemoryBus } from "@trainyard/bus";
+import { createMemoryBus } from "@trainyard/bus/testing";
 import { type AnyEvent, decodeEvent, encodeEvent } from "@trainyard/contracts";
-import { createMemoryLog, type EventLog, newEventId, type StoredEvent } from "@trainyard/event-log";
+import { type EventLog, newEventId, type StoredEvent } from "@trainyard/event-log";
+import { createMemoryLog } from "@trainyard/event-log/testing";
 import { assert, isRejection, type Rejection } from "@trainyard/kernel";
 import { systemClock } from "@trainyard/kernel/system-clock";
 import { pino } from "pino";
-import { EventFeed } from "../history/event-feed.ts";
-import { type Committed, Executor } from "../work/executor.ts";
 import { FoldCache } from "../folds/fold-cache.ts";
+import { EventFeed } from "../history/event-feed.ts";
 import { type ReactionHandlers, ReactionLoop } from "../reactions/reactions.ts";
-import type { Work } from "../work/work.ts";
 import { emptyMeta } from "../work/correlation.ts";
+import { type Committed, Executor } from "../work/executor.ts";
+import type { Work } from "../work/work.ts";
 
 export class Stage {
   readonly log: EventLog;

@@ -1,16 +1,16 @@
 /** A test view in a real PostgreSQL with a log in memory: it counts how often each experiment was paused. */
-import { createMemoryBus } from "@trainyard/bus";
+import { createMemoryBus } from "@trainyard/bus/testing";
 import { type AnyEvent, encodeEvent } from "@trainyard/contracts";
-import { createMemoryLog, type EventLog, newEventId, type StoredEvent } from "@trainyard/event-log";
-import { openTestDatabase, type TestDatabase } from "@trainyard/event-log/testing";
+import { type EventLog, newEventId, type StoredEvent } from "@trainyard/event-log";
+import { createMemoryLog, openTestDatabase, type TestDatabase } from "@trainyard/event-log/testing";
 import { type Clock, idOf } from "@trainyard/kernel";
 import { systemClock } from "@trainyard/kernel/system-clock";
 import pg from "pg";
 import { type Logger, pino } from "pino";
-import type { Check } from "../verification/check.ts";
 import { EventFeed } from "../history/event-feed.ts";
-import { within } from "../views/transaction.ts";
+import type { Check } from "../verification/check.ts";
 import { viewCheck } from "../verification/verify-view.ts";
+import { within } from "../views/transaction.ts";
 import { View } from "../views/view.ts";
 import type { TableNames, ViewSpec } from "../views/view-spec.ts";
 import { emptyMeta } from "../work/correlation.ts";

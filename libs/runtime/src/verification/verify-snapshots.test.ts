@@ -1,9 +1,10 @@
 import { type AnyEvent, encodeEvent } from "@trainyard/contracts";
-import { createMemoryLog, newEventId } from "@trainyard/event-log";
+import { newEventId } from "@trainyard/event-log";
+import { createMemoryLog } from "@trainyard/event-log/testing";
 import { beforeEach, describe, expect, test } from "vitest";
 import type { StreamFold } from "../folds/folds.ts";
-import { snapshotCheck } from "./verify-snapshots.ts";
 import { emptyMeta } from "../work/correlation.ts";
+import { snapshotCheck } from "./verify-snapshots.ts";
 
 type Count = { readonly paused: number; readonly seen?: boolean };
 

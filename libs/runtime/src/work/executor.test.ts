@@ -1,11 +1,12 @@
-import { encodeEvent, type EventOf } from "@trainyard/contracts";
-import { createMemoryLog, type EventLog, newEventId } from "@trainyard/event-log";
+import { type EventOf, encodeEvent } from "@trainyard/contracts";
+import { type EventLog, newEventId } from "@trainyard/event-log";
+import { createMemoryLog } from "@trainyard/event-log/testing";
 import { isRejection, reject } from "@trainyard/kernel";
 import { describe, expect, test } from "vitest";
-import { Executor } from "./executor.ts";
 import { FoldCache } from "../folds/fold-cache.ts";
 import { type Aggregate, foldOf } from "../folds/folds.ts";
 import { emptyMeta } from "./correlation.ts";
+import { Executor } from "./executor.ts";
 import type { Work } from "./work.ts";
 
 type Event = EventOf<"ExperimentActivated" | "ExperimentPaused">;

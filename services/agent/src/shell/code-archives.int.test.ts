@@ -1,7 +1,7 @@
 /** Model code from registries and over links that are slow, stall, or are unavailable. */
 import { randomBytes } from "node:crypto";
 import { readFileSync } from "node:fs";
-import { createMemoryBus } from "@trainyard/bus";
+import { createMemoryBus } from "@trainyard/bus/testing";
 import { systemClock } from "@trainyard/kernel/system-clock";
 import { createLogger, createRegistry } from "@trainyard/runtime";
 import { afterAll, afterEach, beforeEach, expect, test, vi } from "vitest";

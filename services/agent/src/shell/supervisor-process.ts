@@ -14,16 +14,8 @@ const program = join(import.meta.dirname, "..", "supervisor", "main.ts");
 /** The cache of compiled code halves the start time of a supervisor. */
 const compiled = resolve(import.meta.dirname, "../../../../.cache/compiled");
 
-/** The variables that the supervisor needs, none of them secret. The marks name its cluster or test run. */
-const passedOn = [
-  "PATH",
-  "HOME",
-  "TMPDIR",
-  "LANG",
-  "NODE_COMPILE_CACHE",
-  "TRAINYARD_SUPERVISED",
-  "TY_TEST_RUN",
-];
+/** The variables that the supervisor needs, none of them secret. The mark names its test run. */
+const passedOn = ["PATH", "HOME", "TMPDIR", "LANG", "NODE_COMPILE_CACHE", "TY_TEST_RUN"];
 
 export function passedOnOf(
   variables: Readonly<Record<string, string>>,

@@ -1,6 +1,6 @@
 /** An agent that runs containers, between a scripted platform and an engine. */
 import { join } from "node:path";
-import { createMemoryBus, type MemoryHub } from "@trainyard/bus";
+import { createMemoryBus, type MemoryHub } from "@trainyard/bus/testing";
 import type { Plain } from "@trainyard/contracts";
 import type { AllocationReport, Launch, RequestedRun } from "@trainyard/contracts/agent";
 import { createLogger } from "@trainyard/runtime";

@@ -14,7 +14,7 @@ import {
   writeFileSync,
 } from "node:fs";
 import { join } from "node:path";
-import { createMemoryBus, type MemoryHub } from "@trainyard/bus";
+import { createMemoryBus, type MemoryHub } from "@trainyard/bus/testing";
 import { systemClock } from "@trainyard/kernel/system-clock";
 import { createLogger } from "@trainyard/runtime";
 import { afterAll, afterEach, beforeEach, expect, test, vi } from "vitest";

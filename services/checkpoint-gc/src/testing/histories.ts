@@ -4,10 +4,12 @@
  * keep the checkpoint. At the end every checkpoint that nothing holds or keeps must be condemned. With crashes, the
  * process dies before or after a commit and restarts from the log.
  */
-import { createMemoryLog, type EventLog, newEventId } from "@trainyard/event-log";
+
 import { type AnyEvent, decodeEvent, encodeEvent } from "@trainyard/contracts";
+import { type EventLog, newEventId } from "@trainyard/event-log";
+import { createMemoryLog } from "@trainyard/event-log/testing";
 import { categoryOf, idOf, streamName } from "@trainyard/kernel";
-import { emptyMeta, Executor, FoldCache, type ReactionHandlers } from "@trainyard/runtime";
+import { Executor, emptyMeta, FoldCache, type ReactionHandlers } from "@trainyard/runtime";
 import { ManualClock } from "@trainyard/testing";
 import { pino } from "pino";
 import type { Index } from "../shell/index-view.ts";

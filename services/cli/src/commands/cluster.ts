@@ -1,8 +1,9 @@
 import { createReadStream } from "node:fs";
 import { pipeline } from "node:stream/promises";
+import { addressForms, sectionOfAddress } from "@trainyard/blob/store-address";
 import { Client } from "@trainyard/client";
 import type { ClusterInfo } from "@trainyard/local-cluster";
-import { type Command, InvalidArgumentError } from "commander";
+import { type Command, InvalidArgumentError, Option } from "commander";
 import { outputOf } from "../context.ts";
 import type { Output } from "../output.ts";
 import { Failure } from "../usage-error.ts";
@@ -17,6 +18,8 @@ type UpOptions = {
   readonly web: boolean;
   readonly storage?: string;
   readonly storageEndpoint?: string;
+  readonly moved?: boolean;
+  readonly copy?: boolean;
 };
 
 /** Adds the commands for the embedded cluster of the checkout (or of TRAINYARD_HOME). */
@@ -31,10 +34,16 @@ export function addClusterCommands(program: Command): void {
     .option("--no-web", "do not build and serve the Web UI")
     .option(
       "--storage <address>",
-      "s3://bucket/prefix or gs://bucket/prefix: where checkpoints go whose experiment names no storage",
+      `${addressForms}: where checkpoints go whose experiment names no storage`,
       storeAddress,
     )
     .option("--storage-endpoint <url>", "of a store that is neither Amazon's nor Google's")
+    .option("--moved", "the home was moved here: it stays the same cluster")
+    .addOption(
+      new Option("--copy", "the home is a copy: it becomes a cluster of its own").conflicts(
+        "moved",
+      ),
+    )
     .description("start it, or show the one that runs")
     .action(async (options: UpOptions, command: Command) => up(options, outputOf(command)));
   group
@@ -86,12 +95,12 @@ function wholeNumber(text: string): number {
 }
 
 function storeAddress(text: string): string {
-  if (/^(s3|gs):\/\/[^/\s]+(\/\S*)?$/.test(text)) return text;
-  throw new InvalidArgumentError("It must be s3://bucket/prefix or gs://bucket/prefix.");
+  if (sectionOfAddress(text) !== null) return text;
+  throw new InvalidArgumentError(`It must be ${addressForms}.`);
 }
 
 async function up(
-  { storage: address, storageEndpoint: endpoint, ...options }: UpOptions,
+  { storage: address, storageEndpoint: endpoint, moved, copy, ...options }: UpOptions,
   output: Output,
 ): Promise<void> {
   if (endpoint !== undefined && address === undefined) {
@@ -100,6 +109,7 @@ async function up(
   const { clusterUp } = await embedded();
   const { cluster, alreadyUp } = await clusterUp({
     ...options,
+    arrival: copy === true ? "copy" : moved === true ? "moved" : null,
     ...(address === undefined ? {} : { storage: { address, endpoint } }),
     onProgress: (step) => output.note(step),
   });

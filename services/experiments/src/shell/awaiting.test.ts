@@ -1,11 +1,13 @@
 /** Tests of the waits of trials for checkpoints: folded from the log, saved, and ended by the leader. */
-import { createMemoryLog, newEventId } from "@trainyard/event-log";
+import { newEventId } from "@trainyard/event-log";
+import { createMemoryLog } from "@trainyard/event-log/testing";
 import type { Clock } from "@trainyard/kernel";
 import { emptyMeta } from "@trainyard/runtime";
 import { Stage } from "@trainyard/runtime/stage";
 import { ManualClock } from "@trainyard/testing";
 import { pino } from "pino";
 import { beforeEach, expect, test } from "vitest";
+import { limits } from "../limits.ts";
 import {
   activated,
   allocationStarted,
@@ -16,12 +18,11 @@ import {
   runCheckpointsNamed,
   trialProposed,
 } from "../testing/examples.ts";
-import { limits } from "../limits.ts";
+import { noFanOuts, waitsBy } from "../testing/small-fan-outs.ts";
 import { Awaiting, awaitingPlace, savedAwaiting } from "./awaiting.ts";
 import { awaitingCheck } from "./awaiting-check.ts";
 import { saveLogFold } from "./log-folds.ts";
 import { reactionHandlers } from "./reactions.ts";
-import { noFanOuts, waitsBy } from "../testing/small-fan-outs.ts";
 
 let clock: ManualClock;
 let stage: Stage;

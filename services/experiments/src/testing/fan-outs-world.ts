@@ -3,17 +3,16 @@
  * under a lease, and the test appends the events of all other services. The world records the order of commits, and can
  * simulate a crash.
  */
-import { createMemoryBus } from "@trainyard/bus";
-import { type AnyEvent, decodeEvent, encodeEvent, type EventName } from "@trainyard/contracts";
+import { createMemoryBus } from "@trainyard/bus/testing";
+import { type AnyEvent, decodeEvent, type EventName, encodeEvent } from "@trainyard/contracts";
 import type { AllocationEndCause } from "@trainyard/contracts/events";
 import {
   type AppendRequest,
-  createMemoryLog,
   type EventLog,
-  type MemoryLog,
   newEventId,
   type StreamWrite,
 } from "@trainyard/event-log";
+import { createMemoryLog, type MemoryLog } from "@trainyard/event-log/testing";
 import { assert, idOf, isRejection, parseTrialId } from "@trainyard/kernel";
 import { systemClock } from "@trainyard/kernel/system-clock";
 import {
@@ -31,8 +30,8 @@ import { pino } from "pino";
 import type { ExperimentCommand } from "../core/experiment/commands.ts";
 import { FanOuts } from "../shell/fan-outs.ts";
 import { reactionHandlers } from "../shell/reactions.ts";
-import { waitsBy } from "./small-fan-outs.ts";
 import { experiments } from "../streams.ts";
+import { waitsBy } from "./small-fan-outs.ts";
 
 /** The most streams that the log accepts in one commit; larger sets are appended in several commits. */
 const streamsPerTelling = 250;

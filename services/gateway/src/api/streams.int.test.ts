@@ -25,10 +25,12 @@ beforeAll(async () => {
     await gateway.serving("logs", {
       QueryLines: async ({ after }) => {
         if (logsFail) throw new Error("a test");
-        if (after !== "") return { lines: [], more: false, next: "" };
+        if (after !== "") return { lines: [], more: false, next: after };
         cursor += 1;
-        const line = { trial: "1.1", run: 1, cursor: String(cursor), level: LogLevel.UNSPECIFIED };
-        return { lines: [line], more: false, next: "" };
+        const level = LogLevel.UNSPECIFIED;
+        const next = String(cursor);
+        const line = { trial: "1.1", run: 1, cursor: next, level, receivedAtMs: 9 };
+        return { lines: [line], more: false, next };
       },
     }),
   );

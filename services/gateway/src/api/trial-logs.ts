@@ -1,7 +1,6 @@
 import type { Plain } from "@trainyard/contracts";
 import type { TrialLogLine } from "@trainyard/contracts/api";
 import {
-  type LinePage,
   LinePageSchema,
   LogSource,
   QueryLinesSchema,
@@ -36,13 +35,6 @@ async function query(backend: Backend, asked: Query, context: Asker) {
   return backend.command("logs", QueryLinesSchema, message, LinePageSchema, context);
 }
 
-/**
- * Returns the cursor after a page. A logs service of an earlier version sends none; then it is that of the last line.
- */
-function continuation({ next, lines }: Plain<LinePage>, after: string): string {
-  return next || (lines.at(-1)?.cursor ?? after);
-}
-
 function shownLine(stored: Plain<StoredLine>): Plain<TrialLogLine> {
   const { trial, run, line, cursor, level, receivedAtMs } = stored;
   return {
@@ -55,8 +47,8 @@ function shownLine(stored: Plain<StoredLine>): Plain<TrialLogLine> {
     continued: line?.continued ?? false,
     cursor,
     level: levelNames.get(level) ?? "",
+    receivedAtMs,
     ...(line?.rank === undefined ? {} : { rank: line.rank }),
-    ...(receivedAtMs === undefined ? {} : { receivedAtMs }),
   };
 }
 
@@ -120,7 +112,7 @@ async function list(backend: Backend, task: string, asked: Listed, context: Requ
   const page = await query(backend, { task, after, before, limit, tail, filter: asked }, context);
   return {
     items: page.lines.map(shownLine),
-    nextPageToken: page.more ? continuation(page, after) : "",
+    nextPageToken: page.more ? page.next : "",
     position: backend.position,
     before: tail > 0 ? page.next : "",
     ...(page.removed === undefined ? {} : { removed: page.removed }),
@@ -153,7 +145,7 @@ async function* follow(
         context,
       );
       for (const line of page.lines) yield { id: line.cursor, message: shownLine(line) };
-      after = continuation(page, after);
+      after = page.next;
       more = page.more;
     }
     if (last || context.signal.aborted) return;

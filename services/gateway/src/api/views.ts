@@ -18,7 +18,8 @@ const own = "gateway";
 /** The other services that have views in tables. */
 const keepers = services
   .filter(({ name, keepsViews }) => keepsViews && name !== own)
-  .map(({ name }) => name);
+  .map(({ name }) => name)
+  .toSorted();
 
 export function viewHandlers(backend: Backend) {
   return {

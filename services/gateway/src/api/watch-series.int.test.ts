@@ -129,7 +129,8 @@ function write(trial: string, level: LogLevel = LogLevel.UNSPECIFIED): void {
   };
   // The odd cursors belong to lines of other experiments.
   const cursor = String(2 * sequence);
-  lines.push({ trial, run: 1, cursor, level, line: { ...line, text: `line ${sequence}` } });
+  const stored = { ...line, text: `line ${sequence}` };
+  lines.push({ trial, run: 1, cursor, level, receivedAtMs: 9, line: stored });
   gateway.bus.publishLive("LOGS", logSubject(trial), new Uint8Array(1));
 }
 

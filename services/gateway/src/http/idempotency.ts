@@ -34,7 +34,7 @@ type KeyedRequest = {
 type Owner = { readonly authid: string; readonly key: string };
 
 /** An attempt that has claimed its row. */
-type Claim = Owner & { readonly number: string | null; readonly attempts: number };
+type Claim = Owner & { readonly number: string; readonly attempts: number };
 
 export class IdempotencyStore {
   readonly #pool: Pool;
@@ -57,7 +57,7 @@ export class IdempotencyStore {
     if ("body" in claim) return claim;
     let answer: Answer;
     try {
-      answer = await attempt(commitIdOf(claim, request));
+      answer = await attempt(deriveCommitId("idempotency", claim.number));
     } catch (error) {
       await this.#giveUp(claim, isRefusal(error));
       throw error;
@@ -70,7 +70,7 @@ export class IdempotencyStore {
   async #claim(owner: Owner, digest: string): Promise<Answer | Claim> {
     const { authid, key } = owner;
     const { idempotencyHours: hours, idempotencyHeldMs: heldMs } = gatewayLimits;
-    const { rows } = await this.#pool.query<{ number: string | null; attempts: number }>(
+    const { rows } = await this.#pool.query<{ number: string; attempts: number }>(
       `insert into gateway.idempotency as kept (authid, key, request_digest, number, held_until)
        values ($1, $2, $3, $4, now() + make_interval(secs => $6 / 1000.0))
        on conflict (authid, key) do update
@@ -123,7 +123,7 @@ export class IdempotencyStore {
   async #keep({ authid, key, number }: Claim, { status, body }: Answer): Promise<void> {
     await this.#pool.query(
       `update gateway.idempotency set status = $4, answer = $5
-       where authid = $1 and key = $2 and number is not distinct from $3`,
+       where authid = $1 and key = $2 and number = $3`,
       [authid, key, number, status, body],
     );
   }
@@ -133,8 +133,7 @@ export class IdempotencyStore {
    * Otherwise the next attempt may follow at once.
    */
   async #giveUp({ authid, key, number, attempts }: Claim, refused: boolean): Promise<void> {
-    const mine = `authid = $1 and key = $2 and number is not distinct from $3
-      and attempts = $4 and status is null`;
+    const mine = `authid = $1 and key = $2 and number = $3 and attempts = $4 and status is null`;
     const text =
       refused && attempts === 1
         ? `delete from gateway.idempotency where ${mine}`
@@ -150,12 +149,6 @@ export class IdempotencyStore {
       [gatewayLimits.idempotencyHours],
     );
   }
-}
-
-function commitIdOf({ authid, key, number }: Claim, { method, url }: KeyedRequest): string {
-  if (number !== null) return deriveCommitId("idempotency", number);
-  // A row of an earlier version has no number; its attempt used this commit id and may have had its effect.
-  return deriveCommitId("idempotency", authid, `${method} ${url}`, key);
 }
 
 /** Whether the request certainly had no effect. After any other error it may have had one. */

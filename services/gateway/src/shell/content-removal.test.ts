@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
-import { createMemoryBlobStore } from "@trainyard/blob";
-import { createMemoryLog } from "@trainyard/event-log";
+import { createMemoryBlobStore } from "@trainyard/blob/testing";
+import { createMemoryLog } from "@trainyard/event-log/testing";
 import { Fault } from "@trainyard/kernel";
 import { type Content, contentKey, Executor, FoldCache } from "@trainyard/runtime";
 import { expect, test } from "vitest";

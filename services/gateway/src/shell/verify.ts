@@ -24,7 +24,8 @@ import type { Backend } from "./backend.ts";
 /** The other services that keep folds of the log; the gateway's own are checked here. */
 export const foldingServices = services
   .filter(({ name, folds }) => folds && name !== "gateway")
-  .map(({ name }) => name);
+  .map(({ name }) => name)
+  .toSorted();
 
 /** The most findings in the hash chain that are listed; the first one matters most. */
 const findingsMax = 20;

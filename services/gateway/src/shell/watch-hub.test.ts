@@ -1,5 +1,6 @@
 import { encodeEvent } from "@trainyard/contracts";
-import { createMemoryLog, newEventId } from "@trainyard/event-log";
+import { newEventId } from "@trainyard/event-log";
+import { createMemoryLog } from "@trainyard/event-log/testing";
 import { createLogger } from "@trainyard/runtime";
 import { ManualClock } from "@trainyard/testing";
 import { expect, test } from "vitest";

@@ -3,17 +3,19 @@
  * reads, appends and file operations. Two replicas delete, and some of them die between two steps.
  */
 import { createHash } from "node:crypto";
-import { type BlobStore, createMemoryBlobStore } from "@trainyard/blob";
+import type { BlobStore } from "@trainyard/blob";
+import { createMemoryBlobStore } from "@trainyard/blob/testing";
 import { type AnyEvent, decodeEvent, type EventOf } from "@trainyard/contracts";
-import { createMemoryLog, type EventLog, newEventId } from "@trainyard/event-log";
+import { type EventLog, newEventId } from "@trainyard/event-log";
+import { createMemoryLog } from "@trainyard/event-log/testing";
 import { assert, type Clock, type Decider, idOf, isRejection, streamName } from "@trainyard/kernel";
 import { systemClock } from "@trainyard/kernel/system-clock";
 import {
   type Aggregate,
   type Content,
   contentKey,
-  emptyMeta,
   Executor,
+  emptyMeta,
   FoldCache,
   refusalOfContents,
 } from "@trainyard/runtime";

@@ -3,12 +3,14 @@ import { randomUUID } from "node:crypto";
 import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { type Bus, createMemoryBus, type MemoryHub } from "@trainyard/bus";
+import type { Bus } from "@trainyard/bus";
+import { createMemoryBus, type MemoryHub } from "@trainyard/bus/testing";
 import { type AnyEvent, encodeEvent, type Plain } from "@trainyard/contracts";
-import { categoryOwners } from "@trainyard/kernel/services";
 import type { ViewsVerified } from "@trainyard/contracts/commands";
 import { createPostgresLog, type EventLog, migrateLog, newEventId } from "@trainyard/event-log";
 import { ensureRoles, openLogDatabase, withClient } from "@trainyard/event-log/testing";
+import type { Clock } from "@trainyard/kernel";
+import { categoryOwners } from "@trainyard/kernel/services";
 import {
   commandHandlers,
   createLogger,
@@ -16,7 +18,6 @@ import {
   type CommandTable,
   type CommandFunctions,
 } from "@trainyard/runtime";
-import type { Clock } from "@trainyard/kernel";
 import pg from "pg";
 import { parseConfig } from "../config.ts";
 import { createService } from "../service.ts";

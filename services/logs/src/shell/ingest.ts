@@ -70,8 +70,8 @@ function rejectedAsUnstorable(error: unknown): Rejection {
 const lineBytes = ({ text }: LineRow): number => 128 + Buffer.byteLength(text);
 
 /**
- * Checks that the batch's tokens cover its runs; null when they do. Missing or unreadable tokens are a fault to retry:
- * an agent of an earlier version keeps its lines until a newer agent sends them.
+ * Checks that the batch's tokens cover its runs; null when they do. An unreadable token is a fault to retry: this
+ * service may lack the key that signed it until it is configured like the scheduler.
  */
 function strangerIn(
   batch: Plain<WriteLines>,
@@ -80,8 +80,8 @@ function strangerIn(
   const read = batch.tokens.map((token) => readRunToken(keys, token)?.allocation);
   const run = unprovenRun(batch, new Set(read.filter((allocation) => allocation !== undefined)));
   if (run === null) return null;
-  if (read.length === 0 || read.includes(undefined)) {
-    const detail = `agent ${batch.agent} sent no valid token of run ${run}: it keeps the lines until it is updated`;
+  if (read.includes(undefined)) {
+    const detail = `agent ${batch.agent} sent a token that no key of this service has signed: it keeps the lines of run ${run}`;
     return new Fault("unproven_lines", detail, { retry: "later" });
   }
   return reject("not_your_run", `run ${run} has no token in this batch, so its lines are refused`);

@@ -9,8 +9,8 @@ import { logsLimits } from "../limits.ts";
 /** The position and the time of a stored line. */
 type Place = {
   readonly cursor: string;
-  /** The database's time of receipt; null for a line that an earlier version stored. */
-  readonly receivedAtMs: number | null;
+  /** The database's time of receipt. */
+  readonly receivedAtMs: number;
 };
 
 export type StoredRow = LineRow & Place;
@@ -86,7 +86,7 @@ type InsertedRow = {
   readonly node_rank: number;
   readonly sequence: string;
   readonly position: string;
-  readonly received_ms: number | null;
+  readonly received_ms: number;
 };
 
 type SelectedRow = InsertedRow & {
@@ -96,7 +96,7 @@ type SelectedRow = InsertedRow & {
   readonly continued: boolean;
   readonly line: string;
   readonly rank: number | null;
-  readonly level: LogLevel | null;
+  readonly level: LogLevel;
 };
 
 /** A row without a line contains only the numbers. */
@@ -245,7 +245,7 @@ function rowOf(row: SelectedRow): StoredRow {
     continued: row.continued,
     text: fromStored(row.line),
     rank: row.rank,
-    level: row.level ?? 0,
+    level: row.level,
     cursor: row.position,
     receivedAtMs: row.received_ms,
   };

@@ -31,7 +31,7 @@ with oldest as (
 ), removed as (
   delete from logs.lines
   where experiment = $1 and position in (select position from oldest where bytes_before < $3::float8)
-  returning octet_length(line) as bytes, coalesce(received_ms, at_ms) as ms
+  returning octet_length(line) as bytes, received_ms as ms
 ), summed as (
   select count(*) as lines, coalesce(sum(bytes), 0) as bytes, max(ms) as until_ms from removed
 )

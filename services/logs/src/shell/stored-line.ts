@@ -15,7 +15,7 @@ export function storedLine(row: StoredRow): Plain<StoredLine> {
     line: { allocation, ...said, ...(rank === null ? {} : { rank }) },
     cursor: row.cursor,
     level,
-    ...(row.receivedAtMs === null ? {} : { receivedAtMs: row.receivedAtMs }),
+    receivedAtMs: row.receivedAtMs,
   };
 }
 

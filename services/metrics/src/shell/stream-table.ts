@@ -81,9 +81,9 @@ order by entry.position`;
 const keep = `
 insert into metrics.past_tails (experiment, position, trial, run, group_name, reports, body)
 select experiment, position, trial, run, group_name, reports, body from metrics.tails
-where id = any($1::bigint[]) and position is not null`;
+where id = any($1::bigint[])`;
 
-// Positions are skipped if the store may have been restored since the last entry: see migration 0007.
+// Positions are skipped if the store may have been restored since the last entry: see `metrics.position_gap`.
 export const gapOfNewStream = "(select metrics.position_gap(mark) from metrics.birth)";
 export const movedBy = (entries: string): string =>
   `position = stream.position + metrics.position_gap(stream.mark) + ${entries}, mark = excluded.mark`;

@@ -23,15 +23,12 @@ export type SystemQuery = {
   readonly limit: number;
 };
 
-// The keys of samples from an earlier version are not in the run's keys: such a sample exists already, and adds nothing
-// to the totals.
 const insert = `
 with inserted as (
   insert into metrics.system_points (trial, run, key, group_name, node, device, at_ms, step, samples, measured)
   select * from unnest(
     $1::text[], $2::integer[], $3::text[], $4::text[], $5::integer[], $6::text[], $7::double precision[],
     $8::double precision[], $9::integer[], $10::text[])
-  on conflict (trial, run, key) do nothing
   returning trial, run, node, group_name, device, samples, measured
 )
 insert into metrics.system_totals as known (trial, run, node, group_name, device, name, samples, total, min, max)

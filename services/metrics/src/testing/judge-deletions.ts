@@ -4,11 +4,11 @@
  * whose id has the same prefix, keep their rows. A late spool stores nothing.
  */
 import { join } from "node:path";
-import { createMemoryBus } from "@trainyard/bus";
+import { createMemoryBus } from "@trainyard/bus/testing";
 import { createPostgresLog, deriveCommitId, type EventLog } from "@trainyard/event-log";
 import { assert, isRejection, parseRunId } from "@trainyard/kernel";
 import { systemClock } from "@trainyard/kernel/system-clock";
-import { createLogger, emptyMeta, Executor, FoldCache, migrate } from "@trainyard/runtime";
+import { createLogger, Executor, emptyMeta, FoldCache, migrate } from "@trainyard/runtime";
 import { DatabaseStage } from "@trainyard/runtime/database-stage";
 import { type Mortal, strikeEach } from "@trainyard/runtime/mortal";
 import pg from "pg";

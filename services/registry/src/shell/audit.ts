@@ -5,7 +5,7 @@
  * audit deletes unknown folders: their names have the form of checkpoint ids, the log does not have them (or says that
  * they were deleted), and their files have not changed for a given time.
  */
-import { storageStreamId } from "@trainyard/blob";
+import { storageStreamId, withoutEndpoint } from "@trainyard/blob";
 import type { Plain } from "@trainyard/contracts";
 import type { AuditStorage, StorageAudit } from "@trainyard/contracts/commands";
 import { assert, isFault, isRejection, type Rejection, reject } from "@trainyard/kernel";
@@ -119,14 +119,9 @@ async function compare({ executor, placed }: CommandDeps, root: string, place: A
 
 /** The names directly below a root that lead to other roots. */
 export function namesOfRoots(root: string, roots: readonly string[]): ReadonlySet<string> {
-  const below = `${placeOf(root).replace(/\/$/, "")}/`;
-  const inside = roots.map(placeOf).filter((one) => one !== below && one.startsWith(below));
+  const below = `${withoutEndpoint(root).replace(/\/$/, "")}/`;
+  const inside = roots.map(withoutEndpoint).filter((one) => one !== below && one.startsWith(below));
   return new Set(inside.map((one) => one.slice(below.length).split("/")[0] ?? ""));
-}
-
-/** One bucket may have several endpoints. */
-function placeOf(root: string): string {
-  return root.replace(/^((?:s3|gs):.*) at https?:\S+$/, "$1");
 }
 
 /**

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { type ObjectStore } from "@trainyard/blob";
-import { MemoryBucket, openMemoryStore } from "@trainyard/blob/objects";
+import { MemoryBucket, openMemoryStore } from "@trainyard/blob/testing";
 import { ManualClock } from "@trainyard/testing";
 import { describe, expect, test } from "vitest";
 import { registryLimits } from "../limits.ts";

@@ -1,4 +1,5 @@
-import { createMemoryLog, newEventId } from "@trainyard/event-log";
+import { newEventId } from "@trainyard/event-log";
+import { createMemoryLog } from "@trainyard/event-log/testing";
 import type { Clock } from "@trainyard/kernel";
 import { expect, test } from "vitest";
 import { watchLogTime } from "./log-time.ts";

@@ -1,18 +1,18 @@
 import { getEventListeners } from "node:events";
-import { createMemoryBus } from "@trainyard/bus";
+import { createMemoryBus } from "@trainyard/bus/testing";
 import {
   type AppendRequest,
-  createMemoryLog,
   type EventLog,
   newEventId,
   type StoredEvent,
 } from "@trainyard/event-log";
+import { createMemoryLog } from "@trainyard/event-log/testing";
 import { type Clock, Fault } from "@trainyard/kernel";
 import { systemClock } from "@trainyard/kernel/system-clock";
 import { createLogger, createRegistry, emptyMeta } from "@trainyard/runtime";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
-import { createTelemetry } from "../telemetry.ts";
 import { relayLimits } from "../limits.ts";
+import { createTelemetry } from "../telemetry.ts";
 import { relay } from "./relay.ts";
 
 let clock: Clock = systemClock;

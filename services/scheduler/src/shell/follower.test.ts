@@ -1,6 +1,6 @@
-import { createMemoryLog } from "@trainyard/event-log";
 import { encodeEvent } from "@trainyard/contracts";
 import { newEventId } from "@trainyard/event-log";
+import { createMemoryLog } from "@trainyard/event-log/testing";
 import { emptyMeta, type Logger } from "@trainyard/runtime";
 import { expect, test } from "vitest";
 import { limits } from "../limits.ts";

@@ -1,12 +1,12 @@
 /** A scheduler on a log and a bus in memory, scripted agents, and time that the test drives. */
-import type { Bus, MemoryHub } from "@trainyard/bus";
-import { createMemoryBus } from "@trainyard/bus";
+import type { Bus } from "@trainyard/bus";
+import { createMemoryBus, type MemoryHub } from "@trainyard/bus/testing";
 import {
   type AnyEvent,
   decodeEvent,
-  encodeEvent,
   type EventData,
   type EventName,
+  encodeEvent,
   type Plain,
   shortNameOf,
 } from "@trainyard/contracts";
@@ -17,13 +17,12 @@ import {
 } from "@trainyard/contracts/commands";
 import type { StopMode } from "@trainyard/contracts/events";
 import { StopWhy } from "@trainyard/contracts/events";
+import { type EventLog, newEventId } from "@trainyard/event-log";
 import {
   createMemoryLog,
-  type EventLog,
   type MemoryLog,
   type MemoryLogOptions,
-  newEventId,
-} from "@trainyard/event-log";
+} from "@trainyard/event-log/testing";
 import { assert, idOf } from "@trainyard/kernel";
 import { createLogger, decodeReply, encodeRequest, type Service } from "@trainyard/runtime";
 import { atRest, ManualClock } from "@trainyard/testing";

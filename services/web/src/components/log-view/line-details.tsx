@@ -28,7 +28,7 @@ export function LineDetails({ line, href, onClose, onContext }: Props): JSX.Elem
     ["Stream", line.source],
     ["Level", line.level],
     ["Own time", fullTime(line.atMs)],
-    ["Received", line.receivedAtMs === undefined ? "" : fullTime(line.receivedAtMs)],
+    ["Received", fullTime(line.receivedAtMs)],
   ] as const;
   return (
     <div className={styles["details"]} role="region" aria-label="Chosen line">

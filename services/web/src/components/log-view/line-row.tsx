@@ -49,10 +49,10 @@ export const LineRow = memo(function LineRow(props: Props): JSX.Element {
         href={look.hrefOf(cursor)}
         onClick={press}
         className={styles["time"]}
-        title={ms === undefined ? undefined : fullTime(ms)}
+        title={fullTime(ms)}
         aria-current={chosen ? "true" : undefined}
       >
-        {ms === undefined ? "unknown" : clockTime(ms)}
+        {clockTime(ms)}
       </a>
       {look.showsTrial && <span className={styles["trial"]}>{trial}</span>}
       <span className={styles["rank"]}>{rank === undefined ? "" : `r${rank}`}</span>

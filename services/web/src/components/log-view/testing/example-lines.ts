@@ -12,6 +12,7 @@ export function exampleLine(cursor: number, changes: Partial<LogLine> = {}): Log
     continued: false,
     cursor: String(cursor),
     level: "",
+    receivedAtMs: 1_000 * cursor,
     ...changes,
   };
 }

@@ -1,0 +1,2 @@
+export { MemoryBucket, type MemoryStoreOptions, openMemoryStore } from "./memory-objects.ts";
+export { createMemoryBlobStore } from "./memory-store.ts";

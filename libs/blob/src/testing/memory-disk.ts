@@ -1,0 +1,55 @@
+/** Hosts and storages in memory, for tests. */
+import { dirname } from "node:path";
+import { Fault } from "@trainyard/kernel";
+import type { Removed, StorageDisk } from "../storage-disk.ts";
+import { isStorageId, type SeenStorage } from "../storage-marker.ts";
+
+/** The content of a storage's root, which several hosts may mount. */
+export class MemoryStorage {
+  /** The content of the marker; null if the storage has no marker. */
+  marker: string | null = null;
+  readonly folders = new Set<string>();
+}
+
+/** A host in memory. A root where nothing is mounted is an empty folder, like a mount point without its mount. */
+export class MemoryDisk implements StorageDisk {
+  readonly #mounts = new Map<string, MemoryStorage>();
+
+  mount(root: string, storage: MemoryStorage): void {
+    this.#mounts.set(root, storage);
+  }
+
+  at(root: string): MemoryStorage {
+    const mounted = this.#mounts.get(root) ?? new MemoryStorage();
+    this.#mounts.set(root, mounted);
+    return mounted;
+  }
+
+  async seen(root: string): Promise<SeenStorage> {
+    const { marker } = this.at(root);
+    if (marker === null) return { kind: "unmarked" };
+    return isStorageId(marker) ? { kind: "marked", id: marker } : { kind: "damaged" };
+  }
+
+  async mark(root: string, id: string): Promise<string> {
+    const storage = this.at(root);
+    storage.marker ??= id;
+    if (!isStorageId(storage.marker)) {
+      throw new Fault("storage_not_marked", `the marker of ${root} is damaged`, { retry: "later" });
+    }
+    return storage.marker;
+  }
+
+  async isFolder(path: string): Promise<boolean> {
+    return this.at(dirname(path)).folders.has(path);
+  }
+
+  async removeFolder(folder: string): Promise<void> {
+    this.at(dirname(folder)).folders.delete(folder);
+  }
+
+  /** Folders in memory have no files. */
+  async removeFiles(): Promise<Removed> {
+    return { files: 0, bytes: 0 };
+  }
+}

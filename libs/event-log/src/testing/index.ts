@@ -1,0 +1,8 @@
+export { createMemoryLog, type MemoryLog, type MemoryLogOptions } from "./memory/memory-log.ts";
+export {
+  ensureRoles,
+  openLogDatabase,
+  openTestDatabase,
+  type TestDatabase,
+  withClient,
+} from "./test-database.ts";

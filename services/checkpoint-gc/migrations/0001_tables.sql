@@ -1,0 +1,63 @@
+-- An index into the log: the rows of checkpoints, validations and referrers are folded from it. Decisions are made on the
+-- streams.
+
+-- Complete checkpoints.
+create table checkpoint_gc.checkpoints (
+  checkpoint text collate "C" primary key,
+  experiment text collate "C" not null,
+  trial text collate "C" not null,
+  run integer not null,
+  step double precision not null,
+  retention text not null check (retention in ('kept', 'condemned', 'deleting', 'deleted')),
+  grace_end_ms double precision not null,
+  -- True if a person deletes the checkpoint: no policy keeps it.
+  manual boolean not null default false,
+  -- True if files differ from the manifest: a policy does not count the checkpoint.
+  damaged boolean not null default false,
+  -- Whether a person had some of the files deleted: a policy counts only a checkpoint with all files.
+  files text not null default 'all' check (files in ('all', 'thinning', 'thinned'))
+);
+create index checkpoints_of_experiment on checkpoint_gc.checkpoints (experiment);
+create index checkpoints_condemned on checkpoint_gc.checkpoints (grace_end_ms)
+  where retention = 'condemned';
+create index checkpoints_deleting on checkpoint_gc.checkpoints (checkpoint)
+  where retention = 'deleting';
+create index checkpoints_thinning on checkpoint_gc.checkpoints (checkpoint)
+  where files = 'thinning';
+
+-- Validations, the first of each run and step; the finite values are the text of a JSON object.
+create table checkpoint_gc.validations (
+  trial text collate "C" not null,
+  step double precision not null,
+  run integer not null,
+  scalars text not null,
+  primary key (trial, step, run)
+);
+
+-- Trials that may need a checkpoint of another trial.
+create table checkpoint_gc.referrers (
+  checkpoint text collate "C" not null,
+  trial text collate "C" not null,
+  primary key (checkpoint, trial)
+);
+create index referrers_of_trial on checkpoint_gc.referrers (trial);
+
+create table checkpoint_gc.view_cursor (
+  view text primary key,
+  position bigint not null,
+  commit_id uuid not null
+);
+
+-- Checkpoints whose last step failed: why, and when it is retried. Other checkpoints do not wait for them. Not folded from
+-- the log: a checkpoint without a row is tried at once.
+create table checkpoint_gc.retries (
+  checkpoint text collate "C" primary key,
+  tries integer not null,
+  next_ms double precision not null,
+  why text not null
+);
+
+-- Permanently deleted experiments whose TensorBoard files still exist; the row is deleted with the files.
+create table checkpoint_gc.tensorboards (
+  experiment text collate "C" primary key
+);
