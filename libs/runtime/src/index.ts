@@ -1,7 +1,6 @@
 export { Batches, type BatchLimits } from "./batches.ts";
 export type { Check, Verdict } from "./verification/check.ts";
 export {
-  AcceptedSchema,
   accepted,
   type CommandContext,
   type CommandFunctions,

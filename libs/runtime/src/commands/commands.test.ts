@@ -1,4 +1,3 @@
-import { PauseExperimentSchema } from "@trainyard/contracts/commands";
 import { newEventId } from "@trainyard/event-log";
 import { createMemoryLog } from "@trainyard/event-log/testing";
 import { pino } from "pino";
@@ -47,7 +46,7 @@ async function write(characters: number) {
     pino({ enabled: false }),
   );
   const headers = { commitId: newEventId(), authid: "", traceparent: "", correlationid: "" };
-  const body = encodeRequest(PauseExperimentSchema, { experiment: "1" });
+  const body = encodeRequest("experiments", "PauseExperiment", { experiment: "1" });
   return handlers["PauseExperiment"]?.({ headers, body });
 }
 

@@ -1,8 +1,8 @@
 /**
- * Handles commands over the bus: decodes, decides, answers. A service's table has the handler of each of
- * its commands; the messages are in proto/. A handler returns the answer message or a rejection, and throws Faults and Bugs.
+ * Handles commands over the bus: decodes, decides, answers. A service's table has the handler of each of its commands;
+ * the messages are in proto/. A handler returns the answer message or a rejection, and throws Faults and Bugs.
  */
-import type { DescMessage, MessageShape } from "@bufbuild/protobuf";
+import type { DescMethod } from "@bufbuild/protobuf";
 import type { CommandHandler, CommandReply, CommandRequest } from "@trainyard/bus";
 import { codecOf, type Plain } from "@trainyard/contracts";
 import {
@@ -12,12 +12,7 @@ import {
   type CommandService,
   commandMethod,
 } from "@trainyard/contracts/command-services";
-import {
-  type Accepted,
-  AcceptedSchema,
-  type Rejected,
-  RejectedSchema,
-} from "@trainyard/contracts/commands";
+import { type Accepted, type Rejected, RejectedSchema } from "@trainyard/contracts/commands";
 import { assert, isFault, isRejection, type Rejection } from "@trainyard/kernel";
 import { type CommitIdentity, CommitRefused, type Committed } from "../work/executor.ts";
 import { serviceMeta } from "../work/correlation.ts";
@@ -55,8 +50,6 @@ export function accepted(result: Committed | Rejection): Plain<Accepted> | Rejec
   return { position: result.position, stream: result.streams[0]?.stream ?? "" };
 }
 
-export { AcceptedSchema };
-
 /** Builds the handlers that `Bus.serve` needs. */
 export function commandHandlers(
   service: string,
@@ -77,8 +70,7 @@ function handlerOf(
   handle: CommandFunction,
   logger: Logger,
 ): CommandHandler {
-  const method = commandMethod(service, name);
-  assert(method !== undefined, `${service} has the command ${name}`);
+  const method = methodOf(service, name);
   const requests = codecOf<unknown>(method.input);
   const replies = codecOf<object>(method.output);
   return async (request) => {
@@ -140,17 +132,27 @@ export function readRejected(body: Uint8Array): Rejection {
   return { rejected: code, detail, problems };
 }
 
-/** Encodes a request and decodes its answer for the caller: a rejection, or the answer's message. */
-export function encodeRequest<Request extends DescMessage>(
-  schema: Request,
-  message: Plain<MessageShape<Request>>,
+/** Encodes the request of a command. */
+export function encodeRequest<Service extends CommandService, Name extends CommandName<Service>>(
+  service: Service,
+  name: Name,
+  message: CommandRequestOf<Service, Name>,
 ): Uint8Array {
-  return bytes.encode(codecOf<Plain<MessageShape<Request>>>(schema).encode(message));
+  return bytes.encode(codecOf<object>(methodOf(service, name).input).encode(message));
 }
 
-export function decodeReply<Reply extends DescMessage>(
-  schema: Reply,
+/** Decodes the answer to a command that was not rejected. */
+export function decodeReply<Service extends CommandService, Name extends CommandName<Service>>(
+  service: Service,
+  name: Name,
   body: Uint8Array,
-): Plain<MessageShape<Reply>> {
-  return codecOf<Plain<MessageShape<Reply>>>(schema).decode(utf8.decode(body));
+): CommandReplyOf<Service, Name> {
+  const codec = codecOf<CommandReplyOf<Service, Name>>(methodOf(service, name).output);
+  return codec.decode(utf8.decode(body));
+}
+
+function methodOf(service: string, name: string): DescMethod {
+  const method = commandMethod(service, name);
+  assert(method !== undefined, `${service} has the command ${name}`);
+  return method;
 }

@@ -1,6 +1,5 @@
 import { createMemoryBus } from "@trainyard/bus/testing";
 import { encodeEvent } from "@trainyard/contracts";
-import { PauseExperimentSchema, RetryParkedSchema } from "@trainyard/contracts/commands";
 import { newEventId } from "@trainyard/event-log";
 import { createMemoryLog } from "@trainyard/event-log/testing";
 import { systemClock } from "@trainyard/kernel/system-clock";
@@ -85,8 +84,8 @@ class World {
   async ask(name: "RetryParked" | "PauseExperiment", key = ""): Promise<string> {
     const body =
       name === "RetryParked"
-        ? encodeRequest(RetryParkedSchema, { consumer: service, key })
-        : encodeRequest(PauseExperimentSchema, { experiment: "1" });
+        ? encodeRequest("common", "RetryParked", { consumer: service, key })
+        : encodeRequest("experiments", "PauseExperiment", { experiment: "1" });
     const headers = { commitId: newEventId(), authid: "", traceparent: "", correlationid: "" };
     const bus = this.hub.connect("test");
     const answer = bus.request(service, name, { headers, body }, 5_000);

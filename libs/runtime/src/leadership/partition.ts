@@ -8,7 +8,7 @@ import type { Bus } from "@trainyard/bus";
 import type { EventLog, Fence } from "@trainyard/event-log";
 import { type Clock, isFault, pause } from "@trainyard/kernel";
 import type { Check } from "../verification/check.ts";
-import { commandHandlers, type CommandFunctions } from "../commands/commands.ts";
+import { type CommandFunctions, type CommandTable, commandHandlers } from "../commands/commands.ts";
 import { EventFeed } from "../history/event-feed.ts";
 import { Executor, LeaseLost } from "../work/executor.ts";
 import { firstAbort } from "../first-abort.ts";
@@ -136,7 +136,7 @@ export class Partition {
       RetryParked: parkingCommand(loop),
       VerifyViews: verifyCommand(verifications),
       ...viewCommands(this.#views),
-    };
+    } satisfies CommandTable<"common">;
     if (this.#state !== "stopped_by_parking") {
       await using _serving = await this.#serve({ ...term.commands, ...always });
       this.#state = "active";

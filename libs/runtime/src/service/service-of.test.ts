@@ -1,5 +1,4 @@
 import { createMemoryBus } from "@trainyard/bus/testing";
-import { PauseExperimentSchema } from "@trainyard/contracts/commands";
 import { createMemoryLog } from "@trainyard/event-log/testing";
 import { systemClock } from "@trainyard/kernel/system-clock";
 import { pino } from "pino";
@@ -33,7 +32,7 @@ const pauseCommand: CommandTable<"experiments">["PauseExperiment"] = async () =>
 
 async function asked(): Promise<string> {
   const headers = { commitId: "1", authid: "", traceparent: "", correlationid: "" };
-  const body = encodeRequest(PauseExperimentSchema, { experiment: "1" });
+  const body = encodeRequest("experiments", "PauseExperiment", { experiment: "1" });
   const caller = hub.connect("gateway");
   const reply = await caller.request("experiments", "PauseExperiment", { headers, body }, 500).then(
     ({ kind }) => kind,

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from "node:http";
 import { setTimeout } from "node:timers/promises";
 import { LogLevel } from "@trainyard/contracts/commands";
-import type { CommandTable } from "@trainyard/runtime";
+import { commandHandlers, createLogger, type CommandTable } from "@trainyard/runtime";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { foldingServices } from "../shell/verify.ts";
 import { created, requested, searchStarted, trialCreated } from "../testing/example-events.ts";
@@ -42,7 +42,8 @@ beforeAll(async () => {
       if (verifyingFails) throw new Error("a test");
       return { done: false, views: [] };
     };
-    services.use(await gateway.serving(service, { VerifyViews }));
+    const handlers = commandHandlers(service, { VerifyViews }, createLogger(service, "silent"));
+    services.use(await gateway.bus.serve(service, handlers));
   }
 });
 

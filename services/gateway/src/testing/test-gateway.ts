@@ -6,6 +6,7 @@ import { join } from "node:path";
 import type { Bus } from "@trainyard/bus";
 import { createMemoryBus, type MemoryHub } from "@trainyard/bus/testing";
 import { type AnyEvent, encodeEvent, type Plain } from "@trainyard/contracts";
+import type { CommandService } from "@trainyard/contracts/command-services";
 import type { ViewsVerified } from "@trainyard/contracts/commands";
 import { createPostgresLog, type EventLog, migrateLog, newEventId } from "@trainyard/event-log";
 import { ensureRoles, openLogDatabase, withClient } from "@trainyard/event-log/testing";
@@ -37,7 +38,10 @@ export type TestGateway = AsyncDisposable & {
     answers: Readonly<Record<string, readonly Plain<ViewsVerified>[]>>,
   ) => Promise<AsyncDisposable>;
   /** Simulates a service with some of its commands. */
-  readonly serving: (service: string, commands: CommandFunctions) => Promise<AsyncDisposable>;
+  readonly serving: <Service extends CommandService>(
+    service: Service,
+    commands: Partial<CommandTable<Service>>,
+  ) => Promise<AsyncDisposable>;
   /** The default folder of checkpoints and TensorBoard files. */
   readonly checkpointDir: string;
   /** The folder of model code and submissions. */
@@ -109,7 +113,7 @@ export async function startTestGateway(
     bus: hub.connect("test"),
     log,
     verifying: (answers) => verifying(hub, answers),
-    serving: (service, commands) => serving(hub, service, commands),
+    serving: (service, commands) => serving(hub, service, commands as CommandFunctions),
     checkpointDir,
     blobDir: join(folder, "blobs"),
     sql: (text, values) => admin.query(text, values?.slice()),

@@ -5,7 +5,6 @@
 import type { Plain } from "@trainyard/contracts";
 import {
   type ModelChange,
-  ModelChangeSchema,
   type ModelWords,
   type Place,
   type RegisterVersion,
@@ -38,8 +37,6 @@ export type ModelDeps = {
 
 /** A command without the fields that all commands share. */
 type Asked<All = ModelCommand> = All extends ModelCommand ? Omit<All, "model" | "by"> : never;
-
-const reply = ModelChangeSchema;
 
 export function modelCommands(deps: ModelDeps) {
   const change = (model: string, asked: Asked, context: CommandContext) =>

@@ -12,7 +12,7 @@ export function agentCommands(deps: CommandDeps) {
     return decided(deps, context, `agent ${agent}`, async (work) =>
       work.decide(agents, agent, commandOf()),
     );
-  } satisfies Partial<CommandTable<"scheduler">>;
+  };
   return {
     TrustAgent: ({ agent }, context) => {
       const reason = "a user trusts it again";
@@ -27,7 +27,7 @@ export function agentCommands(deps: CommandDeps) {
       tell(agent, context, () => ({ kind: "enable", slot })),
     RemoveAgent: ({ agent, reason }, context) =>
       tell(agent, context, () => ({ kind: "remove", reason, runs: runsOn(cluster, agent) })),
-  };
+  } satisfies Partial<CommandTable<"scheduler">>;
 }
 
 /** Runs that are placed on the agent, and ended runs that may still run there. */

@@ -2,9 +2,9 @@
 // @generated from file trainyard/command/v1/services.proto (package trainyard.command.v1, syntax proto3)
 /* eslint-disable */
 
-// The commands over the bus: which service answers each, and with which message; or with Rejected. The subject of a
-// command is ty.cmd.<service>.<method>, and a method has the name of its message. (The package is written because a method
-// hides the message of its name.)
+// The commands over the bus: which service answers each, and with which message, if not with Rejected. The subject of a
+// command is ty.cmd.<service>.<method>, and a method has the name of its message. (The package is written because a
+// method hides the message of its name.)
 
 import type { GenFile, GenService } from "@bufbuild/protobuf/codegenv2";
 import { fileDesc, serviceDesc } from "@bufbuild/protobuf/codegenv2";
