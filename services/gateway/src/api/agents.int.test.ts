@@ -1,13 +1,7 @@
 import type { AnyEvent } from "@trainyard/contracts";
-import {
-  DisableAgentSchema,
-  EnableAgentSchema,
-  RemoveAgentSchema,
-  TrustAgentSchema,
-} from "@trainyard/contracts/commands";
 import { AllocationEndCause } from "@trainyard/contracts/events";
 import { reject } from "@trainyard/kernel";
-import { AcceptedSchema, command, commandHandlers, createLogger } from "@trainyard/runtime";
+import { commandHandlers, createLogger, type CommandTable } from "@trainyard/runtime";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { agentHolder, agentStart } from "../testing/example-events.ts";
 import { startTestGateway, type TestGateway } from "../testing/test-gateway.ts";
@@ -167,10 +161,10 @@ test("agents are listed in pages, each of them once", async () => {
 
 test("the statement that an agent is repaired is sent to the scheduler", async () => {
   const asked: string[] = [];
-  const TrustAgent = command(TrustAgentSchema, AcceptedSchema, async ({ agent }) => {
+  const TrustAgent: CommandTable<"scheduler">["TrustAgent"] = async ({ agent }) => {
     asked.push(agent);
     return agent === "rack" ? { position: 1, stream: "agent-rack" } : reject("agent_unknown", "no");
-  });
+  };
   const logger = createLogger("scheduler", "silent");
   await using _scheduler = await gateway.bus.serve(
     "scheduler",
@@ -199,20 +193,20 @@ test("agents are disabled, drained, enabled and removed by the scheduler, with t
   const asked: object[] = [];
   const accepting = { position: 1, stream: "agent-rack" };
   await using _scheduler = await gateway.serving("scheduler", {
-    DisableAgent: command(DisableAgentSchema, AcceptedSchema, async (request, { identity }) => {
+    DisableAgent: async (request, { identity }) => {
       asked.push({ ...request, authid: identity.meta.authid });
       if (request.agent !== "rack")
         return reject("agent_unknown", `agent ${request.agent}: unknown`);
       return accepting;
-    }),
-    EnableAgent: command(EnableAgentSchema, AcceptedSchema, async (request) => {
+    },
+    EnableAgent: async (request) => {
       asked.push(request);
       return accepting;
-    }),
-    RemoveAgent: command(RemoveAgentSchema, AcceptedSchema, async (request) => {
+    },
+    RemoveAgent: async (request) => {
       asked.push(request);
       return reject("agent_in_use", "agent rack has 2 runs; drain it first");
-    }),
+    },
   });
   const post = (path: string, body: object) =>
     gateway.call("POST", `/api/v1/agents/${path}`, { body });

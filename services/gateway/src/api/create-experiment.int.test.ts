@@ -1,11 +1,6 @@
 import type { Plain } from "@trainyard/contracts";
-import {
-  type CheckPlace,
-  CheckPlaceSchema,
-  type PlaceCheck,
-  PlaceCheckSchema,
-} from "@trainyard/contracts/commands";
-import { command } from "@trainyard/runtime";
+import type { CheckPlace, PlaceCheck } from "@trainyard/contracts/commands";
+import type { CommandTable } from "@trainyard/runtime";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { gatewayLimits } from "../limits.ts";
 import { agentStart } from "../testing/example-events.ts";
@@ -37,10 +32,10 @@ let asked: Plain<CheckPlace>["resources"];
 
 /** Simulates the scheduler with a fixed answer; it may know an agent that the read model does not. */
 async function schedulerAnswers(answer: Plain<PlaceCheck>): Promise<AsyncDisposable> {
-  const Check = command(CheckPlaceSchema, PlaceCheckSchema, async ({ resources }) => {
+  const Check: CommandTable<"scheduler">["CheckPlace"] = async ({ resources }) => {
     asked = resources;
     return answer;
-  });
+  };
   return gateway.serving("scheduler", { CheckPlace: Check });
 }
 
