@@ -44,6 +44,7 @@ export class Trainer {
       configSourceDigest: "",
       contextDigest: "",
       contextBytes: 0,
+      submissionDigest: "",
       seed: this.#seed,
       name: "",
       description: "",

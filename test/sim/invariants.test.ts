@@ -25,6 +25,7 @@ const created: Told = [
       configSourceDigest: "",
       contextDigest: "",
       contextBytes: 0,
+      submissionDigest: "",
       seed: 1,
       name: "",
       description: "",

@@ -112,7 +112,14 @@ class StorageWorld {
   async #begin(): Promise<void> {
     const storage = { type: "directory", container_path: root, save_trial_latest: 1 };
     const config = documentOf(configOf(single, 0));
-    const about = { configSourceDigest: "", contextDigest: "", contextBytes: 0, seed: 1, name: "" };
+    const about = {
+      configSourceDigest: "",
+      contextDigest: "",
+      contextBytes: 0,
+      submissionDigest: "",
+      seed: 1,
+      name: "",
+    };
     const rest = { description: "", labels: [], owner: "", workspace: "", project: "" };
     const data = { ...about, ...rest, config: { ...config, checkpoint_storage: storage } };
     await this.#tell("experiment-1", { type: "ExperimentCreated", data });

@@ -36,7 +36,9 @@ async function start(): Promise<Service> {
 
 async function create(paused: boolean, commitId = newEventId()): Promise<string> {
   const { configSourceDigest, contextDigest, contextBytes, seed, owner } = experimentCreated().data;
-  const request = { configSourceDigest, contextDigest, contextBytes, seed, owner, paused };
+  const about = { configSourceDigest, contextDigest, contextBytes, seed, owner, paused };
+  const submission = { submissionDigest: "", submissionDeletions: 0 };
+  const request = { ...about, ...submission, contextDeletions: 0 };
   const config = exampleConfig;
   const asked = [CreateExperimentSchema, { ...request, config }] as const;
   // The service answers only once it holds the lease.

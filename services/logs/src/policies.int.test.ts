@@ -25,6 +25,7 @@ async function trialWith(...policies: readonly Policy[]): Promise<string> {
     configSourceDigest: "",
     contextDigest: "",
     contextBytes: 0,
+    submissionDigest: "",
     seed: 7,
     name: "",
     description: "",

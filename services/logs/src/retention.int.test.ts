@@ -39,6 +39,7 @@ async function newExperiment(days?: number): Promise<string> {
     configSourceDigest: "",
     contextDigest: "",
     contextBytes: 0,
+    submissionDigest: "",
     seed: 7,
     name: "",
     description: "",

@@ -43,6 +43,7 @@ async function newTrial(policy: Policy = {}): Promise<string> {
     configSourceDigest: "",
     contextDigest: "",
     contextBytes: 0,
+    submissionDigest: "",
     seed: 7,
     name: "",
     description: "",

@@ -66,6 +66,7 @@ export function experiment(id: number): readonly Write[] {
       configSourceDigest: "",
       contextDigest: "",
       contextBytes: 0,
+      submissionDigest: "",
       seed: 1,
       name: `${family} ${id % 97}`,
       description: "",

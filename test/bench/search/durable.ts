@@ -245,6 +245,7 @@ function created() {
     configSourceDigest: "",
     contextDigest: "",
     contextBytes: 0,
+    submissionDigest: "",
     seed: 1,
     name: "",
     description: "",

@@ -24,6 +24,7 @@ export function experimentCreated(
       configSourceDigest: "",
       contextDigest: "",
       contextBytes: 0,
+      submissionDigest: "",
       seed: 1,
       name: "",
       description: "",

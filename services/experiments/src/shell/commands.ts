@@ -125,8 +125,7 @@ async function create(
 
 /** Returns the contents that the experiment names and that the gateway has stored. */
 function filesOf(request: Plain<CreateExperiment>): readonly ContentFile[] {
-  const { contextDigest, contextDeletions = 0 } = request;
-  const { submissionDigest = "", submissionDeletions = 0 } = request;
+  const { contextDigest, contextDeletions, submissionDigest, submissionDeletions } = request;
   return [
     { folder: "contexts", digest: contextDigest, deletions: contextDeletions },
     { folder: "submissions", digest: submissionDigest, deletions: submissionDeletions },
@@ -162,7 +161,7 @@ function createdFrom(request: Plain<CreateExperiment>): EventData<"ExperimentCre
     owner,
     workspace,
     project,
+    submissionDigest,
     ...(parent === undefined ? {} : { parent }),
-    ...(submissionDigest === undefined ? {} : { submissionDigest }),
   };
 }

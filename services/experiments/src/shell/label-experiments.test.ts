@@ -16,6 +16,7 @@ const creation = {
   configSourceDigest: "",
   contextDigest: "",
   contextBytes: 0,
+  submissionDigest: "",
   seed: 1,
   owner: "ada",
   paused: true,

@@ -52,6 +52,7 @@ const create = (where: Plain<Place> | undefined) =>
     configSourceDigest: "",
     contextDigest: "",
     contextBytes: 0,
+    submissionDigest: "",
     seed: 1,
     owner: "ada",
     paused: true,

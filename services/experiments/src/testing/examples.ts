@@ -46,6 +46,7 @@ export function experimentCreated(
       configSourceDigest: "",
       contextDigest: "",
       contextBytes: 0,
+      submissionDigest: "",
       seed: 7,
       name: "iris",
       description: "",

@@ -258,7 +258,15 @@ export class FanOutsWorld {
   /** Makes an active experiment with `count` running trials, and waits for the reactions. */
   async begin(id: string, count: number): Promise<void> {
     const created = { config: configOf(), configSourceDigest: "", contextDigest: "" };
-    const rest = { contextBytes: 0, seed: 7, name: "", description: "", labels: [], owner: "" };
+    const rest = {
+      contextBytes: 0,
+      submissionDigest: "",
+      seed: 7,
+      name: "",
+      description: "",
+      labels: [],
+      owner: "",
+    };
     await this.tell([
       [
         `experiment-${id}`,

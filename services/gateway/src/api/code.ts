@@ -67,7 +67,7 @@ export function codeHandlers(backend: Backend) {
 type Code = { readonly experiment: string; readonly digest: string };
 
 async function codeOf(backend: Backend, experiment: string): Promise<Code> {
-  const { contextDigest: digest = "" } = await backend.get("experiment", experiment);
+  const { contextDigest: digest } = await backend.get("experiment", experiment);
   return { experiment, digest };
 }
 

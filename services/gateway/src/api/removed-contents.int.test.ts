@@ -62,7 +62,7 @@ async function createIn(
   identity: Parameters<Executor["execute"]>[0],
 ) {
   const { contextDigest, contextDeletions = 0, configSourceDigest, contextBytes } = request;
-  const { submissionDigest = "", submissionDeletions = 0, config = {}, parent } = request;
+  const { submissionDigest, submissionDeletions, config = {}, parent } = request;
   number += 1;
   const id = String(number);
   return accepted(

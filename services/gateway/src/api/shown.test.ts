@@ -41,11 +41,6 @@ test("an agent has the labels of its last join", () => {
   expect(agentAfter(offer(["0"], labels), offer(["0"])).labels).toEqual({});
 });
 
-test("an agent's document of an earlier version of the view is shown without labels", () => {
-  const doc = { name: "rack", pool: "default", state: "CONNECTED", slots: [], version: "1" };
-  expect(shownAgent(doc)).toEqual({ ...doc, labels: {} });
-});
-
 test("a disabled agent stays disabled until it is enabled", () => {
   const disabled: AnyEvent = { type: "AgentDisabled", data: { reason: "loud fan" } };
   const lost: AnyEvent = { type: "AgentLost", data: { reason: "" } };

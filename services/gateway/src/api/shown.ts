@@ -40,10 +40,7 @@ export function shownExperiment(
   {
     trialsMax: _trialsMax,
     contextDigest: _contextDigest,
-    notes = "",
-    revision = 0,
-    archived = false,
-    parent = "",
+    revision,
     constants: _constants,
     attributes: _attributes,
     deletion: _deletion,
@@ -52,7 +49,7 @@ export function shownExperiment(
   config?: JsonObject,
 ): Plain<Experiment> {
   const etag = etagOfRevision(revision);
-  const own = { ...shown, ...placeOf(shown), notes, archived, parent, etag };
+  const own = { ...shown, ...placeOf(shown), etag };
   return { ...own, ...(config === undefined ? {} : { config: maskedDocument(config) }) };
 }
 
@@ -70,7 +67,6 @@ export function shownTrial(
   const paused = shown.state === "ACTIVE" && experiment?.state === "PAUSED";
   const ports = proxyPortsOf(config);
   const runs = shown.runs.map((run) => withAddresses(run, ports));
-  // A trial's document of an earlier version of the view has no list of log policies.
   return { ...shown, logPoliciesMatched: [], runs, ...(paused ? { state: "PAUSED" } : {}) };
 }
 
@@ -125,11 +121,7 @@ export function shownToken({ secretDigest: _secretDigest, ...shown }: TokenDocum
 }
 
 /** Shows an agent, with the disabled state of its slots. A draining slot is drained when no run uses it. */
-export function shownAgent({
-  labels = {},
-  disabledSlots = [],
-  ...shown
-}: AgentDocument): Plain<Agent> {
+export function shownAgent({ disabledSlots, ...shown }: AgentDocument): Plain<Agent> {
   const slots = shown.slots.map((slot) => {
     const found = disabledSlots.find((one) => one.slot === slot.id);
     if (found === undefined) return slot;
@@ -139,14 +131,13 @@ export function shownAgent({
   });
   // Compared on read, because the result also depends on the version of this service.
   const notPlaced = protocolProblem(shown) ?? shown.notPlaced;
-  return { ...shown, labels, slots, ...(notPlaced === undefined ? {} : { notPlaced }) };
+  return { ...shown, slots, ...(notPlaced === undefined ? {} : { notPlaced }) };
 }
 
 export function shownCheckpoint({
   damage: _damage,
   partial: _partial,
-  pins = [],
   ...checkpoint
 }: CheckpointDocument): Plain<Checkpoint> {
-  return { ...checkpoint, pins, codeDigest: "" };
+  return { ...checkpoint, codeDigest: "" };
 }

@@ -24,10 +24,10 @@ beforeAll(async () => {
   service = await gateway.serving("experiments", {
     CreateExperiment: command(CreateExperimentSchema, AcceptedSchema, async (request) => {
       asked.push(request);
-      const { paused: _paused, config = {}, parent, submissionDigest = "", ...given } = request;
+      const { paused: _paused, config = {}, parent, ...given } = request;
       number += 1;
       const stream = `experiment-${number}`;
-      const made = created({ ...given, config, submissionDigest, ...(parent && { parent }) });
+      const made = created({ ...given, config, ...(parent && { parent }) });
       return { position: await gateway.append(stream, made), stream };
     }),
   });
@@ -197,7 +197,7 @@ describe("a submission", () => {
     expect(await readdir(join(gateway.blobDir, "environments"))).toHaveLength(16);
   });
 
-  test("of an earlier version has no record, and an unknown one is not found", async () => {
+  test("that is not stored has no record, and an unknown one is not found", async () => {
     const position = await gateway.append("experiment-1", created({ config: { name: "old" } }));
     await gateway.call("GET", `/api/v1/experiments?minPosition=${position}`);
     const { record } = await submission("1");

@@ -24,13 +24,6 @@ export type Answer = { readonly status: number; readonly body: string };
 
 export const idempotencyKeyPattern = /^[\x21-\x7e]{1,200}$/;
 
-type KeyedRequest = {
-  readonly method: string;
-  readonly url: string;
-  /** The digest of the whole request. */
-  readonly digest: string;
-};
-
 type Owner = { readonly authid: string; readonly key: string };
 
 /** An attempt that has claimed its row. */
@@ -44,16 +37,17 @@ export class IdempotencyStore {
   }
 
   /**
-   * Returns the first answer to the key. Without one it runs `attempt`, with the commit id of the key. Unless the
-   * answer is stored, a repeat runs another attempt with the same commit id, which reports that the effect exists.
+   * Returns the first answer to the key. Without one it runs `attempt`, with the commit id of the key. `digest` is that
+   * of the whole request. Unless the answer is stored, a repeat runs another attempt with the same commit id, which
+   * reports that the effect exists.
    */
   async once(
     owner: Owner,
-    request: KeyedRequest,
+    digest: string,
     attempt: (commitId: string) => Promise<Answer>,
     storesAnswer: boolean,
   ): Promise<Answer> {
-    const claim = await this.#claim(owner, request.digest);
+    const claim = await this.#claim(owner, digest);
     if ("body" in claim) return claim;
     let answer: Answer;
     try {

@@ -147,12 +147,11 @@ function once(
   attempt: (commitId: string) => Promise<Answer>,
   storesAnswer: boolean,
 ): Promise<Answer> {
-  const { method, url } = request;
   const key = request.headers["idempotency-key"];
-  if (method === "GET" || key === undefined) return attempt(commitId);
+  if (request.method === "GET" || key === undefined) return attempt(commitId);
   const owner = { authid: caller.authid, key: String(key) };
   const digest = bodyOf(request).digest(request);
-  return idempotency.once(owner, { method, url, digest }, attempt, storesAnswer);
+  return idempotency.once(owner, digest, attempt, storesAnswer);
 }
 
 async function serveStream<Name extends StreamName>(

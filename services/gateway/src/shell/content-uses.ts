@@ -76,11 +76,11 @@ export async function applyToContentUses(
 /** Returns the contents that the creation of an experiment names. */
 export function contentsOf(created: {
   readonly contextDigest: string;
-  readonly submissionDigest?: string | undefined;
+  readonly submissionDigest: string;
 }): readonly Content[] {
   return [
     { folder: "contexts", digest: created.contextDigest },
-    { folder: "submissions", digest: created.submissionDigest ?? "" },
+    { folder: "submissions", digest: created.submissionDigest },
   ];
 }
 

@@ -18,9 +18,9 @@ export function storeSubmission(
 /** Loads a submission; undefined if it is not stored. */
 export async function loadSubmission(
   backend: Backend,
-  digest: string | undefined,
+  digest: string,
 ): Promise<Plain<SubmissionRecord> | undefined> {
-  if (digest === undefined || digest === "") return undefined;
+  if (digest === "") return undefined;
   const text = await loadText(backend, folder, digest);
   return text === null ? undefined : codec.decode(text);
 }

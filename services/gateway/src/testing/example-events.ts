@@ -9,6 +9,7 @@ export function created(
       configSourceDigest: "",
       contextDigest: "",
       contextBytes: 0,
+      submissionDigest: "",
       seed: 1,
       name: "example",
       description: "",

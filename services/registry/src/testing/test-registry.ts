@@ -220,6 +220,7 @@ export function experimentStoredIn(checkpoint_storage: Variables, more: object =
       configSourceDigest: "",
       contextDigest: "",
       contextBytes: 0,
+      submissionDigest: "",
       seed: 1,
       name: "",
       description: "",

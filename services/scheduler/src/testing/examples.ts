@@ -23,6 +23,7 @@ export function experimentCreated(config: Readonly<Record<string, unknown>> = {}
       configSourceDigest: "",
       contextDigest: "abc",
       contextBytes: 1,
+      submissionDigest: "",
       seed: 1,
       name: "",
       description: "",

@@ -53,6 +53,7 @@ export function experimentCreated(): EventOf<"ExperimentCreated"> {
       configSourceDigest: "",
       contextDigest: "",
       contextBytes: 0,
+      submissionDigest: "",
       seed: 7,
       name: "",
       description: "",

@@ -39,13 +39,8 @@ export const experimentList: ListSpec<"experiment"> = {
     },
     { name: "searcher", column: "searcher", type: "text", value: ({ searcher }) => searcher },
     { name: "metric", column: "metric", type: "text", value: ({ metric }) => metric },
-    { name: "parent", column: "forked_from", type: "text", value: ({ parent = "" }) => parent },
-    {
-      name: "archived",
-      column: "archived",
-      type: "boolean",
-      value: (doc) => doc.archived ?? false,
-    },
+    { name: "parent", column: "forked_from", type: "text", value: ({ parent }) => parent },
+    { name: "archived", column: "archived", type: "boolean", value: ({ archived }) => archived },
     {
       name: "deleted",
       column: "deleted",
@@ -73,7 +68,7 @@ export const experimentList: ListSpec<"experiment"> = {
   ],
   labels: ({ labels }) => labels,
   texts: ({ id, name, description, labels }) => [id, name, description, ...labels],
-  attributes: ({ attributes = [] }) => attributes,
+  attributes: ({ attributes }) => attributes,
 };
 
 export const trialList: ListSpec<"trial"> = {
@@ -130,7 +125,7 @@ export const checkpointList: ListSpec<"checkpoint"> = {
     },
     { name: "files", column: "files", type: "number", value: ({ files }) => files },
     { name: "bytes", column: "bytes", type: "number", value: ({ bytes }) => bytes },
-    { name: "pins", column: "pins", type: "number", value: ({ pins = [] }) => pins.length },
+    { name: "pins", column: "pins", type: "number", value: ({ pins }) => pins.length },
     {
       name: "declared_at",
       column: "declared_at_ms",
@@ -207,7 +202,7 @@ export const agentList: ListSpec<"agent"> = {
     },
   ],
   // Labels have the same form as in constraints: name=value.
-  labels: ({ labels = {} }) => Object.entries(labels).map(([name, value]) => `${name}=${value}`),
+  labels: ({ labels }) => Object.entries(labels).map(([name, value]) => `${name}=${value}`),
   texts: ({ name, pool, slots }) => [name, pool, ...slots.map((slot) => slot.name ?? slot.device)],
   attributes: null,
 };

@@ -22,25 +22,22 @@ export type ExperimentDocument = Omit<
 > & {
   /** The most trials that the search will make; 0 while unknown. */
   readonly trialsMax: number;
-  /**
-   * The digest of the experiment's model code. This field and those below are absent in documents that an earlier
-   * version of the view wrote.
-   */
-  readonly contextDigest?: string;
-  readonly notes?: string;
-  readonly archived?: boolean;
+  /** The digest of the experiment's model code; empty for none. */
+  readonly contextDigest: string;
+  readonly notes: string;
+  readonly archived: boolean;
   /** The id of the parent, if the experiment is a fork; empty for none. */
-  readonly parent?: string;
+  readonly parent: string;
   /** The requested deletion and the end of its grace; absent for none. Reads hide a deleted experiment. */
   readonly deletion?: { readonly graceEndMs: number; readonly reason: string };
   /** The number of changes of name, description, notes and labels. */
-  readonly revision?: number;
+  readonly revision: number;
   /** The hyperparameters that are the same in every trial. */
-  readonly constants?: readonly Attribute[];
+  readonly constants: readonly Attribute[];
   /**
    * The attributes by which lists find the experiment: the constants, or the best trial's hyperparameters and value.
    */
-  readonly attributes?: readonly Attribute[];
+  readonly attributes: readonly Attribute[];
 };
 
 /**
@@ -60,7 +57,7 @@ export type BestRecord = {
   readonly scalars: Readonly<Record<string, number>>;
 };
 
-export type TrialDocument = Plain<Trial> & {
+export type TrialDocument = Omit<Plain<Trial>, "logPoliciesMatched"> & {
   /**
    * The record validations in step order, each better than the one before. After a rollback the last one that is left
    * is the best. Of a trial with very many, some early ones are left out.
@@ -69,7 +66,7 @@ export type TrialDocument = Plain<Trial> & {
   /** The last few validations; after a rollback the last one that is left is the latest. */
   readonly recent: readonly BestRecord[];
   /** The model versions that are checkpoints of the trial. */
-  readonly versions?: readonly TrialVersion[];
+  readonly versions: readonly TrialVersion[];
 };
 
 export type TrialVersion = {
@@ -134,26 +131,19 @@ export type ProjectDocument = WorkspaceDocument;
 
 export type VersionDocument = Plain<ModelVersion>;
 
-/** A checkpoint. Fields are absent in documents that an earlier version of the view wrote. */
-export type CheckpointDocument = Omit<Plain<Checkpoint>, "pins" | "codeDigest"> & {
-  readonly pins?: Plain<Checkpoint>["pins"];
+export type CheckpointDocument = Omit<Plain<Checkpoint>, "codeDigest"> & {
   /** The damage that the last verification found; empty for none. */
-  readonly damage?: string;
+  readonly damage: string;
   /** Whether a person had some files of the checkpoint deleted. */
-  readonly partial?: boolean;
+  readonly partial: boolean;
 };
 
-/**
- * An agent. Fields are absent in documents that an earlier version of the view wrote; these are read until the rebuild
- * is done.
- */
-export type AgentDocument = Omit<Plain<Agent>, "labels"> & {
-  readonly labels?: Plain<Agent>["labels"];
+export type AgentDocument = Plain<Agent> & {
   /**
    * The disabled slots. A slot that the agent does not offer at present is included, since it is still disabled when it
    * returns.
    */
-  readonly disabledSlots?: readonly DisabledSlot[];
+  readonly disabledSlots: readonly DisabledSlot[];
 };
 
 export type DisabledSlot = Plain<Disabled> & { readonly slot: string };

@@ -45,11 +45,11 @@ export function rankTrial(id: string, documents: DocumentSet): void {
   }
   if (best?.trial === experiment.bestTrial && best?.value === experiment.bestValue) return;
   documents.replace("experiment", experiment.id, (doc) => {
-    const { bestTrial: _trial, bestValue: _value, constants = [], ...rest } = doc;
-    if (best === undefined) return { ...rest, constants, attributes: constants };
+    const { bestTrial: _trial, bestValue: _value, ...rest } = doc;
+    if (best === undefined) return { ...rest, attributes: doc.constants };
     const shown = { bestTrial: best.trial, bestValue: best.value };
     const attributes = attributesOf(documents.get("trial", best.trial), doc.metric, best.value);
-    return { ...rest, constants, attributes, ...shown };
+    return { ...rest, attributes, ...shown };
   });
 }
 

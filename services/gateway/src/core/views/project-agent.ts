@@ -10,6 +10,7 @@ export const agentProjections: Projections = {
     const { pool, version, labels, processGroups, protocol = 0, protocolOldest = 0 } = data;
     const slots = slotsOf(data.slots, before?.slots ?? []);
     const doc: AgentDocument = {
+      disabledSlots: [],
       ...before,
       name: id,
       pool,
@@ -77,7 +78,7 @@ export const agentProjections: Projections = {
   },
   SlotDisabled({ id, data, timeMs }, documents) {
     const { slot, reason = "", drain = false, deadlineMs } = data;
-    documents.update("agent", id, ({ disabledSlots = [] }) => {
+    documents.update("agent", id, ({ disabledSlots }) => {
       const before = disabledSlots.find((one) => one.slot === slot);
       const since = { slot, reason, sinceMs: timeMs };
       const disabled = drain
@@ -87,7 +88,7 @@ export const agentProjections: Projections = {
     });
   },
   SlotEnabled({ id, data }, documents) {
-    documents.update("agent", id, ({ disabledSlots = [] }) => ({
+    documents.update("agent", id, ({ disabledSlots }) => ({
       disabledSlots: disabledSlots.filter(({ slot }) => slot !== data.slot),
     }));
   },

@@ -24,6 +24,8 @@ export const checkpointProjections: Projections = {
         manifestDigest: "",
         reason: "",
         pins: [],
+        damage: "",
+        partial: false,
         ...(data.metadata === undefined ? {} : { metadata: data.metadata }),
         ...(data.uploadedBy === undefined ? {} : { uploadedBy: data.uploadedBy }),
       },
@@ -91,18 +93,20 @@ export const checkpointProjections: Projections = {
   },
 };
 
-function without({ pins = [] }: CheckpointDocument, holder: string) {
+function without({ pins }: CheckpointDocument, holder: string) {
   return pins.filter((pin) => pin.holder !== holder);
 }
 
-type Settled = Pick<CheckpointDocument, "damage" | "partial"> & { readonly condemned?: boolean };
+type Settled = Partial<Pick<CheckpointDocument, "damage" | "partial">> & {
+  readonly condemned?: boolean;
+};
 
 /** Returns the state of a complete checkpoint from the facts about its files. */
 function settledOf(
   before: CheckpointDocument,
   { condemned = before.state === "CONDEMNED", ...change }: Settled,
 ): Partial<CheckpointDocument> {
-  const { damage = "", partial = false } = { ...before, ...change };
+  const { damage, partial } = { ...before, ...change };
   if (condemned || before.state === "DELETED") return change;
   const whole = damage === "" ? "COMPLETED" : "DAMAGED";
   return { ...change, state: partial ? "PARTIALLY_DELETED" : whole, reason: damage };

@@ -82,7 +82,7 @@ export const modelProjections: Projections = {
       },
     });
     const version = { model: id, number, run, step };
-    documents.update("trial", trial, ({ versions = [] }) => ({ versions: [...versions, version] }));
+    documents.update("trial", trial, ({ versions }) => ({ versions: [...versions, version] }));
   },
   VersionDescribed({ id, data, timeMs }, documents) {
     const { number, description, notes, labels, metadata = {} } = data;

@@ -77,7 +77,6 @@ export const trialProjections: Projections = {
         latestCheckpoint: "",
         createdAtMs: timeMs,
         lastLogLines: [],
-        logPoliciesMatched: [],
         progress: 0,
         origin,
         sourceTrial,
@@ -85,6 +84,7 @@ export const trialProjections: Projections = {
         ...(evidence === undefined ? {} : { proposalEvidence: evidence }),
         records: [],
         recent: [],
+        versions: [],
         ...(hyperparameters === undefined ? {} : { hyperparameters }),
       },
     });

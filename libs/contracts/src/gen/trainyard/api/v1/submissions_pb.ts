@@ -83,7 +83,7 @@ export type Submission = Message<"trainyard.api.v1.Submission"> & {
   configSourceDigest: string;
 
   /**
-   * The submission. Absent for experiments that an earlier version created without recording it.
+   * The submission. Absent if its content is not stored.
    *
    * @generated from field: optional trainyard.common.v1.SubmissionRecord record = 8;
    */
