@@ -71,7 +71,7 @@ const numberOf = (name: string): number => Number(name.slice(0, 4));
 async function filesOf(version: string): Promise<readonly string[]> {
   if (version.endsWith(".sql")) return [version];
   const files = new Set(await readdir(version, { recursive: true }));
-  const functions = [...files].filter((file) => /^functions\/[a-z_]+\.sql$/.test(file)).sort();
+  const functions = [...files].filter((file) => /^functions\/.+\.sql$/.test(file)).sort();
   return ["tables.sql", ...functions, "finish.sql"]
     .filter((file) => files.has(file))
     .map((file) => join(version, file));
