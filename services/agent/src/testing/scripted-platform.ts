@@ -16,6 +16,8 @@ import {
   ReportSchema,
   type RequestedRun,
   runKeyOf,
+  type Spoken,
+  spokenProtocol,
   WantedSchema,
   WantedState,
 } from "@trainyard/contracts/agent";
@@ -72,7 +74,7 @@ export class ScriptedPlatform implements AsyncDisposable {
   /** The agent's start that the lists are for, and the reason why its name is taken, if it is. */
   address: { readonly incarnation?: string; readonly nameTaken?: string } = {};
   /** The protocol versions in the lists. */
-  spoken: { readonly protocol?: number; readonly protocolOldest?: number } = {};
+  spoken: Spoken = spokenProtocol;
   report: Plain<Report> | null = null;
   logsAway = false;
   /** Whether ended runs that are no longer wanted are forgotten. */
@@ -148,7 +150,10 @@ export class ScriptedPlatform implements AsyncDisposable {
       const heard = codecOf<Plain<Report>>(ReportSchema).decode(new TextDecoder().decode(body));
       const report = this.#whole(heard);
       if (report === null) return;
+      const isNewStart = this.report?.incarnation !== report.incarnation;
       this.report = report;
+      // Lists for an earlier start are ignored, so a new one gets the list that the tests have asked for by then.
+      if (isNewStart && this.version > 0) this.send();
       // The lists change as the scheduler's do: a launch is listed until a report names its run, and ended runs are
       // forgotten once unwanted.
       const forget = report.allocations.filter(
@@ -287,10 +292,10 @@ export class ScriptedPlatform implements AsyncDisposable {
       return state === WantedState.RUN && !named.has(key) ? { ...wanted, launch } : wanted;
     });
     const { epoch, version, address, spoken } = this;
-    const forget = forgotten.map(({ allocation }) => allocation);
-    const forgetRequests = forgotten.map(({ requestId = "" }) => requestId);
-    const lists = { allocations, forget, forgetRequests };
-    const wanted = { epoch, version, ...lists, probe: 7, ...address, ...spoken };
+    const forget = forgotten.map(({ allocation, requestId }) => ({ allocation, requestId }));
+    const incarnation = this.report?.incarnation ?? "";
+    const rest = { probe: 7, incarnation, ...address, ...spoken };
+    const wanted = { epoch, version, allocations, forget, ...rest };
     const text = codecOf<object>(WantedSchema).encode(wanted);
     this.#bus.publish(agentDoSubject(this.#agent), new TextEncoder().encode(text));
   }

@@ -9,6 +9,7 @@ import { AllocationEndCause } from "@trainyard/contracts/events";
 import { reject } from "@trainyard/kernel";
 import { AcceptedSchema, command, commandHandlers, createLogger } from "@trainyard/runtime";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
+import { agentHolder, agentStart } from "../testing/example-events.ts";
 import { startTestGateway, type TestGateway } from "../testing/test-gateway.ts";
 
 let gateway: TestGateway;
@@ -22,7 +23,7 @@ const joined = {
     labels: {},
     version: "1",
     address: "127.0.0.1",
-    processGroups: "cgroup",
+    ...agentStart,
   },
 } as const;
 const granted = {
@@ -32,6 +33,7 @@ const granted = {
     masterAddress: "127.0.0.1",
     masterPort: 20_000,
     tokenKey: "k1",
+    folded: 0,
   },
 } as const;
 
@@ -102,7 +104,8 @@ test("slots show name and memory, and a withdrawn slot stays in the list while a
   const held = [told("GPU-a"), told("GPU-b", { run: "2.1#1", withdrawn: true })];
   expect(await slotsAfter("agent-rack", offer("GPU-a"))).toMatchObject(held);
   const occupations = [{ allocation: "2.1#1", slots: ["GPU-b"] }];
-  const returned = { type: "AgentReturned", data: { occupations, slots: [gpu("GPU-a")] } } as const;
+  const back = { occupations, slots: [gpu("GPU-a")], ...agentHolder };
+  const returned = { type: "AgentReturned", data: back } as const;
   expect(await slotsAfter("agent-rack", returned)).toMatchObject(held);
   expect(await slotsAfter("agent-rack", offer("GPU-a", "GPU-b"))).toEqual([
     told("GPU-a"),
@@ -184,7 +187,7 @@ test("the statement that an agent is repaired is sent to the scheduler", async (
 
 test("an agent shows its labels and its disabled slots", async () => {
   const labels = { rack: "r1", "gpu.memory": "80" };
-  const disabled = { slot: "0", reason: "row errors" };
+  const disabled = { slot: "0", reason: "row errors", drain: false };
   await gateway.append("agent-rack", { ...joined, data: { ...joined.data, labels } });
   expect(await after("agent-rack", { type: "SlotDisabled", data: disabled })).toMatchObject({
     labels,

@@ -8,6 +8,7 @@ import {
 import { command } from "@trainyard/runtime";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { gatewayLimits } from "../limits.ts";
+import { agentStart } from "../testing/example-events.ts";
 import { startTestGateway, type TestGateway } from "../testing/test-gateway.ts";
 
 let gateway: TestGateway;
@@ -21,6 +22,7 @@ const joined = {
     labels: {},
     version: "1",
     address: "127.0.0.1",
+    ...agentStart,
   },
 } as const;
 

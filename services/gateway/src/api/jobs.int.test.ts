@@ -102,7 +102,7 @@ describe("a list of jobs", () => {
       type: "AllocationGranted",
       data: {
         placements: [{ agent: "a", slots: ["0"], nodeRank: 0, address: "h" }],
-        ...{ masterAddress: "h", masterPort: 1, tokenKey: "k" },
+        ...{ masterAddress: "h", masterPort: 1, tokenKey: "k", folded: 0 },
       },
     });
     const update = { job: "22", priority: 1, maxSlots: 6 };

@@ -61,7 +61,7 @@ async function createIn(
   request: Plain<CreateExperiment>,
   identity: Parameters<Executor["execute"]>[0],
 ) {
-  const { contextDigest, contextDeletions = 0, configSourceDigest, contextBytes } = request;
+  const { contextDigest, contextDeletions, configSourceDigest, contextBytes } = request;
   const { submissionDigest, submissionDeletions, config = {}, parent } = request;
   number += 1;
   const id = String(number);

@@ -93,7 +93,7 @@ export class TestRegistry implements AsyncDisposable {
     return this.declareIn({ trial, run, checkpoint, step, storageId: this.storageId, ...more });
   }
 
-  /** Declares like a host that sees another storage, or like an older SDK that sends no storage id. */
+  /** Declares like a host that sees another storage, or that could not mark its storage and sends no id. */
   async declareIn(given: {
     readonly trial: string;
     readonly run?: number;

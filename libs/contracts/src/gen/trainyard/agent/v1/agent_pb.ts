@@ -17,7 +17,7 @@ import type { JsonObject, Message, UnknownEnum } from "@bufbuild/protobuf";
  * Describes the file trainyard/agent/v1/agent.proto.
  */
 export const file_trainyard_agent_v1_agent: GenFile = /*@__PURE__*/
-  fileDesc("Ch50cmFpbnlhcmQvYWdlbnQvdjEvYWdlbnQucHJvdG8SEnRyYWlueWFyZC5hZ2VudC52MSLDAgoGV2FudGVkEg0KBWVwb2NoGAEgASgBEg8KB3ZlcnNpb24YAiABKAESOQoLYWxsb2NhdGlvbnMYAyADKAsyJC50cmFpbnlhcmQuYWdlbnQudjEuV2FudGVkQWxsb2NhdGlvbhIOCgZmb3JnZXQYBCADKAkSDQoFcHJvYmUYBSABKAESGAoLaW5jYXJuYXRpb24YBiABKAlIAIgBARIXCgpuYW1lX3Rha2VuGAcgASgJSAGIAQESFwoPZm9yZ2V0X3JlcXVlc3RzGAggAygJEhUKCHByb3RvY29sGBQgASgNSAKIAQESHAoPcHJvdG9jb2xfb2xkZXN0GBUgASgNSAOIAQFCDgoMX2luY2FybmF0aW9uQg0KC19uYW1lX3Rha2VuQgsKCV9wcm90b2NvbEISChBfcHJvdG9jb2xfb2xkZXN0IroBChBXYW50ZWRBbGxvY2F0aW9uEhIKCmFsbG9jYXRpb24YASABKAkSLgoFc3RhdGUYAiABKA4yHy50cmFpbnlhcmQuYWdlbnQudjEuV2FudGVkU3RhdGUSLwoGbGF1bmNoGAMgASgLMhoudHJhaW55YXJkLmFnZW50LnYxLkxhdW5jaEgAiAEBEhcKCnJlcXVlc3RfaWQYBCABKAlIAYgBAUIJCgdfbGF1bmNoQg0KC19yZXF1ZXN0X2lkIroECgZMYXVuY2gSEgoKYWxsb2NhdGlvbhgBIAEoCRISCgpleHBlcmltZW50GAIgASgJEg0KBXRyaWFsGAMgASgJEgsKA3J1bhgEIAEoDRIWCg5ncmFudF9wb3NpdGlvbhgFIAEoCRINCgV0b2tlbhgGIAEoCRIPCgVzaGVsbBgHIAEoCUgAEi4KB2NvbW1hbmQYCCABKAsyGy50cmFpbnlhcmQuYWdlbnQudjEuQ29tbWFuZEgAEjAKD2h5cGVycGFyYW1ldGVycxgJIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3QSJwoGY29uZmlnGAogASgLMhcuZ29vZ2xlLnByb3RvYnVmLlN0cnVjdBISCgp0cmlhbF9zZWVkGAsgASgNEhkKEWxhdGVzdF9jaGVja3BvaW50GAwgASgJEhcKD3N0ZXBzX2NvbXBsZXRlZBgNIAEoARIWCg5jb250ZXh0X2RpZ2VzdBgOIAEoCRIdChVlbnZpcm9ubWVudF92YXJpYWJsZXMYDyADKAkSDQoFc2xvdHMYECADKAkSEQoJbm9kZV9yYW5rGBEgASgNEg0KBW5vZGVzGBIgASgNEhYKDm1hc3Rlcl9hZGRyZXNzGBMgASgJEhMKC21hc3Rlcl9wb3J0GBQgASgNEhYKDm5vZGVfYWRkcmVzc2VzGBUgAygJEhcKCnJlcXVlc3RfaWQYFiABKAlIAYgBAUIMCgplbnRyeXBvaW50Qg0KC19yZXF1ZXN0X2lkIhwKB0NvbW1hbmQSEQoJYXJndW1lbnRzGAEgAygJIvQFCgZSZXBvcnQSDQoFYWdlbnQYASABKAkSEwoLaW5jYXJuYXRpb24YAiABKAkSEAoIc2VxdWVuY2UYAyABKAESDQoFZXBvY2gYBCABKAESDwoHdmVyc2lvbhgFIAEoARINCgVwcm9iZRgGIAEoARIMCgRwb29sGAcgASgJEicKBXNsb3RzGAggAygLMhgudHJhaW55YXJkLmV2ZW50LnYxLlNsb3QSNgoGbGFiZWxzGAkgAygLMiYudHJhaW55YXJkLmFnZW50LnYxLlJlcG9ydC5MYWJlbHNFbnRyeRIVCg1hZ2VudF92ZXJzaW9uGAogASgJEg8KB2FkZHJlc3MYCyABKAkSOQoLYWxsb2NhdGlvbnMYDCADKAsyJC50cmFpbnlhcmQuYWdlbnQudjEuQWxsb2NhdGlvblJlcG9ydBIRCgRwYXJ0GA0gASgNSACIAQESEgoFcGFydHMYDiABKA1IAYgBARIaCg1oaWdoZXN0X2Vwb2NoGA8gASgBSAKIAQESEwoGZm9sZGVyGBAgASgJSAOIAQESEgoFcGxhY2UYESABKAlIBIgBARIXCgpzdGFydGVkX21zGBIgASgBSAWIAQESGwoOcHJvY2Vzc19ncm91cHMYFCABKAlIBogBARIcCg9kaXNrX2ZyZWVfYnl0ZXMYFSABKAFIB4gBARIVCghwcm90b2NvbBgeIAEoDUgIiAEBEhwKD3Byb3RvY29sX29sZGVzdBgfIAEoDUgJiAEBGi0KC0xhYmVsc0VudHJ5EgsKA2tleRgBIAEoCRINCgV2YWx1ZRgCIAEoCToCOAFCBwoFX3BhcnRCCAoGX3BhcnRzQhAKDl9oaWdoZXN0X2Vwb2NoQgkKB19mb2xkZXJCCAoGX3BsYWNlQg0KC19zdGFydGVkX21zQhEKD19wcm9jZXNzX2dyb3Vwc0ISChBfZGlza19mcmVlX2J5dGVzQgsKCV9wcm90b2NvbEISChBfcHJvdG9jb2xfb2xkZXN0Ir8EChBBbGxvY2F0aW9uUmVwb3J0EhIKCmFsbG9jYXRpb24YASABKAkSOAoFc3RhdGUYAiABKA4yKS50cmFpbnlhcmQuYWdlbnQudjEuQWxsb2NhdGlvblJlcG9ydFN0YXRlEhEKCW5vZGVfcmFuaxgDIAEoDRINCgVzbG90cxgEIAMoCRILCgNwaWQYBSABKA0SLAoEZXhpdBgGIAEoCzIZLnRyYWlueWFyZC5jb21tb24udjEuRXhpdEgAiAEBEjcKCmVuZF9yZWNvcmQYByABKAsyHi50cmFpbnlhcmQuY29tbW9uLnYxLkVuZFJlY29yZEgBiAEBEhUKDWxhdW5jaF9mYWlsZWQYCCABKAgSDgoGa2lsbGVkGAkgASgIEjsKBnNlYWxlZBgKIAEoCzImLnRyYWlueWFyZC5jb21tb24udjEuU2VhbGVkQ2hlY2twb2ludHNIAogBARIRCgRsZWZ0GAsgASgJSAOIAQESFQoIcHJvZ3Jlc3MYDCABKAFIBIgBARIfChJ3YWl0c19mb3JfcGxhdGZvcm0YDSABKAhIBYgBARIUCgdsYWNraW5nGA4gASgISAaIAQESFwoKcmVxdWVzdF9pZBgPIAEoCUgHiAEBQgcKBV9leGl0Qg0KC19lbmRfcmVjb3JkQgkKB19zZWFsZWRCBwoFX2xlZnRCCwoJX3Byb2dyZXNzQhUKE193YWl0c19mb3JfcGxhdGZvcm1CCgoIX2xhY2tpbmdCDQoLX3JlcXVlc3RfaWQqWAoLV2FudGVkU3RhdGUSHAoYV0FOVEVEX1NUQVRFX1VOU1BFQ0lGSUVEEAASFAoQV0FOVEVEX1NUQVRFX1JVThABEhUKEVdBTlRFRF9TVEFURV9LSUxMEAIqrwEKFUFsbG9jYXRpb25SZXBvcnRTdGF0ZRInCiNBTExPQ0FUSU9OX1JFUE9SVF9TVEFURV9VTlNQRUNJRklFRBAAEiUKIUFMTE9DQVRJT05fUkVQT1JUX1NUQVRFX1BSRVBBUklORxABEiMKH0FMTE9DQVRJT05fUkVQT1JUX1NUQVRFX1JVTk5JTkcQAhIhCh1BTExPQ0FUSU9OX1JFUE9SVF9TVEFURV9FTkRFRBADYgZwcm90bzM", [file_google_protobuf_struct, file_trainyard_common_v1_checkpoints, file_trainyard_common_v1_resources, file_trainyard_event_v1_allocation]);
+  fileDesc("Ch50cmFpbnlhcmQvYWdlbnQvdjEvYWdlbnQucHJvdG8SEnRyYWlueWFyZC5hZ2VudC52MSKTAgoGV2FudGVkEg0KBWVwb2NoGAEgASgBEg8KB3ZlcnNpb24YAiABKAESOQoLYWxsb2NhdGlvbnMYAyADKAsyJC50cmFpbnlhcmQuYWdlbnQudjEuV2FudGVkQWxsb2NhdGlvbhI3CgZmb3JnZXQYBCADKAsyJy50cmFpbnlhcmQuYWdlbnQudjEuRm9yZ290dGVuQWxsb2NhdGlvbhINCgVwcm9iZRgFIAEoARITCgtpbmNhcm5hdGlvbhgGIAEoCRIXCgpuYW1lX3Rha2VuGAcgASgJSACIAQESEAoIcHJvdG9jb2wYFCABKA0SFwoPcHJvdG9jb2xfb2xkZXN0GBUgASgNQg0KC19uYW1lX3Rha2VuIqYBChBXYW50ZWRBbGxvY2F0aW9uEhIKCmFsbG9jYXRpb24YASABKAkSLgoFc3RhdGUYAiABKA4yHy50cmFpbnlhcmQuYWdlbnQudjEuV2FudGVkU3RhdGUSLwoGbGF1bmNoGAMgASgLMhoudHJhaW55YXJkLmFnZW50LnYxLkxhdW5jaEgAiAEBEhIKCnJlcXVlc3RfaWQYBCABKAlCCQoHX2xhdW5jaCI9ChNGb3Jnb3R0ZW5BbGxvY2F0aW9uEhIKCmFsbG9jYXRpb24YASABKAkSEgoKcmVxdWVzdF9pZBgCIAEoCSKmBAoGTGF1bmNoEhIKCmFsbG9jYXRpb24YASABKAkSEgoKZXhwZXJpbWVudBgCIAEoCRINCgV0cmlhbBgDIAEoCRILCgNydW4YBCABKA0SFgoOZ3JhbnRfcG9zaXRpb24YBSABKAkSDQoFdG9rZW4YBiABKAkSDwoFc2hlbGwYByABKAlIABIuCgdjb21tYW5kGAggASgLMhsudHJhaW55YXJkLmFnZW50LnYxLkNvbW1hbmRIABIwCg9oeXBlcnBhcmFtZXRlcnMYCSABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0EicKBmNvbmZpZxgKIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3QSEgoKdHJpYWxfc2VlZBgLIAEoDRIZChFsYXRlc3RfY2hlY2twb2ludBgMIAEoCRIXCg9zdGVwc19jb21wbGV0ZWQYDSABKAESFgoOY29udGV4dF9kaWdlc3QYDiABKAkSHQoVZW52aXJvbm1lbnRfdmFyaWFibGVzGA8gAygJEg0KBXNsb3RzGBAgAygJEhEKCW5vZGVfcmFuaxgRIAEoDRINCgVub2RlcxgSIAEoDRIWCg5tYXN0ZXJfYWRkcmVzcxgTIAEoCRITCgttYXN0ZXJfcG9ydBgUIAEoDRIWCg5ub2RlX2FkZHJlc3NlcxgVIAMoCRISCgpyZXF1ZXN0X2lkGBYgASgJQgwKCmVudHJ5cG9pbnQiHAoHQ29tbWFuZBIRCglhcmd1bWVudHMYASADKAkizgQKBlJlcG9ydBINCgVhZ2VudBgBIAEoCRITCgtpbmNhcm5hdGlvbhgCIAEoCRIQCghzZXF1ZW5jZRgDIAEoARINCgVlcG9jaBgEIAEoARIPCgd2ZXJzaW9uGAUgASgBEg0KBXByb2JlGAYgASgBEgwKBHBvb2wYByABKAkSJwoFc2xvdHMYCCADKAsyGC50cmFpbnlhcmQuZXZlbnQudjEuU2xvdBI2CgZsYWJlbHMYCSADKAsyJi50cmFpbnlhcmQuYWdlbnQudjEuUmVwb3J0LkxhYmVsc0VudHJ5EhUKDWFnZW50X3ZlcnNpb24YCiABKAkSDwoHYWRkcmVzcxgLIAEoCRI5CgthbGxvY2F0aW9ucxgMIAMoCzIkLnRyYWlueWFyZC5hZ2VudC52MS5BbGxvY2F0aW9uUmVwb3J0EhEKBHBhcnQYDSABKA1IAIgBARISCgVwYXJ0cxgOIAEoDUgBiAEBEhUKDWhpZ2hlc3RfZXBvY2gYDyABKAESDgoGZm9sZGVyGBAgASgJEg0KBXBsYWNlGBEgASgJEhIKCnN0YXJ0ZWRfbXMYEiABKAESFgoOcHJvY2Vzc19ncm91cHMYFCABKAkSFwoPZGlza19mcmVlX2J5dGVzGBUgASgBEhAKCHByb3RvY29sGB4gASgNEhcKD3Byb3RvY29sX29sZGVzdBgfIAEoDRotCgtMYWJlbHNFbnRyeRILCgNrZXkYASABKAkSDQoFdmFsdWUYAiABKAk6AjgBQgcKBV9wYXJ0QggKBl9wYXJ0cyKrBAoQQWxsb2NhdGlvblJlcG9ydBISCgphbGxvY2F0aW9uGAEgASgJEjgKBXN0YXRlGAIgASgOMikudHJhaW55YXJkLmFnZW50LnYxLkFsbG9jYXRpb25SZXBvcnRTdGF0ZRIRCglub2RlX3JhbmsYAyABKA0SDQoFc2xvdHMYBCADKAkSCwoDcGlkGAUgASgNEiwKBGV4aXQYBiABKAsyGS50cmFpbnlhcmQuY29tbW9uLnYxLkV4aXRIAIgBARI3CgplbmRfcmVjb3JkGAcgASgLMh4udHJhaW55YXJkLmNvbW1vbi52MS5FbmRSZWNvcmRIAYgBARIVCg1sYXVuY2hfZmFpbGVkGAggASgIEg4KBmtpbGxlZBgJIAEoCBI7CgZzZWFsZWQYCiABKAsyJi50cmFpbnlhcmQuY29tbW9uLnYxLlNlYWxlZENoZWNrcG9pbnRzSAKIAQESEQoEbGVmdBgLIAEoCUgDiAEBEhUKCHByb2dyZXNzGAwgASgBSASIAQESHwoSd2FpdHNfZm9yX3BsYXRmb3JtGA0gASgISAWIAQESFAoHbGFja2luZxgOIAEoCEgGiAEBEhIKCnJlcXVlc3RfaWQYDyABKAlCBwoFX2V4aXRCDQoLX2VuZF9yZWNvcmRCCQoHX3NlYWxlZEIHCgVfbGVmdEILCglfcHJvZ3Jlc3NCFQoTX3dhaXRzX2Zvcl9wbGF0Zm9ybUIKCghfbGFja2luZypYCgtXYW50ZWRTdGF0ZRIcChhXQU5URURfU1RBVEVfVU5TUEVDSUZJRUQQABIUChBXQU5URURfU1RBVEVfUlVOEAESFQoRV0FOVEVEX1NUQVRFX0tJTEwQAiqvAQoVQWxsb2NhdGlvblJlcG9ydFN0YXRlEicKI0FMTE9DQVRJT05fUkVQT1JUX1NUQVRFX1VOU1BFQ0lGSUVEEAASJQohQUxMT0NBVElPTl9SRVBPUlRfU1RBVEVfUFJFUEFSSU5HEAESIwofQUxMT0NBVElPTl9SRVBPUlRfU1RBVEVfUlVOTklORxACEiEKHUFMTE9DQVRJT05fUkVQT1JUX1NUQVRFX0VOREVEEANiBnByb3RvMw", [file_google_protobuf_struct, file_trainyard_common_v1_checkpoints, file_trainyard_common_v1_resources, file_trainyard_event_v1_allocation]);
 
 /**
  * The scheduler's message to an agent, on subject ty.agent.<id>.do. It has all wanted allocations, and a launch for
@@ -49,11 +49,11 @@ export type Wanted = Message<"trainyard.agent.v1.Wanted"> & {
   allocations: WantedAllocation[];
 
   /**
-   * Ids of ended allocations whose end is recorded. The agent may drop their state.
+   * Ended allocations whose end is recorded. The agent may drop their state.
    *
-   * @generated from field: repeated string forget = 4;
+   * @generated from field: repeated trainyard.agent.v1.ForgottenAllocation forget = 4;
    */
-  forget: string[];
+  forget: ForgottenAllocation[];
 
   /**
    * A number that the agent echoes in its next report, immediately. It distinguishes a current answer from a late one.
@@ -63,12 +63,11 @@ export type Wanted = Message<"trainyard.agent.v1.Wanted"> & {
   probe: number;
 
   /**
-   * The incarnation of the agent that the list is for. Absent if the scheduler or the agent has an earlier version: the
-   * list is then for every agent with the name.
+   * The incarnation of the agent that the list is for.
    *
-   * @generated from field: optional string incarnation = 6;
+   * @generated from field: string incarnation = 6;
    */
-  incarnation?: string | undefined;
+  incarnation: string;
 
   /**
    * The reason why the named incarnation does not hold the agent's name. The agent then launches nothing and echoes
@@ -79,26 +78,18 @@ export type Wanted = Message<"trainyard.agent.v1.Wanted"> & {
   nameTaken?: string | undefined;
 
   /**
-   * The request of each id in `forget`, in the same order; an empty one means every allocation with the id. Absent if
-   * the scheduler has an earlier version.
+   * The latest version of this protocol that the scheduler speaks (see Versions above).
    *
-   * @generated from field: repeated string forget_requests = 8;
+   * @generated from field: uint32 protocol = 20;
    */
-  forgetRequests: string[];
+  protocol: number;
 
   /**
-   * The latest version of this protocol that the scheduler speaks (see Versions above); absent for 0.
+   * The earliest version of this protocol that the scheduler works with.
    *
-   * @generated from field: optional uint32 protocol = 20;
+   * @generated from field: uint32 protocol_oldest = 21;
    */
-  protocol?: number | undefined;
-
-  /**
-   * The earliest version of this protocol that the scheduler works with; absent for 0.
-   *
-   * @generated from field: optional uint32 protocol_oldest = 21;
-   */
-  protocolOldest?: number | undefined;
+  protocolOldest: number;
 };
 
 /**
@@ -130,11 +121,12 @@ export type WantedAllocation = Message<"trainyard.agent.v1.WantedAllocation"> & 
   launch?: Launch | undefined;
 
   /**
-   * The id of the event that requested the allocation (see Requests above); absent if it is unknown.
+   * The id of the event that requested the allocation (see Requests above). Empty if the scheduler does not know it:
+   * the agent's last report then names no allocation with this id.
    *
-   * @generated from field: optional string request_id = 4;
+   * @generated from field: string request_id = 4;
    */
-  requestId?: string | undefined;
+  requestId: string;
 };
 
 /**
@@ -143,6 +135,28 @@ export type WantedAllocation = Message<"trainyard.agent.v1.WantedAllocation"> & 
  */
 export const WantedAllocationSchema: GenMessage<WantedAllocation> = /*@__PURE__*/
   messageDesc(file_trainyard_agent_v1_agent, 1);
+
+/**
+ * @generated from message trainyard.agent.v1.ForgottenAllocation
+ */
+export type ForgottenAllocation = Message<"trainyard.agent.v1.ForgottenAllocation"> & {
+  /**
+   * @generated from field: string allocation = 1;
+   */
+  allocation: string;
+
+  /**
+   * @generated from field: string request_id = 2;
+   */
+  requestId: string;
+};
+
+/**
+ * Describes the message trainyard.agent.v1.ForgottenAllocation.
+ * Use `create(ForgottenAllocationSchema)` to create a new message.
+ */
+export const ForgottenAllocationSchema: GenMessage<ForgottenAllocation> = /*@__PURE__*/
+  messageDesc(file_trainyard_agent_v1_agent, 2);
 
 /**
  * Everything that an agent needs to start its part of an allocation.
@@ -264,8 +278,7 @@ export type Launch = Message<"trainyard.agent.v1.Launch"> & {
   masterPort: number;
 
   /**
-   * The addresses of the nodes in the order of their ranks; an address may be empty. A scheduler of an earlier version
-   * sends no addresses.
+   * The addresses of the nodes in the order of their ranks; an address may be empty.
    *
    * @generated from field: repeated string node_addresses = 21;
    */
@@ -274,9 +287,9 @@ export type Launch = Message<"trainyard.agent.v1.Launch"> & {
   /**
    * The id of the event that requested the allocation (see Requests above).
    *
-   * @generated from field: optional string request_id = 22;
+   * @generated from field: string request_id = 22;
    */
-  requestId?: string | undefined;
+  requestId: string;
 };
 
 /**
@@ -284,7 +297,7 @@ export type Launch = Message<"trainyard.agent.v1.Launch"> & {
  * Use `create(LaunchSchema)` to create a new message.
  */
 export const LaunchSchema: GenMessage<Launch> = /*@__PURE__*/
-  messageDesc(file_trainyard_agent_v1_agent, 2);
+  messageDesc(file_trainyard_agent_v1_agent, 3);
 
 /**
  * @generated from message trainyard.agent.v1.Command
@@ -301,7 +314,7 @@ export type Command = Message<"trainyard.agent.v1.Command"> & {
  * Use `create(CommandSchema)` to create a new message.
  */
 export const CommandSchema: GenMessage<Command> = /*@__PURE__*/
-  messageDesc(file_trainyard_agent_v1_agent, 3);
+  messageDesc(file_trainyard_agent_v1_agent, 4);
 
 /**
  * The agent's message to the scheduler, on subject ty.agent.<id>.report, where <id> is the value of `agent`. It names
@@ -404,58 +417,58 @@ export type Report = Message<"trainyard.agent.v1.Report"> & {
   /**
    * The highest epoch of any Wanted that the agent has received, including before its last start.
    *
-   * @generated from field: optional double highest_epoch = 15;
+   * @generated from field: double highest_epoch = 15;
    */
-  highestEpoch?: number | undefined;
+  highestEpoch: number;
 
   /**
    * The id of the agent's state folder (see "The holder of a name" above).
    *
-   * @generated from field: optional string folder = 16;
+   * @generated from field: string folder = 16;
    */
-  folder?: string | undefined;
+  folder: string;
 
   /**
    * A digest of the boot, device and inode of the agent's state folder, as the kernel reports them.
    *
-   * @generated from field: optional string place = 17;
+   * @generated from field: string place = 17;
    */
-  place?: string | undefined;
+  place: string;
 
   /**
    * The time at which the agent process started, in milliseconds since 1970.
    *
-   * @generated from field: optional double started_ms = 18;
+   * @generated from field: double started_ms = 18;
    */
-  startedMs?: number | undefined;
+  startedMs: number;
 
   /**
    * The method that finds and ends all processes of a run: cgroup, parent or scan.
    *
-   * @generated from field: optional string process_groups = 20;
+   * @generated from field: string process_groups = 20;
    */
-  processGroups?: string | undefined;
+  processGroups: string;
 
   /**
    * The free space on the file system of the state folder.
    *
-   * @generated from field: optional double disk_free_bytes = 21;
+   * @generated from field: double disk_free_bytes = 21;
    */
-  diskFreeBytes?: number | undefined;
+  diskFreeBytes: number;
 
   /**
-   * The latest version of this protocol that the agent speaks (see Versions above); absent for 0.
+   * The latest version of this protocol that the agent speaks (see Versions above).
    *
-   * @generated from field: optional uint32 protocol = 30;
+   * @generated from field: uint32 protocol = 30;
    */
-  protocol?: number | undefined;
+  protocol: number;
 
   /**
-   * The earliest version of this protocol that the agent works with; absent for 0.
+   * The earliest version of this protocol that the agent works with.
    *
-   * @generated from field: optional uint32 protocol_oldest = 31;
+   * @generated from field: uint32 protocol_oldest = 31;
    */
-  protocolOldest?: number | undefined;
+  protocolOldest: number;
 };
 
 /**
@@ -463,7 +476,7 @@ export type Report = Message<"trainyard.agent.v1.Report"> & {
  * Use `create(ReportSchema)` to create a new message.
  */
 export const ReportSchema: GenMessage<Report> = /*@__PURE__*/
-  messageDesc(file_trainyard_agent_v1_agent, 4);
+  messageDesc(file_trainyard_agent_v1_agent, 5);
 
 /**
  * @generated from message trainyard.agent.v1.AllocationReport
@@ -572,9 +585,9 @@ export type AllocationReport = Message<"trainyard.agent.v1.AllocationReport"> & 
   /**
    * The request of the launch (see Requests above).
    *
-   * @generated from field: optional string request_id = 15;
+   * @generated from field: string request_id = 15;
    */
-  requestId?: string | undefined;
+  requestId: string;
 };
 
 /**
@@ -582,7 +595,7 @@ export type AllocationReport = Message<"trainyard.agent.v1.AllocationReport"> & 
  * Use `create(AllocationReportSchema)` to create a new message.
  */
 export const AllocationReportSchema: GenMessage<AllocationReport> = /*@__PURE__*/
-  messageDesc(file_trainyard_agent_v1_agent, 5);
+  messageDesc(file_trainyard_agent_v1_agent, 6);
 
 /**
  * @generated from enum trainyard.agent.v1.WantedState

@@ -55,7 +55,7 @@ export type DeclareCheckpoint = Message<"trainyard.command.v1.DeclareCheckpoint"
   format: string;
 
   /**
-   * The id in the marker of the storage's root, as read on the caller's host. Older SDKs do not send it.
+   * The id in the marker of the storage's root, as read on the caller's host. Absent if the root could not be marked.
    *
    * @generated from field: optional string storage_id = 7;
    */

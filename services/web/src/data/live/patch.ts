@@ -1,7 +1,7 @@
 /** The only module in which frames change the query client's data. */
 import type { Query, QueryClient } from "@tanstack/react-query";
-import { addNews, takeNews } from "./news.ts";
 import type { LiveListener } from "./connection.ts";
+import { addNews, takeNews } from "./news.ts";
 import type { KeyedDocument } from "./protocol.ts";
 import { patched, type RowOrder } from "./rows.ts";
 

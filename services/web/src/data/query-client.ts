@@ -1,5 +1,5 @@
-import { ApiError, isAway } from "@trainyard/client";
 import { QueryClient } from "@tanstack/react-query";
+import { ApiError, isAway } from "@trainyard/client";
 
 /**
  * Caches all answers of the server. Live frames keep them fresh (live/patch.ts), so an answer's age causes no read;

@@ -10,7 +10,7 @@ import {
 } from "react";
 import { Button } from "../components/button.tsx";
 import { shownError } from "../components/problem.ts";
-import { clock } from "./clock.ts";
+import { clock } from "../data/clock.ts";
 import styles from "./toasts.module.css";
 
 type Toast = { readonly id: number; readonly text: string; readonly isError: boolean };

@@ -1,8 +1,8 @@
 import { Unplug } from "lucide-react";
 import type { JSX } from "react";
-import { duration } from "../components/format.ts";
-import { useNow } from "./clock.ts";
-import { useLiveStatus } from "./live/topics.ts";
+import { useNow } from "../../data/clock.ts";
+import { useLiveStatus } from "../../data/live/topics.ts";
+import { duration } from "../format.ts";
 import styles from "./live-note.module.css";
 
 /** Shows a lost connection and the age of the data; nothing while the connection works. */

@@ -1,6 +1,6 @@
 /** Adds live points to the series that QueryMetrics has returned. */
 import type { ReplyOf, RequestInitOf } from "@trainyard/contracts";
-import { own } from "../../components/own.ts";
+import { own } from "../own.ts";
 
 export type Answer = ReplyOf<"queryMetrics">;
 export type Series = Answer["series"][number];

@@ -1,6 +1,7 @@
 /** The session of this browser: it begins with a sign-in, and its end leads to the sign-in page and back. */
-import { ApiError } from "@trainyard/client";
+
 import type { QueryClient } from "@tanstack/react-query";
+import { ApiError } from "@trainyard/client";
 import { client } from "./client.ts";
 import { live } from "./live/connection.ts";
 import type { LiveStatus } from "./live/protocol.ts";

@@ -1,15 +1,11 @@
-import { createRootRoute, type ErrorComponentProps } from "@tanstack/react-router";
+import type { ErrorComponentProps } from "@tanstack/react-router";
 import type { JSX } from "react";
 import { EmptyState } from "../components/empty-state.tsx";
 import { ErrorNote } from "../components/error-note.tsx";
-import { Page } from "./page.tsx";
-import { PathLink } from "./path-link.tsx";
-import { Shell } from "./shell.tsx";
+import { Page } from "../components/page/page.tsx";
+import { PathLink } from "../components/path-link.tsx";
 
-/** The frame around each page: rail, header, and messages for a missing or failed page. */
-export const shellRoute = createRootRoute({ component: Shell, notFoundComponent: NotFound });
-
-function NotFound(): JSX.Element {
+export function NotFound(): JSX.Element {
   return (
     <Page title="Not found">
       <EmptyState title="There is no page at this address.">

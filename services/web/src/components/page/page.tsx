@@ -1,10 +1,10 @@
 import { ChevronRight, Ellipsis } from "lucide-react";
 import { type JSX, type ReactNode, useEffect } from "react";
-import { Button } from "../components/button.tsx";
-import { Menu } from "../components/menu.tsx";
+import { Button } from "../button.tsx";
+import { Menu } from "../menu.tsx";
+import { PathLink } from "../path-link.tsx";
 import { LiveNote } from "./live-note.tsx";
 import styles from "./page.module.css";
-import { PathLink } from "./path-link.tsx";
 import { useOfferVerbs, type Verb } from "./verbs.tsx";
 
 type Props = {
