@@ -1,89 +1,20 @@
--- Whether every commit of a batch holds against what is stored, and none touches what another one of it writes; then also
--- whether it begins streams and whether it continues some. A false `holds` only means that the batch has to be gone through
--- commit by commit.
-create function log.all_hold(
-  head_position bigint,
-  commit_ids uuid[], leases text[], epochs bigint[],
-  consumers text[], partitions integer[], cursor_positions bigint[], cursor_parts integer[],
-  event_commits integer[], event_streams text[], event_versions integer[], event_bodies text[],
-  guard_commits integer[], guard_streams text[], guard_versions integer[],
-  out holds boolean, out begins boolean, out continues boolean
-)
-language plpgsql
-as $$
-begin
-  select bool_and(w.before = coalesce(s.version, 0) and w.sound)
-      and count(*) = count(distinct w.stream)
-      and count(distinct w.event_commit) = cardinality(commit_ids)
-      and (count(*) <= 256 or not exists (
-        select from unnest(event_commits, event_streams) as u (event_commit, stream)
-        group by u.event_commit having count(distinct u.stream) > 256))
-      and (cardinality(commit_ids) = 1 or (
-        select count(*) = count(distinct u.id) from unnest(commit_ids) as u (id)))
-      and not exists (
-        select from unnest(commit_ids) as u (id) join log.commits m on m.commit_id = u.id),
-    bool_or(w.before = 0),
-    bool_or(w.before > 0)
-  into holds, begins, continues
-  from (
-    select u.event_commit, u.stream, min(u.version) - 1 as before,
-      max(u.version) - min(u.version) + 1 = count(*)
-        and max(octet_length(u.body)) <= 262144
-        and strpos(u.stream, '-') > 1
-        and split_part(u.stream, '-', 1) = any (array(
-          select o.name from log.owners o where o.kind = 'category' and o.role = session_user))
-        as sound
-    from unnest(event_commits, event_streams, event_versions, event_bodies)
-      as u (event_commit, stream, version, body)
-    group by u.event_commit, u.stream
-  ) w
-  left join log.streams s on s.stream = w.stream;
-  if not holds then return; end if;
-
-  if cardinality(guard_commits) > 0 then
-    select not exists (
-      select unnest(guard_streams) intersect select unnest(event_streams)
-    ) and not exists (
-      select from unnest(guard_streams, guard_versions) as g (stream, version)
-      left join log.streams s on s.stream = g.stream
-      where g.version <> coalesce(s.version, 0)
-    ) into holds;
-    if not holds then return; end if;
-  end if;
-
-  if cardinality(array_remove(leases, null)) > 0 then
-    select not exists (
-      select from (select distinct u.lease, u.epoch from unnest(leases, epochs) as u (lease, epoch)) f
-      where f.lease is not null
-        and not exists (select from log.leases l where l.lease = f.lease and l.epoch = f.epoch)
-    ) into holds;
-    if not holds then return; end if;
-  end if;
-
-  if cardinality(array_remove(consumers, null)) > 0 then
-    select count(*) = count(distinct (u.consumer, u.partition))
-      and bool_and((u.at, u.part) > (k.position, k.part)
-        and u.at <= head_position and log.may('consumer', u.consumer))
-    into holds
-    from unnest(consumers, partitions, cursor_positions, cursor_parts)
-        as u (consumer, partition, at, part)
-      cross join lateral log.current_cursor(u.consumer, u.partition) k
-    where u.consumer is not null;
-  end if;
-end
-$$;
--- The one way in.
+-- Appends a batch of commits and returns a result for each, in order. A commit is written as a whole or not at all, and
+-- a refused commit does not affect the others. Appends run one after the other under an advisory lock, which is held
+-- until the commit is visible. So positions have no gaps, and no reader sees n + 1 before n.
 --
--- `log.append` takes a batch of commits and answers each, decided in arrival order: all of a commit or nothing of it, and a
--- refused neighbour changes nothing for the others. Appends run one after the other (a transaction's advisory lock), which
--- is what makes positions gapless and lets no reader see n + 1 before n: a commit is visible before the lock is free.
+-- There are two paths. If every commit of the batch holds against the stored rows (the usual case, which a few
+-- set-based queries find out), the batch is written at once. Otherwise `decide` judges it commit by commit, and the
+-- accepted commits are written in the same way.
 --
--- Two paths. If every commit of the batch holds against what is stored (the usual case, found out by a few set-based
--- queries), the batch is written at once. Otherwise `log.decide` goes through it commit by commit, and what it lets through is
--- written the same way.
+-- The source of a commit is that of the calling role, whatever the caller sent, and a commit id is looked up only among
+-- the commits of that source.
 --
--- The hash of a commit, format 1: SHA-256 of the previous commit's hash (32 bytes; zeros before the first commit), followed
--- by this text in UTF-8, in which <n:s> is a netstring without its comma (length of s in bytes, a colon, s):
+-- A log that went back (a restored backup, a failover with loss) uses positions, versions and epochs again: other
+-- events and other holders get numbers that processes know already. So a fence names its owner, and a commit names the
+-- newest event that its writer has read. If the log does not have that event, `append` raises TY001.
+--
+-- The hash of a commit, format 1: SHA-256 of the previous commit's hash (32 bytes; zeros before the first commit),
+-- followed by this text in UTF-8, in which <n:s> is a netstring without its comma (length of s in bytes, a colon, s):
 --
 --   trainyard-commit/1 <position> <events> <time_ms> <commit_id>\n
 --   <n:meta>\n
@@ -91,27 +22,30 @@ $$;
 --   and for each event, in order:
 --   <version> <id> <SHA-256 of the body's UTF-8, hexadecimal> <n:stream><n:type>\n
 --
--- Numbers are decimal without leading zeros, UUIDs and hexadecimal are in lower case. Another format gets another first word.
-
+-- Numbers are decimal without leading zeros, UUIDs and hexadecimal are in lower case. Another format gets another first
+-- word.
 create function log.append(
-  -- One element a commit. Fence and cursor are null where there is none.
+  -- One element for each commit. Null without a fence or cursor.
   commit_ids uuid[], metas text[],
   leases text[], epochs bigint[],
   consumers text[], partitions integer[], cursor_positions bigint[], cursor_parts integer[],
-  -- One element an event, in the order of the commits; `event_commits` is the commit's place from 1, `event_versions` the
-  -- version that the event will have.
+  -- One element for each event, in the order of the commits. `event_commits` is the commit's place from 1,
+  -- `event_versions` the version that the event will have.
   event_commits integer[], event_streams text[], event_versions integer[],
   event_ids uuid[], event_types text[], event_bodies text[],
-  -- One element a guard, parked event, driven event.
+  -- One element for each guard, parked event and unparked event.
   guard_commits integer[], guard_streams text[], guard_versions integer[],
   park_commits integer[], park_positions bigint[], park_keys text[], park_reasons text[],
-  unpark_commits integer[], unpark_positions bigint[]
+  unpark_commits integer[], unpark_positions bigint[],
+  -- One element for each commit: the owner of its fence, and the newest event that its writer has read; null without
+  -- one.
+  owners text[], seen_positions bigint[], seen_ids uuid[]
 ) returns setof log.append_result
 language plpgsql
 security definer
 set search_path = pg_catalog, pg_temp
--- Plans that are made once, and that reach `commits` and `streams` by their indexes however small they were when the plan was
--- made: a cached plan outlives the small table.
+-- Plans are made once, and read `commits` and `streams` by their indexes: a cached plan is used long after the tables
+-- were small.
 set plan_cache_mode = force_generic_plan
 set enable_seqscan = off
 set enable_hashjoin = off
@@ -120,13 +54,18 @@ set jit = off
 as $$
 declare
   ordinals integer[];
-  -- Whether the batch is written as it came, and what it then does to `streams`.
+  -- Whether the batch is written as it is, and whether `streams` may change.
   plain boolean := false;
-  begins boolean := true;
-  continues boolean := true;
+  enters boolean := true;
   held record;
+  source text;
+  own_start text;
+  meta text;
+  meta_before text;
+  -- Whether a commit was sent with another source, and whether all attributes have their form.
+  claimed boolean;
+  formed boolean;
   decided record;
-  extra log.append_result[];
   head record;
   now_ms bigint;
   positions bigint[] := '{}';
@@ -137,12 +76,55 @@ declare
   tail bigint;
   n integer := 0;
   c record;
+  newest record;
 begin
-  -- Commits without events or parking need no order, hence no lock.
+  -- Usually all commits of a batch name the same event. A missing one fails the whole batch; the client then sends each
+  -- commit alone, and those that depend on no lost event are written.
+  for newest in
+    select distinct u.position, u.id from unnest(seen_positions, seen_ids) as u (position, id)
+    where u.position is not null
+  loop
+    if not log.has_event(newest.position, newest.id) then
+      raise exception 'it does not have event % at position %', newest.id, newest.position using errcode = 'TY001';
+    end if;
+  end loop;
+  -- A fence of another owner gets epoch 0, which no lease has.
+  if cardinality(array_remove(leases, null)) > 0 then
+    epochs := array(
+      select case when u.lease is null or log.is_of_owner(u.lease, u.owner) then u.epoch else 0 end
+      from unnest(leases, epochs, owners) with ordinality as u (lease, epoch, owner, place)
+      order by u.place);
+  end if;
+
+  -- The service of the calling role: the consumer that it owns, the first by name of several. A role that owns none (in
+  -- tests) has its own name as source. A service keeps its source if its role is renamed.
+  select '/trainyard/' || coalesce(min(o.name), session_user) into source
+  from log.owners o where o.kind = 'consumer' and o.role = session_user;
+  own_start := '{"source":' || to_json(source) || ',"workspace":';
+  -- Nearly all callers send their own source. Otherwise the source is replaced, and the attributes are checked again.
+  loop
+    claimed := false;
+    formed := true;
+    meta_before := '';
+    foreach meta in array metas loop
+      -- Consecutive commits often share their attributes.
+      continue when meta = meta_before;
+      claimed := not starts_with(meta, own_start);
+      exit when claimed;
+      formed := formed and log.is_meta(meta);
+      meta_before := meta;
+    end loop;
+    exit when claimed is not true;
+    metas := array(
+      select log.with_source(u.meta, own_start) from unnest(metas) with ordinality as u (meta, place)
+      order by u.place);
+  end loop;
+
+  -- Commits without events or parking need no order, and so no lock.
   if cardinality(event_commits) + cardinality(park_commits) + cardinality(unpark_commits) = 0 then
     select coalesce(max(k.position), 0) as position into head
     from (select m.position from log.commits m order by m.position desc limit 1) k;
-    select * into decided from log.decide(head.position, commit_ids, leases, epochs,
+    select * into decided from log.decide(head.position, source, commit_ids, metas, leases, epochs,
       consumers, partitions, cursor_positions, cursor_parts,
       event_commits, event_streams, event_versions, event_bodies,
       guard_commits, guard_streams, guard_versions,
@@ -158,24 +140,23 @@ begin
   end if;
   now_ms := greatest(head.time_ms, floor(extract(epoch from clock_timestamp()) * 1000)::bigint);
 
-  if cardinality(park_commits) + cardinality(unpark_commits) = 0 then
+  if formed and cardinality(park_commits) + cardinality(unpark_commits) = 0 then
     held := log.all_hold(head.position, commit_ids, leases, epochs,
       consumers, partitions, cursor_positions, cursor_parts,
       event_commits, event_streams, event_versions, event_bodies,
       guard_commits, guard_streams, guard_versions);
     if held.holds then
       plain := true;
-      begins := held.begins;
-      continues := held.continues;
+      enters := held.enters;
     end if;
   end if;
   if not plain then
-    select * into decided from log.decide(head.position, commit_ids, leases, epochs,
+    select * into decided from log.decide(head.position, source, commit_ids, metas, leases, epochs,
       consumers, partitions, cursor_positions, cursor_parts,
       event_commits, event_streams, event_versions, event_bodies,
       guard_commits, guard_streams, guard_versions,
       park_commits, park_positions, park_keys, park_reasons, unpark_commits, unpark_positions);
-    -- What is to be written stays in the arrays, in the same order, and its commits are counted anew.
+    -- The accepted commits stay in the arrays, in the same order, and are numbered again.
     select array_agg(u.ordinal order by u.ordinal),
       array_agg(u.id order by u.ordinal), array_agg(u.meta order by u.ordinal),
       array_agg(case when decided.moves[u.ordinal] then u.consumer end order by u.ordinal),
@@ -203,7 +184,7 @@ begin
   link := head.hash;
   tail := head.position;
   for c in
-    select count(*)::integer as events,
+    select u.event_commit, count(*)::integer as events, min(u.place) as first_place, max(u.place) as last_place,
       string_agg(concat(u.version, ' ', u.id, ' ',
         encode(sha256(convert_to(u.body, 'UTF8')), 'hex'), ' ',
         octet_length(u.stream), ':', u.stream, octet_length(u.type), ':', u.type, E'\n'),
@@ -214,6 +195,10 @@ begin
     order by u.event_commit
   loop
     n := n + 1;
+    -- The hash covers the events of a commit as consecutive rows, so they must be consecutive.
+    if c.event_commit <> n or c.first_place <> tail - head.position + 1 or c.last_place <> tail - head.position + c.events then
+      raise exception 'the events of a batch are not in the order of its commits' using errcode = 'invalid_parameter_value';
+    end if;
     tail := tail + c.events;
     link := sha256(link || convert_to(concat(
       'trainyard-commit/1 ', tail, ' ', c.events, ' ', now_ms, ' ', commit_ids[n], E'\n',
@@ -238,26 +223,23 @@ begin
   from unnest(event_commits, event_streams, event_versions, event_ids, event_types, event_bodies)
     with ordinality as u (event_commit, stream, version, id, type, body, place);
 
-  if begins then
-    insert into log.streams (stream, version)
-    select u.stream, max(u.version)
-    from unnest(event_streams, event_versions) as u (stream, version)
-    group by u.stream
-    having min(u.version) = 1;
-  end if;
-  if continues then
-    update log.streams s
-    set version = w.version
+  -- A stream's row changes only with its first event in a partition.
+  if enters or log.partition_of(tail) > log.partition_of(head.position + 1) then
+    insert into log.streams as s (stream, first_partition, last_partition)
+    select w.stream, w.first_partition, w.last_partition
     from (
-      select u.stream, max(u.version) as version
-      from unnest(event_streams, event_versions) as u (stream, version)
+      select u.stream, log.partition_of(head.position + min(u.place)) as first_partition,
+        log.partition_of(head.position + max(u.place)) as last_partition
+      from unnest(event_streams) with ordinality as u (stream, place)
       group by u.stream
-      having min(u.version) > 1
     ) w
-    where s.stream = w.stream;
+    where not exists (
+      select from log.streams k where k.stream = w.stream and k.last_partition >= w.last_partition)
+    on conflict (stream) do update set last_partition = excluded.last_partition;
   end if;
 
-  -- The next partition is looked after each 65,536 positions: rarely enough to cost nothing, often enough to be tried again.
+  -- The next partition is ensured every 65,536 positions: rarely enough to cost nothing, often enough for several
+  -- attempts.
   if tail >> 16 > head.position >> 16 then
     perform log.ensure_partitions(tail);
   end if;

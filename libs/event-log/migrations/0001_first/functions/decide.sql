@@ -1,101 +1,6 @@
--- The rules by which commits are let through (0003), with what 0006 and 0007 changed: a repeat is one of the same
--- service, versions come from the events, attributes have their form, and the versions of a write go up one by one in
--- the order of its events.
-
-drop function log.repeat_of(integer, uuid, text, integer);
-drop function log.refusal_of(integer, text[], bigint, bigint, integer, boolean, jsonb, text, bigint, boolean, bigint);
-drop function log.decide(bigint, uuid[], text[], bigint[], text[], integer[], bigint[], integer[],
-  integer[], text[], integer[], text[], integer[], text[], integer[],
-  integer[], bigint[], text[], text[], integer[], bigint[]);
-drop function log.all_hold(bigint, uuid[], text[], bigint[], text[], integer[], bigint[], integer[],
-  integer[], text[], integer[], text[], integer[], text[], integer[]);
-
--- The first result of a commit of this service that was here before; a row of nulls otherwise.
-create function log.repeat_of(ordinal integer, source text, id uuid, of_consumer text, of_partition integer)
-returns log.append_result
-language plpgsql
-as $$
-declare
-  known record;
-begin
-  select c.position, c.events into known from log.commits c
-  where c.commit_id = id and split_part(c.meta, '"', 4) = source;
-  if found then
-    return row(ordinal, 'repeated', known.position, (
-      select jsonb_build_object('streams', jsonb_agg(jsonb_build_array(w.stream, w.version) order by w.first))
-      from (
-        select e.stream, max(e.version) as version, min(e.position) as first
-        from log.events e
-        where e.position > known.position - known.events and e.position <= known.position
-        group by e.stream
-      ) w
-    ))::log.append_result;
-  end if;
-  select k.commit_id into known
-  from log.cursors k
-  where k.consumer = of_consumer and k.partition = of_partition
-  order by k.position desc, k.part desc
-  limit 1;
-  if found and known.commit_id = id and log.may('consumer', of_consumer) then
-    return row(ordinal, 'repeated', 0, null)::log.append_result;
-  end if;
-  return null;
-end
-$$;
-
--- Why a commit may not be, whatever the versions are; a row of nulls if it may.
-create function log.refusal_of(ordinal integer, owned text[], events bigint, streams bigint,
-  longest integer, broken boolean, meta text, wanted jsonb, of_consumer text, cursor_at bigint,
-  parks boolean, head_position bigint) returns log.append_result
-language plpgsql
-as $$
-declare
-  code text;
-  detail text;
-  stranger text;
-begin
-  select w.item ->> 0 into stranger
-  from jsonb_array_elements(wanted) with ordinality as w (item, place)
-  where split_part(w.item ->> 0, '-', 1) <> all (owned) or strpos(w.item ->> 0, '-') < 2
-  order by w.place
-  limit 1;
-  if events is null and of_consumer is null then
-    code := 'empty';
-    detail := 'a commit has events or a cursor';
-  elsif parks and of_consumer is null then
-    code := 'invalid';
-    detail := 'parking needs a cursor';
-  elsif streams > 256 then
-    code := 'too_many_writes';
-    detail := format('%s streams in one commit; at most 256', streams);
-  elsif longest > 262144 then
-    code := 'body_too_large';
-    detail := format('a body of %s bytes; at most 262144', longest);
-  elsif broken then
-    code := 'invalid';
-    detail := 'the versions of a write do not follow one another';
-  elsif not log.is_meta(meta) then
-    code := 'invalid';
-    detail := 'the attributes are not six strings in their order, or authid is neither empty, a name nor kind:id';
-  elsif stranger is not null then
-    code := 'not_owner';
-    detail := format('%s does not own %s', session_user, stranger);
-  elsif of_consumer is not null and not log.may('consumer', of_consumer) then
-    code := 'not_owner';
-    detail := format('%s does not own the consumer %s', session_user, of_consumer);
-  elsif cursor_at > head_position then
-    code := 'invalid';
-    detail := format('a cursor at %s is beyond the head, %s', cursor_at, head_position);
-  else
-    return null;
-  end if;
-  return row(ordinal, 'refused', 0,
-    jsonb_build_object('code', code, 'detail', detail))::log.append_result;
-end
-$$;
-
--- Goes through a batch commit by commit. Commits that write events are only judged here (`writes`); the effects of the
--- others (cursor, parking) and the parking of the former happen here. The arrays are those of `log.append`.
+-- Judges a batch commit by commit. Commits that write events are only judged here (`writes`). The cursors and the
+-- parking of commits without events, and the parking of commits with events, are written here. The arrays are those of
+-- `append`.
 create function log.decide(
   head_position bigint, source text,
   commit_ids uuid[], metas text[], leases text[], epochs bigint[],
@@ -105,18 +10,18 @@ create function log.decide(
   park_commits integer[], park_positions bigint[], park_keys text[], park_reasons text[],
   unpark_commits integer[], unpark_positions bigint[],
   out results log.append_result[],
-  -- Per commit: it is let through and has events to be written; its cursor goes into its row.
+  -- For each commit: whether it is accepted and has events to write, and whether its cursor moves.
   out writes boolean[],
   out moves boolean[]
 )
 language plpgsql
--- `append` forbids hash joins for the sake of its own statements; here only the batch is joined with itself.
+-- `append` disables hash joins for its own statements; here only the batch is joined with itself.
 set enable_hashjoin = on
 as $$
 declare
   owned constant text[] := array(
     select name from log.owners where kind = 'category' and role = session_user);
-  -- Versions and cursors as the commits before in this batch leave them.
+  -- Versions and cursors after the earlier commits of this batch.
   versions jsonb;
   cursors jsonb := '{}';
   accepted uuid[] := '{}';
@@ -168,7 +73,7 @@ begin
     begin
       exit judge when verdict.outcome is not null;
       if c.commit_id = any (accepted) then
-        -- Its twin is in this batch, and what it wrote can be told only afterwards.
+        -- The first one is in this batch: its result is known only after the batch is written.
         verdict := row(c.ordinal, 'repeated', null, null)::log.append_result;
         exit judge;
       end if;

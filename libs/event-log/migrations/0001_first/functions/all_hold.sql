@@ -1,10 +1,10 @@
--- A batch looks up each of its commits' ids by itself. As a join, a plan that was made before the table was analysed read the
--- whole index for each batch: without statistics an id seems to have many commits. A `limit` cannot become a join.
-
--- Whether every commit of a batch holds against what is stored, and none touches what another one of it writes; then also
--- whether it brings a stream into the partition of the next position. A false `holds` only means that the batch has to be gone
--- through commit by commit.
-create or replace function log.all_hold(
+-- Returns whether every commit of a batch can be accepted as it is: each holds against the stored rows, and none
+-- depends on another commit of the batch. Then also whether the batch has a stream's first event in the partition of
+-- the next position. If `holds` is false, `decide` judges the batch commit by commit.
+--
+-- Each commit id is looked up in a lateral subquery with a limit, which cannot become a join. In a plan that was made
+-- before the table was analysed, a join would read the whole index for each batch.
+create function log.all_hold(
   head_position bigint,
   commit_ids uuid[], leases text[], epochs bigint[],
   consumers text[], partitions integer[], cursor_positions bigint[], cursor_parts integer[],
@@ -13,11 +13,11 @@ create or replace function log.all_hold(
   out holds boolean, out enters boolean
 )
 language plpgsql
--- A version is the last entry of an index, never the first of a sorted heap, however small the table was when the plan was made.
+-- Finds a version by the last entry of the index, even if the plan was made while the table was small.
 set enable_sort = off
 as $$
 declare
-  -- The partition of the next position: the newest events of most streams that are written to are there.
+  -- The partition of the next position: it has the newest events of most streams.
   before_first constant bigint := head_position / log.partition_size() * log.partition_size();
   last constant bigint := before_first + log.partition_size();
 begin

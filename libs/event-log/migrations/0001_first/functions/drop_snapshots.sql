@@ -1,4 +1,4 @@
--- Removes the saved folds of a stream, of all schemas.
+-- Deletes the saved states of a stream, of all schemas.
 create function log.drop_snapshots(of_stream text)
 returns void
 language plpgsql
@@ -12,5 +12,3 @@ begin
   delete from log.snapshots s where s.stream = of_stream;
 end
 $$;
-
-revoke all on function log.drop_snapshots(text) from public;
