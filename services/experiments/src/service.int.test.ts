@@ -10,7 +10,12 @@ import { AcceptedSchema, type Service } from "@trainyard/runtime";
 import { DatabaseStage } from "@trainyard/runtime/database-stage";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { parseConfig } from "./config.ts";
-import { exampleConfig, experimentCreated, trialProposed } from "./testing/examples.ts";
+import {
+  exampleConfig,
+  examplePlace,
+  experimentCreated,
+  trialProposed,
+} from "./testing/examples.ts";
 import { createService } from "./service.ts";
 
 let stage: DatabaseStage;
@@ -40,7 +45,7 @@ async function create(paused: boolean, commitId = newEventId()): Promise<string>
   const submission = { submissionDigest: "", submissionDeletions: 0 };
   const request = { ...about, ...submission, contextDeletions: 0 };
   const config = exampleConfig;
-  const asked = [CreateExperimentSchema, { ...request, config }] as const;
+  const asked = [CreateExperimentSchema, { ...request, config, place: examplePlace }] as const;
   // The service answers only once it holds the lease.
   const answer = await expect
     .poll(() => stage.ask(asked, AcceptedSchema, commitId).catch(() => null))

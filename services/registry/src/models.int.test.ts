@@ -27,7 +27,9 @@ let models = 0;
 async function newModel(): Promise<string> {
   models += 1;
   const model = `model-${models}`;
-  const message = { model, words: noWords, workspace: "" };
+  const [name, id] = ["default", "default"];
+  const place = { workspace: name, workspaceId: id, project: name, projectId: id };
+  const message = { model, words: noWords, place };
   await registry.stage.ask([CreateModelSchema, message], ModelChangeSchema);
   return model;
 }

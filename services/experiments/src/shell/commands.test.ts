@@ -16,7 +16,7 @@ import { commandHandlers, decodeReply, encodeRequest, readRejected } from "@trai
 import { Stage } from "@trainyard/runtime/stage";
 import { pino } from "pino";
 import { beforeEach, describe, expect, test } from "vitest";
-import { exampleConfig } from "../testing/examples.ts";
+import { exampleConfig, examplePlace } from "../testing/examples.ts";
 import { commandTable } from "./commands.ts";
 import { memoryIds } from "../testing/memory-ids.ts";
 import type { ExperimentIds } from "./experiment-ids.ts";
@@ -33,6 +33,7 @@ const creation = {
   seed: 7,
   owner: "u1",
   paused: false,
+  place: examplePlace,
 };
 
 let stage: Stage;
@@ -82,12 +83,12 @@ describe("CreateExperiment", () => {
     expect(await stage.stream("experiment-1")).toMatchObject([
       {
         type: "ExperimentCreated",
-        data: { name: "iris", labels: ["demo"], workspace: "lab", owner: "u1", seed: 7 },
+        data: { name: "iris", labels: ["demo"], workspace: "default", owner: "u1", seed: 7 },
       },
       { type: "ExperimentActivated" },
     ]);
     const [event] = await stage.log.read("experiment-1", 0, 1);
-    expect(event?.meta).toMatchObject({ workspace: "lab", authid: "u1" });
+    expect(event?.meta).toMatchObject({ workspace: "default", authid: "u1" });
   });
 
   test("creates a paused experiment", async () => {
@@ -123,8 +124,8 @@ describe("CreateExperiment", () => {
     expect(await stage.names("experiment-3")).toEqual([]);
   });
 
-  test("refuses a request without a configuration", async () => {
-    const { config: _, ...without } = creation;
+  test.each(["config", "place"])("refuses a request without its %s", async (key) => {
+    const without = { ...creation, [key]: undefined };
     const reply = await send("CreateExperiment", encodeRequest(CreateExperimentSchema, without));
     expect(rejection(reply)).toBe("invalid_request");
   });

@@ -3,7 +3,7 @@ import { newEventId } from "@trainyard/event-log";
 import { systemClock } from "@trainyard/kernel/system-clock";
 import { Stage } from "@trainyard/runtime/stage";
 import { beforeEach, expect, test } from "vitest";
-import { exampleConfig } from "../testing/examples.ts";
+import { exampleConfig, examplePlace } from "../testing/examples.ts";
 import { limits } from "../limits.ts";
 import { commandTable } from "./commands.ts";
 import { memoryIds } from "../testing/memory-ids.ts";
@@ -20,6 +20,7 @@ const creation = {
   seed: 1,
   owner: "ada",
   paused: true,
+  place: examplePlace,
 };
 
 beforeEach(async () => {

@@ -58,7 +58,7 @@ function changeHandlers(backend: Backend) {
   return {
     createModel: async ({ name: model, workspace, ...given }, context) => {
       const place = await findPlace(backend, workspace, "");
-      const message = { model, words: newWords(given), workspace: place.workspace, place };
+      const message = { model, words: newWords(given), place };
       const ask = () => command("registry", CreateModelSchema, message, reply, context);
       return modelAfter(backend, model, await ask());
     },
