@@ -1,6 +1,5 @@
 /** The messages between scheduler and agents. */
 export {
-  keysNamed,
   protocolProblem,
   type RequestedRun,
   runKeyOf,
@@ -14,10 +13,12 @@ export {
   AllocationReportState,
   type Command,
   CommandSchema,
+  type Container,
   type Launch,
   LaunchSchema,
   type Report,
   ReportSchema,
+  type Storage,
   type Wanted,
   type WantedAllocation,
   WantedAllocationSchema,

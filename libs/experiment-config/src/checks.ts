@@ -22,7 +22,8 @@ import { isKnownSearcher } from "./searcher/schema.ts";
 import { isSearcherName, searcherNames, searchers } from "./searcher/searcher.ts";
 import type { SearcherModule } from "./searcher/module.ts";
 import { withdrawnSearchers } from "./searcher/withdrawn.ts";
-import { runningStorages, storages } from "./sections/checkpoint-storage.ts";
+import { storages } from "./sections/checkpoint-storage.ts";
+import { runningStorages } from "./storage-places.ts";
 
 export function whatDoesNotRun(document: JsonObject): readonly FieldProblem[] {
   const problems: FieldProblem[] = [];

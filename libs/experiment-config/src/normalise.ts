@@ -23,6 +23,7 @@ import {
   without,
 } from "./json.ts";
 import { recordedConfig } from "./recorded.ts";
+import { placeKeys } from "./storage-places.ts";
 import { unusedKeys } from "./searcher/schema.ts";
 import { pathsOfSecrets, pathsWithoutEffect } from "./sections/without-effect.ts";
 
@@ -39,15 +40,6 @@ const actingKeys = [
   "log_policies",
   "debug",
 ];
-const placeKeys = [
-  "type",
-  "container_path",
-  "host_path",
-  "storage_path",
-  "bucket",
-  "prefix",
-  "endpoint_url",
-] as const;
 const actingInside = {
   resources: [
     "slots_per_trial",

@@ -50,6 +50,7 @@ export { type RequestedResources, requestedResources } from "./requested-resourc
 export { type Continuation, continuedConfig, recordedLength } from "./searcher/continued.ts";
 export { searcherFacts } from "./searcher/searcher.ts";
 export { recordedSource, type WarmStartSource } from "./searcher/warm-start-source.ts";
+export { recordedPlace } from "./storage-places.ts";
 export type { VariablesByDevice } from "./environment/variables.ts";
 
 /**

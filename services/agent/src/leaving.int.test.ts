@@ -3,6 +3,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { readStorageMarker, storageMarkerName } from "@trainyard/blob";
 import { createMemoryBus, type MemoryHub } from "@trainyard/bus/testing";
+import type { RequestedRun } from "@trainyard/contracts/agent";
 import { EndReason } from "@trainyard/contracts/events";
 import { createLogger } from "@trainyard/runtime";
 import { afterAll, afterEach, beforeEach, expect, test, vi } from "vitest";
@@ -16,7 +17,7 @@ import {
 } from "./shell/checkpoint-delivery.ts";
 import { folderNameOf, names, writeRecord } from "./state/layout.ts";
 import { agentConfig } from "./testing/agent-config.ts";
-import { launchOf, newFolder, packed, removeFolders } from "./testing/examples.ts";
+import { configured, launchOf, newFolder, packed, removeFolders } from "./testing/examples.ts";
 import { ScriptedPlatform } from "./testing/scripted-platform.ts";
 
 afterAll(removeFolders);
@@ -59,10 +60,9 @@ afterEach(async () => {
   await platform[Symbol.asyncDispose]();
 });
 
-const folderOf = (launch: { allocation: string }): string =>
+const folderOf = (launch: RequestedRun): string =>
   join(config.folder, "runs", folderNameOf(launch));
-const spoolOf = (launch: { allocation: string }): string =>
-  join(folderOf(launch), "run/spool/checkpoints");
+const spoolOf = (launch: RequestedRun): string => join(folderOf(launch), "run/spool/checkpoints");
 
 /** A script that leaves a checkpoint as the SDK does when the platform is unavailable. */
 const sealing = (checkpoint: string, sealedMs: number, storageId?: string): string => {
@@ -224,7 +224,7 @@ test("a spool that cannot be read does not delay the end of a run", async () => 
 test("the agent derives the checkpoint folder from the configuration, as the registry does", () => {
   const rootOf = (checkpoint_storage: Record<string, string> | undefined, checkpointDir: string) =>
     checkpointRootOf(
-      launchOf("true", { config: { ...(checkpoint_storage && { checkpoint_storage }) } }),
+      launchOf("true", configured({ ...(checkpoint_storage && { checkpoint_storage }) })),
       checkpointDir,
     );
   expect(rootOf(undefined, "/d")).toBe("/d");
@@ -238,9 +238,8 @@ test("the agent derives the checkpoint folder from the configuration, as the reg
 test("TensorBoard files have a root of their own only if the configuration names a storage for them", () => {
   const rootOf = (tensorboard_storage?: Record<string, string>) => {
     const checkpoint_storage = { type: "s3", bucket: "b" };
-    const launch = launchOf("true", {
-      config: { checkpoint_storage, ...(tensorboard_storage && { tensorboard_storage }) },
-    });
+    const config = { checkpoint_storage, ...(tensorboard_storage && { tensorboard_storage }) };
+    const launch = launchOf("true", configured(config));
     const agent = { checkpointDir: "/d", checkpointDiskShare: 0.5 };
     return [storagePlaces(launch, agent).tensorboardRoot, areTensorBoardsSent(launch)];
   };

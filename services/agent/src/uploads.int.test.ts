@@ -3,13 +3,14 @@ import { createHash } from "node:crypto";
 import { existsSync, readdirSync, readFileSync, rmdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { createMemoryBus, type MemoryHub } from "@trainyard/bus/testing";
+import type { RequestedRun } from "@trainyard/contracts/agent";
 import { createLogger } from "@trainyard/runtime";
 import { afterAll, afterEach, beforeEach, expect, test, vi } from "vitest";
 import type { AgentConfig } from "./config.ts";
 import { type AgentService, createService } from "./service.ts";
 import { folderNameOf } from "./state/layout.ts";
 import { agentConfig } from "./testing/agent-config.ts";
-import { launchOf, removeFolders } from "./testing/examples.ts";
+import { configured, launchOf, removeFolders } from "./testing/examples.ts";
 import { ScriptedPlatform } from "./testing/scripted-platform.ts";
 
 afterAll(removeFolders);
@@ -62,8 +63,8 @@ const sealing = (checkpoint: string, sealedMs: number, more: object = {}): strin
     `echo '${JSON.stringify({ ...told, ...more })}' > "$TRAINYARD_RUN_DIR/spool/checkpoints/${checkpoint}.json"`,
   ].join("; ");
 };
-const storing = { config: { checkpoint_storage: { type: "s3", bucket: "models" } } };
-const runDirOf = (launch: { allocation: string }): string =>
+const storing = configured({ checkpoint_storage: { type: "s3", bucket: "models" } });
+const runDirOf = (launch: RequestedRun): string =>
   join(config.folder, "runs", folderNameOf(launch), "run");
 
 test("the chief's host completes a checkpoint with the files of all hosts, and other hosts only send their own", async () => {
@@ -94,8 +95,8 @@ test("TensorBoard files that a process left are sent before its end is reported"
 test("TensorBoard files with an object store of their own are sent even when checkpoints go to a directory", async () => {
   const script =
     'mkdir -p "$TRAINYARD_RUN_DIR/tensorboard"; echo "root=$TRAINYARD_TENSORBOARD_ROOT" > "$TRAINYARD_RUN_DIR/tensorboard/own"';
-  const config = { tensorboard_storage: { type: "gcs", bucket: "boards" } };
-  const launch = launchOf(script, { config });
+  const boards = { type: "gcs", bucket: "boards" };
+  const launch = launchOf(script, configured({ tensorboard_storage: boards }));
   const before = platform.tensorBoard.length;
   platform.run(launch);
   await platform.ended(launch);

@@ -95,6 +95,7 @@ const halvingFacts: SearcherFacts = {
   continues: false,
   startsFromCheckpoints: false,
   hasLines: false,
+  needsMetric: true,
   ownPoints: null,
 };
 

@@ -26,6 +26,8 @@ export type SearcherFacts = {
   readonly startsFromCheckpoints: boolean;
   /** True if trials continue from others by design, so that hyperparameters change along a line of trials. */
   readonly hasLines: boolean;
+  /** True if the search cannot use a trial without the searcher's metric: its decisions compare values. */
+  readonly needsMetric: boolean;
   /** The clause that says which points the searcher tries in place of given ones; null if it tries given points. */
   readonly ownPoints: string | null;
 };

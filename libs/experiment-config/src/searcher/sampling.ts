@@ -53,6 +53,7 @@ export const single: SearcherModule<Ending> = {
   continues: true,
   startsFromCheckpoints: false,
   hasLines: false,
+  needsMetric: false,
   ownPoints: null,
   problemsInSpace: fitsEverySpace,
   read: readEnding,
@@ -64,6 +65,7 @@ const samplingFacts: SearcherFacts = {
   continues: true,
   startsFromCheckpoints: false,
   hasLines: false,
+  needsMetric: false,
   ownPoints: null,
 };
 
@@ -113,6 +115,7 @@ export const tpe: SearcherModule<Tpe> = {
   defaults: { ...concurrent, multivariate: true },
   required: ["max_trials"],
   ...samplingFacts,
+  needsMetric: true,
   problemsInSpace: fitsEverySpace,
   read: (searcher) => ({
     ...random.read(searcher),
@@ -125,6 +128,7 @@ export const gp: SearcherModule<Trials & Ending> = {
   defaults: concurrent,
   required: ["max_trials"],
   ...samplingFacts,
+  needsMetric: true,
   problemsInSpace: fitsEverySpace,
   read: readTrials,
 };
@@ -155,6 +159,7 @@ export const custom: SearcherModule<Custom> = {
   continues: false,
   startsFromCheckpoints: true,
   hasLines: false,
+  needsMetric: true,
   ownPoints: "whose client proposes its own points",
   problemsInSpace: fitsEverySpace,
   unserved: "its operations come from a process outside",

@@ -9,6 +9,7 @@ import { kindOf, mergeKinds } from "../parts/kinds.ts";
 import type { Check, Part } from "../parts/part.ts";
 import { staysBelow } from "../parts/subfolder.ts";
 import { anyText, byKind, count, keysOfAll, oneOfKinds, text } from "../parts/values.ts";
+import { runningStorages } from "../storage-places.ts";
 
 const keptKeys = {
   save_experiment_best: count,
@@ -67,9 +68,6 @@ function storagesWith(common: Keys) {
 
 export const storages = storagesWith(keptKeys);
 type StorageType = keyof typeof storages;
-
-/** The kinds of storage that files can be written to. */
-export const runningStorages: readonly StorageType[] = ["directory", "shared_fs", "s3", "gcs"];
 
 /** A storage without a type is completed by the cluster's default or an override. */
 function schemaOf(kinds: typeof storages, common: Keys) {

@@ -1,6 +1,7 @@
 /** Tests of labelling several experiments, on a log in memory. */
 import { newEventId } from "@trainyard/event-log";
 import { systemClock } from "@trainyard/kernel/system-clock";
+import type { CommandFunctions } from "@trainyard/runtime";
 import { Stage } from "@trainyard/runtime/stage";
 import { beforeEach, expect, test } from "vitest";
 import { exampleConfig, examplePlace } from "../testing/examples.ts";
@@ -26,11 +27,11 @@ const creation = {
 beforeEach(async () => {
   stage = new Stage("experiments", () => ({}));
   const grace = { clock: systemClock, deletionGraceMs: 60_000 };
-  const table = commandTable(stage.executor, memoryIds(), grace);
+  const table: CommandFunctions = commandTable(stage.executor, memoryIds(), grace);
   ask = async (name, request, commitId = newEventId()) => {
     const meta = { source: "", workspace: "", correlationid: "", causationid: "", traceparent: "" };
     const identity = { commitId, meta: { ...meta, authid: "ada" } };
-    const answer = await table[name]?.handle(request as never, { identity, authid: "ada" });
+    const answer = await table[name]?.(request as never, { identity, authid: "ada" });
     return answer as object;
   };
   for (let n = 0; n < 3; n += 1) await ask("CreateExperiment", creation);

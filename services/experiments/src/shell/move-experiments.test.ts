@@ -3,6 +3,7 @@ import type { AnyEvent, Plain } from "@trainyard/contracts";
 import type { Place } from "@trainyard/contracts/commands";
 import { newEventId } from "@trainyard/event-log";
 import { systemClock } from "@trainyard/kernel/system-clock";
+import type { CommandFunctions } from "@trainyard/runtime";
 import { Stage } from "@trainyard/runtime/stage";
 import { beforeEach, expect, test } from "vitest";
 import { exampleConfig, examplePlace } from "../testing/examples.ts";
@@ -29,11 +30,11 @@ let ask: (name: string, request: object) => Promise<object>;
 beforeEach(async () => {
   stage = new Stage("experiments", () => ({}));
   const grace = { clock: systemClock, deletionGraceMs: 60_000 };
-  const table = commandTable(stage.executor, memoryIds(), grace);
+  const table: CommandFunctions = commandTable(stage.executor, memoryIds(), grace);
   ask = async (name, request) => {
     const meta = { source: "", workspace: "", correlationid: "", causationid: "", traceparent: "" };
     const identity = { commitId: newEventId(), meta: { ...meta, authid: "ada" } };
-    const answer = await table[name]?.handle(request as never, { identity, authid: "ada" });
+    const answer = await table[name]?.(request as never, { identity, authid: "ada" });
     return answer as object;
   };
   await stage.tell("workspace-w", workspaceMade);

@@ -1,10 +1,6 @@
 /** Applies one verb to each experiment that a request names; a filter is not accepted. */
 import type { Plain, ReplyOf, RequestOf } from "@trainyard/contracts";
-import {
-  ActOnExperimentsSchema,
-  type ExperimentsActedOn,
-  ExperimentsActedOnSchema,
-} from "@trainyard/contracts/commands";
+import type { ExperimentsActedOn } from "@trainyard/contracts/commands";
 import { deriveCommitId } from "@trainyard/event-log";
 import { Problem } from "../http/problem.ts";
 import type { RequestContext } from "../http/request-context.ts";
@@ -19,9 +15,8 @@ export async function actOnExperiments(
   return inCommits(backend, "act-on-experiments", all, context, (experiments, part) =>
     backend.command(
       "experiments",
-      ActOnExperimentsSchema,
+      "ActOnExperiments",
       { experiments: [...experiments], verb, reason, dryRun },
-      ExperimentsActedOnSchema,
       part,
     ),
   );

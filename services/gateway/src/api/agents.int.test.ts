@@ -1,14 +1,9 @@
 import type { AnyEvent } from "@trainyard/contracts";
-import {
-  DisableAgentSchema,
-  EnableAgentSchema,
-  RemoveAgentSchema,
-  TrustAgentSchema,
-} from "@trainyard/contracts/commands";
 import { AllocationEndCause } from "@trainyard/contracts/events";
 import { reject } from "@trainyard/kernel";
-import { AcceptedSchema, command, commandHandlers, createLogger } from "@trainyard/runtime";
+import { commandHandlers, createLogger, type CommandTable } from "@trainyard/runtime";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
+import { agentHolder, agentStart } from "../testing/example-events.ts";
 import { startTestGateway, type TestGateway } from "../testing/test-gateway.ts";
 
 let gateway: TestGateway;
@@ -22,7 +17,7 @@ const joined = {
     labels: {},
     version: "1",
     address: "127.0.0.1",
-    processGroups: "cgroup",
+    ...agentStart,
   },
 } as const;
 const granted = {
@@ -32,6 +27,7 @@ const granted = {
     masterAddress: "127.0.0.1",
     masterPort: 20_000,
     tokenKey: "k1",
+    folded: 0,
   },
 } as const;
 
@@ -102,7 +98,8 @@ test("slots show name and memory, and a withdrawn slot stays in the list while a
   const held = [told("GPU-a"), told("GPU-b", { run: "2.1#1", withdrawn: true })];
   expect(await slotsAfter("agent-rack", offer("GPU-a"))).toMatchObject(held);
   const occupations = [{ allocation: "2.1#1", slots: ["GPU-b"] }];
-  const returned = { type: "AgentReturned", data: { occupations, slots: [gpu("GPU-a")] } } as const;
+  const back = { occupations, slots: [gpu("GPU-a")], ...agentHolder };
+  const returned = { type: "AgentReturned", data: back } as const;
   expect(await slotsAfter("agent-rack", returned)).toMatchObject(held);
   expect(await slotsAfter("agent-rack", offer("GPU-a", "GPU-b"))).toEqual([
     told("GPU-a"),
@@ -164,10 +161,10 @@ test("agents are listed in pages, each of them once", async () => {
 
 test("the statement that an agent is repaired is sent to the scheduler", async () => {
   const asked: string[] = [];
-  const TrustAgent = command(TrustAgentSchema, AcceptedSchema, async ({ agent }) => {
+  const TrustAgent: CommandTable<"scheduler">["TrustAgent"] = async ({ agent }) => {
     asked.push(agent);
     return agent === "rack" ? { position: 1, stream: "agent-rack" } : reject("agent_unknown", "no");
-  });
+  };
   const logger = createLogger("scheduler", "silent");
   await using _scheduler = await gateway.bus.serve(
     "scheduler",
@@ -184,7 +181,7 @@ test("the statement that an agent is repaired is sent to the scheduler", async (
 
 test("an agent shows its labels and its disabled slots", async () => {
   const labels = { rack: "r1", "gpu.memory": "80" };
-  const disabled = { slot: "0", reason: "row errors" };
+  const disabled = { slot: "0", reason: "row errors", drain: false };
   await gateway.append("agent-rack", { ...joined, data: { ...joined.data, labels } });
   expect(await after("agent-rack", { type: "SlotDisabled", data: disabled })).toMatchObject({
     labels,
@@ -196,20 +193,20 @@ test("agents are disabled, drained, enabled and removed by the scheduler, with t
   const asked: object[] = [];
   const accepting = { position: 1, stream: "agent-rack" };
   await using _scheduler = await gateway.serving("scheduler", {
-    DisableAgent: command(DisableAgentSchema, AcceptedSchema, async (request, { identity }) => {
+    DisableAgent: async (request, { identity }) => {
       asked.push({ ...request, authid: identity.meta.authid });
       if (request.agent !== "rack")
         return reject("agent_unknown", `agent ${request.agent}: unknown`);
       return accepting;
-    }),
-    EnableAgent: command(EnableAgentSchema, AcceptedSchema, async (request) => {
+    },
+    EnableAgent: async (request) => {
       asked.push(request);
       return accepting;
-    }),
-    RemoveAgent: command(RemoveAgentSchema, AcceptedSchema, async (request) => {
+    },
+    RemoveAgent: async (request) => {
       asked.push(request);
       return reject("agent_in_use", "agent rack has 2 runs; drain it first");
-    }),
+    },
   });
   const post = (path: string, body: object) =>
     gateway.call("POST", `/api/v1/agents/${path}`, { body });

@@ -1,14 +1,9 @@
 /** Tests of archived experiments and of list filters, with a simulated experiments service. */
 import type { Plain } from "@trainyard/contracts";
-import {
-  type ActOnExperiments,
-  ActOnExperimentsSchema,
-  ArchiveExperimentSchema,
-  ExperimentsActedOnSchema,
-} from "@trainyard/contracts/commands";
+import type { ActOnExperiments } from "@trainyard/contracts/commands";
 import { ExperimentOutcome } from "@trainyard/contracts/events";
 import { Fault } from "@trainyard/kernel";
-import { AcceptedSchema, type CommandContext, command } from "@trainyard/runtime";
+import type { CommandContext } from "@trainyard/runtime";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { gatewayLimits } from "../limits.ts";
 import { created } from "../testing/example-events.ts";
@@ -42,15 +37,15 @@ const completed = {
 beforeAll(async () => {
   gateway = await startTestGateway();
   service = await gateway.serving("experiments", {
-    ArchiveExperiment: command(ArchiveExperimentSchema, AcceptedSchema, async (request) => {
+    ArchiveExperiment: async (request) => {
       const { experiment, archived, reason } = request;
       const stream = `experiment-${experiment}`;
       const position = archived
         ? await gateway.append(stream, { type: "ExperimentArchived", data: { reason } })
         : await gateway.append(stream, { type: "ExperimentUnarchived", data: {} });
       return { position, stream };
-    }),
-    ActOnExperiments: command(ActOnExperimentsSchema, ExperimentsActedOnSchema, act),
+    },
+    ActOnExperiments: act,
   });
   await gateway.append("experiment-1", created({ labels: ["a", "b"] }), completed);
   await gateway.append("experiment-2", created({ labels: ["a"] }));

@@ -8,22 +8,6 @@ import {
   problemOfStorage,
 } from "@trainyard/blob";
 import type { RequestOf } from "@trainyard/contracts";
-import {
-  AcceptedSchema,
-  CompleteCheckpointSchema,
-  DeclareCheckpointSchema,
-  DownloadPlanSchema,
-  FailCheckpointSchema,
-  FileDownloadsSchema,
-  FileUploadsSchema,
-  PlanCheckpointDownloadSchema,
-  PlanFilesSchema,
-  PlanTensorBoardSchema,
-  PlanUploadSchema,
-  ReadAheadBegunSchema,
-  ReadAheadSchema,
-  UploadPlanSchema,
-} from "@trainyard/contracts/commands";
 import { assert, isCheckpointId, parseRunId } from "@trainyard/kernel";
 import type { GatewayConfig } from "../config.ts";
 import { comparison } from "../core/lists/filter.ts";
@@ -124,7 +108,7 @@ async function declare(
   if (run.trial === "") await refuseStorage(backend, checkpointStorage, context);
   const planned = await backend.command(
     "registry",
-    DeclareCheckpointSchema,
+    "DeclareCheckpoint",
     {
       checkpoint,
       trial: run.trial,
@@ -135,7 +119,6 @@ async function declare(
       ...(storageId === undefined ? {} : { storageId }),
       ...(run.trial === "" && { storage: checkpointStorage }),
     },
-    UploadPlanSchema,
     context,
   );
   return { checkpoint: planned.checkpoint, path: planned.path, store: planned.store };
@@ -148,7 +131,7 @@ async function planUpload(
 ) {
   const { trial, run } = writer(ownId, context);
   const message = { checkpoint, trial, run, files };
-  return backend.command("registry", PlanUploadSchema, message, FileUploadsSchema, context);
+  return backend.command("registry", "PlanUpload", message, context);
 }
 
 async function planTensorBoard(
@@ -157,11 +140,11 @@ async function planTensorBoard(
   context: RequestContext,
 ) {
   const message = { ...ownRun(ownId, context), files, beginnings };
-  return backend.command("registry", PlanTensorBoardSchema, message, FileUploadsSchema, context);
+  return backend.command("registry", "PlanTensorBoard", message, context);
 }
 
 function planFiles(backend: Backend, request: RequestOf<"planFiles">, context: RequestContext) {
-  return backend.command("registry", PlanFilesSchema, request, FileDownloadsSchema, context);
+  return backend.command("registry", "PlanFiles", request, context);
 }
 
 async function complete(
@@ -173,9 +156,8 @@ async function complete(
   const { checkpoint, manifest } = request;
   const accepted = await backend.command(
     "registry",
-    CompleteCheckpointSchema,
+    "CompleteCheckpoint",
     { checkpoint, manifest, trial: run.trial, run: run.run },
-    AcceptedSchema,
     context,
   );
   return { position: String(accepted.position) };
@@ -187,13 +169,7 @@ async function fail(
   context: RequestContext,
 ) {
   const message = { ...ownRun(ownId, context), checkpoint, reason };
-  const { position } = await backend.command(
-    "registry",
-    FailCheckpointSchema,
-    message,
-    AcceptedSchema,
-    context,
-  );
+  const { position } = await backend.command("registry", "FailCheckpoint", message, context);
   return { position: String(position) };
 }
 
@@ -203,7 +179,7 @@ function readAhead(
   context: RequestContext,
 ) {
   const message = { ...ownRun(ownId, context), checkpoint, paths };
-  return backend.command("registry", ReadAheadSchema, message, ReadAheadBegunSchema, context);
+  return backend.command("registry", "ReadAhead", message, context);
 }
 
 /** Returns the run that stores a checkpoint; trial "" for a person, who uploads a folder. */
@@ -229,13 +205,7 @@ function ownRun(run: string, context: RequestContext) {
 }
 
 function plan(backend: Backend, checkpoint: string, context: RequestContext) {
-  return backend.command(
-    "registry",
-    PlanCheckpointDownloadSchema,
-    { checkpoint },
-    DownloadPlanSchema,
-    context,
-  );
+  return backend.command("registry", "PlanCheckpointDownload", { checkpoint }, context);
 }
 
 /** Streams the files of the manifest, and no others, from the folder that the registry returned. */

@@ -1,5 +1,4 @@
 import type { ReplyOf, RequestOf } from "@trainyard/contracts";
-import { AcceptedSchema, RetryParkedSchema } from "@trainyard/contracts/commands";
 import { pause } from "@trainyard/kernel";
 import { streamsOfExperiment, version } from "@trainyard/runtime";
 import type { EventLog, SomeEvents } from "@trainyard/event-log";
@@ -29,11 +28,10 @@ export function clusterHandlers(backend: Backend, moved: PositionSignal) {
         const [service = "", view] = consumer.split(".");
         if (view !== undefined)
           return { position: await rebuildView(backend, service, view, context) };
-        const { position } = await backend.command(
+        const { position } = await backend.commonCommand(
           consumer,
-          RetryParkedSchema,
+          "RetryParked",
           { consumer, key },
-          AcceptedSchema,
           context,
         );
         return { position: String(position) };

@@ -1,13 +1,9 @@
 import type { Plain } from "@trainyard/contracts";
-import {
-  type CheckPlace,
-  CheckPlaceSchema,
-  type PlaceCheck,
-  PlaceCheckSchema,
-} from "@trainyard/contracts/commands";
-import { command } from "@trainyard/runtime";
+import type { CheckPlace, PlaceCheck } from "@trainyard/contracts/commands";
+import type { CommandTable } from "@trainyard/runtime";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { gatewayLimits } from "../limits.ts";
+import { agentStart } from "../testing/example-events.ts";
 import { startTestGateway, type TestGateway } from "../testing/test-gateway.ts";
 
 let gateway: TestGateway;
@@ -21,6 +17,7 @@ const joined = {
     labels: {},
     version: "1",
     address: "127.0.0.1",
+    ...agentStart,
   },
 } as const;
 
@@ -35,10 +32,10 @@ let asked: Plain<CheckPlace>["resources"];
 
 /** Simulates the scheduler with a fixed answer; it may know an agent that the read model does not. */
 async function schedulerAnswers(answer: Plain<PlaceCheck>): Promise<AsyncDisposable> {
-  const Check = command(CheckPlaceSchema, PlaceCheckSchema, async ({ resources }) => {
+  const Check: CommandTable<"scheduler">["CheckPlace"] = async ({ resources }) => {
     asked = resources;
     return answer;
-  });
+  };
   return gateway.serving("scheduler", { CheckPlace: Check });
 }
 

@@ -2,16 +2,7 @@ import { createHash } from "node:crypto";
 import { Readable } from "node:stream";
 import { storeAddress } from "@trainyard/blob";
 import type { Plain, ReplyOf, RequestOf } from "@trainyard/contracts";
-import {
-  type Accepted,
-  AcceptedSchema,
-  CheckPlaceSchema,
-  CreateExperimentSchema,
-  type Place,
-  PlaceCheckSchema,
-  ProbeStorageSchema,
-  StorageProbeSchema,
-} from "@trainyard/contracts/commands";
+import type { Accepted, Place } from "@trainyard/contracts/commands";
 import type { ExperimentParent } from "@trainyard/contracts/events";
 import { type NormalisedConfig, withSeed } from "@trainyard/experiment-config";
 import {
@@ -129,7 +120,7 @@ async function ask(
   const submission = await storeSubmission(backend, recordOf(submitted, config));
   return backend.command(
     "experiments",
-    CreateExperimentSchema,
+    "CreateExperiment",
     {
       config,
       configSourceDigest: createHash("sha256").update(submitted.text).digest("hex"),
@@ -144,7 +135,6 @@ async function ask(
       place,
       ...(parent === undefined ? {} : { parent }),
     },
-    AcceptedSchema,
     context,
   );
 }
@@ -188,7 +178,7 @@ async function refuseImpossible(
   const resources = requestedResources(config);
   if (await hasSlotsFor(backend, resources)) return;
   const check = await backend
-    .command("scheduler", CheckPlaceSchema, { resources }, PlaceCheckSchema, context)
+    .command("scheduler", "CheckPlace", { resources }, context)
     .catch((error: unknown) => {
       if (error instanceof Problem && error.status === 503) return null;
       throw error;
@@ -213,13 +203,7 @@ export async function refuseStorage(
 ): Promise<void> {
   if (storeAddress(storage) === null) return;
   const message = { storage: { ...storage } };
-  const { problems } = await backend.command(
-    "registry",
-    ProbeStorageSchema,
-    message,
-    StorageProbeSchema,
-    context,
-  );
+  const { problems } = await backend.command("registry", "ProbeStorage", message, context);
   const [detail] = problems;
   if (detail === undefined) return;
   const told = problems.map((problem) => ({ path, detail: problem }));

@@ -1,14 +1,7 @@
 /** Tests of experiments that are deleted, undeleted, and deleted for good. The other services are simulated. */
 import { randomUUID } from "node:crypto";
-import {
-  DeleteExperimentSchema,
-  DeletionPreviewSchema,
-  PreviewExperimentDeletionSchema,
-  UndeleteExperimentSchema,
-} from "@trainyard/contracts/commands";
 import { ExperimentOutcome } from "@trainyard/contracts/events";
 import { reject } from "@trainyard/kernel";
-import { AcceptedSchema, command } from "@trainyard/runtime";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { created, requested, searchStarted, trialCreated } from "../testing/example-events.ts";
 import { startTestGateway, type TestGateway } from "../testing/test-gateway.ts";
@@ -39,7 +32,7 @@ beforeAll(async () => {
   gateway = stack.use(await startTestGateway());
   stack.use(
     await gateway.serving("experiments", {
-      DeleteExperiment: command(DeleteExperimentSchema, AcceptedSchema, async (request) => {
+      DeleteExperiment: async (request) => {
         const { experiment, reason } = request;
         const stream = `experiment-${experiment}`;
         if (experiment === "3") return reject("experiment_not_ended", "it has not ended");
@@ -48,22 +41,18 @@ beforeAll(async () => {
           data: { graceEndMs, reason },
         } as const;
         return { position: await gateway.append(stream, event), stream };
-      }),
-      UndeleteExperiment: command(UndeleteExperimentSchema, AcceptedSchema, async (request) => {
+      },
+      UndeleteExperiment: async (request) => {
         const stream = `experiment-${request.experiment}`;
         const event = { type: "ExperimentDeletionUndone", data: {} } as const;
         return { position: await gateway.append(stream, event), stream };
-      }),
+      },
     }),
   );
   const held = [{ checkpoint, trial: "1.1", why: "model iris version 1 pinned it" }];
   stack.use(
     await gateway.serving("checkpoint-gc", {
-      PreviewExperimentDeletion: command(
-        PreviewExperimentDeletionSchema,
-        DeletionPreviewSchema,
-        async () => ({ checkpoints: 4, held }),
-      ),
+      PreviewExperimentDeletion: async () => ({ checkpoints: 4, held }),
     }),
   );
   await gateway.append("experiment-1", created({ name: "iris" }));

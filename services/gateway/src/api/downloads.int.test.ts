@@ -13,8 +13,6 @@ import {
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { setTimeout } from "node:timers/promises";
-import { DownloadPlanSchema, PlanCheckpointDownloadSchema } from "@trainyard/contracts/commands";
-import { command } from "@trainyard/runtime";
 import { extract } from "tar";
 import { afterAll, beforeAll, beforeEach, describe, expect, it, test, vi } from "vitest";
 import { created, requested, trialCreated } from "../testing/example-events.ts";
@@ -38,16 +36,12 @@ beforeAll(async () => {
   const position = await gateway.append("trial-1.1", trialCreated(1), requested(1, 0));
   await gateway.call("GET", `/api/v1/trials/1.1?minPosition=${position}`);
   registry = await gateway.serving("registry", {
-    PlanCheckpointDownload: command(
-      PlanCheckpointDownloadSchema,
-      DownloadPlanSchema,
-      async ({ checkpoint: id }) => ({
-        checkpoint: id,
-        path: join(gateway.checkpointDir, id),
-        store: "",
-        manifest: manifest.map((file) => ({ ...file, partSha256: [], md5: "" })),
-      }),
-    ),
+    PlanCheckpointDownload: async ({ checkpoint: id }) => ({
+      checkpoint: id,
+      path: join(gateway.checkpointDir, id),
+      store: "",
+      manifest: manifest.map((file) => ({ ...file, partSha256: [], md5: "" })),
+    }),
   });
 });
 

@@ -1,12 +1,6 @@
 /** Tests of continued experiments and restarted trials, with a simulated experiments service. */
-import {
-  ContinueExperimentSchema,
-  KillTrialSchema,
-  RestartTrialSchema,
-} from "@trainyard/contracts/commands";
 import { ExperimentOutcome, TrialOutcome } from "@trainyard/contracts/events";
 import { reject } from "@trainyard/kernel";
-import { AcceptedSchema, command } from "@trainyard/runtime";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { created, trialCreated } from "../testing/example-events.ts";
 import { startTestGateway, type TestGateway } from "../testing/test-gateway.ts";
@@ -23,7 +17,7 @@ const continued = { type: "TrialContinued", data: { continuation: 1 } } as const
 beforeAll(async () => {
   gateway = await startTestGateway();
   service = await gateway.serving("experiments", {
-    ContinueExperiment: command(ContinueExperimentSchema, AcceptedSchema, async (request) => {
+    ContinueExperiment: async (request) => {
       const { experiment, maxTrials, maxLength, lengthUnit } = request;
       if (experiment === "2") return reject("nothing_to_continue", "the experiment is complete");
       const stream = `experiment-${experiment}`;
@@ -34,16 +28,16 @@ beforeAll(async () => {
         position: await gateway.append(stream, { type: "ExperimentContinued", data }),
         stream,
       };
-    }),
-    RestartTrial: command(RestartTrialSchema, AcceptedSchema, async ({ trial }) => {
+    },
+    RestartTrial: async ({ trial }) => {
       const stream = `trial-${trial}`;
       return { position: await gateway.append(stream, continued), stream };
-    }),
-    KillTrial: command(KillTrialSchema, AcceptedSchema, async ({ trial, reason }) => {
+    },
+    KillTrial: async ({ trial, reason }) => {
       const stream = `trial-${trial}`;
       const event = { type: "TrialKillRequested", data: { reason } } as const;
       return { position: await gateway.append(stream, event), stream };
-    }),
+    },
   });
   await gateway.append("experiment-1", created({}));
   await gateway.append("trial-1.1", trialCreated(1), trialEnded(TrialOutcome.FAILED));

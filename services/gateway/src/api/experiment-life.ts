@@ -1,15 +1,5 @@
 /** The calls that continue experiments, restart or kill one trial, and delete or undelete experiments. */
 import type { ReplyOf, RequestOf } from "@trainyard/contracts";
-import {
-  AcceptedSchema,
-  ContinueExperimentSchema,
-  DeleteExperimentSchema,
-  DeletionPreviewSchema,
-  KillTrialSchema,
-  PreviewExperimentDeletionSchema,
-  RestartTrialSchema,
-  UndeleteExperimentSchema,
-} from "@trainyard/contracts/commands";
 import { deriveCommitId } from "@trainyard/event-log";
 import { isExperimentId, parseTrialId } from "@trainyard/kernel";
 import { experimentList } from "../core/lists/lists.ts";
@@ -36,8 +26,12 @@ export function experimentLifeHandlers(backend: Backend) {
     continueExperiment: async (request, context) => {
       const { experiment } = request;
       if (!isExperimentId(experiment)) throw notFound("experiment", experiment);
-      const schemas = [ContinueExperimentSchema, request, AcceptedSchema] as const;
-      const { position } = await backend.command("experiments", ...schemas, context);
+      const { position } = await backend.command(
+        "experiments",
+        "ContinueExperiment",
+        request,
+        context,
+      );
       await backend.reach(position);
       const doc = await backend.get("experiment", experiment);
       const shown = shownExperiment(doc, await backend.configOf(experiment));
@@ -46,8 +40,12 @@ export function experimentLifeHandlers(backend: Backend) {
     deleteExperiment: (request, context) => deleteExperiment(backend, request, context),
     undeleteExperiment: async ({ experiment }, context) => {
       if (!isExperimentId(experiment)) throw notFound("experiment", experiment);
-      const schemas = [UndeleteExperimentSchema, { experiment }, AcceptedSchema] as const;
-      const { position } = await backend.command("experiments", ...schemas, context);
+      const { position } = await backend.command(
+        "experiments",
+        "UndeleteExperiment",
+        { experiment },
+        context,
+      );
       await backend.reach(position);
       const doc = await backend.get("experiment", experiment);
       const shown = shownExperiment(doc, await backend.configOf(experiment));
@@ -69,13 +67,11 @@ export function experimentLifeHandlers(backend: Backend) {
       return { items, nextPageToken, position };
     },
     restartTrial: ({ trial }, context) =>
-      ofTrial(trial, () =>
-        backend.command("experiments", RestartTrialSchema, { trial }, AcceptedSchema, context),
-      ),
+      ofTrial(trial, () => backend.command("experiments", "RestartTrial", { trial }, context)),
     killTrial: ({ trial, reason }, context) =>
       ofTrial(trial, () => {
         const request = { trial, reason: reason || "killed by a user" };
-        return backend.command("experiments", KillTrialSchema, request, AcceptedSchema, context);
+        return backend.command("experiments", "KillTrial", request, context);
       }),
   } satisfies Partial<UnaryHandlers>;
 }
@@ -89,9 +85,8 @@ async function deleteExperiment(
   if (!isExperimentId(experiment)) throw notFound("experiment", experiment);
   const { checkpoints, held } = await backend.command(
     "checkpoint-gc",
-    PreviewExperimentDeletionSchema,
+    "PreviewExperimentDeletion",
     { experiment },
-    DeletionPreviewSchema,
     { ...context, commitId: deriveCommitId("preview", context.commitId) },
   );
   const kept = [...held];
@@ -99,8 +94,12 @@ async function deleteExperiment(
     await backend.get("experiment", experiment);
     return { position: backend.position, checkpoints, kept };
   }
-  const schemas = [DeleteExperimentSchema, { experiment, reason }, AcceptedSchema] as const;
-  const { position } = await backend.command("experiments", ...schemas, context);
+  const { position } = await backend.command(
+    "experiments",
+    "DeleteExperiment",
+    { experiment, reason },
+    context,
+  );
   await backend.reach(position);
   const { documents, pool } = backend.parts;
   const { deletion } = (await documents.get(pool, "experiment", experiment)) ?? {};

@@ -1,12 +1,5 @@
 import { decodeEvent, type Plain, type ReplyOf, type RequestOf } from "@trainyard/contracts";
 import type { MatchedLogPolicy } from "@trainyard/contracts/api";
-import {
-  AcceptedSchema,
-  ActivateExperimentSchema,
-  ArchiveExperimentSchema,
-  PauseExperimentSchema,
-  StopExperimentSchema,
-} from "@trainyard/contracts/commands";
 import { StopKind } from "@trainyard/contracts/events";
 import { isExperimentId, streamName } from "@trainyard/kernel";
 import { searchWaitsFor } from "../core/search-client.ts";
@@ -80,13 +73,7 @@ function commandHandlers(backend: Backend) {
     (kind: StopKind, reason: string) =>
     ({ experiment }: RequestOf<"cancelExperiment">, context: RequestContext) =>
       answered(experiment, () =>
-        backend.command(
-          "experiments",
-          StopExperimentSchema,
-          { experiment, kind, reason },
-          AcceptedSchema,
-          context,
-        ),
+        backend.command("experiments", "StopExperiment", { experiment, kind, reason }, context),
       );
   const archive = (
     experiment: string,
@@ -95,32 +82,21 @@ function commandHandlers(backend: Backend) {
     context: RequestContext,
   ) => {
     const request = { experiment, archived, reason };
-    const schemas = [ArchiveExperimentSchema, request, AcceptedSchema] as const;
-    return answered(experiment, () => backend.command("experiments", ...schemas, context));
+    return answered(experiment, () =>
+      backend.command("experiments", "ArchiveExperiment", request, context),
+    );
   };
   return {
     activateExperiment: ({ experiment }, context) =>
       answered(experiment, () =>
-        backend.command(
-          "experiments",
-          ActivateExperimentSchema,
-          { experiment },
-          AcceptedSchema,
-          context,
-        ),
+        backend.command("experiments", "ActivateExperiment", { experiment }, context),
       ),
     archiveExperiment: ({ experiment, reason }, context) =>
       archive(experiment, true, reason, context),
     unarchiveExperiment: ({ experiment }, context) => archive(experiment, false, "", context),
     pauseExperiment: ({ experiment }, context) =>
       answered(experiment, () =>
-        backend.command(
-          "experiments",
-          PauseExperimentSchema,
-          { experiment },
-          AcceptedSchema,
-          context,
-        ),
+        backend.command("experiments", "PauseExperiment", { experiment }, context),
       ),
     cancelExperiment: stop(StopKind.CANCEL, "canceled by a user"),
     killExperiment: stop(StopKind.KILL, "killed by a user"),

@@ -3,10 +3,9 @@ import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { randomUUID } from "node:crypto";
 import type { AnyEvent, Plain } from "@trainyard/contracts";
-import { type CreateExperiment, CreateExperimentSchema } from "@trainyard/contracts/commands";
+import type { CreateExperiment } from "@trainyard/contracts/commands";
 import { acceptExperiment } from "@trainyard/search";
 import { isRejection } from "@trainyard/kernel";
-import { AcceptedSchema, command } from "@trainyard/runtime";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { created } from "../testing/example-events.ts";
 import { startTestGateway, type TestGateway } from "../testing/test-gateway.ts";
@@ -44,13 +43,13 @@ function recorded() {
 beforeAll(async () => {
   gateway = await startTestGateway();
   service = await gateway.serving("experiments", {
-    CreateExperiment: command(CreateExperimentSchema, AcceptedSchema, async (request) => {
+    CreateExperiment: async (request) => {
       asked.push(request);
       const { config = {}, parent, paused: _paused, ...given } = request;
       const stream = `experiment-${100 + asked.length}`;
       const made = created({ ...given, config, ...(parent === undefined ? {} : { parent }) });
       return { position: await gateway.append(stream, made), stream };
-    }),
+    },
   });
   const code = { contextDigest: "c0de", contextBytes: 9 };
   await mkdir(join(gateway.blobDir, "contexts"));

@@ -1,12 +1,5 @@
-import {
-  ExplainJobSchema,
-  JobExplanationSchema,
-  MoveJobSchema,
-  UpdateJobSchema,
-} from "@trainyard/contracts/commands";
 import { AllocationEndCause, ExperimentOutcome, WaitCode } from "@trainyard/contracts/events";
 import { reject } from "@trainyard/kernel";
-import { AcceptedSchema, command } from "@trainyard/runtime";
 import type { AnyEvent } from "@trainyard/contracts";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { created, requested, trialCreated } from "../testing/example-events.ts";
@@ -61,17 +54,15 @@ async function scheduler(asked: object[] = []): Promise<AsyncDisposable> {
   const ended = reject("experiment_ended", "experiment 14: the experiment has ended");
   const notWaiting = reject("not_waiting", "experiment 12: experiment 13 has no run that waits");
   return gateway.serving("scheduler", {
-    ExplainJob: command(ExplainJobSchema, JobExplanationSchema, async (request) =>
-      request.job === "12" ? { job, runs: [run] } : absent,
-    ),
-    UpdateJob: command(UpdateJobSchema, AcceptedSchema, async (request) => {
+    ExplainJob: async (request) => (request.job === "12" ? { job, runs: [run] } : absent),
+    UpdateJob: async (request) => {
       asked.push(request);
       return request.job === "12" ? { position: 12, stream: "pool-default" } : ended;
-    }),
-    MoveJob: command(MoveJobSchema, AcceptedSchema, async (request) => {
+    },
+    MoveJob: async (request) => {
       asked.push(request);
       return request.anchor === "13" ? notWaiting : { position: 13, stream: "pool-default" };
-    }),
+    },
   });
 }
 
@@ -102,7 +93,7 @@ describe("a list of jobs", () => {
       type: "AllocationGranted",
       data: {
         placements: [{ agent: "a", slots: ["0"], nodeRank: 0, address: "h" }],
-        ...{ masterAddress: "h", masterPort: 1, tokenKey: "k" },
+        ...{ masterAddress: "h", masterPort: 1, tokenKey: "k", folded: 0 },
       },
     });
     const update = { job: "22", priority: 1, maxSlots: 6 };

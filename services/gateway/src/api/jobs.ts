@@ -2,13 +2,6 @@
  * Jobs: experiments in the queues of the pools. Their list is folded from the scheduler's events; the scheduler itself
  * explains waiting runs and decides changes.
  */
-import {
-  AcceptedSchema,
-  ExplainJobSchema,
-  JobExplanationSchema,
-  MoveJobSchema,
-  UpdateJobSchema,
-} from "@trainyard/contracts/commands";
 import type { ReplyOf, RequestOf } from "@trainyard/contracts";
 import { isExperimentId } from "@trainyard/kernel";
 import { comparison } from "../core/lists/filter.ts";
@@ -29,7 +22,7 @@ export function jobHandlers(backend: Backend) {
     explainJob: async ({ job }, context) => {
       try {
         return await explaining(backend, [job], () =>
-          backend.command("scheduler", ExplainJobSchema, { job }, JobExplanationSchema, context),
+          backend.command("scheduler", "ExplainJob", { job }, context),
         );
       } catch (error) {
         if (!(error instanceof Problem) || error.status !== 503) throw error;
@@ -44,13 +37,7 @@ export function jobHandlers(backend: Backend) {
         if (priority === undefined && weight === undefined && maxSlots === undefined) {
           throw new Problem(400, "invalid_request", "give a priority, a weight or max_slots");
         }
-        const accepted = await backend.command(
-          "scheduler",
-          UpdateJobSchema,
-          request,
-          AcceptedSchema,
-          context,
-        );
+        const accepted = await backend.command("scheduler", "UpdateJob", request, context);
         return positionOf(backend, accepted);
       }),
     moveJob: (request, context) =>
@@ -58,13 +45,7 @@ export function jobHandlers(backend: Backend) {
         if (request.job === request.anchor) {
           throw new Problem(400, "invalid_request", "job and anchor are the same experiment");
         }
-        const accepted = await backend.command(
-          "scheduler",
-          MoveJobSchema,
-          request,
-          AcceptedSchema,
-          context,
-        );
+        const accepted = await backend.command("scheduler", "MoveJob", request, context);
         return positionOf(backend, accepted);
       }),
   } satisfies Partial<UnaryHandlers>;

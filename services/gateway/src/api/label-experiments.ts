@@ -1,6 +1,5 @@
 /** Adds and removes labels of the experiments that a request names. A refusal for one does not stop the others. */
 import type { ReplyOf, RequestOf } from "@trainyard/contracts";
-import { ExperimentsActedOnSchema, LabelExperimentsSchema } from "@trainyard/contracts/commands";
 import type { RequestContext } from "../http/request-context.ts";
 import type { Backend } from "../shell/backend.ts";
 import { inCommits } from "./act-on-experiments.ts";
@@ -13,9 +12,8 @@ export async function labelExperiments(
   return inCommits(backend, "label-experiments", all, context, (experiments, part) =>
     backend.command(
       "experiments",
-      LabelExperimentsSchema,
+      "LabelExperiments",
       { experiments: [...experiments], addLabels, removeLabels, dryRun },
-      ExperimentsActedOnSchema,
       part,
     ),
   );

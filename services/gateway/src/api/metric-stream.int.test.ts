@@ -6,16 +6,9 @@ import {
   MetricStreamService,
   type StreamedMetric,
 } from "@trainyard/contracts/api";
-import {
-  PointPageSchema,
-  QueryPointsSchema,
-  QueryStreamedPointsSchema,
-  type StreamedPoint,
-  StreamedPointPageSchema,
-} from "@trainyard/contracts/commands";
+import type { StreamedPoint } from "@trainyard/contracts/commands";
 import { ExperimentOutcome } from "@trainyard/contracts/events";
 import { reject } from "@trainyard/kernel";
-import { command } from "@trainyard/runtime";
 import { GrpcClient } from "@trainyard/runtime/grpc";
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
 import { created, requested, trialCreated } from "../testing/example-events.ts";
@@ -37,26 +30,22 @@ beforeAll(async () => {
   await gateway.call("GET", `/api/v1/experiments/1?minPosition=${position}`);
   stack.use(
     await gateway.serving("metrics", {
-      QueryPoints: command(QueryPointsSchema, PointPageSchema, async () => ({
+      QueryPoints: async () => ({
         points: [pointOf("0-1")],
         next: "",
         position: 1,
         streamPosition: 17,
-      })),
-      QueryStreamedPoints: command(
-        QueryStreamedPointsSchema,
-        StreamedPointPageSchema,
-        async ({ after, trial }) => {
-          looks += 1;
-          const head = stored.length;
-          if (after === undefined) return { items: [], next: head, more: false };
-          if (after < removed) return reject("position_gone", "list them");
-          const later = stored.filter((item) => item.position > after);
-          const items = later.filter((item) => trial === "" || item.trial === trial).slice(0, 2);
-          const more = items.length < later.length;
-          return { items, next: more ? (items.at(-1)?.position ?? head) : head, more };
-        },
-      ),
+      }),
+      QueryStreamedPoints: async ({ after, trial }) => {
+        looks += 1;
+        const head = stored.length;
+        if (after === undefined) return { items: [], next: head, more: false };
+        if (after < removed) return reject("position_gone", "list them");
+        const later = stored.filter((item) => item.position > after);
+        const items = later.filter((item) => trial === "" || item.trial === trial).slice(0, 2);
+        const more = items.length < later.length;
+        return { items, next: more ? (items.at(-1)?.position ?? head) : head, more };
+      },
     }),
   );
 });

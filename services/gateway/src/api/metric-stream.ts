@@ -5,12 +5,7 @@
 import { allMetricSubjects } from "@trainyard/bus";
 import type { Plain } from "@trainyard/contracts";
 import type { StreamedMetric } from "@trainyard/contracts/api";
-import {
-  QueryStreamedPointsSchema,
-  type StreamedPoint,
-  type StreamedPointPage,
-  StreamedPointPageSchema,
-} from "@trainyard/contracts/commands";
+import type { StreamedPoint, StreamedPointPage } from "@trainyard/contracts/commands";
 import { parseTrialId, pause } from "@trainyard/kernel";
 import { Problem } from "../http/problem.ts";
 import type { RequestContext, SomeHandlers, StreamItem } from "../http/request-context.ts";
@@ -72,9 +67,8 @@ export class StreamReader {
       ...{ experiment, trial, group, limit },
       ...(after === undefined ? {} : { after }),
     };
-    const asked = [QueryStreamedPointsSchema, query, StreamedPointPageSchema] as const;
     return this.#looks.ask(JSON.stringify(query), () =>
-      this.backend.command("metrics", ...asked, context),
+      this.backend.command("metrics", "QueryStreamedPoints", query, context),
     );
   }
 }

@@ -1,13 +1,6 @@
 /** Tests of the model registry in the public API, with a simulated registry service for its decisions. */
 import type { AnyEvent, EventData } from "@trainyard/contracts";
-import {
-  ModelChangeSchema,
-  MoveAliasSchema,
-  RegisterVersionSchema,
-  RemoveVersionSchema,
-} from "@trainyard/contracts/commands";
 import { reject } from "@trainyard/kernel";
-import { command } from "@trainyard/runtime";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { created, searchStarted, trialCreated, validation } from "../testing/example-events.ts";
 import { startTestGateway, type TestGateway } from "../testing/test-gateway.ts";
@@ -70,7 +63,7 @@ async function numbers(path: string, query: Parameters<typeof get>[1] = {}) {
 
 test("no answer with a version has the secret of its data section", async () => {
   await using _registry = await gateway.serving("registry", {
-    MoveAlias: command(MoveAliasSchema, ModelChangeSchema, async () => ({ position, number: 3 })),
+    MoveAlias: async () => ({ position, number: 3 }),
   });
   const path = "/api/v1/models/iris/aliases/champion";
   const answers = [
@@ -263,13 +256,12 @@ describe("model changes", () => {
   test("are decided by the registry, with the caller's identity; a run registers its trial's checkpoints", async () => {
     const asked: object[] = [];
     await using _registry = await gateway.serving("registry", {
-      RegisterVersion: command(RegisterVersionSchema, ModelChangeSchema, async (request, more) => {
+      RegisterVersion: async (request, more) => {
         asked.push({ ...request, authid: more.authid });
         return { position: 0, number: 2 };
-      }),
-      MoveAlias: command(MoveAliasSchema, ModelChangeSchema, async (request) =>
+      },
+      MoveAlias: async (request) =>
         reject("version_not_found", `model ${request.model} has no version ${request.version}`),
-      ),
     });
     const body = { checkpoint, labels: ["a"], createModel: true };
     expect(await gateway.call("POST", "/api/v1/models/iris/versions", { body })).toMatchObject({
@@ -305,10 +297,10 @@ describe("model changes", () => {
   test("with a reason in the query pass it to the registry", async () => {
     const asked: object[] = [];
     await using _registry = await gateway.serving("registry", {
-      RemoveVersion: command(RemoveVersionSchema, ModelChangeSchema, async (request) => {
+      RemoveVersion: async (request) => {
         asked.push(request);
         return { position: 0, number: 4 };
-      }),
+      },
     });
     const path = "/api/v1/models/iris/versions/4?reason=old%20one";
     expect((await gateway.call("DELETE", path)).body).toMatchObject({

@@ -1,20 +1,7 @@
 /** The calls of the model registry. The registry service decides changes; the read model answers queries. */
 import { Readable } from "node:stream";
 import type { Plain, ReplyOf, RequestOf } from "@trainyard/contracts";
-import {
-  ArchiveModelSchema,
-  CreateModelSchema,
-  DescribeModelSchema,
-  DescribeVersionSchema,
-  type ModelChange,
-  ModelChangeSchema,
-  type ModelWords,
-  MoveAliasSchema,
-  MoveModelSchema,
-  RegisterVersionSchema,
-  RemoveAliasSchema,
-  RemoveVersionSchema,
-} from "@trainyard/contracts/commands";
+import type { ModelChange, ModelWords } from "@trainyard/contracts/commands";
 import { versionKey } from "../core/views/documents.ts";
 import { Problem } from "../http/problem.ts";
 import type { RequestContext, SomeHandlers, UnaryHandlers } from "../http/request-context.ts";
@@ -54,54 +41,64 @@ function queryHandlers(backend: Backend) {
 
 function changeHandlers(backend: Backend) {
   const command = backend.command.bind(backend);
-  const reply = ModelChangeSchema;
   return {
     createModel: async ({ name: model, workspace, ...given }, context) => {
       const place = await findPlace(backend, workspace, "");
       const message = { model, words: newWords(given), place };
-      const ask = () => command("registry", CreateModelSchema, message, reply, context);
-      return modelAfter(backend, model, await ask());
+      return modelAfter(backend, model, await command("registry", "CreateModel", message, context));
     },
     updateModel: async ({ model, ...words }, context) => {
       const message = { model, words };
-      const ask = () => command("registry", DescribeModelSchema, message, reply, context);
-      return modelAfter(backend, model, await ask());
+      return modelAfter(
+        backend,
+        model,
+        await command("registry", "DescribeModel", message, context),
+      );
     },
     moveModel: async ({ model, workspace }, context) => {
       const message = { model, place: await findPlace(backend, workspace, "") };
-      const ask = () => command("registry", MoveModelSchema, message, reply, context);
-      return modelAfter(backend, model, await ask());
+      return modelAfter(backend, model, await command("registry", "MoveModel", message, context));
     },
     archiveModel: async ({ model, reason }, context) => {
       const message = { model, archived: true, reason };
-      const ask = () => command("registry", ArchiveModelSchema, message, reply, context);
-      return modelAfter(backend, model, await ask());
+      return modelAfter(
+        backend,
+        model,
+        await command("registry", "ArchiveModel", message, context),
+      );
     },
     unarchiveModel: async ({ model }, context) => {
       const message = { model, archived: false, reason: "" };
-      const ask = () => command("registry", ArchiveModelSchema, message, reply, context);
-      return modelAfter(backend, model, await ask());
+      return modelAfter(
+        backend,
+        model,
+        await command("registry", "ArchiveModel", message, context),
+      );
     },
     registerModelVersion: (request, context) => register(backend, request, context),
     updateModelVersion: async ({ model, version, ...words }, context) => {
       const message = { model, version, words };
-      const ask = () => command("registry", DescribeVersionSchema, message, reply, context);
-      return versionAfter(backend, model, await ask());
+      return versionAfter(
+        backend,
+        model,
+        await command("registry", "DescribeVersion", message, context),
+      );
     },
     removeModelVersion: async ({ model, version, reason }, context) => {
       const message = { model, version, reason };
-      const ask = () => command("registry", RemoveVersionSchema, message, reply, context);
-      return versionAfter(backend, model, await ask());
+      return versionAfter(
+        backend,
+        model,
+        await command("registry", "RemoveVersion", message, context),
+      );
     },
     moveModelAlias: async ({ model, alias, version, reason }, context) => {
       const message = { model, alias, version, reason };
-      const ask = () => command("registry", MoveAliasSchema, message, reply, context);
-      return versionAfter(backend, model, await ask());
+      return versionAfter(backend, model, await command("registry", "MoveAlias", message, context));
     },
     removeModelAlias: async ({ model, alias, reason }, context) => {
       const message = { model, alias, reason };
-      const ask = () => command("registry", RemoveAliasSchema, message, reply, context);
-      return modelAfter(backend, model, await ask());
+      return modelAfter(backend, model, await command("registry", "RemoveAlias", message, context));
     },
   } satisfies Partial<UnaryHandlers>;
 }
@@ -117,9 +114,8 @@ async function register(
   const onlyTrial = caller.kind === "run" ? caller.trial : "";
   const changed = await backend.command(
     "registry",
-    RegisterVersionSchema,
+    "RegisterVersion",
     { model, checkpoint, semanticVersion, words: newWords(given), createModel, onlyTrial },
-    ModelChangeSchema,
     context,
   );
   return versionAfter(backend, model, changed);

@@ -1,6 +1,5 @@
 /** Moves the experiments that a request names into a project. A refusal for one does not stop the others. */
 import type { ReplyOf, RequestOf } from "@trainyard/contracts";
-import { ExperimentsActedOnSchema, MoveExperimentsSchema } from "@trainyard/contracts/commands";
 import type { RequestContext } from "../http/request-context.ts";
 import type { Backend } from "../shell/backend.ts";
 import { findPlace } from "../shell/spaces.ts";
@@ -15,9 +14,8 @@ export async function moveExperiments(
   return inCommits(backend, "move-experiments", all, context, (experiments, part) =>
     backend.command(
       "experiments",
-      MoveExperimentsSchema,
+      "MoveExperiments",
       { experiments: [...experiments], place, dryRun },
-      ExperimentsActedOnSchema,
       part,
     ),
   );

@@ -1,11 +1,4 @@
-import {
-  ConfigurePoolSchema,
-  GetPoolsSchema,
-  PoolsSchema,
-  RemovePoolSchema,
-} from "@trainyard/contracts/commands";
 import { reject } from "@trainyard/kernel";
-import { AcceptedSchema, command } from "@trainyard/runtime";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { startTestGateway, type TestGateway } from "../testing/test-gateway.ts";
 
@@ -34,20 +27,20 @@ const gpus = {
 /** Simulates the scheduler, and records the requests and their callers. */
 async function scheduler(asked: object[]): Promise<AsyncDisposable> {
   return gateway.serving("scheduler", {
-    GetPools: command(GetPoolsSchema, PoolsSchema, async () => ({ pools: [gpus] })),
-    ConfigurePool: command(ConfigurePoolSchema, AcceptedSchema, async (request, { identity }) => {
+    GetPools: async () => ({ pools: [gpus] }),
+    ConfigurePool: async (request, { identity }) => {
       asked.push({ ...request, authid: identity.meta.authid });
       if (request.create && request.pool === gpus.pool) {
         return reject("pool_exists", "the pool gpus exists");
       }
       return { position: 12, stream: `pool-${request.pool}` };
-    }),
-    RemovePool: command(RemovePoolSchema, AcceptedSchema, async (request) => {
+    },
+    RemovePool: async (request) => {
       asked.push(request);
       return request.pool === "gpus"
         ? reject("pool_in_use", "the pool gpus has 3 agents and 5 runs")
         : { position: 13, stream: `pool-${request.pool}` };
-    }),
+    },
   });
 }
 

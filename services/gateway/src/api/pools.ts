@@ -1,13 +1,6 @@
 /** The calls about pools. The scheduler answers them, so a list has the state of its last pass. */
 import type { Plain, ReplyOf, RequestOf } from "@trainyard/contracts";
 import type { Pool } from "@trainyard/contracts/api";
-import {
-  AcceptedSchema,
-  ConfigurePoolSchema,
-  GetPoolsSchema,
-  PoolsSchema,
-  RemovePoolSchema,
-} from "@trainyard/contracts/commands";
 import { notFound, Problem } from "../http/problem.ts";
 import type { RequestContext, UnaryHandlers } from "../http/request-context.ts";
 import type { Backend } from "../shell/backend.ts";
@@ -25,9 +18,8 @@ export function poolHandlers(backend: Backend) {
     removePool: async ({ name }, context) => {
       const { position } = await backend.command(
         "scheduler",
-        RemovePoolSchema,
+        "RemovePool",
         { pool: name },
-        AcceptedSchema,
         context,
       );
       return { position: String(position || backend.position) };
@@ -36,7 +28,7 @@ export function poolHandlers(backend: Backend) {
 }
 
 async function pools(backend: Backend, context: RequestContext): Promise<readonly Plain<Pool>[]> {
-  const known = await backend.command("scheduler", GetPoolsSchema, {}, PoolsSchema, context);
+  const known = await backend.command("scheduler", "GetPools", {}, context);
   return known.pools.map(({ pool, ...shown }) => ({ name: pool, ...shown }));
 }
 
@@ -49,9 +41,8 @@ async function configure(
   if (name === "") throw new Problem(400, "invalid_request", "a pool needs a name");
   const { position } = await backend.command(
     "scheduler",
-    ConfigurePoolSchema,
+    "ConfigurePool",
     { pool: name, policy: policy || "priority", settings: settings ?? { quotas: [] }, create },
-    AcceptedSchema,
     context,
   );
   return { position: String(position || backend.position) };

@@ -11,14 +11,6 @@ import {
   storeAddress,
 } from "@trainyard/blob";
 import {
-  PlanTensorBoardDownloadSchema,
-  ProfileSummarySchema,
-  QueryProfileSchema,
-  QuerySystemPointsSchema,
-  SystemPointPageSchema,
-  TensorBoardFilesSchema,
-} from "@trainyard/contracts/commands";
-import {
   type NormalisedConfig,
   recordedConfig,
   tensorboardStorage,
@@ -58,8 +50,8 @@ function absentFiles(trial: string, why: string): Problem {
 /** Streams the files from an object store; each is opened only when its turn comes. */
 async function downloadObjects(backend: Backend, trial: string, context: RequestContext) {
   const page = async (after: string) => {
-    const request = [PlanTensorBoardDownloadSchema, { trial, after }] as const;
-    return (await backend.command("registry", ...request, TensorBoardFilesSchema, context)).files;
+    const message = { trial, after };
+    return (await backend.command("registry", "PlanTensorBoardDownload", message, context)).files;
   };
   const first = await page("");
   if (first.length === 0) throw absentFiles(trial, "its object store has none");
@@ -105,9 +97,8 @@ function unaryHandlers(backend: Backend, checkpointDir: string) {
       await backend.get("trial", trial);
       const page = await backend.command(
         "metrics",
-        QuerySystemPointsSchema,
+        "QuerySystemPoints",
         { trial, group, after: request.pageToken, limit: pageSize(request.pageSize) },
-        SystemPointPageSchema,
         context,
       );
       const items = page.points.map(({ atMs, ...point }) => ({
@@ -122,8 +113,12 @@ function unaryHandlers(backend: Backend, checkpointDir: string) {
       const { experiment } = trial;
       const config = recordedConfig(await backend.configOf(experiment));
       const { root, below } = tensorboardPlace(config, experiment, id, checkpointDir);
-      const request = [QueryProfileSchema, { trial: id }, ProfileSummarySchema] as const;
-      const { totals, paces } = await backend.command("metrics", ...request, context);
+      const { totals, paces } = await backend.command(
+        "metrics",
+        "QueryProfile",
+        { trial: id },
+        context,
+      );
       return {
         trial: id,
         enabled: config.profiling?.enabled === true,

@@ -1,20 +1,6 @@
 /** The calls of people about checkpoints and their retention. The registry pins; checkpoint-gc deletes and explains. */
 import type { Plain, RequestOf } from "@trainyard/contracts";
-import {
-  AcceptedSchema,
-  AuditStorageSchema,
-  DeleteCheckpointSchema,
-  DeletionPlannedSchema,
-  ExplainRetentionSchema,
-  PinCheckpointSchema,
-  RetentionPageSchema,
-  type RetentionSettings,
-  SetRetentionPolicySchema,
-  StorageAuditSchema,
-  UnpinCheckpointSchema,
-  VerificationSchema,
-  VerifyCheckpointSchema,
-} from "@trainyard/contracts/commands";
+import type { RetentionSettings } from "@trainyard/contracts/commands";
 import { assert } from "@trainyard/kernel";
 import { notFound } from "../http/problem.ts";
 import type { RequestContext, UnaryHandlers } from "../http/request-context.ts";
@@ -29,13 +15,7 @@ export function retentionHandlers(backend: Backend) {
     context: RequestContext,
   ) => {
     const request = { checkpoint, reason, condemnedOnly };
-    const accepted = await backend.command(
-      "registry",
-      PinCheckpointSchema,
-      request,
-      AcceptedSchema,
-      context,
-    );
+    const accepted = await backend.command("registry", "PinCheckpoint", request, context);
     return positionOf(backend, accepted);
   };
   return {
@@ -43,33 +23,38 @@ export function retentionHandlers(backend: Backend) {
     // The pin undoes the deletion: checkpoint-gc spares a pinned checkpoint.
     undeleteCheckpoint: ({ checkpoint, reason }, context) => pin(checkpoint, reason, true, context),
     unpinCheckpoint: async (request, context) => {
-      const schemas = [UnpinCheckpointSchema, request, AcceptedSchema] as const;
-      return positionOf(backend, await backend.command("registry", ...schemas, context));
+      return positionOf(
+        backend,
+        await backend.command("registry", "UnpinCheckpoint", request, context),
+      );
     },
     verifyCheckpoint: ({ checkpoint }, context) => {
-      const schemas = [VerifyCheckpointSchema, { checkpoint }, VerificationSchema] as const;
-      return backend.command("registry", ...schemas, context);
+      return backend.command("registry", "VerifyCheckpoint", { checkpoint }, context);
     },
     auditStorage: (request, context) => {
-      const schemas = [AuditStorageSchema, request, StorageAuditSchema] as const;
-      return backend.command("registry", ...schemas, context);
+      return backend.command("registry", "AuditStorage", request, context);
     },
     deleteCheckpoint: async (request, context) => {
-      const schemas = [DeleteCheckpointSchema, request, DeletionPlannedSchema] as const;
-      const planned = await backend.command("checkpoint-gc", ...schemas, context);
+      const planned = await backend.command("checkpoint-gc", "DeleteCheckpoint", request, context);
       return { ...positionOf(backend, planned), graceEndMs: planned.graceEndMs };
     },
     setRetentionPolicy: async ({ experiment, reason, ...policy }, context) => {
       await backend.get("experiment", experiment);
       const request = { experiment, policy, reason };
-      const schemas = [SetRetentionPolicySchema, request, AcceptedSchema] as const;
-      return positionOf(backend, await backend.command("checkpoint-gc", ...schemas, context));
+      return positionOf(
+        backend,
+        await backend.command("checkpoint-gc", "SetRetentionPolicy", request, context),
+      );
     },
     explainCheckpoint: async ({ checkpoint }, context) => {
       const { experiment } = await backend.get("checkpoint", checkpoint);
       const request = { experiment, checkpoint, limit: 1, after: "" };
-      const schemas = [ExplainRetentionSchema, request, RetentionPageSchema] as const;
-      const { verdicts } = await backend.command("checkpoint-gc", ...schemas, context);
+      const { verdicts } = await backend.command(
+        "checkpoint-gc",
+        "ExplainRetention",
+        request,
+        context,
+      );
       const [verdict] = verdicts;
       if (verdict === undefined) throw notFound("complete checkpoint", checkpoint);
       return verdict;
@@ -90,9 +75,8 @@ async function preview(
   const ask = (limit: number, policy?: Settings) =>
     backend.command(
       "checkpoint-gc",
-      ExplainRetentionSchema,
+      "ExplainRetention",
       { experiment, checkpoint: "", limit, after, ...(policy && { policy }) },
-      RetentionPageSchema,
       context,
     );
   let asked: Settings | undefined;

@@ -18,6 +18,7 @@ const granted: AnyEvent = {
     masterAddress: "",
     masterPort: 1,
     tokenKey: "1",
+    folded: 0,
   },
 };
 

@@ -1,13 +1,9 @@
 import { randomUUID } from "node:crypto";
 import type { Plain } from "@trainyard/contracts";
-import {
-  type PostSearchOperations,
-  PostSearchOperationsSchema,
-  SearchOperationsPostedSchema,
-} from "@trainyard/contracts/commands";
+import type { PostSearchOperations } from "@trainyard/contracts/commands";
 import { SearchCompletion } from "@trainyard/contracts/events";
 import { reject } from "@trainyard/kernel";
-import { command, commandHandlers, createLogger } from "@trainyard/runtime";
+import { commandHandlers, createLogger, type CommandTable } from "@trainyard/runtime";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { created, searchStarted } from "../testing/example-events.ts";
 import { startTestGateway, type TestGateway } from "../testing/test-gateway.ts";
@@ -32,16 +28,12 @@ afterAll(async () => {
 
 /** Simulates the searcher: it accepts all operations except those that depend on a version other than 1. */
 async function answering(): Promise<AsyncDisposable> {
-  const handle = command(
-    PostSearchOperationsSchema,
-    SearchOperationsPostedSchema,
-    async (request) => {
-      asked.push(request);
-      if ((request.restsOn ?? 1) !== 1) return reject("search_moved_on", "it has moved on");
-      const results = request.operations.map(({ id }) => ({ id, trial: 1, version: 2 }));
-      return { position: 0, version: 3, results };
-    },
-  );
+  const handle: CommandTable<"searcher">["PostSearchOperations"] = async (request) => {
+    asked.push(request);
+    if ((request.restsOn ?? 1) !== 1) return reject("search_moved_on", "it has moved on");
+    const results = request.operations.map(({ id }) => ({ id, trial: 1, version: 2 }));
+    return { position: 0, version: 3, results };
+  };
   const handlers = { PostSearchOperations: handle };
   return gateway.bus.serve(
     "searcher",

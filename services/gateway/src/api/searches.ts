@@ -1,9 +1,5 @@
 /** The calls about a search's events, and the operations that the client of a custom search posts. */
 import { type ReplyOf, type RequestOf, shortNameOf } from "@trainyard/contracts";
-import {
-  PostSearchOperationsSchema,
-  SearchOperationsPostedSchema,
-} from "@trainyard/contracts/commands";
 import type { StoredEvent } from "@trainyard/event-log";
 import { type FieldProblem, isExperimentId, pause, streamName } from "@trainyard/kernel";
 import { notFound, Problem } from "../http/problem.ts";
@@ -33,9 +29,8 @@ async function post(
   try {
     const { position, version, results } = await backend.command(
       "searcher",
-      PostSearchOperationsSchema,
+      "PostSearchOperations",
       { experiment, operations, ...(restsOn === undefined ? {} : { restsOn }) },
-      SearchOperationsPostedSchema,
       context,
     );
     return { position: String(position || backend.position), version, results };

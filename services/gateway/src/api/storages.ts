@@ -1,9 +1,3 @@
-import {
-  AdoptStorageSchema,
-  ListStoragesSchema,
-  StorageAdoptionSchema,
-  StorageListSchema,
-} from "@trainyard/contracts/commands";
 import type { UnaryHandlers } from "../http/request-context.ts";
 import type { Backend } from "../shell/backend.ts";
 
@@ -11,21 +5,14 @@ import type { Backend } from "../shell/backend.ts";
 export function storageHandlers(backend: Backend) {
   return {
     listStorages: async (_request, context) => {
-      const { storages } = await backend.command(
-        "registry",
-        ListStoragesSchema,
-        {},
-        StorageListSchema,
-        context,
-      );
+      const { storages } = await backend.command("registry", "ListStorages", {}, context);
       return { items: storages };
     },
     adoptStorage: async ({ root, storageId, replacedIds }, context) => {
       const { position, checkpoints } = await backend.command(
         "registry",
-        AdoptStorageSchema,
+        "AdoptStorage",
         { root, storageId, replacedIds },
-        StorageAdoptionSchema,
         context,
       );
       return { position: String(position || backend.position), checkpoints };

@@ -1,13 +1,7 @@
 import type { IncomingMessage } from "node:http";
 import { setTimeout } from "node:timers/promises";
-import {
-  LinePageSchema,
-  LogLevel,
-  QueryLinesSchema,
-  VerifyViewsSchema,
-  ViewsVerifiedSchema,
-} from "@trainyard/contracts/commands";
-import { command } from "@trainyard/runtime";
+import { LogLevel } from "@trainyard/contracts/commands";
+import { commandHandlers, createLogger, type CommandTable } from "@trainyard/runtime";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { foldingServices } from "../shell/verify.ts";
 import { created, requested, searchStarted, trialCreated } from "../testing/example-events.ts";
@@ -29,7 +23,7 @@ beforeAll(async () => {
   let cursor = 0;
   services.use(
     await gateway.serving("logs", {
-      QueryLines: command(QueryLinesSchema, LinePageSchema, async ({ after }) => {
+      QueryLines: async ({ after }) => {
         if (logsFail) throw new Error("a test");
         if (after !== "") return { lines: [], more: false, next: after };
         cursor += 1;
@@ -37,18 +31,19 @@ beforeAll(async () => {
         const next = String(cursor);
         const line = { trial: "1.1", run: 1, cursor: next, level, receivedAtMs: 9 };
         return { lines: [line], more: false, next };
-      }),
+      },
     }),
   );
   for (const service of foldingServices) {
-    const VerifyViews = command(VerifyViewsSchema, ViewsVerifiedSchema, async () => {
+    const VerifyViews: CommandTable<"common">["VerifyViews"] = async () => {
       verifying += 1;
       // A service that is still verifying answers after a while.
       await setTimeout(50);
       if (verifyingFails) throw new Error("a test");
       return { done: false, views: [] };
-    });
-    services.use(await gateway.serving(service, { VerifyViews }));
+    };
+    const handlers = commandHandlers(service, { VerifyViews }, createLogger(service, "silent"));
+    services.use(await gateway.bus.serve(service, handlers));
   }
 });
 

@@ -4,8 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { gunzipSync, gzipSync } from "node:zlib";
 import type { Plain } from "@trainyard/contracts";
-import { type CreateExperiment, CreateExperimentSchema } from "@trainyard/contracts/commands";
-import { AcceptedSchema, command } from "@trainyard/runtime";
+import type { CreateExperiment } from "@trainyard/contracts/commands";
 import { create } from "tar";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { created } from "../testing/example-events.ts";
@@ -22,14 +21,14 @@ beforeAll(async () => {
   scratch = await mkdtemp(join(tmpdir(), "trainyard-submissions-"));
   gateway = await startTestGateway();
   service = await gateway.serving("experiments", {
-    CreateExperiment: command(CreateExperimentSchema, AcceptedSchema, async (request) => {
+    CreateExperiment: async (request) => {
       asked.push(request);
       const { paused: _paused, config = {}, parent, ...given } = request;
       number += 1;
       const stream = `experiment-${number}`;
       const made = created({ ...given, config, ...(parent && { parent }) });
       return { position: await gateway.append(stream, made), stream };
-    }),
+    },
   });
 });
 afterAll(async () => {

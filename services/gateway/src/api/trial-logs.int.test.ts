@@ -1,13 +1,7 @@
 import { logSubject } from "@trainyard/bus";
 import type { Plain } from "@trainyard/contracts";
-import {
-  LinePageSchema,
-  LogLevel,
-  LogSource,
-  type QueryLines,
-  QueryLinesSchema,
-} from "@trainyard/contracts/commands";
-import { command } from "@trainyard/runtime";
+import { LogLevel, LogSource, type QueryLines } from "@trainyard/contracts/commands";
+import type { CommandTable } from "@trainyard/runtime";
 import { setTimeout } from "node:timers/promises";
 import { afterAll, beforeAll, beforeEach, expect, it, vi } from "vitest";
 import { created, requested, searchStarted, trialCreated } from "../testing/example-events.ts";
@@ -42,11 +36,11 @@ beforeAll(async () => {
   await gateway.append("search-1", searchStarted());
   const position = await gateway.append("trial-1.1", trialCreated(1), requested(1, 0));
   await gateway.call("GET", `/api/v1/experiments/1?minPosition=${position}`);
-  const QueryLines = command(QueryLinesSchema, LinePageSchema, async (asked) => {
+  const QueryLines: CommandTable<"logs">["QueryLines"] = async (asked) => {
     queries.push(asked);
     if (asked.after === "8") return { lines: [], more: false, next: "8" };
     return { lines: [stored], more: asked.after === "", next: "8" };
-  });
+  };
   services.use(await gateway.serving("logs", { QueryLines }));
 });
 

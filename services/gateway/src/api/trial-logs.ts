@@ -1,11 +1,6 @@
 import type { Plain } from "@trainyard/contracts";
 import type { TrialLogLine } from "@trainyard/contracts/api";
-import {
-  LinePageSchema,
-  LogSource,
-  QueryLinesSchema,
-  type StoredLine,
-} from "@trainyard/contracts/commands";
+import { LogSource, type StoredLine } from "@trainyard/contracts/commands";
 import { type Bus, logSubject, logTaskOf } from "@trainyard/bus";
 import { parseTrialId, pause } from "@trainyard/kernel";
 import type { RequestContext, SomeHandlers, StreamItem } from "../http/request-context.ts";
@@ -32,7 +27,7 @@ async function query(backend: Backend, asked: Query, context: Asker) {
   const { task, after = "", before = "", limit = 0, tail = 0, filter } = asked;
   const conditions = filter === undefined ? {} : conditionsOf(filter);
   const message = { task, after, before, limit, tail, ...conditions };
-  return backend.command("logs", QueryLinesSchema, message, LinePageSchema, context);
+  return backend.command("logs", "QueryLines", message, context);
 }
 
 function shownLine(stored: Plain<StoredLine>): Plain<TrialLogLine> {

@@ -1,17 +1,6 @@
 import type { Plain, RequestOf } from "@trainyard/contracts";
 import type { MetricPoint } from "@trainyard/contracts/api";
-import {
-  MetricNamePageSchema,
-  type Point,
-  PointPageSchema,
-  ProgressSchema,
-  QueryMetricNamesSchema,
-  QueryPointsSchema,
-  QueryProgressSchema,
-  QuerySeriesSchema,
-  type Series,
-  SeriesSetSchema,
-} from "@trainyard/contracts/commands";
+import type { Point, Series } from "@trainyard/contracts/commands";
 import { parseTrialId } from "@trainyard/kernel";
 import { Problem } from "../http/problem.ts";
 import type { RequestContext, UnaryHandlers } from "../http/request-context.ts";
@@ -26,8 +15,7 @@ export async function reportedProgress(
   context: RequestContext,
 ): Promise<number> {
   try {
-    const request = [QueryProgressSchema, { trial }, ProgressSchema] as const;
-    return (await backend.command("metrics", ...request, context)).fraction ?? 0;
+    return (await backend.command("metrics", "QueryProgress", { trial }, context)).fraction ?? 0;
   } catch (error) {
     if (error instanceof Problem && error.status === 503) return 0;
     throw error;
@@ -68,7 +56,7 @@ async function askForSeries(
   for (const some of inPieces(questions, seriesAtOnce)) {
     const asked = some.map((question) => {
       const query = { ...request, ...question, buckets };
-      return backend.command("metrics", QuerySeriesSchema, query, SeriesSetSchema, context);
+      return backend.command("metrics", "QuerySeries", query, context);
     });
     answers.push(...(await Promise.all(asked)));
   }
@@ -113,9 +101,8 @@ export function metricHandlers(backend: Backend) {
       await backend.get("trial", trial);
       const page = await backend.command(
         "metrics",
-        QueryPointsSchema,
+        "QueryPoints",
         { trial, group, superseded, after: request.pageToken, limit: pageSize(request.pageSize) },
-        PointPageSchema,
         context,
       );
       const items = page.points.map((point) => shownPoint(trial, point));
@@ -130,9 +117,8 @@ export function metricHandlers(backend: Backend) {
       await backend.get("trial", trial);
       const { names, next } = await backend.command(
         "metrics",
-        QueryMetricNamesSchema,
+        "QueryMetricNames",
         { trial, group, prefix, after: request.pageToken, limit: pageSize(request.pageSize) },
-        MetricNamePageSchema,
         context,
       );
       return { items: names, nextPageToken: next };

@@ -1,13 +1,7 @@
 /** Tests of PATCH of an experiment, its ETag and If-Match, with simulated services. */
 import type { Plain } from "@trainyard/contracts";
-import {
-  type DescribeExperiment,
-  DescribeExperimentSchema,
-  SetRetentionPolicySchema,
-  UpdateJobSchema,
-} from "@trainyard/contracts/commands";
+import type { DescribeExperiment } from "@trainyard/contracts/commands";
 import { reject } from "@trainyard/kernel";
-import { AcceptedSchema, command } from "@trainyard/runtime";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { created } from "../testing/example-events.ts";
 import { startTestGateway, type TestGateway } from "../testing/test-gateway.ts";
@@ -23,24 +17,24 @@ beforeAll(async () => {
   await gateway.call("GET", `/api/v1/experiments?minPosition=${position}`);
   stack.use(
     await gateway.serving("experiments", {
-      DescribeExperiment: command(DescribeExperimentSchema, AcceptedSchema, describeIt),
+      DescribeExperiment: describeIt,
     }),
   );
   const accepted = { position: 0, stream: "" };
   stack.use(
     await gateway.serving("scheduler", {
-      UpdateJob: command(UpdateJobSchema, AcceptedSchema, async (request) => {
+      UpdateJob: async (request) => {
         asked.push(request);
         return accepted;
-      }),
+      },
     }),
   );
   stack.use(
     await gateway.serving("checkpoint-gc", {
-      SetRetentionPolicy: command(SetRetentionPolicySchema, AcceptedSchema, async (request) => {
+      SetRetentionPolicy: async (request) => {
         asked.push(request);
         return accepted;
-      }),
+      },
     }),
   );
 });

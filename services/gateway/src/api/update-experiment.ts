@@ -4,7 +4,6 @@
  * refused as a whole.
  */
 import type { ReplyOf, RequestOf } from "@trainyard/contracts";
-import { AcceptedSchema, DescribeExperimentSchema } from "@trainyard/contracts/commands";
 import { isExperimentId } from "@trainyard/kernel";
 import { revisionOf } from "../http/etag.ts";
 import { notFound, Problem } from "../http/problem.ts";
@@ -60,9 +59,8 @@ async function describe(
   const words = { name, description, notes, addLabels, removeLabels };
   const { position } = await backend.command(
     "experiments",
-    DescribeExperimentSchema,
+    "DescribeExperiment",
     { experiment, ...words, ifRevision },
-    AcceptedSchema,
     context,
   );
   return position;

@@ -1,13 +1,7 @@
 /** The calls about read models: the gateway's views, and those of other services, which answer over the bus. */
 import type { Plain } from "@trainyard/contracts";
 import type { View } from "@trainyard/contracts/api";
-import {
-  AcceptedSchema,
-  ListViewsSchema,
-  RebuildViewSchema,
-  ViewsListedSchema,
-  type ViewState,
-} from "@trainyard/contracts/commands";
+import type { ViewState } from "@trainyard/contracts/commands";
 import { services } from "@trainyard/kernel/services";
 import { shownView } from "@trainyard/runtime";
 import { notFound, Problem } from "../http/problem.ts";
@@ -41,8 +35,7 @@ export async function listViews(
 ): Promise<readonly Plain<View>[]> {
   const others = keepers.map(async (service) => {
     try {
-      const reply = ViewsListedSchema;
-      const { views } = await backend.command(service, ListViewsSchema, {}, reply, context);
+      const { views } = await backend.commonCommand(service, "ListViews", {}, context);
       return views.map((view) => shown(service, view));
     } catch (error) {
       if (!(error instanceof Problem)) throw error;
@@ -67,14 +60,7 @@ export async function rebuildView(
     return backend.position;
   }
   if (!keepers.some((keeper) => keeper === service)) throw notFound("view", `${service}.${name}`);
-  const request = RebuildViewSchema;
-  const { position } = await backend.command(
-    service,
-    request,
-    { view: name },
-    AcceptedSchema,
-    context,
-  );
+  const { position } = await backend.commonCommand(service, "RebuildView", { view: name }, context);
   return String(position);
 }
 

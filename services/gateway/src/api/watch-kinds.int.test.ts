@@ -4,7 +4,7 @@ import { AllocationEndCause } from "@trainyard/contracts/events";
 import { runId } from "@trainyard/kernel";
 import fc from "fast-check";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { created, requested, validation } from "../testing/example-events.ts";
+import { agentStart, created, requested, validation } from "../testing/example-events.ts";
 import { startTestGateway, type TestGateway } from "../testing/test-gateway.ts";
 import { positionOf, watching } from "../testing/watching.ts";
 
@@ -124,15 +124,22 @@ const happenings: readonly ((n: number, chance: number) => Promise<number>)[] = 
     const job = String(n);
     const id = runId(`${job}.1`, 1 + Math.floor(3 * chance));
     const resources = { pool: "default", slots: n, priority: 42, weight: 1, singleAgent: false };
+    const rest = { preemptible: true, delayMs: 0, workspace: "", owner: "" };
     return append(`allocation-${id}`, {
       type: "AllocationQueued",
-      data: { task: `${job}.1`, run: 1, job, resources, preemptible: true, delayMs: 0 },
+      data: { task: `${job}.1`, run: 1, job, resources, ...rest },
     });
   },
   (n, chance) =>
     append(`allocation-${runId(`${n}.1`, 1 + Math.floor(3 * chance))}`, {
       type: "AllocationGranted",
-      data: { placements: [placement], masterAddress: "h", masterPort: 1, tokenKey: "k" },
+      data: {
+        placements: [placement],
+        masterAddress: "h",
+        masterPort: 1,
+        tokenKey: "k",
+        folded: 0,
+      },
     }),
   (n, chance) =>
     append(`allocation-${runId(`${n}.1`, 1 + Math.floor(3 * chance))}`, {
@@ -186,7 +193,8 @@ const happenings: readonly ((n: number, chance: number) => Promise<number>)[] = 
       id: String(slot),
       ...{ device: "cpu", uuid: "", memoryBytes: 0 },
     }));
-    const data = { pool: "default", slots, labels: {}, version: "1", address: "h" };
+    const offered = { pool: "default", slots, labels: {}, version: "1", address: "h" };
+    const data = { ...offered, ...agentStart };
     return append(`agent-a${n}`, { type: "AgentJoined", data });
   },
 ];

@@ -2,17 +2,13 @@ import { logSubject, metricSubject } from "@trainyard/bus";
 import type { Plain } from "@trainyard/contracts";
 import type { TrialLogLine, WatchTopic } from "@trainyard/contracts/api";
 import {
-  LinePageSchema,
   LogLevel,
   LogSource,
-  QueryLinesSchema,
-  QueryStreamedPointsSchema,
   type StoredLine,
   type StreamedPoint,
-  StreamedPointPageSchema,
 } from "@trainyard/contracts/commands";
 import { reject } from "@trainyard/kernel";
-import { command } from "@trainyard/runtime";
+import type { CommandTable } from "@trainyard/runtime";
 import fc from "fast-check";
 import { afterAll, beforeAll, beforeEach, describe, expect, it, test } from "vitest";
 import { gatewayLimits } from "../limits.ts";
@@ -33,30 +29,30 @@ let gateway: TestGateway;
 const stack = new AsyncDisposableStack();
 let serving = new AsyncDisposableStack();
 
-const QueryStreamedPoints = command(
-  QueryStreamedPointsSchema,
-  StreamedPointPageSchema,
-  async ({ after, trial, group }) => {
-    looks += 1;
-    const head = headOfPoints();
-    if (after === undefined) return { items: [], next: head, more: false };
-    const isKnown = after === 0 || points.some(({ position }) => position === after);
-    if (after < gone || !isKnown) return reject("position_gone", "list them");
-    const wanted = points.filter(
-      (item) =>
-        item.position > after &&
-        (trial === "" || item.trial === trial) &&
-        (group === "" || (item.point?.group ?? group) === group),
-    );
-    const items = wanted.slice(0, 3);
-    const more = items.length < wanted.length;
-    return { items, next: more ? (items.at(-1)?.position ?? 0) : head, more };
-  },
-);
+const QueryStreamedPoints: CommandTable<"metrics">["QueryStreamedPoints"] = async ({
+  after,
+  trial,
+  group,
+}) => {
+  looks += 1;
+  const head = headOfPoints();
+  if (after === undefined) return { items: [], next: head, more: false };
+  const isKnown = after === 0 || points.some(({ position }) => position === after);
+  if (after < gone || !isKnown) return reject("position_gone", "list them");
+  const wanted = points.filter(
+    (item) =>
+      item.position > after &&
+      (trial === "" || item.trial === trial) &&
+      (group === "" || (item.point?.group ?? group) === group),
+  );
+  const items = wanted.slice(0, 3);
+  const more = items.length < wanted.length;
+  return { items, next: more ? (items.at(-1)?.position ?? 0) : head, more };
+};
 
 const headOfPoints = (): number => points.at(-1)?.position ?? 0;
 
-const QueryLines = command(QueryLinesSchema, LinePageSchema, async (asked) => {
+const QueryLines: CommandTable<"logs">["QueryLines"] = async (asked) => {
   const { task, after, before, tail, level, contains = "", matches } = asked;
   if (matches === "(") return reject("invalid_request", "matches is no regular expression");
   if (before !== "") return { lines: [], more: false, next: "", epoch };
@@ -71,7 +67,7 @@ const QueryLines = command(QueryLinesSchema, LinePageSchema, async (asked) => {
   const items = wanted.slice(0, 3);
   const next = items.at(-1)?.cursor ?? after;
   return { lines: items, more: items.length < wanted.length, next, epoch };
-});
+};
 
 async function serve(): Promise<void> {
   serving.use(await gateway.serving("metrics", { QueryStreamedPoints }));

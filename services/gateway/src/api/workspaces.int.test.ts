@@ -1,18 +1,10 @@
 /** Tests of workspaces and projects over HTTP, with simulated services for experiments and models. */
 import type { Plain } from "@trainyard/contracts";
-import {
-  type CreateExperiment,
-  CreateExperimentSchema,
-  CreateModelSchema,
-  ExperimentsActedOnSchema,
-  ModelChangeSchema,
-  type LabelExperiments,
-  LabelExperimentsSchema,
-  type MoveExperiments,
-  MoveExperimentsSchema,
-  MoveModelSchema,
+import type {
+  CreateExperiment,
+  LabelExperiments,
+  MoveExperiments,
 } from "@trainyard/contracts/commands";
-import { AcceptedSchema, command } from "@trainyard/runtime";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { gatewayLimits } from "../limits.ts";
 import { foldingServices } from "../shell/verify.ts";
@@ -38,30 +30,26 @@ beforeAll(async () => {
   };
   stack.use(
     await gateway.serving("experiments", {
-      CreateExperiment: command(CreateExperimentSchema, AcceptedSchema, async (request) => {
+      CreateExperiment: async (request) => {
         submitted.push(request);
         const { workspace = "", project = "" } = request.place ?? {};
         const stream = `experiment-${submitted.length + 100}`;
         return { position: await gateway.append(stream, created({ workspace, project })), stream };
-      }),
-      MoveExperiments: command(MoveExperimentsSchema, ExperimentsActedOnSchema, async (request) => {
+      },
+      MoveExperiments: async (request) => {
         moved.push(request);
         return { position: 0, items: allChanged(request.experiments) };
-      }),
-      LabelExperiments: command(
-        LabelExperimentsSchema,
-        ExperimentsActedOnSchema,
-        async (request) => {
-          labelled.push(request);
-          return { position: 0, items: allChanged(request.experiments) };
-        },
-      ),
+      },
+      LabelExperiments: async (request) => {
+        labelled.push(request);
+        return { position: 0, items: allChanged(request.experiments) };
+      },
     }),
   );
   stack.use(
     await gateway.serving("registry", {
-      CreateModel: command(CreateModelSchema, ModelChangeSchema, model),
-      MoveModel: command(MoveModelSchema, ModelChangeSchema, model),
+      CreateModel: model,
+      MoveModel: model,
     }),
   );
   const words = { description: "", notes: "", labels: [], metadata: {}, by: "ada", workspace: "" };

@@ -1,9 +1,13 @@
 /** The parts that all handlers of the API share: the read model, the log, and the commands of other services. */
 
-import type { DescMessage, MessageShape } from "@bufbuild/protobuf";
 import type { BlobStore } from "@trainyard/blob";
 import type { Bus } from "@trainyard/bus";
-import type { Plain } from "@trainyard/contracts";
+import type {
+  CommandName,
+  CommandReplyOf,
+  CommandRequestOf,
+  CommandService,
+} from "@trainyard/contracts/command-services";
 import type { EventLog } from "@trainyard/event-log";
 import { type Clock, isFault, type JsonObject, limits } from "@trainyard/kernel";
 import {
@@ -51,34 +55,45 @@ export class Backend {
   }
 
   /** Sends a command to a service. A rejection becomes a Problem, and an unavailable service a 503. */
-  async command<Request extends DescMessage, Reply extends DescMessage>(
-    service: string,
-    request: Request,
-    message: Plain<MessageShape<Request>>,
-    reply: Reply,
+  async command<
+    Service extends Exclude<CommandService, "common">,
+    Name extends CommandName<Service>,
+  >(
+    service: Service,
+    name: Name,
+    message: CommandRequestOf<Service, Name>,
     context: Asker,
-  ): Promise<Plain<MessageShape<Reply>>> {
+  ): Promise<CommandReplyOf<Service, Name>> {
+    const body = await this.#request(service, name, encodeRequest(service, name, message), context);
+    return decodeReply(service, name, body);
+  }
+
+  /** Sends one of the commands that several services answer. */
+  async commonCommand<Name extends CommandName<"common">>(
+    service: string,
+    name: Name,
+    message: CommandRequestOf<"common", Name>,
+    context: Asker,
+  ): Promise<CommandReplyOf<"common", Name>> {
+    const request = encodeRequest("common", name, message);
+    return decodeReply("common", name, await this.#request(service, name, request, context));
+  }
+
+  async #request(
+    service: string,
+    name: string,
+    body: Uint8Array,
+    { commitId, caller, traceparent }: Asker,
+  ): Promise<Uint8Array> {
+    const headers = { commitId, authid: caller.authid, traceparent, correlationid: "" };
     const answer = await this.parts.bus
-      .request(
-        service,
-        request.name,
-        {
-          headers: {
-            commitId: context.commitId,
-            authid: context.caller.authid,
-            traceparent: context.traceparent,
-            correlationid: "",
-          },
-          body: encodeRequest(request, message),
-        },
-        gatewayLimits.commandDeadlineMs,
-      )
+      .request(service, name, { headers, body }, gatewayLimits.commandDeadlineMs)
       .catch((error: unknown) => {
         if (!isFault(error) || error.retry === "never") throw error;
         this.parts.logger.warn({ err: error, service }, "service_unreachable");
         throw unavailable(`the ${service} service does not answer now; try again`);
       });
-    if (answer.kind === "ok") return decodeReply(reply, answer.body);
+    if (answer.kind === "ok") return answer.body;
     if (answer.kind === "rejected") throw problemOf(readRejected(answer.body));
     throw unavailable(`the ${service} service is busy: ${answer.detail}`);
   }

@@ -6,12 +6,7 @@
  */
 import { randomUUID } from "node:crypto";
 import type { Plain, ReplyOf, RequestOf } from "@trainyard/contracts";
-import {
-  VerifyViewsSchema,
-  type ViewsVerified,
-  ViewsVerifiedSchema,
-  type ViewVerdict,
-} from "@trainyard/contracts/commands";
+import type { ViewsVerified, ViewVerdict } from "@trainyard/contracts/commands";
 import type { LogAnchor } from "@trainyard/event-log";
 import { pause } from "@trainyard/kernel";
 import { services } from "@trainyard/kernel/services";
@@ -145,11 +140,10 @@ async function ask(
   context: RequestContext,
 ): Promise<Plain<ViewsVerified>> {
   const { clock } = backend.parts;
-  const [request, reply] = [VerifyViewsSchema, ViewsVerifiedSchema] as const;
   const untilMs = clock.monotonicMs() + gatewayLimits.verifyPatienceMs;
   for (;;) {
     try {
-      return await backend.command(service, request, { verification }, reply, context);
+      return await backend.commonCommand(service, "VerifyViews", { verification }, context);
     } catch (error) {
       const away = error instanceof Problem && error.status === 503;
       const over = clock.monotonicMs() >= untilMs || context.signal.aborted;

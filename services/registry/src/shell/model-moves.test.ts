@@ -1,7 +1,7 @@
 /** The workspace of a model, on a log in memory. */
 import type { AnyEvent } from "@trainyard/contracts";
 import { newEventId } from "@trainyard/event-log";
-import { Executor, FoldCache } from "@trainyard/runtime";
+import { type CommandFunctions, Executor, FoldCache } from "@trainyard/runtime";
 import { Stage } from "@trainyard/runtime/stage";
 import { expect, test } from "vitest";
 import type { Telemetry } from "../telemetry.ts";
@@ -16,11 +16,11 @@ const words = { addLabels: [], removeLabels: [] };
 test("a model is created in a workspace and moved, but not to an archived workspace", async () => {
   const stage = new Stage("registry", () => ({}));
   const executor = new Executor(stage.log, new FoldCache(stage.log));
-  const commands = modelCommands({ executor, log: stage.log, events });
+  const commands: CommandFunctions = modelCommands({ executor, log: stage.log, events });
   const ask = (name: string, request: object) => {
     const meta = { source: "", workspace: "", correlationid: "", causationid: "", traceparent: "" };
     const identity = { commitId: newEventId(), meta: { ...meta, authid: "ada" } };
-    return commands[name]?.handle(request as never, { identity, authid: "ada" });
+    return commands[name]?.(request as never, { identity, authid: "ada" });
   };
   const made: AnyEvent = {
     type: "WorkspaceCreated",

@@ -1,9 +1,11 @@
 import type { AnyEvent } from "@trainyard/contracts";
 import { expect, test } from "vitest";
+import { agentHolder, agentStart } from "../../testing/example-events.ts";
 import { DocumentSet } from "./documents.ts";
 import { project } from "./project.ts";
 
-const offer = { pool: "default", slots: [], labels: {}, version: "1", address: "host-1" };
+const offered = { pool: "default", slots: [], labels: {}, version: "1", address: "host-1" };
+const offer = { ...offered, ...agentStart };
 const refused = { folder: "f2", place: "p2", address: "host-2", reason: "it is held" };
 
 function agentAfter(...events: readonly AnyEvent[]) {
@@ -21,7 +23,8 @@ test("an agent shows the address of another agent that asks for its name, while 
     "another agent at host-2 asks for this name and is refused",
   );
   const cleared: AnyEvent = { type: "AgentNameCleared", data: {} };
-  const returned: AnyEvent = { type: "AgentReturned", data: { occupations: [], slots: [] } };
+  const data = { occupations: [], slots: [], ...agentHolder };
+  const returned: AnyEvent = { type: "AgentReturned", data };
   expect(agentAfter(joined, asked, cleared)?.nameRefused).toBe("");
   expect(agentAfter(joined, asked, returned)?.nameRefused).toBe("");
 });

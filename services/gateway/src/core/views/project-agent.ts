@@ -7,7 +7,7 @@ import { type Projections } from "./projections.ts";
 export const agentProjections: Projections = {
   AgentJoined({ id, data }, documents) {
     const before = documents.get("agent", id);
-    const { pool, version, labels, processGroups, protocol = 0, protocolOldest = 0 } = data;
+    const { pool, version, labels, processGroups, protocol, protocolOldest } = data;
     const slots = slotsOf(data.slots, before?.slots ?? []);
     const doc: AgentDocument = {
       disabledSlots: [],
@@ -21,7 +21,7 @@ export const agentProjections: Projections = {
       protocol,
       protocolOldest,
       nameRefused: "",
-      ...(processGroups === undefined ? {} : { processGroups }),
+      processGroups,
     };
     documents.put({ kind: "agent", id, parent: pool, ordinal: 0, doc });
   },
@@ -77,7 +77,7 @@ export const agentProjections: Projections = {
     documents.replace("agent", id, ({ disabled: _over, ...doc }) => doc);
   },
   SlotDisabled({ id, data, timeMs }, documents) {
-    const { slot, reason = "", drain = false, deadlineMs } = data;
+    const { slot, reason, drain, deadlineMs } = data;
     documents.update("agent", id, ({ disabledSlots }) => {
       const before = disabledSlots.find((one) => one.slot === slot);
       const since = { slot, reason, sinceMs: timeMs };

@@ -10,7 +10,7 @@ import { jobOfRun } from "./touched.ts";
 
 export const jobProjections: Projections = {
   AllocationQueued({ id, data, position }, documents) {
-    const { job, resources, workspace = "", owner = "" } = data;
+    const { job, resources, workspace, owner } = data;
     if (resources === undefined) return;
     const { pool, slots, priority, weight, maxSlots = 0 } = resources;
     const queued = { id, pool, workspace, owner, slots, priority, weight, maxSlots };

@@ -39,7 +39,7 @@ test("a waiting run has the sentence, the code and the limit of its latest wait 
 
 test("a placed run has no wait reason", () => {
   const placements = [{ agent: "rack", nodeRank: 0, slots: ["0"], address: "" }];
-  const data = { placements, masterAddress: "", masterPort: 1, tokenKey: "k1" };
+  const data = { placements, masterAddress: "", masterPort: 1, tokenKey: "k1", folded: 0 };
   const granted: AnyEvent = { type: "AllocationGranted", data };
   const run = runAfter(waits(WaitCode.QUOTA, "x", "research"), ["allocation-1.1#1", granted]);
   expect(run).toMatchObject({ state: "STARTING", waitsFor: "", waitCode: "", waitLimit: "" });
@@ -53,7 +53,7 @@ test("a placed run has the addresses of its hosts", () => {
     address,
   });
   const placements = [at("a", 0, "10.0.0.7"), at("b", 1, "")];
-  const data = { placements, masterAddress: "", masterPort: 1, tokenKey: "k1" };
+  const data = { placements, masterAddress: "", masterPort: 1, tokenKey: "k1", folded: 0 };
   const run = runAfter(["allocation-1.1#1", { type: "AllocationGranted", data }]);
   expect(run?.placements).toEqual([
     { agent: "a", nodeRank: 0, slots: ["0"], address: "10.0.0.7" },

@@ -221,7 +221,7 @@ export const ArchiveExperimentSchema: GenMessage<ArchiveExperiment> = /*@__PURE_
   messageDesc(file_trainyard_command_v1_experiments, 4);
 
 /**
- * Applies one verb to each of at most 256 experiments, in one commit. Answers ExperimentsActedOn.
+ * Applies one verb to each of at most 256 experiments, in one commit.
  *
  * @generated from message trainyard.command.v1.ActOnExperiments
  */
@@ -319,7 +319,7 @@ export const ExperimentActedOnSchema: GenMessage<ExperimentActedOn> = /*@__PURE_
   messageDesc(file_trainyard_command_v1_experiments, 7);
 
 /**
- * Moves each of at most 256 experiments into a project, in one commit. Answers ExperimentsActedOn.
+ * Moves each of at most 256 experiments into a project, in one commit.
  *
  * @generated from message trainyard.command.v1.MoveExperiments
  */
@@ -350,7 +350,7 @@ export const MoveExperimentsSchema: GenMessage<MoveExperiments> = /*@__PURE__*/
   messageDesc(file_trainyard_command_v1_experiments, 8);
 
 /**
- * Adds labels to and removes labels from each of at most 256 experiments, in one commit. Answers ExperimentsActedOn.
+ * Adds labels to and removes labels from each of at most 256 experiments, in one commit.
  *
  * @generated from message trainyard.command.v1.LabelExperiments
  */
