@@ -11,7 +11,7 @@ import { decodeReply, encodeRequest } from "@trainyard/runtime";
 import type { ManualClock } from "@trainyard/testing";
 import { Asking } from "./asking.ts";
 import type { Chance } from "./chance.ts";
-import { documentOf, type Submission } from "./submissions.ts";
+import { defaultPlace, documentOf, type Submission } from "./submissions.ts";
 
 export type PeopleDeps = {
   readonly clock: ManualClock;
@@ -101,6 +101,7 @@ export class People {
       seed,
       owner: "",
       paused,
+      place: defaultPlace,
     };
     const reply = await this.#asking.ask(
       "CreateExperiment",

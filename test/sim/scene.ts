@@ -17,7 +17,7 @@ import type { Troubles } from "./mortal-log.ts";
 import { type FanOutsWhere, Platform, type ServiceName } from "./platform.ts";
 import { operate, type Refusals, refusalOf } from "./refusals.ts";
 import { startRelay } from "./relay.ts";
-import { configOf, documentOf } from "./submissions.ts";
+import { configOf, defaultPlace, documentOf } from "./submissions.ts";
 import { Teller } from "./teller.ts";
 import { WallClock } from "./wrong-clocks.ts";
 
@@ -138,6 +138,7 @@ export class Scene {
       seed,
       owner: "",
       paused,
+      place: defaultPlace,
     };
     const reply = await this.#ask(
       "CreateExperiment",

@@ -5,7 +5,12 @@ import type { Service } from "@trainyard/runtime";
 import { DatabaseStage } from "@trainyard/runtime/database-stage";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { parseConfig } from "./config.ts";
-import { exampleConfig, experimentCreated, trialProposed } from "./testing/examples.ts";
+import {
+  exampleConfig,
+  examplePlace,
+  experimentCreated,
+  trialProposed,
+} from "./testing/examples.ts";
 import { createService } from "./service.ts";
 
 let stage: DatabaseStage;
@@ -35,8 +40,8 @@ async function create(paused: boolean, commitId = newEventId()): Promise<string>
   const submission = { submissionDigest: "", submissionDeletions: 0 };
   const request = { ...about, ...submission, contextDeletions: 0 };
   const config = exampleConfig;
-  const create = () =>
-    stage.ask("experiments", "CreateExperiment", { ...request, config }, commitId);
+  const whole = { ...request, config, place: examplePlace };
+  const create = () => stage.ask("experiments", "CreateExperiment", whole, commitId);
   // The service answers only once it holds the lease.
   const answer = await expect
     .poll(() => create().catch(() => null))

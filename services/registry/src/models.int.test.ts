@@ -20,8 +20,9 @@ let models = 0;
 async function newModel(): Promise<string> {
   models += 1;
   const model = `model-${models}`;
-  const message = { model, words: noWords, workspace: "" };
-  await registry.stage.ask("registry", "CreateModel", message);
+  const [name, id] = ["default", "default"];
+  const place = { workspace: name, workspaceId: id, project: name, projectId: id };
+  await registry.stage.ask("registry", "CreateModel", { model, words: noWords, place });
   return model;
 }
 

@@ -7,7 +7,7 @@ import { commandHandlers, decodeReply, encodeRequest, readRejected } from "@trai
 import { Stage } from "@trainyard/runtime/stage";
 import { pino } from "pino";
 import { beforeEach, describe, expect, test } from "vitest";
-import { exampleConfig } from "../testing/examples.ts";
+import { exampleConfig, examplePlace } from "../testing/examples.ts";
 import { commandTable } from "./commands.ts";
 import { memoryIds } from "../testing/memory-ids.ts";
 import type { ExperimentIds } from "./experiment-ids.ts";
@@ -24,6 +24,7 @@ const creation = {
   seed: 7,
   owner: "u1",
   paused: false,
+  place: examplePlace,
 };
 
 let stage: Stage;
@@ -75,12 +76,12 @@ describe("CreateExperiment", () => {
     expect(await stage.stream("experiment-1")).toMatchObject([
       {
         type: "ExperimentCreated",
-        data: { name: "iris", labels: ["demo"], workspace: "lab", owner: "u1", seed: 7 },
+        data: { name: "iris", labels: ["demo"], workspace: "default", owner: "u1", seed: 7 },
       },
       { type: "ExperimentActivated" },
     ]);
     const [event] = await stage.log.read("experiment-1", 0, 1);
-    expect(event?.meta).toMatchObject({ workspace: "lab", authid: "u1" });
+    expect(event?.meta).toMatchObject({ workspace: "default", authid: "u1" });
   });
 
   test("creates a paused experiment", async () => {
@@ -116,8 +117,8 @@ describe("CreateExperiment", () => {
     expect(await stage.names("experiment-3")).toEqual([]);
   });
 
-  test("refuses a request without a configuration", async () => {
-    const { config: _, ...without } = creation;
+  test.each(["config", "place"])("refuses a request without its %s", async (key) => {
+    const without = { ...creation, [key]: undefined };
     const reply = await send(
       "CreateExperiment",
       encodeRequest("experiments", "CreateExperiment", without),

@@ -1,6 +1,6 @@
 /** The commands of people, sent by the gateway. Each is one commit to the stream of one experiment. */
 import type { EventData, Plain } from "@trainyard/contracts";
-import type { CreateExperiment } from "@trainyard/contracts/commands";
+import type { CreateExperiment, Place } from "@trainyard/contracts/commands";
 import { recordedConfig } from "@trainyard/experiment-config/recorded";
 import { isExperimentId, isRejection, type Rejection, reject } from "@trainyard/kernel";
 import {
@@ -77,13 +77,15 @@ async function create(
   request: Plain<CreateExperiment>,
   { identity }: CommandContext,
 ): Promise<ReturnType<typeof accepted>> {
-  const created = createdFrom(request);
+  const { place } = request;
+  if (place === undefined) return reject("invalid_request", "place is missing");
+  const created = createdFrom(request, place);
   if (isRejection(created)) return created;
   const meta = { ...identity.meta, workspace: created.workspace };
   const result = await executor.execute({ ...identity, meta }, async (work) => {
     const unknown = await unknownParent(work, created.parent?.experiment);
     if (unknown !== null) return unknown;
-    const closed = request.place === undefined ? null : await refusalOfPlace(work, request.place);
+    const closed = await refusalOfPlace(work, place);
     if (closed !== null) return closed;
     const deleted = await refusalOfContents(work, filesOf(request));
     if (deleted !== null) return deleted;
@@ -114,12 +116,14 @@ async function isThere(work: Work, id: string): Promise<boolean> {
   return status !== "none" && deletion === null;
 }
 
-function createdFrom(request: Plain<CreateExperiment>): EventData<"ExperimentCreated"> | Rejection {
+function createdFrom(
+  request: Plain<CreateExperiment>,
+  { workspace, project }: Plain<Place>,
+): EventData<"ExperimentCreated"> | Rejection {
   const { config, configSourceDigest, contextDigest, contextBytes, seed, owner, parent } = request;
-  const { submissionDigest, place } = request;
+  const { submissionDigest } = request;
   if (config === undefined) return reject("invalid_request", "config is missing");
-  const { name, description, labels, ...named } = recordedConfig(config);
-  const { workspace, project } = place ?? named;
+  const { name, description, labels } = recordedConfig(config);
   return {
     config,
     configSourceDigest,

@@ -4,7 +4,7 @@ import { systemClock } from "@trainyard/kernel/system-clock";
 import type { CommandFunctions } from "@trainyard/runtime";
 import { Stage } from "@trainyard/runtime/stage";
 import { beforeEach, expect, test } from "vitest";
-import { exampleConfig } from "../testing/examples.ts";
+import { exampleConfig, examplePlace } from "../testing/examples.ts";
 import { limits } from "../limits.ts";
 import { commandTable } from "./commands.ts";
 import { memoryIds } from "../testing/memory-ids.ts";
@@ -21,6 +21,7 @@ const creation = {
   seed: 1,
   owner: "ada",
   paused: true,
+  place: examplePlace,
 };
 
 beforeEach(async () => {

@@ -8,7 +8,9 @@ import type { Telemetry } from "../telemetry.ts";
 import { modelCommands } from "./models.ts";
 
 const events = { versionRegistered: () => {} } as unknown as Telemetry;
-const place = { workspace: "Lab", workspaceId: "w", project: "default", projectId: "default" };
+const inDefault = { project: "default", projectId: "default" };
+const place = { workspace: "Lab", workspaceId: "w", ...inDefault };
+const always = { workspace: "default", workspaceId: "default", ...inDefault };
 const words = { addLabels: [], removeLabels: [] };
 
 test("a model is created in a workspace and moved, but not to an archived workspace", async () => {
@@ -24,19 +26,19 @@ test("a model is created in a workspace and moved, but not to an archived worksp
     type: "WorkspaceCreated",
     data: { name: "Lab", description: "", notes: "", by: "ada" },
   };
-  expect(await ask("CreateModel", { model: "m", words, workspace: "", place })).toMatchObject({
+  expect(await ask("CreateModel", { model: "m", words, place })).toMatchObject({
     rejected: "workspace_not_found",
   });
   await stage.tell("workspace-w", made);
-  await ask("CreateModel", { model: "m", words, workspace: "" });
+  await ask("CreateModel", { model: "m", words, place: always });
   await ask("MoveModel", { model: "m", place });
   expect(await ask("MoveModel", { model: "m", place })).toMatchObject({ position: 0 });
   expect(await stage.stream("model-m")).toMatchObject([
-    { type: "ModelCreated", data: { workspace: "" } },
+    { type: "ModelCreated", data: { workspace: "default" } },
     { type: "ModelMoved", data: { workspace: "Lab", by: "ada" } },
   ]);
   await stage.tell("workspace-w", { type: "WorkspaceArchived", data: { reason: "", by: "ada" } });
-  expect(await ask("CreateModel", { model: "n", words, workspace: "", place })).toMatchObject({
+  expect(await ask("CreateModel", { model: "n", words, place })).toMatchObject({
     rejected: "workspace_archived",
   });
   expect(await ask("MoveModel", { model: "none", place })).toMatchObject({

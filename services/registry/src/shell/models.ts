@@ -42,8 +42,9 @@ export function modelCommands(deps: ModelDeps) {
   const change = (model: string, asked: Asked, context: CommandContext) =>
     changeModel(deps, model, asked, context);
   return {
-    CreateModel: ({ model, words, place, ...named }, context) => {
-      const { workspace } = place ?? named;
+    CreateModel: async ({ model, words, place }, context) => {
+      if (place === undefined) return reject("invalid_request", "place is missing");
+      const { workspace } = place;
       const asked = { kind: "create", words: changeOf(words), workspace } as const;
       return changeModel(deps, model, asked, context, place);
     },
@@ -77,7 +78,7 @@ async function changeModel(
   model: string,
   asked: Asked,
   { identity }: CommandContext,
-  /** The workspace of a new model. */
+  /** The workspace of a new or moved model. */
   place?: Plain<Place>,
 ): Promise<Plain<ModelChange> | Rejection> {
   const { authid: by } = identity.meta;

@@ -44,7 +44,7 @@ function changeHandlers(backend: Backend) {
   return {
     createModel: async ({ name: model, workspace, ...given }, context) => {
       const place = await findPlace(backend, workspace, "");
-      const message = { model, words: newWords(given), workspace: place.workspace, place };
+      const message = { model, words: newWords(given), place };
       return modelAfter(backend, model, await command("registry", "CreateModel", message, context));
     },
     updateModel: async ({ model, ...words }, context) => {

@@ -277,7 +277,7 @@ test("a model is created in a workspace and moved to another", async () => {
   expect((await api("POST", "models/iris/move", { workspace: "Models" })).status).toBe(200);
   expect((await api("POST", "models/iris/move", { workspace: "none" })).status).toBe(404);
   expect(models).toMatchObject([
-    { workspace: "Models", place: { workspace: "Models" } },
+    { model: "iris", place: { workspace: "Models" } },
     { model: "iris", place: { workspace: "Models" } },
   ]);
   const data = { workspace: "Models", by: "ada" };
