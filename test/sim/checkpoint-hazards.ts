@@ -5,6 +5,7 @@ import type { Scene } from "./scene.ts";
 import { agentLost, exited, finish, running } from "./scene-steps.ts";
 
 const late = "cccccccc-0000-4000-8000-000000000003";
+const holder = { folder: "f1", place: "p1", startedMs: 1 };
 const sealed = [{ checkpoint: late, step: 10, bytes: 1 }];
 /** Longer than a next run waits for its predecessor's checkpoints. */
 const beyondWaitMs = 15 * 60_000;
@@ -97,7 +98,7 @@ export const checkpointHazards: readonly Hazard[] = [
       ];
       await scene.tell("agent-a1", {
         type: "AgentReturned",
-        data: { occupations: [], slots: [], left: { runs } },
+        data: { occupations: [], slots: [], left: { runs }, ...holder },
       });
       await scene.settle();
       await scene.activate();

@@ -88,7 +88,7 @@ const outcomeRecorded: Told = [
 
 function granted(allocation: string): Told {
   const placements = [{ agent: "a1", slots: ["0"], nodeRank: 0, address: "" }];
-  const data = { placements, masterAddress: "", masterPort: 0, tokenKey: "" };
+  const data = { placements, masterAddress: "", masterPort: 0, tokenKey: "", folded: 0 };
   return [`allocation-${allocation}`, { type: "AllocationGranted", data }];
 }
 

@@ -7,12 +7,12 @@ import { codecOf, type Plain } from "@trainyard/contracts";
 import {
   type AllocationReport,
   AllocationReportState,
-  keysNamed,
   type Launch,
   type Report,
   ReportSchema,
   runKeyOf,
   runOfKey,
+  spokenProtocol,
   type Wanted,
   WantedSchema,
   WantedState,
@@ -97,7 +97,7 @@ export class ModelAgent {
   }
 
   #process(wanted: Plain<Wanted>): void {
-    if (wanted.incarnation !== undefined && wanted.incarnation !== this.#start) return;
+    if (wanted.incarnation !== this.#start) return;
     const older = wanted.epoch === this.#epoch && wanted.version < this.#version;
     if (older || wanted.epoch < this.#highestEpoch) return;
     this.#highestEpoch = wanted.epoch;
@@ -105,14 +105,11 @@ export class ModelAgent {
     this.#version = wanted.version;
     this.#probe = wanted.probe;
     for (const { launch, ...named } of wanted.allocations) {
-      const held = keysNamed(this.#held, named);
-      if (named.state === WantedState.KILL) for (const key of held) this.#kill(key);
-      else if (launch !== undefined && held.length === 0) this.#launch(launch);
+      const key = runKeyOf(named);
+      if (named.state === WantedState.KILL) this.#kill(key);
+      else if (launch !== undefined && !this.#held.has(key)) this.#launch(launch);
     }
-    for (const [n, allocation] of wanted.forget.entries()) {
-      const named = { allocation, requestId: wanted.forgetRequests[n] };
-      for (const key of keysNamed(this.#held, named)) this.#held.delete(key);
-    }
+    for (const named of wanted.forget) this.#held.delete(runKeyOf(named));
     this.#report();
   }
 
@@ -219,7 +216,10 @@ export class ModelAgent {
       })),
       labels: {},
       agentVersion: "1",
+      ...spokenProtocol,
       address: `host-${this.#name}`,
+      processGroups: "cgroup",
+      diskFreeBytes: 1e12,
       allocations: [...this.#held.values()],
     };
     this.#bus.publish(agentReportSubject(this.#name), utf8.out.encode(reports.encode(report)));

@@ -68,7 +68,7 @@ class ModelRun {
     this.#training = new Training({ trial, run, fromStep }, deps);
     void this.#tell({
       type: "AllocationQueued",
-      data: { task: trial, run: requested.run, job: "", preemptible: true, delayMs: 0 },
+      data: { task: trial, run, job: "", preemptible: true, delayMs: 0, workspace: "", owner: "" },
     });
     this.#later(requested.delayMs + deps.chance.between(1, 3_000), () => this.#launch());
   }
@@ -92,7 +92,7 @@ class ModelRun {
     this.#phase = "running";
     void this.#tell({
       type: "AllocationGranted",
-      data: { placements: [], masterAddress: "", masterPort: 0, tokenKey: "" },
+      data: { placements: [], masterAddress: "", masterPort: 0, tokenKey: "", folded: 0 },
     });
     void this.#tell({ type: "AllocationStarted", data: { starts: [] } });
     if (this.#stop !== null) this.#obey(this.#stop);

@@ -67,7 +67,8 @@ async function returnsWithMany(scene: Scene): Promise<void> {
     const checkpoints = [{ checkpoint, step: 10, bytes: 1 }];
     return { allocation: `${scene.id}.${number}#1`, checkpoints };
   });
-  const data = { occupations: [], slots: [], left: { runs } };
+  const holder = { folder: "f1", place: "p1", startedMs: 1 };
+  const data = { occupations: [], slots: [], left: { runs }, ...holder };
   await scene.tell("agent-a1", { type: "AgentReturned", data });
   await scene.rest();
   refuse(runs.length - 5);

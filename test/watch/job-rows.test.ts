@@ -38,7 +38,7 @@ class History {
           type: "AllocationGranted",
           data: {
             placements: [{ agent: "a", slots: ["0", "1"], nodeRank: 0, address: "h" }],
-            ...{ masterAddress: "h", masterPort: 1, tokenKey: "k" },
+            ...{ masterAddress: "h", masterPort: 1, tokenKey: "k", folded: 0 },
             ...(chance < 0.5 ? { borrowed: 1 } : {}),
           },
         });

@@ -1,17 +1,10 @@
 import { expect, test } from "vitest";
-import {
-  keysNamed,
-  protocolProblem,
-  runKeyOf,
-  runOfKey,
-  spokenProtocol,
-} from "./agent-protocol.ts";
+import { protocolProblem, runKeyOf, runOfKey, spokenProtocol } from "./agent-protocol.ts";
 
 const services = { protocol: 5, protocolOldest: 3 };
 
 test.each([
   [{ protocol: 2, protocolOldest: 1 }, /too old: it speaks version 2 .* need 3; update the agent/],
-  [{}, /too old: it speaks version 0/],
   [
     { protocol: 8, protocolOldest: 6 },
     /too new: it needs version 6 .* speak 5; update the services/,
@@ -30,26 +23,12 @@ test.each([
   expect(protocolProblem(agent, services)).toBeNull();
 });
 
-test("agents older than the version fields are understood, and so are agents of this version", () => {
-  expect(protocolProblem({})).toBeNull();
+test("an agent of this version shares a version with the services", () => {
   expect(protocolProblem(spokenProtocol)).toBeNull();
 });
 
-const requested = { allocation: "1.1#1", requestId: "r1" };
-const held = [requested, { allocation: "1.1#1", requestId: "r2" }, { allocation: "1.2#1" }];
-const runs = new Map(held.map((run) => [runKeyOf(run), run]));
-
-test.each([
-  [requested, ["1.1#1@r1"]],
-  [{ allocation: "1.1#1", requestId: "r3" }, []],
-  [{ allocation: "1.1#1", requestId: "" }, ["1.1#1@r1", "1.1#1@r2"]],
-  [{ allocation: "1.1#1" }, ["1.1#1@r1", "1.1#1@r2"]],
-  [{ allocation: "1.2#1", requestId: "r1" }, ["1.2#1"]],
-  [{ allocation: "1.2#1" }, ["1.2#1"]],
-])("a message that names %j is about the runs %j of an agent", (named, keys) => {
-  expect(keysNamed(runs, named)).toEqual(keys);
-});
-
-test.each(held)("the key of %j identifies it", (run) => {
+test("the key of a run names its allocation and its request, and an allocation's id alone no request", () => {
+  const run = { allocation: "1.1#1", requestId: "r1" };
   expect(runOfKey(runKeyOf(run))).toEqual(run);
+  expect(runOfKey("1.1#1")).toEqual({ allocation: "1.1#1", requestId: "" });
 });

@@ -1,6 +1,5 @@
 /** The messages between scheduler and agents. */
 export {
-  keysNamed,
   protocolProblem,
   type RequestedRun,
   runKeyOf,

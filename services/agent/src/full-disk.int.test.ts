@@ -4,6 +4,7 @@ import { randomBytes } from "node:crypto";
 import { existsSync, mkdirSync, readdirSync, rmSync, statfsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { createMemoryBus, type MemoryHub } from "@trainyard/bus/testing";
+import type { RequestedRun } from "@trainyard/contracts/agent";
 import { livingProcess } from "@trainyard/kernel/process-identity";
 import { systemClock } from "@trainyard/kernel/system-clock";
 import { createLogger } from "@trainyard/runtime";
@@ -69,7 +70,7 @@ function fill(): void {
   expect(freeBytes()).toBe(0);
 }
 
-const folderOf = (launch: { allocation: string }): string =>
+const folderOf = (launch: RequestedRun): string =>
   join(config.folder, "runs", folderNameOf(launch));
 
 describe("on a full disk", () => {
@@ -136,12 +137,15 @@ describe("on a full disk", () => {
       patient,
     );
     expect(platform.reported(launch.allocation)).toMatchObject({ launchFailed: true });
-    await agent[Symbol.asyncDispose]();
-    await startAgent();
-    await vi.waitFor(() => expect(platform.report?.allocations).toEqual([]), patient);
-    expect(readdirSync(join(config.folder, "runs"))).toEqual([]);
     platform.unwant(launch);
+    await vi.waitFor(() => expect(platform.report?.allocations).toEqual([]), patient);
+    await agent[Symbol.asyncDispose]();
+    const before = platform.report?.incarnation;
+    await startAgent();
+    await vi.waitFor(() => expect(platform.report?.incarnation).not.toBe(before), patient);
     await vi.waitFor(() => expect(platform.report?.version).toBe(platform.version), patient);
+    expect(platform.report?.allocations).toEqual([]);
+    expect(readdirSync(join(config.folder, "runs"))).toEqual([]);
   });
 
   test("the agent accepts a scheduler that has just taken over, and carries out its kill", async () => {

@@ -3,6 +3,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { readStorageMarker, storageMarkerName } from "@trainyard/blob";
 import { createMemoryBus, type MemoryHub } from "@trainyard/bus/testing";
+import type { RequestedRun } from "@trainyard/contracts/agent";
 import { EndReason } from "@trainyard/contracts/events";
 import { createLogger } from "@trainyard/runtime";
 import { afterAll, afterEach, beforeEach, expect, test, vi } from "vitest";
@@ -59,10 +60,9 @@ afterEach(async () => {
   await platform[Symbol.asyncDispose]();
 });
 
-const folderOf = (launch: { allocation: string }): string =>
+const folderOf = (launch: RequestedRun): string =>
   join(config.folder, "runs", folderNameOf(launch));
-const spoolOf = (launch: { allocation: string }): string =>
-  join(folderOf(launch), "run/spool/checkpoints");
+const spoolOf = (launch: RequestedRun): string => join(folderOf(launch), "run/spool/checkpoints");
 
 /** A script that leaves a checkpoint as the SDK does when the platform is unavailable. */
 const sealing = (checkpoint: string, sealedMs: number, storageId?: string): string => {

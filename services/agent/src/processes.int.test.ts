@@ -4,7 +4,7 @@ import { once } from "node:events";
 import { existsSync, mkdirSync, readFileSync, rmdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { createMemoryBus, type MemoryHub } from "@trainyard/bus/testing";
-import { AllocationReportState } from "@trainyard/contracts/agent";
+import { AllocationReportState, type RequestedRun } from "@trainyard/contracts/agent";
 import {
   carries,
   identityOfChild,
@@ -63,7 +63,7 @@ afterEach(async () => {
   await platform[Symbol.asyncDispose]();
 });
 
-const folderOf = (launch: { allocation: string }): string =>
+const folderOf = (launch: RequestedRun): string =>
   join(config.folder, "runs", folderNameOf(launch));
 
 /** The pids of living processes with this text in their command line. */
@@ -137,7 +137,7 @@ describe.each(mechanisms)(
     });
 
     /** Expects that no process of the launch lives, and none with the marker. */
-    function expectGone(launch: { allocation: string }, marker?: string): void {
+    function expectGone(launch: RequestedRun, marker?: string): void {
       const runDir = join(folderOf(launch), "run");
       const left = livingProcesses().filter(({ pid }) => carries(pid, "TRAINYARD_RUN_DIR", runDir));
       expect(left).toEqual([]);

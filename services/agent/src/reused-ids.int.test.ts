@@ -70,20 +70,3 @@ test("a run of a lost history and a new run of its id run at the same time, and 
   );
   expect(await platform.up(after)).toMatchObject({ pid });
 });
-
-test("a run without a request, of a scheduler or an agent of an earlier version, is known by its id alone", async () => {
-  const { requestId, ...launch } = launchOf("exec sleep 1000");
-  platform.run(launch);
-  const { pid } = await platform.up(launch);
-  // A later scheduler names it with its request: it neither launches it again nor leaves it alone.
-  const later = { ...launch, requestId };
-  platform.run(later);
-  const { version } = platform;
-  await vi.waitFor(() => expect(platform.report?.version).toBe(version), 10_000);
-  expect(platform.report?.allocations.map((one) => one.pid)).toEqual([pid]);
-  platform.kill(later);
-  expect((await platform.ended(launch)).killed).toBe(true);
-  platform.unwant(later);
-  platform.unwant(launch);
-  await vi.waitFor(() => expect(platform.report?.allocations).toEqual([]), 10_000);
-});

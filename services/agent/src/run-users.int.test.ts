@@ -10,6 +10,7 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import { createMemoryBus, type MemoryHub } from "@trainyard/bus/testing";
+import type { RequestedRun } from "@trainyard/contracts/agent";
 import { createLogger } from "@trainyard/runtime";
 import { afterAll, afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { type AgentService, createService } from "./service.ts";
@@ -74,8 +75,7 @@ afterEach(async () => {
   await platform?.[Symbol.asyncDispose]();
 });
 
-const folderOf = (launch: { allocation: string }): string =>
-  join(folder, "runs", folderNameOf(launch));
+const folderOf = (launch: RequestedRun): string => join(folder, "runs", folderNameOf(launch));
 
 /** A run of an experiment other than 7, that of `launchOf`. */
 const ofExperiment = (experiment: number, script: string, more = {}) =>

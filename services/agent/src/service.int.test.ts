@@ -1,6 +1,7 @@
 import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { createMemoryBus, type MemoryHub } from "@trainyard/bus/testing";
+import type { RequestedRun } from "@trainyard/contracts/agent";
 import { EndReason } from "@trainyard/contracts/events";
 import { createLogger } from "@trainyard/runtime";
 import { afterAll, afterEach, beforeEach, expect, test, vi } from "vitest";
@@ -57,7 +58,7 @@ afterEach(async () => {
 const startedFor = (runDir: string) =>
   runGroupOf(runDir, () => null, { mechanism: "scan" }).members();
 
-const folderOf = (launch: { allocation: string }): string =>
+const folderOf = (launch: RequestedRun): string =>
   join(config.folder, "runs", folderNameOf(launch));
 
 test("an agent reports its identity and its resources before it gets any list", async () => {

@@ -3,6 +3,7 @@ import { createHash } from "node:crypto";
 import { existsSync, readdirSync, readFileSync, rmdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { createMemoryBus, type MemoryHub } from "@trainyard/bus/testing";
+import type { RequestedRun } from "@trainyard/contracts/agent";
 import { createLogger } from "@trainyard/runtime";
 import { afterAll, afterEach, beforeEach, expect, test, vi } from "vitest";
 import type { AgentConfig } from "./config.ts";
@@ -63,7 +64,7 @@ const sealing = (checkpoint: string, sealedMs: number, more: object = {}): strin
   ].join("; ");
 };
 const storing = configured({ checkpoint_storage: { type: "s3", bucket: "models" } });
-const runDirOf = (launch: { allocation: string }): string =>
+const runDirOf = (launch: RequestedRun): string =>
   join(config.folder, "runs", folderNameOf(launch), "run");
 
 test("the chief's host completes a checkpoint with the files of all hosts, and other hosts only send their own", async () => {

@@ -14,8 +14,6 @@ export const limits = {
   beatMs: 1_000,
   /** The time without the own probe after which the connection counts as down: three beats. */
   probeGapMs: 3_000,
-  /** A start of an agent that is silent for two beats while another reports under its name counts as ended. */
-  incarnationSilenceMs: 2_500,
   /**
    * A launch without progress for this long is ended: longer than an agent waits for a piece of code before it retries.
    */

@@ -2,7 +2,7 @@
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 import type { AnyEvent } from "@trainyard/contracts";
-import { Cluster } from "@trainyard/service-scheduler/testing";
+import { agentStart, Cluster } from "@trainyard/service-scheduler/testing";
 import { type BenchContext, type BenchResult, costResult } from "../support/bench.ts";
 import { slotsPerAgent } from "./workload.ts";
 
@@ -42,8 +42,8 @@ function joined(): AnyEvent {
     uuid: `GPU-${n}`,
     memoryBytes: 80e9,
   }));
-  const data = { pool: "default", slots, labels: {}, version: "1", address: "host" };
-  return { type: "AgentJoined", data };
+  const offer = { pool: "default", slots, labels: {}, version: "1", address: "host" };
+  return { type: "AgentJoined", data: { ...offer, ...agentStart } };
 }
 
 function queued(n: number): AnyEvent {

@@ -251,7 +251,7 @@ export const labelNames = {
   /** The id of the agent's state folder. */
   folder: "trainyard.agent-folder",
   allocation: "trainyard.allocation",
-  /** The id of the event that requested the allocation; empty if the scheduler has an earlier version. */
+  /** The id of the event that requested the allocation. */
   request: "trainyard.request",
   experiment: "trainyard.experiment",
   trial: "trainyard.trial",
@@ -259,7 +259,7 @@ export const labelNames = {
 
 export function labelsOf(
   folder: string,
-  { allocation, requestId = "", experiment, trial }: Plain<Launch>,
+  { allocation, requestId, experiment, trial }: Plain<Launch>,
 ): Readonly<Record<string, string>> {
   const { folder: of, allocation: is, request, experiment: by, trial: as } = labelNames;
   return { [of]: folder, [is]: allocation, [request]: requestId, [by]: experiment, [as]: trial };
@@ -267,6 +267,6 @@ export function labelsOf(
 
 /** Returns the key of the run of a container. */
 export function keyOfLabels(labels: Readonly<Record<string, string>>): string {
-  const { [labelNames.allocation]: allocation = "", [labelNames.request]: requestId } = labels;
+  const { [labelNames.allocation]: allocation = "", [labelNames.request]: requestId = "" } = labels;
   return runKeyOf({ allocation, requestId });
 }

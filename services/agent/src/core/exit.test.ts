@@ -130,7 +130,7 @@ describe("a run is reported as", () => {
   });
 });
 
-test("the message of an end is shortened, also in the record of an older agent and for a launch without a folder", () => {
+test("the message of an end is shortened, also for a launch without a folder", () => {
   const message = "x".repeat(1024 * 1024);
   const exit = { kind: "not_launched", code: null, signal: null, message, atMs: 2 } as const;
   const view = { launch: launchOf("true"), state: AllocationReportState.ENDED, pid: 0 };

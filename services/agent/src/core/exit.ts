@@ -110,7 +110,7 @@ function exitOf(agent: string, nodeRank: number, exit: ExitRecord, shutDown: boo
     agent,
     ...(exit.code === null ? {} : { code: exit.code }),
     signal: exit.signal ?? "",
-    // A record that an earlier agent wrote may be longer.
+    // The record of a supervisor in Python may have characters that the log does not store.
     message: storableText(exit.message, exitMessageCharsMax),
   };
 }

@@ -14,7 +14,6 @@ import { agentDoSubject, agentReportSubject, type Bus } from "@trainyard/bus";
 import { codecOf, type Plain } from "@trainyard/contracts";
 import {
   type AllocationReport,
-  keysNamed,
   type Launch,
   protocolProblem,
   type Report,
@@ -186,7 +185,7 @@ export class Agent implements AsyncDisposable {
   }
 
   #process(wanted: Plain<Wanted>): void {
-    const { epoch, version, incarnation = this.#incarnation, nameTaken } = wanted;
+    const { epoch, version, incarnation, nameTaken } = wanted;
     if (incarnation !== this.#incarnation || this.#stopping.signal.aborted) return;
     if (!Number.isSafeInteger(epoch) || epoch < this.#highestEpoch) return this.#tellEpoch(epoch);
     if (nameTaken === undefined && epoch === this.#epoch && version < this.#version) {
@@ -236,7 +235,7 @@ export class Agent implements AsyncDisposable {
   }
 
   #has(launch: Plain<Launch>): boolean {
-    return [this.#runs, this.#refused].some((held) => keysNamed(held, launch).length > 0);
+    return [this.#runs, this.#refused].some((held) => held.has(runKeyOf(launch)));
   }
 
   #launch(launch: Plain<Launch>): void {
@@ -250,26 +249,23 @@ export class Agent implements AsyncDisposable {
     }
   }
 
-  #endAndForget({ allocations, forget, forgetRequests }: Plain<Wanted>): void {
+  #endAndForget({ allocations, forget }: Plain<Wanted>): void {
     for (const wanted of allocations) {
-      if (wanted.state === WantedState.KILL) this.#each(wanted, (run) => run.kill("wanted"));
+      if (wanted.state === WantedState.KILL) this.#with(wanted, (run) => run.kill("wanted"));
     }
-    for (const [n, allocation] of forget.entries()) {
-      const named = { allocation, requestId: forgetRequests[n] };
-      for (const key of keysNamed(this.#refused, named)) this.#refused.delete(key);
-      this.#each(named, (run) => this.#forget(run));
+    for (const named of forget) {
+      this.#refused.delete(runKeyOf(named));
+      this.#with(named, (run) => this.#forget(run));
     }
   }
 
   /** A failure of one run must not prevent the agent's work for others. */
-  #each(named: RequestedRun, act: (run: Run) => void): void {
-    for (const key of keysNamed(this.#runs, named)) {
-      try {
-        const run = this.#runs.get(key);
-        if (run !== undefined) act(run);
-      } catch (error) {
-        this.#deps.events.runFailed(named.allocation, error);
-      }
+  #with(named: RequestedRun, act: (run: Run) => void): void {
+    try {
+      const run = this.#runs.get(runKeyOf(named));
+      if (run !== undefined) act(run);
+    } catch (error) {
+      this.#deps.events.runFailed(named.allocation, error);
     }
   }
 

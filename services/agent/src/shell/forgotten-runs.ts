@@ -23,9 +23,7 @@ export async function cleanUpForgotten(
   const forgotten = [...runs.values()]
     .flatMap((run) => {
       const { forgotten: record } = run.folder;
-      return record === null
-        ? []
-        : [{ run, atMs: record.upMs ?? uptime.atStartMs, isDelivered: run.isDelivered }];
+      return record === null ? [] : [{ run, atMs: record.upMs, isDelivered: run.isDelivered }];
     })
     .toSorted((a, b) => a.atMs - b.atMs);
   const beyond = forgotten.length - limits.keptRunsMax;

@@ -1,5 +1,10 @@
 import { codecOf, type Plain } from "@trainyard/contracts";
-import { AllocationReportState, type Report, ReportSchema } from "@trainyard/contracts/agent";
+import {
+  AllocationReportState,
+  type Report,
+  ReportSchema,
+  spokenProtocol,
+} from "@trainyard/contracts/agent";
 import { expect, test } from "vitest";
 import { limits } from "../limits.ts";
 import { reportMessages } from "./report-messages.ts";
@@ -10,6 +15,7 @@ const decode = (message: Uint8Array): Plain<Report> =>
 function reportOf(runs: number, message: string): Plain<Report> {
   const allocations = Array.from({ length: runs }, (_, n) => ({
     allocation: `1.${n + 1}#1`,
+    requestId: "r",
     state: AllocationReportState.ENDED,
     nodeRank: 0,
     slots: ["0"],
@@ -21,7 +27,9 @@ function reportOf(runs: number, message: string): Plain<Report> {
   const slots = [{ id: "0", device: "cpu", uuid: "", memoryBytes: 1 }];
   const offer = { pool: "default", slots, labels: {}, agentVersion: "1", address: "h" };
   const echo = { sequence: 9, epoch: 2, version: 3, probe: 4 };
-  return { agent: "a1", incarnation: "one", ...echo, ...offer, allocations };
+  const start = { folder: "f", place: "p", startedMs: 1, processGroups: "cgroup" };
+  const host = { ...start, ...spokenProtocol, highestEpoch: 2, diskFreeBytes: 1e9 };
+  return { agent: "a1", incarnation: "one", ...echo, ...offer, ...host, allocations };
 }
 
 test("a report that fits is one message without numbers", () => {

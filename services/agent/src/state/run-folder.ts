@@ -56,8 +56,8 @@ const reservedNames = [names.process, names.kill, names.exit, names.shipped];
 /** A claim for which no process is ever started. */
 const claimOfNobody = `${JSON.stringify({ pid: 0, started: "", boot: "" })}\n`;
 
-/** The record that the scheduler knows the run's end, with the agents' uptime; an older agent wrote no uptime. */
-export type Forgotten = { readonly atMs: number; readonly upMs?: number };
+/** The record that the scheduler knows the run's end, with the agents' uptime. */
+export type Forgotten = { readonly atMs: number; readonly upMs: number };
 
 export type Delivered = "delivered" | "refused" | "given_up";
 

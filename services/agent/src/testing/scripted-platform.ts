@@ -16,19 +16,15 @@ import {
   ReportSchema,
   type RequestedRun,
   runKeyOf,
+  type Spoken,
+  spokenProtocol,
   WantedSchema,
   WantedState,
 } from "@trainyard/contracts/agent";
-import {
-  AcceptedSchema,
-  ContextPlanSchema,
-  type LogLine,
-  PlanContextDownloadSchema,
-  WriteLinesSchema,
-} from "@trainyard/contracts/commands";
+import type { LogLine } from "@trainyard/contracts/commands";
 import { pause } from "@trainyard/kernel";
 import { systemClock } from "@trainyard/kernel/system-clock";
-import { command, commandHandlers, createLogger } from "@trainyard/runtime";
+import { commandHandlers, createLogger, type CommandTable } from "@trainyard/runtime";
 import { vi } from "vitest";
 
 type Wish = { readonly state: WantedState; readonly launch: Plain<Launch> };
@@ -72,7 +68,7 @@ export class ScriptedPlatform implements AsyncDisposable {
   /** The agent's start that the lists are for, and the reason why its name is taken, if it is. */
   address: { readonly incarnation?: string; readonly nameTaken?: string } = {};
   /** The protocol versions in the lists. */
-  spoken: { readonly protocol?: number; readonly protocolOldest?: number } = {};
+  spoken: Spoken = spokenProtocol;
   report: Plain<Report> | null = null;
   logsAway = false;
   /** Whether ended runs that are no longer wanted are forgotten. */
@@ -121,9 +117,7 @@ export class ScriptedPlatform implements AsyncDisposable {
     const logs = commandHandlers(
       "logs",
       {
-        WriteLines: command(WriteLinesSchema, AcceptedSchema, async ({ lines }) =>
-          this.#store(lines),
-        ),
+        WriteLines: async ({ lines }) => this.#store(lines),
       },
       logger,
     );
@@ -136,10 +130,10 @@ export class ScriptedPlatform implements AsyncDisposable {
         return WriteLines(request);
       },
     });
-    const plan = command(PlanContextDownloadSchema, ContextPlanSchema, async ({ digest }) => {
+    const plan: CommandTable<"registry">["PlanContextDownload"] = async ({ digest }) => {
       if (!this.contexts.has(digest)) return { rejected: "not_found", detail: "no such context" };
       return { digest, url: `${this.url}/contexts/${digest}` };
-    });
+    };
     await this.#bus.serve(
       "registry",
       commandHandlers("registry", { PlanContextDownload: plan }, logger),
@@ -148,7 +142,10 @@ export class ScriptedPlatform implements AsyncDisposable {
       const heard = codecOf<Plain<Report>>(ReportSchema).decode(new TextDecoder().decode(body));
       const report = this.#whole(heard);
       if (report === null) return;
+      const isNewStart = this.report?.incarnation !== report.incarnation;
       this.report = report;
+      // Lists for an earlier start are ignored, so a new one gets the list that the tests have asked for by then.
+      if (isNewStart && this.version > 0) this.send();
       // The lists change as the scheduler's do: a launch is listed until a report names its run, and ended runs are
       // forgotten once unwanted.
       const forget = report.allocations.filter(
@@ -287,10 +284,10 @@ export class ScriptedPlatform implements AsyncDisposable {
       return state === WantedState.RUN && !named.has(key) ? { ...wanted, launch } : wanted;
     });
     const { epoch, version, address, spoken } = this;
-    const forget = forgotten.map(({ allocation }) => allocation);
-    const forgetRequests = forgotten.map(({ requestId = "" }) => requestId);
-    const lists = { allocations, forget, forgetRequests };
-    const wanted = { epoch, version, ...lists, probe: 7, ...address, ...spoken };
+    const forget = forgotten.map(({ allocation, requestId }) => ({ allocation, requestId }));
+    const incarnation = this.report?.incarnation ?? "";
+    const rest = { probe: 7, incarnation, ...address, ...spoken };
+    const wanted = { epoch, version, allocations, forget, ...rest };
     const text = codecOf<object>(WantedSchema).encode(wanted);
     this.#bus.publish(agentDoSubject(this.#agent), new TextEncoder().encode(text));
   }

@@ -15,6 +15,7 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import { createMemoryBus, type MemoryHub } from "@trainyard/bus/testing";
+import type { RequestedRun } from "@trainyard/contracts/agent";
 import { systemClock } from "@trainyard/kernel/system-clock";
 import { createLogger } from "@trainyard/runtime";
 import { afterAll, afterEach, beforeEach, expect, test, vi } from "vitest";
@@ -79,8 +80,7 @@ async function startAgent(): Promise<AgentService> {
   return agent;
 }
 
-const folderOf = (launch: { allocation: string }): string =>
-  join(folder, "runs", folderNameOf(launch));
+const folderOf = (launch: RequestedRun): string => join(folder, "runs", folderNameOf(launch));
 
 /** Makes a run's folder as it is when its process has ended. */
 function newRun(): RunFolder {

@@ -24,6 +24,14 @@ export const exampleConfig = {
   hyperparameters: {},
 };
 
+/** A place that always exists. */
+export const examplePlace = {
+  workspace: "default",
+  project: "default",
+  workspaceId: "default",
+  projectId: "default",
+};
+
 export const exampleResources = {
   pool: "default",
   slots: 1,

@@ -1,16 +1,16 @@
 import type { AnyEvent } from "@trainyard/contracts";
 import { RunEndWhy } from "@trainyard/contracts/events";
 import { expect, test } from "vitest";
-import { DocumentSet } from "../core/views/documents.ts";
-import { project } from "../core/views/project.ts";
-import { requested, trialCreated } from "../testing/example-events.ts";
+import { DocumentSet } from "../read-model/core/views/documents.ts";
+import { project } from "../read-model/core/views/project.ts";
+import { agentStart, requested, trialCreated } from "../testing/example-events.ts";
 import { shownAgent, shownTrial } from "./shown.ts";
 
 const slot = (id: string) => ({ id, device: "cpu", uuid: "", memoryBytes: 0 });
 
 function offer(slots: readonly string[], labels: Readonly<Record<string, string>> = {}): AnyEvent {
-  const data = { pool: "default", slots: slots.map(slot), labels, version: "1", address: "" };
-  return { type: "AgentJoined", data };
+  const offered = { pool: "default", slots: slots.map(slot), labels, version: "1", address: "" };
+  return { type: "AgentJoined", data: { ...offered, ...agentStart } };
 }
 
 /** Returns the agent after the events, which are one second apart. */
@@ -27,7 +27,7 @@ function agentAfter(...events: readonly (AnyEvent | readonly [string, AnyEvent])
 
 const granted = (run: string, ...slots: readonly string[]): readonly [string, AnyEvent] => {
   const placements = [{ agent: "rack", nodeRank: 0, slots, address: "" }];
-  const data = { placements, masterAddress: "", masterPort: 1, tokenKey: "k1" };
+  const data = { placements, masterAddress: "", masterPort: 1, tokenKey: "k1", folded: 0 };
   return [`allocation-${run}`, { type: "AllocationGranted", data }];
 };
 const cleared = (run: string, ...slots: readonly string[]): AnyEvent => ({
@@ -98,7 +98,10 @@ test("a drained slot is shown as draining while a run uses it, and then as drain
 });
 
 test("a disabled slot that was withdrawn is still disabled when it returns, until it is enabled", () => {
-  const disabled: AnyEvent = { type: "SlotDisabled", data: { slot: "0" } };
+  const disabled: AnyEvent = {
+    type: "SlotDisabled",
+    data: { slot: "0", reason: "", drain: false },
+  };
   const returned = agentAfter(offer(["0", "1"]), disabled, offer(["1"]), offer(["0", "1"]));
   expect(returned.slots[0]?.disabled).toEqual({
     state: "DISABLED",
@@ -124,7 +127,7 @@ test.each([
   project({ stream: "trial-1.1", timeMs: 1, position: 1 }, trialCreated(1), documents);
   project({ stream: "trial-1.1", timeMs: 2, position: 2 }, requested(1, 0), documents);
   const placements = [{ agent: "rack", nodeRank: 0, slots: ["0"], address }];
-  const grant = { placements, masterAddress: "", masterPort: 1, tokenKey: "k1" };
+  const grant = { placements, masterAddress: "", masterPort: 1, tokenKey: "k1", folded: 0 };
   project(
     { stream: "allocation-1.1#1", timeMs: 3, position: 3 },
     { type: "AllocationGranted", data: grant },

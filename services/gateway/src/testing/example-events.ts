@@ -1,5 +1,16 @@
 import type { EventData, EventOf } from "@trainyard/contracts";
 
+/** The holder of an agent's name, in AgentJoined and AgentReturned. */
+export const agentHolder = { folder: "f1", place: "p1", startedMs: 1 };
+
+/** The facts about an agent in AgentJoined, beside its offer. */
+export const agentStart = {
+  ...agentHolder,
+  processGroups: "cgroup",
+  protocol: 1,
+  protocolOldest: 1,
+};
+
 export function created(
   over: Partial<EventData<"ExperimentCreated">>,
 ): EventOf<"ExperimentCreated"> {

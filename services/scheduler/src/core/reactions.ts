@@ -15,7 +15,7 @@ export function onRunRequested(
   defaultPriority: (pool: string) => number,
 ): AddressedCommand {
   const { run, resources, preemptible, experiment, delayMs, avoided } = requested;
-  const { workspace, owner } = requested;
+  const { workspace = "", owner = "" } = requested;
   return {
     allocation: runId(trial, run),
     command: {
@@ -28,8 +28,8 @@ export function onRunRequested(
         preemptible,
         delayMs,
         ...(avoided === undefined ? {} : { avoided }),
-        ...(workspace === undefined ? {} : { workspace }),
-        ...(owner === undefined ? {} : { owner }),
+        workspace,
+        owner,
       },
     },
   };

@@ -50,17 +50,6 @@ describe("agents that know a higher epoch than the scheduler", () => {
     expect(world.names("agent-a1")).toEqual(["AgentJoined", "SchedulerEpochRaised"]);
   });
 
-  test("are also served if they are of an earlier version, by the epoch of their last list", async () => {
-    await using world = await World.open();
-    await world.scheduler();
-    const agent = await world.agent("a1", 1);
-    agent.processed(40);
-    await world.run("1.1#1");
-    await world.advance(2_000);
-    expect(agent.heard.at(-1)?.epoch).toBe(41);
-    expect(world.names("allocation-1.1#1").at(-1)).toBe("AllocationStarted");
-  });
-
   test.each([Number.NaN, -5, 2 ** 53, 2 ** 52 + 1, 1e300, Number.POSITIVE_INFINITY, 0.5, 2 ** 40])(
     "that no scheduler can have sent (%d) change nothing for the other agents",
     async (highestEpoch) => {

@@ -179,31 +179,4 @@ describe("the holder of a name", () => {
     expect(agent.nameTaken).toBeNull();
     expect(world.names("agent-rack")).toEqual(["AgentJoined", "AgentReturned"]);
   });
-
-  test("of an earlier version can be replaced by a newer one with its runs, and back", async () => {
-    await using world = await World.open();
-    await world.scheduler();
-    const agent = await world.agent("rack", 2);
-    await world.run("1.1#1");
-    agent.identity = first;
-    agent.restart();
-    await world.advance(1_000);
-    await world.run("1.2#1");
-    expect(launchedBy(agent)).toEqual(["1.1#1", "1.2#1"]);
-    expect(world.last("agent-rack", "AgentJoined")).toMatchObject({ folder: "f1", place: "p1" });
-    agent.identity = null;
-    agent.restart();
-    await world.advance(4_000);
-    agent.end("1.1#1", { code: 0 });
-    agent.end("1.2#1", { code: 0 });
-    await world.advance(1_000);
-    await world.run("1.3#1");
-    expect(launchedBy(agent)).toEqual(["1.1#1", "1.2#1", "1.3#1"]);
-    expect(world.names("agent-rack")).not.toContain("AgentLost");
-    for (const run of ["1.1#1", "1.2#1"]) {
-      expect(world.last(`allocation-${run}`, "AllocationEnded").cause).toBe(
-        AllocationEndCause.EXITED,
-      );
-    }
-  });
 });

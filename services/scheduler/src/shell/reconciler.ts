@@ -7,7 +7,7 @@
  */
 import { type Bus, agentDoSubject, probeSubject } from "@trainyard/bus";
 import { codecOf, type Plain } from "@trainyard/contracts";
-import { type Report, spokenProtocol, type Wanted, WantedSchema } from "@trainyard/contracts/agent";
+import { type Report, type Wanted, WantedSchema } from "@trainyard/contracts/agent";
 import { AllocationEndCause } from "@trainyard/contracts/events";
 import { type Clock, isFault, pause, retrying } from "@trainyard/kernel";
 import { endsTerm, type Executor, type Logger, runtimeLimits } from "@trainyard/runtime";
@@ -20,7 +20,13 @@ import { heldOf } from "../core/reconcile/judge-agent.ts";
 import { isBelievable, Observed } from "../core/reconcile/observed.ts";
 import { SetAside } from "../core/reconcile/refused.ts";
 import { ReportParts } from "../core/reconcile/report-parts.ts";
-import { addresseeOf, planWanted, refusalsOf, wantedOf } from "../core/reconcile/wanted.ts";
+import {
+  addresseeOf,
+  type KeyedWanted,
+  planWanted,
+  refusalsOf,
+  wantedOf,
+} from "../core/reconcile/wanted.ts";
 import type { SchedulerSettings } from "../config.ts";
 import type { Telemetry } from "../telemetry.ts";
 import { limits } from "../limits.ts";
@@ -74,7 +80,7 @@ export class Reconciler {
     this.#deps = deps;
     const { cluster, requestOf } = deps.follower;
     const { epochOffset } = cluster;
-    this.#observed = new Observed(deps.epoch + epochOffset, deps.clock.monotonicMs());
+    this.#observed = new Observed(deps.epoch + epochOffset);
     this.#committer = new Committer({
       executor: deps.executor,
       logger: deps.logger,
@@ -117,7 +123,7 @@ export class Reconciler {
   };
 
   /** Warns once a term of an impossible epoch. */
-  #doubt({ agent, highestEpoch = 0 }: Plain<Report>): void {
+  #doubt({ agent, highestEpoch }: Plain<Report>): void {
     const isNumber = Number.isSafeInteger(highestEpoch) && highestEpoch >= 0;
     if (isNumber && isBelievable(highestEpoch, this.#observed.epoch)) return;
     if (this.#doubted.has(agent)) return;
@@ -297,20 +303,18 @@ export class Reconciler {
     }
   }
 
-  #send(agent: string, wanted: Plain<Wanted>): void {
+  #send(agent: string, wanted: KeyedWanted): void {
     this.#deps.bus.publish(
       agentDoSubject(agent),
-      utf8.encode(
-        wantedCodec.encode({ ...this.#runs.addressed(agent, wanted), ...spokenProtocol }),
-      ),
+      utf8.encode(wantedCodec.encode(this.#runs.addressed(agent, wanted))),
     );
   }
 
   async #sendWanted(): Promise<void> {
     const { follower } = this.#deps;
     for (const agent of new Set([...this.#due, ...this.#changed])) {
-      const addressee = addresseeOf(follower.cluster, this.#observed, agent);
-      if (addressee === undefined) {
+      const incarnation = addresseeOf(follower.cluster, this.#observed, agent);
+      if (incarnation === undefined) {
         // The holder of the agent's name has not reported yet. Its first report adds the agent again.
         this.#changed.delete(agent);
         this.#due.delete(agent);
@@ -321,7 +325,7 @@ export class Reconciler {
         this.#cannotLaunch(id, problem),
       );
       const before = this.#observed.asked(agent).version;
-      const wanted = wantedOf(plan, launches, this.#observed, this.#beats, addressee);
+      const wanted = wantedOf(plan, launches, this.#observed, this.#beats, incarnation);
       this.#changed.delete(agent);
       const due = this.#due.delete(agent);
       // An agent answers every list, so answering with an unchanged one would repeat forever.

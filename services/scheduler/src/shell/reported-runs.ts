@@ -12,10 +12,12 @@ import {
   type RequestedRun,
   runKeyOf,
   runOfKey,
+  spokenProtocol,
   type Wanted,
 } from "@trainyard/contracts/agent";
 import { parseRunId } from "@trainyard/kernel";
 import type { Cluster } from "../core/cluster/cluster.ts";
+import type { KeyedWanted } from "../core/reconcile/wanted.ts";
 
 type Requests = ReadonlyMap<string, string>;
 
@@ -39,7 +41,6 @@ export class ReportedRuns {
   keyed(report: Plain<Report>): Plain<Report> | null {
     const { agent, incarnation } = report;
     const isOpen = (run: RequestedRun): boolean =>
-      run.requestId !== undefined &&
       this.#requestOf(agent, run.allocation) === undefined &&
       this.#foreign.get(agent)?.has(runKeyOf(run)) !== true;
     if (!report.allocations.some(isOpen)) return this.#key(report, new Map());
@@ -76,7 +77,7 @@ export class ReportedRuns {
     const allocations = report.allocations.map((one) => {
       const request = this.#requestOf(agent, one.allocation) ?? found.get(one.allocation);
       if (request !== undefined) named.set(one.allocation, request);
-      if (one.requestId === undefined || one.requestId === request) return one;
+      if (one.requestId === request) return one;
       const allocation = runKeyOf(one);
       foreign.add(allocation);
       return { ...one, allocation };
@@ -87,17 +88,16 @@ export class ReportedRuns {
   }
 
   /** Returns the list as the agent reads it: with ids and requests instead of keys. */
-  addressed(agent: string, { allocations, forget, ...rest }: Plain<Wanted>): Plain<Wanted> {
+  addressed(agent: string, { allocations, forget, ...rest }: KeyedWanted): Plain<Wanted> {
     const requested = (key: string): RequestedRun => {
-      const { allocation, requestId = this.#requestOf(agent, allocation) } = runOfKey(key);
-      return requestId === undefined ? { allocation } : { allocation, requestId };
+      const { allocation, requestId } = runOfKey(key);
+      return { allocation, requestId: requestId || (this.#requestOf(agent, allocation) ?? "") };
     };
-    const forgotten = forget.map(requested);
     return {
       ...rest,
+      ...spokenProtocol,
       allocations: allocations.map((one) => ({ ...one, ...requested(one.allocation) })),
-      forget: forgotten.map(({ allocation }) => allocation),
-      forgetRequests: forgotten.map(({ requestId = "" }) => requestId),
+      forget: forget.map(requested),
     };
   }
 }

@@ -106,29 +106,3 @@ test("a scheduler that took over knows the ended runs of its log, and whose chec
   });
   expect([...agent.held]).toEqual([]);
 });
-
-test("an agent of an earlier version, which reports no requests, gets, ends and forgets runs by their ids alone", async () => {
-  await using world = await World.scheduled(1);
-  const agent = world.named("a1");
-  agent.knowsRequests = false;
-  await world.run("1.1#1");
-  await world.advance(2_000);
-  expect(world.names("allocation-1.1#1").at(-1)).toBe("AllocationStarted");
-  await world.requestStop("1.1#1", StopMode.KILL);
-  await world.advance(3_000);
-  expect(world.names("allocation-1.1#1").at(-1)).toBe("AllocationEnded");
-  expect([...agent.held]).toEqual([]);
-});
-
-test("a run that an agent of an earlier version started continues when the agent is updated", async () => {
-  await using world = await World.scheduled(1);
-  const agent = world.named("a1");
-  agent.knowsRequests = false;
-  await world.run("1.1#1");
-  agent.knowsRequests = true;
-  agent.restart();
-  await world.advance(3_000);
-  expect(agent.launched).toHaveLength(1);
-  expect(world.names("allocation-1.1#1").at(-1)).toBe("AllocationStarted");
-  expect(world.names("agent-a1")).toEqual(["AgentJoined"]);
-});

@@ -18,6 +18,7 @@ import { Deadlines } from "../core/reconcile/deadlines.ts";
 import { gather } from "../core/reconcile/gather.ts";
 import { heldOf } from "../core/reconcile/judge-agent.ts";
 import { Observed } from "../core/reconcile/observed.ts";
+import { agentStart } from "./examples.ts";
 import { addresseeOf, planWanted, refusalsOf, wantedOf } from "../core/reconcile/wanted.ts";
 
 const origin = { workspace: "", correlationid: "", authid: "", traceparent: "" };
@@ -81,18 +82,23 @@ export class BeatingCluster {
   }
 
   #writeList(agent: string): number {
-    const addressee = addresseeOf(this.cluster, this.#observed, agent);
-    assert(addressee !== undefined, `${agent} gets its list`);
+    const incarnation = addresseeOf(this.cluster, this.#observed, agent);
+    assert(incarnation !== undefined, `${agent} gets its list`);
     const plan = planWanted(this.cluster, this.#observed, agent);
     assert(plan.run.length === 1 && plan.launch.length === 0, `${agent} has its run`);
-    const wanted = wantedOf(plan, new Map(), this.#observed, this.#beats, addressee);
+    const wanted = wantedOf(plan, new Map(), this.#observed, this.#beats, incarnation);
     this.#versions.set(agent, wanted.version);
-    return utf8.encode.encode(wanteds.encode({ ...wanted, ...spokenProtocol })).length;
+    const requested = (allocation: string) => ({ allocation, requestId: "e" });
+    const allocations = wanted.allocations.map((one) => ({ ...one, requestId: "e" }));
+    const forget = wanted.forget.map(requested);
+    const sent = { ...wanted, allocations, forget, ...spokenProtocol };
+    return utf8.encode.encode(wanteds.encode(sent)).length;
   }
 
   #reportOf(agent: string): Uint8Array {
     const allocations = [...this.cluster.placedOn(agent)].map((allocation) => ({
       allocation,
+      requestId: "e",
       state: AllocationReportState.RUNNING,
       nodeRank: 0,
       slots: this.#slots,
@@ -112,6 +118,9 @@ export class BeatingCluster {
       labels: {},
       agentVersion: "1",
       address: "host",
+      ...agentStart,
+      highestEpoch: epoch,
+      diskFreeBytes: 1e12,
       allocations,
     };
     return utf8.encode.encode(reports.encode(report));
@@ -127,11 +136,12 @@ export class BeatingCluster {
     const rendezvous = { masterAddress: "host", masterPort: 20_000, tokenKey: "k" };
     const slots = this.#slots.length;
     const resources = { pool: "default", slots, priority: 42, weight: 1, singleAgent: true };
-    const rest = { job: "1", resources, preemptible: true, delayMs: 0 };
-    this.#apply(agent, { type: "AgentJoined", data: { ...offer, address: "host" } });
+    const owned = { workspace: "", owner: "" };
+    const rest = { job: "1", resources, preemptible: true, delayMs: 0, ...owned };
+    this.#apply(agent, { type: "AgentJoined", data: { ...offer, address: "host", ...agentStart } });
     const id = `${trial}#1`;
     this.#apply(id, { type: "AllocationQueued", data: { task: trial, run: 1, ...rest } });
-    this.#apply(id, { type: "AllocationGranted", data: { placements, ...rendezvous } });
+    this.#apply(id, { type: "AllocationGranted", data: { placements, ...rendezvous, folded: 0 } });
     const starts = [{ agent, nodeRank: 0, pid: 100 }];
     this.#apply(id, { type: "AllocationStarted", data: { starts } });
   }

@@ -1,5 +1,6 @@
 /** The events of other services that make up a run. */
 import type { AnyEvent, EventData, EventOf } from "@trainyard/contracts";
+import { spokenProtocol } from "@trainyard/contracts/agent";
 
 export type AskedResources = Partial<NonNullable<EventData<"RunRequested">["resources"]>>;
 
@@ -11,6 +12,15 @@ export type AskedRun = {
   readonly fromStep?: number;
   readonly preemptible?: boolean;
   readonly avoided?: { readonly agents: readonly string[] };
+};
+
+/** The start and the version of an agent, in its reports and in AgentJoined. */
+export const agentStart = {
+  folder: "f1",
+  place: "p1",
+  startedMs: 1_000,
+  processGroups: "cgroup",
+  ...spokenProtocol,
 };
 
 type Config = EventOf<"ExperimentCreated">["data"]["config"];

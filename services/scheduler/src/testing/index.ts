@@ -1,5 +1,5 @@
 export { Cluster } from "../core/cluster/cluster.ts";
 export { jobsOf } from "../core/pool/job-info.ts";
 export { BeatingCluster } from "./beating-cluster.ts";
-export { experimentCreated, runRequested, trialCreated } from "./examples.ts";
+export { agentStart, experimentCreated, runRequested, trialCreated } from "./examples.ts";
 export { ScriptedAgent } from "./scripted-agent.ts";

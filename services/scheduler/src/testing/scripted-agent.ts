@@ -12,11 +12,14 @@ import {
   ReportSchema,
   type RequestedRun,
   runKeyOf,
+  type Spoken,
+  spokenProtocol,
   type Wanted,
   WantedSchema,
   WantedState,
 } from "@trainyard/contracts/agent";
 import type { Exit, Slot } from "@trainyard/contracts/events";
+import { agentStart } from "./examples.ts";
 
 type Held = Plain<AllocationReport>;
 
@@ -38,8 +41,6 @@ export class ScriptedAgent {
   labels: Readonly<Record<string, string>> = {};
   /** While true, the agent neither receives nor sends messages. */
   silent = false;
-  /** False for an agent of an earlier version, which knows runs by the allocation's id alone. */
-  knowsRequests = true;
   /** Launched processes stay in preparation until `up`. */
   slowStart = false;
   /** While true, the agent ignores kills. */
@@ -50,13 +51,11 @@ export class ScriptedAgent {
   failing: string | null = null;
   /** True if the launch fails because the host lacks something for its configuration. */
   lacking = false;
-  /** The free disk space; absent in the reports of an older agent. */
-  diskFreeBytes: number | null = null;
-  /** The versions of the protocol that it sends; an agent of an earlier version sends none. */
-  spoken: { readonly protocol?: number; readonly protocolOldest?: number } = {};
-  /** The agent's folder and start in its reports; null for an agent of an earlier version. */
-  identity: { readonly folder: string; readonly place: string; readonly startedMs: number } | null =
-    null;
+  diskFreeBytes = 1e12;
+  /** The versions of the protocol that it sends. */
+  spoken: Spoken = spokenProtocol;
+  /** The agent's folder and start in its reports. */
+  identity: { readonly folder: string; readonly place: string; readonly startedMs: number };
   /** The reason why the agent does not hold its name. */
   nameTaken: string | null = null;
   /** The highest epoch, as saved in the agent's folder. */
@@ -75,6 +74,7 @@ export class ScriptedAgent {
     this.name = name;
     this.#bus = bus;
     this.address = `host-${name}`;
+    this.identity = { folder: `folder-${name}`, place: `place-${name}`, startedMs: 1_000 };
     this.offer(slots);
   }
 
@@ -93,21 +93,12 @@ export class ScriptedAgent {
   occupy(allocation: string, slots: readonly string[], requestId = "lost"): void {
     const state = AllocationReportState.RUNNING;
     const rest = { nodeRank: 0, pid: 9, launchFailed: false, killed: false };
-    const run = this.#runOf({ allocation, requestId });
-    this.held.set(allocation, { ...run, state, slots, ...rest });
+    this.held.set(allocation, { allocation, requestId, state, slots, ...rest });
   }
 
-  #runOf({ allocation, requestId }: RequestedRun): RequestedRun {
-    return this.knowsRequests ? { allocation, requestId } : { allocation };
-  }
-
-  /** Returns the keys of the held runs that a message names. */
-  #keysOf(named: RequestedRun): readonly string[] {
-    const { allocation, requestId } = this.#runOf(named);
-    return [...this.held].flatMap(([key, one]) => {
-      const isAny = requestId === undefined || requestId === "" || one.requestId === undefined;
-      return one.allocation === allocation && (isAny || one.requestId === requestId) ? [key] : [];
-    });
+  /** Returns the key of the held run that a message names; undefined for none. */
+  #keyOf(named: RequestedRun): string | undefined {
+    return [...this.held].find(([, one]) => runKeyOf(one) === runKeyOf(named))?.[0];
   }
 
   async start(): Promise<void> {
@@ -118,11 +109,10 @@ export class ScriptedAgent {
   }
 
   #process(wanted: Plain<Wanted>): void {
-    const { incarnation = this.incarnation, nameTaken } = wanted;
-    if (this.identity !== null && incarnation !== this.incarnation) return;
+    if (wanted.incarnation !== this.incarnation) return;
     if (wanted.epoch < this.highestEpoch) return;
     this.highestEpoch = wanted.epoch;
-    if (this.identity !== null && nameTaken !== undefined) return this.#doWithoutName(wanted);
+    if (wanted.nameTaken !== undefined) return this.#doWithoutName(wanted);
     this.nameTaken = null;
     const older =
       wanted.epoch < this.#epoch ||
@@ -134,17 +124,14 @@ export class ScriptedAgent {
     for (const { launch, ...named } of wanted.allocations) {
       if (named.state === WantedState.KILL) {
         if (!this.stubborn) this.#kill(named);
-      } else if (launch !== undefined && this.#keysOf(launch).length === 0) this.#launch(launch);
+      } else if (launch !== undefined && this.#keyOf(launch) === undefined) this.#launch(launch);
     }
     this.#forget(wanted);
     this.report();
   }
 
-  #forget({ forget, forgetRequests }: Plain<Wanted>): void {
-    for (const [n, allocation] of forget.entries()) {
-      const named = { allocation, requestId: forgetRequests[n] };
-      for (const key of this.#keysOf(named)) this.held.delete(key);
-    }
+  #forget({ forget }: Plain<Wanted>): void {
+    for (const named of forget) this.held.delete(this.#keyOf(named) ?? "");
   }
 
   #doWithoutName(wanted: Plain<Wanted>): void {
@@ -154,8 +141,8 @@ export class ScriptedAgent {
   }
 
   get incarnation(): string {
-    const { folder = "", place = "" } = this.identity ?? {};
-    return [folder, place, this.#incarnation].join(" ").trim();
+    const { folder, place } = this.identity;
+    return [folder, place, this.#incarnation].join(" ");
   }
 
   /** Resolves when the next launch arrives. */
@@ -177,7 +164,8 @@ export class ScriptedAgent {
     const lost = this.held.get(launch.allocation);
     if (lost !== undefined) this.held.set(runKeyOf(lost), lost);
     this.held.set(launch.allocation, {
-      ...this.#runOf(launch),
+      allocation: launch.allocation,
+      requestId: launch.requestId,
       state: AllocationReportState.PREPARING,
       nodeRank: launch.nodeRank,
       slots: launch.slots,
@@ -192,10 +180,9 @@ export class ScriptedAgent {
   }
 
   #kill(named: RequestedRun): void {
-    for (const key of this.#keysOf(named)) {
-      if (this.held.get(key)?.state === AllocationReportState.ENDED) continue;
-      this.end(key, { signal: "SIGKILL" }, { killed: true });
-    }
+    const key = this.#keyOf(named);
+    if (key === undefined || this.held.get(key)?.state === AllocationReportState.ENDED) return;
+    this.end(key, { signal: "SIGKILL" }, { killed: true });
   }
 
   up(allocation: string): void {
@@ -234,9 +221,7 @@ export class ScriptedAgent {
   /** Simulates kill -9 of the agent process, and its next start. */
   restart(): void {
     this.#incarnation += 1;
-    if (this.identity !== null) {
-      this.identity = { ...this.identity, startedMs: this.identity.startedMs + 1 };
-    }
+    this.identity = { ...this.identity, startedMs: this.identity.startedMs + 1 };
     this.#sequence = 0;
     this.#epoch = 0;
     this.#version = 0;
@@ -266,11 +251,13 @@ export class ScriptedAgent {
       slots: this.#slots,
       labels: { ...this.labels },
       agentVersion: "1",
-      ...this.spoken,
       address: this.address,
-      ...(this.diskFreeBytes === null ? {} : { diskFreeBytes: this.diskFreeBytes }),
+      diskFreeBytes: this.diskFreeBytes,
       allocations,
-      ...(this.identity === null ? {} : { ...this.identity, highestEpoch: this.highestEpoch }),
+      ...agentStart,
+      ...this.identity,
+      ...this.spoken,
+      highestEpoch: this.highestEpoch,
       ...(this.parts > 1 ? { part, parts: this.parts } : {}),
     };
     this.#bus.publish(

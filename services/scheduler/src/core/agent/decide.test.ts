@@ -1,13 +1,21 @@
 import { given } from "@trainyard/testing";
 import { describe, test } from "vitest";
+import { agentStart } from "../../testing/examples.ts";
 import { agentDecider } from "./decide.ts";
 import type { AgentEvent } from "./state.ts";
 
 const slots = [{ id: "0", device: "cpu", uuid: "", memoryBytes: 0 }];
-const joined = { pool: "default", slots, labels: { a: "1", b: "2" }, version: "1", address: "h" };
+const offer = { pool: "default", slots, labels: { a: "1", b: "2" }, version: "1", address: "h" };
+const joined = { ...offer, ...agentStart };
+const holder = { folder: "f1", place: "p1", startedMs: 1_000 };
 const join: AgentEvent = { type: "AgentJoined", data: joined };
 const lost: AgentEvent = { type: "AgentLost", data: { reason: "silent" } };
-const returned: AgentEvent = { type: "AgentReturned", data: { occupations: [], slots } };
+const returned: AgentEvent = {
+  type: "AgentReturned",
+  data: { occupations: [], slots, ...holder },
+};
+
+const comeBack = { kind: "return", occupations: [], slots, holder } as const;
 
 describe("an agent", () => {
   test("joins once with the same offer, whatever the order of its labels", () => {
@@ -26,7 +34,7 @@ describe("an agent", () => {
   test("is lost once, and returns", () => {
     given(agentDecider, join).when({ kind: "lose", reason: "silent" }).then(lost);
     given(agentDecider, join, lost).when({ kind: "lose", reason: "silent" }).thenNothing();
-    given(agentDecider, join, lost).when({ kind: "return", occupations: [], slots }).then(returned);
+    given(agentDecider, join, lost).when(comeBack).then(returned);
     given(agentDecider, join, lost, returned).when({ kind: "lose", reason: "silent" }).then(lost);
   });
 
@@ -71,9 +79,7 @@ describe("an agent", () => {
   });
 
   test("that never joined cannot return or clear", () => {
-    given(agentDecider)
-      .when({ kind: "return", occupations: [], slots })
-      .thenRejected("agent_unknown");
+    given(agentDecider).when(comeBack).thenRejected("agent_unknown");
     given(agentDecider)
       .when({ kind: "clear", allocation: "1.1#1", slots: [] })
       .thenRejected("agent_unknown");
@@ -133,7 +139,7 @@ describe("an agent", () => {
   test("has slots that are disabled, drained and enabled by themselves", () => {
     const off = (rest: object = {}): AgentEvent => ({
       type: "SlotDisabled",
-      data: { slot: "0", reason: "fan", ...rest },
+      data: { slot: "0", reason: "fan", drain: false, ...rest },
     });
     const on: AgentEvent = { type: "SlotEnabled", data: { slot: "0" } };
     const slot = "0";
@@ -148,7 +154,8 @@ describe("an agent", () => {
   });
 
   test("refuses a slot that it has never had, and enables one that has left", () => {
-    const off: AgentEvent = { type: "SlotDisabled", data: { slot: "0" } };
+    const data = { slot: "0", reason: "", drain: false };
+    const off: AgentEvent = { type: "SlotDisabled", data };
     const without: AgentEvent = { type: "AgentJoined", data: { ...joined, slots: [] } };
     given(agentDecider, join)
       .when(disable({ slot: "9" }))

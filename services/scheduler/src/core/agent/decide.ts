@@ -59,7 +59,7 @@ function decideAgent(state: AgentState, command: AgentCommand): readonly AgentEv
       return [{ type: "AgentLost", data: { reason: command.reason } }];
     case "return": {
       if (state.status === "none") return unknown;
-      const { occupations, slots, left = [], holder = {} } = command;
+      const { occupations, slots, left = [], holder } = command;
       const named = left.length === 0 ? {} : { left: { runs: left } };
       const data = { occupations, slots, ...named, ...holderOf(holder) };
       return [{ type: "AgentReturned", data }];
@@ -138,20 +138,19 @@ type Joined = EventData<"AgentJoined">;
 
 /** The offer and its agent, after a return. */
 export function rejoined(joined: Joined, returned: EventData<"AgentReturned">): Joined {
-  const { folder: _folder, place: _place, startedMs: _startedMs, ...offer } = joined;
-  return { ...offer, slots: returned.slots, ...holderOf(returned) };
+  return { ...joined, slots: returned.slots, ...holderOf(returned) };
 }
 
 /** The offer and identity of an agent, as a text that is equal where both are. */
 export function offerText(joined: Joined): string {
-  const { pool, slots, labels, version, address, folder = "", place = "" } = joined;
+  const { pool, slots, labels, version, address, folder, place } = joined;
   const sorted = Object.entries(labels).sort(([a], [b]) => (a < b ? -1 : 1));
   const offered = slots.map((slot) => {
     const { id, device, uuid, memoryBytes, name = "", numaNode = null, nvlinkGroup = null } = slot;
     return [id, device, uuid, memoryBytes, name, numaNode, nvlinkGroup];
   });
-  const groups = joined.processGroups ?? "";
-  const spoken = [joined.protocol ?? 0, joined.protocolOldest ?? 0];
+  const { processGroups: groups, protocol, protocolOldest } = joined;
+  const spoken = [protocol, protocolOldest];
   return JSON.stringify([pool, offered, sorted, version, address, folder, place, groups, spoken]);
 }
 

@@ -5,20 +5,16 @@
 import type { Plain } from "@trainyard/contracts";
 import type { Report } from "@trainyard/contracts/agent";
 
-/** The start that holds an agent's name; all fields are unknown for an agent of an earlier version. */
+/** The start that holds an agent's name. */
 export type Holder = {
-  readonly folder?: string | undefined;
-  readonly place?: string | undefined;
-  readonly startedMs?: number | undefined;
+  readonly folder: string;
+  readonly place: string;
+  readonly startedMs: number;
 };
 
 /** The holder's fields alone, as an event contains them. */
-export function holderOf({ folder, place, startedMs }: Holder): RecordedHolder {
-  return {
-    ...(folder === undefined ? {} : { folder }),
-    ...(place === undefined ? {} : { place }),
-    ...(startedMs === undefined ? {} : { startedMs }),
-  };
+export function holderOf({ folder, place, startedMs }: Holder): Holder {
+  return { folder, place, startedMs };
 }
 
 export function isSameHolder(a: Holder, b: Holder): boolean {
@@ -27,29 +23,17 @@ export function isSameHolder(a: Holder, b: Holder): boolean {
 
 /**
  * holder: the reporting agent has the name, perhaps from an earlier start. successor: it gets the name, and acts once
- * that is recorded. other_folder, older_copy, earlier_version: it is refused.
+ * that is recorded. other_folder, older_copy: it is refused.
  */
-export type Standing = "holder" | "successor" | "other_folder" | "older_copy" | "earlier_version";
+export type Standing = "holder" | "successor" | "other_folder" | "older_copy";
 
 /** `held` is null if no agent has the name: none has joined, or the holder was lost or removed. */
-export function standingOf(
-  held: Holder | null,
-  report: Plain<Report>,
-  isHolderSilent: boolean,
-): Standing {
+export function standingOf(held: Holder | null, report: Plain<Report>): Standing {
   if (held === null) return "successor";
   if (isSameHolder(held, report)) return "holder";
-  if (held.folder === undefined) return "successor";
-  if (report.folder === undefined) return isHolderSilent ? "successor" : "earlier_version";
   if (held.folder !== report.folder) return "other_folder";
-  return (report.startedMs ?? 0) > (held.startedMs ?? 0) ? "successor" : "older_copy";
+  return report.startedMs > held.startedMs ? "successor" : "older_copy";
 }
-
-type RecordedHolder = {
-  readonly folder?: string;
-  readonly place?: string;
-  readonly startedMs?: number;
-};
 
 /** The code of the refusal, and its text for people. */
 export function refusalOf(agent: string, standing: Standing, holderAddress: string): string {

@@ -50,7 +50,7 @@ export type AgentCommand =
       readonly slots: readonly Plain<Slot>[];
       /** The checkpoints that abandoned runs have stored on the agent. */
       readonly left?: readonly Plain<RunCheckpoints>[];
-      readonly holder?: Holder;
+      readonly holder: Holder;
     }
   | {
       readonly kind: "refuse";

@@ -58,12 +58,11 @@ export function useAfter({ out, slotsOut }: Use, event: UseEvent): Use {
     case "AgentEnabled":
       return { slotsOut, out: null };
     case "SlotDisabled": {
-      const { slot, reason = "", drain, deadlineMs } = event.data;
+      const { slot, reason, drain, deadlineMs } = event.data;
       const before = slotOut(slotsOut, slot);
-      const now: Out =
-        drain === true
-          ? draining(before, { reason, deadlineMs })
-          : { state: "disabled", reason, deadlineMs: null };
+      const now: Out = drain
+        ? draining(before, { reason, deadlineMs })
+        : { state: "disabled", reason, deadlineMs: null };
       return { out, slotsOut: { ...slotsOut, [slot]: now } };
     }
     case "SlotEnabled": {
@@ -133,8 +132,7 @@ function isAlready(before: Out | null, { drain, reason, deadlineMs }: Disable): 
 function disabled({ slot, reason, drain, deadlineMs }: Disable): UseEvent {
   const deadline = deadlineMs > 0 ? { deadlineMs } : {};
   if (slot !== "") {
-    const drained = drain ? { drain, ...deadline } : {};
-    return { type: "SlotDisabled", data: { slot, reason, ...drained } };
+    return { type: "SlotDisabled", data: { slot, reason, drain, ...(drain ? deadline : {}) } };
   }
   if (drain) return { type: "AgentDrainRequested", data: { reason, ...deadline } };
   return { type: "AgentDisabled", data: { reason } };

@@ -24,6 +24,8 @@ const queued: EventOf<"AllocationQueued"> = {
     resources: { pool: "default", slots: 1, priority: 42, weight: 0, singleAgent: false },
     preemptible: true,
     delayMs: 0,
+    workspace: "",
+    owner: "",
   },
 };
 const placements = [{ agent: "a", slots: ["0"], nodeRank: 0, address: "127.0.0.1" }];

@@ -1,16 +1,33 @@
 import type { AnyEvent } from "@trainyard/contracts";
 import { AllocationEndCause } from "@trainyard/contracts/events";
 import { expect, test } from "vitest";
+import { agentStart } from "../../testing/examples.ts";
 import { Cluster } from "./cluster.ts";
 import { readSnapshot, writeSnapshot } from "./snapshot.ts";
 
 const origin = { workspace: "", correlationid: "", authid: "", traceparent: "" };
 const slots = ["0", "1"].map((id) => ({ id, device: "cpu", uuid: "", memoryBytes: 0 }));
-const offer = { pool: "default", slots, labels: {}, version: "1", address: "h" };
+const offer = {
+  pool: "default",
+  slots,
+  labels: {},
+  version: "1",
+  address: "h",
+  ...agentStart,
+};
+const owned = { workspace: "", owner: "" };
 const resources = { pool: "default", slots: 1, priority: 42, weight: 0, singleAgent: false };
 const placements = [{ agent: "a1", slots: ["0"], nodeRank: 0, address: "h" }];
-const granted = { placements, masterAddress: "h", masterPort: 20_000, tokenKey: "k" };
-const queued = { task: "1.1", run: 1, job: "1", resources, preemptible: true, delayMs: 0 };
+const granted = { placements, masterAddress: "h", masterPort: 20_000, tokenKey: "k", folded: 0 };
+const queued = {
+  task: "1.1",
+  run: 1,
+  job: "1",
+  resources,
+  preemptible: true,
+  delayMs: 0,
+  ...owned,
+};
 const ended = { cause: AllocationEndCause.EXITED, exits: [], message: "" };
 
 type Happened = readonly [id: string, event: AnyEvent];

@@ -50,7 +50,7 @@ describe("a pool's configuration", () => {
     expect(problemOf("gpus", { policy: "round_robin" })).toBeNull();
   });
 
-  test("from an earlier version has all defaults", () => {
+  test("without settings has all defaults", () => {
     expect(settingsOfPool({ policy: "priority" })).toEqual(defaultSettings);
   });
 

@@ -4,9 +4,9 @@ import { poolDecider, type PoolEvent } from "./decide.ts";
 
 const fair = { policy: "fair_share", settings: { preemption: true, quotas: [] } };
 const configured: PoolEvent = { type: "PoolConfigured", data: fair };
-const old: PoolEvent = { type: "PoolConfigured", data: { policy: "priority" } };
+const bare: PoolEvent = { type: "PoolConfigured", data: { policy: "priority" } };
 const removed: PoolEvent = { type: "PoolRemoved", data: {} };
-const configure = (by: "create" | "update" | "join", data: typeof fair | typeof old.data = fair) =>
+const configure = (by: "create" | "update" | "join", data: typeof fair | typeof bare.data = fair) =>
   ({ kind: "configure", configured: data, by }) as const;
 
 describe("a pool", () => {
@@ -18,20 +18,20 @@ describe("a pool", () => {
 
   test("is updated if it exists and the update changes it", () => {
     given(poolDecider).when(configure("update")).thenRejected("pool_not_found");
-    given(poolDecider, old).when(configure("update")).then(configured);
+    given(poolDecider, bare).when(configure("update")).then(configured);
     given(poolDecider, configured).when(configure("update")).thenNothing();
   });
 
-  test("from an earlier version equals one that names all defaults", () => {
+  test("without settings equals one that names all defaults", () => {
     const settings = { backfill: "reserved", fit: "pack", defaultPriority: 42, quotas: [] };
-    given(poolDecider, old)
-      .when(configure("update", { policy: "priority", settings } as typeof old.data))
+    given(poolDecider, bare)
+      .when(configure("update", { policy: "priority", settings } as typeof bare.data))
       .thenNothing();
   });
 
   test("that an agent joins is configured unless it was already, with any policy", () => {
-    given(poolDecider).when(configure("join", old.data)).then(old);
-    given(poolDecider, configured).when(configure("join", old.data)).thenNothing();
+    given(poolDecider).when(configure("join", bare.data)).then(bare);
+    given(poolDecider, configured).when(configure("join", bare.data)).thenNothing();
   });
 
   test("is removed when it has no agents and no runs", () => {

@@ -101,7 +101,7 @@ function nameDecisions(round: Round): readonly Decision[] {
     const decided = (command: AgentCommand) =>
       decisions.push({ on: "agent", id, origin: null, command });
     if (asking !== undefined && refused === null) {
-      const { folder = "", place = "", address } = asking.report;
+      const { folder, place, address } = asking.report;
       const reason = refusalOf(id, asking.standing, joined.address);
       decided({ kind: "refuse", folder, place, address, reason });
     } else if (refused !== null && asking === undefined) {

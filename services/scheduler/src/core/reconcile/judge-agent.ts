@@ -25,7 +25,7 @@ export function judgeAgent(
   const alive = report.allocations.filter(isAlive);
   // The reporting start is a copy of the folder, or the host after a reboot: requests to the earlier start do not apply
   // to it.
-  const isElsewhere = held?.folder !== undefined && !isSameHolder(held, report);
+  const isElsewhere = held !== null && !isSameHolder(held, report);
   if (agent.status === "lost" || isElsewhere) return returning(cluster, agent, report, alive);
   const commands: AgentCommand[] = [];
   if (offerText(agent.joined) !== offerText(offerOf(report))) {
@@ -45,16 +45,12 @@ export function heldOf(agent: Agent | undefined): Holder | null {
 function offerOf(report: Plain<Report>) {
   const { pool, slots, labels, agentVersion: version, address, processGroups } = report;
   const { protocol, protocolOldest } = report;
+  const offered = { pool, slots, labels, version, address, processGroups };
   return {
-    pool,
-    slots,
-    labels,
-    version,
-    address,
+    ...offered,
     ...holderOf(report),
-    ...(processGroups === undefined ? {} : { processGroups }),
-    ...(protocol === undefined ? {} : { protocol }),
-    ...(protocolOldest === undefined ? {} : { protocolOldest }),
+    protocol,
+    protocolOldest,
   } satisfies EventData<"AgentJoined">;
 }
 
@@ -99,7 +95,7 @@ function occupying(
 function leftBy(cluster: Cluster, report: Plain<Report>): readonly Plain<RunCheckpoints>[] {
   const givenUp = report.allocations.filter(({ allocation }) => {
     // A run of a lost history has left nothing to a run of this one.
-    if (runOfKey(allocation).requestId !== undefined) return false;
+    if (runOfKey(allocation).requestId !== "") return false;
     const known = cluster.allocations.get(allocation);
     const ranks = known?.grant?.placements.filter(({ agent }) => agent === report.agent) ?? [];
     return ranks.every(({ nodeRank }) => known?.lostRanks.includes(nodeRank) === true);

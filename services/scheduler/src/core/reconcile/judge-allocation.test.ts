@@ -26,6 +26,7 @@ function node(nodeRank: number, told: Told): Rank {
       kind: "ended",
       report: {
         allocation: "1.1#1",
+        requestId: "e",
         state: AllocationReportState.ENDED,
         nodeRank,
         slots: ["0"],

@@ -16,13 +16,11 @@ export function judgeHost(
   return [...diskOf(agent, seen), ...leftOf(agent, seen)];
 }
 
-/** An agent of an older version does not report its disk, and counts as having space. */
 function diskOf({ diskLowBytes }: Agent, { report }: ObservedAgent): readonly AgentCommand[] {
   const freeBytes = report.diskFreeBytes;
   const isLow = diskLowBytes !== null;
-  const low =
-    freeBytes !== undefined && freeBytes < (isLow ? limits.diskFreedBytes : limits.diskFloorBytes);
-  return low === isLow ? [] : [{ kind: "note_disk", low, freeBytes: freeBytes ?? 0 }];
+  const low = freeBytes < (isLow ? limits.diskFreedBytes : limits.diskFloorBytes);
+  return low === isLow ? [] : [{ kind: "note_disk", low, freeBytes }];
 }
 
 function leftOf({ left }: Agent, { allocations }: ObservedAgent): readonly AgentCommand[] {

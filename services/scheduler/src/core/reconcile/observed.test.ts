@@ -1,9 +1,15 @@
 import { AllocationReportState } from "@trainyard/contracts/agent";
 import { describe, expect, test } from "vitest";
+import { agentStart } from "../../testing/examples.ts";
 import { Observed } from "./observed.ts";
 
-function report(incarnation: string, sequence: number) {
+/** A report of one of the starts of an agent in its folder: "one" and later ones. */
+function report(incarnation: "one" | "two" | "three", sequence: number) {
   return {
+    ...agentStart,
+    startedMs: ["one", "two", "three"].indexOf(incarnation),
+    highestEpoch: 1,
+    diskFreeBytes: 1e12,
     agent: "a1",
     incarnation,
     sequence,
@@ -41,9 +47,8 @@ describe("a report", () => {
     observed.record(report("one", 9), 0);
     observed.record(report("three", 1), 100);
     observed.record(report("two", 1), 200);
-    expect(observed.record(report("three", 2), 1_100)).toBe(false);
-    expect(observed.record(report("three", 4), 3_100)).toBe(true);
-    expect(observed.record(report("three", 5), 4_100)).toBe(true);
+    expect(observed.record(report("three", 2), 1_100)).toBe(true);
+    expect(observed.agent("a1")?.report.incarnation).toBe("three");
   });
 });
 
@@ -57,7 +62,11 @@ test("a run that an agent no longer names and that is not wanted is forgotten", 
     launchFailed: false,
     killed: false,
   };
-  const allocations = ["1.1#1", "1.2#1"].map((allocation) => ({ ...held, allocation }));
+  const allocations = ["1.1#1", "1.2#1"].map((allocation) => ({
+    ...held,
+    allocation,
+    requestId: "r",
+  }));
   observed.record({ ...report("one", 1), allocations }, 0);
   for (const { allocation } of allocations) observed.asked("a1").knownSince.set(allocation, 1);
   observed.prune(() => false);

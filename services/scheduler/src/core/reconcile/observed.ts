@@ -41,21 +41,18 @@ export type Refused = {
 
 export class Observed {
   #epoch: number;
-  readonly #beganMs: number;
   /** The highest epoch that each agent reports as seen. */
   readonly #claims = new Map<string, number>();
   readonly #refused = new Map<string, Map<string, Refused>>();
   readonly #refusedMs = new Map<string, number>();
   readonly #agents = new Map<string, ObservedAgent>();
   readonly #asked = new Map<string, AgentRequests>();
-  readonly #retired = new Map<string, Set<string>>();
   /** Allocations that an agent has named in this term: they are not launched there again. */
   readonly #named = new Map<string, Set<string>>();
   readonly #launches = new Map<string, LaunchWatch>();
 
-  constructor(epoch: number, beganMs = 0) {
+  constructor(epoch: number) {
     this.#epoch = epoch;
-    this.#beganMs = beganMs;
   }
 
   /** Returns the epoch of this term's lists. */
@@ -83,9 +80,7 @@ export class Observed {
   /** Returns false for a report that changes nothing. `held` is the holder of the name; null for none. */
   hear(report: Plain<Report>, held: Holder | null, nowMs: number): boolean {
     this.#claims.set(report.agent, claimOf(report));
-    const heardMs = this.#agents.get(report.agent)?.heardMs ?? this.#beganMs;
-    const isSilent = nowMs - heardMs >= limits.incarnationSilenceMs;
-    const standing = standingOf(held, report, isSilent);
+    const standing = standingOf(held, report);
     if (standing === "holder" || standing === "successor") return this.record(report, nowMs);
     this.#refuse(report, standing, nowMs);
     return true;
@@ -95,8 +90,7 @@ export class Observed {
   settle(agent: string, held: Holder | null): void {
     const seen = this.#agents.get(agent);
     if (seen === undefined) return;
-    // The holder's silence was checked when this report arrived.
-    const standing = standingOf(held, seen.report, true);
+    const standing = standingOf(held, seen.report);
     if (standing === "holder" || standing === "successor") return;
     this.#agents.delete(agent);
     this.#refuse(seen.report, standing, seen.heardMs);
@@ -138,15 +132,9 @@ export class Observed {
     const before = this.#agents.get(id);
     if (before?.report.incarnation === report.incarnation) {
       if (report.sequence <= before.report.sequence) return false;
-    } else if (before?.report.folder !== undefined && report.folder !== undefined) {
-      if (!isSameHolder(before.report, report)) this.#begin(id);
-      else if ((report.startedMs ?? 0) < (before.report.startedMs ?? 0)) return false;
     } else if (before !== undefined) {
-      // The first report of two quick starts may arrive last, and must not retire the living start: the living one is
-      // the start that keeps reporting while the other is silent.
-      const retired = this.#retired.get(id)?.has(report.incarnation) === true;
-      if (retired && nowMs - before.heardMs < limits.incarnationSilenceMs) return false;
-      this.#retire(id, before.report.incarnation);
+      if (!isSameHolder(before.report, report)) this.#begin(id);
+      else if (report.startedMs < before.report.startedMs) return false;
     }
     this.#refused.get(id)?.delete(report.incarnation);
     const allocations = new Map(report.allocations.map((one) => [one.allocation, one]));
@@ -161,14 +149,6 @@ export class Observed {
   #begin(agent: string): void {
     this.#named.delete(agent);
     this.#asked.get(agent)?.knownSince.clear();
-  }
-
-  #retire(agent: string, incarnation: string): void {
-    const retired = this.#retired.get(agent) ?? new Set<string>();
-    retired.delete(incarnation);
-    this.#retired.set(agent, retired.add(incarnation));
-    // Messages are not under way for long, so the last few starts are enough.
-    if (retired.size > retiredMax) retired.delete([...retired][0] ?? "");
   }
 
   agent(id: string): ObservedAgent | undefined {
@@ -237,10 +217,8 @@ export class Observed {
   }
 }
 
-const retiredMax = 8;
-
 /** The highest epoch that an agent reports, that of its last list included; values that are no integers are ignored. */
-function claimOf({ epoch, highestEpoch = 0 }: Plain<Report>): number {
+function claimOf({ epoch, highestEpoch }: Plain<Report>): number {
   return Math.max(0, ...[epoch, highestEpoch].filter((claim) => Number.isSafeInteger(claim)));
 }
 

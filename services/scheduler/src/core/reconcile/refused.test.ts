@@ -31,7 +31,8 @@ describe("a decision that the log refuses", () => {
       { allocation: "1.1#1", slots: ["0"] },
       { allocation: "1.2#1", slots: [] },
     ];
-    const command = { kind: "return", occupations, slots: [] } as const;
+    const holder = { folder: "f1", place: "p1", startedMs: 1_000 };
+    const command = { kind: "return", occupations, slots: [], holder } as const;
     expect(shorter({ on: "agent", id: "a1", origin: null, command }, "too large")).toMatchObject({
       command: { occupations: [{ allocation: "1.1#1", slots: ["0"] }] },
     });

@@ -7,7 +7,9 @@ import type { Plain } from "@trainyard/contracts";
 import {
   AllocationReportState,
   type Launch,
+  type Spoken,
   type Wanted,
+  type WantedAllocation,
   WantedState,
 } from "@trainyard/contracts/agent";
 import { limits } from "../../limits.ts";
@@ -16,6 +18,12 @@ import type { Cluster } from "../cluster/cluster.ts";
 import type { Allocation } from "../cluster/state.ts";
 import type { Observed, ReportedAllocation } from "./observed.ts";
 import { isDoomed, isOfEarlierHolder, ranksOf } from "./ranks.ts";
+
+/** An agent's list with its runs by their keys; `ReportedRuns` names them as the agent does. */
+export type KeyedWanted = Omit<Plain<Wanted>, "allocations" | "forget" | keyof Spoken> & {
+  readonly allocations: readonly Omit<Plain<WantedAllocation>, "requestId">[];
+  readonly forget: readonly string[];
+};
 
 export type WantedPlan = {
   readonly agent: string;
@@ -61,20 +69,14 @@ function needsLaunch(
 }
 
 /**
- * Returns the start to which an agent's list is addressed: the holder of the name. Undefined if none has reported in
- * this term, or if its name is not recorded yet: then no list is sent, since any start with the name would accept it.
+ * Returns the incarnation to which an agent's list is addressed: that of the name's holder. Undefined if none has
+ * reported in this term, or if its name is not recorded yet: then no list is sent.
  */
-export function addresseeOf(
-  cluster: Cluster,
-  observed: Observed,
-  id: string,
-): { readonly incarnation?: string } | undefined {
+export function addresseeOf(cluster: Cluster, observed: Observed, id: string): string | undefined {
   const agent = cluster.agents.get(id);
   const report = observed.agent(id)?.report;
-  // An agent of an earlier version accepts every list for its name.
-  if (agent?.joined.folder === undefined) return report?.folder === undefined ? {} : undefined;
-  if (report === undefined || !isSameHolder(agent.joined, report)) return undefined;
-  return { incarnation: report.incarnation };
+  if (agent === undefined || report === undefined) return undefined;
+  return isSameHolder(agent.joined, report) ? report.incarnation : undefined;
 }
 
 /** The answer to agents that ask for another agent's name: the reason, and the request to end their runs. */
@@ -82,24 +84,19 @@ export function refusalsOf(
   cluster: Cluster,
   observed: Observed,
   id: string,
-): readonly Plain<Wanted>[] {
+): readonly KeyedWanted[] {
   const address = cluster.agents.get(id)?.joined.address ?? "";
-  return observed.refused(id).flatMap(({ report, standing }): Plain<Wanted>[] => {
-    // An agent of an earlier version would accept it as its own list.
-    if (report.folder === undefined) return [];
+  return observed.refused(id).map(({ report, standing }) => {
     const [ended, alive] = partition(report.allocations);
-    return [
-      {
-        epoch: observed.epoch,
-        version: 0,
-        allocations: alive.map((allocation) => ({ allocation, state: WantedState.KILL })),
-        forget: ended.slice(0, limits.forgetPerWantedMax),
-        forgetRequests: [],
-        probe: 0,
-        incarnation: report.incarnation,
-        nameTaken: refusalOf(id, standing, address),
-      },
-    ];
+    return {
+      epoch: observed.epoch,
+      version: 0,
+      allocations: alive.map((allocation) => ({ allocation, state: WantedState.KILL })),
+      forget: ended.slice(0, limits.forgetPerWantedMax),
+      probe: 0,
+      incarnation: report.incarnation,
+      nameTaken: refusalOf(id, standing, address),
+    };
   });
 }
 
@@ -117,8 +114,8 @@ export function wantedOf(
   launches: ReadonlyMap<string, { readonly launch: Plain<Launch>; readonly bytes: number }>,
   observed: Observed,
   probe: number,
-  addressee: { readonly incarnation?: string } = {},
-): Plain<Wanted> {
+  incarnation: string,
+): KeyedWanted {
   const asked = observed.asked(plan.agent);
   const carried = carriedLaunches(plan, launches);
   const awaited = plan.launch.filter((id) => !carried.has(id));
@@ -143,9 +140,8 @@ export function wantedOf(
       ...plan.kill.map((allocation) => ({ allocation, state: WantedState.KILL })),
     ],
     forget: plan.forget,
-    forgetRequests: [],
     probe,
-    ...addressee,
+    incarnation,
   };
 }
 

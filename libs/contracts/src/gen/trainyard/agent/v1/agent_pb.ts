@@ -17,7 +17,7 @@ import type { JsonObject, Message, UnknownEnum } from "@bufbuild/protobuf";
  * Describes the file trainyard/agent/v1/agent.proto.
  */
 export const file_trainyard_agent_v1_agent: GenFile = /*@__PURE__*/
-  fileDesc("Ch50cmFpbnlhcmQvYWdlbnQvdjEvYWdlbnQucHJvdG8SEnRyYWlueWFyZC5hZ2VudC52MSLDAgoGV2FudGVkEg0KBWVwb2NoGAEgASgBEg8KB3ZlcnNpb24YAiABKAESOQoLYWxsb2NhdGlvbnMYAyADKAsyJC50cmFpbnlhcmQuYWdlbnQudjEuV2FudGVkQWxsb2NhdGlvbhIOCgZmb3JnZXQYBCADKAkSDQoFcHJvYmUYBSABKAESGAoLaW5jYXJuYXRpb24YBiABKAlIAIgBARIXCgpuYW1lX3Rha2VuGAcgASgJSAGIAQESFwoPZm9yZ2V0X3JlcXVlc3RzGAggAygJEhUKCHByb3RvY29sGBQgASgNSAKIAQESHAoPcHJvdG9jb2xfb2xkZXN0GBUgASgNSAOIAQFCDgoMX2luY2FybmF0aW9uQg0KC19uYW1lX3Rha2VuQgsKCV9wcm90b2NvbEISChBfcHJvdG9jb2xfb2xkZXN0IroBChBXYW50ZWRBbGxvY2F0aW9uEhIKCmFsbG9jYXRpb24YASABKAkSLgoFc3RhdGUYAiABKA4yHy50cmFpbnlhcmQuYWdlbnQudjEuV2FudGVkU3RhdGUSLwoGbGF1bmNoGAMgASgLMhoudHJhaW55YXJkLmFnZW50LnYxLkxhdW5jaEgAiAEBEhcKCnJlcXVlc3RfaWQYBCABKAlIAYgBAUIJCgdfbGF1bmNoQg0KC19yZXF1ZXN0X2lkIuMFCgZMYXVuY2gSEgoKYWxsb2NhdGlvbhgBIAEoCRISCgpleHBlcmltZW50GAIgASgJEg0KBXRyaWFsGAMgASgJEgsKA3J1bhgEIAEoDRIWCg5ncmFudF9wb3NpdGlvbhgFIAEoCRINCgV0b2tlbhgGIAEoCRIPCgVzaGVsbBgHIAEoCUgAEi4KB2NvbW1hbmQYCCABKAsyGy50cmFpbnlhcmQuYWdlbnQudjEuQ29tbWFuZEgAEjAKD2h5cGVycGFyYW1ldGVycxgJIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3QSDgoGY29uZmlnGAogASgJEhIKCnRyaWFsX3NlZWQYCyABKA0SGQoRbGF0ZXN0X2NoZWNrcG9pbnQYDCABKAkSFwoPc3RlcHNfY29tcGxldGVkGA0gASgBEhYKDmNvbnRleHRfZGlnZXN0GA4gASgJEh0KFWVudmlyb25tZW50X3ZhcmlhYmxlcxgPIAMoCRINCgVzbG90cxgQIAMoCRIRCglub2RlX3JhbmsYESABKA0SDQoFbm9kZXMYEiABKA0SFgoObWFzdGVyX2FkZHJlc3MYEyABKAkSEwoLbWFzdGVyX3BvcnQYFCABKA0SFgoObm9kZV9hZGRyZXNzZXMYFSADKAkSFwoKcmVxdWVzdF9pZBgWIAEoCUgBiAEBEjcKEmNoZWNrcG9pbnRfc3RvcmFnZRgXIAEoCzIbLnRyYWlueWFyZC5hZ2VudC52MS5TdG9yYWdlEjgKE3RlbnNvcmJvYXJkX3N0b3JhZ2UYGCABKAsyGy50cmFpbnlhcmQuYWdlbnQudjEuU3RvcmFnZRIwCgljb250YWluZXIYGSABKAsyHS50cmFpbnlhcmQuYWdlbnQudjEuQ29udGFpbmVyEhsKE3NlYXJjaF9uZWVkc19tZXRyaWMYGiABKAhCDAoKZW50cnlwb2ludEINCgtfcmVxdWVzdF9pZCIcCgdDb21tYW5kEhEKCWFyZ3VtZW50cxgBIAMoCSJ8CgdTdG9yYWdlEgwKBHR5cGUYASABKAkSNQoFcGxhY2UYAiADKAsyJi50cmFpbnlhcmQuYWdlbnQudjEuU3RvcmFnZS5QbGFjZUVudHJ5GiwKClBsYWNlRW50cnkSCwoDa2V5GAEgASgJEg0KBXZhbHVlGAIgASgJOgI4ASLeAgoJQ29udGFpbmVyEg0KBWltYWdlGAEgASgJEhIKCmZvcmNlX3B1bGwYAiABKAgSFgoJc2htX2J5dGVzGAMgASgBSACIAQESMgoHZGV2aWNlcxgEIAMoCzIhLnRyYWlueWFyZC5hZ2VudC52MS5EZXZpY2VNYXBwaW5nEjIKC2JpbmRfbW91bnRzGAUgAygLMh0udHJhaW55YXJkLmFnZW50LnYxLkJpbmRNb3VudBIYChBhZGRfY2FwYWJpbGl0aWVzGAYgAygJEhkKEWRyb3BfY2FwYWJpbGl0aWVzGAcgAygJEjIKC3Byb3h5X3BvcnRzGAggAygLMh0udHJhaW55YXJkLmFnZW50LnYxLlByb3h5UG9ydBI3Cg1zdG9yYWdlX21vdW50GAkgASgLMiAudHJhaW55YXJkLmFnZW50LnYxLlN0b3JhZ2VNb3VudEIMCgpfc2htX2J5dGVzIkgKDURldmljZU1hcHBpbmcSEQoJaG9zdF9wYXRoGAEgASgJEhYKDmNvbnRhaW5lcl9wYXRoGAIgASgJEgwKBG1vZGUYAyABKAkiXgoJQmluZE1vdW50EhEKCWhvc3RfcGF0aBgBIAEoCRIWCg5jb250YWluZXJfcGF0aBgCIAEoCRIRCglyZWFkX29ubHkYAyABKAgSEwoLcHJvcGFnYXRpb24YBCABKAkiKQoJUHJveHlQb3J0EgwKBHBvcnQYASABKA0SDgoGaXNfdGNwGAIgASgIIk4KDFN0b3JhZ2VNb3VudBIRCglob3N0X3BhdGgYASABKAkSFgoOY29udGFpbmVyX3BhdGgYAiABKAkSEwoLcHJvcGFnYXRpb24YAyABKAki9AUKBlJlcG9ydBINCgVhZ2VudBgBIAEoCRITCgtpbmNhcm5hdGlvbhgCIAEoCRIQCghzZXF1ZW5jZRgDIAEoARINCgVlcG9jaBgEIAEoARIPCgd2ZXJzaW9uGAUgASgBEg0KBXByb2JlGAYgASgBEgwKBHBvb2wYByABKAkSJwoFc2xvdHMYCCADKAsyGC50cmFpbnlhcmQuZXZlbnQudjEuU2xvdBI2CgZsYWJlbHMYCSADKAsyJi50cmFpbnlhcmQuYWdlbnQudjEuUmVwb3J0LkxhYmVsc0VudHJ5EhUKDWFnZW50X3ZlcnNpb24YCiABKAkSDwoHYWRkcmVzcxgLIAEoCRI5CgthbGxvY2F0aW9ucxgMIAMoCzIkLnRyYWlueWFyZC5hZ2VudC52MS5BbGxvY2F0aW9uUmVwb3J0EhEKBHBhcnQYDSABKA1IAIgBARISCgVwYXJ0cxgOIAEoDUgBiAEBEhoKDWhpZ2hlc3RfZXBvY2gYDyABKAFIAogBARITCgZmb2xkZXIYECABKAlIA4gBARISCgVwbGFjZRgRIAEoCUgEiAEBEhcKCnN0YXJ0ZWRfbXMYEiABKAFIBYgBARIbCg5wcm9jZXNzX2dyb3VwcxgUIAEoCUgGiAEBEhwKD2Rpc2tfZnJlZV9ieXRlcxgVIAEoAUgHiAEBEhUKCHByb3RvY29sGB4gASgNSAiIAQESHAoPcHJvdG9jb2xfb2xkZXN0GB8gASgNSAmIAQEaLQoLTGFiZWxzRW50cnkSCwoDa2V5GAEgASgJEg0KBXZhbHVlGAIgASgJOgI4AUIHCgVfcGFydEIICgZfcGFydHNCEAoOX2hpZ2hlc3RfZXBvY2hCCQoHX2ZvbGRlckIICgZfcGxhY2VCDQoLX3N0YXJ0ZWRfbXNCEQoPX3Byb2Nlc3NfZ3JvdXBzQhIKEF9kaXNrX2ZyZWVfYnl0ZXNCCwoJX3Byb3RvY29sQhIKEF9wcm90b2NvbF9vbGRlc3QivwQKEEFsbG9jYXRpb25SZXBvcnQSEgoKYWxsb2NhdGlvbhgBIAEoCRI4CgVzdGF0ZRgCIAEoDjIpLnRyYWlueWFyZC5hZ2VudC52MS5BbGxvY2F0aW9uUmVwb3J0U3RhdGUSEQoJbm9kZV9yYW5rGAMgASgNEg0KBXNsb3RzGAQgAygJEgsKA3BpZBgFIAEoDRIsCgRleGl0GAYgASgLMhkudHJhaW55YXJkLmNvbW1vbi52MS5FeGl0SACIAQESNwoKZW5kX3JlY29yZBgHIAEoCzIeLnRyYWlueWFyZC5jb21tb24udjEuRW5kUmVjb3JkSAGIAQESFQoNbGF1bmNoX2ZhaWxlZBgIIAEoCBIOCgZraWxsZWQYCSABKAgSOwoGc2VhbGVkGAogASgLMiYudHJhaW55YXJkLmNvbW1vbi52MS5TZWFsZWRDaGVja3BvaW50c0gCiAEBEhEKBGxlZnQYCyABKAlIA4gBARIVCghwcm9ncmVzcxgMIAEoAUgEiAEBEh8KEndhaXRzX2Zvcl9wbGF0Zm9ybRgNIAEoCEgFiAEBEhQKB2xhY2tpbmcYDiABKAhIBogBARIXCgpyZXF1ZXN0X2lkGA8gASgJSAeIAQFCBwoFX2V4aXRCDQoLX2VuZF9yZWNvcmRCCQoHX3NlYWxlZEIHCgVfbGVmdEILCglfcHJvZ3Jlc3NCFQoTX3dhaXRzX2Zvcl9wbGF0Zm9ybUIKCghfbGFja2luZ0INCgtfcmVxdWVzdF9pZCpYCgtXYW50ZWRTdGF0ZRIcChhXQU5URURfU1RBVEVfVU5TUEVDSUZJRUQQABIUChBXQU5URURfU1RBVEVfUlVOEAESFQoRV0FOVEVEX1NUQVRFX0tJTEwQAiqvAQoVQWxsb2NhdGlvblJlcG9ydFN0YXRlEicKI0FMTE9DQVRJT05fUkVQT1JUX1NUQVRFX1VOU1BFQ0lGSUVEEAASJQohQUxMT0NBVElPTl9SRVBPUlRfU1RBVEVfUFJFUEFSSU5HEAESIwofQUxMT0NBVElPTl9SRVBPUlRfU1RBVEVfUlVOTklORxACEiEKHUFMTE9DQVRJT05fUkVQT1JUX1NUQVRFX0VOREVEEANiBnByb3RvMw", [file_google_protobuf_struct, file_trainyard_common_v1_checkpoints, file_trainyard_common_v1_resources, file_trainyard_event_v1_allocation]);
+  fileDesc("Ch50cmFpbnlhcmQvYWdlbnQvdjEvYWdlbnQucHJvdG8SEnRyYWlueWFyZC5hZ2VudC52MSKTAgoGV2FudGVkEg0KBWVwb2NoGAEgASgBEg8KB3ZlcnNpb24YAiABKAESOQoLYWxsb2NhdGlvbnMYAyADKAsyJC50cmFpbnlhcmQuYWdlbnQudjEuV2FudGVkQWxsb2NhdGlvbhI3CgZmb3JnZXQYBCADKAsyJy50cmFpbnlhcmQuYWdlbnQudjEuRm9yZ290dGVuQWxsb2NhdGlvbhINCgVwcm9iZRgFIAEoARITCgtpbmNhcm5hdGlvbhgGIAEoCRIXCgpuYW1lX3Rha2VuGAcgASgJSACIAQESEAoIcHJvdG9jb2wYFCABKA0SFwoPcHJvdG9jb2xfb2xkZXN0GBUgASgNQg0KC19uYW1lX3Rha2VuIqYBChBXYW50ZWRBbGxvY2F0aW9uEhIKCmFsbG9jYXRpb24YASABKAkSLgoFc3RhdGUYAiABKA4yHy50cmFpbnlhcmQuYWdlbnQudjEuV2FudGVkU3RhdGUSLwoGbGF1bmNoGAMgASgLMhoudHJhaW55YXJkLmFnZW50LnYxLkxhdW5jaEgAiAEBEhIKCnJlcXVlc3RfaWQYBCABKAlCCQoHX2xhdW5jaCI9ChNGb3Jnb3R0ZW5BbGxvY2F0aW9uEhIKCmFsbG9jYXRpb24YASABKAkSEgoKcmVxdWVzdF9pZBgCIAEoCSLPBQoGTGF1bmNoEhIKCmFsbG9jYXRpb24YASABKAkSEgoKZXhwZXJpbWVudBgCIAEoCRINCgV0cmlhbBgDIAEoCRILCgNydW4YBCABKA0SFgoOZ3JhbnRfcG9zaXRpb24YBSABKAkSDQoFdG9rZW4YBiABKAkSDwoFc2hlbGwYByABKAlIABIuCgdjb21tYW5kGAggASgLMhsudHJhaW55YXJkLmFnZW50LnYxLkNvbW1hbmRIABIwCg9oeXBlcnBhcmFtZXRlcnMYCSABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0Eg4KBmNvbmZpZxgKIAEoCRISCgp0cmlhbF9zZWVkGAsgASgNEhkKEWxhdGVzdF9jaGVja3BvaW50GAwgASgJEhcKD3N0ZXBzX2NvbXBsZXRlZBgNIAEoARIWCg5jb250ZXh0X2RpZ2VzdBgOIAEoCRIdChVlbnZpcm9ubWVudF92YXJpYWJsZXMYDyADKAkSDQoFc2xvdHMYECADKAkSEQoJbm9kZV9yYW5rGBEgASgNEg0KBW5vZGVzGBIgASgNEhYKDm1hc3Rlcl9hZGRyZXNzGBMgASgJEhMKC21hc3Rlcl9wb3J0GBQgASgNEhYKDm5vZGVfYWRkcmVzc2VzGBUgAygJEhIKCnJlcXVlc3RfaWQYFiABKAkSNwoSY2hlY2twb2ludF9zdG9yYWdlGBcgASgLMhsudHJhaW55YXJkLmFnZW50LnYxLlN0b3JhZ2USOAoTdGVuc29yYm9hcmRfc3RvcmFnZRgYIAEoCzIbLnRyYWlueWFyZC5hZ2VudC52MS5TdG9yYWdlEjAKCWNvbnRhaW5lchgZIAEoCzIdLnRyYWlueWFyZC5hZ2VudC52MS5Db250YWluZXISGwoTc2VhcmNoX25lZWRzX21ldHJpYxgaIAEoCEIMCgplbnRyeXBvaW50IhwKB0NvbW1hbmQSEQoJYXJndW1lbnRzGAEgAygJInwKB1N0b3JhZ2USDAoEdHlwZRgBIAEoCRI1CgVwbGFjZRgCIAMoCzImLnRyYWlueWFyZC5hZ2VudC52MS5TdG9yYWdlLlBsYWNlRW50cnkaLAoKUGxhY2VFbnRyeRILCgNrZXkYASABKAkSDQoFdmFsdWUYAiABKAk6AjgBIt4CCglDb250YWluZXISDQoFaW1hZ2UYASABKAkSEgoKZm9yY2VfcHVsbBgCIAEoCBIWCglzaG1fYnl0ZXMYAyABKAFIAIgBARIyCgdkZXZpY2VzGAQgAygLMiEudHJhaW55YXJkLmFnZW50LnYxLkRldmljZU1hcHBpbmcSMgoLYmluZF9tb3VudHMYBSADKAsyHS50cmFpbnlhcmQuYWdlbnQudjEuQmluZE1vdW50EhgKEGFkZF9jYXBhYmlsaXRpZXMYBiADKAkSGQoRZHJvcF9jYXBhYmlsaXRpZXMYByADKAkSMgoLcHJveHlfcG9ydHMYCCADKAsyHS50cmFpbnlhcmQuYWdlbnQudjEuUHJveHlQb3J0EjcKDXN0b3JhZ2VfbW91bnQYCSABKAsyIC50cmFpbnlhcmQuYWdlbnQudjEuU3RvcmFnZU1vdW50QgwKCl9zaG1fYnl0ZXMiSAoNRGV2aWNlTWFwcGluZxIRCglob3N0X3BhdGgYASABKAkSFgoOY29udGFpbmVyX3BhdGgYAiABKAkSDAoEbW9kZRgDIAEoCSJeCglCaW5kTW91bnQSEQoJaG9zdF9wYXRoGAEgASgJEhYKDmNvbnRhaW5lcl9wYXRoGAIgASgJEhEKCXJlYWRfb25seRgDIAEoCBITCgtwcm9wYWdhdGlvbhgEIAEoCSIpCglQcm94eVBvcnQSDAoEcG9ydBgBIAEoDRIOCgZpc190Y3AYAiABKAgiTgoMU3RvcmFnZU1vdW50EhEKCWhvc3RfcGF0aBgBIAEoCRIWCg5jb250YWluZXJfcGF0aBgCIAEoCRITCgtwcm9wYWdhdGlvbhgDIAEoCSLOBAoGUmVwb3J0Eg0KBWFnZW50GAEgASgJEhMKC2luY2FybmF0aW9uGAIgASgJEhAKCHNlcXVlbmNlGAMgASgBEg0KBWVwb2NoGAQgASgBEg8KB3ZlcnNpb24YBSABKAESDQoFcHJvYmUYBiABKAESDAoEcG9vbBgHIAEoCRInCgVzbG90cxgIIAMoCzIYLnRyYWlueWFyZC5ldmVudC52MS5TbG90EjYKBmxhYmVscxgJIAMoCzImLnRyYWlueWFyZC5hZ2VudC52MS5SZXBvcnQuTGFiZWxzRW50cnkSFQoNYWdlbnRfdmVyc2lvbhgKIAEoCRIPCgdhZGRyZXNzGAsgASgJEjkKC2FsbG9jYXRpb25zGAwgAygLMiQudHJhaW55YXJkLmFnZW50LnYxLkFsbG9jYXRpb25SZXBvcnQSEQoEcGFydBgNIAEoDUgAiAEBEhIKBXBhcnRzGA4gASgNSAGIAQESFQoNaGlnaGVzdF9lcG9jaBgPIAEoARIOCgZmb2xkZXIYECABKAkSDQoFcGxhY2UYESABKAkSEgoKc3RhcnRlZF9tcxgSIAEoARIWCg5wcm9jZXNzX2dyb3VwcxgUIAEoCRIXCg9kaXNrX2ZyZWVfYnl0ZXMYFSABKAESEAoIcHJvdG9jb2wYHiABKA0SFwoPcHJvdG9jb2xfb2xkZXN0GB8gASgNGi0KC0xhYmVsc0VudHJ5EgsKA2tleRgBIAEoCRINCgV2YWx1ZRgCIAEoCToCOAFCBwoFX3BhcnRCCAoGX3BhcnRzIqsEChBBbGxvY2F0aW9uUmVwb3J0EhIKCmFsbG9jYXRpb24YASABKAkSOAoFc3RhdGUYAiABKA4yKS50cmFpbnlhcmQuYWdlbnQudjEuQWxsb2NhdGlvblJlcG9ydFN0YXRlEhEKCW5vZGVfcmFuaxgDIAEoDRINCgVzbG90cxgEIAMoCRILCgNwaWQYBSABKA0SLAoEZXhpdBgGIAEoCzIZLnRyYWlueWFyZC5jb21tb24udjEuRXhpdEgAiAEBEjcKCmVuZF9yZWNvcmQYByABKAsyHi50cmFpbnlhcmQuY29tbW9uLnYxLkVuZFJlY29yZEgBiAEBEhUKDWxhdW5jaF9mYWlsZWQYCCABKAgSDgoGa2lsbGVkGAkgASgIEjsKBnNlYWxlZBgKIAEoCzImLnRyYWlueWFyZC5jb21tb24udjEuU2VhbGVkQ2hlY2twb2ludHNIAogBARIRCgRsZWZ0GAsgASgJSAOIAQESFQoIcHJvZ3Jlc3MYDCABKAFIBIgBARIfChJ3YWl0c19mb3JfcGxhdGZvcm0YDSABKAhIBYgBARIUCgdsYWNraW5nGA4gASgISAaIAQESEgoKcmVxdWVzdF9pZBgPIAEoCUIHCgVfZXhpdEINCgtfZW5kX3JlY29yZEIJCgdfc2VhbGVkQgcKBV9sZWZ0QgsKCV9wcm9ncmVzc0IVChNfd2FpdHNfZm9yX3BsYXRmb3JtQgoKCF9sYWNraW5nKlgKC1dhbnRlZFN0YXRlEhwKGFdBTlRFRF9TVEFURV9VTlNQRUNJRklFRBAAEhQKEFdBTlRFRF9TVEFURV9SVU4QARIVChFXQU5URURfU1RBVEVfS0lMTBACKq8BChVBbGxvY2F0aW9uUmVwb3J0U3RhdGUSJwojQUxMT0NBVElPTl9SRVBPUlRfU1RBVEVfVU5TUEVDSUZJRUQQABIlCiFBTExPQ0FUSU9OX1JFUE9SVF9TVEFURV9QUkVQQVJJTkcQARIjCh9BTExPQ0FUSU9OX1JFUE9SVF9TVEFURV9SVU5OSU5HEAISIQodQUxMT0NBVElPTl9SRVBPUlRfU1RBVEVfRU5ERUQQA2IGcHJvdG8z", [file_google_protobuf_struct, file_trainyard_common_v1_checkpoints, file_trainyard_common_v1_resources, file_trainyard_event_v1_allocation]);
 
 /**
  * The scheduler's message to an agent, on subject ty.agent.<id>.do. It has all wanted allocations, and a launch for
@@ -49,11 +49,11 @@ export type Wanted = Message<"trainyard.agent.v1.Wanted"> & {
   allocations: WantedAllocation[];
 
   /**
-   * Ids of ended allocations whose end is recorded. The agent may drop their state.
+   * Ended allocations whose end is recorded. The agent may drop their state.
    *
-   * @generated from field: repeated string forget = 4;
+   * @generated from field: repeated trainyard.agent.v1.ForgottenAllocation forget = 4;
    */
-  forget: string[];
+  forget: ForgottenAllocation[];
 
   /**
    * A number that the agent echoes in its next report, immediately. It distinguishes a current answer from a late one.
@@ -63,12 +63,11 @@ export type Wanted = Message<"trainyard.agent.v1.Wanted"> & {
   probe: number;
 
   /**
-   * The incarnation of the agent that the list is for. Absent if the scheduler or the agent has an earlier version: the
-   * list is then for every agent with the name.
+   * The incarnation of the agent that the list is for.
    *
-   * @generated from field: optional string incarnation = 6;
+   * @generated from field: string incarnation = 6;
    */
-  incarnation?: string | undefined;
+  incarnation: string;
 
   /**
    * The reason why the named incarnation does not hold the agent's name. The agent then launches nothing and echoes
@@ -79,26 +78,18 @@ export type Wanted = Message<"trainyard.agent.v1.Wanted"> & {
   nameTaken?: string | undefined;
 
   /**
-   * The request of each id in `forget`, in the same order; an empty one means every allocation with the id. Absent if
-   * the scheduler has an earlier version.
+   * The latest version of this protocol that the scheduler speaks (see Versions above).
    *
-   * @generated from field: repeated string forget_requests = 8;
+   * @generated from field: uint32 protocol = 20;
    */
-  forgetRequests: string[];
+  protocol: number;
 
   /**
-   * The latest version of this protocol that the scheduler speaks (see Versions above); absent for 0.
+   * The earliest version of this protocol that the scheduler works with.
    *
-   * @generated from field: optional uint32 protocol = 20;
+   * @generated from field: uint32 protocol_oldest = 21;
    */
-  protocol?: number | undefined;
-
-  /**
-   * The earliest version of this protocol that the scheduler works with; absent for 0.
-   *
-   * @generated from field: optional uint32 protocol_oldest = 21;
-   */
-  protocolOldest?: number | undefined;
+  protocolOldest: number;
 };
 
 /**
@@ -130,11 +121,12 @@ export type WantedAllocation = Message<"trainyard.agent.v1.WantedAllocation"> & 
   launch?: Launch | undefined;
 
   /**
-   * The id of the event that requested the allocation (see Requests above); absent if it is unknown.
+   * The id of the event that requested the allocation (see Requests above). Empty if the scheduler does not know it:
+   * the agent's last report then names no allocation with this id.
    *
-   * @generated from field: optional string request_id = 4;
+   * @generated from field: string request_id = 4;
    */
-  requestId?: string | undefined;
+  requestId: string;
 };
 
 /**
@@ -143,6 +135,28 @@ export type WantedAllocation = Message<"trainyard.agent.v1.WantedAllocation"> & 
  */
 export const WantedAllocationSchema: GenMessage<WantedAllocation> = /*@__PURE__*/
   messageDesc(file_trainyard_agent_v1_agent, 1);
+
+/**
+ * @generated from message trainyard.agent.v1.ForgottenAllocation
+ */
+export type ForgottenAllocation = Message<"trainyard.agent.v1.ForgottenAllocation"> & {
+  /**
+   * @generated from field: string allocation = 1;
+   */
+  allocation: string;
+
+  /**
+   * @generated from field: string request_id = 2;
+   */
+  requestId: string;
+};
+
+/**
+ * Describes the message trainyard.agent.v1.ForgottenAllocation.
+ * Use `create(ForgottenAllocationSchema)` to create a new message.
+ */
+export const ForgottenAllocationSchema: GenMessage<ForgottenAllocation> = /*@__PURE__*/
+  messageDesc(file_trainyard_agent_v1_agent, 2);
 
 /**
  * Everything that an agent needs to start its part of an allocation.
@@ -266,8 +280,7 @@ export type Launch = Message<"trainyard.agent.v1.Launch"> & {
   masterPort: number;
 
   /**
-   * The addresses of the nodes in the order of their ranks; an address may be empty. A scheduler of an earlier version
-   * sends no addresses.
+   * The addresses of the nodes in the order of their ranks; an address may be empty.
    *
    * @generated from field: repeated string node_addresses = 21;
    */
@@ -276,9 +289,9 @@ export type Launch = Message<"trainyard.agent.v1.Launch"> & {
   /**
    * The id of the event that requested the allocation (see Requests above).
    *
-   * @generated from field: optional string request_id = 22;
+   * @generated from field: string request_id = 22;
    */
-  requestId?: string | undefined;
+  requestId: string;
 
   /**
    * @generated from field: trainyard.agent.v1.Storage checkpoint_storage = 23;
@@ -312,7 +325,7 @@ export type Launch = Message<"trainyard.agent.v1.Launch"> & {
  * Use `create(LaunchSchema)` to create a new message.
  */
 export const LaunchSchema: GenMessage<Launch> = /*@__PURE__*/
-  messageDesc(file_trainyard_agent_v1_agent, 2);
+  messageDesc(file_trainyard_agent_v1_agent, 3);
 
 /**
  * @generated from message trainyard.agent.v1.Command
@@ -329,7 +342,7 @@ export type Command = Message<"trainyard.agent.v1.Command"> & {
  * Use `create(CommandSchema)` to create a new message.
  */
 export const CommandSchema: GenMessage<Command> = /*@__PURE__*/
-  messageDesc(file_trainyard_agent_v1_agent, 3);
+  messageDesc(file_trainyard_agent_v1_agent, 4);
 
 /**
  * A storage of the configuration.
@@ -357,7 +370,7 @@ export type Storage = Message<"trainyard.agent.v1.Storage"> & {
  * Use `create(StorageSchema)` to create a new message.
  */
 export const StorageSchema: GenMessage<Storage> = /*@__PURE__*/
-  messageDesc(file_trainyard_agent_v1_agent, 4);
+  messageDesc(file_trainyard_agent_v1_agent, 5);
 
 /**
  * The part of the configuration that describes a run's container.
@@ -425,7 +438,7 @@ export type Container = Message<"trainyard.agent.v1.Container"> & {
  * Use `create(ContainerSchema)` to create a new message.
  */
 export const ContainerSchema: GenMessage<Container> = /*@__PURE__*/
-  messageDesc(file_trainyard_agent_v1_agent, 5);
+  messageDesc(file_trainyard_agent_v1_agent, 6);
 
 /**
  * @generated from message trainyard.agent.v1.DeviceMapping
@@ -454,7 +467,7 @@ export type DeviceMapping = Message<"trainyard.agent.v1.DeviceMapping"> & {
  * Use `create(DeviceMappingSchema)` to create a new message.
  */
 export const DeviceMappingSchema: GenMessage<DeviceMapping> = /*@__PURE__*/
-  messageDesc(file_trainyard_agent_v1_agent, 6);
+  messageDesc(file_trainyard_agent_v1_agent, 7);
 
 /**
  * @generated from message trainyard.agent.v1.BindMount
@@ -488,7 +501,7 @@ export type BindMount = Message<"trainyard.agent.v1.BindMount"> & {
  * Use `create(BindMountSchema)` to create a new message.
  */
 export const BindMountSchema: GenMessage<BindMount> = /*@__PURE__*/
-  messageDesc(file_trainyard_agent_v1_agent, 7);
+  messageDesc(file_trainyard_agent_v1_agent, 8);
 
 /**
  * @generated from message trainyard.agent.v1.ProxyPort
@@ -512,7 +525,7 @@ export type ProxyPort = Message<"trainyard.agent.v1.ProxyPort"> & {
  * Use `create(ProxyPortSchema)` to create a new message.
  */
 export const ProxyPortSchema: GenMessage<ProxyPort> = /*@__PURE__*/
-  messageDesc(file_trainyard_agent_v1_agent, 8);
+  messageDesc(file_trainyard_agent_v1_agent, 9);
 
 /**
  * @generated from message trainyard.agent.v1.StorageMount
@@ -539,7 +552,7 @@ export type StorageMount = Message<"trainyard.agent.v1.StorageMount"> & {
  * Use `create(StorageMountSchema)` to create a new message.
  */
 export const StorageMountSchema: GenMessage<StorageMount> = /*@__PURE__*/
-  messageDesc(file_trainyard_agent_v1_agent, 9);
+  messageDesc(file_trainyard_agent_v1_agent, 10);
 
 /**
  * The agent's message to the scheduler, on subject ty.agent.<id>.report, where <id> is the value of `agent`. It names
@@ -642,58 +655,58 @@ export type Report = Message<"trainyard.agent.v1.Report"> & {
   /**
    * The highest epoch of any Wanted that the agent has received, including before its last start.
    *
-   * @generated from field: optional double highest_epoch = 15;
+   * @generated from field: double highest_epoch = 15;
    */
-  highestEpoch?: number | undefined;
+  highestEpoch: number;
 
   /**
    * The id of the agent's state folder (see "The holder of a name" above).
    *
-   * @generated from field: optional string folder = 16;
+   * @generated from field: string folder = 16;
    */
-  folder?: string | undefined;
+  folder: string;
 
   /**
    * A digest of the boot, device and inode of the agent's state folder, as the kernel reports them.
    *
-   * @generated from field: optional string place = 17;
+   * @generated from field: string place = 17;
    */
-  place?: string | undefined;
+  place: string;
 
   /**
    * The time at which the agent process started, in milliseconds since 1970.
    *
-   * @generated from field: optional double started_ms = 18;
+   * @generated from field: double started_ms = 18;
    */
-  startedMs?: number | undefined;
+  startedMs: number;
 
   /**
    * The method that finds and ends all processes of a run: cgroup, parent or scan.
    *
-   * @generated from field: optional string process_groups = 20;
+   * @generated from field: string process_groups = 20;
    */
-  processGroups?: string | undefined;
+  processGroups: string;
 
   /**
    * The free space on the file system of the state folder.
    *
-   * @generated from field: optional double disk_free_bytes = 21;
+   * @generated from field: double disk_free_bytes = 21;
    */
-  diskFreeBytes?: number | undefined;
+  diskFreeBytes: number;
 
   /**
-   * The latest version of this protocol that the agent speaks (see Versions above); absent for 0.
+   * The latest version of this protocol that the agent speaks (see Versions above).
    *
-   * @generated from field: optional uint32 protocol = 30;
+   * @generated from field: uint32 protocol = 30;
    */
-  protocol?: number | undefined;
+  protocol: number;
 
   /**
-   * The earliest version of this protocol that the agent works with; absent for 0.
+   * The earliest version of this protocol that the agent works with.
    *
-   * @generated from field: optional uint32 protocol_oldest = 31;
+   * @generated from field: uint32 protocol_oldest = 31;
    */
-  protocolOldest?: number | undefined;
+  protocolOldest: number;
 };
 
 /**
@@ -701,7 +714,7 @@ export type Report = Message<"trainyard.agent.v1.Report"> & {
  * Use `create(ReportSchema)` to create a new message.
  */
 export const ReportSchema: GenMessage<Report> = /*@__PURE__*/
-  messageDesc(file_trainyard_agent_v1_agent, 10);
+  messageDesc(file_trainyard_agent_v1_agent, 11);
 
 /**
  * @generated from message trainyard.agent.v1.AllocationReport
@@ -810,9 +823,9 @@ export type AllocationReport = Message<"trainyard.agent.v1.AllocationReport"> & 
   /**
    * The request of the launch (see Requests above).
    *
-   * @generated from field: optional string request_id = 15;
+   * @generated from field: string request_id = 15;
    */
-  requestId?: string | undefined;
+  requestId: string;
 };
 
 /**
@@ -820,7 +833,7 @@ export type AllocationReport = Message<"trainyard.agent.v1.AllocationReport"> & 
  * Use `create(AllocationReportSchema)` to create a new message.
  */
 export const AllocationReportSchema: GenMessage<AllocationReport> = /*@__PURE__*/
-  messageDesc(file_trainyard_agent_v1_agent, 11);
+  messageDesc(file_trainyard_agent_v1_agent, 12);
 
 /**
  * @generated from enum trainyard.agent.v1.WantedState

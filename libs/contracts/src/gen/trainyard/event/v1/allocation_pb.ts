@@ -16,7 +16,7 @@ import type { Message, UnknownEnum } from "@bufbuild/protobuf";
  * Describes the file trainyard/event/v1/allocation.proto.
  */
 export const file_trainyard_event_v1_allocation: GenFile = /*@__PURE__*/
-  fileDesc("CiN0cmFpbnlhcmQvZXZlbnQvdjEvYWxsb2NhdGlvbi5wcm90bxISdHJhaW55YXJkLmV2ZW50LnYxIp4CChBBbGxvY2F0aW9uUXVldWVkEgwKBHRhc2sYASABKAkSCwoDcnVuGAIgASgNEgsKA2pvYhgDIAEoCRIxCglyZXNvdXJjZXMYBCABKAsyHi50cmFpbnlhcmQuY29tbW9uLnYxLlJlc291cmNlcxITCgtwcmVlbXB0aWJsZRgFIAEoCBIQCghkZWxheV9tcxgGIAEoARI4Cgdhdm9pZGVkGAcgASgLMiIudHJhaW55YXJkLmNvbW1vbi52MS5Bdm9pZGVkQWdlbnRzSACIAQESFgoJd29ya3NwYWNlGAggASgJSAGIAQESEgoFb3duZXIYCSABKAlIAogBAUIKCghfYXZvaWRlZEIMCgpfd29ya3NwYWNlQggKBl9vd25lciJpCg1XYWl0RXhwbGFpbmVkEioKBGNvZGUYASABKA4yHC50cmFpbnlhcmQuZXZlbnQudjEuV2FpdENvZGUSDgoGZGV0YWlsGAIgASgJEhIKBWxpbWl0GAMgASgJSACIAQFCCAoGX2xpbWl0IooCChFBbGxvY2F0aW9uR3JhbnRlZBIyCgpwbGFjZW1lbnRzGAEgAygLMh4udHJhaW55YXJkLmNvbW1vbi52MS5QbGFjZW1lbnQSFgoObWFzdGVyX2FkZHJlc3MYAiABKAkSEwoLbWFzdGVyX3BvcnQYAyABKA0SEQoJdG9rZW5fa2V5GAQgASgJEhMKBmZvbGRlZBgFIAEoAUgAiAEBEhUKCGJvcnJvd2VkGAYgASgNSAGIAQESMgoGcGFzc2VkGAcgASgLMh0udHJhaW55YXJkLmV2ZW50LnYxLlBhc3NlZFJ1bkgCiAEBQgkKB19mb2xkZWRCCwoJX2JvcnJvd2VkQgkKB19wYXNzZWQiagoJUGFzc2VkUnVuEhIKCmFsbG9jYXRpb24YASABKAkSFAoMb25faXRzX3Nsb3RzGAIgASgIEjMKCHJlc2VydmVkGAMgAygLMiEudHJhaW55YXJkLmV2ZW50LnYxLlJlc2VydmVkU2xvdHMiLQoNUmVzZXJ2ZWRTbG90cxINCgVhZ2VudBgBIAEoCRINCgVzbG90cxgCIAMoCSJEChFBbGxvY2F0aW9uU3RhcnRlZBIvCgZzdGFydHMYASADKAsyHy50cmFpbnlhcmQuZXZlbnQudjEuU3RhcnRSZWNvcmQiPAoLU3RhcnRSZWNvcmQSDQoFYWdlbnQYASABKAkSEQoJbm9kZV9yYW5rGAIgASgNEgsKA3BpZBgDIAEoDSKbAQoXQWxsb2NhdGlvblN0b3BSZXF1ZXN0ZWQSKwoEbW9kZRgBIAEoDjIdLnRyYWlueWFyZC5jb21tb24udjEuU3RvcE1vZGUSKQoDd2h5GAIgASgOMhwudHJhaW55YXJkLmNvbW1vbi52MS5TdG9wV2h5EhAKCGdyYWNlX21zGAMgASgBEg8KAmJ5GAQgASgJSACIAQFCBQoDX2J5IhwKGkFsbG9jYXRpb25TdG9wQWNrbm93bGVkZ2VkIucCCg9BbGxvY2F0aW9uRW5kZWQSNQoFY2F1c2UYASABKA4yJi50cmFpbnlhcmQuZXZlbnQudjEuQWxsb2NhdGlvbkVuZENhdXNlEigKBWV4aXRzGAIgAygLMhkudHJhaW55YXJkLmNvbW1vbi52MS5FeGl0EjcKCmVuZF9yZWNvcmQYAyABKAsyHi50cmFpbnlhcmQuY29tbW9uLnYxLkVuZFJlY29yZEgAiAEBEg8KB21lc3NhZ2UYBCABKAkSOwoGc2VhbGVkGAUgASgLMiYudHJhaW55YXJkLmNvbW1vbi52MS5TZWFsZWRDaGVja3BvaW50c0gBiAEBEj8KDmxhdW5jaF9mYWlsdXJlGAYgASgLMiIudHJhaW55YXJkLmNvbW1vbi52MS5MYXVuY2hGYWlsdXJlSAKIAQFCDQoLX2VuZF9yZWNvcmRCCQoHX3NlYWxlZEIRCg9fbGF1bmNoX2ZhaWx1cmUivgMKC0FnZW50Sm9pbmVkEgwKBHBvb2wYASABKAkSJwoFc2xvdHMYAiADKAsyGC50cmFpbnlhcmQuZXZlbnQudjEuU2xvdBI7CgZsYWJlbHMYAyADKAsyKy50cmFpbnlhcmQuZXZlbnQudjEuQWdlbnRKb2luZWQuTGFiZWxzRW50cnkSDwoHdmVyc2lvbhgEIAEoCRIPCgdhZGRyZXNzGAUgASgJEhMKBmZvbGRlchgGIAEoCUgAiAEBEhIKBXBsYWNlGAcgASgJSAGIAQESFwoKc3RhcnRlZF9tcxgIIAEoAUgCiAEBEhsKDnByb2Nlc3NfZ3JvdXBzGAkgASgJSAOIAQESFQoIcHJvdG9jb2wYFCABKA1IBIgBARIcCg9wcm90b2NvbF9vbGRlc3QYFSABKA1IBYgBARotCgtMYWJlbHNFbnRyeRILCgNrZXkYASABKAkSDQoFdmFsdWUYAiABKAk6AjgBQgkKB19mb2xkZXJCCAoGX3BsYWNlQg0KC19zdGFydGVkX21zQhEKD19wcm9jZXNzX2dyb3Vwc0ILCglfcHJvdG9jb2xCEgoQX3Byb3RvY29sX29sZGVzdCK0AQoEU2xvdBIKCgJpZBgBIAEoCRIOCgZkZXZpY2UYAiABKAkSDAoEdXVpZBgDIAEoCRIUCgxtZW1vcnlfYnl0ZXMYBCABKAESEQoEbmFtZRgFIAEoCUgAiAEBEhYKCW51bWFfbm9kZRgGIAEoDUgBiAEBEhkKDG52bGlua19ncm91cBgHIAEoDUgCiAEBQgcKBV9uYW1lQgwKCl9udW1hX25vZGVCDwoNX252bGlua19ncm91cCIbCglBZ2VudExvc3QSDgoGcmVhc29uGAEgASgJIpQCCg1BZ2VudFJldHVybmVkEjMKC29jY3VwYXRpb25zGAEgAygLMh4udHJhaW55YXJkLmV2ZW50LnYxLk9jY3VwYXRpb24SJwoFc2xvdHMYAiADKAsyGC50cmFpbnlhcmQuZXZlbnQudjEuU2xvdBI2CgRsZWZ0GAMgASgLMiMudHJhaW55YXJkLmV2ZW50LnYxLkxlZnRDaGVja3BvaW50c0gAiAEBEhMKBmZvbGRlchgEIAEoCUgBiAEBEhIKBXBsYWNlGAUgASgJSAKIAQESFwoKc3RhcnRlZF9tcxgGIAEoAUgDiAEBQgcKBV9sZWZ0QgkKB19mb2xkZXJCCAoGX3BsYWNlQg0KC19zdGFydGVkX21zIkMKD0xlZnRDaGVja3BvaW50cxIwCgRydW5zGAEgAygLMiIudHJhaW55YXJkLmV2ZW50LnYxLlJ1bkNoZWNrcG9pbnRzImAKDlJ1bkNoZWNrcG9pbnRzEhIKCmFsbG9jYXRpb24YASABKAkSOgoLY2hlY2twb2ludHMYAiADKAsyJS50cmFpbnlhcmQuY29tbW9uLnYxLlNlYWxlZENoZWNrcG9pbnQiLwoKT2NjdXBhdGlvbhISCgphbGxvY2F0aW9uGAEgASgJEg0KBXNsb3RzGAIgAygJIjEKDFNsb3RzQ2xlYXJlZBISCgphbGxvY2F0aW9uGAEgASgJEg0KBXNsb3RzGAIgAygJIlgKD0FnZW50RGlzdHJ1c3RlZBIQCghmYWlsdXJlcxgBIAEoDRITCgtleHBlcmltZW50cxgCIAMoCRIOCgZyZWFzb24YAyABKAkSDgoGZm9yX21zGAQgASgBIh4KDEFnZW50VHJ1c3RlZBIOCgZyZWFzb24YASABKAkiNwoMQWdlbnREaXNrTG93EhIKCmZyZWVfYnl0ZXMYASABKAESEwoLZmxvb3JfYnl0ZXMYAiABKAEiJAoOQWdlbnREaXNrRnJlZWQSEgoKZnJlZV9ieXRlcxgBIAEoASI0Cg1Qcm9jZXNzZXNMZWZ0EhIKCmFsbG9jYXRpb24YASABKAkSDwoHbWVzc2FnZRgCIAEoCSJPChNBZ2VudERyYWluUmVxdWVzdGVkEg4KBnJlYXNvbhgBIAEoCRIYCgtkZWFkbGluZV9tcxgCIAEoAUgAiAEBQg4KDF9kZWFkbGluZV9tcyIfCg1BZ2VudERpc2FibGVkEg4KBnJlYXNvbhgBIAEoCSIOCgxBZ2VudEVuYWJsZWQiDgoMQWdlbnREcmFpbmVkIlIKEEFnZW50TmFtZVJlZnVzZWQSDgoGZm9sZGVyGAEgASgJEg0KBXBsYWNlGAIgASgJEg8KB2FkZHJlc3MYAyABKAkSDgoGcmVhc29uGAQgASgJIhIKEEFnZW50TmFtZUNsZWFyZWQiRQoUU2NoZWR1bGVyRXBvY2hSYWlzZWQSDAoEZnJvbRgBIAEoARIKCgJ0bxgCIAEoARITCgtsZWFzZV9lcG9jaBgDIAEoASIeCgxBZ2VudFJlbW92ZWQSDgoGcmVhc29uGAEgASgJIoQBCgxTbG90RGlzYWJsZWQSDAoEc2xvdBgBIAEoCRITCgZyZWFzb24YAiABKAlIAIgBARISCgVkcmFpbhgDIAEoCEgBiAEBEhgKC2RlYWRsaW5lX21zGAQgASgBSAKIAQFCCQoHX3JlYXNvbkIICgZfZHJhaW5CDgoMX2RlYWRsaW5lX21zIhsKC1Nsb3RFbmFibGVkEgwKBHNsb3QYASABKAkiZwoOUG9vbENvbmZpZ3VyZWQSDgoGcG9saWN5GAEgASgJEjgKCHNldHRpbmdzGAIgASgLMiEudHJhaW55YXJkLmNvbW1vbi52MS5Qb29sU2V0dGluZ3NIAIgBAUILCglfc2V0dGluZ3MiDQoLUG9vbFJlbW92ZWQigwEKCkpvYlVwZGF0ZWQSCwoDam9iGAEgASgJEhUKCHByaW9yaXR5GAIgASgNSACIAQESEwoGd2VpZ2h0GAMgASgBSAGIAQESFgoJbWF4X3Nsb3RzGAQgASgNSAKIAQFCCwoJX3ByaW9yaXR5QgkKB193ZWlnaHRCDAoKX21heF9zbG90cyJFCghKb2JNb3ZlZBILCgNqb2IYASABKAkSDQoFcGxhY2UYAiABKAESDgoGYW5jaG9yGAMgASgJEg0KBWFoZWFkGAQgASgIKukCCghXYWl0Q29kZRIZChVXQUlUX0NPREVfVU5TUEVDSUZJRUQQABIXChNXQUlUX0NPREVfTk9fQUdFTlRTEAESGQoVV0FJVF9DT0RFX0FHRU5UU19BV0FZEAISIwofV0FJVF9DT0RFX05PVF9FTk9VR0hfRlJFRV9TTE9UUxADEhsKF1dBSVRfQ09ERV9CRUhJTkRfT1RIRVJTEAQSFgoSV0FJVF9DT0RFX0xPV19ESVNLEAUSHwobV0FJVF9DT0RFX0FHRU5UU19ESVNUUlVTVEVEEAYSFgoSV0FJVF9DT0RFX1JFU0VSVkVEEAcSEwoPV0FJVF9DT0RFX1FVT1RBEAgSFwoTV0FJVF9DT0RFX01BWF9TTE9UUxAJEhgKFFdBSVRfQ09ERV9GQUlSX1NIQVJFEAoSGQoVV0FJVF9DT0RFX0NPTlNUUkFJTlRTEAsSGAoUV0FJVF9DT0RFX1BSRUVNUFRJTkcQDCrtAQoSQWxsb2NhdGlvbkVuZENhdXNlEiQKIEFMTE9DQVRJT05fRU5EX0NBVVNFX1VOU1BFQ0lGSUVEEAASHwobQUxMT0NBVElPTl9FTkRfQ0FVU0VfRVhJVEVEEAESHwobQUxMT0NBVElPTl9FTkRfQ0FVU0VfS0lMTEVEEAISIwofQUxMT0NBVElPTl9FTkRfQ0FVU0VfQUdFTlRfTE9TVBADEiYKIkFMTE9DQVRJT05fRU5EX0NBVVNFX0xBVU5DSF9GQUlMRUQQBBIiCh5BTExPQ0FUSU9OX0VORF9DQVVTRV9XSVRIRFJBV04QBWIGcHJvdG8z", [file_trainyard_common_v1_checkpoints, file_trainyard_common_v1_pools, file_trainyard_common_v1_resources]);
+  fileDesc("CiN0cmFpbnlhcmQvZXZlbnQvdjEvYWxsb2NhdGlvbi5wcm90bxISdHJhaW55YXJkLmV2ZW50LnYxIvwBChBBbGxvY2F0aW9uUXVldWVkEgwKBHRhc2sYASABKAkSCwoDcnVuGAIgASgNEgsKA2pvYhgDIAEoCRIxCglyZXNvdXJjZXMYBCABKAsyHi50cmFpbnlhcmQuY29tbW9uLnYxLlJlc291cmNlcxITCgtwcmVlbXB0aWJsZRgFIAEoCBIQCghkZWxheV9tcxgGIAEoARI4Cgdhdm9pZGVkGAcgASgLMiIudHJhaW55YXJkLmNvbW1vbi52MS5Bdm9pZGVkQWdlbnRzSACIAQESEQoJd29ya3NwYWNlGAggASgJEg0KBW93bmVyGAkgASgJQgoKCF9hdm9pZGVkImkKDVdhaXRFeHBsYWluZWQSKgoEY29kZRgBIAEoDjIcLnRyYWlueWFyZC5ldmVudC52MS5XYWl0Q29kZRIOCgZkZXRhaWwYAiABKAkSEgoFbGltaXQYAyABKAlIAIgBAUIICgZfbGltaXQi+gEKEUFsbG9jYXRpb25HcmFudGVkEjIKCnBsYWNlbWVudHMYASADKAsyHi50cmFpbnlhcmQuY29tbW9uLnYxLlBsYWNlbWVudBIWCg5tYXN0ZXJfYWRkcmVzcxgCIAEoCRITCgttYXN0ZXJfcG9ydBgDIAEoDRIRCgl0b2tlbl9rZXkYBCABKAkSDgoGZm9sZGVkGAUgASgBEhUKCGJvcnJvd2VkGAYgASgNSACIAQESMgoGcGFzc2VkGAcgASgLMh0udHJhaW55YXJkLmV2ZW50LnYxLlBhc3NlZFJ1bkgBiAEBQgsKCV9ib3Jyb3dlZEIJCgdfcGFzc2VkImoKCVBhc3NlZFJ1bhISCgphbGxvY2F0aW9uGAEgASgJEhQKDG9uX2l0c19zbG90cxgCIAEoCBIzCghyZXNlcnZlZBgDIAMoCzIhLnRyYWlueWFyZC5ldmVudC52MS5SZXNlcnZlZFNsb3RzIi0KDVJlc2VydmVkU2xvdHMSDQoFYWdlbnQYASABKAkSDQoFc2xvdHMYAiADKAkiRAoRQWxsb2NhdGlvblN0YXJ0ZWQSLwoGc3RhcnRzGAEgAygLMh8udHJhaW55YXJkLmV2ZW50LnYxLlN0YXJ0UmVjb3JkIjwKC1N0YXJ0UmVjb3JkEg0KBWFnZW50GAEgASgJEhEKCW5vZGVfcmFuaxgCIAEoDRILCgNwaWQYAyABKA0imwEKF0FsbG9jYXRpb25TdG9wUmVxdWVzdGVkEisKBG1vZGUYASABKA4yHS50cmFpbnlhcmQuY29tbW9uLnYxLlN0b3BNb2RlEikKA3doeRgCIAEoDjIcLnRyYWlueWFyZC5jb21tb24udjEuU3RvcFdoeRIQCghncmFjZV9tcxgDIAEoARIPCgJieRgEIAEoCUgAiAEBQgUKA19ieSIcChpBbGxvY2F0aW9uU3RvcEFja25vd2xlZGdlZCLnAgoPQWxsb2NhdGlvbkVuZGVkEjUKBWNhdXNlGAEgASgOMiYudHJhaW55YXJkLmV2ZW50LnYxLkFsbG9jYXRpb25FbmRDYXVzZRIoCgVleGl0cxgCIAMoCzIZLnRyYWlueWFyZC5jb21tb24udjEuRXhpdBI3CgplbmRfcmVjb3JkGAMgASgLMh4udHJhaW55YXJkLmNvbW1vbi52MS5FbmRSZWNvcmRIAIgBARIPCgdtZXNzYWdlGAQgASgJEjsKBnNlYWxlZBgFIAEoCzImLnRyYWlueWFyZC5jb21tb24udjEuU2VhbGVkQ2hlY2twb2ludHNIAYgBARI/Cg5sYXVuY2hfZmFpbHVyZRgGIAEoCzIiLnRyYWlueWFyZC5jb21tb24udjEuTGF1bmNoRmFpbHVyZUgCiAEBQg0KC19lbmRfcmVjb3JkQgkKB19zZWFsZWRCEQoPX2xhdW5jaF9mYWlsdXJlIsgCCgtBZ2VudEpvaW5lZBIMCgRwb29sGAEgASgJEicKBXNsb3RzGAIgAygLMhgudHJhaW55YXJkLmV2ZW50LnYxLlNsb3QSOwoGbGFiZWxzGAMgAygLMisudHJhaW55YXJkLmV2ZW50LnYxLkFnZW50Sm9pbmVkLkxhYmVsc0VudHJ5Eg8KB3ZlcnNpb24YBCABKAkSDwoHYWRkcmVzcxgFIAEoCRIOCgZmb2xkZXIYBiABKAkSDQoFcGxhY2UYByABKAkSEgoKc3RhcnRlZF9tcxgIIAEoARIWCg5wcm9jZXNzX2dyb3VwcxgJIAEoCRIQCghwcm90b2NvbBgUIAEoDRIXCg9wcm90b2NvbF9vbGRlc3QYFSABKA0aLQoLTGFiZWxzRW50cnkSCwoDa2V5GAEgASgJEg0KBXZhbHVlGAIgASgJOgI4ASK0AQoEU2xvdBIKCgJpZBgBIAEoCRIOCgZkZXZpY2UYAiABKAkSDAoEdXVpZBgDIAEoCRIUCgxtZW1vcnlfYnl0ZXMYBCABKAESEQoEbmFtZRgFIAEoCUgAiAEBEhYKCW51bWFfbm9kZRgGIAEoDUgBiAEBEhkKDG52bGlua19ncm91cBgHIAEoDUgCiAEBQgcKBV9uYW1lQgwKCl9udW1hX25vZGVCDwoNX252bGlua19ncm91cCIbCglBZ2VudExvc3QSDgoGcmVhc29uGAEgASgJIuEBCg1BZ2VudFJldHVybmVkEjMKC29jY3VwYXRpb25zGAEgAygLMh4udHJhaW55YXJkLmV2ZW50LnYxLk9jY3VwYXRpb24SJwoFc2xvdHMYAiADKAsyGC50cmFpbnlhcmQuZXZlbnQudjEuU2xvdBI2CgRsZWZ0GAMgASgLMiMudHJhaW55YXJkLmV2ZW50LnYxLkxlZnRDaGVja3BvaW50c0gAiAEBEg4KBmZvbGRlchgEIAEoCRINCgVwbGFjZRgFIAEoCRISCgpzdGFydGVkX21zGAYgASgBQgcKBV9sZWZ0IkMKD0xlZnRDaGVja3BvaW50cxIwCgRydW5zGAEgAygLMiIudHJhaW55YXJkLmV2ZW50LnYxLlJ1bkNoZWNrcG9pbnRzImAKDlJ1bkNoZWNrcG9pbnRzEhIKCmFsbG9jYXRpb24YASABKAkSOgoLY2hlY2twb2ludHMYAiADKAsyJS50cmFpbnlhcmQuY29tbW9uLnYxLlNlYWxlZENoZWNrcG9pbnQiLwoKT2NjdXBhdGlvbhISCgphbGxvY2F0aW9uGAEgASgJEg0KBXNsb3RzGAIgAygJIjEKDFNsb3RzQ2xlYXJlZBISCgphbGxvY2F0aW9uGAEgASgJEg0KBXNsb3RzGAIgAygJIlgKD0FnZW50RGlzdHJ1c3RlZBIQCghmYWlsdXJlcxgBIAEoDRITCgtleHBlcmltZW50cxgCIAMoCRIOCgZyZWFzb24YAyABKAkSDgoGZm9yX21zGAQgASgBIh4KDEFnZW50VHJ1c3RlZBIOCgZyZWFzb24YASABKAkiNwoMQWdlbnREaXNrTG93EhIKCmZyZWVfYnl0ZXMYASABKAESEwoLZmxvb3JfYnl0ZXMYAiABKAEiJAoOQWdlbnREaXNrRnJlZWQSEgoKZnJlZV9ieXRlcxgBIAEoASI0Cg1Qcm9jZXNzZXNMZWZ0EhIKCmFsbG9jYXRpb24YASABKAkSDwoHbWVzc2FnZRgCIAEoCSJPChNBZ2VudERyYWluUmVxdWVzdGVkEg4KBnJlYXNvbhgBIAEoCRIYCgtkZWFkbGluZV9tcxgCIAEoAUgAiAEBQg4KDF9kZWFkbGluZV9tcyIfCg1BZ2VudERpc2FibGVkEg4KBnJlYXNvbhgBIAEoCSIOCgxBZ2VudEVuYWJsZWQiDgoMQWdlbnREcmFpbmVkIlIKEEFnZW50TmFtZVJlZnVzZWQSDgoGZm9sZGVyGAEgASgJEg0KBXBsYWNlGAIgASgJEg8KB2FkZHJlc3MYAyABKAkSDgoGcmVhc29uGAQgASgJIhIKEEFnZW50TmFtZUNsZWFyZWQiRQoUU2NoZWR1bGVyRXBvY2hSYWlzZWQSDAoEZnJvbRgBIAEoARIKCgJ0bxgCIAEoARITCgtsZWFzZV9lcG9jaBgDIAEoASIeCgxBZ2VudFJlbW92ZWQSDgoGcmVhc29uGAEgASgJImUKDFNsb3REaXNhYmxlZBIMCgRzbG90GAEgASgJEg4KBnJlYXNvbhgCIAEoCRINCgVkcmFpbhgDIAEoCBIYCgtkZWFkbGluZV9tcxgEIAEoAUgAiAEBQg4KDF9kZWFkbGluZV9tcyIbCgtTbG90RW5hYmxlZBIMCgRzbG90GAEgASgJImcKDlBvb2xDb25maWd1cmVkEg4KBnBvbGljeRgBIAEoCRI4CghzZXR0aW5ncxgCIAEoCzIhLnRyYWlueWFyZC5jb21tb24udjEuUG9vbFNldHRpbmdzSACIAQFCCwoJX3NldHRpbmdzIg0KC1Bvb2xSZW1vdmVkIoMBCgpKb2JVcGRhdGVkEgsKA2pvYhgBIAEoCRIVCghwcmlvcml0eRgCIAEoDUgAiAEBEhMKBndlaWdodBgDIAEoAUgBiAEBEhYKCW1heF9zbG90cxgEIAEoDUgCiAEBQgsKCV9wcmlvcml0eUIJCgdfd2VpZ2h0QgwKCl9tYXhfc2xvdHMiRQoISm9iTW92ZWQSCwoDam9iGAEgASgJEg0KBXBsYWNlGAIgASgBEg4KBmFuY2hvchgDIAEoCRINCgVhaGVhZBgEIAEoCCrpAgoIV2FpdENvZGUSGQoVV0FJVF9DT0RFX1VOU1BFQ0lGSUVEEAASFwoTV0FJVF9DT0RFX05PX0FHRU5UUxABEhkKFVdBSVRfQ09ERV9BR0VOVFNfQVdBWRACEiMKH1dBSVRfQ09ERV9OT1RfRU5PVUdIX0ZSRUVfU0xPVFMQAxIbChdXQUlUX0NPREVfQkVISU5EX09USEVSUxAEEhYKEldBSVRfQ09ERV9MT1dfRElTSxAFEh8KG1dBSVRfQ09ERV9BR0VOVFNfRElTVFJVU1RFRBAGEhYKEldBSVRfQ09ERV9SRVNFUlZFRBAHEhMKD1dBSVRfQ09ERV9RVU9UQRAIEhcKE1dBSVRfQ09ERV9NQVhfU0xPVFMQCRIYChRXQUlUX0NPREVfRkFJUl9TSEFSRRAKEhkKFVdBSVRfQ09ERV9DT05TVFJBSU5UUxALEhgKFFdBSVRfQ09ERV9QUkVFTVBUSU5HEAwq7QEKEkFsbG9jYXRpb25FbmRDYXVzZRIkCiBBTExPQ0FUSU9OX0VORF9DQVVTRV9VTlNQRUNJRklFRBAAEh8KG0FMTE9DQVRJT05fRU5EX0NBVVNFX0VYSVRFRBABEh8KG0FMTE9DQVRJT05fRU5EX0NBVVNFX0tJTExFRBACEiMKH0FMTE9DQVRJT05fRU5EX0NBVVNFX0FHRU5UX0xPU1QQAxImCiJBTExPQ0FUSU9OX0VORF9DQVVTRV9MQVVOQ0hfRkFJTEVEEAQSIgoeQUxMT0NBVElPTl9FTkRfQ0FVU0VfV0lUSERSQVdOEAViBnByb3RvMw", [file_trainyard_common_v1_checkpoints, file_trainyard_common_v1_pools, file_trainyard_common_v1_resources]);
 
 /**
  * A run waits for a place in its pool.
@@ -70,16 +70,16 @@ export type AllocationQueued = Message<"trainyard.event.v1.AllocationQueued"> & 
   /**
    * The workspace of the experiment. The quotas of a pool are by workspace.
    *
-   * @generated from field: optional string workspace = 8;
+   * @generated from field: string workspace = 8;
    */
-  workspace?: string | undefined;
+  workspace: string;
 
   /**
    * The owner of the experiment.
    *
-   * @generated from field: optional string owner = 9;
+   * @generated from field: string owner = 9;
    */
-  owner?: string | undefined;
+  owner: string;
 };
 
 /**
@@ -156,9 +156,9 @@ export type AllocationGranted = Message<"trainyard.event.v1.AllocationGranted"> 
   /**
    * The log position up to which the scheduler had folded events when it chose the place.
    *
-   * @generated from field: optional double folded = 5;
+   * @generated from field: double folded = 5;
    */
-  folded?: number | undefined;
+  folded: number;
 
   /**
    * The number of slots that the workspace borrows beyond its quota; absent for none.
@@ -369,8 +369,7 @@ export type AllocationEnded = Message<"trainyard.event.v1.AllocationEnded"> & {
   message: string;
 
   /**
-   * Checkpoints that the allocation's agents had not delivered when it ended. Absent if there are none, or if the
-   * agents do not report them.
+   * Checkpoints that the allocation's agents had not delivered when it ended; absent if there are none.
    *
    * @generated from field: optional trainyard.common.v1.SealedCheckpoints sealed = 5;
    */
@@ -424,47 +423,46 @@ export type AgentJoined = Message<"trainyard.event.v1.AgentJoined"> & {
   address: string;
 
   /**
-   * The id of the state folder of the agent that holds the name from now on (see agent.proto). Absent for agents of an
-   * earlier version.
+   * The id of the state folder of the agent that holds the name from now on (see agent.proto).
    *
-   * @generated from field: optional string folder = 6;
+   * @generated from field: string folder = 6;
    */
-  folder?: string | undefined;
+  folder: string;
 
   /**
-   * A digest of the boot, device and inode of the agent's state folder. Absent for agents of an earlier version.
+   * A digest of the boot, device and inode of the agent's state folder.
    *
-   * @generated from field: optional string place = 7;
+   * @generated from field: string place = 7;
    */
-  place?: string | undefined;
+  place: string;
 
   /**
-   * The time at which the agent started, in milliseconds since 1970. Absent for agents of an earlier version.
+   * The time at which the agent started, in milliseconds since 1970.
    *
-   * @generated from field: optional double started_ms = 8;
+   * @generated from field: double started_ms = 8;
    */
-  startedMs?: number | undefined;
+  startedMs: number;
 
   /**
    * The method by which the agent finds and ends all processes of a run: cgroup, parent or scan.
    *
-   * @generated from field: optional string process_groups = 9;
+   * @generated from field: string process_groups = 9;
    */
-  processGroups?: string | undefined;
+  processGroups: string;
 
   /**
-   * The latest version of the agents' protocol that the agent speaks; absent for 0.
+   * The latest version of the agents' protocol that the agent speaks.
    *
-   * @generated from field: optional uint32 protocol = 20;
+   * @generated from field: uint32 protocol = 20;
    */
-  protocol?: number | undefined;
+  protocol: number;
 
   /**
-   * The earliest version of the agents' protocol that the agent works with; absent for 0.
+   * The earliest version of the agents' protocol that the agent works with.
    *
-   * @generated from field: optional uint32 protocol_oldest = 21;
+   * @generated from field: uint32 protocol_oldest = 21;
    */
-  protocolOldest?: number | undefined;
+  protocolOldest: number;
 };
 
 /**
@@ -577,19 +575,19 @@ export type AgentReturned = Message<"trainyard.event.v1.AgentReturned"> & {
   /**
    * The id of the agent's state folder, as in AgentJoined.
    *
-   * @generated from field: optional string folder = 4;
+   * @generated from field: string folder = 4;
    */
-  folder?: string | undefined;
+  folder: string;
 
   /**
-   * @generated from field: optional string place = 5;
+   * @generated from field: string place = 5;
    */
-  place?: string | undefined;
+  place: string;
 
   /**
-   * @generated from field: optional double started_ms = 6;
+   * @generated from field: double started_ms = 6;
    */
-  startedMs?: number | undefined;
+  startedMs: number;
 };
 
 /**
@@ -1007,16 +1005,16 @@ export type SlotDisabled = Message<"trainyard.event.v1.SlotDisabled"> & {
   slot: string;
 
   /**
-   * @generated from field: optional string reason = 2;
+   * @generated from field: string reason = 2;
    */
-  reason?: string | undefined;
+  reason: string;
 
   /**
    * Whether the run that holds the slot receives a graceful stop.
    *
-   * @generated from field: optional bool drain = 3;
+   * @generated from field: bool drain = 3;
    */
-  drain?: boolean | undefined;
+  drain: boolean;
 
   /**
    * The run that holds the slot is killed after this many milliseconds; absent for never.
@@ -1066,7 +1064,7 @@ export type PoolConfigured = Message<"trainyard.event.v1.PoolConfigured"> & {
   policy: string;
 
   /**
-   * The settings of the pool. Absent in events of an earlier version: the defaults apply.
+   * The settings of the pool. Absent for a pool that an agent joined before it was configured: the defaults apply.
    *
    * @generated from field: optional trainyard.common.v1.PoolSettings settings = 2;
    */
