@@ -32,4 +32,4 @@ function noPool(cluster: Cluster, pool: string): Plain<PlaceCheck> {
 }
 
 const defaultPool = defaults.resources.resource_pool;
-const possible: Plain<PlaceCheck> = { possible: true, detail: "" };
+const possible: Plain<PlaceCheck> = { possible: true, detail: "", key: "" };
