@@ -65,9 +65,11 @@ export const limits = {
   sentRememberedMs: 5 * 60_000,
   /** An upload that moves bytes reports this every 5 s; one that is silent for this long is ended and retried later. */
   uploadSilenceMs: 10 * 60_000,
-  /** The most reports and the most bytes that the metrics service accepts in a request. */
+  /**
+   * The most reports of a request, and the most bytes of their lines, as in the SDK: the metrics service accepts 4 MiB.
+   */
   reportsPerRequest: 1_000,
-  reportBytesPerRequest: 4 * 1024 * 1024 - 16 * 1024,
+  reportBytesPerRequest: 3_500_000,
   /**
    * The time limit for the registry to answer with an address; the download may then take any time while it makes
    * progress.

@@ -61,6 +61,8 @@ export function createTelemetry(registry: Registry, logger: Logger) {
     reportsWait: (why: string) => logger.warn({ why }, "reports_wait"),
     reportRefused: (allocation: string, offset: number) =>
       logger.warn({ allocation, offset }, "report_refused"),
+    reportsInvalid: (allocation: string, refused: readonly unknown[]) =>
+      logger.warn({ allocation, count: refused.length, first: refused[0] }, "reports_invalid"),
     reportsFailed: (allocation: string, error: unknown) =>
       logger.error({ allocation, err: error }, "report_delivery_failed"),
     reportsRefused: (allocation: string, status: number) =>

@@ -42,6 +42,8 @@ class Outcome(enum.Enum):
 
     DELIVERED = "delivered"
     RETRY = "retry"
+    # A later run repeats some of the reports. The others were stored.
+    SUPERSEDED = "superseded"
     # The batch as a whole is too large, or one of its reports is invalid: send fewer reports per request.
     SPLIT = "split"
     REFUSED = "refused"
@@ -65,7 +67,9 @@ def outcome_of(reply: Reply) -> Outcome:
         return Outcome.RETRY
     if reply.status in (400, 422):
         return Outcome.SPLIT
-    if reply.status in (401, 403, 409):
+    if reply.status == 409:
+        return Outcome.SUPERSEDED
+    if reply.status in (401, 403):
         return Outcome.REFUSED
     return Outcome.RETRY
 
@@ -112,6 +116,7 @@ class Sender:
         self._can_punch = True
         self._flushing = False
         self._unreachable_since: float | None = None
+        self._is_superseded = False
         self._thread = threading.Thread(target=self._run, name="trainyard-sender", daemon=True)
 
     def start(self) -> None:
@@ -200,7 +205,9 @@ class Sender:
                 self._written.wait(SPOOL_POLL_S)
                 continue
             outcome, reply = self._send(batch)
-            if outcome is Outcome.DELIVERED:
+            if outcome in (Outcome.DELIVERED, Outcome.SUPERSEDED):
+                if outcome is Outcome.SUPERSEDED:
+                    self._note_superseded(reply)
                 self._note_refused(reply)
                 self._advance(batch.end)
                 self._shrink(fd)
@@ -311,17 +318,20 @@ class Sender:
                 self._changed.wait(left_s)
             self._retry_at = 0.0
 
+    def _note_superseded(self, reply: Reply | None) -> None:
+        """Warns once. Later reports are sent, since samples of the machine are not superseded."""
+        if not self._is_superseded and reply is not None:
+            self._is_superseded = True
+            log.warning(
+                "this run has been superseded, so reports of repeated steps are not stored: %s",
+                reply.problem(),
+            )
+
     def _note_refusal(self, reply: Reply | None) -> None:
-        why = reply.problem() if reply is not None else "no answer"
-        if reply is not None and reply.status == 409:
-            log.warning(
-                "this run has been superseded, so its reports are no longer accepted: %s", why
-            )
-        else:
-            log.warning(
-                "the metrics service refuses this run's token, so reports stay in the spool: %s",
-                why,
-            )
+        log.warning(
+            "the metrics service refuses this run's token, so reports stay in the spool: %s",
+            reply.problem() if reply is not None else "no answer",
+        )
 
     def _note_unreachable(self, why: str, asked_at: float) -> None:
         """``asked_at`` is the time when the request began: a request that hangs fails only after half a minute."""

@@ -259,11 +259,18 @@ def last_number(fd: int, size: int) -> tuple[int, bool]:
     return max((int(found[1]) for found in numbers if found), default=0), torn
 
 
+def _refuse(constant: str) -> None:
+    raise ValueError(f"{constant} is not JSON")
+
+
+_decoder = json.JSONDecoder(parse_constant=_refuse)
+
+
 def parse_line(line: bytes) -> dict[str, Any] | None:
     """Parses a line of the spool; None for a line that is not a complete report."""
     try:
-        report = json.loads(line)
-    except ValueError:
+        report = _decoder.decode(line.decode("utf-8"))
+    except (ValueError, RecursionError):
         return None
     return report if isinstance(report, dict) and isinstance(report.get("key"), str) else None
 
@@ -271,7 +278,7 @@ def parse_line(line: bytes) -> dict[str, Any] | None:
 def read_acked(folder: Path) -> int:
     """The offset up to which the metrics service has acknowledged reports; 0 if nothing is recorded."""
     try:
-        return int((folder / ACKED).read_text("ascii"))
+        return max(0, int((folder / ACKED).read_text("ascii")))
     except (FileNotFoundError, ValueError):
         return 0
 

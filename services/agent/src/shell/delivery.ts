@@ -50,12 +50,15 @@ export async function requestAsRun(
   try {
     const response = await fetch(url, {
       ...(body === null ? { headers: authorization } : { method: "POST", headers: json, body }),
+      // Another program redirects, since the platform does not.
+      redirect: "manual",
       signal: AbortSignal.any([signal, AbortSignal.timeout(limits.deliveryRequestMs)]),
     });
     const { status, headers } = response;
     const text = await response.text();
     const waitMs = Math.min(retryAfterMs(headers.get("retry-after")), limits.retry.lastMs);
-    const isOfPlatform = headers.get("content-type")?.startsWith(kindOf(status)) === true;
+    const [kind = ""] = (headers.get("content-type") ?? "").split(";");
+    const isOfPlatform = kind.trim().toLowerCase() === kindOf(status);
     const why = isOfPlatform
       ? (detailOf(text) ?? `the platform answered ${status}`)
       : `HTTP ${status} from something that is not Trainyard`;

@@ -1,7 +1,7 @@
 /**
  * Delivers the metric reports that an ended process left in its spool, by the rules of the SDK's README ("The run's
  * folder"): from the acknowledged offset, in file order, moving it only after an answer. Sending a line twice is
- * harmless.
+ * harmless. The SDK's sender passes the same cases (libs/sdk-python/tests/report-cases.json).
  */
 import { closeSync, fstatSync, readSync } from "node:fs";
 import type { Clock } from "@trainyard/kernel";
@@ -20,7 +20,7 @@ export type DeliveryDeps = {
 };
 
 type Answer =
-  | { readonly kind: "taken" }
+  | { readonly kind: "taken"; readonly refused: readonly unknown[] }
   | { readonly kind: "superseded" }
   | { readonly kind: "split" }
   | { readonly kind: "refused"; readonly status: number }
@@ -59,21 +59,25 @@ export async function deliverReports(
         continue;
       }
       if (answer.kind === "split") events.reportRefused(launch.allocation, offset);
-      else if (answer.kind === "taken") events.reportsDelivered(piece.lines.length);
-      else if (whole) {
+      // A report that is refused alone may be followed by others, so the next request is as small.
+      else reportsMax = Math.min(reportsMax * 2, limits.reportsPerRequest);
+      if (answer.kind === "taken") {
+        const { refused } = answer;
+        if (refused.length > 0) events.reportsInvalid(launch.allocation, refused);
+        events.reportsDelivered(piece.lines.length - refused.length);
+      } else if (answer.kind === "superseded" && whole) {
         events.reportsRefused(launch.allocation, supersededStatus);
         whole = false;
       }
       offset = piece.end;
       acknowledge(runDir, offset);
-      reportsMax = Math.min(reportsMax * 2, limits.reportsPerRequest);
       progressed();
     }
   });
 }
 
 const acknowledgedName = "spool/reports.acked";
-const taken: Answer = { kind: "taken" };
+const taken: Answer = { kind: "taken", refused: [] };
 /** The status of an answer when a later run has repeated some of the reports; the others were stored. */
 const supersededStatus = 409;
 
@@ -83,25 +87,35 @@ async function post(
   signal: AbortSignal,
 ): Promise<Answer> {
   const url = `${metricsUrl}${pathOfRun(folder.launch)}/reports`;
-  const body = `{"reports":[${lines.join(",")}]}`;
+  const body = `{"refuseAlone":true,"reports":[${lines.join(",")}]}`;
   const answer = await requestAsRun(folder.launch, url, body, signal);
-  const { status, retryAfterMs, why } = answer;
+  const { status, text, retryAfterMs, why } = answer;
   // Proxies have limits for the size of requests, too.
   if (status === 413) return { kind: "split" };
   if (!answer.isOfPlatform) return { kind: "later", retryAfterMs, why };
-  if (status >= 200 && status < 300) return taken;
+  if (status >= 200 && status < 300) return { kind: "taken", refused: refusedIn(text) };
   if (status === 400 || status === 422) return { kind: "split" };
   if (status === supersededStatus) return { kind: "superseded" };
   if (status === 401 || status === 403) return { kind: "refused", status };
   return { kind: "later", retryAfterMs, why };
 }
 
+/** The reports that the service refused alone, and stored the others. */
+function refusedIn(text: string): readonly unknown[] {
+  try {
+    const { refused } = JSON.parse(text) as { readonly refused?: unknown };
+    return Array.isArray(refused) ? refused : [];
+  } catch {
+    return [];
+  }
+}
+
 function acknowledged(runDir: string): number {
   const written = readRunFile(runDir, acknowledgedName, limits.acknowledgedBytesMax);
   // No report was acknowledged yet, or the run has no spool.
   if (!Buffer.isBuffer(written)) return 0;
-  const offset = Number(written.toString("utf8").trim());
-  return Number.isSafeInteger(offset) && offset >= 0 ? offset : 0;
+  const text = written.toString("utf8").trim();
+  return /^\d+$/.test(text) && Number.isSafeInteger(Number(text)) ? Number(text) : 0;
 }
 
 /**
@@ -137,8 +151,8 @@ function linesOf(chunk: Buffer, offset: number, reportsMax: number): Piece {
   while (lines.length < reportsMax) {
     const end = chunk.indexOf(10, used);
     if (end < 0) break;
-    const line = chunk.toString("utf8", used, end);
-    if (isReport(line)) lines.push(line);
+    const line = reportIn(chunk.subarray(used, end));
+    if (line !== null) lines.push(line);
     used = end + 1;
   }
   // No report is this long: the bytes are not the SDK's, and are skipped.
@@ -146,12 +160,16 @@ function linesOf(chunk: Buffer, offset: number, reportsMax: number): Piece {
   return { lines, end: offset + used };
 }
 
-function isReport(line: string): boolean {
+const utf8 = new TextDecoder("utf-8", { fatal: true });
+
+/** The text of a line; null for one that is no report. */
+function reportIn(line: Buffer): string | null {
   try {
-    const value: unknown = JSON.parse(line);
-    return typeof (value as { key?: unknown } | null)?.key === "string";
+    const text = utf8.decode(line);
+    const value: unknown = JSON.parse(text);
+    return typeof (value as { key?: unknown } | null)?.key === "string" ? text : null;
   } catch {
     // A torn line that a later writer completed.
-    return false;
+    return null;
   }
 }

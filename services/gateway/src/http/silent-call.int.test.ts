@@ -1,7 +1,7 @@
 import { create, type DescMethod, type DescService, setExtension } from "@bufbuild/protobuf";
 import { MethodOptionsSchema } from "@bufbuild/protobuf/wkt";
 import fastifyCookie from "@fastify/cookie";
-import { ClusterService, http, HttpRuleSchema } from "@trainyard/contracts/api";
+import { ClusterService, HttpRuleSchema, http } from "@trainyard/contracts/api";
 import { gatewayRoutes, pathOf, type Route, routesOf } from "@trainyard/contracts/routes";
 import { systemClock } from "@trainyard/kernel/system-clock";
 import fastify, { type FastifyInstance } from "fastify";

@@ -13,16 +13,16 @@ import { ensureRoles, openLogDatabase, withClient } from "@trainyard/event-log/t
 import type { Clock } from "@trainyard/kernel";
 import { categoryOwners } from "@trainyard/kernel/services";
 import {
+  type CommandFunctions,
+  type CommandTable,
   commandHandlers,
   createLogger,
   runToken,
-  type CommandTable,
-  type CommandFunctions,
 } from "@trainyard/runtime";
 import pg from "pg";
 import { parseConfig } from "../config.ts";
 import { createService } from "../service.ts";
-import { newToken } from "../shell/tokens.ts";
+import { newToken } from "../spaces/tokens.ts";
 
 export type TestGateway = AsyncDisposable & {
   readonly url: string;
