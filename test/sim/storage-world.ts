@@ -145,6 +145,8 @@ class StorageWorld {
           preemptible: true,
           experiment: "1",
           delayMs: 0,
+          workspace: "",
+          owner: "",
         },
       },
     );

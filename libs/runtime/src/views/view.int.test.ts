@@ -240,9 +240,7 @@ describe("a rewind", () => {
     await first.reach();
     await first.stop();
     // A reaction that was lost and repeated has the same commit id.
-    await stage.sql(
-      "update tested.view_cursor set event = '01931b5e-0000-7000-9000-0000000000ff'",
-    );
+    await stage.sql("update tested.view_cursor set event = '01931b5e-0000-7000-9000-0000000000ff'");
     await stage.sql("update tested.counts set paused = 7");
     await using second = await stage.fold();
     await until(async () => expect(await stage.counts()).toEqual({ "1": 1, "2": 1 }));

@@ -103,6 +103,7 @@ export function runRequested(run = 1, overrides: Overrides = {}): EventOf<"RunRe
       preemptible: true,
       experiment: "12",
       delayMs: 0,
+      owner: "",
       workspace: "lab",
       ...overrides,
     },

@@ -46,16 +46,7 @@ export function documentsView(
   const spec: ViewSpec = {
     schema: "gateway",
     view: "documents",
-    // Changes by version. 2: an encoding of documents that no user's value can forge.
-    // 3: name and memory of slots; a withdrawn slot stays in the document while a run uses it.
-    // 4: labels and disabled states of agents and slots; the code of a wait reason.
-    // 5: models, their versions and moves of aliases; the digest of an experiment's code.
-    // 6: an infinite value is never the best; notes, revisions and archiving of experiments.
-    // 7: rows of lists beside the documents; configurations as separate documents.
-    // 8: a failed trial is never an experiment's best.
-    // 9: users of stored contents; the best trials of a deleted experiment are removed with it.
-    // 10: jobs; documents of the default workspace and projects; rows of workspaces, projects and jobs.
-    version: 11,
+    version: 1,
     tables: ["documents", "version_facts", contentUsesTable, attributesTable, ...listTables].map(
       (name) => ({ name }),
     ),

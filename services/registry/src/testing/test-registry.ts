@@ -235,7 +235,16 @@ export function trialCreated(number: number, experiment = "1"): AnyEvent {
 export function runRequested(run: number, experiment = "1"): AnyEvent {
   return {
     type: "RunRequested",
-    data: { run, fromCheckpoint: "", fromStep: 0, preemptible: true, experiment, delayMs: 0 },
+    data: {
+      run,
+      fromCheckpoint: "",
+      fromStep: 0,
+      preemptible: true,
+      experiment,
+      delayMs: 0,
+      workspace: "",
+      owner: "",
+    },
   };
 }
 

@@ -15,7 +15,7 @@ export function onRunRequested(
   defaultPriority: (pool: string) => number,
 ): AddressedCommand {
   const { run, resources, preemptible, experiment, delayMs, avoided } = requested;
-  const { workspace = "", owner = "" } = requested;
+  const { workspace, owner } = requested;
   return {
     allocation: runId(trial, run),
     command: {

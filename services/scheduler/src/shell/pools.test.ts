@@ -181,7 +181,7 @@ describe("whether a run could ever be placed", () => {
     const agent = await agentIn(world, "gpus", "a2", 8);
     agent.silent = true;
     await world.advance(35_000);
-    expect(await check(world, "gpus", 12)).toEqual({ possible: true, detail: "" });
+    expect(await check(world, "gpus", 12)).toEqual({ possible: true, detail: "", key: "" });
     expect(await check(world, "gpus", 8, true)).toMatchObject({ possible: true });
     expect(await check(world, "gpus", 13)).toEqual({
       possible: false,

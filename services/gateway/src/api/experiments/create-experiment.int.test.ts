@@ -39,7 +39,8 @@ async function schedulerAnswers(answer: Plain<PlaceCheck>): Promise<AsyncDisposa
   return gateway.serving("scheduler", { CheckPlace: Check });
 }
 
-const possible = { possible: true, detail: "" };
+const possible = { possible: true, detail: "", key: "" };
+const impossible = { possible: false, key: "slots_per_trial" };
 
 function validate(resources: Readonly<Record<string, unknown>>) {
   const config = [
@@ -90,14 +91,6 @@ test("an unknown pool is refused with the list of pools", async () => {
   });
 });
 
-test("a refusal by an earlier scheduler names no key", async () => {
-  await using _scheduler = await schedulerAnswers({ possible: false, detail: "it is too large" });
-  expect(await validate({ slots_per_trial: 9 })).toMatchObject({
-    status: 400,
-    body: { code: "no_place", detail: "resources cannot be satisfied: it is too large" },
-  });
-});
-
 test("an agent that only the scheduler knows counts", async () => {
   await using _scheduler = await schedulerAnswers(possible);
   expect(await validate({ slots_per_trial: 4 })).toMatchObject({ status: 200 });
@@ -107,7 +100,7 @@ test("an agent that only the scheduler knows counts", async () => {
 test("the slots of several agents are not enough for a run on one agent", async () => {
   const second = await gateway.append("agent-rack2", joined);
   await gateway.call("GET", `/api/v1/agents?minPosition=${second}`);
-  await using _scheduler = await schedulerAnswers({ possible: false, detail: "no agent has 4" });
+  await using _scheduler = await schedulerAnswers({ ...impossible, detail: "no agent has 4" });
   expect(await validate({ slots_per_trial: 4 })).toMatchObject({ status: 200 });
   const single = { slots_per_trial: 4, is_single_node: true };
   expect(await validate(single)).toMatchObject({ status: 400 });
@@ -123,7 +116,7 @@ test("every agent of a large pool counts", async () => {
     [agents, doc],
   );
   // The scheduler refuses the request in this test, so only the count of the read model can accept it.
-  await using _scheduler = await schedulerAnswers({ possible: false, detail: "it is too large" });
+  await using _scheduler = await schedulerAnswers({ ...impossible, detail: "it is too large" });
   const resource_pool = "large";
   expect(await validate({ slots_per_trial: agents, resource_pool })).toMatchObject({ status: 200 });
   const more = { slots_per_trial: agents + 1, resource_pool };

@@ -186,7 +186,7 @@ async function refuseImpossible(
   if (check === null || check.possible) return;
   const { key } = check;
   const detail = `cannot be satisfied: ${check.detail}`;
-  const path = key === undefined ? "resources" : `resources.${key}`;
+  const path = `resources.${key}`;
   const code = key === "slots_per_trial" ? "too_many_slots" : "no_place";
   throw new Problem(400, code, `${path} ${detail}`, { problems: [{ path, detail }] });
 }

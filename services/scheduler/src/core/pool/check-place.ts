@@ -31,4 +31,4 @@ function noPool(cluster: Cluster, pool: string): Plain<PlaceCheck> {
   return { possible: false, detail, key: "resource_pool" };
 }
 
-const possible: Plain<PlaceCheck> = { possible: true, detail: "" };
+const possible: Plain<PlaceCheck> = { possible: true, detail: "", key: "" };
