@@ -46,8 +46,9 @@ export type { VariablesByDevice } from "./sections/variables.ts";
  */
 export function recordedConfig(struct: unknown): NormalisedConfig {
   const recorded = isMapping(struct) ? struct : {};
+  const { data, debug, ...named } = document.read(recorded);
   const read = {
-    ...document.read(recorded),
+    ...named,
     hyperparameters: readSpace(mappingAt(recorded, "hyperparameters")),
     searcher: readSearcher(mappingAt(recorded, "searcher")),
     early_stopping: readEarlyStopping(valueAt(recorded, "early_stopping")),
@@ -57,6 +58,8 @@ export function recordedConfig(struct: unknown): NormalisedConfig {
     checkpoint_storage: checkpointStorage.read(mappingAt(recorded, "checkpoint_storage")),
     environment: environment.read(mappingAt(recorded, "environment")),
     reproducibility: reproducibility.read(mappingAt(recorded, "reproducibility")),
+    data,
+    debug,
     ...optional(recorded, "profiling", profiling.read),
     ...optional(recorded, "tensorboard_storage", tensorboardStorage.read),
   };
