@@ -1,5 +1,5 @@
 /** The commands of this service, decided on the fold and the streams of its term. */
-import { defaults } from "@trainyard/experiment-config/recorded";
+import { defaultPool } from "@trainyard/experiment-config/recorded";
 import { type Rejection, reject } from "@trainyard/kernel";
 import type { CommandTable } from "@trainyard/runtime";
 import { checkPlace } from "../core/pool/check-place.ts";
@@ -15,7 +15,7 @@ export function commandTable(deps: CommandDeps): CommandTable<"scheduler"> {
     ...agentCommands(deps),
     ...jobCommands(deps),
     GetPoolCapacity: async (request) => {
-      const pool = request.pool || defaults.resources.resource_pool;
+      const pool = request.pool || defaultPool;
       const capacity = cluster.pools.get(pool)?.agents;
       return {
         pool,
@@ -27,7 +27,7 @@ export function commandTable(deps: CommandDeps): CommandTable<"scheduler"> {
     },
     CheckPlace: async ({ resources }) => {
       if (resources === undefined) return noResources;
-      const pool = resources.pool || defaults.resources.resource_pool;
+      const pool = resources.pool || defaultPool;
       return checkPlace(cluster, { ...resources, pool });
     },
   };

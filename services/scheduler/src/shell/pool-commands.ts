@@ -1,4 +1,4 @@
-import { defaults } from "@trainyard/experiment-config/recorded";
+import { defaultPool } from "@trainyard/experiment-config/recorded";
 import { isName, reject } from "@trainyard/kernel";
 import type { CommandTable } from "@trainyard/runtime";
 import { problemOf, unconfigured } from "../core/pool/configuration.ts";
@@ -23,7 +23,7 @@ export function poolCommands(deps: CommandDeps) {
       );
     },
     RemovePool: async ({ pool }, context) => {
-      if (pool === defaults.resources.resource_pool) return isDefault(pool);
+      if (pool === defaultPool) return isDefault(pool);
       if (!isName(pool)) return reject("pool_not_found", `no pool can have the name "${pool}"`);
       return decided(deps, context, `pool ${pool}`, (work) => {
         const agents = cluster.members.of(pool).size;
