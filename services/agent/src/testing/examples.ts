@@ -14,6 +14,7 @@ import { gzipSync } from "node:zlib";
 import type { Plain } from "@trainyard/contracts";
 import type { Launch } from "@trainyard/contracts/agent";
 import {
+  type DeviceKind,
   recordedConfig,
   recordedContainer,
   recordedPlace,
@@ -78,15 +79,15 @@ export function launchOf(
   };
 }
 
-/** The parts of a launch on the CPU that the scheduler reads in a configuration. */
-export function configured(config: object) {
+/** The parts of a launch that the scheduler reads in a configuration. */
+export function configured(config: object, device: DeviceKind = "cpu") {
   const recorded = recordedConfig(config);
   const { tensorboard_storage: tensorboards } = recorded;
   return {
     config: JSON.stringify(config),
     checkpointStorage: recordedPlace(recorded.checkpoint_storage),
     ...(tensorboards === undefined ? {} : { tensorboardStorage: recordedPlace(tensorboards) }),
-    container: recordedContainer(config, "cpu"),
+    container: recordedContainer(config, device),
     searchNeedsMetric: false,
   } satisfies Partial<Plain<Launch>>;
 }

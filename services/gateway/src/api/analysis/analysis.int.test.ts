@@ -76,6 +76,9 @@ describe("the analysis of a search", () => {
 
   it("has the Pareto front of several objectives, and on request all trials", async () => {
     const searcher = {
+      name: "random",
+      metric: "loss",
+      smaller_is_better: true,
       objectives: [
         { metric: "loss", smaller_is_better: true },
         { metric: "speed", smaller_is_better: false },
