@@ -4,6 +4,7 @@
  */
 import {
   isMapping,
+  type Json,
   type JsonObject,
   keyPath,
   numbersOr,
@@ -23,6 +24,8 @@ type StorageKind = {
   readonly needed: string;
   /** The keys that name the place of the files; absent for a kind to which nothing is written. */
   readonly place?: readonly string[];
+  /** True if the place is a path on the reading host: absent keys are recorded as empty, for its default directory. */
+  readonly isLocal?: boolean;
 } & Pick<Part, "check" | "completeCheck" | "defaults">;
 
 const absolutePath = ({ z }: Values) =>
@@ -93,6 +96,7 @@ const storageKinds = {
     }),
     needed: "container_path",
     place: ["container_path"],
+    isLocal: true,
   },
   shared_fs: {
     keys: (values) => ({
@@ -105,6 +109,7 @@ const storageKinds = {
     }),
     needed: "host_path",
     place: ["host_path", "storage_path"],
+    isLocal: true,
     defaults: { propagation: "rprivate" },
     check: checkFolder,
   },
@@ -147,32 +152,18 @@ export const runningStorages = kinds.flatMap(([type, { place }]) =>
 export const isUnusableStorage = (type: string): boolean =>
   Object.hasOwn(storageKinds, type) && !runningStorages.includes(type);
 
-type DirectoryPlace = { readonly type: "directory"; readonly container_path: string };
-type SharedFsPlace = {
-  readonly type: "shared_fs";
-  readonly host_path: string;
-  /** The path below host_path; empty for host_path itself. */
-  readonly storage_path: string;
-};
-/** An object store, or an unknown kind of storage, as it was recorded. */
-type OtherPlace = { readonly type: string };
-export type StoragePlace = DirectoryPlace | SharedFsPlace | OtherPlace;
+/** The kind of storage, which may be unknown, and the other keys as they were recorded. */
+export type StoragePlace = { readonly type: string; readonly [key: string]: Json };
 
-/** Without a path the place is the reading host's default directory: an empty path. */
+const kindAt = (type: string): StorageKind | undefined =>
+  kinds.find(([kind]) => kind === type)?.[1];
+
+/** An unknown kind stays as it is: none of its files is searched in a directory. */
 function readPlace(storage: JsonObject): StoragePlace {
   const type = textAt(storage, "type", "directory");
-  switch (type) {
-    case "directory":
-      return { type, container_path: textAt(storage, "container_path") };
-    case "shared_fs": {
-      const host_path = textAt(storage, "host_path");
-      const storage_path = textAt(storage, "storage_path");
-      return { type, host_path, storage_path };
-    }
-    default:
-      // An unknown kind stays as it is: none of its files is searched in a directory.
-      return { type };
-  }
+  const { isLocal = false, place = [] } = kindAt(type) ?? {};
+  const paths = isLocal ? place.map((key) => [key, textAt(storage, key)] as const) : [];
+  return { type, ...Object.fromEntries(paths) };
 }
 
 /** Returns a recorded storage's kind, and the keys that name the place of its files. */
@@ -181,8 +172,8 @@ export function recordedPlace(storage: StoragePlace): {
   readonly place: Readonly<Record<string, string>>;
 } {
   const { type } = storage;
-  const keys = kinds.find(([kind]) => kind === type)?.[1].place ?? [];
-  const texts = Object.entries(only(storage as JsonObject, keys)).flatMap(([key, value]) =>
+  const keys = kindAt(type)?.place ?? [];
+  const texts = Object.entries(only(storage, keys)).flatMap(([key, value]) =>
     typeof value === "string" ? [[key, value] as const] : [],
   );
   return { type, place: Object.fromEntries(texts) };
@@ -202,7 +193,7 @@ function storagePart(values: Values, what: string, common: CommonKeys, descripti
       .partial()
       .extend({ type: z.literal(kind).describe(type) });
   const parts = kinds.map(([kind, row]) => {
-    const { keys, needed, place: _place, ...rules } = row;
+    const { keys, needed, place: _place, isLocal: _isLocal, ...rules } = row;
     return {
       kind,
       ...rules,
@@ -262,7 +253,7 @@ export const checkpointStorage = {
     propagation:
       "is that of container_path on agents that run containers; a process on its host does not need it",
   },
-  read: (storage: JsonObject) =>
+  read: (storage: JsonObject): StoragePlace & typeof kept =>
     withRest({ ...readPlace(storage), ...numbersOr(storage, kept) }, storage),
 };
 
