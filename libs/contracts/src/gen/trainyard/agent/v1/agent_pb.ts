@@ -443,7 +443,7 @@ export type Report = Message<"trainyard.agent.v1.Report"> & {
   startedMs: number;
 
   /**
-   * The method that finds and ends all processes of a run: cgroup, parent or scan.
+   * The method that finds and ends all processes of a run: cgroup, parent or container.
    *
    * @generated from field: string process_groups = 20;
    */

@@ -189,7 +189,7 @@ export type Agent = Message<"trainyard.api.v1.Agent"> & {
   nameRefused?: string | undefined;
 
   /**
-   * The mechanism by which this agent finds and ends all processes of a run: cgroup, parent or scan.
+   * The mechanism by which this agent finds and ends all processes of a run: cgroup, parent or container.
    *
    * @generated from field: string process_groups = 20;
    */

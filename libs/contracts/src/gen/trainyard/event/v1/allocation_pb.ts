@@ -444,7 +444,7 @@ export type AgentJoined = Message<"trainyard.event.v1.AgentJoined"> & {
   startedMs: number;
 
   /**
-   * The method by which the agent finds and ends all processes of a run: cgroup, parent or scan.
+   * The method by which the agent finds and ends all processes of a run: cgroup, parent or container.
    *
    * @generated from field: string process_groups = 9;
    */
