@@ -24,7 +24,7 @@ export const longestFirst: readonly string[] = [
   "services/metrics/src/storage.int.test.ts",
   "services/agent/src/service-podman.int.test.ts",
   "services/agent/src/leaving.int.test.ts",
-  "services/gateway/src/api/read-model.int.test.ts",
+  "services/gateway/src/read-model/read-model.int.test.ts",
   "services/agent/src/runtime/pull.int.test.ts",
   "services/checkpoint-gc/src/service.int.test.ts",
   "services/checkpoint-gc/src/storages.int.test.ts",

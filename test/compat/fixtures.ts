@@ -1,8 +1,7 @@
 /**
- * Fixtures of stored text. `events/<type>.body` is the body of one event of each type, old types included;
- * `events/<type>+2.body` is a second one, with fields that were added later. `enums.json` lists the names that a body
- * may have for the values of an enum. A fixture is added or extended, never changed: a change makes stored events
- * unreadable.
+ * Fixtures of stored text. `events/<type>.body` is the body of one event of each type, old types included, and
+ * `events/<type>+2.body` a second one, with fields that a release added. `enums.json` lists the names that a body may
+ * have for the values of an enum. A fixture of a release is never changed: a change makes stored events unreadable.
  */
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";

@@ -90,7 +90,7 @@ export class Reporter {
     const number = this.#draws;
     const kind = this.#draw(20);
     return {
-      // One key in twenty has an older form.
+      // One key in twenty is not numbered by its process.
       key: kind === 0 ? randomUUID() : `0-${number}`,
       group: kind === 1 ? "validation" : kind < 5 ? "my group" : "training",
       stepsCompleted: Math.floor(n / 3),

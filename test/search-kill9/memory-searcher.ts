@@ -2,7 +2,6 @@
 import type { Bus } from "@trainyard/bus";
 import { createMemoryBus } from "@trainyard/bus/testing";
 import { type AnyEvent, decodeEvent } from "@trainyard/contracts";
-import { PostSearchOperationsSchema } from "@trainyard/contracts/commands";
 import { deriveCommitId, type EventLog } from "@trainyard/event-log";
 import { createMemoryLog, type MemoryLog } from "@trainyard/event-log/testing";
 import { encodeRequest } from "@trainyard/runtime";
@@ -91,7 +90,7 @@ export class MemorySearcher {
   async #post({ operations }: Extract<Input, { kind: "posted" }>): Promise<void> {
     const commitId = deriveCommitId("kill9", "post", this.#experiment, String(this.#steps));
     const headers = { commitId, authid: "", traceparent: "", correlationid: "" };
-    const body = encodeRequest(PostSearchOperationsSchema, {
+    const body = encodeRequest("searcher", "PostSearchOperations", {
       experiment: this.#experiment,
       operations: [...operations],
     });

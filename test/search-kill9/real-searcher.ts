@@ -5,7 +5,6 @@ import { join } from "node:path";
 import { type Bus, createNatsBus } from "@trainyard/bus";
 import { startNats } from "@trainyard/bus/testing";
 import { type AnyEvent, decodeEvent } from "@trainyard/contracts";
-import { PostSearchOperationsSchema } from "@trainyard/contracts/commands";
 import { createPostgresLog, deriveCommitId, type EventLog } from "@trainyard/event-log";
 import { programFile } from "@trainyard/kernel/program-file";
 import { encodeRequest } from "@trainyard/runtime";
@@ -112,7 +111,7 @@ export class RealSearcher implements AsyncDisposable {
     const commitId = deriveCommitId("kill9", "post", experiment, String(step));
     const headers = { commitId, authid: "", traceparent: "", correlationid: "" };
     const operations = [...input.operations];
-    const body = encodeRequest(PostSearchOperationsSchema, { experiment, operations });
+    const body = encodeRequest("searcher", "PostSearchOperations", { experiment, operations });
     await eventually(
       "the client of the custom search is answered",
       async () => {

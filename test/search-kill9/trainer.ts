@@ -147,6 +147,8 @@ export class Trainer {
       preemptible: true,
       experiment: this.#experiment,
       delayMs: 0,
+      workspace: "",
+      owner: "",
     };
     return told(`trial-${id}`, { type: "RunRequested", data });
   }

@@ -63,7 +63,16 @@ function trialCreated(lr = 1): Told {
 }
 
 function requested(run: number, fromCheckpoint = "", fromStep = 0): Told {
-  const data = { run, fromCheckpoint, fromStep, preemptible: true, experiment: "1", delayMs: 0 };
+  const data = {
+    run,
+    fromCheckpoint,
+    fromStep,
+    preemptible: true,
+    experiment: "1",
+    delayMs: 0,
+    workspace: "",
+    owner: "",
+  };
   return ["trial-1.1", { type: "RunRequested", data }];
 }
 

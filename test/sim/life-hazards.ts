@@ -2,15 +2,6 @@
  * Tests verbs on ended experiments and on single trials, each as a script: a sweep kills the service that handles it
  * before and after each of its commits.
  */
-import {
-  ArchiveExperimentSchema,
-  ContinueExperimentSchema,
-  DeleteExperimentSchema,
-  DescribeExperimentSchema,
-  KillTrialSchema,
-  RestartTrialSchema,
-  UndeleteExperimentSchema,
-} from "@trainyard/contracts/commands";
 import { AllocationEndCause, StopKind } from "@trainyard/contracts/events";
 import { encodeRequest } from "@trainyard/runtime";
 import type { Hazard } from "./hazard.ts";
@@ -50,7 +41,11 @@ async function killedWhole(scene: Scene): Promise<void> {
 async function continues(scene: Scene, more: { readonly maxTrials?: number } = {}): Promise<void> {
   await scene.use(
     "ContinueExperiment",
-    encodeRequest(ContinueExperimentSchema, { experiment: scene.id, lengthUnit: "", ...more }),
+    encodeRequest("experiments", "ContinueExperiment", {
+      experiment: scene.id,
+      lengthUnit: "",
+      ...more,
+    }),
   );
 }
 
@@ -114,7 +109,7 @@ export const lifeHazards: readonly Hazard[] = [
       await scene.tell(scene.allocation(1), started);
       await scene.use(
         "KillTrial",
-        encodeRequest(KillTrialSchema, { trial: `${scene.id}.1`, reason: "" }),
+        encodeRequest("experiments", "KillTrial", { trial: `${scene.id}.1`, reason: "" }),
       );
       await scene.until(() => scene.unended()?.stopping === true, "the run is asked to stop");
       await scene.tell(scene.allocation(1), killed);
@@ -122,7 +117,7 @@ export const lifeHazards: readonly Hazard[] = [
       await scene.rest();
       await scene.use(
         "RestartTrial",
-        encodeRequest(RestartTrialSchema, { trial: `${scene.id}.1` }),
+        encodeRequest("experiments", "RestartTrial", { trial: `${scene.id}.1` }),
       );
       await again(scene);
       await finishAll(scene);
@@ -140,15 +135,23 @@ export const lifeHazards: readonly Hazard[] = [
       const words = { notes: "n", addLabels: [], removeLabels: [] };
       await scene.use(
         "DescribeExperiment",
-        encodeRequest(DescribeExperimentSchema, { experiment, ...words }),
+        encodeRequest("experiments", "DescribeExperiment", { experiment, ...words }),
       );
       await scene.use(
         "ArchiveExperiment",
-        encodeRequest(ArchiveExperimentSchema, { experiment, archived: true, reason: "" }),
+        encodeRequest("experiments", "ArchiveExperiment", {
+          experiment,
+          archived: true,
+          reason: "",
+        }),
       );
       await scene.use(
         "ArchiveExperiment",
-        encodeRequest(ArchiveExperimentSchema, { experiment, archived: false, reason: "" }),
+        encodeRequest("experiments", "ArchiveExperiment", {
+          experiment,
+          archived: false,
+          reason: "",
+        }),
       );
     },
     trial: "completed",
@@ -168,11 +171,11 @@ export const lifeHazards: readonly Hazard[] = [
       const { id: experiment } = scene;
       await scene.use(
         "DeleteExperiment",
-        encodeRequest(DeleteExperimentSchema, { experiment, reason: "" }),
+        encodeRequest("experiments", "DeleteExperiment", { experiment, reason: "" }),
       );
       await scene.use(
         "UndeleteExperiment",
-        encodeRequest(UndeleteExperimentSchema, { experiment }),
+        encodeRequest("experiments", "UndeleteExperiment", { experiment }),
       );
       await scene.pass(graceMs);
       await continues(scene);
@@ -199,7 +202,7 @@ export const lifeHazards: readonly Hazard[] = [
       await hasEnded(scene);
       await scene.use(
         "DeleteExperiment",
-        encodeRequest(DeleteExperimentSchema, { experiment: scene.id, reason: "" }),
+        encodeRequest("experiments", "DeleteExperiment", { experiment: scene.id, reason: "" }),
       );
       await scene.pass(graceMs);
       await scene.until(() => experimentEvents(scene).at(-1) === "Deleted", "it is deleted");
@@ -221,7 +224,7 @@ export const lifeHazards: readonly Hazard[] = [
       await hasEnded(scene);
       await scene.use(
         "RestartTrial",
-        encodeRequest(RestartTrialSchema, { trial: `${scene.id}.1` }),
+        encodeRequest("experiments", "RestartTrial", { trial: `${scene.id}.1` }),
       );
       await again(scene);
       await finish(scene);

@@ -2,14 +2,7 @@
  * Simulated operators who change the cluster at random while runs continue; in the end every agent and slot is enabled.
  */
 import type { MemoryHub } from "@trainyard/bus/testing";
-import {
-  ConfigurePoolSchema,
-  DisableAgentSchema,
-  EnableAgentSchema,
-  MoveJobSchema,
-  RemoveAgentSchema,
-  UpdateJobSchema,
-} from "@trainyard/contracts/commands";
+import type { CommandName, CommandRequestOf } from "@trainyard/contracts/command-services";
 import { pause } from "@trainyard/kernel";
 import { encodeRequest } from "@trainyard/runtime";
 import type { ManualClock } from "@trainyard/testing";
@@ -68,31 +61,31 @@ export class Operators {
       case 3: {
         const deadlineMs = chance.pick([0, 1_000, 30_000]);
         const drain = { slot: chance.pick(slots), drain: chance.happens(0.7), deadlineMs };
-        return this.#ask(DisableAgentSchema, { agent, reason: "", ...drain });
+        return this.#ask("DisableAgent", { agent, reason: "", ...drain });
       }
       case 4:
-        return this.#ask(RemoveAgentSchema, { agent, reason: "" });
+        return this.#ask("RemoveAgent", { agent, reason: "" });
       case 5:
-        return this.#ask(UpdateJobSchema, { job, priority: chance.between(1, 99) });
+        return this.#ask("UpdateJob", { job, priority: chance.between(1, 99) });
       case 6:
-        return this.#ask(MoveJobSchema, { job, anchor, ahead: chance.happens(0.5) });
+        return this.#ask("MoveJob", { job, anchor, ahead: chance.happens(0.5) });
       default: {
         const policy = chance.pick(["priority", "fair_share", "round_robin"]);
         const settings = { preemption: chance.happens(0.5), quotas: [] };
         const pool = { pool: "default", policy, settings, create: false };
-        return this.#ask(ConfigurePoolSchema, pool);
+        return this.#ask("ConfigurePool", pool);
       }
     }
   }
 
   async #enable(agent: string): Promise<void> {
-    for (const slot of slots) await this.#ask(EnableAgentSchema, { agent, slot });
+    for (const slot of slots) await this.#ask("EnableAgent", { agent, slot });
   }
 
-  async #ask<Request extends Parameters<typeof encodeRequest>[0]>(
-    request: Request,
-    message: Parameters<typeof encodeRequest<Request>>[1],
+  async #ask<Name extends CommandName<"scheduler">>(
+    name: Name,
+    message: CommandRequestOf<"scheduler", Name>,
   ): Promise<void> {
-    await this.#asking.ask(request.name, encodeRequest(request, message));
+    await this.#asking.ask(name, encodeRequest("scheduler", name, message));
   }
 }

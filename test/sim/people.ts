@@ -4,20 +4,6 @@
  */
 import type { Bus } from "@trainyard/bus";
 import { decodeEvent } from "@trainyard/contracts";
-import {
-  AcceptedSchema,
-  ActivateExperimentSchema,
-  ArchiveExperimentSchema,
-  ContinueExperimentSchema,
-  CreateExperimentSchema,
-  DeleteExperimentSchema,
-  DescribeExperimentSchema,
-  KillTrialSchema,
-  PauseExperimentSchema,
-  RestartTrialSchema,
-  StopExperimentSchema,
-  UndeleteExperimentSchema,
-} from "@trainyard/contracts/commands";
 import { StopKind } from "@trainyard/contracts/events";
 import type { MemoryLog } from "@trainyard/event-log/testing";
 import { idOf, pause } from "@trainyard/kernel";
@@ -25,7 +11,7 @@ import { decodeReply, encodeRequest } from "@trainyard/runtime";
 import type { ManualClock } from "@trainyard/testing";
 import { Asking } from "./asking.ts";
 import type { Chance } from "./chance.ts";
-import { documentOf, type Submission } from "./submissions.ts";
+import { defaultPlace, documentOf, type Submission } from "./submissions.ts";
 
 export type PeopleDeps = {
   readonly clock: ManualClock;
@@ -115,19 +101,20 @@ export class People {
       seed,
       owner: "",
       paused,
+      place: defaultPlace,
     };
     const reply = await this.#asking.ask(
       "CreateExperiment",
-      encodeRequest(CreateExperimentSchema, request),
+      encodeRequest("experiments", "CreateExperiment", request),
     );
     if (reply.kind !== "ok") throw new Error(`an experiment was refused: ${JSON.stringify(reply)}`);
-    return idOf(decodeReply(AcceptedSchema, reply.body).stream);
+    return idOf(decodeReply("experiments", "CreateExperiment", reply.body).stream);
   }
 
   async #activate(experiment: string): Promise<void> {
     await this.#asking.ask(
       "ActivateExperiment",
-      encodeRequest(ActivateExperimentSchema, { experiment }),
+      encodeRequest("experiments", "ActivateExperiment", { experiment }),
     );
   }
 
@@ -145,7 +132,7 @@ export class People {
       } else {
         await this.#asking.ask(
           "PauseExperiment",
-          encodeRequest(PauseExperimentSchema, { experiment }),
+          encodeRequest("experiments", "PauseExperiment", { experiment }),
         );
         pausedNow = true;
         // Some changes follow each other immediately.
@@ -163,18 +150,21 @@ export class People {
     if (chance.happens(0.5)) await this.#stop(experiment);
     await pause(clock, chance.between(0, 60_000));
     const request = { experiment, lengthUnit: "" };
-    await this.#asking.ask("ContinueExperiment", encodeRequest(ContinueExperimentSchema, request));
+    await this.#asking.ask(
+      "ContinueExperiment",
+      encodeRequest("experiments", "ContinueExperiment", request),
+    );
   }
 
   /** Deletes the experiment, which is refused before its end; restores it within the grace period, or too late. */
   async #delete(experiment: string): Promise<void> {
     const { clock, chance } = this.#deps;
     await pause(clock, chance.between(0, 60_000));
-    const request = encodeRequest(DeleteExperimentSchema, { experiment, reason: "" });
+    const request = encodeRequest("experiments", "DeleteExperiment", { experiment, reason: "" });
     await this.#asking.ask("DeleteExperiment", request);
     if (chance.happens(0.5)) return;
     await pause(clock, chance.between(0, 45_000));
-    const undo = encodeRequest(UndeleteExperimentSchema, { experiment });
+    const undo = encodeRequest("experiments", "UndeleteExperiment", { experiment });
     await this.#asking.ask("UndeleteExperiment", undo);
   }
 
@@ -185,23 +175,34 @@ export class People {
     const requests: readonly (readonly [string, Uint8Array])[] = [
       [
         "ContinueExperiment",
-        encodeRequest(ContinueExperimentSchema, { experiment, lengthUnit: "" }),
+        encodeRequest("experiments", "ContinueExperiment", { experiment, lengthUnit: "" }),
       ],
-      ["RestartTrial", encodeRequest(RestartTrialSchema, { trial })],
-      ["DeleteExperiment", encodeRequest(DeleteExperimentSchema, { experiment, reason: "" })],
-      ["UndeleteExperiment", encodeRequest(UndeleteExperimentSchema, { experiment })],
-      ["KillTrial", encodeRequest(KillTrialSchema, { trial, reason: "" })],
+      ["RestartTrial", encodeRequest("experiments", "RestartTrial", { trial })],
+      [
+        "DeleteExperiment",
+        encodeRequest("experiments", "DeleteExperiment", { experiment, reason: "" }),
+      ],
+      ["UndeleteExperiment", encodeRequest("experiments", "UndeleteExperiment", { experiment })],
+      ["KillTrial", encodeRequest("experiments", "KillTrial", { trial, reason: "" })],
       [
         "ArchiveExperiment",
-        encodeRequest(ArchiveExperimentSchema, { experiment, archived: true, reason: "" }),
+        encodeRequest("experiments", "ArchiveExperiment", {
+          experiment,
+          archived: true,
+          reason: "",
+        }),
       ],
       [
         "ArchiveExperiment",
-        encodeRequest(ArchiveExperimentSchema, { experiment, archived: false, reason: "" }),
+        encodeRequest("experiments", "ArchiveExperiment", {
+          experiment,
+          archived: false,
+          reason: "",
+        }),
       ],
       [
         "DescribeExperiment",
-        encodeRequest(DescribeExperimentSchema, {
+        encodeRequest("experiments", "DescribeExperiment", {
           experiment,
           notes: "n",
           addLabels: [],
@@ -216,6 +217,9 @@ export class People {
   async #stop(experiment: string): Promise<void> {
     const kind = this.#deps.chance.happens(0.5) ? StopKind.KILL : StopKind.CANCEL;
     const request = { experiment, kind, reason: "" };
-    await this.#asking.ask("StopExperiment", encodeRequest(StopExperimentSchema, request));
+    await this.#asking.ask(
+      "StopExperiment",
+      encodeRequest("experiments", "StopExperiment", request),
+    );
   }
 }

@@ -4,7 +4,6 @@
  */
 import type { Bus } from "@trainyard/bus";
 import { shortNameOf } from "@trainyard/contracts";
-import { AcceptedSchema, RetryParkedSchema } from "@trainyard/contracts/commands";
 import type { AppendRequest, AppendResult } from "@trainyard/event-log";
 import type { MemoryLog } from "@trainyard/event-log/testing";
 import { type Clock, categoryOf, idOf, pause } from "@trainyard/kernel";
@@ -48,11 +47,11 @@ export async function operate(log: MemoryLog, bus: Bus, clock: Clock): Promise<v
     const [row] = log.store.parked(undefined);
     if (row === undefined) return;
     const { consumer, key } = row;
-    const body = encodeRequest(RetryParkedSchema, { consumer, key });
+    const body = encodeRequest("common", "RetryParked", { consumer, key });
     const headers = { commitId: "", authid: "", traceparent: "", correlationid: "" };
     try {
       const reply = await bus.request(consumer, "RetryParked", { headers, body }, askAgainMs);
-      if (reply.kind === "ok") decodeReply(AcceptedSchema, reply.body);
+      if (reply.kind === "ok") decodeReply("common", "RetryParked", reply.body);
       else await pause(clock, askAgainMs);
     } catch {
       await pause(clock, askAgainMs);

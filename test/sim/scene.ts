@@ -5,13 +5,6 @@
  */
 import { createMemoryBus, type MemoryHub } from "@trainyard/bus/testing";
 import type { AnyEvent, EventData } from "@trainyard/contracts";
-import {
-  AcceptedSchema,
-  ActivateExperimentSchema,
-  CreateExperimentSchema,
-  PauseExperimentSchema,
-  StopExperimentSchema,
-} from "@trainyard/contracts/commands";
 import { ExperimentOutcome, type StopKind, TrialOutcome } from "@trainyard/contracts/events";
 import { createMemoryLog, type MemoryLog } from "@trainyard/event-log/testing";
 import type { SearcherConfig } from "@trainyard/experiment-config";
@@ -24,7 +17,7 @@ import type { Troubles } from "./mortal-log.ts";
 import { type FanOutsWhere, Platform, type ServiceName } from "./platform.ts";
 import { operate, type Refusals, refusalOf } from "./refusals.ts";
 import { startRelay } from "./relay.ts";
-import { configOf, documentOf } from "./submissions.ts";
+import { configOf, defaultPlace, documentOf } from "./submissions.ts";
 import { Teller } from "./teller.ts";
 import { WallClock } from "./wrong-clocks.ts";
 
@@ -145,27 +138,28 @@ export class Scene {
       seed,
       owner: "",
       paused,
+      place: defaultPlace,
     };
     const reply = await this.#ask(
       "CreateExperiment",
-      encodeRequest(CreateExperimentSchema, request),
+      encodeRequest("experiments", "CreateExperiment", request),
     );
-    this.id = idOf(decodeReply(AcceptedSchema, reply).stream);
+    this.id = idOf(decodeReply("experiments", "CreateExperiment", reply).stream);
   }
 
   async activate(): Promise<void> {
-    const request = encodeRequest(ActivateExperimentSchema, { experiment: this.id });
+    const request = encodeRequest("experiments", "ActivateExperiment", { experiment: this.id });
     await this.#ask("ActivateExperiment", request);
   }
 
   async pause(): Promise<void> {
-    const request = encodeRequest(PauseExperimentSchema, { experiment: this.id });
+    const request = encodeRequest("experiments", "PauseExperiment", { experiment: this.id });
     await this.#ask("PauseExperiment", request);
   }
 
   async stop(kind: StopKind): Promise<void> {
     const request = { experiment: this.id, kind, reason: "" };
-    await this.#ask("StopExperiment", encodeRequest(StopExperimentSchema, request));
+    await this.#ask("StopExperiment", encodeRequest("experiments", "StopExperiment", request));
   }
 
   /** Sends a user's verb as the gateway does; throws if it is refused. */

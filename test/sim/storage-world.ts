@@ -145,6 +145,8 @@ class StorageWorld {
           preemptible: true,
           experiment: "1",
           delayMs: 0,
+          workspace: "",
+          owner: "",
         },
       },
     );
@@ -175,8 +177,8 @@ class StorageWorld {
   }
 
   /**
-   * Stores a checkpoint as a run does: into the folder that its host sees, whose marker it makes and reads; older SDKs
-   * report no marker.
+   * Stores a checkpoint as a run does: into the folder that its host sees, whose marker it makes and reads; a
+   * host that could not mark the root reports no marker.
    */
   async #store(step: number): Promise<void> {
     const { writer } = this.#hosts;

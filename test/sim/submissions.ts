@@ -87,6 +87,14 @@ export const halvingOfOne: SearcherConfig = {
 };
 export const wide: SearcherConfig = random(wideTrials, wideTrials);
 
+/** The place of every simulated experiment. */
+export const defaultPlace = {
+  workspace: "default",
+  project: "default",
+  workspaceId: "default",
+  projectId: "default",
+};
+
 export function configOf(
   searcher: SearcherConfig,
   max_restarts: number,

@@ -94,7 +94,7 @@ export function problemOfStorage(root: string, id: string, seen: SeenStorage): s
   const marker = join(root, storageMarkerName);
   const adopt = `"yard storage adopt ${root}" on a host where the storage is mounted`;
   if (id === "") {
-    return `it was declared without a storage id (older SDKs send none), so it is unknown whether ${root} is that storage on this host: run ${adopt}`;
+    return `it was declared without a storage id (its root could not be marked), so it is unknown whether ${root} is that storage on this host: run ${adopt}`;
   }
   switch (seen.kind) {
     case "marked":

@@ -2,8 +2,15 @@
  * The permissions of the bus by subject; everything else is refused. The rules are pure functions, so that the embedded
  * server and a production cluster get the same configuration.
  */
+import { agentCommands } from "@trainyard/contracts/command-services";
 import { type ServiceName, services } from "@trainyard/kernel/services";
-import { agentDoSubject, agentReportSubject, inboxPrefixOf, probeSubject } from "./subjects.ts";
+import {
+  agentDoSubject,
+  agentReportSubject,
+  commandSubject,
+  inboxPrefixOf,
+  probeSubject,
+} from "./subjects.ts";
 import type { StreamKey } from "./nats/streams.ts";
 
 export type Permissions = {
@@ -18,9 +25,6 @@ export type BusPrincipal =
   | { readonly kind: "service"; readonly service: ServiceName }
   | { readonly kind: "agent"; readonly agent: string };
 
-/** The commands that agents send. */
-const agentCommands = ["ty.cmd.logs.WriteLines", "ty.cmd.registry.PlanContextDownload"];
-
 /** Returns the user of a principal, which also determines its inbox. */
 export function busUserOf(principal: BusPrincipal): string {
   return principal.kind === "service" ? principal.service : `agent-${principal.agent}`;
@@ -31,7 +35,10 @@ export function permissionsOf(principal: BusPrincipal): Permissions {
   if (principal.kind === "agent") {
     const { agent } = principal;
     return {
-      publish: [agentReportSubject(agent), ...agentCommands],
+      publish: [
+        agentReportSubject(agent),
+        ...agentCommands.map(({ service, name }) => commandSubject(service, name)),
+      ],
       subscribe: [agentDoSubject(agent), inbox],
       respond: false,
     };

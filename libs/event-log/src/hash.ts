@@ -1,4 +1,4 @@
-/** Computes the hash of a commit, format 1, as `migrations/0004_append.sql` defines it. */
+/** Computes the hash of a commit, format 1, as `migrations/0001_first/functions/append.sql` defines it. */
 import { createHash, hash } from "node:crypto";
 import type { CommitMeta } from "./port.ts";
 

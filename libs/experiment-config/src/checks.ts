@@ -4,32 +4,24 @@
  * stages in `parts/part.ts` report the others, so that all problems of a document are reported together.
  */
 import type { FieldProblem } from "@trainyard/kernel";
-import { defaults } from "./defaults.ts";
 import { checkEarlyStopping } from "./early-stopping/policies.ts";
 import { eachTyped } from "./hyperparameters/part.ts";
-import {
-  countAt,
-  isMapping,
-  type Json,
-  type JsonObject,
-  keyPath,
-  mappingAt,
-  valueAt,
-} from "./json.ts";
+import { isMapping, type Json, type JsonObject, keyPath, mappingAt, valueAt } from "./json.ts";
 import type { Note } from "./parts/part.ts";
 import { checkObjectives } from "./searcher/objectives.ts";
 import { isKnownSearcher } from "./searcher/schema.ts";
 import { isSearcherName, searcherNames, searchers } from "./searcher/searcher.ts";
 import type { SearcherModule } from "./searcher/module.ts";
 import { withdrawnSearchers } from "./searcher/withdrawn.ts";
-import { runningStorages, storages } from "./sections/checkpoint-storage.ts";
+import { checkSlots } from "./sections/resources.ts";
+import { isUnusableStorage, runningStorages } from "./sections/storage.ts";
 
 export function whatDoesNotRun(document: JsonObject): readonly FieldProblem[] {
   const problems: FieldProblem[] = [];
   const note: Note = (path, detail) => problems.push({ path, detail });
   checkEntrypoint(valueAt(document, "entrypoint"), note);
   checkSearcher(mappingAt(document, "searcher"), note);
-  checkSlots(mappingAt(document, "resources"), note);
+  checkSlots(mappingAt(document, "resources"), "resources", note);
   checkEarlyStopping(valueAt(document, "early_stopping"), note);
   for (const key of ["checkpoint_storage", "tensorboard_storage"]) {
     checkStorage(key, valueAt(document, key), note);
@@ -72,19 +64,10 @@ function checkSearcher(searcher: JsonObject, note: Note): void {
   );
 }
 
-/** A trial that can never get its slots would wait forever; 0 slots mean no limit. */
-function checkSlots(resources: JsonObject, note: Note): void {
-  const most = countAt(resources, "max_slots", 0);
-  const needed = countAt(resources, "slots_per_trial", defaults.resources.slots_per_trial);
-  if (most === 0 || most >= needed) return;
-  note("resources.max_slots", `must be at least slots_per_trial, ${needed}, not ${most}`);
-}
-
 function checkStorage(key: string, storage: Json | undefined, note: Note): void {
   const type = isMapping(storage) ? valueAt(storage, "type") : undefined;
   checkNoCredentials(key, isMapping(storage) ? storage : {}, note);
-  if (typeof type !== "string" || !Object.hasOwn(storages, type)) return;
-  if (runningStorages.some((running) => running === type)) return;
+  if (typeof type !== "string" || !isUnusableStorage(type)) return;
   const what = key === "checkpoint_storage" ? "checkpoints" : "TensorBoard files";
   note(
     `${key}.type`,

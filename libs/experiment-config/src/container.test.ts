@@ -19,8 +19,8 @@ test.each([
 });
 
 test("a record without container keys makes a container without an image name", () => {
-  expect(recordedContainer({})).toEqual(recordedContainer(null));
-  expect(recordedContainer({}).image).toEqual({ cpu: "", cuda: "", rocm: "" });
+  expect(recordedContainer({}, "cpu")).toEqual(recordedContainer(null, "cpu"));
+  expect(recordedContainer({}, "cuda").image).toBe("");
 });
 
 test("the container keys of a document reach the agent in their normalised shapes", () => {
@@ -31,8 +31,9 @@ resources: {shm_size: 2G, devices: ["/dev/fuse:/dev/fuse:rw"]}
 bind_mounts: [{host_path: /data, container_path: data}, {host_path: /ro, container_path: /ro, read_only: true}]
 checkpoint_storage: {type: shared_fs, host_path: /mnt/a, container_path: /b, propagation: rslave}`),
   );
-  expect(recordedContainer(config)).toEqual({
-    image: { cpu: "a", cuda: "b", rocm: "c" },
+  expect(recordedContainer(config, "rocm").image).toBe("c");
+  expect(recordedContainer(config, "cuda")).toEqual({
+    image: "b",
     forcePull: true,
     shmBytes: 2 * 1024 ** 3,
     devices: [{ hostPath: "/dev/fuse", containerPath: "/dev/fuse", mode: "rw" }],
@@ -49,6 +50,7 @@ checkpoint_storage: {type: shared_fs, host_path: /mnt/a, container_path: /b, pro
 
 test("an image given as text applies to every kind of device", () => {
   const { config } = parsed(yaml("environment: {image: localhost/a:1}"));
-  const image = "localhost/a:1";
-  expect(recordedContainer(config).image).toEqual({ cpu: image, cuda: image, rocm: image });
+  for (const device of ["cpu", "cuda", "rocm"] as const) {
+    expect(recordedContainer(config, device).image).toBe("localhost/a:1");
+  }
 });

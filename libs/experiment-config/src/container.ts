@@ -28,11 +28,11 @@ export type ProxyPort = {
 };
 
 export type ContainerSection = {
-  /** The images by kind of device; empty if the configuration names none. */
-  readonly image: Readonly<Record<DeviceKind, string>>;
+  /** The image for the kind of device; empty if the configuration names none. */
+  readonly image: string;
   readonly forcePull: boolean;
-  /** Null if the configuration does not set it. */
-  readonly shmBytes: number | null;
+  /** Absent if the configuration does not set it. */
+  readonly shmBytes?: number;
   readonly devices: readonly DeviceMapping[];
   readonly bindMounts: readonly BindMount[];
   readonly addCapabilities: readonly string[];
@@ -40,13 +40,16 @@ export type ContainerSection = {
   /** The container's ports that are reachable at the agent's host. */
   readonly proxyPorts: readonly ProxyPort[];
   /**
-   * The mount of a shared_fs storage whose host_path must also appear at another path in the container; otherwise null.
+   * The mount of a shared_fs storage whose host_path must also appear at another path in the container; otherwise
+   * absent.
    */
-  readonly storageMount: {
-    readonly hostPath: string;
-    readonly containerPath: string;
-    readonly propagation: string;
-  } | null;
+  readonly storageMount?: StorageMount;
+};
+
+type StorageMount = {
+  readonly hostPath: string;
+  readonly containerPath: string;
+  readonly propagation: string;
 };
 
 const unit = 1024;
@@ -65,20 +68,23 @@ export function bytesOf(size: unknown): number | null {
   return Math.floor(Number(number) * unit ** (powers[letter.toLowerCase()] ?? 0));
 }
 
-export function recordedContainer(struct: unknown): ContainerSection {
+/** `device` is the kind of the run's slots. */
+export function recordedContainer(struct: unknown, device: DeviceKind): ContainerSection {
   const recorded = isMapping(struct) ? struct : {};
   const environment = mappingAt(recorded, "environment");
   const resources = mappingAt(recorded, "resources");
+  const shmBytes = bytesOf(valueAt(resources, "shm_size"));
+  const storageMount = storageMountOf(mappingAt(recorded, "checkpoint_storage"));
   return {
-    image: imagesOf(environment),
+    image: imagesOf(environment)[device],
     forcePull: flagAt(environment, "force_pull_image", false),
-    shmBytes: bytesOf(valueAt(resources, "shm_size")),
+    ...(shmBytes === null ? {} : { shmBytes }),
     devices: mappingsAt(resources, "devices").flatMap(deviceOf),
     bindMounts: mappingsAt(recorded, "bind_mounts").flatMap(bindMountOf),
     addCapabilities: textsAt(environment, "add_capabilities"),
     dropCapabilities: textsAt(environment, "drop_capabilities"),
     proxyPorts: proxyPortsOf(recorded),
-    storageMount: storageMountOf(mappingAt(recorded, "checkpoint_storage")),
+    ...(storageMount === null ? {} : { storageMount }),
   };
 }
 
@@ -93,7 +99,7 @@ export function proxyPortsOf(struct: unknown): readonly ProxyPort[] {
   return [...new Map(ports.map((one) => [one.port, one])).values()];
 }
 
-function imagesOf(environment: JsonObject): ContainerSection["image"] {
+function imagesOf(environment: JsonObject): Readonly<Record<DeviceKind, string>> {
   const one = textAt(environment, "image");
   const byDevice = mappingAt(environment, "image");
   // `gpu` is the older name of `cuda`.
@@ -121,7 +127,7 @@ function deviceOf(device: JsonObject): readonly DeviceMapping[] {
   return [{ hostPath, containerPath, mode: textAt(device, "mode") || "mrw" }];
 }
 
-function storageMountOf(storage: JsonObject): ContainerSection["storageMount"] {
+function storageMountOf(storage: JsonObject): StorageMount | null {
   const hostPath = textAt(storage, "host_path");
   const containerPath = textAt(storage, "container_path");
   const isMapped = textAt(storage, "type") === "shared_fs" && containerPath !== "";

@@ -15,8 +15,8 @@ export {
   type ThresholdPolicy,
   type TrialPolicy,
 } from "./early-stopping/policies.ts";
-export type { LabelRules, PlaceConstraints } from "./constraints.ts";
-export type { VariablesByDevice } from "./environment/variables.ts";
+export type { LabelRules, PlaceConstraints } from "./sections/constraints.ts";
+export type { VariablesByDevice } from "./sections/variables.ts";
 export {
   type ArithmeticOperator,
   type ComparisonOperator,

@@ -1,9 +1,6 @@
 import { z } from "zod";
-import { described } from "./descriptions.ts";
 import type { JsonObject } from "./json.ts";
-import { earlyStoppingPolicy } from "./early-stopping/schema.ts";
 import { experiment } from "./experiment.ts";
-import { hyperparameter } from "./hyperparameters/schema.ts";
 import { exportedAs } from "./parts/values.ts";
 
 /**
@@ -11,16 +8,18 @@ import { exportedAs } from "./parts/values.ts";
  * that defaults fulfil: `parseExperiment` checks these.
  */
 export function exportJsonSchema(): JsonObject {
-  const registry = z.registry<{ id?: string }>();
-  registry.add(hyperparameter, { id: "hyperparameter" });
-  registry.add(earlyStoppingPolicy, { id: "early_stopping_policy" });
   const schema = z.toJSONSchema(experiment.schema, {
     io: "input",
-    metadata: registry,
     override: ({ zodSchema, jsonSchema }) => {
-      Object.assign(jsonSchema, exportedAs.get(zodSchema)?.());
+      Object.assign(jsonSchema, exportOf(zodSchema));
     },
   });
   const plain = JSON.parse(JSON.stringify(schema)) as JsonObject;
-  return { title: "Trainyard experiment", ...described(plain) };
+  return { title: "Trainyard experiment", ...plain };
+}
+
+/** A schema with a description is a copy, and its parent is the schema that was registered. */
+function exportOf(schema: z.core.$ZodType): object | undefined {
+  const { parent } = schema._zod;
+  return exportedAs.get(schema)?.() ?? (parent && exportOf(parent));
 }

@@ -3,7 +3,6 @@
  * shapes rewritten.
  */
 import type { NormalisedConfig } from "./config.ts";
-import { labelsOf } from "./experiment.ts";
 import { pointerOf, resolveConditions } from "./hyperparameters/conditions.ts";
 import {
   type Conditions,
@@ -17,57 +16,13 @@ import {
   type Json,
   type JsonObject,
   mappingAt,
-  only,
   sortedKeys,
   valueAt,
   without,
 } from "./json.ts";
 import { recordedConfig } from "./recorded.ts";
 import { unusedKeys } from "./searcher/schema.ts";
-import { pathsOfSecrets, pathsWithoutEffect } from "./sections/without-effect.ts";
-
-/** Keys with an effect that are stored unchanged; other sections need some rewriting. */
-const actingKeys = [
-  "name",
-  "description",
-  "workspace",
-  "project",
-  "entrypoint",
-  "early_stopping",
-  "max_restarts",
-  "preemption_timeout",
-  "log_policies",
-  "debug",
-];
-const placeKeys = [
-  "type",
-  "container_path",
-  "host_path",
-  "storage_path",
-  "bucket",
-  "prefix",
-  "endpoint_url",
-] as const;
-const actingInside = {
-  resources: [
-    "slots_per_trial",
-    "priority",
-    "resource_pool",
-    "weight",
-    "max_slots",
-    "time_limit",
-    "is_single_node",
-    "constraints",
-  ],
-  environment: ["environment_variables"],
-  retention_policy: ["log_retention_days", "metric_retention_days", "group_retention_days"],
-  checkpoint_storage: [
-    ...placeKeys,
-    "save_experiment_best",
-    "save_trial_best",
-    "save_trial_latest",
-  ],
-} as const;
+import { keysAsWrittenIn, pathsOfSecrets } from "./sections/as-written.ts";
 
 /**
  * `document` is the given configuration in its latest shapes; `full` also has every default. Keys with an effect are
@@ -76,47 +31,36 @@ const actingInside = {
 export function normalise(document: JsonObject, full: JsonObject): NormalisedConfig {
   const searcher = mappingAt(full, "searcher");
   const profiling = valueAt(document, "profiling");
-  const tensorboards = valueAt(full, "tensorboard_storage");
+  const acting = Object.entries(without(full, keysAsWrittenIn())).map(
+    ([name, value]) => [name, isMapping(value) ? sectionOf(name, document, value) : value] as const,
+  );
   const config = recordedConfig({
-    ...only(full, actingKeys),
-    ...Object.fromEntries(
-      Object.entries(actingInside).map(([name, keys]) => [
-        name,
-        {
-          ...only(mappingAt(full, name), keys),
-          ...withoutEffectIn(mappingAt(document, name), name),
-        },
-      ]),
-    ),
-    labels: labelsOf(valueAt(full, "labels") ?? []),
+    ...Object.fromEntries(acting),
     searcher: sortedKeys(without(searcher, unusedKeys(valueAt(searcher, "name")))),
     // An absent seed is drawn later.
     reproducibility: mappingAt(document, "reproducibility"),
     data: sortedKeys(mappingAt(full, "data")),
-    ...(isMapping(profiling) ? { profiling: sortedKeys(profiling) } : {}),
-    ...(isMapping(tensorboards)
-      ? {
-          tensorboard_storage: {
-            ...only(tensorboards, placeKeys),
-            ...withoutEffectIn(mappingAt(document, "tensorboard_storage"), "tensorboard_storage"),
-          },
-        }
-      : {}),
-    ...withoutEffectIn(document),
+    // The training code reads the section, which is absent unless it was given.
+    profiling: isMapping(profiling) ? sortedKeys(profiling) : null,
+    ...writtenIn(document),
   });
   return { ...config, hyperparameters: normaliseSpace(mappingAt(full, "hyperparameters")) };
 }
 
-/** Accepted keys without effect stay readable for the training code, except credentials. */
-function withoutEffectIn(mapping: JsonObject, section?: string): JsonObject {
+function sectionOf(name: string, document: JsonObject, full: JsonObject): JsonObject {
+  return {
+    ...without(full, keysAsWrittenIn(name)),
+    ...writtenIn(mappingAt(document, name), name),
+  };
+}
+
+/** Keys that are recorded as they were written stay readable for the training code, except credentials. */
+function writtenIn(mapping: JsonObject, section?: string): JsonObject {
   const kept: JsonObject = {};
-  for (const path of pathsWithoutEffect) {
-    const key = section === undefined ? path[0] : path[1];
-    const here =
-      section === undefined ? path.length === 1 : path[0] === section && path.length === 2;
-    const value = here && key !== undefined ? valueAt(mapping, key) : undefined;
-    if (key === undefined || value === undefined) continue;
-    const safe = withoutSecrets(value, path);
+  for (const key of keysAsWrittenIn(section)) {
+    const value = valueAt(mapping, key);
+    if (value === undefined) continue;
+    const safe = withoutSecrets(value, section === undefined ? [key] : [section, key]);
     if (safe !== undefined) kept[key] = sortedKeys(safe);
   }
   return kept;

@@ -1,4 +1,4 @@
-import type { LabelRules } from "./constraints.ts";
+import type { LabelRules } from "./sections/constraints.ts";
 import type { NormalisedConfig } from "./config.ts";
 
 type LabelRule = { readonly label: string; readonly values: string[] };

@@ -15,68 +15,10 @@ import { eachTyped } from "./hyperparameters/part.ts";
 import { isHyperparameterType } from "./hyperparameters/schema.ts";
 import { typelessHyperparameters } from "./hyperparameters/typeless.ts";
 import { unusedKeys } from "./searcher/schema.ts";
-import { pathsOfSecrets, pathsWithoutEffect } from "./sections/without-effect.ts";
-
-const IN_CONTAINERS =
-  "takes effect on agents that run containers; a process on its host does not need it";
-const NOT_YET = "is accepted and has no effect yet";
-const OWN_SECTION =
-  "has no effect, as in Determined: the section tensorboard_storage says where TensorBoard files go";
-const NO_MOUNT = "has no effect: TensorBoard files have one path, that of the host";
-/** The warnings for keys that will never have an effect: each names the replacement. */
-const instead: Readonly<Record<string, string>> = {
-  min_validation_period:
-    "starts no validation by itself: the training code decides when it validates, and the Trainer of trainyard.pytorch uses this value",
-  min_checkpoint_period:
-    "stores no checkpoint by itself: the training code decides when it writes one, and the Trainer of trainyard.pytorch uses this value",
-  checkpoint_policy:
-    "writes no checkpoint by itself: the training code decides after which validations it does, and the Trainer of trainyard.pytorch uses this value",
-  perform_initial_validation:
-    "has no effect: the training code decides whether it validates before it trains",
-  scheduling_unit:
-    "has no effect: the training code decides how often it reports and asks whether to stop",
-  records_per_epoch: "has no effect: the training code counts its epochs itself",
-  optimizations: "has no effect: the training code decides how gradients are put together",
-  data_layer: "has no effect: the training code reads its data itself",
-  slurm: "has no effect: trials do not run under Slurm",
-  pbs: "has no effect: trials do not run under PBS",
-  security: "has no effect",
-  internal: "has no effect",
-  "resources.slots":
-    "has no effect on an experiment: slots_per_trial says how many slots a trial has",
-  "resources.agent_label":
-    "has no effect: resource_pool and resources.constraints say where trials run",
-  "resources.native_parallel":
-    "has no effect: slots_per_trial alone says how many slots a trial trains on",
-  bind_mounts: IN_CONTAINERS,
-  "environment.image": IN_CONTAINERS,
-  "environment.force_pull_image": IN_CONTAINERS,
-  "environment.add_capabilities": IN_CONTAINERS,
-  "environment.drop_capabilities": IN_CONTAINERS,
-  "environment.proxy_ports":
-    "opens ports on the agent's host, and no proxy asks who connects: the training code has to",
-  "resources.shm_size": IN_CONTAINERS,
-  "resources.devices": IN_CONTAINERS,
-  "profiling.sync_timings": "has no effect: the profiler times nothing inside of the training loop",
-  "checkpoint_storage.container_path":
-    "is mounted beside host_path on agents that run containers; the checkpoints have one path, that of the host",
-  "checkpoint_storage.propagation":
-    "is that of container_path on agents that run containers; a process on its host does not need it",
-  "checkpoint_storage.checkpoint_path":
-    "has no effect: storage_path says in which folder of host_path checkpoints are",
-  "checkpoint_storage.tensorboard_path": OWN_SECTION,
-  "tensorboard_storage.container_path": NO_MOUNT,
-  "tensorboard_storage.propagation": NO_MOUNT,
-  "tensorboard_storage.checkpoint_path": "has no effect: TensorBoard files alone go there",
-  "tensorboard_storage.tensorboard_path":
-    "has no effect: storage_path says in which folder of host_path TensorBoard files are",
-  "searcher.max_length":
-    "does not end a trial: it is passed to the training code, which decides how long it trains; max_time ends one",
-  "searcher.unit": "has no effect: the targets of the search's client are in time_metric",
-};
+import { keysAsWritten, pathsOfSecrets } from "./sections/as-written.ts";
 
 export function warningsOf(document: JsonObject): readonly FieldProblem[] {
-  const warnings = pathsWithoutEffect.flatMap((path) => noteKey(path, document));
+  const warnings = keysAsWritten.flatMap(({ path, warning }) => noteKey(path, warning, document));
   noteUnusedKeys(valueAt(document, "searcher"), warnings);
   noteModule(valueAt(document, "entrypoint"), warnings);
   const space = valueAt(document, "hyperparameters") ?? {};
@@ -97,12 +39,12 @@ function valueOn(path: readonly string[], document: JsonObject): Json | undefine
   );
 }
 
-function noteKey(path: readonly string[], document: JsonObject): FieldProblem[] {
+function noteKey(path: readonly string[], warning: string, document: JsonObject): FieldProblem[] {
   const value = valueOn(path, document);
   if (value === undefined || asksForNothing(value) || actsAnyway(path, document)) return [];
   const key = pathOf(path);
   const read = key === "searcher.max_length" ? lengthRead(document) : null;
-  const detail = read ?? (Object.hasOwn(instead, key) ? (instead[key] ?? NOT_YET) : NOT_YET);
+  const detail = read ?? warning;
   const secret = pathsOfSecrets.some(
     (hidden) =>
       path.every((part, i) => hidden[i] === part) && valueOn(hidden, document) !== undefined,

@@ -1,11 +1,10 @@
 export { Batches, type BatchLimits } from "./batches.ts";
 export type { Check, Verdict } from "./verification/check.ts";
 export {
-  AcceptedSchema,
   accepted,
   type CommandContext,
-  type CommandSpec,
-  command,
+  type CommandFunctions,
+  type CommandTable,
   commandHandlers,
   decodeReply,
   encodeRequest,

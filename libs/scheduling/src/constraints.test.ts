@@ -307,6 +307,7 @@ describe("a request that no agent could ever hold", () => {
     expect(couldEverHold(gpus, asked(12, { sameLabel: "rack" }))).toEqual({
       possible: true,
       detail: "",
+      key: "",
     });
     const agents = agentsOf({ a: { devices: cpu(2) } });
     agents.hold("a", "x", ["0", "1"]);

@@ -11,8 +11,8 @@ export type PlaceAnswer = {
   readonly possible: boolean;
   /** The explanation; empty if the run is possible. */
   readonly detail: string;
-  /** The key of `resources` in the configuration that cannot be satisfied; absent if the run is possible. */
-  readonly key?: "slots_per_trial" | "constraints";
+  /** The key of `resources` in the configuration that cannot be satisfied; empty if the run is possible. */
+  readonly key: "slots_per_trial" | "constraints" | "";
 };
 
 /**
@@ -21,7 +21,7 @@ export type PlaceAnswer = {
  */
 export function couldEverHold(agents: PoolAgents, wanted: Wanted, pool = ""): PlaceAnswer {
   if (agents.known.agents === 0 || agents.couldEverHold(wanted)) {
-    return { possible: true, detail: "" };
+    return { possible: true, detail: "", key: "" };
   }
   const name = pool === "" ? "the pool" : `pool ${pool}`;
   return {

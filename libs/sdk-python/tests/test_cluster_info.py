@@ -41,9 +41,6 @@ class ClusterInfo(unittest.TestCase):
         for said, addresses in (
             ("10.0.0.1,fe80::2", ("10.0.0.1", "fe80::2")),
             (",10.0.0.2", ("10.0.0.1", "10.0.0.2")),
-            # The text is empty if the platform does not name the addresses.
-            ("", ("10.0.0.1", "")),
-            ("10.0.0.1,10.0.0.2,10.0.0.3", ("10.0.0.1", "")),
         ):
             env = {**alone, "TRAINYARD_NNODES": "2", "TRAINYARD_NODE_ADDRS": said}
             with self.subTest(said=said), mock.patch.dict(os.environ, env, clear=True):

@@ -105,13 +105,14 @@ class Ends(ContextCase):
             with trainyard.init() as ctx:
                 info = ctx.info
                 print(json.dumps([info.experiment_id, info.trial_id, info.run, info.run_id,
-                    info.trial_seed, info.hparams, info.config, info.latest_checkpoint,
-                    info.steps_completed, info.slots, info.rank, info.nnodes, info.master_addr,
+                    info.trial_seed, info.hparams, info.config, info.search_needs_metric,
+                    info.latest_checkpoint, info.steps_completed, info.slots, info.rank, info.nnodes, info.master_addr,
                     info.master_port, info.local, str(info.run_dir)]))
                 assert "token" not in repr(info)
             # The SDK does not use the script's random generators.
             assert random.random() == first
             """,
+            TRAINYARD_SEARCH_NEEDS_METRIC="1",
             TRAINYARD_LATEST_CHECKPOINT="c0ffee",
             TRAINYARD_STEPS_COMPLETED="40",
         )
@@ -125,6 +126,7 @@ class Ends(ContextCase):
                 4294967295,
                 {"lr": 0.1, "model": {"depth": 3}},
                 {"name": "test"},
+                True,
                 "c0ffee",
                 40,
                 ["0", "1"],

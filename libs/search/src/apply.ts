@@ -4,7 +4,7 @@
  */
 import type { EventData } from "@trainyard/contracts";
 import { TrialOutcome } from "@trainyard/contracts/events";
-import type { HyperparameterSpace } from "@trainyard/experiment-config";
+import { type HyperparameterSpace, readSearcher } from "@trainyard/experiment-config";
 import { assert, assertNever } from "@trainyard/kernel";
 import { algorithmOf } from "./algorithms/registry.ts";
 import { countedAs } from "./outcomes.ts";
@@ -16,7 +16,6 @@ import { objectivesOf } from "./objectives.ts";
 import { applyToPolicies } from "./early-stopping/apply.ts";
 import { maxTimeOf, POLICIES_VERSION, policiesIn } from "./early-stopping/rules.ts";
 import { startedPolicies } from "./early-stopping/state.ts";
-import { sectionOf } from "./section.ts";
 import {
   isStarted,
   type RunningSearch,
@@ -95,7 +94,7 @@ function change(search: RunningSearch, event: LaterEvent, undo: UndoLog): void {
 function start(state: SearchState, data: EventData<"SearchStarted">, undo: UndoLog): void {
   assert(state.plan === null, "a search starts once");
   const space = (data.space ?? {}) as HyperparameterSpace;
-  const searcher = sectionOf(data, data.searcher);
+  const searcher = readSearcher(data.searcher);
   const earlyStopping = policiesIn(data.earlyStopping);
   const maxTime = maxTimeOf(searcher);
   const judged = earlyStopping.length > 0 || maxTime !== null;

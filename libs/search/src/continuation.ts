@@ -6,14 +6,13 @@
 import type { EventData } from "@trainyard/contracts";
 import { TrialOutcome } from "@trainyard/contracts/events";
 import { assert } from "@trainyard/kernel";
-import { searcherFacts } from "@trainyard/experiment-config";
+import { readSearcher, searcherFacts } from "@trainyard/experiment-config";
 import { algorithmOf } from "./algorithms/registry.ts";
 import type { ContinueSearch } from "./commands.ts";
 import { Derived } from "./derived.ts";
 import { maxTimeOf } from "./early-stopping/rules.ts";
 import { searchLimits } from "./limits.ts";
 import { countedAs } from "./outcomes.ts";
-import { sectionOf } from "./section.ts";
 import { isOpen, type RunningSearch, type TrialState } from "./state.ts";
 import type { UndoLog } from "./undo-log.ts";
 
@@ -69,7 +68,7 @@ export function applyContinuation(
   data: EventData<"SearchContinued">,
   undo: UndoLog,
 ): void {
-  const searcher = sectionOf(search.plan, data.searcher);
+  const searcher = readSearcher(data.searcher);
   const wasCompleted = search.phase === "completed";
   const again = new Set(data.trials);
   for (const [index, trial] of search.trials.entries()) {

@@ -3,7 +3,7 @@ import { Derived } from "./derived.ts";
 import type { SearchState } from "./state.ts";
 
 /** The format is raised with every change of SearchState or of an algorithm's memory. */
-const FORMAT = 15;
+const FORMAT = 1;
 
 export function encodeSearch(state: SearchState): string {
   return JSON.stringify({ format: FORMAT, state });

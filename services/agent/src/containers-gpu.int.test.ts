@@ -6,7 +6,7 @@ import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeEach, expect, test, vi } from "vitest";
 import { ContainerWorld, inImage } from "./testing/container-world.ts";
-import { launchOf, removeFolders } from "./testing/examples.ts";
+import { configured, launchOf, removeFolders } from "./testing/examples.ts";
 import { FakeEngine } from "./testing/fake-engine.ts";
 import { FakePrograms } from "./testing/fake-program.ts";
 import { needPodman, Podman, testImage } from "./testing/podman.ts";
@@ -45,7 +45,7 @@ test("Docker is asked for exactly the GPUs of the run's slots", async () => {
   const engine = stack.use(await FakeEngine.start([first.uuid, second.uuid]));
   const world = await worldWith(engine.socket, "auto");
   const launch = launchOf("echo never", {
-    ...inImage("any/cpu:1", { environment: { image: { cpu: "any/cpu:1", gpu: "any/cuda:1" } } }),
+    ...configured({ environment: { image: { cpu: "any/cpu:1", gpu: "any/cuda:1" } } }, "cuda"),
     slots: [second.uuid],
   });
   const { exit } = await world.ended(launch);

@@ -17,7 +17,7 @@ import {
 } from "./shell/checkpoint-delivery.ts";
 import { folderNameOf, names, writeRecord } from "./state/layout.ts";
 import { agentConfig } from "./testing/agent-config.ts";
-import { launchOf, newFolder, packed, removeFolders } from "./testing/examples.ts";
+import { configured, launchOf, newFolder, packed, removeFolders } from "./testing/examples.ts";
 import { ScriptedPlatform } from "./testing/scripted-platform.ts";
 
 afterAll(removeFolders);
@@ -224,7 +224,7 @@ test("a spool that cannot be read does not delay the end of a run", async () => 
 test("the agent derives the checkpoint folder from the configuration, as the registry does", () => {
   const rootOf = (checkpoint_storage: Record<string, string> | undefined, checkpointDir: string) =>
     checkpointRootOf(
-      launchOf("true", { config: { ...(checkpoint_storage && { checkpoint_storage }) } }),
+      launchOf("true", configured({ ...(checkpoint_storage && { checkpoint_storage }) })),
       checkpointDir,
     );
   expect(rootOf(undefined, "/d")).toBe("/d");
@@ -238,9 +238,8 @@ test("the agent derives the checkpoint folder from the configuration, as the reg
 test("TensorBoard files have a root of their own only if the configuration names a storage for them", () => {
   const rootOf = (tensorboard_storage?: Record<string, string>) => {
     const checkpoint_storage = { type: "s3", bucket: "b" };
-    const launch = launchOf("true", {
-      config: { checkpoint_storage, ...(tensorboard_storage && { tensorboard_storage }) },
-    });
+    const config = { checkpoint_storage, ...(tensorboard_storage && { tensorboard_storage }) };
+    const launch = launchOf("true", configured(config));
     const agent = { checkpointDir: "/d", checkpointDiskShare: 0.5 };
     return [storagePlaces(launch, agent).tensorboardRoot, areTensorBoardsSent(launch)];
   };

@@ -10,7 +10,7 @@ import type { AgentConfig } from "./config.ts";
 import { type AgentService, createService } from "./service.ts";
 import { folderNameOf } from "./state/layout.ts";
 import { agentConfig } from "./testing/agent-config.ts";
-import { launchOf, removeFolders } from "./testing/examples.ts";
+import { configured, launchOf, removeFolders } from "./testing/examples.ts";
 import { ScriptedPlatform } from "./testing/scripted-platform.ts";
 
 afterAll(removeFolders);
@@ -63,7 +63,7 @@ const sealing = (checkpoint: string, sealedMs: number, more: object = {}): strin
     `echo '${JSON.stringify({ ...told, ...more })}' > "$TRAINYARD_RUN_DIR/spool/checkpoints/${checkpoint}.json"`,
   ].join("; ");
 };
-const storing = { config: { checkpoint_storage: { type: "s3", bucket: "models" } } };
+const storing = configured({ checkpoint_storage: { type: "s3", bucket: "models" } });
 const runDirOf = (launch: RequestedRun): string =>
   join(config.folder, "runs", folderNameOf(launch), "run");
 
@@ -95,8 +95,8 @@ test("TensorBoard files that a process left are sent before its end is reported"
 test("TensorBoard files with an object store of their own are sent even when checkpoints go to a directory", async () => {
   const script =
     'mkdir -p "$TRAINYARD_RUN_DIR/tensorboard"; echo "root=$TRAINYARD_TENSORBOARD_ROOT" > "$TRAINYARD_RUN_DIR/tensorboard/own"';
-  const config = { tensorboard_storage: { type: "gcs", bucket: "boards" } };
-  const launch = launchOf(script, { config });
+  const boards = { type: "gcs", bucket: "boards" };
+  const launch = launchOf(script, configured({ tensorboard_storage: boards }));
   const before = platform.tensorBoard.length;
   platform.run(launch);
   await platform.ended(launch);

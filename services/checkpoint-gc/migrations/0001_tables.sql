@@ -45,7 +45,23 @@ create index referrers_of_trial on checkpoint_gc.referrers (trial);
 create table checkpoint_gc.view_cursor (
   view text primary key,
   position bigint not null,
-  commit_id uuid not null
+  commit_id uuid not null,
+  -- The id of the event at the position; empty at 0. After a restored backup a commit may have other events.
+  event text not null,
+  -- The version of the code that folded the rows.
+  version integer not null
+);
+
+-- Streams that a view could not apply: the first event that failed, and how many wait behind it.
+create table checkpoint_gc.view_set_aside (
+  view text not null,
+  stream text collate "C" not null,
+  position bigint not null,
+  type text not null,
+  reason text not null,
+  waiting integer not null default 0,
+  set_aside_at timestamptz not null default now(),
+  primary key (view, stream)
 );
 
 -- Checkpoints whose last step failed: why, and when it is retried. Other checkpoints do not wait for them. Not folded from

@@ -4,10 +4,6 @@ import { mkdir, mkdtemp, readFile, rename, rm, symlink, writeFile } from "node:f
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { markStorage, storageMarkerName } from "@trainyard/blob";
-import {
-  DeletionPreviewSchema,
-  PreviewExperimentDeletionSchema,
-} from "@trainyard/contracts/commands";
 import { afterAll, afterEach, beforeAll, expect, test, vi } from "vitest";
 import { soon, TestGc } from "./testing/test-gc.ts";
 
@@ -36,10 +32,7 @@ const endGrace = (experiment: string) =>
   gc.stage.tell(`experiment-${experiment}`, { type: "ExperimentDeleted", data: {} });
 
 async function preview(experiment: string) {
-  const answer = await gc.stage.ask(
-    [PreviewExperimentDeletionSchema, { experiment }],
-    DeletionPreviewSchema,
-  );
+  const answer = await gc.stage.ask("checkpoint-gc", "PreviewExperimentDeletion", { experiment });
   return answer.kind === "ok" ? answer.reply : answer;
 }
 

@@ -3,14 +3,6 @@ import { randomUUID } from "node:crypto";
 import { mkdir, symlink, writeFile } from "node:fs/promises";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
-import {
-  AcceptedSchema,
-  DeleteCheckpointSchema,
-  DeletionPlannedSchema,
-  ExplainRetentionSchema,
-  RetentionPageSchema,
-  SetRetentionPolicySchema,
-} from "@trainyard/contracts/commands";
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from "vitest";
 import {
   damaged,
@@ -39,31 +31,25 @@ const rejectedAs = (rejected: string) => ({ kind: "rejected", rejection: { rejec
 const becomes = (checkpoint: string | undefined, expected: readonly string[]) =>
   vi.waitFor(async () => expect(await gc.retention(checkpoint ?? "")).toEqual(expected), soon);
 /** Repeats the request until the service answers, since the service may have just started. */
-const ask: typeof gc.stage.ask = (request, reply) =>
-  vi.waitFor(() => gc.stage.ask(request, reply), soon);
+const ask: typeof gc.stage.ask = (...asked) => vi.waitFor(() => gc.stage.ask(...asked), soon);
 const remove = (checkpoint: string | undefined, ...globs: readonly string[]) =>
-  ask(
-    [DeleteCheckpointSchema, { checkpoint: checkpoint ?? "", reason: "too large", globs }],
-    DeletionPlannedSchema,
-  );
+  ask("checkpoint-gc", "DeleteCheckpoint", {
+    checkpoint: checkpoint ?? "",
+    reason: "too large",
+    globs,
+  });
 const explain = async (experiment: string, more: object = {}) => {
   const message = { experiment, checkpoint: "", limit: 0, after: "", ...more };
-  const answer = await ask([ExplainRetentionSchema, message], RetentionPageSchema);
+  const answer = await ask("checkpoint-gc", "ExplainRetention", message);
   if (answer.kind !== "ok") throw new Error(JSON.stringify(answer));
   return answer.reply;
 };
 const setPolicy = (experiment: string, best: number, trialBest: number, latest: number) =>
-  ask(
-    [
-      SetRetentionPolicySchema,
-      {
-        experiment,
-        reason: "",
-        policy: { saveExperimentBest: best, saveTrialBest: trialBest, saveTrialLatest: latest },
-      },
-    ],
-    AcceptedSchema,
-  );
+  ask("checkpoint-gc", "SetRetentionPolicy", {
+    experiment,
+    reason: "",
+    policy: { saveExperimentBest: best, saveTrialBest: trialBest, saveTrialLatest: latest },
+  });
 
 describe("a person who deletes a checkpoint", () => {
   test("removes one that the policy keeps, after the grace, with the person and the reason in the log", async () => {
@@ -267,7 +253,7 @@ describe("the preview of a retention policy", () => {
   test("of an unknown experiment is refused", async () => {
     await gc.start(0);
     const message = { experiment: "nope", checkpoint: "", limit: 0, after: "" };
-    expect(await ask([ExplainRetentionSchema, message], RetentionPageSchema)).toMatchObject(
+    expect(await ask("checkpoint-gc", "ExplainRetention", message)).toMatchObject(
       rejectedAs("experiment_not_found"),
     );
   });

@@ -1,7 +1,6 @@
 /** Tests of states in which the deletion loop has nothing to do, or waits for a removal. */
 import { randomUUID } from "node:crypto";
 import { rename } from "node:fs/promises";
-import { DeleteCheckpointSchema, DeletionPlannedSchema } from "@trainyard/contracts/commands";
 import { directoryDisk, type StorageDisk } from "@trainyard/blob";
 import { createPostgresLog } from "@trainyard/event-log";
 import { systemClock } from "@trainyard/kernel/system-clock";
@@ -37,10 +36,14 @@ async function remove(checkpoint: string, ...globs: readonly string[]): Promise<
     traceparent: newTraceparent(),
     correlationid: "",
   };
-  const body = encodeRequest(DeleteCheckpointSchema, { checkpoint, reason: "", globs: [...globs] });
+  const body = encodeRequest("checkpoint-gc", "DeleteCheckpoint", {
+    checkpoint,
+    reason: "",
+    globs: [...globs],
+  });
   const reply = await bus.request("checkpoint-gc", "DeleteCheckpoint", { headers, body }, 30_000);
   if (reply.kind !== "ok") throw new Error(JSON.stringify(reply));
-  decodeReply(DeletionPlannedSchema, reply.body);
+  decodeReply("checkpoint-gc", "DeleteCheckpoint", reply.body);
 }
 
 test("a checkpoint that was deleted before the files that a person had named does not keep the loop busy", async () => {

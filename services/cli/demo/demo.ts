@@ -15,7 +15,7 @@ import {
   clusterUp,
 } from "@trainyard/local-cluster";
 import { listTrials } from "../src/commands/trial.ts";
-import { type SignInLink, signInLinkOfStart } from "../src/commands/ui.ts";
+import { type SignInLink, signInLink } from "../src/commands/ui.ts";
 import { isOver, requireCompleted, waitForEnd } from "../src/follow.ts";
 import { number, Output } from "../src/output.ts";
 import { packContext } from "../src/pack-context.ts";
@@ -51,8 +51,7 @@ export async function runDemo(): Promise<number> {
     started = alreadyUp ? "before" : "here";
     const client = connect();
     output.line(`\nTrainyard is up: ${cluster.api}\n`);
-    const signIn = await signInLinkOfStart(client, cluster.api);
-    if (signIn !== null) sayLink(output, signIn);
+    sayLink(output, await signInLink(client, cluster.api));
     await train(client, output, interrupted.signal);
     code = interrupted.signal.aborted ? 130 : 0;
     if (code === 0) nextSteps(output, cluster.api, staysUp);

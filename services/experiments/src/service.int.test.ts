@@ -1,16 +1,16 @@
-import {
-  ActivateExperimentSchema,
-  CreateExperimentSchema,
-  StopExperimentSchema,
-} from "@trainyard/contracts/commands";
 import { ExperimentOutcome, StopKind } from "@trainyard/contracts/events";
 import { newEventId } from "@trainyard/event-log";
 import { idOf } from "@trainyard/kernel";
-import { AcceptedSchema, type Service } from "@trainyard/runtime";
+import type { Service } from "@trainyard/runtime";
 import { DatabaseStage } from "@trainyard/runtime/database-stage";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { parseConfig } from "./config.ts";
-import { exampleConfig, experimentCreated, trialProposed } from "./testing/examples.ts";
+import {
+  exampleConfig,
+  examplePlace,
+  experimentCreated,
+  trialProposed,
+} from "./testing/examples.ts";
 import { createService } from "./service.ts";
 
 let stage: DatabaseStage;
@@ -40,12 +40,13 @@ async function create(paused: boolean, commitId = newEventId()): Promise<string>
   const submission = { submissionDigest: "", submissionDeletions: 0 };
   const request = { ...about, ...submission, contextDeletions: 0 };
   const config = exampleConfig;
-  const asked = [CreateExperimentSchema, { ...request, config }] as const;
+  const whole = { ...request, config, place: examplePlace };
+  const create = () => stage.ask("experiments", "CreateExperiment", whole, commitId);
   // The service answers only once it holds the lease.
   const answer = await expect
-    .poll(() => stage.ask(asked, AcceptedSchema, commitId).catch(() => null))
+    .poll(() => create().catch(() => null))
     .toMatchObject({ kind: "ok" })
-    .then(() => stage.ask(asked, AcceptedSchema, commitId));
+    .then(create);
   if (answer.kind !== "ok") throw new Error(`refused: ${JSON.stringify(answer)}`);
   return idOf(answer.reply.stream);
 }
@@ -68,7 +69,7 @@ test("a repeated create command returns the first experiment", async () => {
 
 test("requests made while the service was down are handled when it is back", async () => {
   const id = await create(true);
-  await stage.ask([ActivateExperimentSchema, { experiment: id }], AcceptedSchema);
+  await stage.ask("experiments", "ActivateExperiment", { experiment: id });
   await service[Symbol.asyncDispose]();
   await stage.tell(`search-${id}`, trialProposed());
   service = await start();
@@ -78,15 +79,15 @@ test("requests made while the service was down are handled when it is back", asy
 test("an experiment that is killed before it has trials ends at once", async () => {
   const id = await create(true);
   const kill = { experiment: id, kind: StopKind.KILL, reason: "" };
-  await stage.ask([StopExperimentSchema, kill], AcceptedSchema);
+  await stage.ask("experiments", "StopExperiment", kill);
   await expect
     .poll(async () => (await stage.events(`experiment-${id}`)).at(-1))
     .toMatchObject({ type: "ExperimentEnded", data: { outcome: ExperimentOutcome.CANCELED } });
 });
 
 test("an unknown experiment is answered with experiment_not_found", async () => {
-  const asked = [ActivateExperimentSchema, { experiment: "999999" }] as const;
-  expect(await stage.ask(asked, AcceptedSchema)).toMatchObject({
+  const answer = await stage.ask("experiments", "ActivateExperiment", { experiment: "999999" });
+  expect(answer).toMatchObject({
     kind: "rejected",
     rejection: { rejected: "experiment_not_found" },
   });

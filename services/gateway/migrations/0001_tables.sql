@@ -16,7 +16,23 @@ create index documents_in_order on gateway.documents (kind, parent, ordinal);
 create table gateway.view_cursor (
   view text primary key,
   position bigint not null,
-  commit_id uuid not null
+  commit_id uuid not null,
+  -- The id of the event at the position; empty at 0. After a restored backup a commit may have other events.
+  event text not null,
+  -- The version of the code that folded the rows.
+  version integer not null
+);
+
+-- Streams that a view could not apply: the first event that failed, and how many wait behind it.
+create table gateway.view_set_aside (
+  view text not null,
+  stream text collate "C" not null,
+  position bigint not null,
+  type text not null,
+  reason text not null,
+  waiting integer not null default 0,
+  set_aside_at timestamptz not null default now(),
+  primary key (view, stream)
 );
 
 -- The rows of lists, folded from the log together with the documents: the values by which a list is filtered and sorted, in

@@ -1,6 +1,6 @@
-import { expect, test } from "vitest";
 import { storageKinds } from "@trainyard/blob";
 import { parseExperiment } from "@trainyard/experiment-config";
+import { expect, test } from "vitest";
 import { parseConfig } from "./config.ts";
 
 const environment = {

@@ -14,25 +14,25 @@ import {
   viewGauges,
 } from "@trainyard/runtime";
 import { apiHandlers } from "./api/handlers.ts";
+import { Backend } from "./backend.ts";
 import type { GatewayConfig } from "./config.ts";
-import { createTelemetry } from "./telemetry.ts";
 import { authenticate, type Credentials, type TokenLookup } from "./http/caller.ts";
+import { FairQueue } from "./http/fair-queue.ts";
 import { startGrpc } from "./http/grpc.ts";
 import { IdempotencyStore } from "./http/idempotency.ts";
+import { OpenCalls } from "./http/open-calls.ts";
 import { unavailable } from "./http/problem.ts";
 import { startHttpServer } from "./http/server.ts";
+import { Sessions } from "./http/sessions.ts";
+import { sweep } from "./http/sweep.ts";
 import { WebPages } from "./http/web-pages.ts";
-import { gatewayLimits } from "./limits.ts";
-import { Backend } from "./shell/backend.ts";
-import { documentsView, DocumentStore } from "./shell/document-store.ts";
-import { FairQueue } from "./shell/fair-queue.ts";
-import { Freshness } from "./shell/freshness.ts";
-import { issueFirstToken } from "./shell/first-token.ts";
-import { OpenCalls } from "./http/open-calls.ts";
-import { PositionSignal } from "./shell/position-signal.ts";
-import { purgeLoop } from "./shell/purge.ts";
-import { Sessions } from "./shell/sessions.ts";
-import { sweep } from "./shell/sweep.ts";
+import { PositionSignal } from "./live/position-signal.ts";
+import { DocumentStore, documentsView } from "./read-model/document-store.ts";
+import { Freshness } from "./read-model/freshness.ts";
+import { readModelLimits } from "./read-model/limits.ts";
+import { issueFirstToken } from "./spaces/first-token.ts";
+import { purgeLoop } from "./spaces/purge.ts";
+import { createTelemetry } from "./telemetry.ts";
 
 const migrations = join(import.meta.dirname, "../migrations");
 
@@ -60,7 +60,7 @@ export async function createService(
   const telemetry = createTelemetry(registry, () => freshness.behindMs);
   const backend = new Backend({
     ...{ log, bus, pool, clock, logger, documents, view, blobs, executor, follower },
-    listQueries: new FairQueue(gatewayLimits.listQueries),
+    listQueries: new FairQueue(readModelLimits.listQueries),
   });
   const purging = purgeLoop(backend, () => freshness.unready() === null);
   const idempotency = new IdempotencyStore(pool);
@@ -110,7 +110,7 @@ export async function createService(
     ],
     // Calls of runs are answered already. Reads are answered once the read model has caught up, which may take hours.
     started: async () => {
-      await view.reach(await log.head(), gatewayLimits.startWaitMs).catch(() => {});
+      await view.reach(await log.head(), readModelLimits.startWaitMs).catch(() => {});
     },
     unready: () => freshness.unready(),
   });

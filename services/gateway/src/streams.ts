@@ -3,22 +3,22 @@ import type { AnyEvent } from "@trainyard/contracts";
 import { StopMode, type StopWhy } from "@trainyard/contracts/events";
 import type { Aggregate, StreamFold } from "@trainyard/runtime";
 import {
+  evolveSearchClient,
+  initialSearchClient,
+  type SearchClient,
+} from "./api/core/search-client.ts";
+import {
   type ContentCommand,
   type ContentEvent,
   type ContentState,
   contentDecider,
-} from "./core/content.ts";
+} from "./spaces/core/content.ts";
 import {
-  environmentDecider,
   type EnvironmentEvent,
   type Environments,
-} from "./core/environment.ts";
-import {
-  evolveSearchClient,
-  initialSearchClient,
-  type SearchClient,
-} from "./core/search-client.ts";
-import { type NameEvent, nameDecider, type NameState, type Reserved } from "./core/spaces/name.ts";
+  environmentDecider,
+} from "./spaces/core/environment.ts";
+import { type NameEvent, type NameState, nameDecider, type Reserved } from "./spaces/core/name.ts";
 import {
   type ProjectEvent,
   projectDecider,
@@ -26,13 +26,13 @@ import {
   type SpaceState,
   type WorkspaceEvent,
   workspaceDecider,
-} from "./core/spaces/space.ts";
+} from "./spaces/core/space.ts";
 import {
   type TokenCommand,
-  tokenDecider,
   type TokenEvent,
   type TokenState,
-} from "./core/token/decide.ts";
+  tokenDecider,
+} from "./spaces/core/token.ts";
 
 export const tokens: Aggregate<TokenState, TokenCommand, TokenEvent> = {
   name: "token",

@@ -1,16 +1,6 @@
 /**
  * Malformed requests, as no SDK sends them: each report is stored or refused with a reason, and the service continues.
  */
-import {
-  MetricNamePageSchema,
-  PointPageSchema,
-  QueryMetricNamesSchema,
-  QueryPointsSchema,
-  QuerySeriesSchema,
-  QueryStreamedPointsSchema,
-  SeriesSetSchema,
-  StreamedPointPageSchema,
-} from "@trainyard/contracts/commands";
 import { ReportService } from "@trainyard/contracts/api";
 import type { ListeningService } from "@trainyard/runtime";
 import { GrpcClient } from "@trainyard/runtime/grpc";
@@ -152,19 +142,28 @@ test("no query causes a fault, however malformed", async () => {
       const flags = { superseded: flag, combined: flag };
       const series = { trials: [a, ...list], names: list, group: b, x: c, buckets: limit };
       const answers = await Promise.all([
-        stage.ask([QuerySeriesSchema, { ...series, ...bounds, ...flags }], SeriesSetSchema),
-        stage.ask(
-          [QueryStreamedPointsSchema, { experiment: a, trial: b, group: c, after: x, limit }],
-          StreamedPointPageSchema,
-        ),
-        stage.ask(
-          [QueryMetricNamesSchema, { trial: a, group: b, prefix: c, after: b, limit }],
-          MetricNamePageSchema,
-        ),
-        stage.ask(
-          [QueryPointsSchema, { trial: a, group: b, superseded: flag, after: c, limit }],
-          PointPageSchema,
-        ),
+        stage.ask("metrics", "QuerySeries", { ...series, ...bounds, ...flags }),
+        stage.ask("metrics", "QueryStreamedPoints", {
+          experiment: a,
+          trial: b,
+          group: c,
+          after: x,
+          limit,
+        }),
+        stage.ask("metrics", "QueryMetricNames", {
+          trial: a,
+          group: b,
+          prefix: c,
+          after: b,
+          limit,
+        }),
+        stage.ask("metrics", "QueryPoints", {
+          trial: a,
+          group: b,
+          superseded: flag,
+          after: c,
+          limit,
+        }),
       ]);
       for (const answer of answers) expect(["ok", "rejected"]).toContain(answer.kind);
     }),

@@ -1,9 +1,3 @@
-import {
-  ProgressSchema,
-  QueryProgressSchema,
-  QueryStreamedPointsSchema,
-  StreamedPointPageSchema,
-} from "@trainyard/contracts/commands";
 import { assert } from "@trainyard/kernel";
 import type { ListeningService } from "@trainyard/runtime";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
@@ -67,10 +61,7 @@ describe("a query", () => {
     expect((await metrics.send(service, `${trial}#1`, { reports })).status).toBe(200);
     expect(await metrics.reports(trial, false, 1_000)).toHaveLength(1_000);
     const query = { experiment: "17", trial, group: "", limit: 0, after: 0 };
-    const answer = await metrics.stage.ask(
-      [QueryStreamedPointsSchema, query],
-      StreamedPointPageSchema,
-    );
+    const answer = await metrics.stage.ask("metrics", "QueryStreamedPoints", query);
     assert(answer.kind === "ok", `the stream is read: ${JSON.stringify(answer)}`);
     expect(answer.reply).toMatchObject({ more: true });
     expect(answer.reply.items.length).toBeGreaterThan(100);
@@ -87,7 +78,7 @@ describe("a query", () => {
 
 test("progress is the last report of the newest run, and absent if no run has reported any", async () => {
   const trial = await newTrial();
-  const progress = () => metrics.stage.ask([QueryProgressSchema, { trial }], ProgressSchema);
+  const progress = () => metrics.stage.ask("metrics", "QueryProgress", { trial });
   expect(await progress()).toMatchObject({ kind: "ok", reply: {} });
   for (const [n, value] of [0.25, 0.5].entries()) {
     const reports = [{ ...report(n, "progress", 0, { progress: value }), atMs: n }];

@@ -1,4 +1,3 @@
-import { QueryStreamedPointsSchema, StreamedPointPageSchema } from "@trainyard/contracts/commands";
 import { afterAll, expect, test } from "vitest";
 import { report, TestMetrics } from "./testing/test-metrics.ts";
 
@@ -14,10 +13,7 @@ async function serving(metrics: TestMetrics) {
   const read = async (after?: number) => {
     const query = { experiment: "3", trial: "", group: "", limit: 0 };
     const whole = { ...query, ...(after === undefined ? {} : { after }) };
-    const answer = await metrics.stage.ask(
-      [QueryStreamedPointsSchema, whole],
-      StreamedPointPageSchema,
-    );
+    const answer = await metrics.stage.ask("metrics", "QueryStreamedPoints", whole);
     if (answer.kind !== "ok") return answer;
     const keys = answer.reply.items.map(({ point }) => point?.key);
     return { keys, next: answer.reply.next };

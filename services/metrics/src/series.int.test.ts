@@ -1,11 +1,5 @@
 import type { Plain } from "@trainyard/contracts";
-import {
-  MetricNamePageSchema,
-  QueryMetricNamesSchema,
-  type QuerySeries,
-  QuerySeriesSchema,
-  SeriesSetSchema,
-} from "@trainyard/contracts/commands";
+import type { QuerySeries } from "@trainyard/contracts/commands";
 import type { ListeningService } from "@trainyard/runtime";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { report, TestMetrics } from "./testing/test-metrics.ts";
@@ -28,7 +22,7 @@ const send = (trial: string, reports: readonly unknown[], run = 1) =>
 async function ask(query: Partial<Plain<QuerySeries>>) {
   const whole = { trials: [], group: "", names: ["loss"], x: "", buckets: 0, ...query };
   const request = { superseded: false, combined: false, ...whole };
-  return metrics.stage.ask([QuerySeriesSchema, request], SeriesSetSchema);
+  return metrics.stage.ask("metrics", "QuerySeries", request);
 }
 
 async function series(query: Partial<Plain<QuerySeries>>) {
@@ -154,7 +148,7 @@ test("the names of a trial's metrics are searched by prefix, page by page, among
     let after = "";
     do {
       const query = { trial, group, prefix, after, limit: 400 };
-      const answer = await metrics.stage.ask([QueryMetricNamesSchema, query], MetricNamePageSchema);
+      const answer = await metrics.stage.ask("metrics", "QueryMetricNames", query);
       if (answer.kind !== "ok") throw new Error(JSON.stringify(answer));
       found.push(...answer.reply.names.map(({ group: of, name, kind }) => `${of} ${name} ${kind}`));
       after = answer.reply.next;

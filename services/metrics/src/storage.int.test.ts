@@ -1,4 +1,3 @@
-import { ProgressSchema, QueryProgressSchema } from "@trainyard/contracts/commands";
 import type { ListeningService } from "@trainyard/runtime";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import pg from "pg";
@@ -264,7 +263,7 @@ test("a trial's progress is read without its points", async () => {
   await send(trial, [...reports.slice(1), report(0, "progress", 3, { progress: 0.5 })]);
   await metrics.compact();
   await metrics.stage.sql("alter table metrics.blocks rename to away");
-  const answer = await metrics.stage.ask([QueryProgressSchema, { trial }], ProgressSchema);
+  const answer = await metrics.stage.ask("metrics", "QueryProgress", { trial });
   await metrics.stage.sql("alter table metrics.away rename to blocks");
   expect(answer).toMatchObject({ kind: "ok", reply: { fraction: 0.5 } });
 });

@@ -1,9 +1,3 @@
-import {
-  QuerySeriesSchema,
-  QueryStreamedPointsSchema,
-  SeriesSetSchema,
-  StreamedPointPageSchema,
-} from "@trainyard/contracts/commands";
 import { assert } from "@trainyard/kernel";
 import type { ListeningService } from "@trainyard/runtime";
 import pg from "pg";
@@ -36,7 +30,7 @@ type Asked = {
 
 function ask(experiment: string, { after, trial = "", group = "", limit = 0 }: Asked = {}) {
   const query = { experiment, trial, group, limit, ...(after === undefined ? {} : { after }) };
-  return metrics.stage.ask([QueryStreamedPointsSchema, query], StreamedPointPageSchema);
+  return metrics.stage.ask("metrics", "QueryStreamedPoints", query);
 }
 
 async function page(experiment: string, asked: Asked = {}) {
@@ -114,7 +108,7 @@ describe("the stream of an experiment's points", () => {
     const series = async (trials: readonly string[]) => {
       const asked = { trials, group: "training", names: ["loss"], x: "step", buckets: 10 };
       const request = { ...asked, superseded: false, combined: false };
-      const answer = await metrics.stage.ask([QuerySeriesSchema, request], SeriesSetSchema);
+      const answer = await metrics.stage.ask("metrics", "QuerySeries", request);
       if (answer.kind !== "ok") throw new Error(JSON.stringify(answer));
       return answer.reply;
     };

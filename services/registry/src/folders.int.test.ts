@@ -1,13 +1,5 @@
 /** Folders that people upload: checkpoints without a trial, in a bucket and in a directory. */
 import { randomUUID } from "node:crypto";
-import {
-  AuditStorageSchema,
-  DeclareCheckpointSchema,
-  ModelChangeSchema,
-  RegisterVersionSchema,
-  StorageAuditSchema,
-  UploadPlanSchema,
-} from "@trainyard/contracts/commands";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { registryLimits } from "./limits.ts";
 import { BucketStage } from "./testing/bucket-stage.ts";
@@ -36,7 +28,7 @@ const inBucket = () => ({
 function declare(checkpoint: string, more: object = {}) {
   const about = { checkpoint, trial: "", run: 0, step: 0, format: "" };
   const message = { ...about, storage: inBucket(), ...more };
-  return bucket.registry.stage.ask([DeclareCheckpointSchema, message], UploadPlanSchema);
+  return bucket.registry.stage.ask("registry", "DeclareCheckpoint", message);
 }
 
 const complete = async (checkpoint: string, trial = "") =>
@@ -56,7 +48,7 @@ const register = (checkpoint: string, onlyTrial = "") => {
   const words = { addLabels: [], removeLabels: [] };
   const about = { model: "iris", checkpoint, semanticVersion: "", words, createModel: true };
   const message = { ...about, onlyTrial };
-  return bucket.registry.stage.ask([RegisterVersionSchema, message], ModelChangeSchema);
+  return bucket.registry.stage.ask("registry", "RegisterVersion", message);
 };
 
 test("an uploaded folder in a bucket completes, can become a version, and is known to an audit", async () => {
@@ -70,7 +62,7 @@ test("an uploaded folder in a bucket completes, can become a version, and is kno
   const last = (await bucket.registry.stage.events(`checkpoint-${checkpoint}`)).at(-1);
   expect(last).toMatchObject({ type: "CheckpointPinned" });
   const asked = { root: bucket.root, reason: "" };
-  const audit = await bucket.registry.stage.ask([AuditStorageSchema, asked], StorageAuditSchema);
+  const audit = await bucket.registry.stage.ask("registry", "AuditStorage", asked);
   expect(audit).toMatchObject({ kind: "ok", reply: { findings: [] } });
 });
 

@@ -2,15 +2,6 @@
 import { randomUUID } from "node:crypto";
 import { appendFile, mkdir, rename, rm, symlink, utimes, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import {
-  AcceptedSchema,
-  AuditStorageSchema,
-  PinCheckpointSchema,
-  StorageAuditSchema,
-  UnpinCheckpointSchema,
-  VerificationSchema,
-  VerifyCheckpointSchema,
-} from "@trainyard/contracts/commands";
 import type { AnyEvent } from "@trainyard/contracts";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { experimentStoredIn, TestRegistry } from "./testing/test-registry.ts";
@@ -38,27 +29,24 @@ const stored = async (files?: Parameters<TestRegistry["stored"]>[1]) => {
 const pin = (checkpoint: string, more: { condemnedOnly?: boolean; reason?: string } = {}) => {
   const { condemnedOnly = false, reason = "for the paper" } = more;
   const request = { checkpoint, reason, condemnedOnly };
-  return registry.stage.ask([PinCheckpointSchema, request], AcceptedSchema);
+  return registry.stage.ask("registry", "PinCheckpoint", request);
 };
 const unpin = (checkpoint: string, holder = "") =>
-  registry.stage.ask([UnpinCheckpointSchema, { checkpoint, holder }], AcceptedSchema);
+  registry.stage.ask("registry", "UnpinCheckpoint", { checkpoint, holder });
 /** Asks until all files are read, like the command `checkpoint verify`. */
 const verify = async (checkpoint: string) => {
-  const ask = () =>
-    registry.stage.ask([VerifyCheckpointSchema, { checkpoint }], VerificationSchema);
+  const ask = () => registry.stage.ask("registry", "VerifyCheckpoint", { checkpoint });
   let answer = await ask();
   while (answer.kind === "ok" && !answer.reply.done) answer = await ask();
   return answer;
 };
 const dayMs = 24 * 60 * 60 * 1000;
 const audit = (deleteOlderThanMs?: number, root = registry.storage) =>
-  registry.stage.ask(
-    [
-      AuditStorageSchema,
-      { root, reason: "tidy", ...(deleteOlderThanMs === undefined ? {} : { deleteOlderThanMs }) },
-    ],
-    StorageAuditSchema,
-  );
+  registry.stage.ask("registry", "AuditStorage", {
+    root,
+    reason: "tidy",
+    ...(deleteOlderThanMs === undefined ? {} : { deleteOlderThanMs }),
+  });
 const condemned: AnyEvent = {
   type: "CheckpointCondemned",
   data: {

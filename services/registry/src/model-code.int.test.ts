@@ -2,7 +2,6 @@ import { createHash } from "node:crypto";
 import { join } from "node:path";
 import { Readable } from "node:stream";
 import { openDirectoryBlobStore } from "@trainyard/blob";
-import { ContextPlanSchema, PlanContextDownloadSchema } from "@trainyard/contracts/commands";
 import { systemClock } from "@trainyard/kernel/system-clock";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { TestRegistry } from "./testing/test-registry.ts";
@@ -20,7 +19,7 @@ describe("model code", () => {
   const code = "packed code";
   const digest = createHash("sha256").update(code).digest("hex");
   const ask = (asked: string) =>
-    registry.stage.ask([PlanContextDownloadSchema, { digest: asked }], ContextPlanSchema);
+    registry.stage.ask("registry", "PlanContextDownload", { digest: asked });
 
   beforeAll(async () => {
     const blobs = await openDirectoryBlobStore(join(registry.folder, "blobs"), systemClock);

@@ -1,13 +1,6 @@
 /** The model registry over a real PostgreSQL: which changes are one commit, and which are refused. */
 import { randomUUID } from "node:crypto";
 import type { AnyEvent } from "@trainyard/contracts";
-import {
-  CreateModelSchema,
-  ModelChangeSchema,
-  MoveAliasSchema,
-  RegisterVersionSchema,
-  RemoveVersionSchema,
-} from "@trainyard/contracts/commands";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { TestRegistry } from "./testing/test-registry.ts";
 
@@ -27,8 +20,9 @@ let models = 0;
 async function newModel(): Promise<string> {
   models += 1;
   const model = `model-${models}`;
-  const message = { model, words: noWords, workspace: "" };
-  await registry.stage.ask([CreateModelSchema, message], ModelChangeSchema);
+  const [name, id] = ["default", "default"];
+  const place = { workspace: name, workspaceId: id, project: name, projectId: id };
+  await registry.stage.ask("registry", "CreateModel", { model, words: noWords, place });
   return model;
 }
 
@@ -46,12 +40,12 @@ function register(
     createModel: false,
     onlyTrial,
   };
-  return registry.stage.ask([RegisterVersionSchema, message], ModelChangeSchema);
+  return registry.stage.ask("registry", "RegisterVersion", message);
 }
 
 function remove(model: string, version: string) {
   const message = { model, version, reason: "" };
-  return registry.stage.ask([RemoveVersionSchema, message], ModelChangeSchema);
+  return registry.stage.ask("registry", "RemoveVersion", message);
 }
 
 async function storedCheckpoint(): Promise<{
@@ -175,10 +169,7 @@ test("an alias is moved to a version by its number, semantic version or another 
   await register(model, one.checkpoint);
   await register(model, two.checkpoint, { semanticVersion: "2.0.0" });
   const move = (alias: string, version: string) =>
-    registry.stage.ask(
-      [MoveAliasSchema, { model, alias, version, reason: "r" }],
-      ModelChangeSchema,
-    );
+    registry.stage.ask("registry", "MoveAlias", { model, alias, version, reason: "r" });
   expect(await move("champion", "1")).toMatchObject(accepted(1));
   expect(await move("champion", "2.0.0")).toMatchObject(accepted(2));
   expect(await move("challenger", "champion")).toMatchObject(accepted(2));

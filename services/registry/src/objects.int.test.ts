@@ -1,17 +1,7 @@
 /** Checkpoints in a bucket, and failures in the middle: the registry over a real PostgreSQL and a strict S3 server. */
 import { randomUUID } from "node:crypto";
 import { storageMarkerName as marker } from "@trainyard/blob";
-import {
-  AuditStorageSchema,
-  FailCheckpointSchema,
-  FileDownloadsSchema,
-  PlanFilesSchema,
-  StorageAuditSchema,
-  VerificationSchema,
-  VerifyCheckpointSchema,
-} from "@trainyard/contracts/commands";
 import type { AnyEvent } from "@trainyard/contracts";
-import { AcceptedSchema } from "@trainyard/runtime";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { BucketStage, type Stored } from "./testing/bucket-stage.ts";
 import { entry } from "./testing/test-registry.ts";
@@ -113,7 +103,7 @@ describe("a host that can never send the rest", () => {
   const fail = (stored: Stored, reason: string, run = 1) => {
     const { checkpoint, trial } = stored;
     const request = { checkpoint, trial, run, reason };
-    return bucket.registry.stage.ask([FailCheckpointSchema, request], AcceptedSchema);
+    return bucket.registry.stage.ask("registry", "FailCheckpoint", request);
   };
 
   test("fails its checkpoint, and a host that waits for the files gets the reason", async () => {
@@ -182,8 +172,7 @@ describe("a store", () => {
 
 /** Asks until all files are read, like the command `checkpoint verify`. */
 async function verify({ checkpoint }: Stored, at = bucket) {
-  const ask = () =>
-    at.registry.stage.ask([VerifyCheckpointSchema, { checkpoint }], VerificationSchema);
+  const ask = () => at.registry.stage.ask("registry", "VerifyCheckpoint", { checkpoint });
   let answer = await ask();
   while (answer.kind === "ok" && !answer.reply.done) answer = await ask();
   return answer;
@@ -238,7 +227,7 @@ describe("a verification", () => {
       ["weights", "flipped"],
     ]);
     const request = { checkpoint, paths: ["weights"] };
-    const read = () => bucket.registry.stage.ask([PlanFilesSchema, request], FileDownloadsSchema);
+    const read = () => bucket.registry.stage.ask("registry", "PlanFiles", request);
     expect(await read()).toMatchObject(rejectedAs("checkpoint_damaged"));
     for (const [path, content] of Object.entries(contents)) {
       await bucket.store.put(key(path), Buffer.from(content));
@@ -282,7 +271,7 @@ describe("an audit of a bucket", () => {
   const audit = (deleteOlderThanMs?: number) => {
     const age = deleteOlderThanMs === undefined ? {} : { deleteOlderThanMs };
     const request = { root: audited.root, reason: "tidy", ...age };
-    return audited.registry.stage.ask([AuditStorageSchema, request], StorageAuditSchema);
+    return audited.registry.stage.ask("registry", "AuditStorage", request);
   };
   const findingsOf = (answer: Awaited<ReturnType<typeof audit>>) =>
     answer.kind === "ok" ? answer.reply.findings : [];

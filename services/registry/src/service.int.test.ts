@@ -1,11 +1,5 @@
 import { rename, truncate, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import {
-  AcceptedSchema,
-  ListViewsSchema,
-  RebuildViewSchema,
-  ViewsListedSchema,
-} from "@trainyard/contracts/commands";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { entry, runEnded, runRequested, TestRegistry } from "./testing/test-registry.ts";
 
@@ -245,7 +239,7 @@ describe("verification", () => {
     const trial = await registry.newTrial();
     const { checkpoint } = await registry.declare(trial);
     const listed = async () => {
-      const answer = await registry.stage.ask([ListViewsSchema, {}], ViewsListedSchema);
+      const answer = await registry.stage.ask("common", "ListViews", {});
       return answer.kind === "ok" ? answer.reply.views : [];
     };
     await vi.waitFor(
@@ -257,8 +251,7 @@ describe("verification", () => {
       soon,
     );
     await registry.stage.sql(`delete from registry.unfinished where checkpoint = '${checkpoint}'`);
-    const rebuild = (view: string) =>
-      registry.stage.ask([RebuildViewSchema, { view }], AcceptedSchema);
+    const rebuild = (view: string) => registry.stage.ask("common", "RebuildView", { view });
     expect(await rebuild("nothing")).toMatchObject(rejectedAs("view_not_found"));
     expect(await rebuild("unfinished")).toMatchObject({ kind: "ok" });
     await vi.waitFor(async () => expect(await registry.stage.verify()).toEqual(holds), soon);

@@ -3,20 +3,9 @@ import { mkdtempSync, writeFileSync } from "node:fs";
 import { createHash, randomUUID } from "node:crypto";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import {
-  CompleteCheckpointSchema,
-  FileUploadsSchema,
-  PlanTensorBoardDownloadSchema,
-  PlanTensorBoardSchema,
-  PlanUploadSchema,
-  TensorBoardFilesSchema,
-  VerificationSchema,
-  VerifyCheckpointSchema,
-} from "@trainyard/contracts/commands";
 import { openS3Store } from "@trainyard/blob/s3";
 import { systemClock } from "@trainyard/kernel/system-clock";
 import { RunEndWhy } from "@trainyard/contracts/events";
-import { AcceptedSchema } from "@trainyard/runtime";
 import { S3Server, testUser } from "@trainyard/testing/s3";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import {
@@ -69,7 +58,7 @@ async function newTrial(trial: string): Promise<string> {
 
 function plan(checkpoint: string, trial: string, files: Files) {
   const message = { checkpoint, trial, run: 1, files: digested(files) };
-  return registry.stage.ask([PlanUploadSchema, message], FileUploadsSchema);
+  return registry.stage.ask("registry", "PlanUpload", message);
 }
 
 /** Declares a checkpoint, sends the planned files and completes it. Returns the names of the sent files. */
@@ -87,7 +76,7 @@ async function store(trial: string, files: Files) {
     }
   }
   const message = { checkpoint, trial, run: 1, manifest: digested(files) };
-  const completed = await registry.stage.ask([CompleteCheckpointSchema, message], AcceptedSchema);
+  const completed = await registry.stage.ask("registry", "CompleteCheckpoint", message);
   const data = { checkpoint, run: 1, step: 10 };
   await registry.stage.tell(`trial-${trial}`, { type: "TrialCheckpointed", data });
   return { checkpoint, sent, completed };
@@ -118,7 +107,7 @@ test("a checkpoint with copied files stays whole when its source is deleted", as
   await using program = other();
   await program.delete(Object.keys(first).map((path) => `team/${before.checkpoint}/${path}`));
   const message = { checkpoint };
-  const verified = await registry.stage.ask([VerifyCheckpointSchema, message], VerificationSchema);
+  const verified = await registry.stage.ask("registry", "VerifyCheckpoint", message);
   expect(verified).toMatchObject({ kind: "ok", reply: { problems: [] } });
   // The next checkpoint is copied from this one; only its new file is sent.
   expect((await store(trial, { ...first, head: "3" })).sent).toEqual(["head"]);
@@ -206,8 +195,8 @@ test("TensorBoard files are below tensorboard/ of the prefix, and a grown file r
   const plan = async (content: string, beginning?: string) => {
     const files = digested({ "metrics/events": content });
     const beginnings = beginning === undefined ? [] : digested({ "metrics/events": beginning });
-    const request = [PlanTensorBoardSchema, { trial, run: 1, files, beginnings }] as const;
-    return registry.stage.ask([...request], FileUploadsSchema);
+    const message = { trial, run: 1, files, beginnings };
+    return registry.stage.ask("registry", "PlanTensorBoard", message);
   };
   const send = async (content: string, beginning?: string): Promise<number> => {
     const answer = await plan(content, beginning);
@@ -225,8 +214,8 @@ test("TensorBoard files are below tensorboard/ of the prefix, and a grown file r
   const key = "team/tensorboard/experiment/2/trial/2.1/metrics/events";
   expect(await program.head(key)).toMatchObject({ bytes: 4 });
   const pageAfter = async (after: string) => {
-    const request = [PlanTensorBoardDownloadSchema, { trial, after }] as const;
-    const answer = await registry.stage.ask([...request], TensorBoardFilesSchema);
+    const message = { trial, after };
+    const answer = await registry.stage.ask("registry", "PlanTensorBoardDownload", message);
     return answer.kind === "ok" ? answer.reply.files : [];
   };
   // A name outside the folder, written by another program, is left out.
@@ -250,24 +239,18 @@ test("TensorBoard files are below tensorboard/ of the prefix, and a grown file r
   expect(await plan("123456")).toMatchObject(told);
   expect(await send("123456", "1234")).toBe(1);
   expect(await program.head(key)).toMatchObject({ bytes: 6 });
-  const absent = [
-    PlanTensorBoardSchema,
-    { trial, run: 1, files: digested({ b: "1" }), beginnings: [] },
-  ] as const;
-  expect(await registry.stage.ask([...absent], FileUploadsSchema)).toMatchObject({
+  const absent = { trial, run: 1, files: digested({ b: "1" }), beginnings: [] };
+  expect(await registry.stage.ask("registry", "PlanTensorBoard", absent)).toMatchObject({
     reply: { files: [{ path: "b", parts: [{ bytes: 1 }] }] },
   });
-  const later = [
-    PlanTensorBoardSchema,
-    { trial, run: 3, files: digested({ a: "1" }), beginnings: [] },
-  ] as const;
-  expect(await registry.stage.ask([...later], FileUploadsSchema)).toMatchObject({
+  const later = { trial, run: 3, files: digested({ a: "1" }), beginnings: [] };
+  expect(await registry.stage.ask("registry", "PlanTensorBoard", later)).toMatchObject({
     rejection: { rejected: "run_not_found" },
   });
   // A checkpoint that an agent brings after the final deletion would never be deleted.
   await registry.stage.tell("experiment-2", { type: "ExperimentDeleted", data: {} });
   await vi.waitFor(async () =>
-    expect(await registry.stage.ask([...absent], FileUploadsSchema)).toMatchObject({
+    expect(await registry.stage.ask("registry", "PlanTensorBoard", absent)).toMatchObject({
       rejection: { rejected: "run_not_found" },
     }),
   );
@@ -282,7 +265,7 @@ test("TensorBoard files are stored in tensorboard_storage, and checkpoints in ch
     const trial = `${id}.1`;
     await registry.stage.tell(`trial-${trial}`, trialCreated(1, id), runRequested(1, id));
     const request = { trial, run: 1, files: digested({ events: "1" }), beginnings: [] };
-    return registry.stage.ask([PlanTensorBoardSchema, request], FileUploadsSchema);
+    return registry.stage.ask("registry", "PlanTensorBoard", request);
   };
   const planned = await planIn("8", folder, boards);
   const [part] = planned.kind === "ok" ? (planned.reply.files[0]?.parts ?? []) : [];

@@ -4,12 +4,12 @@ import { StrictMode } from "react";
 import { createRoot } from "react-dom/client";
 import "./theme/tokens.css";
 import "./theme/base.css";
-import { live } from "./app/live/connection.ts";
-import { patcher } from "./app/live/patch.ts";
 import { startNonce } from "./app/nonce.ts";
-import { queryClient } from "./app/query-client.ts";
 import { router } from "./app/router.ts";
-import { onSignedOut, takeCode } from "./app/session.ts";
+import { live } from "./data/live/connection.ts";
+import { patcher } from "./data/live/patch.ts";
+import { queryClient } from "./data/query-client.ts";
+import { onSignedOut, takeCode } from "./data/session.ts";
 import { startTheme } from "./theme/theme.ts";
 
 /** Signs in by a one-time link, which may be opened in a tab that is already open. */

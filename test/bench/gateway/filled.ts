@@ -48,8 +48,8 @@ export async function openFilled(
 
 const sourcesOfTheForm = [
   "services/gateway/migrations/0001_tables.sql",
-  "services/gateway/src/core/lists/lists.ts",
-  "services/gateway/src/shell/document-store.ts",
+  "services/gateway/src/read-model/core/lists/lists.ts",
+  "services/gateway/src/read-model/document-store.ts",
   "test/bench/gateway/experiments.ts",
 ];
 

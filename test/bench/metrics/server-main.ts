@@ -6,12 +6,7 @@
 import { createServer } from "node:http";
 import { createMemoryBus } from "@trainyard/bus/testing";
 import { codecOf, type Plain } from "@trainyard/contracts";
-import {
-  type QuerySeries,
-  QuerySeriesSchema,
-  type SeriesSet,
-  SeriesSetSchema,
-} from "@trainyard/contracts/commands";
+import { type QuerySeries, type SeriesSet, SeriesSetSchema } from "@trainyard/contracts/commands";
 import { decodeReply, encodeRequest, readEnvironment } from "@trainyard/runtime";
 import { createService, parseConfig } from "@trainyard/service-metrics";
 
@@ -25,10 +20,10 @@ const headers = { commitId: "", authid: "bench", traceparent: "", correlationid:
 
 async function series(text: string): Promise<string> {
   const query = JSON.parse(text) as Plain<QuerySeries>;
-  const body = encodeRequest(QuerySeriesSchema, query);
+  const body = encodeRequest("metrics", "QuerySeries", query);
   const answer = await asking.request("metrics", "QuerySeries", { headers, body }, 60_000);
   if (answer.kind !== "ok") throw new Error(JSON.stringify(answer));
-  const reply = decodeReply(SeriesSetSchema, answer.body);
+  const reply = decodeReply("metrics", "QuerySeries", answer.body);
   return JSON.stringify(codecOf<Plain<SeriesSet>>(SeriesSetSchema).toFullJson(reply));
 }
 

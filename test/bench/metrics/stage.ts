@@ -101,7 +101,15 @@ export class MetricsStage implements AsyncDisposable {
 
   async run(trial: string): Promise<void> {
     const [experiment = ""] = trial.split(".");
-    const of = { fromCheckpoint: "", fromStep: 0, preemptible: true, experiment, delayMs: 0 };
+    const of = {
+      fromCheckpoint: "",
+      fromStep: 0,
+      preemptible: true,
+      experiment,
+      delayMs: 0,
+      workspace: "",
+      owner: "",
+    };
     const event = { type: "RunRequested" as const, data: { ...of, run: 1 } };
     this.#grants.set(trial, await this.stage.tell(`trial-${trial}`, event));
   }

@@ -134,7 +134,15 @@ class Load implements AsyncDisposable {
 
   /** Requests the run of a new trial, as the experiments service does, and starts its training. */
   async #begin(number: number): Promise<void> {
-    const data = { fromCheckpoint: "", fromStep: 0, preemptible: true, experiment, delayMs: 0 };
+    const data = {
+      fromCheckpoint: "",
+      fromStep: 0,
+      preemptible: true,
+      experiment,
+      delayMs: 0,
+      workspace: "",
+      owner: "",
+    };
     const requested = { type: "RunRequested" as const, data: { ...data, run: 1 } };
     const event = { id: newEventId(), ...encodeEvent(requested) };
     await this.#append(`trial-${experiment}.${number}`, 0, event);

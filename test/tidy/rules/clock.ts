@@ -14,7 +14,7 @@ const readers: readonly (readonly [RegExp, string])[] = [
     /^services\/registry\/src\/shell\/(inspect|verify)-worker\.ts$/,
     "threads, to which no clock can be sent",
   ],
-  [/^services\/web\/src\/app\/clock\.ts$/, "the clock of the browser"],
+  [/^services\/web\/src\/data\/clock\.ts$/, "the clock of the browser"],
   [/^deploy\/local\/src\//, "starts and watches processes of this machine"],
 ];
 

@@ -3,9 +3,6 @@ import { type Repository, type Rule, sourcesOf } from "../rule.ts";
 
 const relative = /\bfrom "(\.[^"]+)"/g;
 
-/** The folders of the web follow its pages: the app has the router, which imports all of them. Their rule is web.ts. */
-const web = "services/web/";
-
 /** Returns the folder of a package's file that is compared; null for its root, which every folder may import. */
 type FolderOf = (file: string) => string | null;
 
@@ -13,7 +10,7 @@ type FolderOf = (file: string) => string | null;
 const innermost: FolderOf = (file) => {
   const [, root = "", rest = ""] =
     /^((?:libs|services|deploy)\/[^/]+\/src\/)(.+)$/.exec(file) ?? [];
-  if (root === "" || file.startsWith(web) || file.endsWith(".test.ts")) return null;
+  if (root === "" || file.endsWith(".test.ts")) return null;
   const folder = dirname(rest);
   return folder === "." || /(^|\/)testing(\/|$)/.test(folder) ? null : root + folder;
 };
@@ -96,8 +93,5 @@ export const foldersInOneDirection: Rule = {
     "libs/runtime/src/b/b.ts": 'import { c } from "./c.ts";\n',
     "libs/runtime/src/b/b.test.ts": 'import { a } from "../a/a.ts";\n',
     "libs/runtime/src/limits.ts": 'import { a } from "./a/a.ts";\n',
-    "services/web/src/app/router.ts": 'import { homeRoute } from "../pages/home/route.ts";\n',
-    "services/web/src/pages/home/route.ts":
-      'import { shellRoute } from "../../app/shell-route.tsx";\n',
   },
 };

@@ -116,7 +116,7 @@ export const pureCores: Rule = {
       repository,
       sourcesOf(repository).filter((file) => !isTestCode(file)),
     ).flatMap(({ file, what }) => {
-      const inCore = /^services\/[^/]+\/src\/core\//.test(file);
+      const inCore = coreOf(file) !== undefined;
       const inPureLib = pureLibs.includes(packageOf(file)) && !system.test(file);
       if (!inCore && !inPureLib) return [];
       if (what.startsWith(".")) return leavesCore(file, what) ? [`${file} imports ${what}`] : [];
@@ -128,6 +128,9 @@ export const pureCores: Rule = {
     },
     "a core that knows its shell": {
       "services/a/src/core/a.ts": 'import { b } from "../shell/b.ts";\n',
+    },
+    "a room's core that knows its room": {
+      "services/a/src/live/core/a.ts": 'import { b } from "../b.ts";\n',
     },
     "a core with a database": { "services/a/src/core/a.ts": 'import pg from "pg";\n' },
     "a core with the bus": {
@@ -141,15 +144,21 @@ export const pureCores: Rule = {
   kept: {
     "services/a/src/core/a/b.ts":
       'import { limits } from "../../limits.ts";\nimport { c } from "../c.ts";\n',
+    "services/a/src/live/core/a.ts":
+      'import { limits } from "../limits.ts";\nimport { c } from "../../read-model/core/c.ts";\n',
     "services/a/src/core/a.test.ts": 'import { readFileSync } from "node:fs";\n',
     "services/a/src/shell/a.ts": 'import pg from "pg";\n',
   },
 };
 
-/** A core may import its service's limits, which are only numbers. */
+/** The core that has the file: of a service, or of one of its rooms. */
+const coreOf = (file: string): string | undefined =>
+  /^services\/[^/]+\/src\/(?:[^/]+\/)?core\//.exec(file)?.[0];
+
+/** A core may import the cores of other rooms, and the limits beside it, which are only numbers. */
 function leavesCore(file: string, what: string): boolean {
-  const core = /^services\/[^/]+\/src\/core\//.exec(file)?.[0];
+  const core = coreOf(file);
   if (core === undefined) return false;
   const target = normalize(join(dirname(file), what));
-  return !target.startsWith(core) && target !== join(dirname(core), "limits.ts");
+  return coreOf(target) === undefined && target !== join(dirname(core), "limits.ts");
 }

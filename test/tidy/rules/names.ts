@@ -12,7 +12,6 @@ const shouted = new Set([
 ]);
 const kebab = /^\.?[a-z0-9]+(-[a-z0-9]+)*$/;
 const python = /^[a-z0-9_]+$/;
-const migration = /^\d{4}_[a-z0-9_]+$/;
 
 export const kebabCase: Rule = {
   name: "files and folders are named in kebab-case",
@@ -37,6 +36,7 @@ export const kebabCase: Rule = {
     "libs/a-b/src/index.test.ts": "",
     "libs/py/tests/test_spool.py": "",
     "services/x/migrations/0001_first_tables.sql": "",
+    "libs/x/migrations/0001_first/functions/move_cursor.sql": "",
     ".gitignore": "",
     "deploy/images/a/Containerfile": "",
     ".github/ISSUE_TEMPLATE/defect.yml": "",
@@ -49,7 +49,7 @@ function isNamed(part: string, at: number, all: readonly string[]): boolean {
   const [stem = "", ...ends] = part.startsWith(".") ? [part.slice(1)] : part.split(".");
   const end = ends.at(-1);
   if (end === "py" || end === "typed") return python.test(stem);
-  if (end === "sql") return migration.test(stem);
+  if (end === "sql") return python.test(stem);
   if (end === "proto") return python.test(stem);
   return [stem.replaceAll(".", "-"), ...ends].every((piece) => kebab.test(piece));
 }

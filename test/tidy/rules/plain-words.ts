@@ -1,9 +1,9 @@
 import { linesThat, type Rule } from "../rule.ts";
 
 /** Texts of code and pages, except the rules, which quote the words that they refuse. */
-const text = /^(?!test\/tidy\/).*\.(ts|tsx|mjs|py|proto|md)$/;
-/** Migrations and released messages are frozen, and the page of events follows the messages. */
-const frozen = /(^|\/)(gen|migrations)\/|\.proto$|^docs\/events\.md$/;
+const text = /^(?!test\/tidy\/).*\.(ts|tsx|mjs|py|proto|sql|md)$/;
+/** Released messages are frozen, and the page of events follows them. */
+const frozen = /(^|\/)gen\/|\.proto$|^docs\/events\.md$/;
 /** The folders that are already free of the other words. */
 const rewritten = /^(services\/(gateway|logs|registry)|libs\/sdk-python)\/src\/.*\.(ts|py)$/;
 
@@ -66,6 +66,7 @@ export const plainWords: Rule = {
     "told apart": { "libs/a/src/a.ts": "// Kinds, told apart by a key.\n" },
     lies: { "README.md": "The folder that it lies in.\n" },
     afresh: { "libs/a/src/a.ts": "// It is folded afresh.\n" },
+    "anew in SQL": { "services/a/migrations/0001_a.sql": "-- It is counted anew.\n" },
     anew: { "libs/a/src/a.py": "# It begins anew.\n" },
     stands: { "libs/a/src/a.ts": "// The first one stands.\n" },
     "comes to its end": { "libs/a/src/a.ts": "// A search comes to its end.\n" },
@@ -78,6 +79,5 @@ export const plainWords: Rule = {
     "services/gateway/src/a.ts": "// The trial continues. A vote goes on the list.\n",
     "libs/a/src/a.test.ts": "stage.afresh();\n",
     "libs/a/src/b.ts": "// A star stands for all. Told so, it ends.\n",
-    "services/a/migrations/0001_a.sql": "-- It is counted anew.\n",
   },
 };

@@ -3,13 +3,14 @@ import { type Contents, linesOf, type Repository, type Rule } from "../rule.ts";
 const wanted = [
   "README.md",
   "tsconfig.json",
-  "src/core/tsconfig.json",
   "src/config.ts",
   "src/telemetry.ts",
-  "src/limits.ts",
   "src/main.ts",
   "src/service.ts",
 ];
+const ofOneRoom = [...wanted, "src/core/tsconfig.json", "src/limits.ts"];
+/** Compiles the cores of a service with several rooms. */
+const coresOfRooms = "core.tsconfig.json";
 const sections = ["Owns", "Promises", "Limits"];
 /** The longest README of a service: one screen. */
 const readmeLinesMax = 60;
@@ -29,6 +30,7 @@ export const serviceShape: Rule = {
   violations: {
     "a file is missing": { ...service("a"), "services/a/src/limits.ts": undefined },
     "there is no shell": { ...service("a"), "services/a/src/shell/a.ts": undefined },
+    "a room has no limits": { ...rooms("a"), "services/a/src/http/limits.ts": undefined },
     "it does not say what it promises": {
       ...service("a"),
       "services/a/README.md": "- **Owns** nothing\n- **Limits** none\n",
@@ -38,25 +40,45 @@ export const serviceShape: Rule = {
       "services/a/README.md": `- **Owns**\n- **Promises**\n- **Limits**\n${"more\n".repeat(readmeLinesMax)}`,
     },
   },
-  kept: service("a"),
+  kept: { ...service("a"), ...rooms("b") },
 };
 
 function service(name: string): Contents {
-  const paths = [...wanted, "src/core/a.ts", "src/shell/a.ts"];
+  return contents(name, [...ofOneRoom, "src/core/a.ts", "src/shell/a.ts"]);
+}
+
+function rooms(name: string): Contents {
+  return contents(name, [
+    ...[...wanted, coresOfRooms, "src/testing/a.ts"],
+    ...["src/http/a.ts", "src/http/limits.ts", "src/live/core/a.ts", "src/live/limits.ts"],
+  ]);
+}
+
+function contents(name: string, paths: readonly string[]): Contents {
   return {
     ...Object.fromEntries(paths.map((path) => [`services/${name}/${path}`, ""])),
     [`services/${name}/README.md`]: "- **Owns** x\n- **Promises** y\n- **Limits** z\n",
   };
 }
 
+/** A service has a core and a shell, or several rooms, each with its limits and its own core. */
 function missing({ files }: Repository, name: string): readonly string[] {
   const folder = `services/${name}/`;
-  return [
-    ...wanted.filter((path) => !files.includes(folder + path)),
-    ...["src/core/", "src/shell/"].filter(
-      (path) => !files.some((file) => file.startsWith(folder + path)),
-    ),
-  ].map((path) => `${folder} has no ${path}`);
+  const own = files.flatMap((file) => (file.startsWith(folder) ? [file.slice(folder.length)] : []));
+  const folders = ["src/core/", "src/shell/"].filter(
+    (path) => !own.some((file) => file.startsWith(path)),
+  );
+  const lacking = own.includes(coresOfRooms)
+    ? [...wanted, ...limitsOfRooms(own)].filter((path) => !own.includes(path))
+    : [...ofOneRoom.filter((path) => !own.includes(path)), ...folders];
+  return lacking.map((path) => `${folder} has no ${path}`);
+}
+
+function limitsOfRooms(files: readonly string[]): readonly string[] {
+  const names = files.flatMap((file) => /^src\/([^/]+)\//.exec(file)?.slice(1) ?? []);
+  return [...new Set(names)]
+    .filter((name) => name !== "testing")
+    .map((name) => `src/${name}/limits.ts`);
 }
 
 function readmeProblems(repository: Repository, name: string): readonly string[] {

@@ -4,20 +4,28 @@ import { sourcesOf } from "../rule.ts";
 import { importsOf } from "./imports.ts";
 
 const src = "services/web/src/";
+const entry = `${src}main.tsx`;
+
+/** The folders of the web from the highest floor down; files beside them start the app. */
+const floors = ["app", "pages", "canvas", "components", "data", "theme"];
 
 /** The folders of a file below src: [pages, model] for pages/model/page.tsx. */
 const placeOf = (file: string): readonly string[] => file.slice(src.length).split("/").slice(0, -1);
 
 export const webFolders: Rule = {
-  name: "no page of the web imports another, what pages share imports no page, and drawings import no app",
+  name: "each folder of the web is a floor and imports only lower floors, and no page imports another",
   check: (repository) => {
     const files = sourcesOf(repository).filter((file) => file.startsWith(src));
-    return importsOf(repository, files)
+    const without = files.filter((file) => floorOf(placeOf(file)) === -1 && file !== entry);
+    const upward = importsOf(repository, files)
       .filter(({ what }) => what.startsWith("."))
       .filter(({ file, what }) =>
         isForbidden(placeOf(file), placeOf(normalize(join(dirname(file), what)))),
-      )
-      .map(({ file, what }) => `${file} imports ${what}`);
+      );
+    return [
+      ...without.map((file) => `${file} is on no floor`),
+      ...upward.map(({ file, what }) => `${file} imports ${what}`),
+    ];
   },
   violations: {
     "a page that imports another": {
@@ -36,23 +44,36 @@ export const webFolders: Rule = {
       "services/web/src/theme/theme.ts": 'const a = await import("../pages/home/a.ts");\n',
     },
     "a drawing that imports the app": {
-      "services/web/src/canvas/value/value.tsx": 'import { useCall } from "../../app/calls.ts";\n',
+      "services/web/src/canvas/value/value.tsx": 'import { router } from "../../app/router.ts";\n',
     },
+    "a page that imports the app": {
+      "services/web/src/pages/home/route.ts": 'import { Shell } from "../../app/shell.tsx";\n',
+    },
+    "data that imports a component": {
+      "services/web/src/data/live/patch.ts":
+        'import { bytes } from "../../components/format.ts";\n',
+    },
+    "a folder without a floor": { "services/web/src/parts/a.ts": "export const a = 1;\n" },
   },
   kept: {
     "services/web/src/pages/home/parts/a.ts":
       'import { b } from "../b.ts";\nimport { c } from "../../../components/c.ts";\nimport styles from "../page.module.css";\n',
+    "services/web/src/pages/home/route.ts": 'import { rootRoute } from "../root-route.ts";\n',
     "services/web/src/app/router.ts": 'import { homeRoute } from "../pages/home/route.ts";\n',
     "services/web/src/components/checkpoint/verbs.tsx":
-      'import { useCall } from "../../app/calls.ts";\n',
+      'import { useCall } from "../../data/calls.ts";\n',
+    "services/web/src/main.tsx": 'import { router } from "./app/router.ts";\n',
     "services/web/src/canvas/draw.ts": 'import type { Colours } from "../theme/colours.ts";\n',
   },
 };
 
-function isForbidden([from, page]: readonly string[], [to, other]: readonly string[]): boolean {
-  if (from === "canvas" && to === "app") return true;
-  if (to !== "pages") return false;
-  return from === "pages" ? page !== other : ["components", "canvas", "theme"].includes(from ?? "");
+const floorOf = ([folder = ""]: readonly string[]): number => floors.indexOf(folder);
+
+/** Files of pages/ itself are for all pages. */
+function isForbidden(from: readonly string[], to: readonly string[]): boolean {
+  if (floorOf(to) < floorOf(from)) return true;
+  const [[floor, page], [, other]] = [from, to];
+  return floor === "pages" && to[0] === "pages" && other !== undefined && other !== page;
 }
 
 const tokens = `${src}theme/tokens.css`;

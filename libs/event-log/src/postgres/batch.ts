@@ -4,25 +4,12 @@ import { logLimits } from "../limits.ts";
 import type { AppendRequest, AppendResult, WrittenStream } from "../port.ts";
 import { plainArray, textArray } from "./arrays.ts";
 
-/** Returns the call with a number of parameters, which selects the form of the function. */
-export function appendCall(count: number): string {
-  const parameters = Array.from({ length: count }, (_, index) => `$${index + 1}`).join(",");
-  return `select ordinal, outcome, position, detail from log.append(${parameters})`;
-}
+const parameters = Array.from({ length: 26 }, (_, index) => `$${index + 1}`).join(",");
 
-export const appendStatement = appendCall(26);
-const firstForm = 23;
-const firstStatement = appendCall(firstForm);
+export const appendStatement = `select ordinal, outcome, position, detail from log.append(${parameters})`;
 
-/**
- * Returns the query for a batch. The function's first form checks neither owners nor seen events and costs an eighth
- * less.
- */
 export function appendQuery(batch: readonly AppendRequest[]) {
-  const values = appendArguments(batch);
-  return batch.some(({ fence, seen }) => fence !== undefined || seen !== undefined)
-    ? { name: "append", text: appendStatement, values }
-    : { name: "append-unfenced", text: firstStatement, values: values.slice(0, firstForm) };
+  return { name: "append", text: appendStatement, values: appendArguments(batch) };
 }
 
 type Texts = (string | null)[];

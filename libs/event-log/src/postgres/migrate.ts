@@ -1,13 +1,10 @@
-/**
- * Migrates the log's schema to the latest version and grants each role its permissions. Each numbered file in
- * `migrations/` is one transaction; replicas that start together wait for each other.
- */
-import { readdir, readFile } from "node:fs/promises";
+/** Migrates the log's schema to the latest version and grants each role its permissions, in one transaction. */
 import { join } from "node:path";
 import { Fault } from "@trainyard/kernel";
 import type { ClientBase } from "pg";
 import type { LogRoles } from "../owners.ts";
 import { faultOf } from "./faults.ts";
+import { applyVersions, inMigration } from "./versions.ts";
 
 export type MigrateOptions = {
   readonly roles: LogRoles;
@@ -19,12 +16,8 @@ export type MigrateOptions = {
 };
 
 const folder = join(import.meta.dirname, "..", "..", "migrations");
-const filePattern = /^(\d{4})_[a-z_]+\.sql$/;
 
-/**
- * The functions that service roles may call, in every form, and the tables that they may read. `append` checks the
- * calling role.
- */
+/** The functions that service roles may call, and the tables that they may read. `append` checks the calling role. */
 const callable = [
   "append",
   "current_cursor",
@@ -44,29 +37,14 @@ const quoted = (name: string): string => `"${name.replaceAll('"', '""')}"`;
 export async function migrateLog(admin: ClientBase, options: MigrateOptions): Promise<void> {
   const owner = options.owner ?? "ty_migrator";
   try {
-    await admin.query("select pg_advisory_lock(hashtext('trainyard log migration'))");
-    try {
+    await inMigration(admin, "log", async () => {
       await prepareSchema(admin, owner);
-      await admin.query(`set role ${quoted(owner)}`);
-      await applyMissing(admin);
-      await transaction(admin, () => grant(admin, options.roles));
-    } finally {
-      await admin.query("reset role");
-      await admin.query("select pg_advisory_unlock(hashtext('trainyard log migration'))");
-    }
+      await admin.query(`set local role ${quoted(owner)}`);
+      await applyVersions(admin, "log", folder);
+      await grant(admin, options.roles);
+    });
   } catch (error) {
     throw faultOf(error, "migrating the log");
-  }
-}
-
-async function transaction(admin: ClientBase, body: () => Promise<void>): Promise<void> {
-  await admin.query("begin");
-  try {
-    await body();
-    await admin.query("commit");
-  } catch (error) {
-    await admin.query("rollback").catch(() => {}); // The connection itself may have failed.
-    throw error;
   }
 }
 
@@ -87,31 +65,6 @@ async function prepareSchema(admin: ClientBase, owner: string): Promise<void> {
     throw new Fault("log_encoding", detail, { retry: "never" });
   }
   if (!present.schema) await admin.query(`create schema log authorization ${quoted(owner)}`);
-}
-
-async function applyMissing(admin: ClientBase): Promise<void> {
-  await admin.query(`create table if not exists log.migrations (
-    number integer primary key, name text not null, applied_at timestamptz not null default now())`);
-  const files = (await readdir(folder)).filter((name) => filePattern.test(name)).sort();
-  const known = files.length;
-  const { rows } = await admin.query<{ newest: number | null }>(
-    "select max(number) as newest from log.migrations",
-  );
-  const newest = rows[0]?.newest ?? 0;
-  if (newest > known) {
-    throw new Fault(
-      "log_newer",
-      `the log is at version ${newest} and this program knows ${known}: run the newer version of Trainyard`,
-      { retry: "never" },
-    );
-  }
-  for (const name of files.slice(newest)) {
-    await transaction(admin, async () => {
-      await admin.query(await readFile(join(folder, name), "utf8"));
-      const values = [Number(name.slice(0, 4)), name];
-      await admin.query("insert into log.migrations (number, name) values ($1, $2)", values);
-    });
-  }
 }
 
 /** Sets the owners to exactly the given ones; roles that own nothing lose their grants. */
@@ -137,20 +90,10 @@ async function grant(admin: ClientBase, roles: LogRoles): Promise<void> {
     [owners.map(([kind]) => kind), owners.map(([, name]) => name), owners.map((entry) => entry[2])],
   );
   const tables = readable.map((name) => `log.${name}`).join(", ");
-  const functions = await callableForms(admin);
+  const functions = callable.map((name) => `log.${name}`).join(", ");
   for (const role of wanted) {
     await admin.query(`grant usage on schema log to ${quoted(role)}`);
     await admin.query(`grant select on ${tables} to ${quoted(role)}`);
     await admin.query(`grant execute on function ${functions} to ${quoted(role)}`);
   }
-}
-
-/** Programs of earlier versions call some of these functions with fewer arguments. */
-async function callableForms(admin: ClientBase): Promise<string> {
-  const { rows } = await admin.query<{ form: string }>(
-    `select oid::regprocedure::text as form from pg_proc
-     where pronamespace = 'log'::regnamespace and proname = any ($1) order by 1`,
-    [callable],
-  );
-  return rows.map(({ form }) => form).join(", ");
 }

@@ -95,8 +95,9 @@ describe("while a snapshot stays open", () => {
       perform log.append(array[gen_random_uuid()], array['${meta}'], array[null::text], array[null::bigint],
         array[null::text], array[null::integer], array[null::bigint], array[null::integer],
         array[1], array['trial-1.1'], array[${version} + n], array[gen_random_uuid()], array['t'], array['{}'],
-        '{}', '{}', '{}', '{}', '{}', '{}', '{}', '{}', '{}');
-      perform log.move_cursor('experiments', 0, 2, n, '${lease}', ${epoch});
+        '{}', '{}', '{}', '{}', '{}', '{}', '{}', '{}', '{}',
+        array[null::text], array[null::bigint], array[null::uuid]);
+      perform log.move_cursor('experiments', 0, 2, n, '${lease}', ${epoch}, 'me', null, null);
       perform log.acquire_lease('${lease}', 'me', 60000);
       commit;
     end loop; end $$`);

@@ -1,10 +1,7 @@
 /** Calls the append function directly, without this project's client, with arbitrary columns. */
 import type { Client } from "pg";
 import type { AppendRequest } from "../port.ts";
-import { appendArguments, appendCall } from "../postgres/batch.ts";
-
-/** The number of parameters of the function: of the latest form, and of the form that version 0.1 calls. */
-export const forms = { now: 26, first: 23 } as const;
+import { appendArguments, appendStatement } from "../postgres/batch.ts";
 
 /** The indexes of columns among the function's parameters. */
 export const columns = { metas: 1, eventCommits: 8, eventVersions: 10 } as const;
@@ -16,11 +13,10 @@ export async function appendByHand(
   client: Client,
   requests: readonly AppendRequest[],
   exchanged: Partial<Readonly<Record<Column, readonly unknown[]>>> = {},
-  form: number = forms.now,
 ): Promise<readonly Outcome[]> {
-  const values: unknown[] = appendArguments(requests).slice(0, form);
+  const values: unknown[] = appendArguments(requests);
   for (const [column, content] of Object.entries(exchanged)) {
     values[columns[column as Column]] = content;
   }
-  return (await client.query<Outcome>(appendCall(form), values)).rows;
+  return (await client.query<Outcome>(appendStatement, values)).rows;
 }

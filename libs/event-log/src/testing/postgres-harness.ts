@@ -1,6 +1,4 @@
 /** A log on a server that the test started. */
-import { readdir, readFile } from "node:fs/promises";
-import { join } from "node:path";
 import type { TestPostgres } from "@trainyard/testing";
 import pg from "pg";
 import { contractRoles, type LogUnderTest } from "../contract.ts";
@@ -11,8 +9,8 @@ import { withClient } from "./test-database.ts";
 
 const database = "trainyard";
 
-/** Creates the roles and an empty database. Once per server. */
-export async function createDatabase(server: TestPostgres): Promise<void> {
+/** Creates the roles and a migrated database. Once per server. */
+export async function prepareServer(server: TestPostgres): Promise<void> {
   await withClient(server.url(), async (client) => {
     await client.query("create role ty_migrator");
     for (const role of ["ty_experiments", "ty_searcher", "ty_reader"]) {
@@ -20,16 +18,6 @@ export async function createDatabase(server: TestPostgres): Promise<void> {
     }
     await client.query(`create database ${database}`);
   });
-}
-
-/** Creates the roles and a migrated database. Once per server. */
-export async function prepareServer(server: TestPostgres): Promise<void> {
-  await createDatabase(server);
-  await migrateToday(server);
-}
-
-/** Migrates the log's schema to the latest version. */
-export async function migrateToday(server: TestPostgres): Promise<void> {
   await withClient(server.url({ database }), (client) =>
     migrateLog(client, { roles: contractRoles }),
   );
@@ -39,37 +27,6 @@ export type PostgresUnderTest = LogUnderTest & {
   /** Runs statements as the superuser. */
   sql<Row extends pg.QueryResultRow>(text: string, values?: unknown[]): Promise<Row[]>;
 };
-
-/** Creates the schema of a released version: only its migrations, with its grants. */
-export async function migrateThen(server: TestPostgres, migrations: number): Promise<void> {
-  await withClient(server.url({ database }), async (client) => {
-    await client.query("create schema log authorization ty_migrator");
-    await client.query("set role ty_migrator");
-    await client.query(`create table log.migrations (
-      number integer primary key, name text not null, applied_at timestamptz not null default now())`);
-    const names = (await readdir(migrationFolder)).sort().slice(0, migrations);
-    for (const [index, name] of names.entries()) {
-      await client.query(await readFile(join(migrationFolder, name), "utf8"));
-      const text = "insert into log.migrations (number, name) values ($1, $2)";
-      await client.query(text, [index + 1, name]);
-    }
-    for (const [kind, owned] of Object.entries({
-      category: contractRoles.categories,
-      consumer: contractRoles.consumers,
-    })) {
-      for (const [name, role] of Object.entries(owned)) {
-        await client.query("insert into log.owners values ($1, $2, $3)", [kind, name, role]);
-      }
-    }
-    for (const role of ["ty_experiments", "ty_searcher", "ty_reader"]) {
-      await client.query(`grant usage on schema log to ${role}`);
-      await client.query(`grant select on all tables in schema log to ${role}`);
-      await client.query(`grant execute on all functions in schema log to ${role}`);
-    }
-  });
-}
-
-const migrationFolder = join(import.meta.dirname, "..", "..", "migrations");
 
 /** Reduces the events per partition, so that a test reaches many partitions; the server's log must still be empty. */
 export async function dividePartitions(
@@ -103,7 +60,7 @@ export async function emptyLog(server: TestPostgres): Promise<PostgresUnderTest>
 }
 
 /** Opens the server's log without emptying it. */
-export function openLog(server: TestPostgres): PostgresUnderTest {
+function openLog(server: TestPostgres): PostgresUnderTest {
   const pool = new pg.Pool({ connectionString: server.url({ database }), max: 2 });
   const logs: EventLog[] = [];
   const sql = async <Row extends pg.QueryResultRow>(

@@ -1,5 +1,6 @@
 /** Stops the whole search when its time, slot-hours or trials are used up. */
 import { durationPattern, durationSeconds, durationShape } from "../duration.ts";
+import { configLimits } from "../limits.ts";
 import { keyPath, numberAt, valueAt } from "../json.ts";
 import type { PolicyModule } from "./module.ts";
 
@@ -13,14 +14,20 @@ type Budget = {
 const limits = ["max_wall_time", "max_slot_hours", "max_trials"];
 
 export const budget: PolicyModule<Budget> = {
-  keys: ({ number, oneOf, trials, z }) => ({
+  keys: ({ number, oneOf, z }) => ({
     optional: {
       max_wall_time: oneOf(
         [number.gt(0), z.string().regex(durationPattern, { error: `must be ${durationShape}` })],
         durationShape,
-      ),
-      max_slot_hours: number.gt(0),
-      max_trials: trials,
+      ).describe("The search ends after this time, in seconds or such as 8h."),
+      max_slot_hours: number
+        .gt(0)
+        .describe("The search ends when its runs have used so many slot-hours."),
+      max_trials: z
+        .int()
+        .min(1)
+        .max(configLimits.trialsPerSearchMax)
+        .describe("The search has no more trials than this."),
     },
   }),
   check(policy, path, note) {

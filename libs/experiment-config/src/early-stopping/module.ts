@@ -10,6 +10,11 @@ import type { Shape, Values } from "../parts/values.ts";
 /** `grace`: reports before this time are not judged. */
 export type Graceful = { readonly grace: number };
 
+/** The key that every policy of trials has. */
+export const graceKey = ({ number }: Values): Shape => ({
+  grace: number.min(0).describe("Reports before this time are not judged. Default 0."),
+});
+
 export type PolicyModule<Own extends object = object> = {
   /** The policy's keys, built from the small schemas: required and optional ones. */
   readonly keys: (values: Values) => { readonly needed?: Shape; readonly optional: Shape };

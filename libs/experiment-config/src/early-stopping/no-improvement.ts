@@ -1,6 +1,6 @@
 /** Stops a trial that has not improved for a number of reports, or for a time. */
 import { keyPath, numberAt, numbersOr, valueAt } from "../json.ts";
-import type { Graceful, PolicyModule } from "./module.ts";
+import { type Graceful, graceKey, type PolicyModule } from "./module.ts";
 
 type NoImprovement = Graceful & {
   /** Consecutive reports without an improvement, or time since the last improvement; exactly one of them is set. */
@@ -12,13 +12,19 @@ type NoImprovement = Graceful & {
 };
 
 export const noImprovement: PolicyModule<NoImprovement> = {
-  keys: ({ number, positive }) => ({
+  keys: (values) => ({
     optional: {
-      patience: positive,
-      patience_time: number.gt(0),
-      min_delta: number.min(0),
-      min_delta_relative: number.min(0),
-      grace: number.min(0),
+      patience: values.positive.describe("So many reports without an improvement stop the trial."),
+      patience_time: values.number
+        .gt(0)
+        .describe("So long without an improvement stops the trial, in units of time_metric."),
+      min_delta: values.number
+        .min(0)
+        .describe("An improvement is one by more than this. Default 0."),
+      min_delta_relative: values.number
+        .min(0)
+        .describe("An improvement is one by more than this share of the best. Default 0."),
+      ...graceKey(values),
     },
   }),
   check(policy, path, note) {

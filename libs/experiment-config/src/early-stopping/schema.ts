@@ -9,7 +9,8 @@ const names = Object.keys(policies) as readonly PolicyName[];
 
 function schemaOf(name: PolicyName) {
   const { needed, optional } = policies[name].keys(values);
-  return values.entry({ name: z.literal(name), ...needed }, optional);
+  const named = z.literal(name).describe("The policy. docs/early-stopping.md explains each.");
+  return values.entry({ name: named, ...needed }, optional);
 }
 
 const schemas = names.map(schemaOf);
@@ -32,19 +33,30 @@ function combinationOf(value: unknown): z.ZodType | undefined {
 }
 
 /** One policy, or a combination of several. */
-export const earlyStoppingPolicy: z.ZodType = values.dispatched(
-  (value) => combinationOf(value) ?? byName,
-  () => ({
-    anyOf: [
-      ...schemas.map(values.jsonSchemaOf),
-      ...combining.map((key) => ({
-        type: "object",
-        properties: { [key]: { type: "array", items: { $ref: "#/$defs/early_stopping_policy" } } },
-        required: [key],
-        additionalProperties: false,
-      })),
-    ],
-  }),
-);
+export const earlyStoppingPolicy: z.ZodType = values
+  .dispatched(
+    (value) => combinationOf(value) ?? byName,
+    () => ({
+      anyOf: [
+        ...schemas.map(values.jsonSchemaOf),
+        ...combining.map((key) => ({
+          type: "object",
+          properties: {
+            [key]: {
+              description: `Stops a trial if ${key === "any" ? "one" : "all"} of these policies ${key === "any" ? "does" : "do"}.`,
+              type: "array",
+              items: { $ref: "#/$defs/early_stopping_policy" },
+            },
+          },
+          required: [key],
+          additionalProperties: false,
+        })),
+      ],
+    }),
+  )
+  .meta({ id: "early_stopping_policy" });
 
-export const earlyStopping = z.array(earlyStoppingPolicy).max(configLimits.policiesMax);
+export const earlyStopping = z
+  .array(earlyStoppingPolicy)
+  .max(configLimits.policiesMax)
+  .describe("Policies that stop trials, or end the search, before their time.");

@@ -1,11 +1,17 @@
 /** Stops a trial whose value leaves an interval, or is not finite. */
 import { keyPath, numberAt, valueAt } from "../json.ts";
-import type { Graceful, PolicyModule } from "./module.ts";
+import { type Graceful, graceKey, type PolicyModule } from "./module.ts";
 
 type Threshold = Graceful & { readonly lower: number | null; readonly upper: number | null };
 
 export const threshold: PolicyModule<Threshold> = {
-  keys: ({ number }) => ({ optional: { lower: number, upper: number, grace: number.min(0) } }),
+  keys: (values) => ({
+    optional: {
+      lower: values.number.describe("A value below this stops the trial."),
+      upper: values.number.describe("A value above this stops the trial."),
+      ...graceKey(values),
+    },
+  }),
   check(policy, path, note) {
     const [lower, upper] = [valueAt(policy, "lower"), valueAt(policy, "upper")];
     if (lower === undefined && upper === undefined) {

@@ -14,33 +14,58 @@ const when = z
   .refine((conditions) => Object.keys(conditions).length > 0, {
     error: "is empty: it names hyperparameters with their values, for example {optimizer: sgd}",
   })
-  .optional();
-const range = { minval: number, maxval: number, count: positive.optional(), when };
+  .optional()
+  .describe("Other hyperparameters with the values for which this one exists.");
+const typeIs = "const, int, double, log, categorical, or nested for a group with a condition.";
+const typed = <Name extends string>(name: Name) => z.literal(name).describe(typeIs);
+const minval = "The least value; of log the least exponent.";
+const maxval = "The greatest value, included; of log the greatest exponent.";
+const step = "The distance of neighbouring values, counted from minval.";
+const range = {
+  minval: number.describe(minval),
+  maxval: number.describe(maxval),
+  count: positive.describe("How many points a grid has on this axis.").optional(),
+  when,
+};
 
 export const hyperparameterTypes = {
   const: z.strictObject({
-    type: z.literal("const"),
+    type: typed("const"),
     when,
     val: z
       .any()
-      .refine((value) => value !== undefined, { error: "is missing: it is the constant" }),
+      .refine((value) => value !== undefined, { error: "is missing: it is the constant" })
+      .describe("The constant."),
   }),
   int: z.strictObject({
-    type: z.literal("int"),
+    type: typed("int"),
     ...range,
-    minval: z.int(),
-    maxval: z.int(),
-    step: positive.optional(),
-    log: flag.optional(),
+    minval: z.int().describe(minval),
+    maxval: z.int().describe(maxval),
+    step: positive.describe(step).optional(),
+    log: flag
+      .describe("Search the whole numbers uniformly in their logarithm. Default false.")
+      .optional(),
   }),
-  double: z.strictObject({ type: z.literal("double"), ...range, step: number.gt(0).optional() }),
+  double: z.strictObject({
+    type: typed("double"),
+    ...range,
+    step: number.gt(0).describe(step).optional(),
+  }),
   /**
    * minval and maxval are exponents. The base must be positive: 0 and negative bases have no power for most exponents.
    */
-  log: z.strictObject({ type: z.literal("log"), ...range, base: z.number().gt(0) }),
+  log: z.strictObject({
+    type: typed("log"),
+    ...range,
+    base: z
+      .number()
+      .gt(0)
+      .describe("The value is base to the power of an exponent between minval and maxval."),
+  }),
   categorical: z.strictObject({
-    type: z.literal("categorical"),
-    vals: z.array(z.any()).min(1),
+    type: typed("categorical"),
+    vals: z.array(z.any()).min(1).describe("The values to choose from."),
     when,
   }),
 } as const;
@@ -88,9 +113,10 @@ export const hyperparameter: z.ZodType = dispatched(shapeOf, () => ({
     {
       type: "object",
       properties: {
-        type: { const: "nested" },
-        when: { type: "object", minProperties: 1 },
+        type: { description: typeIs, const: "nested" },
+        when: { description: when.description, type: "object", minProperties: 1 },
         hyperparameters: {
+          description: "The hyperparameters of the group.",
           type: "object",
           additionalProperties: { $ref: "#/$defs/hyperparameter" },
         },
@@ -100,11 +126,13 @@ export const hyperparameter: z.ZodType = dispatched(shapeOf, () => ({
     },
     {
       type: "object",
-      properties: { type: { not: { type: "string" } } },
+      properties: { type: { description: typeIs, not: { type: "string" } } },
       additionalProperties: { $ref: "#/$defs/hyperparameter" },
     },
     { type: ["string", "number", "boolean", "null", "array"] },
   ],
-}));
+})).meta({ id: "hyperparameter" });
 
-export const hyperparameters: z.ZodType = nest;
+export const hyperparameters: z.ZodType = nest.describe(
+  "The space of the search: constants, ranges, choices, and groups of them.",
+);

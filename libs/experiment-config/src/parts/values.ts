@@ -6,7 +6,6 @@
 
 import { z } from "zod";
 import { isMapping, valueAt } from "../json.ts";
-import { configLimits } from "../limits.ts";
 import { innerProblems, kindSentence } from "../sentences.ts";
 import type * as values from "./values.ts";
 
@@ -25,8 +24,6 @@ export const positive = z.int().min(1).max(COUNT_MAX);
 export const texts = z.array(text);
 /** A mapping that is passed on unchanged. */
 export const freeMapping = z.record(z.string(), z.any());
-
-export const trials = z.int().min(1).max(configLimits.trialsPerSearchMax);
 
 export type Shape = Readonly<Record<string, z.ZodType>>;
 /** All of these schemas, for sections that build theirs only when a configuration is parsed. */

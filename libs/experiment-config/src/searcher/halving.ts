@@ -11,7 +11,14 @@ import {
 import { configLimits } from "../limits.ts";
 import type { Note } from "../parts/part.ts";
 import type { Shape, Values } from "../parts/values.ts";
-import { concurrent, fitsEverySpace, type SearcherFacts, type SearcherModule } from "./module.ts";
+import {
+  concurrent,
+  divisorMeans,
+  fitsEverySpace,
+  type SearcherFacts,
+  type SearcherModule,
+  shared,
+} from "./module.ts";
 
 /** `time_metric` names the time in which halving searchers count; empty for the training step. */
 type Timed = {
@@ -40,26 +47,48 @@ const BRACKETS_MAX = 64;
 /** The number of multiplications by the divisor from the first rung of asha to the last. */
 const HALVINGS = 3;
 
-const timedKeys = ({ count, positive, text, trials }: Values): Shape => ({
-  max_time: positive,
-  time_metric: text,
-  max_concurrent_trials: count,
-  max_trials: trials,
-});
+const timedKeys = (values: Values): Shape =>
+  shared(values, ["max_time", "time_metric", "max_concurrent_trials", "max_trials"]);
+const resume = ({ flag }: Values) =>
+  flag.describe(
+    "Suspend trials at rungs and resume the best (true), or stop the others at once (false).",
+  );
 const risingKeys = (values: Values): Shape => ({
   ...timedKeys(values),
-  min_time: values.positive,
+  min_time: values.positive.describe(
+    "The first rung, in units of time_metric. Default max_time / divisor³.",
+  ),
   /** At least half of the trials must be dropped, as in the paper: otherwise rungs would be too close together. */
-  divisor: values.number.min(2),
+  divisor: values.number.min(2).describe(divisorMeans),
 });
 /** Determined's older `stop_once` is the opposite of `resume`; `resume` wins if both are given. */
 const determinedKeys = (values: Values): Shape => ({
   ...timedKeys(values),
-  divisor: values.number.gt(1),
-  resume: values.flag,
-  stop_once: values.flag,
+  ...shared(values, ["divisor"]),
+  resume: resume(values),
+  ...stopOnceKey(values),
 });
 const rungs = ({ z }: Values) => z.int().min(1).max(RUNGS_MAX);
+export const stopOnceKey = ({ flag }: Values): Shape => ({
+  stop_once: flag.describe("Determined's opposite of resume."),
+});
+export const rungsKey = (values: Values): Shape => ({
+  num_rungs: rungs(values).describe("The number of rungs."),
+});
+export const bracketKeys = (values: Values): Shape => ({
+  mode: values.z
+    .enum(modes)
+    .describe(
+      "How many brackets there are: aggressive, standard or conservative. Default standard.",
+    ),
+  max_rungs: rungs(values).describe(
+    `The most rungs of a bracket. Default ${adaptiveDefaults.max_rungs}.`,
+  ),
+  bracket_rungs: values.z
+    .array(rungs(values))
+    .max(BRACKETS_MAX)
+    .describe("The number of rungs of each bracket. Default: by the mode."),
+});
 
 /** The defaults of the papers, except the divisor: 3 wastes less than 4 on measured learning curves. */
 const own = { ...concurrent, divisor: 3 };
@@ -95,11 +124,12 @@ const halvingFacts: SearcherFacts = {
   continues: false,
   startsFromCheckpoints: false,
   hasLines: false,
+  needsMetric: true,
   ownPoints: null,
 };
 
 export const asha: SearcherModule<Rising & Resuming> = {
-  keys: (values) => ({ ...risingKeys(values), resume: values.flag }),
+  keys: (values) => ({ ...risingKeys(values), resume: resume(values) }),
   defaults: own,
   required: ["max_trials", "max_time"],
   ...halvingFacts,
@@ -121,7 +151,7 @@ export const auto: SearcherModule<Rising> = {
 export const asyncHalving: SearcherModule<
   Timed & Trials & Resuming & { readonly num_rungs: number }
 > = {
-  keys: (values) => ({ ...determinedKeys(values), num_rungs: rungs(values) }),
+  keys: (values) => ({ ...determinedKeys(values), ...rungsKey(values) }),
   defaults: determined,
   required: ["num_rungs", "max_trials", "max_time", "time_metric"],
   ...halvingFacts,
@@ -150,12 +180,7 @@ type AdaptiveAsha = Timed &
   };
 
 export const adaptiveAsha: SearcherModule<AdaptiveAsha> = {
-  keys: (values) => ({
-    ...determinedKeys(values),
-    mode: values.z.enum(modes),
-    max_rungs: rungs(values),
-    bracket_rungs: values.z.array(rungs(values)).max(BRACKETS_MAX),
-  }),
+  keys: (values) => ({ ...determinedKeys(values), ...bracketKeys(values) }),
   defaults: { ...determined, ...adaptiveDefaults, bracket_rungs: [] },
   required: ["max_trials", "max_time", "time_metric"],
   ...halvingFacts,
@@ -170,7 +195,10 @@ export const adaptiveAsha: SearcherModule<AdaptiveAsha> = {
 };
 
 export const hyperband: SearcherModule<Timed & Trials> = {
-  keys: (values) => ({ ...timedKeys(values), divisor: values.number.min(2) }),
+  keys: (values) => ({
+    ...timedKeys(values),
+    divisor: values.number.min(2).describe(divisorMeans),
+  }),
   defaults: own,
   required: ["max_time"],
   ...halvingFacts,

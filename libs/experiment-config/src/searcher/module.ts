@@ -5,6 +5,7 @@
 import type { FieldProblem } from "@trainyard/kernel";
 import type { HyperparameterSpace } from "../hyperparameters/hyperparameters.ts";
 import type { JsonObject } from "../json.ts";
+import { configLimits } from "../limits.ts";
 import type { Note } from "../parts/part.ts";
 import type { Shape, Values } from "../parts/values.ts";
 
@@ -26,6 +27,8 @@ export type SearcherFacts = {
   readonly startsFromCheckpoints: boolean;
   /** True if trials continue from others by design, so that hyperparameters change along a line of trials. */
   readonly hasLines: boolean;
+  /** True if the search cannot use a trial without the searcher's metric: its decisions compare values. */
+  readonly needsMetric: boolean;
   /** The clause that says which points the searcher tries in place of given ones; null if it tries given points. */
   readonly ownPoints: string | null;
 };
@@ -55,6 +58,31 @@ export const fitsEverySpace = (): readonly FieldProblem[] => [];
 
 /** The default number of trials that train concurrently. */
 export const concurrent = { max_concurrent_trials: 16 };
+
+export const divisorMeans = "One in this many trials of a rung continues to the next rung.";
+
+/** The keys that every searcher accepts, so that one can be tried in place of another; some ignore some of them. */
+export const sharedKeys = ({ count, number, positive, text, z }: Values) => ({
+  max_trials: z
+    .int()
+    .min(1)
+    .max(configLimits.trialsPerSearchMax)
+    .describe("How many trials the search has."),
+  divisor: number.gt(1).describe(divisorMeans),
+  max_time: positive.describe("Where the longest trials end, in units of time_metric."),
+  time_metric: text.describe(
+    "The name of the reported value that counts as time. Default: the training step.",
+  ),
+  max_concurrent_trials: count.describe(
+    `How many trials train at one time. Default ${concurrent.max_concurrent_trials}.`,
+  ),
+});
+
+/** Returns the schemas of some of the shared keys. */
+export function shared(values: Values, names: readonly (keyof ReturnType<typeof sharedKeys>)[]) {
+  const all = sharedKeys(values);
+  return Object.fromEntries(names.map((name) => [name, all[name]]));
+}
 
 /** The number of trials of a recorded search that has lost this value. */
 export const TRIALS_UNKNOWN = 1;

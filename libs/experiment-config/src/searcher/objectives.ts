@@ -12,7 +12,15 @@ export type SearchObjective = { readonly metric: string; readonly smaller_is_bet
 export type SeveralObjectives = { readonly objectives?: SearchObjective[] };
 
 export const objectiveKeys = ({ flag, section, text, z }: Values): Shape => ({
-  objectives: z.array(section({ metric: text, smaller_is_better: flag })).max(OBJECTIVES_MAX),
+  objectives: z
+    .array(
+      section({
+        metric: text.describe("The name of a validation metric."),
+        smaller_is_better: flag.describe("Whether a smaller value of it is better. Default true."),
+      }),
+    )
+    .max(OBJECTIVES_MAX)
+    .describe("Several metrics of equal weight; the first is the metric."),
 });
 
 /** Fills in the metric and the direction of the first objective if they are absent. */

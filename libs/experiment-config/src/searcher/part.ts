@@ -14,7 +14,7 @@ import { searcherNames } from "./searcher.ts";
 
 const metric = "it is the name of the validation metric that the search compares";
 
-/** Explains keys that configurations of older releases often lack. */
+/** Explains keys that configurations often lack. */
 const meaning: Readonly<Record<string, string>> = {
   max_time: "the most that one trial trains, counted in time_metric",
   time_metric: "the name of what max_time counts, for example batches or epochs",

@@ -12,7 +12,8 @@ import {
   valueAt,
 } from "../json.ts";
 import type { Note } from "../parts/part.ts";
-import type { SearcherModule } from "./module.ts";
+import type { Shape, Values } from "../parts/values.ts";
+import { type SearcherModule, shared } from "./module.ts";
 import { mutateProblems, segmentProblems } from "./population-space.ts";
 
 type Timed = {
@@ -81,17 +82,35 @@ const intervalOf = (maxTime: number): number => Math.max(1, Math.floor(maxTime /
 const trialsOf = (population: number, maxTime: number, interval: number): number =>
   population * Math.max(1, Math.ceil(maxTime / interval));
 
-export const pbt: SearcherModule<Pbt> = {
-  keys: ({ count, number, positive, text, trials, z }) => ({
-    population_size: z.int().min(2).max(POPULATION_MAX),
-    max_concurrent_trials: count,
-    time_metric: text,
-    max_time: positive,
-    interval: positive,
-    burn_in: count,
-    quantile: number.gt(0).max(0.5),
-    exploit: z.enum(exploits),
-    resample_probability: number.min(0).max(1),
+function pbtKeys(values: Values): Shape {
+  const { count, number, positive, text, z } = values;
+  return {
+    ...shared(values, ["max_time", "time_metric", "max_trials"]),
+    population_size: z
+      .int()
+      .min(2)
+      .max(POPULATION_MAX)
+      .describe(`How many members the population has. Default ${numbers.population_size}.`),
+    max_concurrent_trials: count.describe("How many members train at one time. Default: all."),
+    interval: positive.describe(
+      `How long a member trains between two comparisons. Default max_time / ${INTERVALS}.`,
+    ),
+    burn_in: count.describe("No member is compared before this time. Default 0."),
+    quantile: number
+      .gt(0)
+      .max(0.5)
+      .describe(
+        `The share of members that copy, and that are copied. Default ${numbers.quantile}.`,
+      ),
+    exploit: z
+      .enum(exploits)
+      .describe("How a donor is chosen: truncation or tournament. Default truncation."),
+    resample_probability: number
+      .min(0)
+      .max(1)
+      .describe(
+        `How likely a hyperparameter is drawn again, not perturbed. Default ${numbers.resample_probability}.`,
+      ),
     perturb_factors: z
       .array(
         number
@@ -99,10 +118,14 @@ export const pbt: SearcherModule<Pbt> = {
           .refine((value) => value !== 1, { error: "is 1, which changes nothing: leave it out" }),
       )
       .min(1)
-      .max(FACTORS_MAX),
-    mutate: z.array(text).min(1),
-    max_trials: trials,
-  }),
+      .max(FACTORS_MAX)
+      .describe("A perturbed number is multiplied by one of these. Default 0.8 and 1.2."),
+    mutate: z.array(text).min(1).describe("The hyperparameters that copies change. Default: all."),
+  };
+}
+
+export const pbt: SearcherModule<Pbt> = {
+  keys: pbtKeys,
   defaults: { ...defaults, perturb_factors: [...defaults.perturb_factors] },
   required: ["max_time"],
   trainsToTheEnd: false,
@@ -110,6 +133,7 @@ export const pbt: SearcherModule<Pbt> = {
   continues: false,
   startsFromCheckpoints: true,
   hasLines: true,
+  needsMetric: true,
   ownPoints: null,
   problemsInSpace: ({ mutate }, space) => mutateProblems(mutate, space),
   unserved: "its trials copy each other's weights, which are not recorded",
@@ -165,19 +189,21 @@ function checkPbt(searcher: JsonObject, note: Note): void {
   }
 }
 
+const segment = ({ freeMapping, number, z }: Values) =>
+  z.strictObject({
+    until: number.gt(0).describe("The time until which the hyperparameters of the segment hold."),
+    hyperparameters: freeMapping.describe("The hyperparameters of the segment."),
+    seed: z.int().min(0).max(SEED_MAX).describe("The seed of the segment's trial.").optional(),
+  });
+
 export const schedule: SearcherModule<Schedule> = {
-  keys: ({ freeMapping, number, text, z }) => ({
-    time_metric: text,
-    schedule: z
-      .array(
-        z.strictObject({
-          until: number.gt(0),
-          hyperparameters: freeMapping,
-          seed: z.int().min(0).max(SEED_MAX).optional(),
-        }),
-      )
+  keys: (values) => ({
+    ...shared(values, ["time_metric"]),
+    schedule: values.z
+      .array(segment(values))
       .min(1)
-      .max(SEGMENTS_MAX),
+      .max(SEGMENTS_MAX)
+      .describe("The segments of the training, one after the other."),
   }),
   defaults: {},
   required: ["schedule"],
@@ -186,6 +212,7 @@ export const schedule: SearcherModule<Schedule> = {
   continues: false,
   startsFromCheckpoints: false,
   hasLines: true,
+  needsMetric: true,
   ownPoints: "which trains its own schedule",
   problemsInSpace: ({ schedule: segments }, space) => segmentProblems(segments, space),
   unserved: "its segments start from each other's weights, which are not recorded",

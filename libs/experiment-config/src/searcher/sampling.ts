@@ -4,6 +4,7 @@ import type { Shape, Values } from "../parts/values.ts";
 import {
   concurrent,
   fitsEverySpace,
+  shared,
   type SearcherFacts,
   type SearcherModule,
   TRIALS_UNKNOWN,
@@ -22,14 +23,9 @@ type Trials = {
   readonly max_concurrent_trials: number;
 };
 
-const endingKeys = ({ positive, text }: Values): Shape => ({
-  max_time: positive,
-  time_metric: text,
-});
-const trialKeys = ({ count, trials }: Values): Shape => ({
-  max_trials: trials,
-  max_concurrent_trials: count,
-});
+const endingKeys = (values: Values): Shape => shared(values, ["max_time", "time_metric"]);
+const trialKeys = (values: Values): Shape =>
+  shared(values, ["max_trials", "max_concurrent_trials"]);
 
 function readEnding(searcher: JsonObject): Ending {
   const time_metric = textAt(searcher, "time_metric");
@@ -53,6 +49,7 @@ export const single: SearcherModule<Ending> = {
   continues: true,
   startsFromCheckpoints: false,
   hasLines: false,
+  needsMetric: false,
   ownPoints: null,
   problemsInSpace: fitsEverySpace,
   read: readEnding,
@@ -64,6 +61,7 @@ const samplingFacts: SearcherFacts = {
   continues: true,
   startsFromCheckpoints: false,
   hasLines: false,
+  needsMetric: false,
   ownPoints: null,
 };
 
@@ -109,10 +107,16 @@ type Tpe = Trials &
   };
 
 export const tpe: SearcherModule<Tpe> = {
-  keys: (values) => ({ ...random.keys(values), multivariate: values.flag }),
+  keys: (values) => ({
+    ...random.keys(values),
+    multivariate: values.flag.describe(
+      "One model of all hyperparameters together, and not one of each. Default true.",
+    ),
+  }),
   defaults: { ...concurrent, multivariate: true },
   required: ["max_trials"],
   ...samplingFacts,
+  needsMetric: true,
   problemsInSpace: fitsEverySpace,
   read: (searcher) => ({
     ...random.read(searcher),
@@ -125,6 +129,7 @@ export const gp: SearcherModule<Trials & Ending> = {
   defaults: concurrent,
   required: ["max_trials"],
   ...samplingFacts,
+  needsMetric: true,
   problemsInSpace: fitsEverySpace,
   read: readTrials,
 };
@@ -144,6 +149,9 @@ type Custom = {
 export const custom: SearcherModule<Custom> = {
   keys: (values) => ({
     ...trialKeys(values),
+    max_concurrent_trials: values.count.describe(
+      "How many trials train at one time. Default: no limit.",
+    ),
     /** Determined's unit of training lengths, without effect here: the client's targets are in the time metric. */
     unit: values.z.enum(["batches", "records", "epochs"]),
     ...endingKeys(values),
@@ -155,6 +163,7 @@ export const custom: SearcherModule<Custom> = {
   continues: false,
   startsFromCheckpoints: true,
   hasLines: false,
+  needsMetric: true,
   ownPoints: "whose client proposes its own points",
   problemsInSpace: fitsEverySpace,
   unserved: "its operations come from a process outside",

@@ -4,33 +4,37 @@
  */
 import { z } from "zod";
 import * as values from "../parts/values.ts";
+import { sharedKeys } from "./module.ts";
 import { isSearcherName, searcherNames, searchers } from "./searcher.ts";
 import { constraints, warmStart } from "./searched-space.ts";
 import { withdrawnSearchers } from "./withdrawn.ts";
 
-const { anyText, byKind, count, flag, keysOfAll, number, positive, searcherLength, text, trials } =
-  values;
+const { anyText, byKind, count, flag, keysOfAll, positive, searcherLength, text } = values;
 
 const common = {
-  metric: text,
-  smaller_is_better: flag,
+  metric: text.describe("The name of the validation metric by which trials are compared."),
+  smaller_is_better: flag.describe(
+    "Whether a smaller value of the metric is better. Default true.",
+  ),
   constraints,
   warm_start: warmStart,
-  max_failures: positive,
+  max_failures: positive.describe(
+    "The search has failed once so many of its trials have. Default: no limit.",
+  ),
   // A Determined trial number has no meaning here; the gateway, which knows the trials, refuses it.
-  source_trial_id: z.union([count, anyText]),
-  source_checkpoint_uuid: anyText,
+  source_trial_id: z
+    .union([count, anyText])
+    .describe('Trials start from the latest checkpoint of this trial, such as "12.3".'),
+  source_checkpoint_uuid: anyText.describe("Trials start from this checkpoint."),
 };
 /** Determined withdrew this key in 0.38; the training code decides its length. */
 const longest = { max_length: searcherLength };
-/** The keys that every searcher accepts, so that one can be tried in place of another; some ignore some of them. */
-const shared = {
-  max_trials: trials,
-  divisor: number.gt(1),
-  max_time: positive,
-  time_metric: text,
-  max_concurrent_trials: count,
+export const searcherAsWritten = {
+  max_length:
+    "does not end a trial: it is passed to the training code, which decides how long it trains; max_time ends one",
+  unit: "has no effect: the targets of the search's client are in time_metric",
 };
+const shared = sharedKeys(values);
 
 /** Every searcher with a known name, and its properties. */
 export const known = { ...searchers, ...withdrawnSearchers };
@@ -52,7 +56,9 @@ function schemaOf(name: KnownSearcher) {
   return z
     .strictObject({ ...common, ...longest, ...shared, ...known[name].keys(values) })
     .partial()
-    .extend({ name: z.literal(name) });
+    .extend({
+      name: z.literal(name).describe("The searcher; auto unless something else is needed."),
+    });
 }
 
 export const schemas = Object.fromEntries(
@@ -65,4 +71,6 @@ const named = values.oneOfKinds("name", Object.values(schemas), searcherNames);
 export const commonSearcherKeys = Object.keys(common);
 
 /** A section without a name is completed by the cluster's default. */
-export const searcher = byKind("name", named, keysOfAll(Object.values(schemas), common));
+export const searcher = byKind("name", named, keysOfAll(Object.values(schemas), common)).describe(
+  "How the space is searched. docs/howto/choose-a-searcher.md compares the searchers.",
+);

@@ -81,6 +81,7 @@ const unknownSearcher: SearcherFacts = {
   continues: false,
   startsFromCheckpoints: true,
   hasLines: false,
+  needsMetric: true,
   ownPoints: null,
 };
 

@@ -15,10 +15,7 @@ export function namedSource(config: object): NamedSource | null {
   return trial === undefined && uuid === "" ? null : { trial, checkpoint: uuid };
 }
 
-/**
- * Reads the source from a recorded configuration. Earlier versions recorded these keys as written, and they had no
- * effect: such experiments start without a checkpoint. Their records never have both keys as text.
- */
+/** Reads the source from a recorded configuration; null if the trials start without a checkpoint. */
 export function recordedSource(struct: unknown): WarmStartSource | null {
   const named = isMapping(struct) ? namedSource(struct) : null;
   if (named === null || typeof named.trial !== "string" || named.checkpoint === "") return null;

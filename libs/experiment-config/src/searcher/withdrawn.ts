@@ -1,7 +1,8 @@
 /** Determined's withdrawn searchers: their configurations are parsed, and the refusal names the replacement. */
 import type { JsonObject } from "../json.ts";
 import type { Shape, Values } from "../parts/values.ts";
-import { adaptiveDefaults } from "./halving.ts";
+import { adaptiveDefaults, bracketKeys, rungsKey, stopOnceKey } from "./halving.ts";
+import { shared } from "./module.ts";
 
 export type WithdrawnSearcher = {
   readonly keys: (values: Values) => Shape;
@@ -10,12 +11,10 @@ export type WithdrawnSearcher = {
   readonly remedy: string;
 };
 
-const adaptiveKeys = ({ flag, number, positive, z }: Values): Shape => ({
-  mode: z.enum(["aggressive", "standard", "conservative"]),
-  divisor: number.gt(1),
-  max_rungs: positive,
-  bracket_rungs: z.array(positive),
-  stop_once: flag,
+const adaptiveKeys = (values: Values): Shape => ({
+  ...bracketKeys(values),
+  ...shared(values, ["divisor"]),
+  ...stopOnceKey(values),
 });
 const budgetKeys = ({ flag, searcherLength }: Values): Shape => ({
   budget: searcherLength,
@@ -30,16 +29,16 @@ export const withdrawnSearchers = {
     remedy: "use adaptive_asha with max_trials, max_time and time_metric",
   },
   adaptive_simple: {
-    keys: (values) => ({ max_trials: values.trials, ...adaptiveKeys(values) }),
+    keys: (values) => ({ ...shared(values, ["max_trials"]), ...adaptiveKeys(values) }),
     defaults: adaptiveDefaults,
     required: ["max_trials"],
     remedy: "use adaptive_asha with max_time and time_metric",
   },
   sync_halving: {
     keys: (values) => ({
-      num_rungs: values.positive,
-      divisor: values.number.gt(1),
-      stop_once: values.flag,
+      ...rungsKey(values),
+      ...shared(values, ["divisor"]),
+      ...stopOnceKey(values),
       ...budgetKeys(values),
     }),
     defaults: { divisor: adaptiveDefaults.divisor, train_stragglers: true },

@@ -13,9 +13,17 @@ import { anyText, oneOf, section, text } from "../parts/values.ts";
 
 const logActions = ["cancel_retries", "exclude_node"] as const;
 const actions = z.enum(logActions);
-const legacyLogAction = z.strictObject({ type: actions });
+const legacyLogAction = z.strictObject({ type: actions.describe("The action.") });
 const logAction = oneOf([actions, legacyLogAction], 'one of "cancel_retries", "exclude_node"');
-const policySchema = section({ name: text, pattern: anyText, action: logAction });
+const policySchema = section({
+  name: text.describe("A policy replaces the one of the same name. Default: the pattern."),
+  pattern: anyText.describe(
+    "A regular expression in the syntax of RE2; empty to turn a policy off.",
+  ),
+  action: logAction.describe(
+    "cancel_retries prevents further runs of the trial; exclude_node keeps them off this agent.",
+  ),
+});
 const builtIn: Json[] = builtInLogPolicies.map((policy) => ({ ...policy }));
 
 /** Policies are merged by name; older policies without a name must have a pattern. */
@@ -57,21 +65,13 @@ const action: Part = { schema: logAction, rewrite: rewriteAction };
 const pattern: Part = { schema: anyText, check: checkPattern };
 const logPolicy: Part = { schema: policySchema, check: checkName, parts: { action, pattern } };
 export const logPolicies: Part = {
-  schema: z.array(policySchema).max(configLimits.logPoliciesMax),
+  schema: z
+    .array(policySchema)
+    .max(configLimits.logPoliciesMax)
+    .describe("What happens when a line of the log matches a pattern."),
   each: logPolicy,
   merge: byName,
   fill: (policies) => byName(asList(policies), builtIn),
-};
-
-const retentionDays = z.int().min(-1).max(32_767);
-
-/** Days after the experiment's end; -1 for no end. */
-export const retentionPolicy: Part = {
-  schema: section({
-    log_retention_days: retentionDays,
-    metric_retention_days: retentionDays,
-    group_retention_days: z.record(z.string().min(1), retentionDays),
-  }),
 };
 
 /** Returns the parts of an action in its two forms. */
@@ -87,7 +87,6 @@ function actionAlone(name: string): readonly (readonly [string, Part])[] {
 export const logParts: Readonly<Record<string, Part>> = {
   "log-policies": logPolicies,
   "log-policy": logPolicy,
-  "retention-policy": retentionPolicy,
   "log-action": action,
   "log-legacy-action": { ...action, schema: legacyLogAction },
   ...Object.fromEntries(logActions.flatMap(actionAlone)),

@@ -5,8 +5,8 @@
  * second lacks.
  */
 import { isMapping, itemPath, type Json, type JsonObject, keyPath, valueAt } from "../json.ts";
-import { freeMapping } from "../parts/values.ts";
 import type { Check, Note, Part } from "../parts/part.ts";
+import type { Values } from "../parts/values.ts";
 
 const podKeys = ["name", "name_space"];
 /** The container settings that the platform sets itself in the training container. */
@@ -101,4 +101,8 @@ function mergeNamed(mine: Json[], theirs: Json[], name: string): Json[] {
   return [...merged, ...rest];
 }
 
-export const podSpec: Part = { schema: freeMapping, check: checkPod, merge: mergePods };
+export const podSpec = ({ freeMapping }: Values): Part => ({
+  schema: freeMapping,
+  check: checkPod,
+  merge: mergePods,
+});

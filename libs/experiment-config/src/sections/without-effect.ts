@@ -1,5 +1,6 @@
 /** Sections of Determined's configuration that are parsed and checked but have no effect. */
 import { z } from "zod";
+import type { JsonObject } from "../json.ts";
 import { uniteBy } from "../parts/lists.ts";
 import type { Part } from "../parts/part.ts";
 import {
@@ -15,6 +16,7 @@ import {
   texts,
 } from "../parts/values.ts";
 import { dataLayer, dataLayerParts } from "./data-layer.ts";
+import { IN_CONTAINERS, NOT_YET } from "./module.ts";
 
 const bindMount: Part = {
   schema: entry(
@@ -29,7 +31,7 @@ const bindMount: Part = {
   defaults: { read_only: false, propagation: "rprivate" },
 };
 const bindMounts: Part = {
-  schema: z.array(bindMount.schema),
+  schema: z.array(bindMount.schema).describe("Folders of the host that a container sees."),
   each: bindMount,
   merge: uniteBy("container_path"),
 };
@@ -89,22 +91,66 @@ const security: Part = { schema: section({ kerberos: kerberos.schema }), parts: 
 const slurm = section({ slots_per_node: positive, gpu_type: anyText, sbatch_args: texts });
 const pbs = section({ slots_per_node: positive, pbsbatch_args: texts });
 
-/** Sections by their key in the document. */
-export const unusedSections: Readonly<Record<string, Part>> = {
-  checkpoint_policy: { schema: z.enum(["best", "all", "none"]) },
-  min_validation_period: { schema: length },
-  min_checkpoint_period: { schema: length },
-  scheduling_unit: { schema: z.int().min(1) },
-  records_per_epoch: { schema: count },
-  perform_initial_validation: { schema: flag },
-  bind_mounts: bindMounts,
-  optimizations,
-  integrations,
-  slurm: { schema: slurm },
-  pbs: { schema: pbs },
-  security,
-  internal: { schema: freeMapping },
-  data_layer: dataLayer,
+/** Sections by their key in the document, each with the warning about it. */
+export const unusedSections: Readonly<Record<string, Part & { readonly warning: string }>> = {
+  checkpoint_policy: {
+    schema: z
+      .enum(["best", "all", "none"])
+      .describe("When the Trainer of trainyard.pytorch stores checkpoints: best, all or none."),
+    warning:
+      "writes no checkpoint by itself: the training code decides after which validations it does, and the Trainer of trainyard.pytorch uses this value",
+  },
+  min_validation_period: {
+    schema: length.describe("How often the Trainer of trainyard.pytorch validates."),
+    warning:
+      "starts no validation by itself: the training code decides when it validates, and the Trainer of trainyard.pytorch uses this value",
+  },
+  min_checkpoint_period: {
+    schema: length.describe("How often the Trainer of trainyard.pytorch stores a checkpoint."),
+    warning:
+      "stores no checkpoint by itself: the training code decides when it writes one, and the Trainer of trainyard.pytorch uses this value",
+  },
+  scheduling_unit: {
+    schema: z.int().min(1),
+    warning:
+      "has no effect: the training code decides how often it reports and asks whether to stop",
+  },
+  records_per_epoch: {
+    schema: count,
+    warning: "has no effect: the training code counts its epochs itself",
+  },
+  perform_initial_validation: {
+    schema: flag,
+    warning: "has no effect: the training code decides whether it validates before it trains",
+  },
+  bind_mounts: { ...bindMounts, warning: IN_CONTAINERS },
+  optimizations: {
+    ...optimizations,
+    warning: "has no effect: the training code decides how gradients are put together",
+  },
+  integrations: { ...integrations, warning: NOT_YET },
+  slurm: { schema: slurm, warning: "has no effect: trials do not run under Slurm" },
+  pbs: { schema: pbs, warning: "has no effect: trials do not run under PBS" },
+  security: { ...security, warning: "has no effect" },
+  internal: { schema: freeMapping, warning: "has no effect" },
+  data_layer: {
+    ...dataLayer,
+    warning: "has no effect: the training code reads its data itself",
+  },
+};
+
+/** The defaults of Determined, which are never recorded. */
+export const unusedDefaults: JsonObject = {
+  bind_mounts: [],
+  checkpoint_policy: "best",
+  min_validation_period: { batches: 0 },
+  min_checkpoint_period: { batches: 0 },
+  scheduling_unit: 100,
+  records_per_epoch: 0,
+  perform_initial_validation: false,
+  optimizations: {},
+  slurm: {},
+  pbs: {},
 };
 
 /** Parts by the name of Determined's schema. */
@@ -126,38 +172,3 @@ export const unusedParts: Readonly<Record<string, Part>> = {
   "hpc-cluster-pbs": { schema: pbs },
   internal: { schema: freeMapping },
 };
-
-const besideFolder = ["container_path", "checkpoint_path", "tensorboard_path", "propagation"];
-
-/** Keys without effect inside sections that have an effect. `*` is any kind of the section. */
-const inside: Readonly<Record<string, readonly string[]>> = {
-  resources: ["slots", "shm_size", "devices", "native_parallel", "agent_label"],
-  environment: [
-    "image",
-    "ports",
-    "proxy_ports",
-    "force_pull_image",
-    "registry_auth",
-    "add_capabilities",
-    "drop_capabilities",
-    "pod_spec",
-  ],
-  profiling: ["sync_timings"],
-  searcher: ["max_length", "unit"],
-  checkpoint_storage: besideFolder,
-  tensorboard_storage: besideFolder,
-};
-
-/** The paths of all keys that are accepted without effect. */
-export const pathsWithoutEffect: readonly (readonly string[])[] = [
-  ...Object.keys(unusedSections).map((key) => [key]),
-  ...Object.entries(inside).flatMap(([name, keys]) => keys.map((key) => [name, key])),
-];
-
-/** The paths that contain credentials: they are dropped because a normalised configuration is written into the log. */
-export const pathsOfSecrets: readonly (readonly string[])[] = [
-  ["environment", "registry_auth"],
-  ["integrations", "pachyderm"],
-  ["data_layer", "access_key"],
-  ["data_layer", "secret_key"],
-];

@@ -4,7 +4,7 @@
  * Hyperparameters are never secrets: each trial shows them. Secrets in a command line are not recognised.
  */
 import { isMapping, itemPath, type Json, type JsonObject, keyPath } from "../json.ts";
-import { pathsOfSecrets } from "../sections/without-effect.ts";
+import { pathsOfSecrets } from "../sections/as-written.ts";
 
 /** The replacement of a secret. A configuration that contains it cannot be submitted. */
 export const maskedValue = "<masked>";

@@ -1,4 +1,3 @@
-import { PauseExperimentSchema } from "@trainyard/contracts/commands";
 import { newEventId } from "@trainyard/event-log";
 import { createMemoryLog } from "@trainyard/event-log/testing";
 import { pino } from "pino";
@@ -7,9 +6,8 @@ import { FoldCache } from "../folds/fold-cache.ts";
 import type { Aggregate } from "../folds/folds.ts";
 import { Executor } from "../work/executor.ts";
 import {
-  AcceptedSchema,
   accepted,
-  command,
+  type CommandContext,
   commandHandlers,
   encodeRequest,
   readRejected,
@@ -38,19 +36,18 @@ async function write(characters: number) {
   const handlers = commandHandlers(
     "experiments",
     {
-      Write: command(PauseExperimentSchema, AcceptedSchema, async (_, { identity }) =>
+      PauseExperiment: async (_: never, { identity }: CommandContext) =>
         accepted(
           await executor.execute(identity, async (work) => {
             await work.decide(novels, "1", characters);
           }),
         ),
-      ),
     },
     pino({ enabled: false }),
   );
   const headers = { commitId: newEventId(), authid: "", traceparent: "", correlationid: "" };
-  const body = encodeRequest(PauseExperimentSchema, { experiment: "1" });
-  return handlers["Write"]?.({ headers, body });
+  const body = encodeRequest("experiments", "PauseExperiment", { experiment: "1" });
+  return handlers["PauseExperiment"]?.({ headers, body });
 }
 
 test("a command that would record more than the log accepts is rejected with a remedy", async () => {

@@ -1,17 +1,19 @@
 /**
- * Handles commands over the bus: decodes, decides, answers. A service's table maps each command's name to its message
- * and its handler. A handler returns the answer message or a rejection, and throws Faults and Bugs.
+ * Handles commands over the bus: decodes, decides, answers. A service's table has the handler of each of its commands;
+ * the messages are in proto/. A handler returns the answer message or a rejection, and throws Faults and Bugs.
  */
-import type { DescMessage, MessageShape } from "@bufbuild/protobuf";
+import type { DescMethod } from "@bufbuild/protobuf";
 import type { CommandHandler, CommandReply, CommandRequest } from "@trainyard/bus";
 import { codecOf, type Plain } from "@trainyard/contracts";
 import {
-  type Accepted,
-  AcceptedSchema,
-  type Rejected,
-  RejectedSchema,
-} from "@trainyard/contracts/commands";
-import { isFault, isRejection, type Rejection } from "@trainyard/kernel";
+  type CommandName,
+  type CommandReplyOf,
+  type CommandRequestOf,
+  type CommandService,
+  commandMethod,
+} from "@trainyard/contracts/command-services";
+import { type Accepted, type Rejected, RejectedSchema } from "@trainyard/contracts/commands";
+import { assert, isFault, isRejection, type Rejection } from "@trainyard/kernel";
 import { type CommitIdentity, CommitRefused, type Committed } from "../work/executor.ts";
 import { serviceMeta } from "../work/correlation.ts";
 import type { Logger } from "../logging.ts";
@@ -29,23 +31,18 @@ export type CommandContext = {
   readonly authid: string;
 };
 
-export type CommandSpec = {
-  readonly request: DescMessage;
-  readonly reply: DescMessage;
-  readonly handle: (request: never, context: CommandContext) => Promise<object>;
-};
+type CommandFunction = (request: never, context: CommandContext) => Promise<object>;
 
-/** Declares a command; the types of request and answer are derived from their messages. */
-export function command<Request extends DescMessage, Reply extends DescMessage>(
-  request: Request,
-  reply: Reply,
-  handle: (
-    request: Plain<MessageShape<Request>>,
+/** Handlers of commands by their names, as `serviceOf` and a partition serve them. */
+export type CommandFunctions = Readonly<Record<string, CommandFunction>>;
+
+/** The handlers of all commands of a service. The types of request and answer are derived from its proto. */
+export type CommandTable<Service extends CommandService> = {
+  readonly [Name in CommandName<Service>]: (
+    request: CommandRequestOf<Service, Name>,
     context: CommandContext,
-  ) => Promise<Plain<MessageShape<Reply>> | Rejection>,
-): CommandSpec {
-  return { request, reply, handle: handle as CommandSpec["handle"] };
-}
+  ) => Promise<CommandReplyOf<Service, Name> | Rejection>;
+};
 
 /** Returns the usual answer: the commit's position and the stream that it wrote first. */
 export function accepted(result: Committed | Rejection): Plain<Accepted> | Rejection {
@@ -53,31 +50,33 @@ export function accepted(result: Committed | Rejection): Plain<Accepted> | Rejec
   return { position: result.position, stream: result.streams[0]?.stream ?? "" };
 }
 
-export { AcceptedSchema };
-
 /** Builds the handlers that `Bus.serve` needs. */
 export function commandHandlers(
   service: string,
-  specs: Readonly<Record<string, CommandSpec>>,
+  functions: CommandFunctions,
   logger: Logger,
 ): Readonly<Record<string, CommandHandler>> {
   return Object.fromEntries(
-    Object.entries(specs).map(([name, spec]) => [name, handlerOf(service, name, spec, logger)]),
+    Object.entries(functions).map(([name, handle]) => [
+      name,
+      handlerOf(service, name, handle, logger),
+    ]),
   );
 }
 
 function handlerOf(
   service: string,
   name: string,
-  spec: CommandSpec,
+  handle: CommandFunction,
   logger: Logger,
 ): CommandHandler {
-  const requests = codecOf<unknown>(spec.request);
-  const replies = codecOf<object>(spec.reply);
+  const method = methodOf(service, name);
+  const requests = codecOf<unknown>(method.input);
+  const replies = codecOf<object>(method.output);
   return async (request) => {
     try {
       const message = requests.decode(utf8.decode(request.body)) as never;
-      const answer = await spec.handle(message, contextOf(service, request));
+      const answer = await handle(message, contextOf(service, request));
       if (isRejection(answer)) return rejectedReply(answer);
       return { kind: "ok", body: bytes.encode(replies.encode(answer)) };
     } catch (error) {
@@ -133,17 +132,27 @@ export function readRejected(body: Uint8Array): Rejection {
   return { rejected: code, detail, problems };
 }
 
-/** Encodes a request and decodes its answer for the caller: a rejection, or the answer's message. */
-export function encodeRequest<Request extends DescMessage>(
-  schema: Request,
-  message: Plain<MessageShape<Request>>,
+/** Encodes the request of a command. */
+export function encodeRequest<Service extends CommandService, Name extends CommandName<Service>>(
+  service: Service,
+  name: Name,
+  message: CommandRequestOf<Service, Name>,
 ): Uint8Array {
-  return bytes.encode(codecOf<Plain<MessageShape<Request>>>(schema).encode(message));
+  return bytes.encode(codecOf<object>(methodOf(service, name).input).encode(message));
 }
 
-export function decodeReply<Reply extends DescMessage>(
-  schema: Reply,
+/** Decodes the answer to a command that was not rejected. */
+export function decodeReply<Service extends CommandService, Name extends CommandName<Service>>(
+  service: Service,
+  name: Name,
   body: Uint8Array,
-): Plain<MessageShape<Reply>> {
-  return codecOf<Plain<MessageShape<Reply>>>(schema).decode(utf8.decode(body));
+): CommandReplyOf<Service, Name> {
+  const codec = codecOf<CommandReplyOf<Service, Name>>(methodOf(service, name).output);
+  return codec.decode(utf8.decode(body));
+}
+
+function methodOf(service: string, name: string): DescMethod {
+  const method = commandMethod(service, name);
+  assert(method !== undefined, `${service} has the command ${name}`);
+  return method;
 }

@@ -1,7 +1,7 @@
 /**
  * Saved folds name their last event, so that a fold of another history (the log was restored from a backup, or failed
  * over with loss) is not continued. The event's id is the first key of the text, a JSON object, so formats need not
- * know it. A text without it comes from an older version: then only its position is checked.
+ * know it.
  */
 import type { StoredEvent } from "@trainyard/event-log";
 import { assert } from "@trainyard/kernel";
@@ -9,7 +9,6 @@ import { assert } from "@trainyard/kernel";
 const eventKey = /^\{"event":"([0-9a-f-]{36})",/;
 
 export function withEvent(text: string, eventId: string): string {
-  if (eventId === "") return text;
   assert(text.startsWith('{"'), "a saved fold is the text of a JSON object with a key");
   return `{"event":"${eventId}",${text.slice(1)}`;
 }
@@ -21,8 +20,7 @@ export function withoutEvent(body: string): string {
 
 /** Returns whether the fold's last event is the given event of the log. */
 export function isOfThisLog(body: string, event: StoredEvent | undefined): boolean {
-  const saved = eventKey.exec(body)?.[1];
-  return event !== undefined && (saved === undefined || saved === event.id);
+  return event !== undefined && eventKey.exec(body)?.[1] === event.id;
 }
 
 /** Returns the message about a saved fold of another history. */

@@ -8,7 +8,7 @@ import type { Bus } from "@trainyard/bus";
 import type { EventLog, Fence } from "@trainyard/event-log";
 import { type Clock, isFault, pause } from "@trainyard/kernel";
 import type { Check } from "../verification/check.ts";
-import { type CommandSpec, commandHandlers } from "../commands/commands.ts";
+import { type CommandFunctions, type CommandTable, commandHandlers } from "../commands/commands.ts";
 import { EventFeed } from "../history/event-feed.ts";
 import { Executor, LeaseLost } from "../work/executor.ts";
 import { firstAbort } from "../first-abort.ts";
@@ -33,7 +33,7 @@ export interface Loop {
 /** The work of a service while it holds its partition; built again for every term. */
 export type Term = {
   readonly reactions: Omit<ReactionSpec, "service" | "consumer" | "partition">;
-  readonly commands: Readonly<Record<string, CommandSpec>>;
+  readonly commands: CommandFunctions;
   /** The read models of the service: the partition updates, shows, rebuilds and verifies them. */
   readonly views?: readonly View[];
   /** The verification checks of other state that the service folds from the log and saves. */
@@ -136,7 +136,7 @@ export class Partition {
       RetryParked: parkingCommand(loop),
       VerifyViews: verifyCommand(verifications),
       ...viewCommands(this.#views),
-    };
+    } satisfies CommandTable<"common">;
     if (this.#state !== "stopped_by_parking") {
       await using _serving = await this.#serve({ ...term.commands, ...always });
       this.#state = "active";
@@ -191,7 +191,7 @@ export class Partition {
     this.#deps.logger.info("reactions_resumed");
   }
 
-  async #serve(commands: Readonly<Record<string, CommandSpec>>): Promise<AsyncDisposable> {
+  async #serve(commands: CommandFunctions): Promise<AsyncDisposable> {
     const handlers = commandHandlers(this.#service, commands, this.#deps.logger);
     return this.#deps.bus.serve(this.#service, handlers);
   }

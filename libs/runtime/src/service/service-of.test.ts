@@ -1,10 +1,9 @@
 import { createMemoryBus } from "@trainyard/bus/testing";
-import { AcceptedSchema, PauseExperimentSchema } from "@trainyard/contracts/commands";
 import { createMemoryLog } from "@trainyard/event-log/testing";
 import { systemClock } from "@trainyard/kernel/system-clock";
 import { pino } from "pino";
 import { expect, test, vi } from "vitest";
-import { command, encodeRequest } from "../commands/commands.ts";
+import { encodeRequest, type CommandTable } from "../commands/commands.ts";
 import { Partition, type Term } from "../leadership/partition.ts";
 import { type ListeningService, type ServicePlan, serviceOf } from "./service-of.ts";
 import { createRegistry } from "./telemetry.ts";
@@ -26,14 +25,14 @@ async function readyz(address: string): Promise<string> {
   return `${response.status} ${await response.text()}`;
 }
 
-const pauseCommand = command(PauseExperimentSchema, AcceptedSchema, async () => ({
+const pauseCommand: CommandTable<"experiments">["PauseExperiment"] = async () => ({
   position: 7,
   stream: "",
-}));
+});
 
 async function asked(): Promise<string> {
   const headers = { commitId: "1", authid: "", traceparent: "", correlationid: "" };
-  const body = encodeRequest(PauseExperimentSchema, { experiment: "1" });
+  const body = encodeRequest("experiments", "PauseExperiment", { experiment: "1" });
   const caller = hub.connect("gateway");
   const reply = await caller.request("experiments", "PauseExperiment", { headers, body }, 500).then(
     ({ kind }) => kind,

@@ -11,7 +11,7 @@
  * A loop that throws is a bug: it is logged, and its unhandled rejection stops the process, which is then restarted.
  */
 import type { Pool } from "pg";
-import { type CommandSpec, commandHandlers } from "../commands/commands.ts";
+import { commandHandlers, type CommandFunctions } from "../commands/commands.ts";
 import type { Loop, Partition } from "../leadership/partition.ts";
 import { migrate } from "../views/migrate.ts";
 import { viewGauges } from "../views/view-telemetry.ts";
@@ -34,7 +34,7 @@ export type ServicePlan = {
   /** The loops that run in every replica. */
   readonly loops?: readonly Loop[];
   /** The commands that every replica answers on the bus. */
-  readonly commands?: Readonly<Record<string, CommandSpec>>;
+  readonly commands?: CommandFunctions;
   /** Starts the service's HTTP server, which must also answer the health paths. Default: the health server. */
   readonly listen?: (serving: Serving) => Promise<Listening>;
   /** Starts an additional gRPC server. */

@@ -3,11 +3,15 @@
  * is in memory. The test appends the events of all other services.
  */
 
-import type { DescMessage, MessageShape } from "@bufbuild/protobuf";
 import type { Bus, CommandReply, CommandRequest } from "@trainyard/bus";
 import { createMemoryBus, type MemoryHub } from "@trainyard/bus/testing";
-import { type AnyEvent, decodeEvent, encodeEvent, type Plain } from "@trainyard/contracts";
-import { VerifyViewsSchema, ViewsVerifiedSchema } from "@trainyard/contracts/commands";
+import { type AnyEvent, decodeEvent, encodeEvent } from "@trainyard/contracts";
+import type {
+  CommandName,
+  CommandReplyOf,
+  CommandRequestOf,
+  CommandService,
+} from "@trainyard/contracts/command-services";
 import { createPostgresLog, type EventLog, migrateLog, newEventId } from "@trainyard/event-log";
 import {
   ensureRoles,
@@ -28,8 +32,8 @@ const database = "trainyard";
 const others = "ty_others";
 const relayPageEvents = 500;
 
-export type CommandOutcome<Reply extends DescMessage> =
-  | { readonly kind: "ok"; readonly reply: Plain<MessageShape<Reply>> }
+export type CommandOutcome<Reply> =
+  | { readonly kind: "ok"; readonly reply: Reply }
   | { readonly kind: "rejected"; readonly rejection: Rejection }
   | { readonly kind: "unavailable" };
 
@@ -156,25 +160,25 @@ export class DatabaseStage implements AsyncDisposable {
   }
 
   /** Sends a command over the bus; waits for a service that is still acquiring its lease, like every client. */
-  async ask<Request extends DescMessage, Reply extends DescMessage>(
-    request: readonly [Request, Plain<MessageShape<Request>>],
-    reply: Reply,
+  async ask<Service extends CommandService, Name extends CommandName<Service>>(
+    service: Service,
+    name: Name,
+    message: CommandRequestOf<Service, Name>,
     commitId: string = newEventId(),
-  ): Promise<CommandOutcome<Reply>> {
-    const [schema, message] = request;
+  ): Promise<CommandOutcome<CommandReplyOf<Service, Name>>> {
     const headers = {
       commitId,
       authid: "stage",
       traceparent: newTraceparent(),
       correlationid: "",
     };
-    const body = encodeRequest(schema, message);
-    const answer = await this.#reply(schema.name, { headers, body });
+    const body = encodeRequest(service, name, message);
+    const answer = await this.#reply(name, { headers, body });
     if (answer.kind === "unavailable") return { kind: "unavailable" };
     if (answer.kind === "rejected") {
       return { kind: "rejected", rejection: readRejected(answer.body) };
     }
-    return { kind: "ok", reply: decodeReply(reply, answer.body) };
+    return { kind: "ok", reply: decodeReply(service, name, answer.body) };
   }
 
   async #reply(name: string, request: CommandRequest): Promise<CommandReply> {
@@ -193,7 +197,7 @@ export class DatabaseStage implements AsyncDisposable {
   async verify(): Promise<Readonly<Record<string, string>>> {
     const verification = newEventId();
     for (;;) {
-      const answer = await this.ask([VerifyViewsSchema, { verification }], ViewsVerifiedSchema);
+      const answer = await this.ask("common", "VerifyViews", { verification });
       assert(answer.kind === "ok", `the service verifies: ${JSON.stringify(answer)}`);
       if (!answer.reply.done) continue;
       return Object.fromEntries(

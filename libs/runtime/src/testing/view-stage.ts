@@ -41,7 +41,13 @@ const tables = `
     position bigint not null, experiment text collate "C" not null, text text not null,
     primary key (experiment, position));
   create table tested.work (experiment text collate "C" primary key, done boolean not null);
-  create table tested.view_cursor (view text primary key, position bigint not null, commit_id uuid not null);`;
+  create table tested.view_cursor (
+    view text primary key, position bigint not null, commit_id uuid not null, event text not null,
+    version integer not null);
+  create table tested.view_set_aside (
+    view text not null, stream text collate "C" not null, position bigint not null, type text not null,
+    reason text not null, waiting integer not null default 0, set_aside_at timestamptz not null default now(),
+    primary key (view, stream));`;
 
 export class ViewStage implements AsyncDisposable {
   readonly #database: TestDatabase;

@@ -6,14 +6,10 @@
  */
 import type { Plain } from "@trainyard/contracts";
 import type { ViewVerdict } from "@trainyard/contracts/commands";
-import {
-  VerifyViewsSchema,
-  type ViewsVerified,
-  ViewsVerifiedSchema,
-} from "@trainyard/contracts/commands";
+import type { ViewsVerified } from "@trainyard/contracts/commands";
 import { type Clock, isFault, pause } from "@trainyard/kernel";
 import type { Check } from "./check.ts";
-import { type CommandSpec, command } from "../commands/commands.ts";
+import type { CommandTable } from "../commands/commands.ts";
 import { runtimeLimits } from "../limits.ts";
 import type { Logger } from "../logging.ts";
 
@@ -115,8 +111,6 @@ export async function* runChecks(
 }
 
 /** The command VerifyViews, which every service with a partition answers. */
-export function verifyCommand(verifications: Verifications): CommandSpec {
-  return command(VerifyViewsSchema, ViewsVerifiedSchema, ({ verification }) =>
-    verifications.step(verification),
-  );
+export function verifyCommand(verifications: Verifications): CommandTable<"common">["VerifyViews"] {
+  return ({ verification }) => verifications.step(verification);
 }

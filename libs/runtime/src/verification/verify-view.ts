@@ -23,7 +23,6 @@ import type { ViewSpec } from "../views/view-spec.ts";
 import {
   isOfTheLog,
   liveSlot,
-  prepareTables,
   readCursor,
   type ViewCursor,
   type ViewSlot,
@@ -66,7 +65,6 @@ async function verifyView(
   log: EventLog,
   signal: AbortSignal,
 ): Promise<Verdict> {
-  await prepareTables(pool, spec);
   const client = await pool.connect();
   try {
     return await new Verification(spec, client, log, signal).run();

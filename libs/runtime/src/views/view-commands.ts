@@ -1,22 +1,16 @@
 /** The commands ListViews and RebuildView, which every service with a partition answers. */
 import type { Plain } from "@trainyard/contracts";
-import {
-  AcceptedSchema,
-  ListViewsSchema,
-  RebuildViewSchema,
-  ViewsListedSchema,
-  type ViewState,
-} from "@trainyard/contracts/commands";
+import type { ViewState } from "@trainyard/contracts/commands";
 import { reject } from "@trainyard/kernel";
-import { type CommandSpec, command } from "../commands/commands.ts";
+import type { CommandTable } from "../commands/commands.ts";
 import type { View } from "./view.ts";
 
-export function viewCommands(views: readonly View[]): Readonly<Record<string, CommandSpec>> {
+export function viewCommands(views: readonly View[]) {
   return {
-    ListViews: command(ListViewsSchema, ViewsListedSchema, async () => ({
+    ListViews: async () => ({
       views: await Promise.all(views.map(shownView)),
-    })),
-    RebuildView: command(RebuildViewSchema, AcceptedSchema, async ({ view: name }) => {
+    }),
+    RebuildView: async ({ view: name }) => {
       const view = views.find(({ spec }) => spec.view === name);
       if (view === undefined) {
         return reject(
@@ -26,8 +20,8 @@ export function viewCommands(views: readonly View[]): Readonly<Record<string, Co
       }
       view.rebuild();
       return { position: view.position, stream: "" };
-    }),
-  };
+    },
+  } satisfies Partial<CommandTable<"common">>;
 }
 
 export async function shownView(view: View): Promise<Plain<ViewState>> {

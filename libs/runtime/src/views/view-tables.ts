@@ -1,10 +1,9 @@
 /**
- * The stored state of a view besides its rows: the cursor, and the streams that are set aside. It exists for the live
- * tables, and during a rebuild also for the new ones.
+ * The stored state of a view besides its rows: the cursor, and the streams that are set aside, in two tables that the
+ * migrations of the service create. It exists for the live tables, and during a rebuild also for the new ones.
  */
 import type { StoredEvent } from "@trainyard/event-log";
 import type { Pool, PoolClient } from "pg";
-import { within } from "./transaction.ts";
 import type { TableNames, ViewSpec } from "./view-spec.ts";
 
 export type Queryable = Pick<Pool | PoolClient, "query">;
@@ -13,7 +12,7 @@ export type Queryable = Pick<Pool | PoolClient, "query">;
 export type ViewCursor = {
   readonly position: number;
   readonly commitId: string;
-  /** Empty if an older version, which records only the commit, has moved the cursor. */
+  /** Empty at the position 0. */
   readonly eventId: string;
   readonly version: number;
 };
@@ -46,40 +45,6 @@ export function besideSlot({ schema, view }: ViewSpec): ViewSlot {
 
 export const besideName = (table: string): string => `${table}__next`;
 
-/** Creates missing tables and columns for a view's state; the service's migrations create the cursor's table. */
-export async function prepareTables(pool: Pool, { schema }: ViewSpec): Promise<void> {
-  const { rows } = await pool.query<{ ready: boolean }>(
-    "select to_regclass($1) is not null as ready",
-    [`${schema}.view_set_aside`],
-  );
-  if (rows[0]?.ready === true) return;
-  const client = await pool.connect();
-  try {
-    await within(client, async () => {
-      // Replicas that start together wait for each other.
-      await client.query("select pg_advisory_xact_lock(hashtext($1))", [`views of ${schema}`]);
-      await client.query(
-        `alter table ${schema}.view_cursor add column if not exists version integer not null default 1,
-           add column if not exists event text not null default ''`,
-      );
-      await client.query(
-        `create table if not exists ${schema}.view_set_aside (
-           view text not null,
-           stream text collate "C" not null,
-           -- The first event of the stream that could not be applied; the later ones wait behind it.
-           position bigint not null,
-           type text not null,
-           reason text not null,
-           waiting integer not null default 0,
-           set_aside_at timestamptz not null default now(),
-           primary key (view, stream))`,
-      );
-    });
-  } finally {
-    client.release();
-  }
-}
-
 /** Returns the cursor's row; null if absent. */
 export async function readCursor(
   client: Queryable,
@@ -102,12 +67,10 @@ export async function readCursor(
   );
   const row = rows[0];
   if (row === undefined) return null;
-  // An older version moves position and commit without changing the event.
-  const [at, eventId = ""] = row.event.split(" ");
   return {
     position: Number(row.position),
     commitId: row.commit_id,
-    eventId: at === row.position ? eventId : "",
+    eventId: row.event,
     version: row.version,
     someAreSetAside: row.some_are_set_aside,
   };
@@ -137,7 +100,7 @@ export async function writeCursor(
     `insert into ${schema}.view_cursor (view, position, commit_id, event, version)
      values ($1, $2, $3, $4, $5) on conflict (view) do update set position = excluded.position,
        commit_id = excluded.commit_id, event = excluded.event, version = excluded.version`,
-    [key, position, commitId, `${position} ${eventId}`, version],
+    [key, position, commitId, eventId, version],
   );
 }
 
@@ -152,6 +115,5 @@ export function isOfTheLog(cursor: ViewCursor, event: StoredEvent | null): boole
  * is repeated in a log that lost it has the same commit id, but other events.
  */
 export function isSame(one: ViewCursor, other: ViewCursor): boolean {
-  const sameEvent = one.eventId === "" || other.eventId === "" || one.eventId === other.eventId;
-  return sameEvent && one.commitId === other.commitId;
+  return one.eventId === other.eventId && one.commitId === other.commitId;
 }

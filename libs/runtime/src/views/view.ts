@@ -32,7 +32,6 @@ import {
   isOfTheLog,
   isSame,
   liveSlot,
-  prepareTables,
   readCursor,
   type ViewCursor,
   writeCursor,
@@ -115,8 +114,7 @@ export class View {
   }
 
   /** Returns the streams that are set aside, the earliest first. */
-  async setAside(): Promise<readonly SetAside[]> {
-    await prepareTables(this.pool, this.spec);
+  setAside(): Promise<readonly SetAside[]> {
     return readSetAside(this.pool, liveSlot(this.spec));
   }
 
@@ -199,7 +197,6 @@ export class View {
    */
   async #resume(feed: EventFeed, signal: AbortSignal): Promise<ViewCursor | null> {
     const { spec, pool } = this;
-    await prepareTables(pool, spec);
     this.#goal ??= await feed.head();
     let cursor: ViewCursor | null = await readCursor(pool, spec, liveSlot(spec), "");
     if (cursor !== null && cursor.version < spec.version) {
@@ -210,8 +207,8 @@ export class View {
     }
     if (cursor === null) {
       await pool.query(
-        `insert into ${spec.schema}.view_cursor (view, position, commit_id, version)
-         values ($1, 0, $2, $3) on conflict do nothing`,
+        `insert into ${spec.schema}.view_cursor (view, position, commit_id, event, version)
+         values ($1, 0, $2, '', $3) on conflict do nothing`,
         [spec.view, beginningOf(0).commitId, spec.version],
       );
       cursor = beginningOf(spec.version);
@@ -315,7 +312,6 @@ export class View {
   /** Runs requested rebuilds, and one that an earlier process has begun. */
   async #buildWhenAsked(feed: EventFeed, signal: AbortSignal): Promise<void> {
     await this.#persist(async () => {
-      await prepareTables(this.pool, this.spec);
       if (await BesideBuild.isUnderWay(this.pool, this.spec)) this.#buildAsked = true;
     }, signal);
     signal.addEventListener("abort", () => this.#wakeBuilder(), { once: true });

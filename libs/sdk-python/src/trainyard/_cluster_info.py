@@ -55,9 +55,7 @@ class ClusterInfo(NamedTuple):
     master_addr: str = "127.0.0.1"
     """The address of node 0 for the other nodes."""
     container_addrs: tuple[str, ...] = ("127.0.0.1",)
-    """The addresses of all nodes, by rank. An earlier version of the platform names only node 0 and leaves the
-    others empty.
-    """
+    """The addresses of all nodes, by rank; an address that the platform does not know is empty."""
 
     if not TYPE_CHECKING:
 
@@ -74,10 +72,8 @@ def _number_of(trial_id: str) -> int:
 
 
 def _addresses(env: Mapping[str, str], info: _info.Info) -> tuple[str, ...]:
-    addresses = env.get("TRAINYARD_NODE_ADDRS", "").split(",")
-    if len(addresses) != info.nnodes:
-        addresses = [""] * info.nnodes
-    return (addresses[0] or info.master_addr, *addresses[1:])
+    first, *others = env.get("TRAINYARD_NODE_ADDRS", "").split(",")
+    return (first or info.master_addr, *others)
 
 
 def get_cluster_info() -> ClusterInfo | None:

@@ -29,6 +29,8 @@ class Info(NamedTuple):
     """The trial's hyperparameters, nested as in the configuration."""
     config: dict[str, Any]
     """The experiment's whole configuration."""
+    search_needs_metric: bool
+    """Whether the search cannot use a trial without the searcher's metric. False in local mode, which has no search."""
     latest_checkpoint: str | None
     """The UUID of the checkpoint to continue from; None at a first start."""
     steps_completed: int | float
@@ -101,6 +103,7 @@ def info_of(env: Mapping[str, str]) -> Info:
         trial_seed=_whole(env, "TRIAL_SEED"),
         hparams=_object(env, "HPARAMS"),
         config=_object(env, "CONFIG"),
+        search_needs_metric=env.get("TRAINYARD_SEARCH_NEEDS_METRIC") == "1",
         latest_checkpoint=env.get("TRAINYARD_LATEST_CHECKPOINT") or None,
         steps_completed=_steps(env),
         slots=tuple(slot for slot in env.get("TRAINYARD_SLOT_IDS", "").split(",") if slot),

@@ -7,8 +7,6 @@ from typing import Any
 
 from . import _log as log
 
-# Searchers that continue without metric values, unless an early-stopping policy is configured.
-_DECIDE_BY_NO_VALUE = ("single", "random", "grid", "sobol")
 # The number of a report's names that a message lists.
 _NAMES_SHOWN = 16
 
@@ -22,12 +20,6 @@ def metric_of(config: Mapping[str, Any]) -> str | None:
 def smaller_is_better(config: Mapping[str, Any]) -> bool:
     """Whether a smaller value of the searcher's metric is better."""
     return bool(_searcher_of(config).get("smaller_is_better", True))
-
-
-def decides_by_values(config: Mapping[str, Any]) -> bool:
-    """Whether a search cannot use a trial without the searcher's metric."""
-    name = _searcher_of(config).get("name")
-    return bool(config.get("early_stopping")) or name not in _DECIDE_BY_NO_VALUE
 
 
 def _searcher_of(config: Mapping[str, Any]) -> Mapping[str, Any]:

@@ -6,12 +6,13 @@ import contextlib
 import io
 import os
 import unittest
+from unittest import mock
 
 import torch
 from training import LineTrial, Points, TrainerCase
 
 import trainyard
-from trainyard import pytorch
+from trainyard import _local, pytorch
 
 
 class BadInputCase(TrainerCase):
@@ -137,8 +138,13 @@ class BadInput(BadInputCase):
             self.assertIn("it is left out", warned[0])
 
     def test_a_validation_without_the_metric_that_the_search_needs_is_refused(self):
+        def needing(*arguments):
+            return local_info(*arguments)._replace(search_needs_metric=True)
+
+        local_info = _local.info_of
         config = {"searcher": {"name": "adaptive_asha", "metric": "accuracy"}}
-        self.refused("'accuracy'", "error", "searcher.metric", init={"exp_conf": config})
+        with mock.patch.object(_local, "info_of", needing):
+            self.refused("'accuracy'", "error", "searcher.metric", init={"exp_conf": config})
 
     def test_a_missing_searcher_metric_that_is_not_needed_causes_one_warning(self):
         config = {"searcher": {"name": "single", "metric": "accuracy"}}

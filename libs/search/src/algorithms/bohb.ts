@@ -3,7 +3,7 @@
  * hyperparameter optimization at scale", ICML 2018).
  *
  * Trials are halved as in `asha`. One trial in three is drawn at random. The others come from the model of the highest
- * rung that has at least two more trials than the space has axes. Version 2 also hedges against learning curves that
+ * rung that has at least two more trials than the space has axes. The search hedges against learning curves that
  * cross: the first rung rises when early values do not predict later ones, and the model never uses the lowest of
  * several rungs. The paper hedges by the brackets of hyperband instead.
  */
@@ -40,27 +40,17 @@ function highestRung(halving: Halving, axes: number, lowest: number): Ranked | n
 
 const rungsOf = ({ brackets }: Halving): number => brackets[0]?.rungs.length ?? 0;
 
-function bohb1Plan(config: BohbSearcher): HalvingPlan {
-  return ashaPlan({ ...config, name: "asha" });
-}
-
-export const bohb1 = halving(
-  "bohb",
-  1,
-  bohb1Plan,
-  rungProposer({ ...model, restsOn: (search, axes) => highestRung(search, axes, 0) }),
-);
-
 /**
  * In stopping form a stopped trial cannot show its later values, so only suspended trials can measure the first rung.
  */
 function bohbPlan(config: BohbSearcher): HalvingPlan {
-  return { ...bohb1Plan(config), ...(config.resume ? trustPlan(config.max_trials) : {}) };
+  const plan = ashaPlan({ ...config, name: "asha" });
+  return { ...plan, ...(config.resume ? trustPlan(config.max_trials) : {}) };
 }
 
 export const bohb = halving(
   "bohb",
-  2,
+  1,
   bohbPlan,
   rungProposer({
     ...model,

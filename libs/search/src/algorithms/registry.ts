@@ -4,7 +4,7 @@ import type { SearchPlan } from "../state.ts";
 import { adaptiveAsha } from "./adaptive-asha.ts";
 import { asha } from "./asha.ts";
 import { auto } from "./auto.ts";
-import { bohb, bohb1 } from "./bohb.ts";
+import { bohb } from "./bohb.ts";
 import { asyncHalving } from "./async-halving.ts";
 import { custom } from "./custom.ts";
 import { gp } from "./gp.ts";
@@ -31,20 +31,24 @@ const versions: { readonly [Name in SearcherName]: readonly Algorithm[] } = {
   pbt: [pbt],
   schedule: [schedule],
   asha: [asha],
-  bohb: [bohb1, bohb],
+  bohb: [bohb],
   auto: [auto],
   adaptive_asha: [adaptiveAsha],
   async_halving: [asyncHalving],
   hyperband: [hyperband],
   custom: [custom],
 };
-const algorithms = Object.values(versions).flat();
+const known = Object.values(versions).flat();
 
-export function newestAlgorithm(name: string): Algorithm | undefined {
+export function newestAlgorithm(name: string, algorithms = known): Algorithm | undefined {
   return algorithms.findLast((algorithm) => algorithm.name === name);
 }
 
-export function recordedAlgorithm(name: string, version: number): Algorithm | undefined {
+export function recordedAlgorithm(
+  name: string,
+  version: number,
+  algorithms = known,
+): Algorithm | undefined {
   return algorithms.find((algorithm) => algorithm.name === name && algorithm.version === version);
 }
 
@@ -58,5 +62,5 @@ export function algorithmOf({ algorithm: name, algorithmVersion }: SearchPlan): 
 
 /** The algorithm names that a new search may use. */
 export function algorithmNames(): readonly string[] {
-  return [...new Set(algorithms.map(({ name }) => name))];
+  return [...new Set(known.map(({ name }) => name))];
 }

@@ -13,7 +13,7 @@ const points = (search: DrivenSearch): unknown[] =>
   search.proposals().map(({ hyperparameters }) => hyperparameters);
 
 describe("quasi-random search", () => {
-  it("proposes the recorded points of earlier versions", () => {
+  it("proposes the recorded points", () => {
     expect(points(searchOf(3))).toMatchInlineSnapshot(`
       [
         {

@@ -259,7 +259,7 @@ function redecided(stored: readonly SearchEvent[]): SearchEvent[] {
 }
 
 describe("TPE", () => {
-  it("proposes the recorded points of earlier versions", () => {
+  it("proposes the recorded points", () => {
     expect(points(trained(tpeOf(13, 1))).slice(10)).toMatchInlineSnapshot(`
       [
         {

@@ -1,10 +1,13 @@
 /** A search's trials with their hyperparameters and best values, for analyses. */
 import { TrialOutcome } from "@trainyard/contracts/events";
-import type { HyperparameterSpace, JsonObject } from "@trainyard/experiment-config";
+import {
+  type HyperparameterSpace,
+  type JsonObject,
+  readSearcher,
+} from "@trainyard/experiment-config";
 import { isBetter } from "../best.ts";
 import type { SearchEvent } from "../events.ts";
 import { type Objective, objectivesOf, scoresOf, valuesOfAll } from "../objectives.ts";
-import { sectionOf } from "../section.ts";
 import { paretoFront } from "./pareto.ts";
 
 export type TrialRecord = {
@@ -64,7 +67,7 @@ export class SearchRecord {
         this.space = (event.data.space ?? {}) as HyperparameterSpace;
         this.metric = event.data.metric;
         this.smallerIsBetter = event.data.smallerIsBetter;
-        this.objectives = objectivesOf(sectionOf(event.data, event.data.searcher));
+        this.objectives = objectivesOf(readSearcher(event.data.searcher));
         break;
       case "TrialProposed": {
         const { number: trial, hyperparameters = {} } = event.data;

@@ -51,18 +51,6 @@ export function recordedCommand(event: SearchEvent): SearchCommand | null {
   }
 }
 
-/** Returns the event with every key of its searcher section: an earlier version may have recorded fewer. */
-export function withWholeSection(event: SearchEvent): SearchEvent {
-  switch (event.type) {
-    case "SearchStarted":
-      return { ...event, data: { ...event.data, searcher: readSearcher(event.data.searcher) } };
-    case "SearchContinued":
-      return { ...event, data: { ...event.data, searcher: readSearcher(event.data.searcher) } };
-    default:
-      return event;
-  }
-}
-
 /** Whether the event is the record of a cancellation, which has no input event. */
 export function recordsCancellation(event: SearchEvent): boolean {
   return event.type === "SearchCompleted" && event.data.reason === SearchCompletion.CANCELED;

@@ -30,15 +30,6 @@ describe("a replay of a recorded search", () => {
     },
   );
 
-  it("finds no difference in a recording without a key that has a default", () => {
-    const [first, ...later] = stored(recordedSearch(tpeOf(20, 4), 7).events);
-    if (first?.type !== "SearchStarted") throw new Error("a search starts");
-    const { multivariate, ...searcher } = first.data.searcher ?? {};
-    expect(multivariate).toBe(true);
-    const older: SearchEvent = { ...first, data: { ...first.data, searcher } };
-    expect(replaySearch([older, ...later]).differences).toEqual([]);
-  });
-
   it("replays a cancellation at any point", () => {
     for (const reports of [0, 3]) {
       const search = new DrivenSearch();

@@ -9,7 +9,7 @@ import { SearchMachine } from "../machine.ts";
 import type { SearchEvent } from "../events.ts";
 import type { SearchState } from "../state.ts";
 import { suggestionOf } from "../suggestions.ts";
-import { recordedCommand, recordsCancellation, withWholeSection } from "./recorded.ts";
+import { recordedCommand, recordsCancellation } from "./recorded.ts";
 import { isSame } from "./same.ts";
 
 export type Difference = {
@@ -31,8 +31,7 @@ export type Replay = {
 };
 
 /** Replays a recorded search from its first event. */
-export function replaySearch(stored: readonly SearchEvent[]): Replay {
-  const events = stored.map(withWholeSection);
+export function replaySearch(events: readonly SearchEvent[]): Replay {
   const search = new SearchMachine();
   let inputs = 0;
   const differences: Difference[] = [];

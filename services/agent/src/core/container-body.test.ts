@@ -32,7 +32,7 @@ function bodyWith(
     slots,
     labels: {},
   };
-  return containerBody(place, recordedContainer(config), { ...settings, network }, engine);
+  return containerBody(place, recordedContainer(config, "cpu"), { ...settings, network }, engine);
 }
 
 test("NVIDIA's runtime gets exactly the GPUs of the run's slots, whatever the configuration sets", () => {

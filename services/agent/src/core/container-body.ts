@@ -7,9 +7,8 @@
  * the engine is down, and no line is stored twice. The engine's init is PID 1, so that signals act as on a process.
  */
 import type { Plain } from "@trainyard/contracts";
-import { type Launch, runKeyOf } from "@trainyard/contracts/agent";
+import { type Container, type Launch, runKeyOf } from "@trainyard/contracts/agent";
 import type { Slot } from "@trainyard/contracts/events";
-import type { ContainerSection, DeviceKind } from "@trainyard/experiment-config/recorded";
 
 export type EngineKind = "docker" | "podman";
 
@@ -118,14 +117,14 @@ const opening = ': >"$0/started"; exec </dev/null >"$0/stdout" 2>"$0/stderr"; ';
 const gpuGuard =
   '[ -e /dev/nvidiactl ] || [ -e /dev/dxg ] || { echo "the container has no GPU although the run has slots of one: is the NVIDIA Container Toolkit set up for this engine (docs/howto/use-containers.md)?" >&2; exit 126; }; ';
 
-export function kindOf(slots: readonly Plain<Slot>[]): DeviceKind {
+function kindOf(slots: readonly Plain<Slot>[]): "cpu" | "cuda" | "rocm" {
   const device = slots[0]?.device;
   return device === "cuda" || device === "rocm" ? device : "cpu";
 }
 
 export function containerBody(
   place: ContainerPlace,
-  section: ContainerSection,
+  section: Plain<Container>,
   settings: ContainerSettings,
   engine: EngineKind,
 ): ContainerBody {
@@ -175,20 +174,20 @@ export function containerBody(
  * network publishes none: its ports are the host's already. A container without a network has none.
  */
 export function publishedPorts(
-  { proxyPorts }: Pick<ContainerSection, "proxyPorts">,
+  { proxyPorts }: Pick<Plain<Container>, "proxyPorts">,
   { network }: Pick<ContainerSettings, "network">,
 ): readonly number[] {
   return network === "host" || network === "none" ? [] : proxyPorts.map(({ port }) => port);
 }
 
-function mountsOf(place: ContainerPlace, section: ContainerSection): readonly Mount[] {
+function mountsOf(place: ContainerPlace, section: Plain<Container>): readonly Mount[] {
   const { runDir, pipes, work, sdkPath, storageFolders } = place;
   const { storageMount } = section;
   const own = [runDir, pipes, work, ...storageFolders];
   return [
     ...own.map((path) => bind(path, path)),
     ...(sdkPath === null ? [] : [bind(sdkPath, sdkPath, true)]),
-    ...(storageMount === null ? [] : [storageBind(storageMount)]),
+    ...(storageMount === undefined ? [] : [storageBind(storageMount)]),
     ...section.bindMounts.map(({ hostPath, containerPath, readOnly, propagation }) => {
       const target = containerPath.startsWith("/") ? containerPath : `${work}/${containerPath}`;
       return bind(hostPath, target, readOnly, propagation);
@@ -200,7 +199,7 @@ function storageBind({
   hostPath,
   containerPath,
   propagation,
-}: NonNullable<ContainerSection["storageMount"]>): Mount {
+}: NonNullable<Plain<Container>["storageMount"]>): Mount {
   return bind(hostPath, containerPath, false, propagation);
 }
 
@@ -239,7 +238,7 @@ function mappedDevice({
   hostPath,
   containerPath,
   mode,
-}: ContainerSection["devices"][number]): EngineDevice {
+}: Plain<Container>["devices"][number]): EngineDevice {
   return device(hostPath, containerPath, mode);
 }
 
@@ -270,13 +269,4 @@ export function labelsOf(
 export function keyOfLabels(labels: Readonly<Record<string, string>>): string {
   const { [labelNames.allocation]: allocation = "", [labelNames.request]: requestId = "" } = labels;
   return runKeyOf({ allocation, requestId });
-}
-
-/** The image for the run's kind of device; the agent's image if the configuration names none. */
-export function imageOf(
-  section: ContainerSection,
-  slots: readonly Plain<Slot>[],
-  settings: ContainerSettings,
-): string {
-  return section.image[kindOf(slots)] || settings.image;
 }

@@ -40,6 +40,16 @@ test("a training process knows the addresses of all nodes of its run, by rank", 
   expect(environmentOf(launch, surroundings)["TRAINYARD_NODE_ADDRS"]).toBe("10.0.0.7,fe80::1");
 });
 
+test("a training process gets its configuration's text unchanged, and learns whether the search needs the metric", () => {
+  const config = '{"name": "example", "data": {"n": 1.0}}';
+  expect(
+    environmentOf({ ...launchOf("true"), config, searchNeedsMetric: true }, surroundings),
+  ).toMatchObject({ TRAINYARD_CONFIG: config, TRAINYARD_SEARCH_NEEDS_METRIC: "1" });
+  expect(environmentOf(launchOf("true"), surroundings)).toMatchObject({
+    TRAINYARD_SEARCH_NEEDS_METRIC: "0",
+  });
+});
+
 test("a run whose checkpoints are uploaded seals them in its own folder, in a share of the disk", () => {
   const storages = { ...surroundings.storages, uploadDiskShare: 0.25 };
   const uploading = { ...surroundings, storages };

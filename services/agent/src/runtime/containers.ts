@@ -2,14 +2,12 @@
 import { createHash } from "node:crypto";
 import { join } from "node:path";
 import type Docker from "dockerode";
-import { recordedContainer } from "@trainyard/experiment-config/recorded";
 import type { Clock } from "@trainyard/kernel";
 import {
   cdiNames,
   type ContainerSettings,
   containerBody,
   type EngineKind,
-  imageOf,
   keyOfLabels,
   labelNames,
   labelsOf,
@@ -71,8 +69,9 @@ async function orderOf(
     metricsUrl,
     sdkPath,
   } = settings;
-  const section = recordedContainer(launch.config);
-  const image = imageOf(section, slots, settings);
+  const { container: section } = launch;
+  if (section === undefined) throw new LaunchProblem("the launch describes no container");
+  const image = section.image || settings.image;
   if (image === "") {
     throw new LaunchProblem(
       `the configuration has no environment.image, and agent ${settings.agent}, which runs containers, has no image of its own (TRAINYARD_AGENT_IMAGE)`,

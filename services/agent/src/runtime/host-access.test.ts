@@ -13,7 +13,7 @@ function placesWith(access: Partial<HostPlaces["access"]>, checkpointDir = ""): 
 }
 
 const allow = (config: object, places: HostPlaces) =>
-  allowedSection(recordedContainer(config), places);
+  allowedSection(recordedContainer(config, "cpu"), places);
 const mountOf = (host_path: string) => ({ bind_mounts: [{ host_path, container_path: "/a" }] });
 const deviceOf = (host_path: string) => ({
   resources: { devices: [{ host_path, container_path: "/dev/a" }] },

@@ -4,7 +4,8 @@
  */
 import { mkdirSync, realpathSync } from "node:fs";
 import { basename, dirname, isAbsolute, join, resolve } from "node:path";
-import type { ContainerSection } from "@trainyard/experiment-config/recorded";
+import type { Plain } from "@trainyard/contracts";
+import type { Container } from "@trainyard/contracts/agent";
 import type { HostAccess } from "../core/container-body.ts";
 import type { StoragePlaces } from "../core/environment.ts";
 import { HostProblem, LackProblem, LaunchProblem } from "./runtime.ts";
@@ -34,7 +35,7 @@ const firstPort = 1_024;
  * Returns the section with the real paths of its host; throws LaunchProblem for parts that are not allowed, LackProblem
  * for missing ones.
  */
-export function allowedSection(section: ContainerSection, places: HostPlaces): ContainerSection {
+export function allowedSection(section: Plain<Container>, places: HostPlaces): Plain<Container> {
   const { access, agent } = places;
   for (const name of section.addCapabilities) {
     if (allowsCapability(access.capabilities, name)) continue;
@@ -58,10 +59,12 @@ export function allowedSection(section: ContainerSection, places: HostPlaces): C
       ...mount,
       hostPath: folder("bind_mounts", mount.hostPath),
     })),
-    storageMount: storageMount && {
-      ...storageMount,
-      hostPath: folder("checkpoint_storage", storageMount.hostPath),
-    },
+    ...(storageMount && {
+      storageMount: {
+        ...storageMount,
+        hostPath: folder("checkpoint_storage", storageMount.hostPath),
+      },
+    }),
   };
 }
 

@@ -17,12 +17,7 @@ import {
   storeAddress,
 } from "@trainyard/blob";
 import type { Plain } from "@trainyard/contracts";
-import type { Launch } from "@trainyard/contracts/agent";
-import {
-  recordedConfig,
-  type StoragePlace,
-  tensorboardStorage,
-} from "@trainyard/experiment-config/recorded";
+import type { Launch, Storage } from "@trainyard/contracts/agent";
 import type { Clock } from "@trainyard/kernel";
 import type { Telemetry } from "../telemetry.ts";
 import { limits } from "../limits.ts";
@@ -70,30 +65,42 @@ export function checkpointRootOf(launch: Plain<Launch>, checkpointDir: string): 
   return checkpointRoot(storageOf(launch, checkpointDir));
 }
 
-function storageOf({ config }: Plain<Launch>, checkpointDir: string): CheckpointStorageSection {
-  return placed(recordedConfig(config).checkpoint_storage, checkpointDir);
+function storageOf(launch: Plain<Launch>, checkpointDir: string): CheckpointStorageSection {
+  return placed(sectionOf(launch.checkpointStorage), checkpointDir);
 }
 
-function placed(configured: StoragePlace, checkpointDir: string): CheckpointStorageSection {
-  return checkpointDir === "" ? configured : checkpointStorage(configured, checkpointDir);
+/** Returns the storage as the section of the configuration; a directory without a path is the agent's own. */
+function sectionOf(storage: Plain<Storage> | undefined): CheckpointStorageSection {
+  return storage === undefined
+    ? { type: "directory", container_path: "" }
+    : { ...storage.place, type: storage.type };
+}
+
+function placed(
+  section: CheckpointStorageSection,
+  checkpointDir: string,
+): CheckpointStorageSection {
+  return checkpointDir === "" ? section : checkpointStorage(section, checkpointDir);
 }
 
 /** Whether the run's checkpoints go to an object store, and are therefore sealed in the run's own folder. */
 export function areStaged(launch: Plain<Launch>): boolean {
-  return storeAddress(recordedConfig(launch.config).checkpoint_storage) !== null;
+  return storeAddress(sectionOf(launch.checkpointStorage)) !== null;
 }
 
 /** Whether the run's TensorBoard files go to an object store, and are therefore written in the run's own folder. */
-export function areTensorBoardsSent({ config }: Plain<Launch>): boolean {
-  return storeAddress(tensorboardStorage(recordedConfig(config))) !== null;
+export function areTensorBoardsSent(launch: Plain<Launch>): boolean {
+  return storeAddress(sectionOf(launch.tensorboardStorage ?? launch.checkpointStorage)) !== null;
 }
 
 /** The root of the run's TensorBoard files: null for the checkpoint folder, empty for an object store. */
-function tensorboardRootOf({ config }: Plain<Launch>, checkpointDir: string): string | null {
-  const { tensorboard_storage: configured } = recordedConfig(config);
-  return configured === undefined
+function tensorboardRootOf(
+  { tensorboardStorage: storage }: Plain<Launch>,
+  checkpointDir: string,
+): string | null {
+  return storage === undefined
     ? null
-    : (checkpointRoot(placed(configured, checkpointDir)) ?? "");
+    : (checkpointRoot(placed(sectionOf(storage), checkpointDir)) ?? "");
 }
 
 /**

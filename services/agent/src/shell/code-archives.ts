@@ -7,7 +7,6 @@ import { Readable, Transform } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import type { ReadableStream } from "node:stream/web";
 import type { Bus } from "@trainyard/bus";
-import { ContextPlanSchema, PlanContextDownloadSchema } from "@trainyard/contracts/commands";
 import { Backoff, type Clock, limits as common } from "@trainyard/kernel";
 import { decodeReply, encodeRequest, newTraceparent, readRejected } from "@trainyard/runtime";
 import type { Telemetry } from "../telemetry.ts";
@@ -199,14 +198,14 @@ export class CodeArchives {
       traceparent: newTraceparent(),
       correlationid: "",
     };
-    const body = encodeRequest(PlanContextDownloadSchema, { digest });
+    const body = encodeRequest("registry", "PlanContextDownload", { digest });
     const reply = await this.#deps.bus.request(
       "registry",
       "PlanContextDownload",
       { headers, body },
       limits.contextPlanMs,
     );
-    if (reply.kind === "ok") return decodeReply(ContextPlanSchema, reply.body).url;
+    if (reply.kind === "ok") return decodeReply("registry", "PlanContextDownload", reply.body).url;
     if (reply.kind === "unavailable") throw new Error(reply.detail);
     const { rejected, detail } = readRejected(reply.body);
     if (rejected === "internal") throw new Error(detail);

@@ -4,8 +4,6 @@
  */
 import { randomUUID } from "node:crypto";
 import type { Bus, CommandReply } from "@trainyard/bus";
-import type { Plain } from "@trainyard/contracts";
-import { type WriteLines, WriteLinesSchema } from "@trainyard/contracts/commands";
 import { Backoff, type Clock, pause } from "@trainyard/kernel";
 import { encodeRequest, newTraceparent, readRejected } from "@trainyard/runtime";
 import type { Telemetry } from "../telemetry.ts";
@@ -81,8 +79,7 @@ async function send(deps: ShipperDeps, batch: Batch, isWaiting: boolean): Promis
   const { agent, bus, events, folder } = deps;
   const { allocation, nodeRank, experiment, token } = folder.launch;
   const lines = batch.lines.map((line) => ({ allocation, nodeRank, ...line }));
-  const message: Plain<WriteLines> = { agent, lines, tokens: [token] };
-  const body = encodeRequest(WriteLinesSchema, message);
+  const body = encodeRequest("logs", "WriteLines", { agent, lines, tokens: [token] });
   let reply: CommandReply;
   try {
     const headers = {

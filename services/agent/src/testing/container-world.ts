@@ -7,7 +7,7 @@ import { createLogger } from "@trainyard/runtime";
 import { type AgentService, createService } from "../service.ts";
 import { folderNameOf } from "../state/layout.ts";
 import { agentConfig, nowhere } from "./agent-config.ts";
-import { newFolder } from "./examples.ts";
+import { configured, newFolder } from "./examples.ts";
 import { testImage } from "./podman.ts";
 import { ScriptedPlatform } from "./scripted-platform.ts";
 
@@ -75,7 +75,7 @@ export class ContainerWorld implements AsyncDisposable {
 
 /** The part of a launch that names the image, with further configuration. */
 export function inImage(image: string = testImage, more: object = {}): Partial<Plain<Launch>> {
-  return { config: { ...more, environment: { image, ...sectionOf(more) } } };
+  return configured({ ...more, environment: { image, ...sectionOf(more) } });
 }
 
 function sectionOf(more: object): object {

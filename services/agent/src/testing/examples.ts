@@ -13,6 +13,12 @@ import { pipeline } from "node:stream/promises";
 import { gzipSync } from "node:zlib";
 import type { Plain } from "@trainyard/contracts";
 import type { Launch } from "@trainyard/contracts/agent";
+import {
+  type DeviceKind,
+  recordedConfig,
+  recordedContainer,
+  recordedPlace,
+} from "@trainyard/experiment-config/recorded";
 import { systemClock } from "@trainyard/kernel/system-clock";
 import { create, Header } from "tar";
 import { RunFolder } from "../state/run-folder.ts";
@@ -57,7 +63,7 @@ export function launchOf(
         ? { case: "shell", value: entrypoint }
         : { case: "command", value: { arguments: [...entrypoint] } },
     hyperparameters: { lr: 0.5 },
-    config: { name: "example" },
+    ...configured({ name: "example" }),
     trialSeed: 4_000_000_000,
     latestCheckpoint: "",
     stepsCompleted: 0,
@@ -71,6 +77,19 @@ export function launchOf(
     nodeAddresses: ["127.0.0.1"],
     ...more,
   };
+}
+
+/** The parts of a launch that the scheduler reads in a configuration. */
+export function configured(config: object, device: DeviceKind = "cpu") {
+  const recorded = recordedConfig(config);
+  const { tensorboard_storage: tensorboards } = recorded;
+  return {
+    config: JSON.stringify(config),
+    checkpointStorage: recordedPlace(recorded.checkpoint_storage),
+    ...(tensorboards === undefined ? {} : { tensorboardStorage: recordedPlace(tensorboards) }),
+    container: recordedContainer(config, device),
+    searchNeedsMetric: false,
+  } satisfies Partial<Plain<Launch>>;
 }
 
 /** Packs files, given by path. */

@@ -21,16 +21,10 @@ import {
   WantedSchema,
   WantedState,
 } from "@trainyard/contracts/agent";
-import {
-  AcceptedSchema,
-  ContextPlanSchema,
-  type LogLine,
-  PlanContextDownloadSchema,
-  WriteLinesSchema,
-} from "@trainyard/contracts/commands";
+import type { LogLine } from "@trainyard/contracts/commands";
 import { pause } from "@trainyard/kernel";
 import { systemClock } from "@trainyard/kernel/system-clock";
-import { command, commandHandlers, createLogger } from "@trainyard/runtime";
+import { commandHandlers, createLogger, type CommandTable } from "@trainyard/runtime";
 import { vi } from "vitest";
 
 type Wish = { readonly state: WantedState; readonly launch: Plain<Launch> };
@@ -123,9 +117,7 @@ export class ScriptedPlatform implements AsyncDisposable {
     const logs = commandHandlers(
       "logs",
       {
-        WriteLines: command(WriteLinesSchema, AcceptedSchema, async ({ lines }) =>
-          this.#store(lines),
-        ),
+        WriteLines: async ({ lines }) => this.#store(lines),
       },
       logger,
     );
@@ -138,10 +130,10 @@ export class ScriptedPlatform implements AsyncDisposable {
         return WriteLines(request);
       },
     });
-    const plan = command(PlanContextDownloadSchema, ContextPlanSchema, async ({ digest }) => {
+    const plan: CommandTable<"registry">["PlanContextDownload"] = async ({ digest }) => {
       if (!this.contexts.has(digest)) return { rejected: "not_found", detail: "no such context" };
       return { digest, url: `${this.url}/contexts/${digest}` };
-    });
+    };
     await this.#bus.serve(
       "registry",
       commandHandlers("registry", { PlanContextDownload: plan }, logger),

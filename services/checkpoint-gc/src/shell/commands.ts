@@ -1,17 +1,10 @@
 /** The commands of checkpoint-gc: people's deletions, their retention policies, and the previews of both. */
 import { problemOfGlob } from "@trainyard/blob";
 import type { Plain } from "@trainyard/contracts";
-import {
-  type DeleteCheckpoint,
-  DeleteCheckpointSchema,
-  type DeletionPlanned,
-  DeletionPlannedSchema,
-  DeletionPreviewSchema,
-  ExplainRetentionSchema,
-  PreviewExperimentDeletionSchema,
-  RetentionPageSchema,
-  type SetRetentionPolicy,
-  SetRetentionPolicySchema,
+import type {
+  DeleteCheckpoint,
+  DeletionPlanned,
+  SetRetentionPolicy,
 } from "@trainyard/contracts/commands";
 import {
   type Clock,
@@ -23,13 +16,11 @@ import {
   streamName,
 } from "@trainyard/kernel";
 import {
-  AcceptedSchema,
   accepted,
   type CommandContext,
-  type CommandSpec,
-  command,
   type Executor,
   foldOf,
+  type CommandTable,
 } from "@trainyard/runtime";
 import { referencesChecked } from "../core/retention-rule/references.ts";
 import { gcLimits } from "../limits.ts";
@@ -45,22 +36,12 @@ export type CommandDeps = JudgeDeps &
     readonly clock: Clock;
   };
 
-export function commandTable(deps: CommandDeps): Readonly<Record<string, CommandSpec>> {
+export function commandTable(deps: CommandDeps): CommandTable<"checkpoint-gc"> {
   return {
-    DeleteCheckpoint: command(DeleteCheckpointSchema, DeletionPlannedSchema, (request, context) =>
-      deleteCheckpoint(deps, request, context),
-    ),
-    SetRetentionPolicy: command(SetRetentionPolicySchema, AcceptedSchema, (request, context) =>
-      setPolicy(deps, request, context),
-    ),
-    PreviewExperimentDeletion: command(
-      PreviewExperimentDeletionSchema,
-      DeletionPreviewSchema,
-      ({ experiment }) => previewDeletion(deps, experiment),
-    ),
-    ExplainRetention: command(ExplainRetentionSchema, RetentionPageSchema, (request) =>
-      explain(deps, request),
-    ),
+    DeleteCheckpoint: (request, context) => deleteCheckpoint(deps, request, context),
+    SetRetentionPolicy: (request, context) => setPolicy(deps, request, context),
+    PreviewExperimentDeletion: ({ experiment }) => previewDeletion(deps, experiment),
+    ExplainRetention: (request) => explain(deps, request),
   };
 }
 

@@ -86,8 +86,7 @@ export class CheckpointIndex {
     const spec = {
       schema: "checkpoint_gc",
       view: "checkpoints",
-      // Version 2 adds the TensorBoard files, and keeps the reference of an ended experiment to its source checkpoint.
-      version: 2,
+      version: 1,
       tables,
       concerns,
       apply,

@@ -61,7 +61,16 @@ export function trialCreated(id: string, warmStartCheckpoint = ""): AnyEvent {
 export function runRequested(run: number, fromCheckpoint = "", fromStep = 0): AnyEvent {
   return {
     type: "RunRequested",
-    data: { run, fromCheckpoint, fromStep, preemptible: true, experiment: "", delayMs: 0 },
+    data: {
+      run,
+      fromCheckpoint,
+      fromStep,
+      preemptible: true,
+      experiment: "",
+      delayMs: 0,
+      workspace: "",
+      owner: "",
+    },
   };
 }
 

@@ -104,7 +104,7 @@ async function describe({ client, output }: Context, args: readonly string[]): P
   ]);
 }
 
-/** Names the versions of Python, the SDK and the frameworks that wrote the checkpoint; empty if an older SDK did. */
+/** Names the versions of Python, the SDK and the frameworks that wrote the checkpoint; empty if it names none. */
 function versionsOf(versions: unknown): string {
   if (typeof versions !== "object" || versions === null) return "";
   return Object.entries(versions)

@@ -75,7 +75,7 @@ test("storage list marks the storages whose id is unknown, and says what to do a
   expect(err).toContain(`yard storage adopt ${root}`);
 });
 
-test("storage adopt marks a storage that older SDKs wrote to, and prints its id", async () => {
+test("storage adopt marks a storage that could not be marked before, and prints its id", async () => {
   items = [entry("")];
   mkdirSync(join(root, checkpoint));
   const dry = await yard("adopt", root, "--dry-run");

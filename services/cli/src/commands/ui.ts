@@ -1,4 +1,4 @@
-import { ApiError, type Client } from "@trainyard/client";
+import type { Client } from "@trainyard/client";
 import type { Command } from "commander";
 import { requireAccess } from "../connection.ts";
 import { type Context, withPlatform } from "../context.ts";
@@ -29,14 +29,4 @@ export async function signInLink(client: Client, url: string): Promise<SignInLin
   const { code, expiresAtMs } = await client.call("createSessionCode", {});
   const until = new Date(expiresAtMs).toTimeString().slice(0, 5);
   return { link: `${url.replace(/\/+$/, "")}/#code=${code}`, expiresAtMs, until };
-}
-
-/** Returns the sign-in link that a start prints. A running cluster of an earlier version makes no codes: then null. */
-export async function signInLinkOfStart(client: Client, url: string): Promise<SignInLink | null> {
-  try {
-    return await signInLink(client, url);
-  } catch (error) {
-    if (error instanceof ApiError && error.problem.status === 404) return null;
-    throw error;
-  }
 }

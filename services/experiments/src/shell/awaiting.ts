@@ -26,7 +26,7 @@ import { trials } from "../streams.ts";
 
 export const awaitingPlace: LogFoldPlace = {
   stream: "trial-awaiting",
-  schema: "awaiting-trials/2",
+  schema: "awaiting-trials/1",
   what: "the trials that wait",
 };
 

@@ -1,13 +1,4 @@
 import type { CommandReply } from "@trainyard/bus";
-import {
-  AcceptedSchema,
-  ActOnExperimentsSchema,
-  ActivateExperimentSchema,
-  CreateExperimentSchema,
-  ExperimentsActedOnSchema,
-  PauseExperimentSchema,
-  StopExperimentSchema,
-} from "@trainyard/contracts/commands";
 import { StopKind } from "@trainyard/contracts/events";
 import { newEventId } from "@trainyard/event-log";
 import { Fault } from "@trainyard/kernel";
@@ -16,7 +7,7 @@ import { commandHandlers, decodeReply, encodeRequest, readRejected } from "@trai
 import { Stage } from "@trainyard/runtime/stage";
 import { pino } from "pino";
 import { beforeEach, describe, expect, test } from "vitest";
-import { exampleConfig } from "../testing/examples.ts";
+import { exampleConfig, examplePlace } from "../testing/examples.ts";
 import { commandTable } from "./commands.ts";
 import { memoryIds } from "../testing/memory-ids.ts";
 import type { ExperimentIds } from "./experiment-ids.ts";
@@ -33,6 +24,7 @@ const creation = {
   seed: 7,
   owner: "u1",
   paused: false,
+  place: examplePlace,
 };
 
 let stage: Stage;
@@ -63,7 +55,7 @@ type Creation = typeof creation & {
 const create = (commitId?: string, overrides: Partial<Creation> = {}) =>
   send(
     "CreateExperiment",
-    encodeRequest(CreateExperimentSchema, { ...creation, ...overrides }),
+    encodeRequest("experiments", "CreateExperiment", { ...creation, ...overrides }),
     commitId,
   );
 
@@ -72,7 +64,9 @@ function rejection({ kind, ...reply }: CommandReply): string {
 }
 
 function acceptedStream(reply: CommandReply): string {
-  return reply.kind === "ok" ? decodeReply(AcceptedSchema, reply.body).stream : reply.kind;
+  return reply.kind === "ok"
+    ? decodeReply("experiments", "CreateExperiment", reply.body).stream
+    : reply.kind;
 }
 
 describe("CreateExperiment", () => {
@@ -82,12 +76,12 @@ describe("CreateExperiment", () => {
     expect(await stage.stream("experiment-1")).toMatchObject([
       {
         type: "ExperimentCreated",
-        data: { name: "iris", labels: ["demo"], workspace: "lab", owner: "u1", seed: 7 },
+        data: { name: "iris", labels: ["demo"], workspace: "default", owner: "u1", seed: 7 },
       },
       { type: "ExperimentActivated" },
     ]);
     const [event] = await stage.log.read("experiment-1", 0, 1);
-    expect(event?.meta).toMatchObject({ workspace: "lab", authid: "u1" });
+    expect(event?.meta).toMatchObject({ workspace: "default", authid: "u1" });
   });
 
   test("creates a paused experiment", async () => {
@@ -123,9 +117,12 @@ describe("CreateExperiment", () => {
     expect(await stage.names("experiment-3")).toEqual([]);
   });
 
-  test("refuses a request without a configuration", async () => {
-    const { config: _, ...without } = creation;
-    const reply = await send("CreateExperiment", encodeRequest(CreateExperimentSchema, without));
+  test.each(["config", "place"])("refuses a request without its %s", async (key) => {
+    const without = { ...creation, [key]: undefined };
+    const reply = await send(
+      "CreateExperiment",
+      encodeRequest("experiments", "CreateExperiment", without),
+    );
     expect(rejection(reply)).toBe("invalid_request");
   });
 });
@@ -141,11 +138,11 @@ describe("ActOnExperiments", () => {
     const request = { experiments: [...ids], verb, reason: "", dryRun };
     const reply = await send(
       "ActOnExperiments",
-      encodeRequest(ActOnExperimentsSchema, request),
+      encodeRequest("experiments", "ActOnExperiments", request),
       commitId,
     );
     if (reply.kind !== "ok") return rejection(reply);
-    const { items } = decodeReply(ExperimentsActedOnSchema, reply.body);
+    const { items } = decodeReply("experiments", "ActOnExperiments", reply.body);
     return items.map(({ experiment, changed, code }) => [experiment, changed, code]);
   }
   const stopped = async (id: string) =>
@@ -155,7 +152,11 @@ describe("ActOnExperiments", () => {
     for (let n = 0; n < 4; n += 1) await create();
     await send(
       "StopExperiment",
-      encodeRequest(StopExperimentSchema, { experiment: "2", kind: StopKind.KILL, reason: "" }),
+      encodeRequest("experiments", "StopExperiment", {
+        experiment: "2",
+        kind: StopKind.KILL,
+        reason: "",
+      }),
     );
     const outcomes = [
       ["3", true, ""],
@@ -184,7 +185,10 @@ describe("ActOnExperiments", () => {
       ["2", false, ""],
     ];
     expect(await act({ ids, verb: "pause", commitId })).toEqual(first);
-    await send("ActivateExperiment", encodeRequest(ActivateExperimentSchema, { experiment: "2" }));
+    await send(
+      "ActivateExperiment",
+      encodeRequest("experiments", "ActivateExperiment", { experiment: "2" }),
+    );
     expect(await act({ ids, verb: "pause", commitId })).toEqual(first);
     expect((await stage.names("experiment-2")).at(-1)).toBe("ExperimentActivated");
   });
@@ -206,11 +210,14 @@ describe("ActOnExperiments", () => {
 
 describe("a command to one experiment", () => {
   const pause = (experiment: string) =>
-    send("PauseExperiment", encodeRequest(PauseExperimentSchema, { experiment }));
+    send("PauseExperiment", encodeRequest("experiments", "PauseExperiment", { experiment }));
   const activate = (experiment: string) =>
-    send("ActivateExperiment", encodeRequest(ActivateExperimentSchema, { experiment }));
+    send("ActivateExperiment", encodeRequest("experiments", "ActivateExperiment", { experiment }));
   const stop = (experiment: string, kind: StopKind) =>
-    send("StopExperiment", encodeRequest(StopExperimentSchema, { experiment, kind, reason: "" }));
+    send(
+      "StopExperiment",
+      encodeRequest("experiments", "StopExperiment", { experiment, kind, reason: "" }),
+    );
 
   test("pauses, activates or stops it", async () => {
     await create();
@@ -227,7 +234,9 @@ describe("a command to one experiment", () => {
   test("without an effect is accepted and writes nothing", async () => {
     await create();
     const reply = await activate("1");
-    expect(reply.kind === "ok" && decodeReply(AcceptedSchema, reply.body)).toEqual({
+    expect(
+      reply.kind === "ok" && decodeReply("experiments", "ActivateExperiment", reply.body),
+    ).toEqual({
       position: 0,
       stream: "",
     });

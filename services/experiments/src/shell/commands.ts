@@ -1,32 +1,18 @@
 /** The commands of people, sent by the gateway. Each is one commit to the stream of one experiment. */
-import { type EventData, type Plain } from "@trainyard/contracts";
-import {
-  ActOnExperimentsSchema,
-  ActivateExperimentSchema,
-  ArchiveExperimentSchema,
-  type CreateExperiment,
-  CreateExperimentSchema,
-  DescribeExperimentSchema,
-  ExperimentsActedOnSchema,
-  LabelExperimentsSchema,
-  MoveExperimentsSchema,
-  PauseExperimentSchema,
-  StopExperimentSchema,
-} from "@trainyard/contracts/commands";
+import type { EventData, Plain } from "@trainyard/contracts";
+import type { CreateExperiment, Place } from "@trainyard/contracts/commands";
 import { recordedConfig } from "@trainyard/experiment-config/recorded";
 import { isExperimentId, isRejection, type Rejection, reject } from "@trainyard/kernel";
 import {
-  AcceptedSchema,
   accepted,
   type CommandContext,
-  type CommandSpec,
-  command,
   type ContentFile,
   type Executor,
   foldOf,
   refusalOfContents,
   refusalOfPlace,
   type Work,
+  type CommandTable,
 } from "@trainyard/runtime";
 import type { ExperimentCommand } from "../core/experiment/commands.ts";
 import { actOnExperiments } from "./act-on-experiments.ts";
@@ -40,7 +26,7 @@ export function commandTable(
   executor: Executor,
   ids: ExperimentIds,
   grace: Grace,
-): Readonly<Record<string, CommandSpec>> {
+): CommandTable<"experiments"> {
   const change = async (id: string, context: CommandContext, wanted: ExperimentCommand) => {
     if (!isExperimentId(id)) {
       return reject("experiment_not_found", `"${id}" is not the number of an experiment`);
@@ -54,45 +40,30 @@ export function commandTable(
     return accepted(result);
   };
   return {
-    CreateExperiment: command(CreateExperimentSchema, AcceptedSchema, (request, context) =>
-      create(executor, ids, request, context),
-    ),
-    ActivateExperiment: command(ActivateExperimentSchema, AcceptedSchema, (request, context) =>
+    CreateExperiment: (request, context) => create(executor, ids, request, context),
+    ActivateExperiment: (request, context) =>
       change(request.experiment, context, { kind: "activate" }),
-    ),
-    PauseExperiment: command(PauseExperimentSchema, AcceptedSchema, (request, context) =>
-      change(request.experiment, context, { kind: "pause" }),
-    ),
-    ArchiveExperiment: command(ArchiveExperimentSchema, AcceptedSchema, (request, context) => {
+    PauseExperiment: (request, context) => change(request.experiment, context, { kind: "pause" }),
+    ArchiveExperiment: (request, context) => {
       const { experiment, archived, reason } = request;
       return change(
         experiment,
         context,
         archived ? { kind: "archive", reason } : { kind: "unarchive" },
       );
-    }),
+    },
     ...lifeCommands(executor, grace),
-    ActOnExperiments: command(
-      ActOnExperimentsSchema,
-      ExperimentsActedOnSchema,
-      (request, context) => actOnExperiments(executor, request, context, grace),
-    ),
-    MoveExperiments: command(MoveExperimentsSchema, ExperimentsActedOnSchema, (request, context) =>
-      moveExperiments(executor, request, context),
-    ),
-    LabelExperiments: command(
-      LabelExperimentsSchema,
-      ExperimentsActedOnSchema,
-      (request, context) => labelExperiments(executor, request, context),
-    ),
-    DescribeExperiment: command(DescribeExperimentSchema, AcceptedSchema, (request, context) => {
+    ActOnExperiments: (request, context) => actOnExperiments(executor, request, context, grace),
+    MoveExperiments: (request, context) => moveExperiments(executor, request, context),
+    LabelExperiments: (request, context) => labelExperiments(executor, request, context),
+    DescribeExperiment: (request, context) => {
       const { experiment, ifRevision, ...words } = request;
       return change(experiment, context, { kind: "describe", words, ifRevision });
-    }),
-    StopExperiment: command(StopExperimentSchema, AcceptedSchema, (request, context) => {
+    },
+    StopExperiment: (request, context) => {
       const { experiment, kind, reason } = request;
       return change(experiment, context, { kind: "stop", stop: kind, reason });
-    }),
+    },
   };
 }
 
@@ -106,13 +77,15 @@ async function create(
   request: Plain<CreateExperiment>,
   { identity }: CommandContext,
 ): Promise<ReturnType<typeof accepted>> {
-  const created = createdFrom(request);
+  const { place } = request;
+  if (place === undefined) return reject("invalid_request", "place is missing");
+  const created = createdFrom(request, place);
   if (isRejection(created)) return created;
   const meta = { ...identity.meta, workspace: created.workspace };
   const result = await executor.execute({ ...identity, meta }, async (work) => {
     const unknown = await unknownParent(work, created.parent?.experiment);
     if (unknown !== null) return unknown;
-    const closed = request.place === undefined ? null : await refusalOfPlace(work, request.place);
+    const closed = await refusalOfPlace(work, place);
     if (closed !== null) return closed;
     const deleted = await refusalOfContents(work, filesOf(request));
     if (deleted !== null) return deleted;
@@ -143,12 +116,14 @@ async function isThere(work: Work, id: string): Promise<boolean> {
   return status !== "none" && deletion === null;
 }
 
-function createdFrom(request: Plain<CreateExperiment>): EventData<"ExperimentCreated"> | Rejection {
+function createdFrom(
+  request: Plain<CreateExperiment>,
+  { workspace, project }: Plain<Place>,
+): EventData<"ExperimentCreated"> | Rejection {
   const { config, configSourceDigest, contextDigest, contextBytes, seed, owner, parent } = request;
-  const { submissionDigest, place } = request;
+  const { submissionDigest } = request;
   if (config === undefined) return reject("invalid_request", "config is missing");
-  const { name, description, labels, ...named } = recordedConfig(config);
-  const { workspace, project } = place ?? named;
+  const { name, description, labels } = recordedConfig(config);
   return {
     config,
     configSourceDigest,

@@ -5,14 +5,7 @@ import {
   StopKind,
   TrialOutcome,
 } from "@trainyard/contracts/events";
-import {
-  AcceptedSchema,
-  ActOnExperimentsSchema,
-  ContinueExperimentSchema,
-  ExperimentsActedOnSchema,
-  KillTrialSchema,
-  RestartTrialSchema,
-} from "@trainyard/contracts/commands";
+import type { CommandRequestOf } from "@trainyard/contracts/command-services";
 import { newEventId } from "@trainyard/event-log";
 import { systemClock } from "@trainyard/kernel/system-clock";
 import { commandHandlers, decodeReply, encodeRequest, readRejected } from "@trainyard/runtime";
@@ -60,10 +53,9 @@ async function happens(stream: string, ...events: Parameters<Stage["tell"]>[1][]
   await stage.settle();
 }
 
-async function send<Request extends object>(
-  name: string,
-  schema: Parameters<typeof encodeRequest>[0],
-  request: Request,
+async function send<Name extends "ContinueExperiment" | "RestartTrial" | "KillTrial">(
+  name: Name,
+  request: CommandRequestOf<"experiments", Name>,
 ): Promise<string> {
   const table = commandTable(stage.executor, memoryIds(), {
     clock: systemClock,
@@ -72,20 +64,22 @@ async function send<Request extends object>(
   const handler = commandHandlers("experiments", table, pino({ enabled: false }))[name];
   if (handler === undefined) throw new Error(`${name} is not a command`);
   const headers = { commitId: newEventId(), authid: "u1", traceparent: "", correlationid: "" };
-  const reply = await handler({ headers, body: encodeRequest(schema, request as never) });
+  const reply = await handler({ headers, body: encodeRequest("experiments", name, request) });
   await stage.settle();
   if (reply.kind === "rejected") return readRejected(reply.body).rejected;
-  return reply.kind === "ok" ? decodeReply(AcceptedSchema, reply.body).stream : reply.kind;
+  return reply.kind === "ok"
+    ? decodeReply("experiments", "RestartTrial", reply.body).stream
+    : reply.kind;
 }
 
 const continueIt = (more: object = {}) =>
-  send("ContinueExperiment", ContinueExperimentSchema, {
+  send("ContinueExperiment", {
     experiment: "12",
     lengthUnit: "",
     ...more,
   });
-const restart = (trial: string) => send("RestartTrial", RestartTrialSchema, { trial });
-const kill = (trial: string, reason = "") => send("KillTrial", KillTrialSchema, { trial, reason });
+const restart = (trial: string) => send("RestartTrial", { trial });
+const kill = (trial: string, reason = "") => send("KillTrial", { trial, reason });
 
 const outcomeRecorded = (trial: number, outcome: TrialOutcome) =>
   ({ type: "TrialOutcomeRecorded", data: { trial, outcome } }) as const;
@@ -273,11 +267,11 @@ describe("an experiment whose trials begin from another experiment's checkpoint"
     ];
     const request = { experiments: ["12", "13"], verb: "continue", reason: "", dryRun };
     const headers = { commitId: newEventId(), authid: "u1", traceparent: "", correlationid: "" };
-    const body = encodeRequest(ActOnExperimentsSchema, request);
+    const body = encodeRequest("experiments", "ActOnExperiments", request);
     const reply = await handler?.({ headers, body });
     await stage.settle();
     if (reply?.kind !== "ok") throw new Error(reply?.kind);
-    const { items } = decodeReply(ExperimentsActedOnSchema, reply.body);
+    const { items } = decodeReply("experiments", "ActOnExperiments", reply.body);
     return items.map(({ experiment, changed, code }) => [experiment, changed, code]);
   };
 

@@ -46,7 +46,7 @@ import { experiments, searches, trials } from "../streams.ts";
 
 export const fanOutsPlace: LogFoldPlace = {
   stream: "experiment-fan-outs",
-  schema: "fan-outs/3",
+  schema: "fan-outs/1",
   what: "the fan-outs",
 };
 

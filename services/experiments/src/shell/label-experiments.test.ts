@@ -1,9 +1,10 @@
 /** Tests of labelling several experiments, on a log in memory. */
 import { newEventId } from "@trainyard/event-log";
 import { systemClock } from "@trainyard/kernel/system-clock";
+import type { CommandFunctions } from "@trainyard/runtime";
 import { Stage } from "@trainyard/runtime/stage";
 import { beforeEach, expect, test } from "vitest";
-import { exampleConfig } from "../testing/examples.ts";
+import { exampleConfig, examplePlace } from "../testing/examples.ts";
 import { limits } from "../limits.ts";
 import { commandTable } from "./commands.ts";
 import { memoryIds } from "../testing/memory-ids.ts";
@@ -20,16 +21,17 @@ const creation = {
   seed: 1,
   owner: "ada",
   paused: true,
+  place: examplePlace,
 };
 
 beforeEach(async () => {
   stage = new Stage("experiments", () => ({}));
   const grace = { clock: systemClock, deletionGraceMs: 60_000 };
-  const table = commandTable(stage.executor, memoryIds(), grace);
+  const table: CommandFunctions = commandTable(stage.executor, memoryIds(), grace);
   ask = async (name, request, commitId = newEventId()) => {
     const meta = { source: "", workspace: "", correlationid: "", causationid: "", traceparent: "" };
     const identity = { commitId, meta: { ...meta, authid: "ada" } };
-    const answer = await table[name]?.handle(request as never, { identity, authid: "ada" });
+    const answer = await table[name]?.(request as never, { identity, authid: "ada" });
     return answer as object;
   };
   for (let n = 0; n < 3; n += 1) await ask("CreateExperiment", creation);

@@ -65,7 +65,7 @@ test("a launch that always fails on the only agent ends the trial after some att
   });
 });
 
-test("a launch failure without an agent, as an earlier scheduler records it, also ends the trial", async () => {
+test("a launch failure without an agent, as in an end that was shortened, also ends the trial", async () => {
   for (let run = 1; (await lastEnd()) === null; run += 1) {
     expect(run).toBeLessThan(100);
     await happens(

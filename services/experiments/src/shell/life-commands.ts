@@ -1,13 +1,6 @@
 /** The commands that continue experiments, restart trials and kill one trial. */
-import { type Plain } from "@trainyard/contracts";
-import {
-  type ContinueExperiment,
-  ContinueExperimentSchema,
-  DeleteExperimentSchema,
-  KillTrialSchema,
-  RestartTrialSchema,
-  UndeleteExperimentSchema,
-} from "@trainyard/contracts/commands";
+import type { Plain } from "@trainyard/contracts";
+import type { ContinueExperiment } from "@trainyard/contracts/commands";
 import {
   type Clock,
   isExperimentId,
@@ -16,15 +9,7 @@ import {
   type Rejection,
   reject,
 } from "@trainyard/kernel";
-import {
-  AcceptedSchema,
-  accepted,
-  type CommandSpec,
-  command,
-  type Executor,
-  foldOf,
-  type Work,
-} from "@trainyard/runtime";
+import { accepted, type Executor, foldOf, type Work, type CommandTable } from "@trainyard/runtime";
 import type { ExperimentCommand } from "../core/experiment/commands.ts";
 import { refusedAsDeleted } from "../core/experiment/delete.ts";
 import { experiments, trials } from "../streams.ts";
@@ -33,47 +18,26 @@ import { continueCommand, unlessSourceIsGone } from "./continuing.ts";
 /** The time in which a deletion can be undone, and the clock that measures it. */
 export type Grace = { readonly clock: Pick<Clock, "nowMs">; readonly deletionGraceMs: number };
 
-export function lifeCommands(
-  executor: Executor,
-  { clock, deletionGraceMs }: Grace,
-): Readonly<Record<string, CommandSpec>> {
+export function lifeCommands(executor: Executor, { clock, deletionGraceMs }: Grace) {
   return {
-    DeleteExperiment: command(
-      DeleteExperimentSchema,
-      AcceptedSchema,
-      async ({ experiment, reason }, { identity }) => {
-        const graceEndMs = clock.nowMs() + deletionGraceMs;
-        const wanted = { kind: "delete", graceEndMs, reason } as const;
-        return accepted(
-          await executor.execute(identity, (work) => change(work, experiment, wanted)),
-        );
-      },
-    ),
-    UndeleteExperiment: command(
-      UndeleteExperimentSchema,
-      AcceptedSchema,
-      async ({ experiment }, { identity }) => {
-        const wanted = { kind: "undelete", atMs: clock.nowMs() } as const;
-        return accepted(
-          await executor.execute(identity, (work) => change(work, experiment, wanted)),
-        );
-      },
-    ),
-    ContinueExperiment: command(
-      ContinueExperimentSchema,
-      AcceptedSchema,
-      async (request, { identity }) =>
-        accepted(
-          await executor.execute(identity, (work) => continueOne(work, request, identity.commitId)),
-        ),
-    ),
-    RestartTrial: command(RestartTrialSchema, AcceptedSchema, async ({ trial }, { identity }) =>
+    DeleteExperiment: async ({ experiment, reason }, { identity }) => {
+      const graceEndMs = clock.nowMs() + deletionGraceMs;
+      const wanted = { kind: "delete", graceEndMs, reason } as const;
+      return accepted(await executor.execute(identity, (work) => change(work, experiment, wanted)));
+    },
+    UndeleteExperiment: async ({ experiment }, { identity }) => {
+      const wanted = { kind: "undelete", atMs: clock.nowMs() } as const;
+      return accepted(await executor.execute(identity, (work) => change(work, experiment, wanted)));
+    },
+    ContinueExperiment: async (request, { identity }) =>
+      accepted(
+        await executor.execute(identity, (work) => continueOne(work, request, identity.commitId)),
+      ),
+    RestartTrial: async ({ trial }, { identity }) =>
       accepted(await executor.execute(identity, (work) => restart(work, trial, identity.commitId))),
-    ),
-    KillTrial: command(KillTrialSchema, AcceptedSchema, async (request, { identity }) =>
+    KillTrial: async (request, { identity }) =>
       accepted(await executor.execute(identity, (work) => kill(work, request))),
-    ),
-  };
+  } satisfies Partial<CommandTable<"experiments">>;
 }
 
 async function change(

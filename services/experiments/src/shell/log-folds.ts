@@ -8,7 +8,7 @@ import { isOfThisLog, type Logger, ofAnotherHistory } from "@trainyard/runtime";
 
 /**
  * The part of the log that a saved text was folded from: its last event and that event's position. The event is empty
- * in texts of earlier versions.
+ * if the position is 0.
  */
 export type LogFold = { readonly event: string; readonly position: number };
 
@@ -23,8 +23,7 @@ export type LogFoldPlace = {
 /**
  * The version of every save. The log refuses a lower version than the saved one, and after a restore the positions of
  * the old history may be higher. With equal versions the latest save replaces any other. Only the leader saves, and the
- * text has its position. A late save of a former leader only makes its successor read more. Earlier schemas used the
- * position as version: "fan-outs/2", "awaiting-trials/1".
+ * text has its position. A late save of a former leader only makes its successor read more.
  */
 const version = 0;
 
@@ -35,8 +34,7 @@ export async function loadLogFold<Fold extends LogFold>(
 ): Promise<Fold | "none" | "another_history"> {
   const found = await log.loadSnapshot(stream, schema);
   if (found === null) return "none";
-  // Texts of earlier versions have no event.
-  const fold = { event: "", ...(JSON.parse(found.body) as Omit<Fold, "event">) } as Fold;
+  const fold = JSON.parse(found.body) as Fold;
   const { position } = fold;
   if (position === 0) return fold;
   const [event] = await log.readAll(position - 1, 1);

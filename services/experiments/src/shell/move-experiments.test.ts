@@ -3,9 +3,10 @@ import type { AnyEvent, Plain } from "@trainyard/contracts";
 import type { Place } from "@trainyard/contracts/commands";
 import { newEventId } from "@trainyard/event-log";
 import { systemClock } from "@trainyard/kernel/system-clock";
+import type { CommandFunctions } from "@trainyard/runtime";
 import { Stage } from "@trainyard/runtime/stage";
 import { beforeEach, expect, test } from "vitest";
-import { exampleConfig } from "../testing/examples.ts";
+import { exampleConfig, examplePlace } from "../testing/examples.ts";
 import { commandTable } from "./commands.ts";
 import { memoryIds } from "../testing/memory-ids.ts";
 
@@ -14,12 +15,6 @@ const place: Plain<Place> = {
   project: "Flowers",
   workspaceId: "w",
   projectId: "p",
-};
-const always = {
-  workspace: "default",
-  project: "default",
-  workspaceId: "default",
-  projectId: "default",
 };
 const words = { description: "", notes: "", by: "ada" };
 const workspaceMade: AnyEvent = { type: "WorkspaceCreated", data: { name: "Lab", ...words } };
@@ -35,18 +30,18 @@ let ask: (name: string, request: object) => Promise<object>;
 beforeEach(async () => {
   stage = new Stage("experiments", () => ({}));
   const grace = { clock: systemClock, deletionGraceMs: 60_000 };
-  const table = commandTable(stage.executor, memoryIds(), grace);
+  const table: CommandFunctions = commandTable(stage.executor, memoryIds(), grace);
   ask = async (name, request) => {
     const meta = { source: "", workspace: "", correlationid: "", causationid: "", traceparent: "" };
     const identity = { commitId: newEventId(), meta: { ...meta, authid: "ada" } };
-    const answer = await table[name]?.handle(request as never, { identity, authid: "ada" });
+    const answer = await table[name]?.(request as never, { identity, authid: "ada" });
     return answer as object;
   };
   await stage.tell("workspace-w", workspaceMade);
   await stage.tell("project-p", projectMade);
 });
 
-const create = (where: Plain<Place> | undefined) =>
+const create = (where: Plain<Place>) =>
   ask("CreateExperiment", {
     config: exampleConfig,
     configSourceDigest: "",
@@ -62,17 +57,15 @@ const move = (experiments: readonly string[], where: Plain<Place> = place, dryRu
   ask("MoveExperiments", { experiments, place: where, dryRun });
 const typesOf = async (stream: string) => (await stage.stream(stream)).map(({ type }) => type);
 
-test("an experiment is created in the place of the request, or without one in the place of its configuration", async () => {
+test("an experiment is created in the place of the request", async () => {
   await create(place);
-  await create(undefined);
   expect(await stage.stream("experiment-1")).toMatchObject([
     { data: { workspace: "Lab", project: "Flowers" } },
   ]);
-  expect(await stage.stream("experiment-2")).toMatchObject([{ data: { workspace: "lab" } }]);
 });
 
 test("a move changes exactly the named experiments, once", async () => {
-  for (let n = 0; n < 3; n += 1) await create(always);
+  for (let n = 0; n < 3; n += 1) await create(examplePlace);
   expect(await move(["2", "9"], place, true)).toMatchObject({
     position: 0,
     items: [{ changed: true }, { code: "experiment_not_found" }],
@@ -85,7 +78,7 @@ test("a move changes exactly the named experiments, once", async () => {
     {},
     { type: "ExperimentMoved", data: { workspace: "Lab", project: "Flowers" } },
   ]);
-  await move(["2"], always);
+  await move(["2"], examplePlace);
   expect(await typesOf("experiment-2")).toEqual([
     "ExperimentCreated",
     "ExperimentMoved",
@@ -108,17 +101,17 @@ test.each<readonly [string, string, AnyEvent, string]>([
   ],
 ])("%s accepts no experiment, and those in it stay", async (_, stream, event, code) => {
   await create(place);
-  await create(always);
+  await create(examplePlace);
   await stage.tell(stream, event);
   expect(await move(["2"])).toMatchObject({ rejected: code });
   expect(await create(place)).toMatchObject({ rejected: code });
   expect(await typesOf("experiment-2")).toEqual(["ExperimentCreated"]);
   expect(await typesOf("experiment-1")).toEqual(["ExperimentCreated"]);
-  expect(await move(["1"], always)).toMatchObject({ items: [{ changed: true }] });
+  expect(await move(["1"], examplePlace)).toMatchObject({ items: [{ changed: true }] });
 });
 
 test("an unknown workspace or project refuses the whole move", async () => {
-  await create(always);
+  await create(examplePlace);
   expect(await move(["1"], { ...place, projectId: "none" })).toMatchObject({
     rejected: "project_not_found",
   });
@@ -128,7 +121,7 @@ test("an unknown workspace or project refuses the whole move", async () => {
 });
 
 test("a project that is archived while an experiment is moved into it refuses the move", async () => {
-  await create(always);
+  await create(examplePlace);
   await move([], place);
   // The cached state of the project is stale; the guard refuses the commit.
   await stage.tell("project-p", { type: "ProjectArchived", data: archived });

@@ -24,6 +24,14 @@ export const exampleConfig = {
   hyperparameters: {},
 };
 
+/** A place that always exists. */
+export const examplePlace = {
+  workspace: "default",
+  project: "default",
+  workspaceId: "default",
+  projectId: "default",
+};
+
 export const exampleResources = {
   pool: "default",
   slots: 1,
@@ -95,6 +103,7 @@ export function runRequested(run = 1, overrides: Overrides = {}): EventOf<"RunRe
       preemptible: true,
       experiment: "12",
       delayMs: 0,
+      owner: "",
       workspace: "lab",
       ...overrides,
     },

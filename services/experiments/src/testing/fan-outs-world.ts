@@ -325,6 +325,8 @@ function runningTrial(experiment: string, number: number): readonly AnyEvent[] {
         preemptible: true,
         experiment,
         delayMs: 0,
+        workspace: "",
+        owner: "",
       },
     },
     { type: "RunStarted", data: { run: 1, allocation } },

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { Caller } from "../http/caller.ts";
-import { FairQueue } from "../shell/fair-queue.ts";
+import { FairQueue } from "../http/fair-queue.ts";
 import { inTurn } from "./in-turn.ts";
 
 const caller = (token: string): Caller => {

@@ -1,6 +1,6 @@
 import { countedAs } from "../http/caller.ts";
+import type { FairQueue } from "../http/fair-queue.ts";
 import type { RequestContext } from "../http/request-context.ts";
-import type { FairQueue } from "../shell/fair-queue.ts";
 
 /** Runs a request's task in its caller's turn; a request whose client leaves before that gives up its turn. */
 export const inTurn = <Result>(

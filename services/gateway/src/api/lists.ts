@@ -1,17 +1,23 @@
 /** Pages of lists: rows are filtered, sorted and counted, and the answer is made from documents. */
 import { createHash } from "node:crypto";
-import { comparison, type Filter, FilterError, readFilter, termsOf } from "../core/lists/filter.ts";
-import { conditionOf } from "../core/lists/conditions.ts";
-import type { ListSpec } from "../core/lists/list-spec.ts";
-import { readOrder } from "../core/lists/order.ts";
-import { isPlaceOf, type ListPlace } from "../core/lists/page-query.ts";
-import { SqlValues } from "../core/lists/sql-values.ts";
-import type { DocumentKind, Documents } from "../core/views/documents.ts";
+import type { Backend } from "../backend.ts";
 import { Problem } from "../http/problem.ts";
 import type { RequestContext } from "../http/request-context.ts";
-import { gatewayLimits } from "../limits.ts";
-import type { Backend } from "../shell/backend.ts";
-import { countRows, type ListQuery, listPlaces, ListTooSlow } from "../shell/list-pages.ts";
+import { conditionOf } from "../read-model/core/lists/conditions.ts";
+import {
+  comparison,
+  type Filter,
+  FilterError,
+  readFilter,
+  termsOf,
+} from "../read-model/core/lists/filter.ts";
+import type { ListSpec } from "../read-model/core/lists/list-spec.ts";
+import { readOrder } from "../read-model/core/lists/order.ts";
+import { isPlaceOf, type ListPlace } from "../read-model/core/lists/page-query.ts";
+import { SqlValues } from "../read-model/core/lists/sql-values.ts";
+import type { DocumentKind, Documents } from "../read-model/core/views/documents.ts";
+import { readModelLimits } from "../read-model/limits.ts";
+import { countRows, type ListQuery, ListTooSlow, listPlaces } from "../read-model/list-pages.ts";
 import { inTurn } from "./in-turn.ts";
 import { pageSize } from "./paging.ts";
 
@@ -26,7 +32,7 @@ export type ListRequest = {
 
 /** The whole list, in its default order. */
 export const wholeList: Omit<ListRequest, "pageToken"> = {
-  pageSize: gatewayLimits.pageSizeMax,
+  pageSize: readModelLimits.pageSizeMax,
   minPosition: "",
   filter: "",
   orderBy: "",

@@ -1,8 +1,8 @@
-import type { DocumentKind, Documents } from "../core/views/documents.ts";
+import type { Backend } from "../backend.ts";
 import { Problem } from "../http/problem.ts";
-import { gatewayLimits } from "../limits.ts";
-import type { Backend } from "../shell/backend.ts";
-import type { ListOptions } from "../shell/document-store.ts";
+import type { DocumentKind, Documents } from "../read-model/core/views/documents.ts";
+import type { ListOptions } from "../read-model/document-store.ts";
+import { readModelLimits } from "../read-model/limits.ts";
 
 export type PageStart = { readonly ordinal: number; readonly id: string };
 
@@ -31,7 +31,9 @@ function readPageToken(token: string): PageStart | undefined {
 }
 
 export function pageSize(asked: number): number {
-  return asked === 0 ? gatewayLimits.pageSizeDefault : Math.min(asked, gatewayLimits.pageSizeMax);
+  return asked === 0
+    ? readModelLimits.pageSizeDefault
+    : Math.min(asked, readModelLimits.pageSizeMax);
 }
 
 /**

@@ -1,9 +1,9 @@
 /** Reads documents of a list by their ids, in the form of the API. */
 import type { Plain } from "@trainyard/contracts";
 import type { WatchChange } from "@trainyard/contracts/api";
-import type { ListSpec } from "../core/lists/list-spec.ts";
-import type { DocumentRow } from "../core/views/documents.ts";
-import type { Backend } from "../shell/backend.ts";
+import type { Backend } from "../backend.ts";
+import type { ListSpec } from "../read-model/core/lists/list-spec.ts";
+import type { DocumentRow } from "../read-model/core/views/documents.ts";
 import {
   shownAgent,
   shownCheckpoint,

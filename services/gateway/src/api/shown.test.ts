@@ -1,8 +1,8 @@
 import type { AnyEvent } from "@trainyard/contracts";
 import { RunEndWhy } from "@trainyard/contracts/events";
 import { expect, test } from "vitest";
-import { DocumentSet } from "../core/views/documents.ts";
-import { project } from "../core/views/project.ts";
+import { DocumentSet } from "../read-model/core/views/documents.ts";
+import { project } from "../read-model/core/views/project.ts";
 import { agentStart, requested, trialCreated } from "../testing/example-events.ts";
 import { shownAgent, shownTrial } from "./shown.ts";
 

@@ -16,9 +16,8 @@ import type {
 } from "@trainyard/contracts/api";
 import { maskedDocument } from "@trainyard/experiment-config";
 import { type ProxyPort, proxyPortsOf } from "@trainyard/experiment-config/recorded";
-import { defaultSpace } from "../core/spaces/name.ts";
-import { etagOfRevision } from "../http/etag.ts";
 import type { JsonObject } from "@trainyard/kernel";
+import { etagOfRevision } from "../http/etag.ts";
 import type {
   AgentDocument,
   CheckpointDocument,
@@ -30,7 +29,8 @@ import type {
   TrialDocument,
   VersionDocument,
   WorkspaceDocument,
-} from "../core/views/documents.ts";
+} from "../read-model/core/views/documents.ts";
+import { defaultSpace } from "../read-model/core/views/project-space.ts";
 
 /**
  * Shows an experiment, in lists without its configuration. The configuration's secrets are masked; runs get them when

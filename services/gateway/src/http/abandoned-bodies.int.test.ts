@@ -1,11 +1,11 @@
 /** Requests whose clients leave as soon as their body was sent. */
 import { expect, test } from "vitest";
-import { gatewayLimits } from "../limits.ts";
 import { announcedBody } from "../testing/announced-body.ts";
 import { startTestGateway, type TestGateway } from "../testing/test-gateway.ts";
+import { httpLimits } from "./limits.ts";
 
 const body = Buffer.from(`{"packages":[${"1234,".repeat(1_600_000)}1]}`);
-const fitting = Math.floor(gatewayLimits.largeBodiesBytesMax / body.length);
+const fitting = Math.floor(httpLimits.largeBodiesBytesMax / body.length);
 const left = 24;
 
 const rest = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));

@@ -2,10 +2,10 @@ import type { IncomingMessage } from "node:http";
 import { gatewayRoutes } from "@trainyard/contracts/routes";
 import type { FastifyReply, FastifyRequest } from "fastify";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
-import { gatewayLimits } from "../limits.ts";
 import { sendHead } from "../testing/streams.ts";
-import { Access } from "./access.ts";
 import { startTestGateway, type TestGateway } from "../testing/test-gateway.ts";
+import { Access } from "./access.ts";
+import { httpLimits } from "./limits.ts";
 
 let gateway: TestGateway;
 
@@ -64,7 +64,7 @@ test("only callers that may read lists can watch them", async () => {
 });
 
 test("a large body beyond the limit is refused with a retry, and small ones are accepted", async () => {
-  const { createBodyBytesMax: large, largeBodiesBytesMax } = gatewayLimits;
+  const { createBodyBytesMax: large, largeBodiesBytesMax } = httpLimits;
   const held = [];
   let refused: IncomingMessage | null = null;
   // The requests are opened one after the other and held open; a slow refusal only leaves more of them open.
@@ -79,7 +79,7 @@ test("a large body beyond the limit is refused with a retry, and small ones are 
   expect(held.length).toBeGreaterThan(Math.floor(largeBodiesBytesMax / large));
   expect((await gateway.call("POST", "/api/v1/tokens", { body: {} })).status).toBe(200);
   for (const { hangUp } of held) hangUp();
-  const body = { config: "x".repeat(2 * gatewayLimits.largeBodyBytes) };
+  const body = { config: "x".repeat(2 * httpLimits.largeBodyBytes) };
   await vi.waitFor(async () => {
     expect((await gateway.call("POST", "/api/v1/experiments", { body })).status).toBe(400);
   }, 90_000);
@@ -92,10 +92,10 @@ test("a body that is nested deeper than JSON.stringify allows is refused", async
       headers: { authorization: `Bearer ${gateway.token}`, "content-type": "application/json" },
       body: `${'{"label":'.repeat(levels)}1${"}".repeat(levels)}`,
     });
-  for (const levels of [gatewayLimits.bodyDepthMax + 1, 3_000, 100_000]) {
+  for (const levels of [httpLimits.bodyDepthMax + 1, 3_000, 100_000]) {
     const refused = await nested(levels);
     expect(refused.status).toBe(400);
     expect(await refused.text()).toContain("levels deep");
   }
-  expect(await (await nested(gatewayLimits.bodyDepthMax)).text()).not.toContain("levels deep");
+  expect(await (await nested(httpLimits.bodyDepthMax)).text()).not.toContain("levels deep");
 });

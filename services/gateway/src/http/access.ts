@@ -5,8 +5,8 @@
 import type { CallFacts, Route } from "@trainyard/contracts/routes";
 import { BodyBudget, type HeldBody } from "@trainyard/runtime";
 import type { FastifyReply, FastifyRequest } from "fastify";
-import { gatewayLimits } from "../limits.ts";
-import { type Caller, countedAs, type Credentials, type UserCaller } from "./caller.ts";
+import { type Caller, type Credentials, countedAs, type UserCaller } from "./caller.ts";
+import { httpLimits } from "./limits.ts";
 import { refuseForeignCookie } from "./origin.ts";
 import { Problem, unavailable } from "./problem.ts";
 import { sessionOfRequest } from "./session-cookie.ts";
@@ -60,8 +60,8 @@ async function admitted(
 export class Access {
   readonly #deps: AccessDeps;
   readonly #bodies = new BodyBudget({
-    smallBytes: gatewayLimits.largeBodyBytes,
-    bytesMax: gatewayLimits.largeBodiesBytesMax,
+    smallBytes: httpLimits.largeBodyBytes,
+    bytesMax: httpLimits.largeBodiesBytesMax,
   });
   readonly #admitted = new WeakMap<FastifyRequest, Admitted>();
 

@@ -2,13 +2,14 @@
  * Parses request bodies: JSON, or none. A large body is parsed in a worker thread, because it would block the event
  * loop for seconds.
  */
-import type { Route } from "@trainyard/contracts/routes";
+
 import { ScalarType } from "@bufbuild/protobuf";
+import type { Route } from "@trainyard/contracts/routes";
 import type { FastifyInstance, FastifyRequest } from "fastify";
-import { gatewayLimits } from "../limits.ts";
 import type { Access } from "./access.ts";
 import { digestOfRequest, parseBody } from "./body-text.ts";
 import { BodyThread } from "./body-thread.ts";
+import { httpLimits } from "./limits.ts";
 import { Problem } from "./problem.ts";
 
 /** A parsed request body. */
@@ -52,7 +53,7 @@ export function acceptJson(server: FastifyInstance, access: Access): void {
     { parseAs: "buffer" },
     async (request: FastifyRequest, body: Buffer) => {
       if (body.length === 0) return new ParsedBody(null, {}, null);
-      if (body.length <= gatewayLimits.largeBodyBytes) {
+      if (body.length <= httpLimits.largeBodyBytes) {
         const parsed = parseBody(body);
         if (parsed.kind === "refused") throw new Problem(400, "invalid_request", parsed.detail);
         return new ParsedBody(parsed.json, {}, null);

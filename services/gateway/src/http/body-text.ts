@@ -1,6 +1,6 @@
 /** Parses the text of a body. JSON is limited in depth, and its base64 fields are decoded. */
 import { createHash } from "node:crypto";
-import { gatewayLimits } from "../limits.ts";
+import { httpLimits } from "./limits.ts";
 
 export type BodyText = {
   readonly body: Uint8Array;
@@ -49,7 +49,7 @@ export function digestOfRequest(prefix: string, json: unknown): string {
 export function parseBody(
   body: Uint8Array,
 ): { readonly kind: "parsed"; readonly json: unknown } | { kind: "refused"; detail: string } {
-  const { bodyDepthMax: most, bodySeparatorsMax } = gatewayLimits;
+  const { bodyDepthMax: most, bodySeparatorsMax } = httpLimits;
   if (hasMoreSeparators(body, bodySeparatorsMax)) {
     const detail = `the body has more than ${bodySeparatorsMax} commas and brackets`;
     return { kind: "refused", detail };

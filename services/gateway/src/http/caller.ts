@@ -2,7 +2,7 @@ import type { KeyObject } from "node:crypto";
 import { createHash, timingSafeEqual } from "node:crypto";
 import { parseRunId } from "@trainyard/kernel";
 import { readRunToken } from "@trainyard/runtime";
-import type { TokenDocument } from "../core/views/documents.ts";
+import type { TokenDocument } from "../read-model/core/views/documents.ts";
 import { Problem } from "./problem.ts";
 
 export type OpenSession = {

@@ -5,12 +5,12 @@ import { type CallFacts, routesOf } from "@trainyard/contracts/routes";
 import { assert } from "@trainyard/kernel";
 import type { Listening, Logger, Serving } from "@trainyard/runtime";
 import { type GrpcContext, grpcService, startGrpcServer } from "@trainyard/runtime/grpc";
-import { gatewayLimits } from "../limits.ts";
 import { type AccessDeps, callerOf } from "./access.ts";
 import { asProblem } from "./as-problem.ts";
 import type { Caller } from "./caller.ts";
-import { Problem } from "./problem.ts";
+import { httpLimits } from "./limits.ts";
 import type { OpenCalls } from "./open-calls.ts";
+import { Problem } from "./problem.ts";
 import type { Handlers, RequestContext } from "./request-context.ts";
 
 export type GrpcFace = AccessDeps & {
@@ -52,7 +52,7 @@ export function startGrpc(
       problemOf: (error) => asProblem(error, face.logger, randomUUID()),
       readiness,
       draining,
-      messageBytesMax: gatewayLimits.grpcMessageBytesMax,
+      messageBytesMax: httpLimits.grpcMessageBytesMax,
     },
     address,
   );

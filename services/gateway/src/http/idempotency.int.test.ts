@@ -1,6 +1,4 @@
-import { AcceptedSchema, PauseExperimentSchema } from "@trainyard/contracts/commands";
 import { Fault, reject } from "@trainyard/kernel";
-import { command } from "@trainyard/runtime";
 import type { Pool } from "pg";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { created } from "../testing/example-events.ts";
@@ -20,13 +18,13 @@ beforeAll(async () => {
   const position = await gateway.append("experiment-1", created({}));
   await gateway.call("GET", `/api/v1/experiments/1?minPosition=${position}`);
   experiments = await gateway.serving("experiments", {
-    PauseExperiment: command(PauseExperimentSchema, AcceptedSchema, async (_, { identity }) => {
+    PauseExperiment: async (_, { identity }) => {
       asked.push(identity.commitId);
       const answer = answers.shift() ?? "ok";
       if (answer === "away") throw new Fault("away", "a test", { retry: "later" });
       if (answer === "refused") return reject("already_paused", "a test");
       return { position: 0, stream: "" };
-    }),
+    },
   });
 });
 

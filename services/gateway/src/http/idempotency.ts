@@ -17,8 +17,11 @@ import { randomUUID } from "node:crypto";
 import { deriveCommitId } from "@trainyard/event-log";
 import { runtimeLimits } from "@trainyard/runtime";
 import type { Pool } from "pg";
-import { gatewayLimits } from "../limits.ts";
+import { httpLimits } from "./limits.ts";
 import { Problem } from "./problem.ts";
+
+/** The time for which an attempt blocks its idempotency key: longer than any command takes. */
+const idempotencyHeldMs = 30_000;
 
 export type Answer = { readonly status: number; readonly body: string };
 
@@ -63,7 +66,7 @@ export class IdempotencyStore {
 
   async #claim(owner: Owner, digest: string): Promise<Answer | Claim> {
     const { authid, key } = owner;
-    const { idempotencyHours: hours, idempotencyHeldMs: heldMs } = gatewayLimits;
+    const { idempotencyHours: hours } = httpLimits;
     const { rows } = await this.#pool.query<{ number: string; attempts: number }>(
       `insert into gateway.idempotency as kept (authid, key, request_digest, number, held_until)
        values ($1, $2, $3, $4, now() + make_interval(secs => $6 / 1000.0))
@@ -79,7 +82,7 @@ export class IdempotencyStore {
            and (kept.created_at < now() - make_interval(hours => $5)
              or (kept.status is null and kept.request_digest = $3))
        returning number, attempts`,
-      [authid, key, digest, randomUUID(), hours, heldMs],
+      [authid, key, digest, randomUUID(), hours, idempotencyHeldMs],
     );
     const claimed = rows[0];
     return claimed === undefined ? this.#answered(owner, digest) : { ...owner, ...claimed };
@@ -140,7 +143,7 @@ export class IdempotencyStore {
     await this.#pool.query(
       `delete from gateway.idempotency where created_at < now() - make_interval(hours => $1)
          and (status is not null or held_until < now())`,
-      [gatewayLimits.idempotencyHours],
+      [httpLimits.idempotencyHours],
     );
   }
 }

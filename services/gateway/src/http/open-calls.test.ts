@@ -2,7 +2,7 @@ import { createLogger } from "@trainyard/runtime";
 import { atRest, ManualClock } from "@trainyard/testing";
 import { expect, test } from "vitest";
 import type { UserCaller } from "./caller.ts";
-import { gatewayLimits } from "../limits.ts";
+import { httpLimits } from "./limits.ts";
 import { OpenCalls } from "./open-calls.ts";
 
 const caller = (token: string, more: Partial<UserCaller> = {}): UserCaller => ({
@@ -32,7 +32,7 @@ class Door {
   async look(): Promise<void> {
     const stop = new AbortController();
     const running = this.calls.run(createLogger("gateway", "silent"), stop.signal);
-    await this.clock.advance(gatewayLimits.openCallsMs);
+    await this.clock.advance(httpLimits.openCallsMs);
     await atRest();
     stop.abort();
     await this.clock.advance(0);

@@ -8,9 +8,9 @@ import { shortNameOf } from "@trainyard/contracts";
 import type { StoredEvent } from "@trainyard/event-log";
 import { type Clock, pause } from "@trainyard/kernel";
 import type { Logger } from "@trainyard/runtime";
-import { callerOfToken, type Caller, type TokenLookup } from "./caller.ts";
+import { type Caller, callerOfToken, type TokenLookup } from "./caller.ts";
+import { httpLimits } from "./limits.ts";
 import { Problem } from "./problem.ts";
-import { gatewayLimits } from "../limits.ts";
 
 export type OpenCall = Disposable & {
   /** Aborts when the caller's token or session has ended. */
@@ -68,7 +68,7 @@ export class OpenCalls {
   async run(logger: Logger, signal: AbortSignal): Promise<void> {
     const { clock } = this.#deps;
     while (!signal.aborted) {
-      await pause(clock, gatewayLimits.openCallsMs, signal);
+      await pause(clock, httpLimits.openCallsMs, signal);
       await this.#look(clock.nowMs()).catch((error: unknown) =>
         logger.warn({ err: error }, "open_calls_unchecked"),
       );

@@ -1,7 +1,7 @@
 /** Makes the OpenAPI 3.1 document of the public API from the descriptors that the gateway serves. */
 import { type DescField, type DescMessage, ScalarType } from "@bufbuild/protobuf";
-import { gatewayRoutes, type Route } from "@trainyard/contracts/routes";
 import { ProblemSchema } from "@trainyard/contracts/api";
+import { gatewayRoutes, type Route } from "@trainyard/contracts/routes";
 import { version } from "@trainyard/runtime";
 
 type Schema = Record<string, unknown>;

@@ -17,19 +17,19 @@ import { BodyLimit, gatewayRoutes, type Route } from "@trainyard/contracts/route
 import { type Clock, isFault } from "@trainyard/kernel";
 import { childOf } from "@trainyard/runtime";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
-import { gatewayLimits } from "../limits.ts";
-import type { OpenCalls } from "./open-calls.ts";
 import type { Access, AccessDeps } from "./access.ts";
 import { bodyConfigOf, ParsedBody } from "./bodies.ts";
 import type { Caller } from "./caller.ts";
+import { etagOf } from "./etag.ts";
 import { type Answer, type IdempotencyStore, idempotencyKeyPattern } from "./idempotency.ts";
+import { httpLimits } from "./limits.ts";
+import type { OpenCalls } from "./open-calls.ts";
 import { Problem } from "./problem.ts";
 import { type Query, readQuery } from "./query.ts";
 import type { Handlers, RequestContext } from "./request-context.ts";
-import { etagOf } from "./etag.ts";
 import { selectFields } from "./selection.ts";
-import { sessionCookie } from "./session-cookie.ts";
 import { sendStream } from "./server-sent-events.ts";
+import { sessionCookie } from "./session-cookie.ts";
 
 export type RouterDeps = AccessDeps & {
   readonly handlers: Handlers;
@@ -67,9 +67,9 @@ export function registerRoutes(
 }
 
 function bodyBytesMaxOf({ facts }: Route): number {
-  if (facts.bodyLimit === BodyLimit.LARGE) return gatewayLimits.createBodyBytesMax;
-  if (facts.bodyLimit === BodyLimit.SMALL) return gatewayLimits.signInBodyBytesMax;
-  return gatewayLimits.bodyBytesMax;
+  if (facts.bodyLimit === BodyLimit.LARGE) return httpLimits.createBodyBytesMax;
+  if (facts.bodyLimit === BodyLimit.SMALL) return httpLimits.signInBodyBytesMax;
+  return httpLimits.bodyBytesMax;
 }
 
 /** Converts {experiment} to :experiment; a colon in the path is doubled. */

@@ -2,7 +2,7 @@
 import type { DescMessage } from "@bufbuild/protobuf";
 import type { JsonObject } from "@trainyard/kernel";
 import { isMapping } from "@trainyard/kernel";
-import { isAttribute } from "../core/views/attributes.ts";
+import { isAttribute } from "../read-model/core/views/attributes.ts";
 import { Problem } from "./problem.ts";
 
 /**

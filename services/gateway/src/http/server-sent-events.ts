@@ -2,9 +2,12 @@ import type { Codec } from "@trainyard/contracts";
 import { type Clock, pause } from "@trainyard/kernel";
 import { untilDrained } from "@trainyard/runtime";
 import type { FastifyReply } from "fastify";
-import { gatewayLimits } from "../limits.ts";
+import { httpLimits } from "./limits.ts";
 import { Problem } from "./problem.ts";
 import type { StreamItem } from "./request-context.ts";
+
+/** The time within which an error of a stream is answered as a problem with its own status. */
+const sseFirstMs = 250;
 
 export type StreamOptions = {
   readonly clock: Clock;
@@ -23,12 +26,12 @@ export async function sendStream<Message extends object>(
   reply: FastifyReply,
   codec: Codec<Message>,
   items: AsyncIterable<StreamItem<Message>>,
-  { clock, signal, problemText, slowMs = gatewayLimits.sseSlowMs }: StreamOptions,
+  { clock, signal, problemText, slowMs = httpLimits.sseSlowMs }: StreamOptions,
 ): Promise<void> {
   const iterator = items[Symbol.asyncIterator]();
   const first = iterator.next();
   // The await throws an early error. A stream without a message begins after a short wait.
-  await Promise.race([first, pause(clock, gatewayLimits.sseFirstMs)]);
+  await Promise.race([first, pause(clock, sseFirstMs)]);
   reply.hijack();
   const { raw } = reply;
   raw.writeHead(200, {
@@ -40,7 +43,7 @@ export async function sendStream<Message extends object>(
   // A client that does not read gets no comments, since they would fill its buffer.
   const keepAlive = setInterval(() => {
     if (!raw.writableNeedDrain) raw.write(": still here\n\n");
-  }, gatewayLimits.sseKeepAliveMs);
+  }, httpLimits.sseKeepAliveMs);
   try {
     let next = await first;
     let lastId = "";

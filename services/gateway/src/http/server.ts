@@ -1,3 +1,4 @@
+import fastifyCookie from "@fastify/cookie";
 import {
   answerHealth,
   type HealthChecks,
@@ -10,7 +11,6 @@ import {
   type Registry,
   runtimeLimits,
 } from "@trainyard/runtime";
-import fastifyCookie from "@fastify/cookie";
 import fastify, { type FastifyInstance, type FastifyRequest } from "fastify";
 import type { Telemetry } from "../telemetry.ts";
 import { Access } from "./access.ts";

@@ -1,8 +1,8 @@
 import { create, type DescMethod, type DescService, setExtension } from "@bufbuild/protobuf";
 import { MethodOptionsSchema } from "@bufbuild/protobuf/wkt";
 import fastifyCookie from "@fastify/cookie";
-import { ClusterService, http, HttpRuleSchema } from "@trainyard/contracts/api";
-import { gatewayRoutes, type Route, routesOf } from "@trainyard/contracts/routes";
+import { ClusterService, HttpRuleSchema, http } from "@trainyard/contracts/api";
+import { gatewayRoutes, pathOf, type Route, routesOf } from "@trainyard/contracts/routes";
 import { systemClock } from "@trainyard/kernel/system-clock";
 import fastify, { type FastifyInstance } from "fastify";
 import type { Pool } from "pg";
@@ -57,6 +57,7 @@ function silentRoute(): Route {
 }
 
 let gateway: TestGateway;
+/** Serves the made-up call and all calls of the API; each answers with an empty message. */
 let server: FastifyInstance;
 let attempts = 0;
 
@@ -73,16 +74,22 @@ beforeAll(async () => {
     attempts += 1;
     return { secret: `revealed-${attempts}` };
   };
+  const routes = gatewayRoutes();
+  const unary = routes.map(({ call, reply }) => [call, async () => create(reply)] as const);
   const deps = {
     ...accessDeps,
-    handlers: { unary: { revealSecret }, streams: {}, raw: {} } as unknown as Handlers,
+    handlers: {
+      unary: { ...Object.fromEntries(unary), revealSecret },
+      streams: {},
+      raw: {},
+    } as unknown as Handlers,
     idempotency: new IdempotencyStore({ query: gateway.sql } as unknown as Pool),
     draining: new AbortController().signal,
     openCalls: {} as OpenCalls,
     clock: systemClock,
     problemText: String,
   };
-  registerRoutes(server, access, deps, [silentRoute()]);
+  registerRoutes(server, access, deps, [silentRoute(), ...routes]);
 });
 
 afterAll(async () => {
@@ -125,5 +132,40 @@ test("every call would be refused to runs without its options", async () => {
       { authorization: "run", session: undefined },
     );
     await expect(refused, call).rejects.toMatchObject({ status: 403, code: "not_for_runs" });
+  }
+});
+
+const keyOf = ({ method, path }: Route): string => `${method}:${path}`;
+
+/** Makes a call of the API with an idempotency key. */
+const make = (route: Route, authorization: string) =>
+  server.inject({
+    method: route.method,
+    url: pathOf(route, Object.fromEntries(route.pathFields.map((field) => [field, "1"]))),
+    headers: { authorization, "idempotency-key": keyOf(route) },
+    ...(route.hasBody && { payload: {} }),
+  });
+
+test("a run makes a call only if its options say that it is for runs or needs no token", async () => {
+  for (const route of gatewayRoutes()) {
+    if (route.kind !== "unary") continue;
+    const { forRuns, open } = route.facts;
+    const { statusCode } = await make(route, "run");
+    expect([route.call, statusCode]).toEqual([route.call, forRuns || open ? 200 : 403]);
+  }
+});
+
+test("the answer of a call is stored only if its options say so", async () => {
+  for (const route of gatewayRoutes()) {
+    if (route.kind !== "unary") continue;
+    expect([route.call, (await make(route, "user")).statusCode]).toEqual([route.call, 200]);
+    const { rows } = await gateway.sql(
+      "select answer is not null as stored from gateway.idempotency where authid = 'ada' and key = $1",
+      [keyOf(route)],
+    );
+    expect([route.call, rows.some(({ stored }) => stored)]).toEqual([
+      route.call,
+      route.facts.storesAnswer,
+    ]);
   }
 });

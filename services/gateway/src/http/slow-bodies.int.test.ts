@@ -1,12 +1,12 @@
 /** Requests whose bodies never arrive. */
 import { expect, test } from "vitest";
-import { gatewayLimits } from "../limits.ts";
 import { announcedBody } from "../testing/announced-body.ts";
 import { startTestGateway } from "../testing/test-gateway.ts";
+import { httpLimits } from "./limits.ts";
 
 test("a run that announces large bodies and sends none keeps no user from submitting code", async () => {
   await using gateway = await startTestGateway();
-  const { bodyBytesMax, largeBodiesBytesMax } = gatewayLimits;
+  const { bodyBytesMax, largeBodiesBytesMax } = httpLimits;
   const count = Math.floor(largeBodiesBytesMax / bodyBytesMax);
   const sockets = await Promise.all(
     Array.from({ length: count }, () => announcedBody(gateway, bodyBytesMax)),

@@ -7,7 +7,7 @@ import { readdir, readFile } from "node:fs/promises";
 import { extname, join } from "node:path";
 import { promisify } from "node:util";
 import { brotliCompress, constants, gzip } from "node:zlib";
-import { gatewayLimits } from "../limits.ts";
+import { httpLimits } from "./limits.ts";
 
 export type Encoding = "br" | "gzip";
 
@@ -76,7 +76,7 @@ async function readAll(folder: string): Promise<ReadonlyMap<string, Buffer>> {
       if (!entry.isFile()) continue;
       const bytes = await readFile(join(folder, below));
       bytesRead += bytes.length;
-      if (read.size >= gatewayLimits.webFilesMax || bytesRead > gatewayLimits.webBytesMax) {
+      if (read.size >= httpLimits.webFilesMax || bytesRead > httpLimits.webBytesMax) {
         throw new Error(`${folder} has too many files or bytes to be served from memory`);
       }
       read.set(below, bytes);

@@ -74,6 +74,8 @@ export function requested(run: number, fromStep: number): EventOf<"RunRequested"
       preemptible: true,
       experiment: "1",
       delayMs: 0,
+      workspace: "",
+      owner: "",
     },
   };
 }

@@ -2,9 +2,9 @@
 import type { AnyEvent, Plain } from "@trainyard/contracts";
 import type { Job } from "@trainyard/contracts/api";
 import { shownJob } from "../api/shown.ts";
-import { jobList } from "../core/lists/lists.ts";
-import { DocumentSet } from "../core/views/documents.ts";
-import { project } from "../core/views/project.ts";
+import { jobList } from "../read-model/core/lists/lists.ts";
+import { DocumentSet } from "../read-model/core/views/documents.ts";
+import { project } from "../read-model/core/views/project.ts";
 
 export type StreamedEvent = { readonly stream: string; readonly event: AnyEvent };
 

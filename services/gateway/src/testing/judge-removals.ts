@@ -21,8 +21,8 @@ import {
 } from "@trainyard/runtime";
 import fc from "fast-check";
 import { problemOf } from "../http/problem.ts";
-import { contentState, deleteUnused } from "../shell/content-removal.ts";
-import { namingContents, storeContent } from "../shell/contents.ts";
+import { contentState, deleteUnused } from "../spaces/content-removal.ts";
+import { namingContents, storeContent } from "../spaces/contents.ts";
 import { created } from "./example-events.ts";
 
 const bytes = Buffer.from("packed code");

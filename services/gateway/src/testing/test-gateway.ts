@@ -6,18 +6,15 @@ import { join } from "node:path";
 import type { Bus } from "@trainyard/bus";
 import { createMemoryBus, type MemoryHub } from "@trainyard/bus/testing";
 import { type AnyEvent, encodeEvent, type Plain } from "@trainyard/contracts";
-import {
-  VerifyViewsSchema,
-  type ViewsVerified,
-  ViewsVerifiedSchema,
-} from "@trainyard/contracts/commands";
+import type { CommandService } from "@trainyard/contracts/command-services";
+import type { ViewsVerified } from "@trainyard/contracts/commands";
 import { createPostgresLog, type EventLog, migrateLog, newEventId } from "@trainyard/event-log";
 import { ensureRoles, openLogDatabase, withClient } from "@trainyard/event-log/testing";
 import type { Clock } from "@trainyard/kernel";
 import { categoryOwners } from "@trainyard/kernel/services";
 import {
-  type CommandSpec,
-  command,
+  type CommandFunctions,
+  type CommandTable,
   commandHandlers,
   createLogger,
   runToken,
@@ -25,7 +22,7 @@ import {
 import pg from "pg";
 import { parseConfig } from "../config.ts";
 import { createService } from "../service.ts";
-import { newToken } from "../shell/tokens.ts";
+import { newToken } from "../spaces/tokens.ts";
 
 export type TestGateway = AsyncDisposable & {
   readonly url: string;
@@ -41,9 +38,9 @@ export type TestGateway = AsyncDisposable & {
     answers: Readonly<Record<string, readonly Plain<ViewsVerified>[]>>,
   ) => Promise<AsyncDisposable>;
   /** Simulates a service with some of its commands. */
-  readonly serving: (
-    service: string,
-    commands: Readonly<Record<string, CommandSpec>>,
+  readonly serving: <Service extends CommandService>(
+    service: Service,
+    commands: Partial<CommandTable<Service>>,
   ) => Promise<AsyncDisposable>;
   /** The default folder of checkpoints and TensorBoard files. */
   readonly checkpointDir: string;
@@ -116,7 +113,7 @@ export async function startTestGateway(
     bus: hub.connect("test"),
     log,
     verifying: (answers) => verifying(hub, answers),
-    serving: (service, commands) => serving(hub, service, commands),
+    serving: (service, commands) => serving(hub, service, commands as CommandFunctions),
     checkpointDir,
     blobDir: join(folder, "blobs"),
     sql: (text, values) => admin.query(text, values?.slice()),
@@ -131,7 +128,7 @@ export async function startTestGateway(
 async function serving(
   hub: MemoryHub,
   service: string,
-  commands: Readonly<Record<string, CommandSpec>>,
+  commands: CommandFunctions,
 ): Promise<AsyncDisposable> {
   const handlers = commandHandlers(service, commands, createLogger(service, "silent"));
   return hub.connect(service).serve(service, handlers);
@@ -144,10 +141,10 @@ async function verifying(
   const stack = new AsyncDisposableStack();
   for (const [service, steps] of Object.entries(answers)) {
     let step = 0;
-    const VerifyViews = command(VerifyViewsSchema, ViewsVerifiedSchema, async () => {
+    const VerifyViews: CommandTable<"common">["VerifyViews"] = async () => {
       step += 1;
       return steps[Math.min(step, steps.length) - 1] ?? { done: true, views: [] };
-    });
+    };
     stack.use(await serving(hub, service, { VerifyViews }));
   }
   return stack;

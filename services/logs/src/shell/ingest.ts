@@ -8,15 +8,9 @@
 import type { KeyObject } from "node:crypto";
 import { type Bus, logSubject } from "@trainyard/bus";
 import { codecOf, type Plain } from "@trainyard/contracts";
-import {
-  AcceptedSchema,
-  type LinePage,
-  LinePageSchema,
-  type WriteLines,
-  WriteLinesSchema,
-} from "@trainyard/contracts/commands";
+import { type LinePage, LinePageSchema, type WriteLines } from "@trainyard/contracts/commands";
 import { Fault, isFault, isRejection, type Rejection, reject } from "@trainyard/kernel";
-import { Batches, type CommandSpec, command, readRunToken } from "@trainyard/runtime";
+import { Batches, readRunToken, type CommandTable } from "@trainyard/runtime";
 import { type LineRow, parseBatch, unprovenRun } from "../core/batch.ts";
 import type { Telemetry } from "../telemetry.ts";
 import { logsLimits } from "../limits.ts";
@@ -35,17 +29,11 @@ export type IngestDeps = {
   readonly runTokenKeys: ReadonlyMap<string, KeyObject>;
 };
 
-export function writeCommands({
-  table,
-  policies,
-  bus,
-  events,
-  runTokenKeys,
-}: IngestDeps): Readonly<Record<string, CommandSpec>> {
+export function writeCommands({ table, policies, bus, events, runTokenKeys }: IngestDeps) {
   const insert = (rows: readonly LineRow[]) => table.insert(rows);
   const batches = new Batches(logsLimits, lineBytes, insert);
   return {
-    WriteLines: command(WriteLinesSchema, AcceptedSchema, async (batch) => {
+    WriteLines: async (batch) => {
       const rows = parseBatch(batch, logsLimits);
       if (isRejection(rows)) return rows;
       const stranger = strangerIn(batch, runTokenKeys);
@@ -68,8 +56,8 @@ export function writeCommands({
       }
       // Lines are not in the log, so the answer has no position.
       return { position: 0, stream: "" };
-    }),
-  };
+    },
+  } satisfies Partial<CommandTable<"logs">>;
 }
 
 /** The agent drops a rejected batch; it would resend a failed one forever. */

@@ -1,5 +1,5 @@
 import type { Plain } from "@trainyard/contracts";
-import { LinePageSchema, type QueryLines, QueryLinesSchema } from "@trainyard/contracts/commands";
+import type { QueryLines } from "@trainyard/contracts/commands";
 import {
   type FieldProblem,
   isExperimentId,
@@ -8,7 +8,7 @@ import {
   type Rejection,
   reject,
 } from "@trainyard/kernel";
-import { type CommandSpec, command } from "@trainyard/runtime";
+import type { CommandTable } from "@trainyard/runtime";
 import { isCursor } from "../core/cursor.ts";
 import { fittingFirst } from "../core/page.ts";
 import { wordsOf } from "../core/words.ts";
@@ -19,21 +19,17 @@ import type { LineFilter } from "./line-table.ts";
 import type { Patterns } from "./patterns.ts";
 import { encodedBytes, storedLine } from "./stored-line.ts";
 
-export function queryCommands(
-  finder: LineFinder,
-  kept: RetentionTable,
-  patterns: Patterns,
-): Readonly<Record<string, CommandSpec>> {
+export function queryCommands(finder: LineFinder, kept: RetentionTable, patterns: Patterns) {
   return {
-    QueryLines: command(QueryLinesSchema, LinePageSchema, async (asked) => {
+    QueryLines: async (asked) => {
       const search = await searchOf(asked, patterns);
       if (isRejection(search)) return search;
       const page = await answer(finder, search);
       // The epoch is read after the lines, so that lines of a restored table never come with the old epoch.
       const { epoch, removed } = await kept.about(search.filter.experiment);
       return { ...page, epoch, ...(removed === null ? {} : { removed }) };
-    }),
-  };
+    },
+  } satisfies Partial<CommandTable<"logs">>;
 }
 
 async function searchOf(

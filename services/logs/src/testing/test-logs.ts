@@ -1,14 +1,7 @@
 /** The service over a real PostgreSQL, called through the bus like agents and the gateway do. */
 import { inspect } from "node:util";
 import type { Plain } from "@trainyard/contracts";
-import {
-  AcceptedSchema,
-  LinePageSchema,
-  type LogLine,
-  type QueryLines,
-  QueryLinesSchema,
-  WriteLinesSchema,
-} from "@trainyard/contracts/commands";
+import type { LogLine, QueryLines } from "@trainyard/contracts/commands";
 import { assert, type Rejection } from "@trainyard/kernel";
 import { createLogger, runToken, type Service, type TableOverrides } from "@trainyard/runtime";
 import { DatabaseStage } from "@trainyard/runtime/database-stage";
@@ -57,7 +50,7 @@ export class TestLogs implements AsyncDisposable {
 
   /** Sends a batch, by default with the tokens of all its runs. */
   write(lines: readonly Plain<LogLine>[], tokens = tokensOf(lines)) {
-    return this.stage.ask([WriteLinesSchema, { agent: "agent-1", lines, tokens }], AcceptedSchema);
+    return this.stage.ask("logs", "WriteLines", { agent: "agent-1", lines, tokens });
   }
 
   async written(lines: readonly Plain<LogLine>[]): Promise<void> {
@@ -68,7 +61,7 @@ export class TestLogs implements AsyncDisposable {
 
   async ask(query: Partial<Plain<QueryLines>>) {
     const whole = { task: "", after: "", before: "", limit: 0, tail: 0, ...query };
-    return this.stage.ask([QueryLinesSchema, whole], LinePageSchema);
+    return this.stage.ask("logs", "QueryLines", whole);
   }
 
   async page(query: Partial<Plain<QueryLines>>) {

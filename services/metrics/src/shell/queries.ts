@@ -1,11 +1,5 @@
-import {
-  PointPageSchema,
-  ProgressSchema,
-  QueryPointsSchema,
-  QueryProgressSchema,
-} from "@trainyard/contracts/commands";
 import { isTrialId, reject } from "@trainyard/kernel";
-import { type CommandSpec, command, type FoldCache, type LogFollower } from "@trainyard/runtime";
+import type { FoldCache, LogFollower, CommandTable } from "@trainyard/runtime";
 import type { Pool } from "pg";
 import { lastStepThatCounts, type RunHistory } from "../core/run-history.ts";
 import { valuesOf } from "../core/values.ts";
@@ -22,42 +16,38 @@ export type QueryDeps = {
   readonly follower: LogFollower;
 };
 
-export function queryCommands(deps: QueryDeps): Readonly<Record<string, CommandSpec>> {
+export function queryCommands(deps: QueryDeps) {
   return {
-    QueryPoints: command(
-      QueryPointsSchema,
-      PointPageSchema,
-      async ({ trial, group, superseded, after, limit }) => {
-        if (!isTrialId(trial)) return reject("trial_not_found", `there is no trial ${trial}`);
-        const cursor = after === "" ? null : decodeCursor(after);
-        if (after !== "" && cursor === null) {
-          return reject("invalid_request", `invalid page token ${after} for points`);
-        }
-        const { position } = deps.follower;
-        const { state: history } = await deps.cache.load(runHistories, trial);
-        const { reports, more, streamPosition } = await readReports(deps.pool, {
-          trial,
-          group: group === "" ? null : group,
-          after: cursor,
-          limit: Math.min(limit || metricsLimits.pointsPerPageMax, metricsLimits.pointsPerPageMax),
-          lastStep: (run) =>
-            superseded ? Number.POSITIVE_INFINITY : lastStepThatCounts(history, run),
-        });
-        const last = reports.at(-1);
-        return {
-          points: reports.map((report) => pointOf(report, history)),
-          next: more && last !== undefined ? encodeCursor(last) : "",
-          position,
-          streamPosition,
-        };
-      },
-    ),
-    QueryProgress: command(QueryProgressSchema, ProgressSchema, async ({ trial }) => {
+    QueryPoints: async ({ trial, group, superseded, after, limit }) => {
+      if (!isTrialId(trial)) return reject("trial_not_found", `there is no trial ${trial}`);
+      const cursor = after === "" ? null : decodeCursor(after);
+      if (after !== "" && cursor === null) {
+        return reject("invalid_request", `invalid page token ${after} for points`);
+      }
+      const { position } = deps.follower;
+      const { state: history } = await deps.cache.load(runHistories, trial);
+      const { reports, more, streamPosition } = await readReports(deps.pool, {
+        trial,
+        group: group === "" ? null : group,
+        after: cursor,
+        limit: Math.min(limit || metricsLimits.pointsPerPageMax, metricsLimits.pointsPerPageMax),
+        lastStep: (run) =>
+          superseded ? Number.POSITIVE_INFINITY : lastStepThatCounts(history, run),
+      });
+      const last = reports.at(-1);
+      return {
+        points: reports.map((report) => pointOf(report, history)),
+        next: more && last !== undefined ? encodeCursor(last) : "",
+        position,
+        streamPosition,
+      };
+    },
+    QueryProgress: async ({ trial }) => {
       if (!isTrialId(trial)) return reject("trial_not_found", `there is no trial ${trial}`);
       const reported = await deps.store.progress(trial);
       return reported === null ? {} : { fraction: reported.fraction };
-    }),
-  };
+    },
+  } satisfies Partial<CommandTable<"metrics">>;
 }
 
 export function pointOf(report: PartReport, history: RunHistory) {

@@ -1,14 +1,7 @@
-import {
-  MetricNamePageSchema,
-  QueryMetricNamesSchema,
-  type QuerySeries,
-  QuerySeriesSchema,
-  type Series,
-  SeriesSetSchema,
-} from "@trainyard/contracts/commands";
+import type { QuerySeries, Series } from "@trainyard/contracts/commands";
 import type { Plain } from "@trainyard/contracts";
 import { isRejection, isTrialId, parseTrialId, type Rejection, reject } from "@trainyard/kernel";
-import { type CommandSpec, command, tableFault } from "@trainyard/runtime";
+import { tableFault, type CommandTable } from "@trainyard/runtime";
 import type { Pool } from "pg";
 import { lastStepThatCounts } from "../core/run-history.ts";
 import { bucketsOf } from "../core/series/buckets.ts";
@@ -22,35 +15,28 @@ import { streamPosition as readStreamPosition } from "./stream-table.ts";
 
 export type SeriesDeps = Pick<QueryDeps, "pool" | "cache" | "follower">;
 
-export function seriesQueryCommands(deps: SeriesDeps): Readonly<Record<string, CommandSpec>> {
+export function seriesQueryCommands(deps: SeriesDeps) {
   return {
-    QuerySeries: command(QuerySeriesSchema, SeriesSetSchema, async (query) => {
+    QuerySeries: async (query) => {
       const { position } = deps.follower;
       const found = await answer(deps, query);
       return isRejection(found) ? found : { ...found, position };
-    }),
-    QueryMetricNames: command(
-      QueryMetricNamesSchema,
-      MetricNamePageSchema,
-      async ({ trial, group, prefix, after, limit }) => {
-        if (!isTrialId(trial)) return reject("trial_not_found", `there is no trial ${trial}`);
-        if (prefix.includes("\0") || group.includes("\0")) return { names: [], next: "" };
-        const cursor = after === "" ? null : decodeCursor(after);
-        if (after !== "" && cursor === null) {
-          return reject("invalid_request", `invalid page token ${after} for metric names`);
-        }
-        const most = Math.min(
-          limit || metricsLimits.namesPerPageMax,
-          metricsLimits.namesPerPageMax,
-        );
-        const found = await namesOf(deps.pool, { trial, group, prefix, cursor, limit: most + 1 });
-        const names = found.slice(0, most);
-        const last = names.at(-1);
-        const more = found.length > most && last !== undefined;
-        return { names, next: more ? encodeCursor([last.group, last.name, last.kind]) : "" };
-      },
-    ),
-  };
+    },
+    QueryMetricNames: async ({ trial, group, prefix, after, limit }) => {
+      if (!isTrialId(trial)) return reject("trial_not_found", `there is no trial ${trial}`);
+      if (prefix.includes("\0") || group.includes("\0")) return { names: [], next: "" };
+      const cursor = after === "" ? null : decodeCursor(after);
+      if (after !== "" && cursor === null) {
+        return reject("invalid_request", `invalid page token ${after} for metric names`);
+      }
+      const most = Math.min(limit || metricsLimits.namesPerPageMax, metricsLimits.namesPerPageMax);
+      const found = await namesOf(deps.pool, { trial, group, prefix, cursor, limit: most + 1 });
+      const names = found.slice(0, most);
+      const last = names.at(-1);
+      const more = found.length > most && last !== undefined;
+      return { names, next: more ? encodeCursor([last.group, last.name, last.kind]) : "" };
+    },
+  } satisfies Partial<CommandTable<"metrics">>;
 }
 
 type Answer = { readonly series: Plain<Series>[]; readonly streamPosition?: number };

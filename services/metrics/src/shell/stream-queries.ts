@@ -1,7 +1,6 @@
 /** QueryStreamedPoints: subscribers read the stream of an experiment's points. */
-import { QueryStreamedPointsSchema, StreamedPointPageSchema } from "@trainyard/contracts/commands";
 import { isTrialId, reject } from "@trainyard/kernel";
-import { type CommandSpec, command, type FoldCache } from "@trainyard/runtime";
+import type { FoldCache, CommandTable } from "@trainyard/runtime";
 import type { Pool } from "pg";
 import { readTail } from "../core/columns/tail.ts";
 import type { RunHistory } from "../core/run-history.ts";
@@ -13,39 +12,35 @@ import { readStream, type StreamEntry } from "./stream-table.ts";
 
 export type StreamQueryDeps = { readonly pool: Pool; readonly cache: FoldCache };
 
-export function streamQueryCommands(deps: StreamQueryDeps): Readonly<Record<string, CommandSpec>> {
+export function streamQueryCommands(deps: StreamQueryDeps) {
   const { pool, cache } = deps;
   return {
-    QueryStreamedPoints: command(
-      QueryStreamedPointsSchema,
-      StreamedPointPageSchema,
-      async ({ experiment, trial, group, after, limit }) => {
-        if (trial !== "" && !isTrialId(trial)) {
-          return reject("trial_not_found", `there is no trial ${trial}`);
-        }
-        if (after !== undefined && !(Number.isSafeInteger(after) && after >= 0)) {
-          return reject("invalid_request", `invalid stream position ${after}`);
-        }
-        const query = { experiment, trial: trial || null, group: group || null };
-        // Without a position the query returns only the stream's head.
-        const from = after ?? Number.MAX_SAFE_INTEGER;
-        const stream = await readStream(pool, { ...query, after: from });
-        const { head, removed } = stream ?? { head: 0, removed: 0 };
-        if (after === undefined || stream === null) {
-          return (after ?? 0) > 0
-            ? gone(experiment, after ?? 0)
-            : { items: [], next: head, more: false };
-        }
-        if (after < removed || after > head || !stream.isKnown) return gone(experiment, after);
-        const { pointsPerPageMax, pageBytesMax: bytesMax } = metricsLimits;
-        const itemsMax = Math.min(limit || pointsPerPageMax, pointsPerPageMax);
-        const page = streamPage(stream.entries.map(opened), { after, itemsMax, bytesMax });
-        const more = page.isCut || stream.more;
-        const next = more ? (page.items.at(-1)?.position ?? after) : head;
-        return { items: await shown(cache, page.items), next, more };
-      },
-    ),
-  };
+    QueryStreamedPoints: async ({ experiment, trial, group, after, limit }) => {
+      if (trial !== "" && !isTrialId(trial)) {
+        return reject("trial_not_found", `there is no trial ${trial}`);
+      }
+      if (after !== undefined && !(Number.isSafeInteger(after) && after >= 0)) {
+        return reject("invalid_request", `invalid stream position ${after}`);
+      }
+      const query = { experiment, trial: trial || null, group: group || null };
+      // Without a position the query returns only the stream's head.
+      const from = after ?? Number.MAX_SAFE_INTEGER;
+      const stream = await readStream(pool, { ...query, after: from });
+      const { head, removed } = stream ?? { head: 0, removed: 0 };
+      if (after === undefined || stream === null) {
+        return (after ?? 0) > 0
+          ? gone(experiment, after ?? 0)
+          : { items: [], next: head, more: false };
+      }
+      if (after < removed || after > head || !stream.isKnown) return gone(experiment, after);
+      const { pointsPerPageMax, pageBytesMax: bytesMax } = metricsLimits;
+      const itemsMax = Math.min(limit || pointsPerPageMax, pointsPerPageMax);
+      const page = streamPage(stream.entries.map(opened), { after, itemsMax, bytesMax });
+      const more = page.isCut || stream.more;
+      const next = more ? (page.items.at(-1)?.position ?? after) : head;
+      return { items: await shown(cache, page.items), next, more };
+    },
+  } satisfies Partial<CommandTable<"metrics">>;
 }
 
 function gone(experiment: string, after: number) {

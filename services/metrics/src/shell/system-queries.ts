@@ -1,13 +1,7 @@
 import type { Plain } from "@trainyard/contracts";
-import {
-  type Pace,
-  ProfileSummarySchema,
-  QueryProfileSchema,
-  QuerySystemPointsSchema,
-  SystemPointPageSchema,
-} from "@trainyard/contracts/commands";
+import type { Pace } from "@trainyard/contracts/commands";
 import { isTrialId, reject } from "@trainyard/kernel";
-import { type CommandSpec, command } from "@trainyard/runtime";
+import type { CommandTable } from "@trainyard/runtime";
 import type { Extent } from "../core/writes.ts";
 import { metricsLimits } from "../limits.ts";
 import type { PointStore } from "./point-store.ts";
@@ -20,48 +14,41 @@ export type SystemQueryDeps = {
   readonly system: SystemTable;
 };
 
-export function systemQueryCommands({
-  store,
-  system,
-}: SystemQueryDeps): Readonly<Record<string, CommandSpec>> {
+export function systemQueryCommands({ store, system }: SystemQueryDeps) {
   return {
-    QuerySystemPoints: command(
-      QuerySystemPointsSchema,
-      SystemPointPageSchema,
-      async ({ trial, group, after, limit }) => {
-        if (!isTrialId(trial)) return reject("trial_not_found", `there is no trial ${trial}`);
-        const cursor = after === "" ? null : decodeSystemCursor(after);
-        if (after !== "" && cursor === null) {
-          return reject("invalid_request", `invalid page token ${after} for system points`);
-        }
-        const { systemPointsPerPageMax } = metricsLimits;
-        const most = Math.min(limit || systemPointsPerPageMax, systemPointsPerPageMax);
-        const found = await system.select({
-          trial,
-          group: group === "" ? null : group,
-          after: cursor,
-          limit: most + 1,
-        });
-        const rows = found.slice(0, most);
-        const last = rows.at(-1);
-        return {
-          points: rows.map((row) => ({
-            run: row.run,
-            group: row.group,
-            atMs: row.atMs,
-            stepsCompleted: row.step,
-            sample: row.system,
-          })),
-          next: found.length > most && last !== undefined ? encodeSystemCursor(last) : "",
-        };
-      },
-    ),
-    QueryProfile: command(QueryProfileSchema, ProfileSummarySchema, async ({ trial }) => {
+    QuerySystemPoints: async ({ trial, group, after, limit }) => {
+      if (!isTrialId(trial)) return reject("trial_not_found", `there is no trial ${trial}`);
+      const cursor = after === "" ? null : decodeSystemCursor(after);
+      if (after !== "" && cursor === null) {
+        return reject("invalid_request", `invalid page token ${after} for system points`);
+      }
+      const { systemPointsPerPageMax } = metricsLimits;
+      const most = Math.min(limit || systemPointsPerPageMax, systemPointsPerPageMax);
+      const found = await system.select({
+        trial,
+        group: group === "" ? null : group,
+        after: cursor,
+        limit: most + 1,
+      });
+      const rows = found.slice(0, most);
+      const last = rows.at(-1);
+      return {
+        points: rows.map((row) => ({
+          run: row.run,
+          group: row.group,
+          atMs: row.atMs,
+          stepsCompleted: row.step,
+          sample: row.system,
+        })),
+        next: found.length > most && last !== undefined ? encodeSystemCursor(last) : "",
+      };
+    },
+    QueryProfile: async ({ trial }) => {
       if (!isTrialId(trial)) return reject("trial_not_found", `there is no trial ${trial}`);
       const [totals, extents] = await Promise.all([system.totals(trial), store.training(trial)]);
       return { totals, paces: extents.map(paceOf).filter(isPace) };
-    }),
-  };
+    },
+  } satisfies Partial<CommandTable<"metrics">>;
 }
 
 const paceOf = ({ run, firstStep, lastStep, firstAtMs, lastAtMs }: RunExtent): Plain<Pace> => ({

@@ -11,6 +11,8 @@ export function requested(run: number, fromStep: number): EventOf<"RunRequested"
       preemptible: true,
       experiment: "12",
       delayMs: 0,
+      workspace: "",
+      owner: "",
     },
   };
 }

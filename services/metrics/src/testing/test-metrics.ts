@@ -1,15 +1,7 @@
 /** The service over a real PostgreSQL, called like a training process and the gateway do. */
 
 import type { Plain } from "@trainyard/contracts";
-import {
-  PointPageSchema,
-  ProfileSummarySchema,
-  type QueryPoints,
-  QueryPointsSchema,
-  QueryProfileSchema,
-  QuerySystemPointsSchema,
-  SystemPointPageSchema,
-} from "@trainyard/contracts/commands";
+import type { QueryPoints } from "@trainyard/contracts/commands";
 import { assert } from "@trainyard/kernel";
 import { type ListeningService, runToken, type TableOverrides } from "@trainyard/runtime";
 import { DatabaseStage } from "@trainyard/runtime/database-stage";
@@ -101,7 +93,7 @@ export class TestMetrics implements AsyncDisposable {
 
   async page(query: Partial<Plain<QueryPoints>> & { readonly trial: string }) {
     const whole = { group: "", superseded: false, after: "", limit: 0, ...query };
-    const answer = await this.stage.ask([QueryPointsSchema, whole], PointPageSchema);
+    const answer = await this.stage.ask("metrics", "QueryPoints", whole);
     assert(answer.kind === "ok", `points are answered: ${JSON.stringify(answer)}`);
     return answer.reply;
   }
@@ -149,13 +141,13 @@ export class TestMetrics implements AsyncDisposable {
 
   async systemPage(trial: string, { group = "", after = "", limit = 0 } = {}) {
     const query = { trial, group, after, limit };
-    const answer = await this.stage.ask([QuerySystemPointsSchema, query], SystemPointPageSchema);
+    const answer = await this.stage.ask("metrics", "QuerySystemPoints", query);
     assert(answer.kind === "ok", `points are answered: ${JSON.stringify(answer)}`);
     return answer.reply;
   }
 
   async profile(trial: string) {
-    const answer = await this.stage.ask([QueryProfileSchema, { trial }], ProfileSummarySchema);
+    const answer = await this.stage.ask("metrics", "QueryProfile", { trial });
     assert(answer.kind === "ok", `a profile is answered: ${JSON.stringify(answer)}`);
     return answer.reply;
   }

@@ -1,45 +1,12 @@
 /** The commands of the registry: checkpoints of runs, sent by the gateway, and model code for agents. */
 import type { BlobStore, StoreBrake, Stores } from "@trainyard/blob";
-import {
-  AdoptStorageSchema,
-  AuditStorageSchema,
-  CompleteCheckpointSchema,
-  ContextPlanSchema,
-  DeclareCheckpointSchema,
-  DownloadPlanSchema,
-  FailCheckpointSchema,
-  FileDownloadsSchema,
-  FileUploadsSchema,
-  ListStoragesSchema,
-  PinCheckpointSchema,
-  PlanCheckpointDownloadSchema,
-  PlanContextDownloadSchema,
-  PlanFilesSchema,
-  PlanTensorBoardDownloadSchema,
-  PlanTensorBoardSchema,
-  PlanUploadSchema,
-  ProbeStorageSchema,
-  ReadAheadBegunSchema,
-  ReadAheadSchema,
-  StorageAdoptionSchema,
-  StorageListSchema,
-  StorageAuditSchema,
-  StorageProbeSchema,
-  TensorBoardFilesSchema,
-  UnpinCheckpointSchema,
-  UploadPlanSchema,
-  VerificationSchema,
-  VerifyCheckpointSchema,
-} from "@trainyard/contracts/commands";
 import { type Clock, reject, streamName } from "@trainyard/kernel";
 import {
-  AcceptedSchema,
-  type CommandSpec,
-  command,
   type Content,
   contentId,
   contentKey,
   contents,
+  type CommandTable,
 } from "@trainyard/runtime";
 import { auditStorage } from "./audit.ts";
 import { completeCheckpoint } from "./complete.ts";
@@ -83,60 +50,31 @@ export type CommandDeps = ModelDeps & {
   readonly publicUrl: () => string;
 };
 
-export function commandTable(deps: CommandDeps): Readonly<Record<string, CommandSpec>> {
+export function commandTable(deps: CommandDeps): CommandTable<"registry"> {
   return {
     ...modelCommands(deps),
-    DeclareCheckpoint: command(DeclareCheckpointSchema, UploadPlanSchema, (request, context) =>
+    DeclareCheckpoint: (request, context) =>
       withStoreRejections(() => declareCheckpoint(deps, request, context)),
-    ),
-    CompleteCheckpoint: command(CompleteCheckpointSchema, AcceptedSchema, (request, context) =>
+    CompleteCheckpoint: (request, context) =>
       withStoreRejections(() => completeCheckpoint(deps, request, context)),
-    ),
-    ReadAhead: command(ReadAheadSchema, ReadAheadBegunSchema, (request) =>
-      readAhead(deps, request),
-    ),
-    FailCheckpoint: command(FailCheckpointSchema, AcceptedSchema, (request, context) =>
-      failCheckpoint(deps, request, context),
-    ),
-    PlanCheckpointDownload: command(PlanCheckpointDownloadSchema, DownloadPlanSchema, (request) =>
+    ReadAhead: (request) => readAhead(deps, request),
+    FailCheckpoint: (request, context) => failCheckpoint(deps, request, context),
+    PlanCheckpointDownload: (request) =>
       withStoreRejections(() => planDownload(deps, request.checkpoint)),
-    ),
-    PinCheckpoint: command(PinCheckpointSchema, AcceptedSchema, (request, context) =>
-      pinCheckpoint(deps, request, context),
-    ),
-    UnpinCheckpoint: command(UnpinCheckpointSchema, AcceptedSchema, (request, context) =>
-      unpinCheckpoint(deps, request, context),
-    ),
-    VerifyCheckpoint: command(VerifyCheckpointSchema, VerificationSchema, (request, context) =>
+    PinCheckpoint: (request, context) => pinCheckpoint(deps, request, context),
+    UnpinCheckpoint: (request, context) => unpinCheckpoint(deps, request, context),
+    VerifyCheckpoint: (request, context) =>
       withStoreRejections(() => verifyCheckpoint(deps, request.checkpoint, context)),
-    ),
-    AuditStorage: command(AuditStorageSchema, StorageAuditSchema, (request, context) =>
-      auditStorage(deps, request, context),
-    ),
-    ProbeStorage: command(ProbeStorageSchema, StorageProbeSchema, (request) =>
-      probeStorage(deps, request),
-    ),
-    PlanUpload: command(PlanUploadSchema, FileUploadsSchema, (request, context) =>
-      withStoreRejections(() => planUpload(deps, request, context)),
-    ),
-    PlanFiles: command(PlanFilesSchema, FileDownloadsSchema, (request) =>
-      withStoreRejections(() => planFiles(deps, request)),
-    ),
-    PlanTensorBoard: command(PlanTensorBoardSchema, FileUploadsSchema, (request) =>
-      withStoreRejections(() => planTensorBoard(deps, request)),
-    ),
-    PlanTensorBoardDownload: command(
-      PlanTensorBoardDownloadSchema,
-      TensorBoardFilesSchema,
-      (request) => withStoreRejections(() => planTensorBoardDownload(deps, request)),
-    ),
-    PlanContextDownload: command(PlanContextDownloadSchema, ContextPlanSchema, (request) =>
-      planContext(deps, request.digest),
-    ),
-    ListStorages: command(ListStoragesSchema, StorageListSchema, () => listStorages(deps)),
-    AdoptStorage: command(AdoptStorageSchema, StorageAdoptionSchema, (request, context) =>
-      adoptStorage(deps, request, context),
-    ),
+    AuditStorage: (request, context) => auditStorage(deps, request, context),
+    ProbeStorage: (request) => probeStorage(deps, request),
+    PlanUpload: (request, context) => withStoreRejections(() => planUpload(deps, request, context)),
+    PlanFiles: (request) => withStoreRejections(() => planFiles(deps, request)),
+    PlanTensorBoard: (request) => withStoreRejections(() => planTensorBoard(deps, request)),
+    PlanTensorBoardDownload: (request) =>
+      withStoreRejections(() => planTensorBoardDownload(deps, request)),
+    PlanContextDownload: (request) => planContext(deps, request.digest),
+    ListStorages: () => listStorages(deps),
+    AdoptStorage: (request, context) => adoptStorage(deps, request, context),
   };
 }
 

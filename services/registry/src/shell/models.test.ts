@@ -1,7 +1,7 @@
 /** Registrations concurrent with deletions, on a log in memory that a second process writes to. */
 import type { AnyEvent } from "@trainyard/contracts";
 import { newEventId } from "@trainyard/event-log";
-import { Executor, FoldCache } from "@trainyard/runtime";
+import { type CommandFunctions, Executor, FoldCache } from "@trainyard/runtime";
 import { Stage } from "@trainyard/runtime/stage";
 import { expect, test } from "vitest";
 import type { Telemetry } from "../telemetry.ts";
@@ -22,14 +22,14 @@ async function begin() {
   };
   await stage.tell(`checkpoint-${checkpoint}`, declared, completed);
   const executor = new Executor(stage.log, new FoldCache(stage.log));
-  const commands = modelCommands({ executor, log: stage.log, events });
+  const commands: CommandFunctions = modelCommands({ executor, log: stage.log, events });
   const ask = (name: string, request: object) => {
     const meta = { source: "", workspace: "", correlationid: "", causationid: "" };
     const identity = {
       commitId: newEventId(),
       meta: { ...meta, authid: "ada", traceparent: "" },
     };
-    return commands[name]?.handle(request as never, { identity, authid: "ada" });
+    return commands[name]?.(request as never, { identity, authid: "ada" });
   };
   const words = { addLabels: [], removeLabels: [] };
   const register = () =>

@@ -4,31 +4,20 @@
  */
 import type { Plain } from "@trainyard/contracts";
 import {
-  ArchiveModelSchema,
-  CreateModelSchema,
-  DescribeModelSchema,
-  DescribeVersionSchema,
   type ModelChange,
-  ModelChangeSchema,
   type ModelWords,
-  MoveAliasSchema,
-  MoveModelSchema,
   type Place,
   type RegisterVersion,
-  RegisterVersionSchema,
-  RemoveAliasSchema,
-  RemoveVersionSchema,
 } from "@trainyard/contracts/commands";
 import type { EventLog } from "@trainyard/event-log";
 import { assert, isCheckpointId, isRejection, type Rejection, reject } from "@trainyard/kernel";
 import {
   type CommandContext,
-  type CommandSpec,
-  command,
   type Executor,
   foldOf,
   refusalOfWorkspace,
   type Work,
+  type CommandTable,
 } from "@trainyard/runtime";
 import type { CheckpointState } from "../core/checkpoint/state.ts";
 import type { Holdable } from "../core/foreign/hold.ts";
@@ -49,43 +38,34 @@ export type ModelDeps = {
 /** A command without the fields that all commands share. */
 type Asked<All = ModelCommand> = All extends ModelCommand ? Omit<All, "model" | "by"> : never;
 
-const reply = ModelChangeSchema;
-
-export function modelCommands(deps: ModelDeps): Readonly<Record<string, CommandSpec>> {
+export function modelCommands(deps: ModelDeps) {
   const change = (model: string, asked: Asked, context: CommandContext) =>
     changeModel(deps, model, asked, context);
   return {
-    CreateModel: command(CreateModelSchema, reply, ({ model, words, place, ...named }, context) => {
-      const { workspace } = place ?? named;
+    CreateModel: async ({ model, words, place }, context) => {
+      if (place === undefined) return reject("invalid_request", "place is missing");
+      const { workspace } = place;
       const asked = { kind: "create", words: changeOf(words), workspace } as const;
       return changeModel(deps, model, asked, context, place);
-    }),
-    MoveModel: command(MoveModelSchema, reply, async ({ model, place }, context) => {
+    },
+    MoveModel: async ({ model, place }, context) => {
       if (place === undefined) return reject("invalid_request", "place is missing");
       return changeModel(deps, model, { kind: "move", workspace: place.workspace }, context, place);
-    }),
-    DescribeModel: command(DescribeModelSchema, reply, ({ model, words }, context) =>
+    },
+    DescribeModel: ({ model, words }, context) =>
       change(model, { kind: "describe", words: changeOf(words) }, context),
-    ),
-    ArchiveModel: command(ArchiveModelSchema, reply, ({ model, archived, reason }, context) =>
+    ArchiveModel: ({ model, archived, reason }, context) =>
       change(model, archived ? { kind: "archive", reason } : { kind: "unarchive" }, context),
-    ),
-    RegisterVersion: command(RegisterVersionSchema, reply, (request, context) =>
-      registerVersion(deps, request, context),
-    ),
-    DescribeVersion: command(DescribeVersionSchema, reply, ({ model, version, words }, context) =>
+    RegisterVersion: (request, context) => registerVersion(deps, request, context),
+    DescribeVersion: ({ model, version, words }, context) =>
       change(model, { kind: "describe_version", version, words: changeOf(words) }, context),
-    ),
-    RemoveVersion: command(RemoveVersionSchema, reply, ({ model, version, reason }, context) =>
+    RemoveVersion: ({ model, version, reason }, context) =>
       change(model, { kind: "remove_version", version, reason }, context),
-    ),
-    MoveAlias: command(MoveAliasSchema, reply, ({ model, alias, version, reason }, context) =>
+    MoveAlias: ({ model, alias, version, reason }, context) =>
       change(model, { kind: "move_alias", alias, version, reason }, context),
-    ),
-    RemoveAlias: command(RemoveAliasSchema, reply, ({ model, alias, reason }, context) =>
+    RemoveAlias: ({ model, alias, reason }, context) =>
       change(model, { kind: "remove_alias", alias, reason }, context),
-    ),
-  };
+  } satisfies Partial<CommandTable<"registry">>;
 }
 
 /** The holder that pins a version's checkpoint. */
@@ -98,7 +78,7 @@ async function changeModel(
   model: string,
   asked: Asked,
   { identity }: CommandContext,
-  /** The workspace of a new model. */
+  /** The workspace of a new or moved model. */
   place?: Plain<Place>,
 ): Promise<Plain<ModelChange> | Rejection> {
   const { authid: by } = identity.meta;

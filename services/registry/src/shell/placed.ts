@@ -37,7 +37,7 @@ export class Placed {
     const spec: ViewSpec = {
       schema: "registry",
       view: "placed",
-      version: 3,
+      version: 1,
       tables: [{ name: "placed" }],
       concerns: (event) => changeOf(decodeEvent(event), idOf(event.stream), "") !== null,
       apply: async (client, events, table) => {

@@ -89,7 +89,7 @@ export class Unfinished {
     const spec: ViewSpec = {
       schema: "registry",
       view: "unfinished",
-      version: 2,
+      version: 1,
       // A cleared row is removed without an event.
       tables: [{ name: "unfinished", mayBeGone: "state <> 'declared'" }],
       concerns: (stored) => changesOf(told(stored), "").length > 0,

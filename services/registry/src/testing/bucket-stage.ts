@@ -9,12 +9,7 @@ import { join } from "node:path";
 import type { ObjectStore } from "@trainyard/blob";
 import { openS3Store } from "@trainyard/blob/s3";
 import type { Plain } from "@trainyard/contracts";
-import {
-  FileUploadsSchema,
-  PlanUploadSchema,
-  type FileUploads,
-  type PlannedRequest,
-} from "@trainyard/contracts/commands";
+import type { FileUploads, PlannedRequest } from "@trainyard/contracts/commands";
 import { systemClock } from "@trainyard/kernel/system-clock";
 import { S3Server, testUser } from "@trainyard/testing/s3";
 import { entry, experimentStoredIn, TestRegistry } from "./test-registry.ts";
@@ -87,7 +82,7 @@ export class BucketStage implements AsyncDisposable {
   /** Plans the upload of the missing files, by default for the first run. */
   planUpload({ checkpoint, trial, manifest }: Stored, { run = 1 }: { readonly run?: number } = {}) {
     const request = { checkpoint, trial, run, files: manifest };
-    return this.registry.stage.ask([PlanUploadSchema, request], FileUploadsSchema);
+    return this.registry.stage.ask("registry", "PlanUpload", request);
   }
 
   /** Gets a plan; retries like a client while the answer takes long. */

@@ -6,20 +6,6 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { markStorage } from "@trainyard/blob";
 import type { AnyEvent } from "@trainyard/contracts";
-import {
-  AdoptStorageSchema,
-  AcceptedSchema,
-  CompleteCheckpointSchema,
-  DeclareCheckpointSchema,
-  DownloadPlanSchema,
-  ListStoragesSchema,
-  PlanCheckpointDownloadSchema,
-  ReadAheadBegunSchema,
-  ReadAheadSchema,
-  StorageAdoptionSchema,
-  StorageListSchema,
-  UploadPlanSchema,
-} from "@trainyard/contracts/commands";
 import { RunEndWhy } from "@trainyard/contracts/events";
 import { systemClock } from "@trainyard/kernel/system-clock";
 import { type ListeningService } from "@trainyard/runtime";
@@ -93,7 +79,7 @@ export class TestRegistry implements AsyncDisposable {
     return this.declareIn({ trial, run, checkpoint, step, storageId: this.storageId, ...more });
   }
 
-  /** Declares like a host that sees another storage, or like an older SDK that sends no storage id. */
+  /** Declares like a host that sees another storage, or that could not mark its storage and sends no id. */
   async declareIn(given: {
     readonly trial: string;
     readonly run?: number;
@@ -106,7 +92,7 @@ export class TestRegistry implements AsyncDisposable {
     const { run = 1, checkpoint = randomUUID(), step = 10, ...more } = given;
     const metadata = { steps_completed: step };
     const message = { checkpoint, run, step, metadata, format: "", ...more };
-    const answer = await this.stage.ask([DeclareCheckpointSchema, message], UploadPlanSchema);
+    const answer = await this.stage.ask("registry", "DeclareCheckpoint", message);
     return { checkpoint, answer };
   }
 
@@ -117,26 +103,26 @@ export class TestRegistry implements AsyncDisposable {
     run = 1,
   ) {
     const message = { checkpoint, trial, run, manifest };
-    return this.stage.ask([CompleteCheckpointSchema, message], AcceptedSchema);
+    return this.stage.ask("registry", "CompleteCheckpoint", message);
   }
 
   readAhead(checkpoint: string, trial: string, paths: readonly string[], run = 1) {
     const message = { checkpoint, trial, run, paths };
-    return this.stage.ask([ReadAheadSchema, message], ReadAheadBegunSchema);
+    return this.stage.ask("registry", "ReadAhead", message);
   }
 
   async storages() {
-    const answer = await this.stage.ask([ListStoragesSchema, {}], StorageListSchema);
+    const answer = await this.stage.ask("registry", "ListStorages", {});
     return answer.kind === "ok" ? answer.reply.storages : [];
   }
 
   adopt(root: string, storageId: string, ...replacedIds: string[]) {
     const message = { root, storageId, replacedIds };
-    return this.stage.ask([AdoptStorageSchema, message], StorageAdoptionSchema);
+    return this.stage.ask("registry", "AdoptStorage", message);
   }
 
   plan(checkpoint: string) {
-    return this.stage.ask([PlanCheckpointDownloadSchema, { checkpoint }], DownloadPlanSchema);
+    return this.stage.ask("registry", "PlanCheckpointDownload", { checkpoint });
   }
 
   /** Writes files like the SDK. Returns their manifest. */
@@ -249,7 +235,16 @@ export function trialCreated(number: number, experiment = "1"): AnyEvent {
 export function runRequested(run: number, experiment = "1"): AnyEvent {
   return {
     type: "RunRequested",
-    data: { run, fromCheckpoint: "", fromStep: 0, preemptible: true, experiment, delayMs: 0 },
+    data: {
+      run,
+      fromCheckpoint: "",
+      fromStep: 0,
+      preemptible: true,
+      experiment,
+      delayMs: 0,
+      workspace: "",
+      owner: "",
+    },
   };
 }
 

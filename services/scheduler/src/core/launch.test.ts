@@ -11,6 +11,7 @@ function launchOn(
   device: string,
   slots: readonly string[],
   others: readonly object[] = [],
+  more: object = {},
 ): ReturnType<typeof launchOf> {
   const placements = [...others, { agent: "a1", slots, nodeRank: 0, address: "h" }];
   const grant = { position: 7, placements, masterAddress: "h", masterPort: 1 };
@@ -20,7 +21,7 @@ function launchOn(
     { id: "a1", joined: { slots: offered } } as unknown as Agent,
     {
       experiment: {
-        config: { entrypoint: "true", environment: { environment_variables } },
+        config: { entrypoint: "true", environment: { environment_variables }, ...more },
         contextDigest: "",
       },
       trial: {
@@ -61,4 +62,34 @@ test("each node of a run gets the addresses of all nodes, by rank", () => {
     { agent: "a2", slots: ["0"], nodeRank: 1, address: "h2" },
   ];
   expect(launchOn("cpu", ["0"], others)).toMatchObject({ nodeAddresses: ["h", "h2", ""] });
+});
+
+test("a launch has the storages and the container of the configuration, for the kind of the run's slots", () => {
+  const launch = launchOn("cuda", ["0"], [], {
+    checkpoint_storage: { type: "s3", bucket: "b", prefix: "p", save_trial_best: 3 },
+    tensorboard_storage: { type: "shared_fs", host_path: "/mnt/a" },
+    environment: { image: { cpu: "a", cuda: "b", rocm: "c" } },
+  });
+  expect(launch).toMatchObject({
+    checkpointStorage: { type: "s3", place: { bucket: "b", prefix: "p" } },
+    tensorboardStorage: { type: "shared_fs", place: { host_path: "/mnt/a", storage_path: "" } },
+    container: { image: "b" },
+  });
+  const directory = launchOn("cpu", []);
+  expect(directory).toMatchObject({
+    checkpointStorage: { type: "directory", place: { container_path: "" } },
+    container: { image: "" },
+  });
+  expect(directory).not.toHaveProperty("tensorboardStorage");
+});
+
+test.each([
+  ["random", {}, false],
+  ["adaptive_asha", {}, true],
+  ["of another version", {}, true],
+  ["random", { early_stopping: [{ name: "no_improvement", patience: 3 }] }, true],
+])("a launch says whether the search needs the metric: %s %j", (name, more, needsMetric) => {
+  expect(launchOn("cpu", [], [], { searcher: { name }, ...more })).toMatchObject({
+    searchNeedsMetric: needsMetric,
+  });
 });

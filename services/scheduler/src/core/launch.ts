@@ -1,7 +1,13 @@
 /** The message with which an agent starts its part of an allocation. */
 import type { Plain } from "@trainyard/contracts";
 import type { Launch } from "@trainyard/contracts/agent";
-import { recordedConfig, type VariablesByDevice } from "@trainyard/experiment-config/recorded";
+import {
+  type DeviceKind,
+  recordedConfig,
+  recordedContainer,
+  recordedPlace,
+  searcherFacts,
+} from "@trainyard/experiment-config/recorded";
 import type { Agent, Allocation } from "./cluster/state.ts";
 import type { ExperimentCode } from "./foreign/experiment.ts";
 import type { TrialWork } from "./foreign/trial.ts";
@@ -29,6 +35,8 @@ export function launchOf(
   const config = recordedConfig(experiment.config);
   const entrypoint = commandOf(config.entrypoint);
   if (entrypoint === null) return { problem: "the configuration has no entrypoint" };
+  const device = deviceOf(agent, placement.slots);
+  const { tensorboard_storage: tensorboards } = config;
   return {
     allocation: allocation.id,
     experiment: trial.experiment,
@@ -38,13 +46,12 @@ export function launchOf(
     token,
     entrypoint,
     hyperparameters: trial.hyperparameters,
-    config: experiment.config,
+    config: JSON.stringify(experiment.config),
     trialSeed: trial.seed,
     latestCheckpoint: trial.fromCheckpoint,
     stepsCompleted: trial.fromStep,
     contextDigest: experiment.contextDigest,
-    environmentVariables:
-      config.environment.environment_variables[deviceOf(agent, placement.slots)],
+    environmentVariables: config.environment.environment_variables[device],
     slots: placement.slots,
     nodeRank: placement.nodeRank,
     nodes: grant.placements.length,
@@ -52,6 +59,11 @@ export function launchOf(
     masterPort: grant.masterPort,
     nodeAddresses: addressesOf(grant.placements),
     requestId: allocation.request,
+    checkpointStorage: recordedPlace(config.checkpoint_storage),
+    ...(tensorboards === undefined ? {} : { tensorboardStorage: recordedPlace(tensorboards) }),
+    container: recordedContainer(experiment.config, device),
+    searchNeedsMetric:
+      config.early_stopping.length > 0 || searcherFacts(config.searcher.name).needsMetric,
   };
 }
 
@@ -67,8 +79,8 @@ function commandOf(entrypoint: string | readonly string[]): Plain<Launch>["entry
     : { case: "command", value: { arguments: [...entrypoint] } };
 }
 
-/** Chooses the list of variables for a run. A run without slots sees no device. An agent offers devices of one kind. */
-function deviceOf(agent: Agent, slots: readonly string[]): keyof VariablesByDevice {
+/** The kind of device of a run. A run without slots sees no device. An agent offers devices of one kind. */
+function deviceOf(agent: Agent, slots: readonly string[]): DeviceKind {
   if (slots.length === 0) return "cpu";
   const offered = agent.joined.slots;
   const device = (offered.find(({ id }) => id === slots[0]) ?? offered[0])?.device;

@@ -1,7 +1,7 @@
 /** This service's reactions to events of other services. */
 import type { EventData, Plain } from "@trainyard/contracts";
 import type { Resources } from "@trainyard/contracts/events";
-import { defaults } from "@trainyard/experiment-config/recorded";
+import { defaultPool } from "@trainyard/experiment-config/recorded";
 import { type RunId, runId } from "@trainyard/kernel";
 import { limits } from "../limits.ts";
 import type { AllocationCommand } from "./allocation/state.ts";
@@ -15,7 +15,7 @@ export function onRunRequested(
   defaultPriority: (pool: string) => number,
 ): AddressedCommand {
   const { run, resources, preemptible, experiment, delayMs, avoided } = requested;
-  const { workspace = "", owner = "" } = requested;
+  const { workspace, owner } = requested;
   return {
     allocation: runId(trial, run),
     command: {
@@ -40,7 +40,7 @@ function resourcesOf(
   defaultPriority: (pool: string) => number,
 ): Plain<Resources> {
   const { maxSlots, timeLimitMs, preemptionTimeoutMs, constraints } = asked ?? {};
-  const pool = asked?.pool || defaults.resources.resource_pool;
+  const pool = asked?.pool || defaultPool;
   const priority = asked?.priority || defaultPriority(pool);
   return {
     pool,

@@ -1,17 +1,11 @@
-import {
-  DisableAgentSchema,
-  EnableAgentSchema,
-  RemoveAgentSchema,
-  TrustAgentSchema,
-} from "@trainyard/contracts/commands";
 import { isName, type Rejection, reject } from "@trainyard/kernel";
-import { AcceptedSchema, type CommandContext, type CommandSpec, command } from "@trainyard/runtime";
+import type { CommandContext, CommandTable } from "@trainyard/runtime";
 import type { AgentCommand } from "../core/agent/state.ts";
 import type { Cluster } from "../core/cluster/cluster.ts";
 import { agents } from "../streams.ts";
 import { type CommandDeps, decided } from "./command-deps.ts";
 
-export function agentCommands(deps: CommandDeps): Readonly<Record<string, CommandSpec>> {
+export function agentCommands(deps: CommandDeps) {
   const { cluster } = deps.follower;
   const tell = (agent: string, context: CommandContext, commandOf: () => AgentCommand) => {
     if (!isName(agent)) return Promise.resolve(unknownName(agent));
@@ -20,22 +14,20 @@ export function agentCommands(deps: CommandDeps): Readonly<Record<string, Comman
     );
   };
   return {
-    TrustAgent: command(TrustAgentSchema, AcceptedSchema, ({ agent }, context) => {
+    TrustAgent: ({ agent }, context) => {
       const reason = "a user trusts it again";
       return tell(agent, context, () => ({ kind: "trust", reason }));
-    }),
-    DisableAgent: command(DisableAgentSchema, AcceptedSchema, async (request, context) => {
+    },
+    DisableAgent: async (request, context) => {
       const { agent, slot, reason, drain, deadlineMs } = request;
       if (!Number.isFinite(deadlineMs) || deadlineMs < 0) return badDeadline(deadlineMs);
       return tell(agent, context, () => ({ kind: "disable", slot, reason, drain, deadlineMs }));
-    }),
-    EnableAgent: command(EnableAgentSchema, AcceptedSchema, ({ agent, slot }, context) =>
+    },
+    EnableAgent: ({ agent, slot }, context) =>
       tell(agent, context, () => ({ kind: "enable", slot })),
-    ),
-    RemoveAgent: command(RemoveAgentSchema, AcceptedSchema, ({ agent, reason }, context) =>
+    RemoveAgent: ({ agent, reason }, context) =>
       tell(agent, context, () => ({ kind: "remove", reason, runs: runsOn(cluster, agent) })),
-    ),
-  };
+  } satisfies Partial<CommandTable<"scheduler">>;
 }
 
 /** Runs that are placed on the agent, and ended runs that may still run there. */

@@ -2,15 +2,7 @@
  * Random actions of agents, messages and schedulers: no slot is given twice, a grant has all requested slots or none, a
  * restored fold continues like the whole one, and once the faults end every waiting run gets a place.
  */
-import {
-  AcceptedSchema,
-  ConfigurePoolSchema,
-  DisableAgentSchema,
-  EnableAgentSchema,
-  MoveJobSchema,
-  RemoveAgentSchema,
-  UpdateJobSchema,
-} from "@trainyard/contracts/commands";
+import type { CommandName, CommandRequestOf } from "@trainyard/contracts/command-services";
 import { StopMode } from "@trainyard/contracts/events";
 import type { Service } from "@trainyard/runtime";
 import { assert } from "@trainyard/kernel";
@@ -41,13 +33,13 @@ class Scenario {
   }
 
   /** Sends a request as a user does: it has no effect if the scheduler refuses it or the message is lost. */
-  async tell<Request extends Parameters<typeof send>[1]>(
-    request: Request,
-    message: Parameters<typeof send<Request, typeof AcceptedSchema>>[3],
+  async tell<Name extends CommandName<"scheduler">>(
+    name: Name,
+    message: CommandRequestOf<"scheduler", Name>,
   ): Promise<void> {
     if (this.scheduler === null) return;
     // A lost message times out only when the test advances the time.
-    void send(this.world, request, AcceptedSchema, message).catch(() => {});
+    void send(this.world, name, message).catch(() => {});
     await atRest();
   }
 
@@ -127,7 +119,7 @@ const step: fc.Arbitrary<{ readonly name: string; readonly take: Step }> = fc.on
     take: async (scenario: Scenario) => {
       const settings = { quotas: [], preemption };
       const pool = { pool: "default", policy: "priority", settings, create: true };
-      await scenario.tell(ConfigurePoolSchema, pool);
+      await scenario.tell("ConfigurePool", pool);
     },
   })),
   small.map((n) => ({
@@ -141,28 +133,28 @@ const step: fc.Arbitrary<{ readonly name: string; readonly take: Step }> = fc.on
       take: async (scenario: Scenario) => {
         const agent = scenario.agent(n).name;
         const asked = { agent, slot, reason: "", drain, deadlineMs };
-        await scenario.tell(DisableAgentSchema, asked);
+        await scenario.tell("DisableAgent", asked);
       },
     })),
   fc.tuple(small, fc.constantFrom("", "0")).map(([n, slot]) => ({
     name: `enable ${n} ${slot}`,
     take: async (scenario: Scenario) => {
-      await scenario.tell(EnableAgentSchema, { agent: scenario.agent(n).name, slot });
+      await scenario.tell("EnableAgent", { agent: scenario.agent(n).name, slot });
     },
   })),
   small.map((n) => ({
     name: `remove ${n}`,
     take: async (scenario: Scenario) => {
-      await scenario.tell(RemoveAgentSchema, { agent: scenario.agent(n).name, reason: "" });
+      await scenario.tell("RemoveAgent", { agent: scenario.agent(n).name, reason: "" });
     },
   })),
   fc.tuple(fc.constantFrom("1", "2", "3"), fc.constantFrom(1, 42, 99)).map(([job, priority]) => ({
     name: `experiment ${job} gets ${priority}`,
-    take: async (scenario: Scenario) => scenario.tell(UpdateJobSchema, { job, priority }),
+    take: async (scenario: Scenario) => scenario.tell("UpdateJob", { job, priority }),
   })),
   fc.tuple(fc.constantFrom("1", "2", "3"), fc.boolean()).map(([job, ahead]) => ({
     name: `experiment ${job} is moved ${ahead ? "ahead of" : "behind"} 2`,
-    take: async (scenario: Scenario) => scenario.tell(MoveJobSchema, { job, anchor: "2", ahead }),
+    take: async (scenario: Scenario) => scenario.tell("MoveJob", { job, anchor: "2", ahead }),
   })),
   fc.constantFrom(1_000, 5_000, 35_000).map((ms) => ({
     name: `${ms} ms pass`,
@@ -253,7 +245,7 @@ async function becomesWell(scenario: Scenario): Promise<void> {
   }
   await world.advance(10_000);
   for (const { name: agent } of world.agents) {
-    for (const slot of allSlots) await scenario.tell(EnableAgentSchema, { agent, slot });
+    for (const slot of allSlots) await scenario.tell("EnableAgent", { agent, slot });
   }
   for (let round = 0; round <= requested.length; round += 1) {
     for (const agent of world.agents) {

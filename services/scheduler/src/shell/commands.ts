@@ -1,27 +1,21 @@
 /** The commands of this service, decided on the fold and the streams of its term. */
-import {
-  CheckPlaceSchema,
-  GetPoolCapacitySchema,
-  PlaceCheckSchema,
-  PoolCapacitySchema,
-} from "@trainyard/contracts/commands";
-import { defaults } from "@trainyard/experiment-config/recorded";
+import { defaultPool } from "@trainyard/experiment-config/recorded";
 import { type Rejection, reject } from "@trainyard/kernel";
-import { type CommandSpec, command } from "@trainyard/runtime";
+import type { CommandTable } from "@trainyard/runtime";
 import { checkPlace } from "../core/pool/check-place.ts";
 import { agentCommands } from "./agent-commands.ts";
 import type { CommandDeps } from "./command-deps.ts";
 import { jobCommands } from "./job-commands.ts";
 import { poolCommands } from "./pool-commands.ts";
 
-export function commandTable(deps: CommandDeps): Readonly<Record<string, CommandSpec>> {
+export function commandTable(deps: CommandDeps): CommandTable<"scheduler"> {
   const { cluster } = deps.follower;
   return {
     ...poolCommands(deps),
     ...agentCommands(deps),
     ...jobCommands(deps),
-    GetPoolCapacity: command(GetPoolCapacitySchema, PoolCapacitySchema, async (request) => {
-      const pool = request.pool || defaults.resources.resource_pool;
+    GetPoolCapacity: async (request) => {
+      const pool = request.pool || defaultPool;
       const capacity = cluster.pools.get(pool)?.agents;
       return {
         pool,
@@ -30,12 +24,12 @@ export function commandTable(deps: CommandDeps): Readonly<Record<string, Command
         agentsKnown: capacity?.known.agents ?? 0,
         agentsPresent: capacity?.present.agents ?? 0,
       };
-    }),
-    CheckPlace: command(CheckPlaceSchema, PlaceCheckSchema, async ({ resources }) => {
+    },
+    CheckPlace: async ({ resources }) => {
       if (resources === undefined) return noResources;
-      const pool = resources.pool || defaults.resources.resource_pool;
+      const pool = resources.pool || defaultPool;
       return checkPlace(cluster, { ...resources, pool });
-    }),
+    },
   };
 }
 

@@ -1,9 +1,3 @@
-import {
-  AcceptedSchema,
-  DisableAgentSchema,
-  EnableAgentSchema,
-  RemoveAgentSchema,
-} from "@trainyard/contracts/commands";
 import { AllocationEndCause, StopMode, StopWhy, WaitCode } from "@trainyard/contracts/events";
 import { encodeEvent, type AnyEvent } from "@trainyard/contracts";
 import { newEventId } from "@trainyard/event-log";
@@ -15,7 +9,7 @@ import { World } from "../testing/world.ts";
 type Asked = { slot?: string; drain?: boolean; deadlineMs?: number };
 
 const disable = (world: World, agent: string, asked: Asked = {}) =>
-  send(world, DisableAgentSchema, AcceptedSchema, {
+  send(world, "DisableAgent", {
     agent,
     slot: "",
     reason: "a fan",
@@ -24,9 +18,9 @@ const disable = (world: World, agent: string, asked: Asked = {}) =>
     ...asked,
   });
 const enable = (world: World, agent: string, slot = "") =>
-  send(world, EnableAgentSchema, AcceptedSchema, { agent, slot });
+  send(world, "EnableAgent", { agent, slot });
 const remove = (world: World, agent: string) =>
-  send(world, RemoveAgentSchema, AcceptedSchema, { agent, reason: "sold" });
+  send(world, "RemoveAgent", { agent, reason: "sold" });
 
 const agentOf = (world: World, run: string): string | undefined =>
   world.last(`allocation-${run}`, "AllocationGranted").placements[0]?.agent;

@@ -2,9 +2,8 @@
  * The scheduler with hosts in trouble: full disks, launches that fail or are silent, processes that cannot be killed.
  */
 import { spokenProtocol } from "@trainyard/contracts/agent";
-import { TrustAgentSchema } from "@trainyard/contracts/commands";
 import { AllocationEndCause, WaitCode } from "@trainyard/contracts/events";
-import { AcceptedSchema, decodeReply, encodeRequest, readRejected } from "@trainyard/runtime";
+import { decodeReply, encodeRequest, readRejected } from "@trainyard/runtime";
 import { describe, expect, test } from "vitest";
 import { readSnapshot, writeSnapshot } from "../core/cluster/snapshot.ts";
 import { Deadlines } from "../core/reconcile/deadlines.ts";
@@ -310,7 +309,7 @@ describe("an agent on which launches fail", () => {
 
   async function trust(world: World, agent: string): Promise<string> {
     const person = world.hub.connect(crypto.randomUUID());
-    const body = encodeRequest(TrustAgentSchema, { agent });
+    const body = encodeRequest("scheduler", "TrustAgent", { agent });
     const headers = {
       commitId: crypto.randomUUID(),
       authid: "user:1",
@@ -320,7 +319,7 @@ describe("an agent on which launches fail", () => {
     const reply = await person.request("scheduler", "TrustAgent", { headers, body }, 1_000);
     if (reply.kind === "unavailable") throw new Error(reply.detail);
     if (reply.kind === "rejected") return readRejected(reply.body).detail;
-    return String(decodeReply(AcceptedSchema, reply.body).position);
+    return String(decodeReply("scheduler", "TrustAgent", reply.body).position);
   }
 });
 

@@ -1,14 +1,6 @@
-import {
-  ExplainJobSchema,
-  GetJobsSchema,
-  JobExplanationSchema,
-  JobsSchema,
-  MoveJobSchema,
-  UpdateJobSchema,
-} from "@trainyard/contracts/commands";
 import { recordedConfig } from "@trainyard/experiment-config/recorded";
 import { isExperimentId, isRejection, type Rejection, reject } from "@trainyard/kernel";
-import { AcceptedSchema, type CommandSpec, command, type Work } from "@trainyard/runtime";
+import type { Work, CommandTable } from "@trainyard/runtime";
 import type { JobEvent } from "../core/pool/decide.ts";
 import { explainJob } from "../core/pool/explain-job.ts";
 import { jobsOf } from "../core/pool/job-info.ts";
@@ -18,10 +10,10 @@ import { limits } from "../limits.ts";
 import { experimentCode, pools } from "../streams.ts";
 import { type CommandDeps, decided } from "./command-deps.ts";
 
-export function jobCommands(deps: CommandDeps): Readonly<Record<string, CommandSpec>> {
+export function jobCommands(deps: CommandDeps) {
   const { cluster } = deps.follower;
   return {
-    UpdateJob: command(UpdateJobSchema, AcceptedSchema, async (request, context) => {
+    UpdateJob: async (request, context) => {
       const { job } = request;
       const update = updateOf(request);
       if (isRejection(update)) return update;
@@ -31,8 +23,8 @@ export function jobCommands(deps: CommandDeps): Readonly<Record<string, CommandS
         const { pool } = found;
         return change(work, pool, updateOf(request, cluster.jobs.get(pool, job)));
       });
-    }),
-    MoveJob: command(MoveJobSchema, AcceptedSchema, async (request, context) => {
+    },
+    MoveJob: async (request, context) => {
       const { job } = request;
       return decided(deps, context, `experiment ${job}`, async (work) => {
         const found = await poolOf(work, job);
@@ -40,15 +32,15 @@ export function jobCommands(deps: CommandDeps): Readonly<Record<string, CommandS
         const { pool } = found;
         return change(work, pool, moveOf(cluster, pool, request));
       });
-    }),
-    GetJobs: command(GetJobsSchema, JobsSchema, async ({ pool }) => ({
+    },
+    GetJobs: async ({ pool }) => ({
       jobs: jobsOf(cluster, pool).slice(0, limits.jobsListedMax),
-    })),
-    ExplainJob: command(ExplainJobSchema, JobExplanationSchema, async ({ job }) => {
+    }),
+    ExplainJob: async ({ job }) => {
       await deps.follower.catchUp();
       return explainJob(cluster, job) ?? reject("not_found", noRuns(job));
-    }),
-  };
+    },
+  } satisfies Partial<CommandTable<"scheduler">>;
 }
 
 function noRuns(job: string): string {

@@ -1,14 +1,5 @@
 import type { Plain } from "@trainyard/contracts";
-import {
-  AcceptedSchema,
-  ExplainJobSchema,
-  GetJobsSchema,
-  JobExplanationSchema,
-  type JobInfo,
-  JobsSchema,
-  MoveJobSchema,
-  UpdateJobSchema,
-} from "@trainyard/contracts/commands";
+import type { JobInfo } from "@trainyard/contracts/commands";
 import { ExperimentOutcome } from "@trainyard/contracts/events";
 import { isRejection } from "@trainyard/kernel";
 import { atRest } from "@trainyard/testing";
@@ -20,14 +11,13 @@ import { send } from "../testing/send.ts";
 import { World } from "../testing/world.ts";
 
 const update = (world: World, job: string, change: object) =>
-  send(world, UpdateJobSchema, AcceptedSchema, { job, ...change });
+  send(world, "UpdateJob", { job, ...change });
 const move = (world: World, job: string, anchor: string, ahead: boolean) =>
-  send(world, MoveJobSchema, AcceptedSchema, { job, anchor, ahead });
-const explain = (world: World, job: string) =>
-  send(world, ExplainJobSchema, JobExplanationSchema, { job });
+  send(world, "MoveJob", { job, anchor, ahead });
+const explain = (world: World, job: string) => send(world, "ExplainJob", { job });
 
 async function jobsOf(world: World, pool = ""): Promise<readonly Plain<JobInfo>[]> {
-  const reply = await send(world, GetJobsSchema, JobsSchema, { pool });
+  const reply = await send(world, "GetJobs", { pool });
   if (isRejection(reply)) throw new Error(reply.detail);
   return reply.jobs;
 }

@@ -3,7 +3,7 @@ import { agentReportSubject, allAgentReports, probeSubject } from "@trainyard/bu
 import { codecOf, type Plain } from "@trainyard/contracts";
 import { type Report, ReportSchema } from "@trainyard/contracts/agent";
 import type { StoredEvent } from "@trainyard/event-log";
-import { defaults } from "@trainyard/experiment-config/recorded";
+import { defaultPool } from "@trainyard/experiment-config/recorded";
 import { isName } from "@trainyard/kernel";
 import type { PartitionDeps, Term, TermContext } from "@trainyard/runtime";
 import type { SchedulerSettings } from "../config.ts";
@@ -73,7 +73,7 @@ function concerns({ stream }: StoredEvent): boolean {
 function readReport(subject: string, body: Uint8Array): Plain<Report> | null {
   try {
     const report = reports.decode(utf8.decode(body));
-    const pool = report.pool || defaults.resources.resource_pool;
+    const pool = report.pool || defaultPool;
     // The server lets an agent publish only on its own subject, so the subject proves the sender.
     const genuine = isName(report.agent) && agentReportSubject(report.agent) === subject;
     return genuine && isName(pool) ? { ...report, pool } : null;

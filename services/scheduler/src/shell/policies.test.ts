@@ -1,4 +1,3 @@
-import { AcceptedSchema, ConfigurePoolSchema } from "@trainyard/contracts/commands";
 import { StopMode, StopWhy } from "@trainyard/contracts/events";
 import { isRejection } from "@trainyard/kernel";
 import type { Service } from "@trainyard/runtime";
@@ -18,7 +17,7 @@ async function poolOf(
   const agent = await world.agent("a1", slots);
   const configured = { quotas: [], ...settings };
   const pool = { pool: "default", policy: "priority", settings: configured, create: false };
-  const reply = await send(world, ConfigurePoolSchema, AcceptedSchema, pool);
+  const reply = await send(world, "ConfigurePool", pool);
   if (isRejection(reply)) throw new Error(reply.detail);
   return { agent, service };
 }

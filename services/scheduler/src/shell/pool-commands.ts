@@ -1,21 +1,15 @@
-import {
-  ConfigurePoolSchema,
-  GetPoolsSchema,
-  PoolsSchema,
-  RemovePoolSchema,
-} from "@trainyard/contracts/commands";
-import { defaults } from "@trainyard/experiment-config/recorded";
+import { defaultPool } from "@trainyard/experiment-config/recorded";
 import { isName, reject } from "@trainyard/kernel";
-import { AcceptedSchema, type CommandSpec, command } from "@trainyard/runtime";
+import type { CommandTable } from "@trainyard/runtime";
 import { problemOf, unconfigured } from "../core/pool/configuration.ts";
 import { poolInfo, runsOf } from "../core/pool/pool-info.ts";
 import { pools } from "../streams.ts";
 import { type CommandDeps, decided } from "./command-deps.ts";
 
-export function poolCommands(deps: CommandDeps): Readonly<Record<string, CommandSpec>> {
+export function poolCommands(deps: CommandDeps) {
   const { cluster } = deps.follower;
   return {
-    ConfigurePool: command(ConfigurePoolSchema, AcceptedSchema, async (request, context) => {
+    ConfigurePool: async (request, context) => {
       const { pool, policy, settings, create } = request;
       const configured = {
         policy: policy || unconfigured.policy,
@@ -27,21 +21,21 @@ export function poolCommands(deps: CommandDeps): Readonly<Record<string, Command
       return decided(deps, context, `pool ${pool}`, (work) =>
         work.decide(pools, pool, { kind: "configure", configured, by }),
       );
-    }),
-    RemovePool: command(RemovePoolSchema, AcceptedSchema, async ({ pool }, context) => {
-      if (pool === defaults.resources.resource_pool) return isDefault(pool);
+    },
+    RemovePool: async ({ pool }, context) => {
+      if (pool === defaultPool) return isDefault(pool);
       if (!isName(pool)) return reject("pool_not_found", `no pool can have the name "${pool}"`);
       return decided(deps, context, `pool ${pool}`, (work) => {
         const agents = cluster.members.of(pool).size;
         const runs = runsOf(cluster, pool).length;
         return work.decide(pools, pool, { kind: "remove", agents, runs });
       });
-    }),
-    GetPools: command(GetPoolsSchema, PoolsSchema, async () => {
+    },
+    GetPools: async () => {
       const names = [...cluster.configured.keys()].toSorted();
       return { pools: names.map((name) => poolInfo(cluster, name)) };
-    }),
-  };
+    },
+  } satisfies Partial<CommandTable<"scheduler">>;
 }
 
 function isDefault(pool: string) {

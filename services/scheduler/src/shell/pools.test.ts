@@ -1,15 +1,5 @@
 import type { Plain } from "@trainyard/contracts";
-import {
-  AcceptedSchema,
-  CheckPlaceSchema,
-  ConfigurePoolSchema,
-  GetPoolsSchema,
-  PlaceCheckSchema,
-  type PoolInfo,
-  PoolsSchema,
-  RemoveAgentSchema,
-  RemovePoolSchema,
-} from "@trainyard/contracts/commands";
+import type { PoolInfo } from "@trainyard/contracts/commands";
 import { isRejection } from "@trainyard/kernel";
 import { defaultSettings } from "@trainyard/scheduling";
 import { describe, expect, test } from "vitest";
@@ -24,19 +14,18 @@ const configure = (
   create: boolean,
   rest: object = {},
 ) =>
-  send(world, ConfigurePoolSchema, AcceptedSchema, {
+  send(world, "ConfigurePool", {
     pool,
     policy,
     settings: { quotas: [], ...rest },
     create,
   });
-const remove = (world: World, pool: string) =>
-  send(world, RemovePoolSchema, AcceptedSchema, { pool });
+const remove = (world: World, pool: string) => send(world, "RemovePool", { pool });
 const removeAgent = (world: World, agent: string) =>
-  send(world, RemoveAgentSchema, AcceptedSchema, { agent, reason: "" });
+  send(world, "RemoveAgent", { agent, reason: "" });
 
 async function poolsOf(world: World): Promise<readonly Plain<PoolInfo>[]> {
-  const reply = await send(world, GetPoolsSchema, PoolsSchema, {});
+  const reply = await send(world, "GetPools", {});
   if (isRejection(reply)) throw new Error(reply.detail);
   return reply.pools;
 }
@@ -181,7 +170,7 @@ test("the default priority of a pool applies to runs without one, from its chang
 
 describe("whether a run could ever be placed", () => {
   const check = (world: World, pool: string, slots: number, singleAgent = false) =>
-    send(world, CheckPlaceSchema, PlaceCheckSchema, {
+    send(world, "CheckPlace", {
       resources: { pool, slots, priority: 42, weight: 1, singleAgent },
     });
 
@@ -192,7 +181,7 @@ describe("whether a run could ever be placed", () => {
     const agent = await agentIn(world, "gpus", "a2", 8);
     agent.silent = true;
     await world.advance(35_000);
-    expect(await check(world, "gpus", 12)).toEqual({ possible: true, detail: "" });
+    expect(await check(world, "gpus", 12)).toEqual({ possible: true, detail: "", key: "" });
     expect(await check(world, "gpus", 8, true)).toMatchObject({ possible: true });
     expect(await check(world, "gpus", 13)).toEqual({
       possible: false,
@@ -237,7 +226,7 @@ describe("whether a run could ever be placed", () => {
     };
     const resources = { pool: "gpus", slots: 1, priority: 42, weight: 1, singleAgent: false };
     const asked = { resources: { ...resources, constraints } };
-    expect(await send(world, CheckPlaceSchema, PlaceCheckSchema, asked)).toEqual({
+    expect(await send(world, "CheckPlace", asked)).toEqual({
       possible: false,
       detail:
         "no agent of pool gpus has 1 cuda slot with 80 GB and zone a; the nearest is a1 with 4 cpu slots: it has no zone",

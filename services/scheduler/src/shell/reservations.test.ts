@@ -2,11 +2,6 @@
  * The guarantees for the first run of the queue: it keeps its reserved slots across takeovers, and the runs that make
  * room for it end.
  */
-import {
-  AcceptedSchema,
-  ConfigurePoolSchema,
-  DisableAgentSchema,
-} from "@trainyard/contracts/commands";
 import { StopMode, StopWhy } from "@trainyard/contracts/events";
 import { isRejection } from "@trainyard/kernel";
 import type { Service } from "@trainyard/runtime";
@@ -23,7 +18,7 @@ async function scheduled(world: World, preemption: boolean): Promise<Service> {
   const service = await world.scheduler();
   const configured = { ...settings, preemption };
   const pool = { pool: "default", policy: "priority", settings: configured, create: true };
-  const reply = await send(world, ConfigurePoolSchema, AcceptedSchema, pool);
+  const reply = await send(world, "ConfigurePool", pool);
   if (isRejection(reply)) throw new Error(reply.detail);
   return service;
 }
@@ -122,7 +117,7 @@ describe("a run that waits for others to stop", () => {
     await world.run("1.1#1", { slots: 2, priority: 50, preemptionTimeoutMs: 5_000 });
     // The run is on both agents, and may take any time to leave the first one.
     const drained = { agent: "a1", slot: "", reason: "", drain: true, deadlineMs: 0 };
-    await send(world, DisableAgentSchema, AcceptedSchema, drained);
+    await send(world, "DisableAgent", drained);
     expect(stopOf(world, "1.1#1")).toMatchObject({ why: StopWhy.DRAIN, graceMs: 0 });
     await world.run("2.1#1", { slots: 1, priority: 10 });
     expect(stopOf(world, "1.1#1")).toMatchObject({ why: StopWhy.PREEMPTED, graceMs: 5_000 });

@@ -1,11 +1,3 @@
-import {
-  AcceptedSchema,
-  ConfigurePoolSchema,
-  DisableAgentSchema,
-  MoveJobSchema,
-  RemoveAgentSchema,
-  UpdateJobSchema,
-} from "@trainyard/contracts/commands";
 import { expect, test } from "vitest";
 import { snapshotSchema, writeSnapshot } from "../core/cluster/snapshot.ts";
 import { send } from "../testing/send.ts";
@@ -19,18 +11,18 @@ async function changed(): Promise<World> {
   await world.scheduler();
   const settings = { preemption: false, quotas: [{ workspace: "lab", slots: 3, borrow: true }] };
   const pool = { pool: "default", policy: "fair_share", settings, create: true };
-  await send(world, ConfigurePoolSchema, AcceptedSchema, pool);
+  await send(world, "ConfigurePool", pool);
   for (const name of ["a1", "a2", "a3"]) await world.agent(name, 2);
   const gone = world.agents[2];
   if (gone !== undefined) gone.silent = true;
   for (const job of [1, 2, 3, 4, 5, 6, 7, 8]) await world.run(`${job}.1#1`);
   await world.advance(35_000);
-  await send(world, UpdateJobSchema, AcceptedSchema, { job: "8", priority: 7, maxSlots: 4 });
-  await send(world, MoveJobSchema, AcceptedSchema, { job: "7", anchor: "8", ahead: true });
+  await send(world, "UpdateJob", { job: "8", priority: 7, maxSlots: 4 });
+  await send(world, "MoveJob", { job: "7", anchor: "8", ahead: true });
   const why = { reason: "a fan", drain: true, deadlineMs: 600_000 };
-  await send(world, DisableAgentSchema, AcceptedSchema, { agent: "a1", slot: "", ...why });
-  await send(world, DisableAgentSchema, AcceptedSchema, { agent: "a2", slot: "1", ...why });
-  await send(world, RemoveAgentSchema, AcceptedSchema, { agent: "a3", reason: "" });
+  await send(world, "DisableAgent", { agent: "a1", slot: "", ...why });
+  await send(world, "DisableAgent", { agent: "a2", slot: "1", ...why });
+  await send(world, "RemoveAgent", { agent: "a3", reason: "" });
   return world;
 }
 

@@ -77,6 +77,8 @@ export function runRequested(
       preemptible: true,
       experiment: trial.split(".")[0] ?? "",
       delayMs: 0,
+      workspace: "",
+      owner: "",
       ...rest,
       resources: { ...defaults, ...resources },
     },

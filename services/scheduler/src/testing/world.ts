@@ -10,11 +10,7 @@ import {
   type Plain,
   shortNameOf,
 } from "@trainyard/contracts";
-import {
-  GetPoolCapacitySchema,
-  type PoolCapacity,
-  PoolCapacitySchema,
-} from "@trainyard/contracts/commands";
+import type { PoolCapacity } from "@trainyard/contracts/commands";
 import type { StopMode } from "@trainyard/contracts/events";
 import { StopWhy } from "@trainyard/contracts/events";
 import { type EventLog, newEventId } from "@trainyard/event-log";
@@ -50,11 +46,11 @@ const meta = {
 
 export async function askCapacity(world: World): Promise<Plain<PoolCapacity>> {
   const asker = world.hub.connect("gateway");
-  const body = encodeRequest(GetPoolCapacitySchema, { pool: "" });
+  const body = encodeRequest("scheduler", "GetPoolCapacity", { pool: "" });
   const headers = { commitId: crypto.randomUUID(), authid: "", traceparent: "", correlationid: "" };
   const reply = await asker.request("scheduler", "GetPoolCapacity", { headers, body }, 1_000);
   assert(reply.kind === "ok", `the scheduler answers: ${JSON.stringify(reply)}`);
-  return decodeReply(PoolCapacitySchema, reply.body);
+  return decodeReply("scheduler", "GetPoolCapacity", reply.body);
 }
 
 export type WorldOptions = {

@@ -1,9 +1,5 @@
 import type { Plain } from "@trainyard/contracts";
-import {
-  type PostSearchOperations,
-  PostSearchOperationsSchema,
-  SearchOperationsPostedSchema,
-} from "@trainyard/contracts/commands";
+import type { PostSearchOperations } from "@trainyard/contracts/commands";
 import { TrialOutcome } from "@trainyard/contracts/events";
 import { newEventId } from "@trainyard/event-log";
 import { commandHandlers, decodeReply, encodeRequest, readRejected } from "@trainyard/runtime";
@@ -54,7 +50,7 @@ async function post(
     "PostSearchOperations"
   ];
   if (handler === undefined) throw new Error("there is no such command");
-  const body = encodeRequest(PostSearchOperationsSchema, {
+  const body = encodeRequest("searcher", "PostSearchOperations", {
     experiment: "12",
     operations: [],
     ...request,
@@ -64,7 +60,7 @@ async function post(
 
 function answer(reply: CommandReply) {
   if (reply.kind !== "ok") throw new Error(JSON.stringify(reply));
-  return decodeReply(SearchOperationsPostedSchema, reply.body);
+  return decodeReply("searcher", "PostSearchOperations", reply.body);
 }
 
 function rejection(reply: CommandReply) {

@@ -2,24 +2,15 @@
  * The commands of the clients of custom searches, sent by the gateway. A batch is one commit to the search's stream.
  */
 import type { Plain } from "@trainyard/contracts";
-import {
-  type PostSearchOperations,
-  PostSearchOperationsSchema,
-  type SearchOperationsPosted,
-  SearchOperationsPostedSchema,
-} from "@trainyard/contracts/commands";
+import type { PostSearchOperations, SearchOperationsPosted } from "@trainyard/contracts/commands";
 import { isExperimentId, isRejection, type Rejection, reject } from "@trainyard/kernel";
-import { type CommandContext, type CommandSpec, command, type Executor } from "@trainyard/runtime";
+import type { CommandContext, Executor, CommandTable } from "@trainyard/runtime";
 import { operationResults } from "@trainyard/search";
 import { searches } from "../streams.ts";
 
-export function commandTable(executor: Executor): Readonly<Record<string, CommandSpec>> {
+export function commandTable(executor: Executor): CommandTable<"searcher"> {
   return {
-    PostSearchOperations: command(
-      PostSearchOperationsSchema,
-      SearchOperationsPostedSchema,
-      (request, context) => post(executor, request, context),
-    ),
+    PostSearchOperations: (request, context) => post(executor, request, context),
   };
 }
 

@@ -27,7 +27,16 @@ beforeEach(async () => {
 
 const runRequested: EventOf<"RunRequested"> = {
   type: "RunRequested",
-  data: { fromCheckpoint: "", fromStep: 0, preemptible: true, experiment: "3", delayMs: 0, run: 1 },
+  data: {
+    fromCheckpoint: "",
+    fromStep: 0,
+    preemptible: true,
+    experiment: "3",
+    delayMs: 0,
+    workspace: "",
+    owner: "",
+    run: 1,
+  },
 };
 
 function reported(trial: string, loss: number): EventOf<"ValidationReported"> {

@@ -22,7 +22,15 @@ beforeEach(() => {
 });
 
 function runRequested(run: number): EventOf<"RunRequested"> {
-  const data = { fromCheckpoint: "", fromStep: 0, preemptible: true, experiment: "12", delayMs: 0 };
+  const data = {
+    fromCheckpoint: "",
+    fromStep: 0,
+    preemptible: true,
+    experiment: "12",
+    delayMs: 0,
+    workspace: "",
+    owner: "",
+  };
   return { type: "RunRequested", data: { ...data, run } };
 }
 

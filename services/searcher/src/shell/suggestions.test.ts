@@ -217,7 +217,8 @@ test("the list of searches with a model is saved, and the check detects an alter
   await stage.log.saveSnapshot(savedStream, seen, savedSchema, elsewhere);
   // The saved list is of another history of the log.
   expect(await savedSearches(stage.log, logger)).toBeNull();
-  const wrong = JSON.stringify({ position: seen, ids: ["13"] });
+  const last = (await stage.log.readAll(seen - 1, 1))[0]?.id;
+  const wrong = JSON.stringify({ event: last, position: seen, ids: ["13"] });
   await stage.log.saveSnapshot(savedStream, seen, savedSchema, wrong);
   expect((await check.run(stop.signal)).finding).toContain("13");
 });

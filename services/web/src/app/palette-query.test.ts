@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { idIn, modelPath, wordsFilter } from "./palette-query.ts";
+import { idIn, wordsFilter } from "./palette-query.ts";
 
 test("a number is an experiment, and two numbers with a dot are a trial", () => {
   expect(idIn(" 12 ")).toEqual({ kind: "experiment", id: "12" });
@@ -13,8 +13,4 @@ test("words become a filter in which no character is an operator", () => {
   expect(wordsFilter('resnet (or) "x')).toBe('"resnet" "or" "x"');
   expect(wordsFilter("state = ERROR")).toBe('"state" "ERROR"');
   expect(wordsFilter(" ( ")).toBe("");
-});
-
-test("a name with a slash is one part of a path", () => {
-  expect(modelPath("team/iris")).toBe("/models/team%2Firis");
 });

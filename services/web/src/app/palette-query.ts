@@ -14,7 +14,3 @@ export function wordsFilter(text: string): string {
   const words = text.match(/[\p{L}\p{N}_.-]+/gu) ?? [];
   return words.map((word) => JSON.stringify(word)).join(" ");
 }
-
-export const experimentPath = (id: string): string => `/experiments/${encodeURIComponent(id)}`;
-export const trialPath = (id: string): string => `/trials/${encodeURIComponent(id)}`;
-export const modelPath = (name: string): string => `/models/${encodeURIComponent(name)}`;

@@ -1,14 +1,15 @@
 import { useRouter } from "@tanstack/react-router";
 import { Command } from "cmdk";
-import { type JSX, type ReactNode, useDeferredValue, useState } from "react";
 import { Dialog } from "radix-ui";
+import { type JSX, type ReactNode, useDeferredValue, useState } from "react";
+import { usePageVerbs } from "../components/page/verbs.tsx";
+import { experimentPath, modelPath, trialPath } from "../components/paths.ts";
 import { experimentState } from "../components/state.ts";
 import { StateBadge } from "../components/state-badge.tsx";
-import { useCall } from "./calls.ts";
-import { experimentPath, idIn, modelPath, trialPath, wordsFilter } from "./palette-query.ts";
+import { useCall } from "../data/calls.ts";
 import styles from "./palette.module.css";
+import { idIn, wordsFilter } from "./palette-query.ts";
 import { places } from "./places.ts";
-import { usePageVerbs } from "./verbs.tsx";
 
 type Props = { readonly onClose: () => void };
 

@@ -2,12 +2,14 @@ import { createRouter } from "@tanstack/react-router";
 import { experimentRoute } from "../pages/experiment/route.ts";
 import { experimentsRoute } from "../pages/experiments/route.ts";
 import { homeRoute } from "../pages/home/route.ts";
-import { signInRoute } from "../pages/sign-in/route.ts";
-import { tokensRoute } from "../pages/tokens/route.ts";
 import { modelRoute } from "../pages/model/route.ts";
 import { modelsRoute } from "../pages/models/route.ts";
+import { rootRoute } from "../pages/root-route.ts";
+import { signInRoute } from "../pages/sign-in/route.ts";
+import { tokensRoute } from "../pages/tokens/route.ts";
 import { trialRoute } from "../pages/trial/route.ts";
-import { PageError, PagePending, shellRoute } from "./shell-route.tsx";
+import { NotFound, PageError, PagePending } from "./page-messages.tsx";
+import { Shell } from "./shell.tsx";
 
 /** All pages. Each is a folder of pages/ with its route, which loads the page's code when it is opened. */
 const pages = [
@@ -22,7 +24,7 @@ const pages = [
 ] as const;
 
 export const router = createRouter({
-  routeTree: shellRoute.addChildren(pages),
+  routeTree: rootRoute.update({ component: Shell, notFoundComponent: NotFound }).addChildren(pages),
   defaultPreload: "intent",
   defaultErrorComponent: PageError,
   defaultPendingComponent: PagePending,

@@ -2,17 +2,17 @@ import { useQueryClient } from "@tanstack/react-query";
 import { Outlet, useRouter, useRouterState } from "@tanstack/react-router";
 import { CircleQuestionMark, LogOut, Moon, Search, Sun, SunMoon } from "lucide-react";
 import { type JSX, useState } from "react";
+import { VerbsProvider } from "../components/page/verbs.tsx";
+import { PathLink } from "../components/path-link.tsx";
+import { Toasts, useSay } from "../components/toasts.tsx";
+import { useCall } from "../data/calls.ts";
+import { signOut } from "../data/session.ts";
 import { chooseTheme, chosenTheme, type Theme } from "../theme/theme.ts";
-import { useCall } from "./calls.ts";
 import { HelpSheet } from "./help-sheet.tsx";
 import { Palette } from "./palette.tsx";
-import { PathLink } from "./path-link.tsx";
 import { type Place, places } from "./places.ts";
-import { signOut } from "./session.ts";
 import styles from "./shell.module.css";
-import { Toasts, useSay } from "./toasts.tsx";
 import { useKeys } from "./use-keys.ts";
-import { VerbsProvider } from "./verbs.tsx";
 
 type Shown = "nothing" | "help" | "palette";
 

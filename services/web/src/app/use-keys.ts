@@ -1,6 +1,6 @@
 import { useRouter } from "@tanstack/react-router";
 import { useEffect, useRef } from "react";
-import { clock } from "./clock.ts";
+import { clock } from "../data/clock.ts";
 import { type Jumps, type KeyMeaning, meaningOf } from "./keys.ts";
 import { places } from "./places.ts";
 

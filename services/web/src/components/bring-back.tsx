@@ -1,7 +1,7 @@
 import type { JSX } from "react";
-import { useChange } from "../app/calls.ts";
-import { useSay } from "../app/toasts.tsx";
+import { useChange } from "../data/calls.ts";
 import { Button } from "./button.tsx";
+import { useSay } from "./toasts.tsx";
 
 /** Brings a deleted experiment back, within its time of grace. */
 export function BringBack({ experiment }: { readonly experiment: string }): JSX.Element {

@@ -1,5 +1,5 @@
 import type { JSX } from "react";
-import { PathLink } from "../app/path-link.tsx";
+import { PathLink } from "./path-link.tsx";
 import styles from "./reason.module.css";
 import { partsOf } from "./trial-links.ts";
 

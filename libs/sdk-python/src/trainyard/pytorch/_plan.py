@@ -48,6 +48,7 @@ class Plan(NamedTuple):
 
 def plan_of(
     config: dict[str, Any],
+    search_needs_metric: bool,
     checkpoint_period: object,
     validation_period: object,
     reporting_period: object,
@@ -83,7 +84,7 @@ def plan_of(
         bool(step_zero_validation),
         bool(test_mode),
         metric,
-        metric is not None and _search_metric.decides_by_values(config),
+        metric is not None and search_needs_metric,
         _search_metric.smaller_is_better(config),
     )
 

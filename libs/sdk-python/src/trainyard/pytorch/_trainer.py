@@ -86,6 +86,7 @@ class Trainer:
         context = self._context
         plan = plan_of(
             context.get_experiment_config(),
+            context.info.search_needs_metric,
             checkpoint_period,
             validation_period,
             reporting_period,

@@ -15,7 +15,7 @@ export function runEnd(run: number, ended: Ended, allocation: AllocationState): 
   return { kind: "end_run", run, why, exits, message, ...timeLimited, ...launchFailureOf(ended) };
 }
 
-/** Returns the place of a launch failure; a scheduler of an earlier version reports none. */
+/** Returns the place of a launch failure; an end that the scheduler has shortened to fit the log names none. */
 function launchFailureOf({ cause, launchFailure }: Ended): Pick<EndRun, "launchFailure"> {
   if (cause !== AllocationEndCause.LAUNCH_FAILED) return {};
   return { launchFailure: launchFailure ?? { agents: [], silent: [], platformAway: false } };

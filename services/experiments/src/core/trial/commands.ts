@@ -30,7 +30,7 @@ export type RequestRun = {
   readonly kind: "request_run";
   readonly experiment: string;
   readonly resources: Plain<Resources>;
-  /** The workspace of the experiment; empty for none. */
+  /** The workspace of the experiment. */
   readonly workspace: string;
   readonly owner: string;
   /** The checkpoint to start from; null to start without one. */

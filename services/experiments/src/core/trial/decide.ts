@@ -94,8 +94,8 @@ function requestRun(state: TrialState, command: RequestRun): Decision {
         experiment,
         delayMs: launchDelayMs(state.launchFailures),
         ...avoidedBy(state),
-        ...(workspace === "" ? {} : { workspace }),
-        ...(owner === "" ? {} : { owner }),
+        workspace,
+        owner,
       },
     },
   ];

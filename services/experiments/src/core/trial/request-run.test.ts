@@ -38,14 +38,10 @@ describe("requesting a run", () => {
       .then(runRequested(1, { fromCheckpoint: checkpointA, fromStep: 100 }));
   });
 
-  test("names workspace and owner if the experiment has them", () => {
+  test("names the workspace and owner of the experiment", () => {
     given(trialDecider, trialCreated())
-      .when({ ...request, owner: "ada" })
-      .then(runRequested(1, { owner: "ada" }));
-    const { workspace: _lab, ...data } = runRequested(1).data;
-    given(trialDecider, trialCreated())
-      .when({ ...request, workspace: "" })
-      .then({ type: "RunRequested", data });
+      .when({ ...request, workspace: "lab", owner: "ada" })
+      .then(runRequested(1, { workspace: "lab", owner: "ada" }));
   });
 
   test("is refused while a run has not ended", () => {

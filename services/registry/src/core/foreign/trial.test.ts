@@ -6,7 +6,16 @@ import { evolveRuns, noRuns, refusalOf } from "./trial.ts";
 
 const requested = (run: number): AnyEvent => ({
   type: "RunRequested",
-  data: { run, fromCheckpoint: "", fromStep: 0, preemptible: true, experiment: "1", delayMs: 0 },
+  data: {
+    run,
+    fromCheckpoint: "",
+    fromStep: 0,
+    preemptible: true,
+    experiment: "1",
+    delayMs: 0,
+    workspace: "",
+    owner: "",
+  },
 });
 const mine = "aaaaaaaa-0000-4000-8000-000000000001";
 const other = "bbbbbbbb-0000-4000-8000-000000000002";

@@ -169,6 +169,8 @@ describe("a run that is requested", () => {
         preemptible: true,
         experiment: "1",
         delayMs: 0,
+        workspace: "",
+        owner: "",
         resources: { pool: "", slots: 1, priority: 0, weight: 0, singleAgent: false },
       },
       (pool) => (pool === "default" ? 42 : 50),

@@ -2,7 +2,7 @@
 import type { Plain } from "@trainyard/contracts";
 import type { PlaceCheck } from "@trainyard/contracts/commands";
 import type { Resources } from "@trainyard/contracts/events";
-import { defaults } from "@trainyard/experiment-config/recorded";
+import { defaultPool } from "@trainyard/experiment-config/recorded";
 import { couldEverHold } from "@trainyard/scheduling";
 import type { Cluster } from "../cluster/cluster.ts";
 
@@ -31,5 +31,4 @@ function noPool(cluster: Cluster, pool: string): Plain<PlaceCheck> {
   return { possible: false, detail, key: "resource_pool" };
 }
 
-const defaultPool = defaults.resources.resource_pool;
-const possible: Plain<PlaceCheck> = { possible: true, detail: "" };
+const possible: Plain<PlaceCheck> = { possible: true, detail: "", key: "" };

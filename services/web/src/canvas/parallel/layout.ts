@@ -2,7 +2,7 @@
  * The layout of parallel coordinates: an axis for each hyperparameter that differs and for the metric, a line for each
  * trial. Positions are shares of an axis, with 0 at its bottom, so that brushes survive resizing. Pure.
  */
-import { own } from "../../components/own.ts";
+import { own } from "../../data/own.ts";
 
 export type Value = string | number | boolean | null | readonly unknown[] | undefined;
 export type Row = {

@@ -2,7 +2,7 @@
  * The layout of hyperparameters against the metric: the dots of a scatter plot, and the cells of a heat map of two
  * hyperparameters. Axes are those of parallel coordinates, with share 0 at the left and at the bottom. Pure.
  */
-import { own } from "../../components/own.ts";
+import { own } from "../../data/own.ts";
 import type { Axis, Row, Value } from "../parallel/layout.ts";
 
 /** The rectangle of the plot within its canvas, in CSS pixels. */

@@ -1,5 +1,5 @@
 import { type JSX, useMemo } from "react";
-import { useCall } from "../../app/calls.ts";
+import { useCall } from "../../data/calls.ts";
 import { Chart, type TrialTick } from "./chart.tsx";
 import { type Line, lineOf } from "./line.ts";
 import type { Range } from "./scale.ts";

@@ -1,6 +1,6 @@
 import type { ReplyOf } from "@trainyard/contracts";
 import type { JSX } from "react";
-import { useCall } from "../../app/calls.ts";
+import { useCall } from "../../data/calls.ts";
 import { EmptyState } from "../empty-state.tsx";
 import { ErrorNote } from "../error-note.tsx";
 import { bytes, count } from "../format.ts";

@@ -1,12 +1,12 @@
 import type { ReplyOf, UnaryName } from "@trainyard/contracts";
 import { type JSX, useState } from "react";
-import { useChange } from "../../app/calls.ts";
-import { useSay } from "../../app/toasts.tsx";
+import { useChange } from "../../data/calls.ts";
 import { Button } from "../button.tsx";
 import { Dialog } from "../dialog.tsx";
 import { Command } from "../empty-state.tsx";
 import { ErrorNote } from "../error-note.tsx";
 import { Field } from "../field.tsx";
+import { useSay } from "../toasts.tsx";
 import styles from "./checkpoint.module.css";
 
 type Checkpoint = ReplyOf<"getCheckpoint">;

@@ -1,9 +1,9 @@
 import { useEffect, useMemo, useRef, useState, useSyncExternalStore } from "react";
-import { client } from "../../app/client.ts";
+import { client } from "../../data/client.ts";
 import { conditionsOf, type LogSearch } from "./log-search.ts";
 import { type Marker, markerOf, noMarks } from "./marks.ts";
 import { LogReader, type LogState, type Place, type Schedule } from "./reader.ts";
-import { type LogSource, logSource, type LogTask } from "./source.ts";
+import { type LogSource, type LogTask, logSource } from "./source.ts";
 
 /** Lines within this many milliseconds are drawn together: nobody reads faster, and the page stays responsive. */
 const gatherMs = 60;

@@ -1,10 +1,10 @@
-import { type JSX, useMemo, useState } from "react";
 import type { ReplyOf } from "@trainyard/contracts";
-import { useCall } from "../../app/calls.ts";
+import { type JSX, useMemo, useState } from "react";
 import { Chart } from "../../components/chart/chart.tsx";
 import { type Line, trialNumberOf } from "../../components/chart/line.ts";
 import type { Range } from "../../components/chart/scale.ts";
 import { ErrorNote } from "../../components/error-note.tsx";
+import { useCall } from "../../data/calls.ts";
 import styles from "./overview.module.css";
 import type { TabProps } from "./tabs.ts";
 import { useReadAgain } from "./use-read-again.ts";

@@ -1,11 +1,11 @@
 import type { JSX } from "react";
-import { useCall } from "../../app/calls.ts";
-import { PathLink } from "../../app/path-link.tsx";
 import { trialNumberOf } from "../../components/chart/line.ts";
 import { number } from "../../components/format.ts";
 import { shownPairs } from "../../components/nested.ts";
-import { StateBadge } from "../../components/state-badge.tsx";
+import { PathLink } from "../../components/path-link.tsx";
 import { trialState } from "../../components/state.ts";
+import { StateBadge } from "../../components/state-badge.tsx";
+import { useCall } from "../../data/calls.ts";
 import styles from "./overview.module.css";
 import type { TabProps } from "./tabs.ts";
 

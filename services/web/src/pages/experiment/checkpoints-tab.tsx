@@ -1,7 +1,6 @@
 import { getRouteApi, Link } from "@tanstack/react-router";
 import type { ReplyOf } from "@trainyard/contracts";
 import { type JSX, useMemo } from "react";
-import { useList } from "../../app/calls.ts";
 import { CheckpointInspector } from "../../components/checkpoint/checkpoint-inspector.tsx";
 import { policyText, verdictText } from "../../components/checkpoint/verdict.ts";
 import { EmptyState } from "../../components/empty-state.tsx";
@@ -10,6 +9,7 @@ import { bytes, number, time } from "../../components/format.ts";
 import { checkpointState } from "../../components/state.ts";
 import { StateBadge } from "../../components/state-badge.tsx";
 import { type Column, Table } from "../../components/table/index.ts";
+import { useList } from "../../data/calls.ts";
 import type { TabProps } from "./tabs.ts";
 import styles from "./texts.module.css";
 

@@ -1,11 +1,11 @@
 import { getRouteApi } from "@tanstack/react-router";
 import type { JSX } from "react";
-import { useCall, useList } from "../../app/calls.ts";
 import { Button } from "../../components/button.tsx";
 import { CodeText } from "../../components/code-text.tsx";
 import { EmptyState } from "../../components/empty-state.tsx";
 import { ErrorNote } from "../../components/error-note.tsx";
 import { bytes } from "../../components/format.ts";
+import { useCall, useList } from "../../data/calls.ts";
 import type { TabProps } from "./tabs.ts";
 import styles from "./texts.module.css";
 

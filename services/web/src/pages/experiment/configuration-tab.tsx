@@ -1,12 +1,12 @@
 import { getRouteApi } from "@tanstack/react-router";
 import { type JSX, useState } from "react";
-import { useCall } from "../../app/calls.ts";
 import { Button } from "../../components/button.tsx";
 import { CodeText } from "../../components/code-text.tsx";
 import { Command } from "../../components/empty-state.tsx";
 import { ErrorNote } from "../../components/error-note.tsx";
 import { Field } from "../../components/field.tsx";
 import { FactList } from "../../components/inspector.tsx";
+import { useCall } from "../../data/calls.ts";
 import { Difference } from "./difference.tsx";
 import type { TabProps } from "./tabs.ts";
 import styles from "./texts.module.css";

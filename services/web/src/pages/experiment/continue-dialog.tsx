@@ -1,9 +1,9 @@
 import { type JSX, useState } from "react";
-import { useChange } from "../../app/calls.ts";
 import { Button } from "../../components/button.tsx";
 import { Dialog } from "../../components/dialog.tsx";
 import { ErrorNote } from "../../components/error-note.tsx";
 import { Field } from "../../components/field.tsx";
+import { useChange } from "../../data/calls.ts";
 import type { Experiment } from "./tabs.ts";
 
 type Props = { readonly experiment: Experiment; readonly onClose: () => void };

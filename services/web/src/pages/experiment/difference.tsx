@@ -1,10 +1,10 @@
 import type { ReplyOf } from "@trainyard/contracts";
 import type { JSX } from "react";
-import { useCall } from "../../app/calls.ts";
 import { DiffText } from "../../components/code-text.tsx";
 import { EmptyState } from "../../components/empty-state.tsx";
 import { ErrorNote } from "../../components/error-note.tsx";
 import { PlainTable } from "../../components/plain-table.tsx";
+import { useCall } from "../../data/calls.ts";
 import styles from "./texts.module.css";
 
 /** The differences between two experiments: keys, then texts, then files of the code. */

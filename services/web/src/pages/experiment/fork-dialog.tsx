@@ -1,10 +1,10 @@
 import { useNavigate } from "@tanstack/react-router";
 import { type JSX, lazy, Suspense, useState } from "react";
-import { useCall, useChange } from "../../app/calls.ts";
 import { Button } from "../../components/button.tsx";
 import { Dialog } from "../../components/dialog.tsx";
 import { ErrorNote } from "../../components/error-note.tsx";
 import { Field } from "../../components/field.tsx";
+import { useCall, useChange } from "../../data/calls.ts";
 import styles from "./texts.module.css";
 
 const CodeEditor = lazy(async () => ({

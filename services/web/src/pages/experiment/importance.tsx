@@ -1,7 +1,7 @@
 import type { JSX } from "react";
-import { useCall } from "../../app/calls.ts";
 import { ErrorNote } from "../../components/error-note.tsx";
 import { PlainTable } from "../../components/plain-table.tsx";
+import { useCall } from "../../data/calls.ts";
 import styles from "./overview.module.css";
 import type { TabProps } from "./tabs.ts";
 import { useReadAgain } from "./use-read-again.ts";

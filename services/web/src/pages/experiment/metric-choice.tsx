@@ -1,6 +1,6 @@
 import { getRouteApi } from "@tanstack/react-router";
 import type { JSX } from "react";
-import { useCall } from "../../app/calls.ts";
+import { useCall } from "../../data/calls.ts";
 import styles from "./overview.module.css";
 import type { Experiment } from "./tabs.ts";
 import type { Trial } from "./use-trials.ts";

@@ -1,9 +1,9 @@
 import { ApiError } from "@trainyard/client";
 import type { JSX } from "react";
-import { useList } from "../../app/calls.ts";
 import { BringBack } from "../../components/bring-back.tsx";
 import { ErrorNote } from "../../components/error-note.tsx";
 import { time } from "../../components/format.ts";
+import { useList } from "../../data/calls.ts";
 import styles from "./page.module.css";
 
 /** True for an unknown experiment, and for one that was deleted while it was shown. */

@@ -1,12 +1,12 @@
 import { ApiError } from "@trainyard/client";
 import { type JSX, useState } from "react";
-import { useChange } from "../../app/calls.ts";
-import { changedTexts, type Edits, editsSince } from "../../app/edits.ts";
-import { useSay } from "../../app/toasts.tsx";
 import { Button } from "../../components/button.tsx";
+import { changedTexts, type Edits, editsSince } from "../../components/edits.ts";
 import { ErrorNote } from "../../components/error-note.tsx";
 import { Field } from "../../components/field.tsx";
 import { NotesField } from "../../components/notes-field.tsx";
+import { useSay } from "../../components/toasts.tsx";
+import { useChange } from "../../data/calls.ts";
 import type { TabProps } from "./tabs.ts";
 import styles from "./texts.module.css";
 

@@ -1,11 +1,11 @@
 import { getRouteApi } from "@tanstack/react-router";
 import { type JSX, Suspense } from "react";
-import { useCall } from "../../app/calls.ts";
-import { usePoints } from "../../app/live/points.ts";
-import { Page } from "../../app/page.tsx";
-import { StateBadge } from "../../components/state-badge.tsx";
+import { Page } from "../../components/page/page.tsx";
 import { experimentState } from "../../components/state.ts";
+import { StateBadge } from "../../components/state-badge.tsx";
 import { Tabs } from "../../components/tabs.tsx";
+import { useCall } from "../../data/calls.ts";
+import { usePoints } from "../../data/live/points.ts";
 import { Facts } from "./facts.tsx";
 import { isMissing, Missing } from "./missing.tsx";
 import styles from "./page.module.css";

@@ -1,12 +1,12 @@
 import type { ReplyOf } from "@trainyard/contracts";
 import type { JSX } from "react";
-import { useCall } from "../../app/calls.ts";
-import { PathLink } from "../../app/path-link.tsx";
 import { scatterOf } from "../../canvas/scatter.ts";
 import { trialNumberOf } from "../../components/chart/line.ts";
 import { ErrorNote } from "../../components/error-note.tsx";
 import { number } from "../../components/format.ts";
+import { PathLink } from "../../components/path-link.tsx";
 import { type PlainColumn, PlainTable } from "../../components/plain-table.tsx";
+import { useCall } from "../../data/calls.ts";
 import styles from "./overview.module.css";
 import type { TabProps } from "./tabs.ts";
 import { useReadAgain } from "./use-read-again.ts";

@@ -1,9 +1,9 @@
 import { createRoute, lazyRouteComponent } from "@tanstack/react-router";
-import { shellRoute } from "../../app/shell-route.tsx";
+import { rootRoute } from "../root-route.ts";
 import { readSearch } from "./url.ts";
 
 export const experimentRoute = createRoute({
-  getParentRoute: () => shellRoute,
+  getParentRoute: () => rootRoute,
   path: "/experiments/$experiment",
   validateSearch: readSearch,
   // Each object has a new page: no typed text or opened panel is kept from the previous one.

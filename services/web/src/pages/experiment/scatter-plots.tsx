@@ -3,7 +3,7 @@ import { axisOf } from "../../canvas/parallel/layout.ts";
 import { valueText } from "../../canvas/plots/layout.ts";
 import { ScatterCanvas } from "../../canvas/plots/scatter-canvas.tsx";
 import { trialNumberOf } from "../../components/chart/line.ts";
-import { own } from "../../components/own.ts";
+import { own } from "../../data/own.ts";
 import type { PlotProps } from "./plot-rows.ts";
 import styles from "./trials.module.css";
 

@@ -1,13 +1,13 @@
 import { getRouteApi } from "@tanstack/react-router";
 import { type JSX, useMemo, useState } from "react";
-import { useCall } from "../../app/calls.ts";
+import { stepAt, stepsOf } from "../../canvas/search-view/explain.ts";
 import { numberOf, type Picture } from "../../canvas/search-view/layout.ts";
 import { SearchCanvas } from "../../canvas/search-view/search-canvas.tsx";
-import { stepAt, stepsOf } from "../../canvas/search-view/explain.ts";
 import { Button } from "../../components/button.tsx";
 import { EmptyState } from "../../components/empty-state.tsx";
 import { ErrorNote } from "../../components/error-note.tsx";
 import { number } from "../../components/format.ts";
+import { useCall } from "../../data/calls.ts";
 import { Scrubber } from "./scrubber.tsx";
 import styles from "./search.module.css";
 import { SearchTable } from "./search-table.tsx";

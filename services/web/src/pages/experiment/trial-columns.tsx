@@ -1,10 +1,10 @@
-import { PathLink } from "../../app/path-link.tsx";
 import { duration, number, time } from "../../components/format.ts";
 import { flattened, type NestedValue, shownValue } from "../../components/nested.ts";
-import { own } from "../../components/own.ts";
-import { StateBadge } from "../../components/state-badge.tsx";
+import { PathLink } from "../../components/path-link.tsx";
 import { trialState } from "../../components/state.ts";
+import { StateBadge } from "../../components/state-badge.tsx";
 import type { Column, ColumnLayout } from "../../components/table/index.ts";
+import { own } from "../../data/own.ts";
 import type { Experiment } from "./tabs.ts";
 import type { Trial } from "./use-trials.ts";
 

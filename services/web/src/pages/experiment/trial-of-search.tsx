@@ -1,10 +1,10 @@
 import type { JSX } from "react";
-import { PathLink } from "../../app/path-link.tsx";
 import { neighboursOf, standingOf } from "../../canvas/search-view/explain.ts";
 import { numberOf, type Picture, type PictureDecision } from "../../canvas/search-view/layout.ts";
 import { Button } from "../../components/button.tsx";
 import { number } from "../../components/format.ts";
 import { Inspector } from "../../components/inspector.tsx";
+import { PathLink } from "../../components/path-link.tsx";
 import { PlainTable } from "../../components/plain-table.tsx";
 import styles from "./search.module.css";
 

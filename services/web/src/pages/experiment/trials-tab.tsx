@@ -1,6 +1,5 @@
 import { getRouteApi, useRouter } from "@tanstack/react-router";
 import { type JSX, useCallback, useMemo, useState } from "react";
-import { useList } from "../../app/calls.ts";
 import { Button } from "../../components/button.tsx";
 import { trialNumberOf } from "../../components/chart/line.ts";
 import { MetricChart } from "../../components/chart/metric-chart.tsx";
@@ -18,13 +17,14 @@ import {
   sortText,
   Table,
 } from "../../components/table/index.ts";
+import { useList } from "../../data/calls.ts";
 import { HyperparameterPlots } from "./hyperparameter-plots.tsx";
 import { MetricChoice, useMetric } from "./metric-choice.tsx";
 import type { TabProps } from "./tabs.ts";
 import { columnsOf, initialLayout } from "./trial-columns.tsx";
 import styles from "./trials.module.css";
 import { readTrials, readZoom, trialsText, zoomText } from "./url.ts";
-import { trialsMax, type Trial } from "./use-trials.ts";
+import { type Trial, trialsMax } from "./use-trials.ts";
 import { WhichChoice } from "./which-choice.tsx";
 import { drawnMax, orderOf, whichOf } from "./which-trials.ts";
 

@@ -1,5 +1,5 @@
 import type { ReplyOf } from "@trainyard/contracts";
-import { useCall } from "../../app/calls.ts";
+import { useCall } from "../../data/calls.ts";
 import type { Experiment } from "./tabs.ts";
 import { orderOf, type WhichTrials } from "./which-trials.ts";
 

@@ -1,11 +1,11 @@
 import { type JSX, useState } from "react";
-import { useChange } from "../../app/calls.ts";
-import { useSay } from "../../app/toasts.tsx";
-import type { Verb } from "../../app/verbs.tsx";
 import { Button } from "../../components/button.tsx";
 import { Dialog } from "../../components/dialog.tsx";
 import { ErrorNote } from "../../components/error-note.tsx";
 import { Field } from "../../components/field.tsx";
+import type { Verb } from "../../components/page/verbs.tsx";
+import { useSay } from "../../components/toasts.tsx";
+import { useChange } from "../../data/calls.ts";
 import { ContinueDialog } from "./continue-dialog.tsx";
 import { ForkDialog } from "./fork-dialog.tsx";
 import type { Experiment } from "./tabs.ts";

@@ -1,9 +1,9 @@
 import { type JSX, useState } from "react";
-import { useCall, useChange } from "../../app/calls.ts";
 import { Button } from "../../components/button.tsx";
 import { Dialog } from "../../components/dialog.tsx";
 import { ErrorNote } from "../../components/error-note.tsx";
 import { Field } from "../../components/field.tsx";
+import { useCall, useChange } from "../../data/calls.ts";
 import { type Action, experiments, summaryOf } from "./outcomes.ts";
 import { Preview } from "./preview.tsx";
 import { useOutcome } from "./use-outcome.ts";

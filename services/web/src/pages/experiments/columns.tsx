@@ -1,16 +1,16 @@
 import type { Plain } from "@trainyard/contracts";
 import type { Experiment } from "@trainyard/contracts/api";
 import type { ReactNode } from "react";
-import { experimentPath } from "../../app/palette-query.ts";
-import { PathLink } from "../../app/path-link.tsx";
 import { age, duration, number, percent, time } from "../../components/format.ts";
+import { PathLink } from "../../components/path-link.tsx";
+import { experimentPath } from "../../components/paths.ts";
 import { experimentState } from "../../components/state.ts";
 import { StateBadge } from "../../components/state-badge.tsx";
 import type { Column, ColumnLayout } from "../../components/table/index.ts";
+import { own } from "../../data/own.ts";
 import { isAttributeField } from "./attributes.ts";
 import { LabelCell } from "./label-cell.tsx";
 import styles from "./page.module.css";
-import { own } from "../../components/own.ts";
 
 export type Row = Plain<Experiment>;
 

@@ -1,5 +1,4 @@
 import type { JSX } from "react";
-import { useList } from "../../app/calls.ts";
 import { BringBack } from "../../components/bring-back.tsx";
 import { Button } from "../../components/button.tsx";
 import { Dialog } from "../../components/dialog.tsx";
@@ -7,6 +6,7 @@ import { EmptyState } from "../../components/empty-state.tsx";
 import { ErrorNote } from "../../components/error-note.tsx";
 import { time } from "../../components/format.ts";
 import { PlainTable } from "../../components/plain-table.tsx";
+import { useList } from "../../data/calls.ts";
 import styles from "./page.module.css";
 
 /** The deleted experiments that can still be brought back, the newest first. */

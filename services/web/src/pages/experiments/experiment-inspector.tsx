@@ -1,8 +1,8 @@
 import type { JSX } from "react";
-import { experimentPath, trialPath } from "../../app/palette-query.ts";
-import { PathLink } from "../../app/path-link.tsx";
 import { count, number, percent, time } from "../../components/format.ts";
 import { FactList, Inspector } from "../../components/inspector.tsx";
+import { PathLink } from "../../components/path-link.tsx";
+import { experimentPath, trialPath } from "../../components/paths.ts";
 import { experimentState } from "../../components/state.ts";
 import { StateBadge } from "../../components/state-badge.tsx";
 import type { Row } from "./columns.tsx";

@@ -1,6 +1,6 @@
-import { client } from "../../app/client.ts";
-import type { Column, ColumnLayout } from "../../components/table/index.ts";
 import { placeColumns } from "../../components/table/columns.ts";
+import type { Column, ColumnLayout } from "../../components/table/index.ts";
+import { client } from "../../data/client.ts";
 import { attributesIn, type Row } from "./columns.tsx";
 import { csvText } from "./csv.ts";
 import { listRequest } from "./list.ts";

@@ -1,8 +1,8 @@
 import { Pencil } from "lucide-react";
 import { type JSX, type KeyboardEvent, useEffect, useRef, useState } from "react";
-import { useChange } from "../../app/calls.ts";
-import { useSay } from "../../app/toasts.tsx";
 import { areText, labelChange } from "../../components/labels.ts";
+import { useSay } from "../../components/toasts.tsx";
+import { useChange } from "../../data/calls.ts";
 import styles from "./page.module.css";
 
 const commaSentence =

@@ -1,11 +1,11 @@
 import { type JSX, useId, useState } from "react";
-import { useCall, useChange } from "../../app/calls.ts";
-import { useSettled } from "../../app/settled.ts";
 import { Button } from "../../components/button.tsx";
 import { Dialog } from "../../components/dialog.tsx";
 import { ErrorNote } from "../../components/error-note.tsx";
 import { Field } from "../../components/field.tsx";
 import { labelsOf } from "../../components/labels.ts";
+import { useCall, useChange } from "../../data/calls.ts";
+import { useSettled } from "../../data/settled.ts";
 import { experiments, summaryOf } from "./outcomes.ts";
 import { Preview } from "./preview.tsx";
 import { useOutcome } from "./use-outcome.ts";

@@ -1,6 +1,6 @@
 import type { JSX } from "react";
-import { useCalls } from "../../app/calls.ts";
 import { type Column, type ColumnLayout, ColumnsDialog } from "../../components/table/index.ts";
+import { useCalls } from "../../data/calls.ts";
 import { hyperparameterField, hyperparameterNames, metricField, typedField } from "./attributes.ts";
 import { attributeColumn, initialLayout, type Row } from "./columns.tsx";
 

@@ -1,6 +1,6 @@
 /** The list that an address shows. */
-import type { ListOptions } from "../../app/calls.ts";
-import type { Topic } from "../../app/live/protocol.ts";
+import type { ListOptions } from "../../data/calls.ts";
+import type { Topic } from "../../data/live/protocol.ts";
 import { type Search, topicFilter } from "./search.ts";
 
 const pageSize = 200;

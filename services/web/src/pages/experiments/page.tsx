@@ -1,14 +1,13 @@
 import { useRouter } from "@tanstack/react-router";
 import { ChevronDown } from "lucide-react";
 import { type JSX, useCallback, useState } from "react";
-import { useNow } from "../../app/clock.ts";
-import { Page } from "../../app/page.tsx";
-import { experimentPath } from "../../app/palette-query.ts";
-import type { Verb } from "../../app/verbs.tsx";
 import { Button } from "../../components/button.tsx";
-import { count } from "../../components/format.ts";
 import { EmptyState } from "../../components/empty-state.tsx";
 import { ErrorNote } from "../../components/error-note.tsx";
+import { count } from "../../components/format.ts";
+import { Page } from "../../components/page/page.tsx";
+import type { Verb } from "../../components/page/verbs.tsx";
+import { experimentPath } from "../../components/paths.ts";
 import { filterFault } from "../../components/problem.ts";
 import {
   layoutText,
@@ -20,6 +19,7 @@ import {
   sortText,
   Table,
 } from "../../components/table/index.ts";
+import { useNow } from "../../data/clock.ts";
 import { BulkBar } from "./bulk-bar.tsx";
 import { attributeColumn, attributesIn, columnsOf, firstLayout, type Row } from "./columns.tsx";
 import { DeletedDialog } from "./deleted-dialog.tsx";

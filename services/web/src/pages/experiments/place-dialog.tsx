@@ -1,11 +1,11 @@
 import { type JSX, useId, useState } from "react";
-import { useChange } from "../../app/calls.ts";
-import { useSay } from "../../app/toasts.tsx";
 import { Button } from "../../components/button.tsx";
 import { Dialog } from "../../components/dialog.tsx";
 import { ErrorNote } from "../../components/error-note.tsx";
 import { Field, TextArea } from "../../components/field.tsx";
-import { type PlaceDialogKind, namesOf, type Place, placeText } from "./places.ts";
+import { useSay } from "../../components/toasts.tsx";
+import { useChange } from "../../data/calls.ts";
+import { namesOf, type Place, type PlaceDialogKind, placeText } from "./places.ts";
 
 type Made = { readonly workspace: string; readonly project: string | undefined };
 type Props = {

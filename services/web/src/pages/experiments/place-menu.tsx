@@ -1,11 +1,11 @@
 import { Ellipsis } from "lucide-react";
 import type { JSX } from "react";
-import { useChange } from "../../app/calls.ts";
-import { useSay } from "../../app/toasts.tsx";
 import { Button } from "../../components/button.tsx";
 import { Menu, type MenuItem } from "../../components/menu.tsx";
-import { type PlaceDialogKind, isDefault, namesOf, type Place, placeText } from "./places.ts";
+import { useSay } from "../../components/toasts.tsx";
+import { useChange } from "../../data/calls.ts";
 import styles from "./page.module.css";
+import { isDefault, namesOf, type Place, type PlaceDialogKind, placeText } from "./places.ts";
 
 type Props = { readonly place: Place; readonly onAsk: (asked: PlaceDialogKind) => void };
 

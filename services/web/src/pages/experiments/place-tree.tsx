@@ -1,14 +1,14 @@
 import { ChevronDown, ChevronRight, Plus } from "lucide-react";
 import { type JSX, useState } from "react";
-import { useList } from "../../app/calls.ts";
-import { useOfferVerbs } from "../../app/verbs.tsx";
 import { Button } from "../../components/button.tsx";
 import { ErrorNote } from "../../components/error-note.tsx";
+import { useOfferVerbs } from "../../components/page/verbs.tsx";
+import { useList } from "../../data/calls.ts";
+import styles from "./page.module.css";
 import { PlaceDialog } from "./place-dialog.tsx";
 import { PlaceMenu } from "./place-menu.tsx";
-import type { PlaceDialogKind, Place } from "./places.ts";
-import type { SearchChange, Search } from "./search.ts";
-import styles from "./page.module.css";
+import type { Place, PlaceDialogKind } from "./places.ts";
+import type { Search, SearchChange } from "./search.ts";
 
 type Props = {
   readonly search: Search;

@@ -1,12 +1,12 @@
 import { createRoute, lazyRouteComponent } from "@tanstack/react-router";
-import { preloadList } from "../../app/calls.ts";
-import { queryClient } from "../../app/query-client.ts";
-import { shellRoute } from "../../app/shell-route.tsx";
+import { preloadList } from "../../data/calls.ts";
+import { queryClient } from "../../data/query-client.ts";
+import { rootRoute } from "../root-route.ts";
 import { shownList } from "./list.ts";
 import { readSearch } from "./search.ts";
 
 export const experimentsRoute = createRoute({
-  getParentRoute: () => shellRoute,
+  getParentRoute: () => rootRoute,
   path: "/experiments",
   validateSearch: readSearch,
   // The rows are loaded at the same time as the page's code.

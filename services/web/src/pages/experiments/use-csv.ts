@@ -1,7 +1,7 @@
 import { useState } from "react";
-import { useSay } from "../../app/toasts.tsx";
-import type { Verb } from "../../app/verbs.tsx";
 import { count } from "../../components/format.ts";
+import type { Verb } from "../../components/page/verbs.tsx";
+import { useSay } from "../../components/toasts.tsx";
 import type { exportCsv } from "./export-csv.ts";
 
 /**

@@ -1,9 +1,9 @@
-import { useCallback, useMemo } from "react";
 import { useQueryClient } from "@tanstack/react-query";
-import { useList } from "../../app/calls.ts";
-import { useNews } from "../../app/live/news.ts";
-import { showNews } from "../../app/live/patch.ts";
-import { topicKey } from "../../app/live/protocol.ts";
+import { useCallback, useMemo } from "react";
+import { useList } from "../../data/calls.ts";
+import { useNews } from "../../data/live/news.ts";
+import { showNews } from "../../data/live/patch.ts";
+import { topicKey } from "../../data/live/protocol.ts";
 import { shownList } from "./list.ts";
 import type { Search } from "./search.ts";
 

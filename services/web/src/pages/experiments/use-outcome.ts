@@ -1,4 +1,4 @@
-import { useSay } from "../../app/toasts.tsx";
+import { useSay } from "../../components/toasts.tsx";
 import { type Outcome, outcomeText, summaryOf } from "./outcomes.ts";
 
 /** Tells the outcome of a change of several experiments. The dialog, which stays open then, shows an error itself. */

@@ -1,11 +1,11 @@
 import { type FormEvent, type JSX, useState } from "react";
-import { useSay } from "../../app/toasts.tsx";
 import { Button } from "../../components/button.tsx";
 import { Dialog } from "../../components/dialog.tsx";
 import { Field } from "../../components/field.tsx";
 import { Menu } from "../../components/menu.tsx";
+import { useSay } from "../../components/toasts.tsx";
 import type { Search } from "./search.ts";
-import { storeViews, storedViews, type View, withoutView, withView } from "./views.ts";
+import { storedViews, storeViews, type View, withoutView, withView } from "./views.ts";
 
 type Props = {
   readonly search: Search;

@@ -1,18 +1,18 @@
+import type { UseQueryResult } from "@tanstack/react-query";
 import type { Plain, ReplyOf } from "@trainyard/contracts";
 import type { Experiment, Job } from "@trainyard/contracts/api";
-import type { UseQueryResult } from "@tanstack/react-query";
 import type { JSX, ReactNode } from "react";
-import { useCall } from "../../app/calls.ts";
-import { useNow } from "../../app/clock.ts";
-import { Page } from "../../app/page.tsx";
-import { experimentPath } from "../../app/palette-query.ts";
-import { PathLink } from "../../app/path-link.tsx";
 import { EmptyState } from "../../components/empty-state.tsx";
 import { ErrorNote } from "../../components/error-note.tsx";
 import { age, count, number, percent, time } from "../../components/format.ts";
-import { experimentState } from "../../components/state.ts";
+import { Page } from "../../components/page/page.tsx";
+import { PathLink } from "../../components/path-link.tsx";
+import { experimentPath } from "../../components/paths.ts";
 import { Reason } from "../../components/reason.tsx";
+import { experimentState } from "../../components/state.ts";
 import { StateBadge } from "../../components/state-badge.tsx";
+import { useCall } from "../../data/calls.ts";
+import { useNow } from "../../data/clock.ts";
 import { poolsOf } from "./cluster.ts";
 import styles from "./page.module.css";
 

@@ -1,10 +1,10 @@
-import type { JSX } from "react";
 import type { Plain } from "@trainyard/contracts";
 import type { Model } from "@trainyard/contracts/api";
-import { useChange } from "../../app/calls.ts";
+import type { JSX } from "react";
 import { time } from "../../components/format.ts";
 import { FactList } from "../../components/inspector.tsx";
 import { shownPairs } from "../../components/nested.ts";
+import { useChange } from "../../data/calls.ts";
 import { Describe } from "./describe.tsx";
 import styles from "./page.module.css";
 

@@ -1,12 +1,12 @@
 import type { Plain } from "@trainyard/contracts";
 import type { ModelAliasMove } from "@trainyard/contracts/api";
 import type { JSX } from "react";
-import { useChange, useList } from "../../app/calls.ts";
 import { Button } from "../../components/button.tsx";
 import { EmptyState } from "../../components/empty-state.tsx";
 import { ErrorNote } from "../../components/error-note.tsx";
 import { time } from "../../components/format.ts";
 import { PlainTable } from "../../components/plain-table.tsx";
+import { useChange, useList } from "../../data/calls.ts";
 import styles from "./page.module.css";
 
 type Props = { readonly model: string; readonly aliases: Readonly<Record<string, number>> };

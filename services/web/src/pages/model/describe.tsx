@@ -1,9 +1,9 @@
 import { type JSX, useState } from "react";
-import { changedTexts, type Edits, editsSince } from "../../app/edits.ts";
 import { Button } from "../../components/button.tsx";
+import { changedTexts, type Edits, editsSince } from "../../components/edits.ts";
 import { ErrorNote } from "../../components/error-note.tsx";
 import { Field } from "../../components/field.tsx";
-import { areText, labelChange, type LabelChange } from "../../components/labels.ts";
+import { areText, type LabelChange, labelChange } from "../../components/labels.ts";
 import { NotesField } from "../../components/notes-field.tsx";
 import styles from "./page.module.css";
 

@@ -1,10 +1,10 @@
 import { getRouteApi } from "@tanstack/react-router";
 import { type JSX, useState } from "react";
-import { useCall, useChange } from "../../app/calls.ts";
-import { Page } from "../../app/page.tsx";
-import type { Verb } from "../../app/verbs.tsx";
 import { ErrorNote } from "../../components/error-note.tsx";
+import { Page } from "../../components/page/page.tsx";
+import type { Verb } from "../../components/page/verbs.tsx";
 import { Tabs } from "../../components/tabs.tsx";
+import { useCall, useChange } from "../../data/calls.ts";
 import { AboutTab } from "./about-tab.tsx";
 import { AliasDialog } from "./alias-dialog.tsx";
 import { AliasesTab } from "./aliases-tab.tsx";

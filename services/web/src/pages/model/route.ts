@@ -1,5 +1,5 @@
 import { createRoute, lazyRouteComponent } from "@tanstack/react-router";
-import { shellRoute } from "../../app/shell-route.tsx";
+import { rootRoute } from "../root-route.ts";
 
 export type ModelSearch = {
   /** The open tab: `versions`, `aliases` or `about`. */
@@ -15,7 +15,7 @@ export type ModelSearch = {
 };
 
 export const modelRoute = createRoute({
-  getParentRoute: () => shellRoute,
+  getParentRoute: () => rootRoute,
   path: "/models/$model",
   validateSearch: (search: Record<string, unknown>): ModelSearch => ({
     ...(typeof search["tab"] === "string" ? { tab: search["tab"] } : {}),

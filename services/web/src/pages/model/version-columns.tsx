@@ -3,7 +3,7 @@ import type { Plain } from "@trainyard/contracts";
 import type { ModelVersion } from "@trainyard/contracts/api";
 import { age, count, number, time } from "../../components/format.ts";
 import type { Column, ColumnLayout } from "../../components/table/index.ts";
-import { own } from "../../components/own.ts";
+import { own } from "../../data/own.ts";
 
 export type Version = Plain<ModelVersion>;
 

@@ -1,6 +1,5 @@
 import { Link } from "@tanstack/react-router";
 import { type JSX, useState } from "react";
-import { useChange } from "../../app/calls.ts";
 import { Button } from "../../components/button.tsx";
 import { Dialog } from "../../components/dialog.tsx";
 import { Command } from "../../components/empty-state.tsx";
@@ -9,6 +8,7 @@ import { Field } from "../../components/field.tsx";
 import { count, number, time } from "../../components/format.ts";
 import { FactList, Inspector } from "../../components/inspector.tsx";
 import { shownPairs } from "../../components/nested.ts";
+import { useChange } from "../../data/calls.ts";
 import { AliasDialog } from "./alias-dialog.tsx";
 import { Describe } from "./describe.tsx";
 import styles from "./page.module.css";

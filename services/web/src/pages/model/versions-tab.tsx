@@ -1,14 +1,14 @@
 import { getRouteApi } from "@tanstack/react-router";
 import { type JSX, useState } from "react";
-import { useCall, useList } from "../../app/calls.ts";
-import { useNow } from "../../app/clock.ts";
 import { Button } from "../../components/button.tsx";
 import { EmptyState } from "../../components/empty-state.tsx";
 import { ErrorNote } from "../../components/error-note.tsx";
 import { Field } from "../../components/field.tsx";
 import { noSelection, type Selection, Table } from "../../components/table/index.ts";
-import { Comparison } from "./comparison.tsx";
+import { useCall, useList } from "../../data/calls.ts";
+import { useNow } from "../../data/clock.ts";
 import { conditionsOf } from "./compare.ts";
+import { Comparison } from "./comparison.tsx";
 import styles from "./page.module.css";
 import { type Version, versionColumns, versionLayout } from "./version-columns.tsx";
 import { VersionInspector } from "./version-inspector.tsx";

@@ -1,13 +1,13 @@
 import { getRouteApi, useNavigate } from "@tanstack/react-router";
 import { type JSX, useState } from "react";
-import { useList } from "../../app/calls.ts";
-import { useNow } from "../../app/clock.ts";
-import { Page } from "../../app/page.tsx";
 import { EmptyState } from "../../components/empty-state.tsx";
 import { ErrorNote } from "../../components/error-note.tsx";
 import { Field } from "../../components/field.tsx";
+import { Page } from "../../components/page/page.tsx";
 import { filterFault } from "../../components/problem.ts";
 import { nextSort, readSort, sortText, Table } from "../../components/table/index.ts";
+import { useList } from "../../data/calls.ts";
+import { useNow } from "../../data/clock.ts";
 import { initialLayout, modelColumns } from "./columns.tsx";
 import { CreateModelDialog } from "./create-model-dialog.tsx";
 import styles from "./page.module.css";

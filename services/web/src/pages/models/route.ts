@@ -1,5 +1,5 @@
 import { createRoute, lazyRouteComponent } from "@tanstack/react-router";
-import { shellRoute } from "../../app/shell-route.tsx";
+import { rootRoute } from "../root-route.ts";
 
 export type ModelsSearch = {
   /** The filter, as in `yard model list --filter`. */
@@ -10,7 +10,7 @@ export type ModelsSearch = {
 };
 
 export const modelsRoute = createRoute({
-  getParentRoute: () => shellRoute,
+  getParentRoute: () => rootRoute,
   path: "/models",
   validateSearch: (search: Record<string, unknown>): ModelsSearch => ({
     ...(typeof search["filter"] === "string" ? { filter: search["filter"] } : {}),

@@ -1,13 +1,13 @@
-import { ApiError } from "@trainyard/client";
 import { useQueryClient } from "@tanstack/react-query";
 import { useRouter } from "@tanstack/react-router";
+import { ApiError } from "@trainyard/client";
 import { type FormEvent, type JSX, useEffect, useState } from "react";
-import { backTo } from "../../app/back.ts";
-import { signIn } from "../../app/session.ts";
 import { Button } from "../../components/button.tsx";
 import { Command } from "../../components/empty-state.tsx";
 import { Field } from "../../components/field.tsx";
 import { shownError } from "../../components/problem.ts";
+import { signIn } from "../../data/session.ts";
+import { backTo } from "./back.ts";
 import styles from "./page.module.css";
 import { signInRoute } from "./route.ts";
 

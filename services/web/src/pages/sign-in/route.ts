@@ -1,5 +1,5 @@
 import { createRoute, lazyRouteComponent } from "@tanstack/react-router";
-import { shellRoute } from "../../app/shell-route.tsx";
+import { rootRoute } from "../root-route.ts";
 
 type Search = {
   /** The address to open after the sign-in. */
@@ -9,7 +9,7 @@ type Search = {
 };
 
 export const signInRoute = createRoute({
-  getParentRoute: () => shellRoute,
+  getParentRoute: () => rootRoute,
   path: "/sign-in",
   validateSearch: ({ back, code }: Record<string, unknown>): Search => ({
     ...(typeof back === "string" ? { back } : {}),

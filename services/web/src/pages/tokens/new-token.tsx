@@ -1,10 +1,10 @@
 import { type FormEvent, type JSX, useState } from "react";
-import { useChange } from "../../app/calls.ts";
-import { useSay } from "../../app/toasts.tsx";
 import { Button } from "../../components/button.tsx";
 import { Dialog } from "../../components/dialog.tsx";
 import { ErrorNote } from "../../components/error-note.tsx";
 import { Choice, Field } from "../../components/field.tsx";
+import { useSay } from "../../components/toasts.tsx";
+import { useChange } from "../../data/calls.ts";
 import styles from "./page.module.css";
 import { lifetimes } from "./token-state.ts";
 

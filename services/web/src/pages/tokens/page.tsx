@@ -1,19 +1,19 @@
-import type { Token } from "@trainyard/contracts/api";
 import type { Plain } from "@trainyard/contracts";
+import type { Token } from "@trainyard/contracts/api";
 import { type JSX, useState } from "react";
-import { useCall, useChange, useList } from "../../app/calls.ts";
-import { useNow } from "../../app/clock.ts";
-import { Page } from "../../app/page.tsx";
-import { useSay } from "../../app/toasts.tsx";
 import { Button } from "../../components/button.tsx";
 import { Dialog } from "../../components/dialog.tsx";
 import { EmptyState } from "../../components/empty-state.tsx";
 import { ErrorNote } from "../../components/error-note.tsx";
 import { age, time } from "../../components/format.ts";
+import { Page } from "../../components/page/page.tsx";
 import { type Column, type ColumnLayout, Table } from "../../components/table/index.ts";
+import { useSay } from "../../components/toasts.tsx";
+import { useCall, useChange, useList } from "../../data/calls.ts";
+import { useNow } from "../../data/clock.ts";
 import { NewToken } from "./new-token.tsx";
-import { tokenState } from "./token-state.ts";
 import styles from "./page.module.css";
+import { tokenState } from "./token-state.ts";
 
 type Row = Plain<Token>;
 

@@ -1,8 +1,8 @@
 import { createRoute, lazyRouteComponent } from "@tanstack/react-router";
-import { shellRoute } from "../../app/shell-route.tsx";
+import { rootRoute } from "../root-route.ts";
 
 export const tokensRoute = createRoute({
-  getParentRoute: () => shellRoute,
+  getParentRoute: () => rootRoute,
   path: "/tokens",
   component: lazyRouteComponent(() => import("./page.tsx"), "TokensPage"),
 });

@@ -1,12 +1,12 @@
 import { type JSX, useMemo } from "react";
-import { useCall } from "../../app/calls.ts";
-import { usePoints } from "../../app/live/points.ts";
 import { MetricChart } from "../../components/chart/metric-chart.tsx";
 import { EmptyState } from "../../components/empty-state.tsx";
 import { ErrorNote } from "../../components/error-note.tsx";
-import { useCheckpointSteps } from "./use-checkpoint-steps.ts";
-import { groupsOf, runStarts, type TabProps } from "./trial.ts";
+import { useCall } from "../../data/calls.ts";
+import { usePoints } from "../../data/live/points.ts";
 import styles from "./trial.module.css";
+import { groupsOf, runStarts, type TabProps } from "./trial.ts";
+import { useCheckpointSteps } from "./use-checkpoint-steps.ts";
 
 const namesMax = 200;
 

@@ -1,15 +1,15 @@
 import { useQueryClient } from "@tanstack/react-query";
-import { type JSX, useEffect } from "react";
 import type { ReplyOf } from "@trainyard/contracts";
 import type { Origin } from "@trainyard/search";
-import { useCall } from "../../app/calls.ts";
+import { type JSX, useEffect } from "react";
 import { ErrorNote } from "../../components/error-note.tsx";
 import { number, time } from "../../components/format.ts";
 import { FactList } from "../../components/inspector.tsx";
 import { shownPairs } from "../../components/nested.ts";
 import { PlainTable } from "../../components/plain-table.tsx";
-import type { ShownTrial } from "./trial.ts";
+import { useCall } from "../../data/calls.ts";
 import styles from "./trial.module.css";
+import type { ShownTrial } from "./trial.ts";
 
 type Picture = ReplyOf<"getSearchPicture">;
 type PictureTrial = Picture["trials"][number];

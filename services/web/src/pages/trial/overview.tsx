@@ -1,21 +1,21 @@
 import { Link } from "@tanstack/react-router";
 import type { JSX, ReactNode } from "react";
-import { useCall } from "../../app/calls.ts";
 import { ErrorNote } from "../../components/error-note.tsx";
 import { number, time } from "../../components/format.ts";
 import { FactList } from "../../components/inspector.tsx";
 import { parseAnsi } from "../../components/log-view/ansi.ts";
-import { clockTime } from "../../components/log-view/line-time.ts";
 import { shownText } from "../../components/log-view/line-text.ts";
+import { clockTime } from "../../components/log-view/line-time.ts";
 import { withoutRedraws } from "../../components/log-view/progress-bars.ts";
 import { shownPairs } from "../../components/nested.ts";
-import { own } from "../../components/own.ts";
 import { PlainTable } from "../../components/plain-table.tsx";
+import { useCall } from "../../data/calls.ts";
+import { own } from "../../data/own.ts";
 import { Curves } from "./curves.tsx";
 import { Decisions } from "./decisions.tsx";
 import { TensorBoard } from "./tensorboard.tsx";
-import type { ShownTrial, TabProps } from "./trial.ts";
 import styles from "./trial.module.css";
+import type { ShownTrial, TabProps } from "./trial.ts";
 
 export function Overview(props: TabProps): JSX.Element {
   const { trial } = props;

@@ -1,20 +1,20 @@
 import { getRouteApi } from "@tanstack/react-router";
 import { type JSX, useMemo } from "react";
-import { useCall } from "../../app/calls.ts";
-import { Page } from "../../app/page.tsx";
 import { ErrorNote } from "../../components/error-note.tsx";
 import { duration, number, percent } from "../../components/format.ts";
 import { LogView } from "../../components/log-view/log-view.tsx";
+import { Page } from "../../components/page/page.tsx";
 import { trialState } from "../../components/state.ts";
 import { StateBadge } from "../../components/state-badge.tsx";
 import { Tabs } from "../../components/tabs.tsx";
+import { useCall } from "../../data/calls.ts";
 import { Checkpoints } from "./checkpoints.tsx";
 import { Overview } from "./overview.tsx";
 import { Profile } from "./profile.tsx";
 import { Runs } from "./runs.tsx";
 import type { TrialSearch } from "./search.ts";
-import { lineHref, type ShownTrial, type TabProps } from "./trial.ts";
 import styles from "./trial.module.css";
+import { lineHref, type ShownTrial, type TabProps } from "./trial.ts";
 import { Validations } from "./validations.tsx";
 import { KillDialog, useVerbs } from "./verbs.tsx";
 

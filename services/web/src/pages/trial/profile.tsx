@@ -1,14 +1,14 @@
-import { type JSX, useMemo } from "react";
 import type { ReplyOf } from "@trainyard/contracts";
-import { useCall } from "../../app/calls.ts";
+import { type JSX, useMemo } from "react";
 import { EmptyState } from "../../components/empty-state.tsx";
 import { ErrorNote } from "../../components/error-note.tsx";
 import { Choice } from "../../components/field.tsx";
 import { count, duration, number } from "../../components/format.ts";
+import { useCall } from "../../data/calls.ts";
 import { Devices } from "./profile-devices.tsx";
 import { profiledRuns } from "./profile-figures.ts";
-import type { TabProps } from "./trial.ts";
 import styles from "./trial.module.css";
+import type { TabProps } from "./trial.ts";
 import { useWholeList } from "./use-whole-list.ts";
 
 type TrialProfile = ReplyOf<"getTrialProfile">;

@@ -1,5 +1,5 @@
 import { useMemo } from "react";
-import { useCall } from "../../app/calls.ts";
+import { useCall } from "../../data/calls.ts";
 import type { ShownTrial } from "./trial.ts";
 
 /** Reads the step of each checkpoint of a trial. */

@@ -1,6 +1,6 @@
-import { useEffect, useMemo } from "react";
 import type { ReplyOf, RequestInitOf } from "@trainyard/contracts";
-import { type CallOptions, type ListName, useList } from "../../app/calls.ts";
+import { useEffect, useMemo } from "react";
+import { type CallOptions, type ListName, useList } from "../../data/calls.ts";
 
 type ItemOf<Name extends ListName> =
   ReplyOf<Name> extends {

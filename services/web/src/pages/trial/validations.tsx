@@ -1,15 +1,15 @@
-import { type JSX, useMemo } from "react";
 import type { ReplyOf } from "@trainyard/contracts";
+import { type JSX, useMemo } from "react";
 import { Value } from "../../canvas/value/value.tsx";
 import { EmptyState } from "../../components/empty-state.tsx";
 import { ErrorNote } from "../../components/error-note.tsx";
 import { number, time } from "../../components/format.ts";
 import { FactList, Inspector } from "../../components/inspector.tsx";
 import { type Column, Table } from "../../components/table/index.ts";
-import type { TabProps } from "./trial.ts";
+import { own } from "../../data/own.ts";
 import styles from "./trial.module.css";
+import type { TabProps } from "./trial.ts";
 import { useWholeList } from "./use-whole-list.ts";
-import { own } from "../../components/own.ts";
 
 type Point = ReplyOf<"listTrialMetrics">["items"][number];
 

@@ -1,10 +1,10 @@
 import { type JSX, useState } from "react";
-import { useChange } from "../../app/calls.ts";
-import type { Verb } from "../../app/verbs.tsx";
 import { Button } from "../../components/button.tsx";
 import { Dialog } from "../../components/dialog.tsx";
 import { ErrorNote } from "../../components/error-note.tsx";
 import { Field } from "../../components/field.tsx";
+import type { Verb } from "../../components/page/verbs.tsx";
+import { useChange } from "../../data/calls.ts";
 import type { ShownTrial } from "./trial.ts";
 
 /** The current actions on a trial: kill one that has not ended, restart one that failed or was canceled. */

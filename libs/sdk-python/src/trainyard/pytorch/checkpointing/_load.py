@@ -72,6 +72,7 @@ def _context_of(identity: dict[str, Any]) -> PyTorchTrialContext:
         trial_seed=0,
         hparams=hparams,
         config=config,
+        search_needs_metric=False,
         latest_checkpoint=None,
         steps_completed=0,
         slots=(),

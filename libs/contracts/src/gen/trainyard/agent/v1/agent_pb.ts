@@ -17,7 +17,7 @@ import type { JsonObject, Message, UnknownEnum } from "@bufbuild/protobuf";
  * Describes the file trainyard/agent/v1/agent.proto.
  */
 export const file_trainyard_agent_v1_agent: GenFile = /*@__PURE__*/
-  fileDesc("Ch50cmFpbnlhcmQvYWdlbnQvdjEvYWdlbnQucHJvdG8SEnRyYWlueWFyZC5hZ2VudC52MSKTAgoGV2FudGVkEg0KBWVwb2NoGAEgASgBEg8KB3ZlcnNpb24YAiABKAESOQoLYWxsb2NhdGlvbnMYAyADKAsyJC50cmFpbnlhcmQuYWdlbnQudjEuV2FudGVkQWxsb2NhdGlvbhI3CgZmb3JnZXQYBCADKAsyJy50cmFpbnlhcmQuYWdlbnQudjEuRm9yZ290dGVuQWxsb2NhdGlvbhINCgVwcm9iZRgFIAEoARITCgtpbmNhcm5hdGlvbhgGIAEoCRIXCgpuYW1lX3Rha2VuGAcgASgJSACIAQESEAoIcHJvdG9jb2wYFCABKA0SFwoPcHJvdG9jb2xfb2xkZXN0GBUgASgNQg0KC19uYW1lX3Rha2VuIqYBChBXYW50ZWRBbGxvY2F0aW9uEhIKCmFsbG9jYXRpb24YASABKAkSLgoFc3RhdGUYAiABKA4yHy50cmFpbnlhcmQuYWdlbnQudjEuV2FudGVkU3RhdGUSLwoGbGF1bmNoGAMgASgLMhoudHJhaW55YXJkLmFnZW50LnYxLkxhdW5jaEgAiAEBEhIKCnJlcXVlc3RfaWQYBCABKAlCCQoHX2xhdW5jaCI9ChNGb3Jnb3R0ZW5BbGxvY2F0aW9uEhIKCmFsbG9jYXRpb24YASABKAkSEgoKcmVxdWVzdF9pZBgCIAEoCSKmBAoGTGF1bmNoEhIKCmFsbG9jYXRpb24YASABKAkSEgoKZXhwZXJpbWVudBgCIAEoCRINCgV0cmlhbBgDIAEoCRILCgNydW4YBCABKA0SFgoOZ3JhbnRfcG9zaXRpb24YBSABKAkSDQoFdG9rZW4YBiABKAkSDwoFc2hlbGwYByABKAlIABIuCgdjb21tYW5kGAggASgLMhsudHJhaW55YXJkLmFnZW50LnYxLkNvbW1hbmRIABIwCg9oeXBlcnBhcmFtZXRlcnMYCSABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0EicKBmNvbmZpZxgKIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3QSEgoKdHJpYWxfc2VlZBgLIAEoDRIZChFsYXRlc3RfY2hlY2twb2ludBgMIAEoCRIXCg9zdGVwc19jb21wbGV0ZWQYDSABKAESFgoOY29udGV4dF9kaWdlc3QYDiABKAkSHQoVZW52aXJvbm1lbnRfdmFyaWFibGVzGA8gAygJEg0KBXNsb3RzGBAgAygJEhEKCW5vZGVfcmFuaxgRIAEoDRINCgVub2RlcxgSIAEoDRIWCg5tYXN0ZXJfYWRkcmVzcxgTIAEoCRITCgttYXN0ZXJfcG9ydBgUIAEoDRIWCg5ub2RlX2FkZHJlc3NlcxgVIAMoCRISCgpyZXF1ZXN0X2lkGBYgASgJQgwKCmVudHJ5cG9pbnQiHAoHQ29tbWFuZBIRCglhcmd1bWVudHMYASADKAkizgQKBlJlcG9ydBINCgVhZ2VudBgBIAEoCRITCgtpbmNhcm5hdGlvbhgCIAEoCRIQCghzZXF1ZW5jZRgDIAEoARINCgVlcG9jaBgEIAEoARIPCgd2ZXJzaW9uGAUgASgBEg0KBXByb2JlGAYgASgBEgwKBHBvb2wYByABKAkSJwoFc2xvdHMYCCADKAsyGC50cmFpbnlhcmQuZXZlbnQudjEuU2xvdBI2CgZsYWJlbHMYCSADKAsyJi50cmFpbnlhcmQuYWdlbnQudjEuUmVwb3J0LkxhYmVsc0VudHJ5EhUKDWFnZW50X3ZlcnNpb24YCiABKAkSDwoHYWRkcmVzcxgLIAEoCRI5CgthbGxvY2F0aW9ucxgMIAMoCzIkLnRyYWlueWFyZC5hZ2VudC52MS5BbGxvY2F0aW9uUmVwb3J0EhEKBHBhcnQYDSABKA1IAIgBARISCgVwYXJ0cxgOIAEoDUgBiAEBEhUKDWhpZ2hlc3RfZXBvY2gYDyABKAESDgoGZm9sZGVyGBAgASgJEg0KBXBsYWNlGBEgASgJEhIKCnN0YXJ0ZWRfbXMYEiABKAESFgoOcHJvY2Vzc19ncm91cHMYFCABKAkSFwoPZGlza19mcmVlX2J5dGVzGBUgASgBEhAKCHByb3RvY29sGB4gASgNEhcKD3Byb3RvY29sX29sZGVzdBgfIAEoDRotCgtMYWJlbHNFbnRyeRILCgNrZXkYASABKAkSDQoFdmFsdWUYAiABKAk6AjgBQgcKBV9wYXJ0QggKBl9wYXJ0cyKrBAoQQWxsb2NhdGlvblJlcG9ydBISCgphbGxvY2F0aW9uGAEgASgJEjgKBXN0YXRlGAIgASgOMikudHJhaW55YXJkLmFnZW50LnYxLkFsbG9jYXRpb25SZXBvcnRTdGF0ZRIRCglub2RlX3JhbmsYAyABKA0SDQoFc2xvdHMYBCADKAkSCwoDcGlkGAUgASgNEiwKBGV4aXQYBiABKAsyGS50cmFpbnlhcmQuY29tbW9uLnYxLkV4aXRIAIgBARI3CgplbmRfcmVjb3JkGAcgASgLMh4udHJhaW55YXJkLmNvbW1vbi52MS5FbmRSZWNvcmRIAYgBARIVCg1sYXVuY2hfZmFpbGVkGAggASgIEg4KBmtpbGxlZBgJIAEoCBI7CgZzZWFsZWQYCiABKAsyJi50cmFpbnlhcmQuY29tbW9uLnYxLlNlYWxlZENoZWNrcG9pbnRzSAKIAQESEQoEbGVmdBgLIAEoCUgDiAEBEhUKCHByb2dyZXNzGAwgASgBSASIAQESHwoSd2FpdHNfZm9yX3BsYXRmb3JtGA0gASgISAWIAQESFAoHbGFja2luZxgOIAEoCEgGiAEBEhIKCnJlcXVlc3RfaWQYDyABKAlCBwoFX2V4aXRCDQoLX2VuZF9yZWNvcmRCCQoHX3NlYWxlZEIHCgVfbGVmdEILCglfcHJvZ3Jlc3NCFQoTX3dhaXRzX2Zvcl9wbGF0Zm9ybUIKCghfbGFja2luZypYCgtXYW50ZWRTdGF0ZRIcChhXQU5URURfU1RBVEVfVU5TUEVDSUZJRUQQABIUChBXQU5URURfU1RBVEVfUlVOEAESFQoRV0FOVEVEX1NUQVRFX0tJTEwQAiqvAQoVQWxsb2NhdGlvblJlcG9ydFN0YXRlEicKI0FMTE9DQVRJT05fUkVQT1JUX1NUQVRFX1VOU1BFQ0lGSUVEEAASJQohQUxMT0NBVElPTl9SRVBPUlRfU1RBVEVfUFJFUEFSSU5HEAESIwofQUxMT0NBVElPTl9SRVBPUlRfU1RBVEVfUlVOTklORxACEiEKHUFMTE9DQVRJT05fUkVQT1JUX1NUQVRFX0VOREVEEANiBnByb3RvMw", [file_google_protobuf_struct, file_trainyard_common_v1_checkpoints, file_trainyard_common_v1_resources, file_trainyard_event_v1_allocation]);
+  fileDesc("Ch50cmFpbnlhcmQvYWdlbnQvdjEvYWdlbnQucHJvdG8SEnRyYWlueWFyZC5hZ2VudC52MSKTAgoGV2FudGVkEg0KBWVwb2NoGAEgASgBEg8KB3ZlcnNpb24YAiABKAESOQoLYWxsb2NhdGlvbnMYAyADKAsyJC50cmFpbnlhcmQuYWdlbnQudjEuV2FudGVkQWxsb2NhdGlvbhI3CgZmb3JnZXQYBCADKAsyJy50cmFpbnlhcmQuYWdlbnQudjEuRm9yZ290dGVuQWxsb2NhdGlvbhINCgVwcm9iZRgFIAEoARITCgtpbmNhcm5hdGlvbhgGIAEoCRIXCgpuYW1lX3Rha2VuGAcgASgJSACIAQESEAoIcHJvdG9jb2wYFCABKA0SFwoPcHJvdG9jb2xfb2xkZXN0GBUgASgNQg0KC19uYW1lX3Rha2VuIqYBChBXYW50ZWRBbGxvY2F0aW9uEhIKCmFsbG9jYXRpb24YASABKAkSLgoFc3RhdGUYAiABKA4yHy50cmFpbnlhcmQuYWdlbnQudjEuV2FudGVkU3RhdGUSLwoGbGF1bmNoGAMgASgLMhoudHJhaW55YXJkLmFnZW50LnYxLkxhdW5jaEgAiAEBEhIKCnJlcXVlc3RfaWQYBCABKAlCCQoHX2xhdW5jaCI9ChNGb3Jnb3R0ZW5BbGxvY2F0aW9uEhIKCmFsbG9jYXRpb24YASABKAkSEgoKcmVxdWVzdF9pZBgCIAEoCSLPBQoGTGF1bmNoEhIKCmFsbG9jYXRpb24YASABKAkSEgoKZXhwZXJpbWVudBgCIAEoCRINCgV0cmlhbBgDIAEoCRILCgNydW4YBCABKA0SFgoOZ3JhbnRfcG9zaXRpb24YBSABKAkSDQoFdG9rZW4YBiABKAkSDwoFc2hlbGwYByABKAlIABIuCgdjb21tYW5kGAggASgLMhsudHJhaW55YXJkLmFnZW50LnYxLkNvbW1hbmRIABIwCg9oeXBlcnBhcmFtZXRlcnMYCSABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0Eg4KBmNvbmZpZxgKIAEoCRISCgp0cmlhbF9zZWVkGAsgASgNEhkKEWxhdGVzdF9jaGVja3BvaW50GAwgASgJEhcKD3N0ZXBzX2NvbXBsZXRlZBgNIAEoARIWCg5jb250ZXh0X2RpZ2VzdBgOIAEoCRIdChVlbnZpcm9ubWVudF92YXJpYWJsZXMYDyADKAkSDQoFc2xvdHMYECADKAkSEQoJbm9kZV9yYW5rGBEgASgNEg0KBW5vZGVzGBIgASgNEhYKDm1hc3Rlcl9hZGRyZXNzGBMgASgJEhMKC21hc3Rlcl9wb3J0GBQgASgNEhYKDm5vZGVfYWRkcmVzc2VzGBUgAygJEhIKCnJlcXVlc3RfaWQYFiABKAkSNwoSY2hlY2twb2ludF9zdG9yYWdlGBcgASgLMhsudHJhaW55YXJkLmFnZW50LnYxLlN0b3JhZ2USOAoTdGVuc29yYm9hcmRfc3RvcmFnZRgYIAEoCzIbLnRyYWlueWFyZC5hZ2VudC52MS5TdG9yYWdlEjAKCWNvbnRhaW5lchgZIAEoCzIdLnRyYWlueWFyZC5hZ2VudC52MS5Db250YWluZXISGwoTc2VhcmNoX25lZWRzX21ldHJpYxgaIAEoCEIMCgplbnRyeXBvaW50IhwKB0NvbW1hbmQSEQoJYXJndW1lbnRzGAEgAygJInwKB1N0b3JhZ2USDAoEdHlwZRgBIAEoCRI1CgVwbGFjZRgCIAMoCzImLnRyYWlueWFyZC5hZ2VudC52MS5TdG9yYWdlLlBsYWNlRW50cnkaLAoKUGxhY2VFbnRyeRILCgNrZXkYASABKAkSDQoFdmFsdWUYAiABKAk6AjgBIt4CCglDb250YWluZXISDQoFaW1hZ2UYASABKAkSEgoKZm9yY2VfcHVsbBgCIAEoCBIWCglzaG1fYnl0ZXMYAyABKAFIAIgBARIyCgdkZXZpY2VzGAQgAygLMiEudHJhaW55YXJkLmFnZW50LnYxLkRldmljZU1hcHBpbmcSMgoLYmluZF9tb3VudHMYBSADKAsyHS50cmFpbnlhcmQuYWdlbnQudjEuQmluZE1vdW50EhgKEGFkZF9jYXBhYmlsaXRpZXMYBiADKAkSGQoRZHJvcF9jYXBhYmlsaXRpZXMYByADKAkSMgoLcHJveHlfcG9ydHMYCCADKAsyHS50cmFpbnlhcmQuYWdlbnQudjEuUHJveHlQb3J0EjcKDXN0b3JhZ2VfbW91bnQYCSABKAsyIC50cmFpbnlhcmQuYWdlbnQudjEuU3RvcmFnZU1vdW50QgwKCl9zaG1fYnl0ZXMiSAoNRGV2aWNlTWFwcGluZxIRCglob3N0X3BhdGgYASABKAkSFgoOY29udGFpbmVyX3BhdGgYAiABKAkSDAoEbW9kZRgDIAEoCSJeCglCaW5kTW91bnQSEQoJaG9zdF9wYXRoGAEgASgJEhYKDmNvbnRhaW5lcl9wYXRoGAIgASgJEhEKCXJlYWRfb25seRgDIAEoCBITCgtwcm9wYWdhdGlvbhgEIAEoCSIpCglQcm94eVBvcnQSDAoEcG9ydBgBIAEoDRIOCgZpc190Y3AYAiABKAgiTgoMU3RvcmFnZU1vdW50EhEKCWhvc3RfcGF0aBgBIAEoCRIWCg5jb250YWluZXJfcGF0aBgCIAEoCRITCgtwcm9wYWdhdGlvbhgDIAEoCSLOBAoGUmVwb3J0Eg0KBWFnZW50GAEgASgJEhMKC2luY2FybmF0aW9uGAIgASgJEhAKCHNlcXVlbmNlGAMgASgBEg0KBWVwb2NoGAQgASgBEg8KB3ZlcnNpb24YBSABKAESDQoFcHJvYmUYBiABKAESDAoEcG9vbBgHIAEoCRInCgVzbG90cxgIIAMoCzIYLnRyYWlueWFyZC5ldmVudC52MS5TbG90EjYKBmxhYmVscxgJIAMoCzImLnRyYWlueWFyZC5hZ2VudC52MS5SZXBvcnQuTGFiZWxzRW50cnkSFQoNYWdlbnRfdmVyc2lvbhgKIAEoCRIPCgdhZGRyZXNzGAsgASgJEjkKC2FsbG9jYXRpb25zGAwgAygLMiQudHJhaW55YXJkLmFnZW50LnYxLkFsbG9jYXRpb25SZXBvcnQSEQoEcGFydBgNIAEoDUgAiAEBEhIKBXBhcnRzGA4gASgNSAGIAQESFQoNaGlnaGVzdF9lcG9jaBgPIAEoARIOCgZmb2xkZXIYECABKAkSDQoFcGxhY2UYESABKAkSEgoKc3RhcnRlZF9tcxgSIAEoARIWCg5wcm9jZXNzX2dyb3VwcxgUIAEoCRIXCg9kaXNrX2ZyZWVfYnl0ZXMYFSABKAESEAoIcHJvdG9jb2wYHiABKA0SFwoPcHJvdG9jb2xfb2xkZXN0GB8gASgNGi0KC0xhYmVsc0VudHJ5EgsKA2tleRgBIAEoCRINCgV2YWx1ZRgCIAEoCToCOAFCBwoFX3BhcnRCCAoGX3BhcnRzIqsEChBBbGxvY2F0aW9uUmVwb3J0EhIKCmFsbG9jYXRpb24YASABKAkSOAoFc3RhdGUYAiABKA4yKS50cmFpbnlhcmQuYWdlbnQudjEuQWxsb2NhdGlvblJlcG9ydFN0YXRlEhEKCW5vZGVfcmFuaxgDIAEoDRINCgVzbG90cxgEIAMoCRILCgNwaWQYBSABKA0SLAoEZXhpdBgGIAEoCzIZLnRyYWlueWFyZC5jb21tb24udjEuRXhpdEgAiAEBEjcKCmVuZF9yZWNvcmQYByABKAsyHi50cmFpbnlhcmQuY29tbW9uLnYxLkVuZFJlY29yZEgBiAEBEhUKDWxhdW5jaF9mYWlsZWQYCCABKAgSDgoGa2lsbGVkGAkgASgIEjsKBnNlYWxlZBgKIAEoCzImLnRyYWlueWFyZC5jb21tb24udjEuU2VhbGVkQ2hlY2twb2ludHNIAogBARIRCgRsZWZ0GAsgASgJSAOIAQESFQoIcHJvZ3Jlc3MYDCABKAFIBIgBARIfChJ3YWl0c19mb3JfcGxhdGZvcm0YDSABKAhIBYgBARIUCgdsYWNraW5nGA4gASgISAaIAQESEgoKcmVxdWVzdF9pZBgPIAEoCUIHCgVfZXhpdEINCgtfZW5kX3JlY29yZEIJCgdfc2VhbGVkQgcKBV9sZWZ0QgsKCV9wcm9ncmVzc0IVChNfd2FpdHNfZm9yX3BsYXRmb3JtQgoKCF9sYWNraW5nKlgKC1dhbnRlZFN0YXRlEhwKGFdBTlRFRF9TVEFURV9VTlNQRUNJRklFRBAAEhQKEFdBTlRFRF9TVEFURV9SVU4QARIVChFXQU5URURfU1RBVEVfS0lMTBACKq8BChVBbGxvY2F0aW9uUmVwb3J0U3RhdGUSJwojQUxMT0NBVElPTl9SRVBPUlRfU1RBVEVfVU5TUEVDSUZJRUQQABIlCiFBTExPQ0FUSU9OX1JFUE9SVF9TVEFURV9QUkVQQVJJTkcQARIjCh9BTExPQ0FUSU9OX1JFUE9SVF9TVEFURV9SVU5OSU5HEAISIQodQUxMT0NBVElPTl9SRVBPUlRfU1RBVEVfRU5ERUQQA2IGcHJvdG8z", [file_google_protobuf_struct, file_trainyard_common_v1_checkpoints, file_trainyard_common_v1_resources, file_trainyard_event_v1_allocation]);
 
 /**
  * The scheduler's message to an agent, on subject ty.agent.<id>.do. It has all wanted allocations, and a launch for
@@ -221,9 +221,11 @@ export type Launch = Message<"trainyard.agent.v1.Launch"> & {
   hyperparameters?: JsonObject | undefined;
 
   /**
-   * @generated from field: google.protobuf.Struct config = 10;
+   * The whole configuration as JSON text, which only the training code reads.
+   *
+   * @generated from field: string config = 10;
    */
-  config?: JsonObject | undefined;
+  config: string;
 
   /**
    * @generated from field: uint32 trial_seed = 11;
@@ -290,6 +292,32 @@ export type Launch = Message<"trainyard.agent.v1.Launch"> & {
    * @generated from field: string request_id = 22;
    */
   requestId: string;
+
+  /**
+   * @generated from field: trainyard.agent.v1.Storage checkpoint_storage = 23;
+   */
+  checkpointStorage?: Storage | undefined;
+
+  /**
+   * Absent if TensorBoard files go to the checkpoint storage.
+   *
+   * @generated from field: trainyard.agent.v1.Storage tensorboard_storage = 24;
+   */
+  tensorboardStorage?: Storage | undefined;
+
+  /**
+   * Read by agents that run containers.
+   *
+   * @generated from field: trainyard.agent.v1.Container container = 25;
+   */
+  container?: Container | undefined;
+
+  /**
+   * Whether the search cannot use a trial without the searcher's metric.
+   *
+   * @generated from field: bool search_needs_metric = 26;
+   */
+  searchNeedsMetric: boolean;
 };
 
 /**
@@ -315,6 +343,216 @@ export type Command = Message<"trainyard.agent.v1.Command"> & {
  */
 export const CommandSchema: GenMessage<Command> = /*@__PURE__*/
   messageDesc(file_trainyard_agent_v1_agent, 4);
+
+/**
+ * A storage of the configuration.
+ *
+ * @generated from message trainyard.agent.v1.Storage
+ */
+export type Storage = Message<"trainyard.agent.v1.Storage"> & {
+  /**
+   * The kind of the storage, such as directory or s3.
+   *
+   * @generated from field: string type = 1;
+   */
+  type: string;
+
+  /**
+   * The keys of the section that name the place of the files, such as bucket and prefix.
+   *
+   * @generated from field: map<string, string> place = 2;
+   */
+  place: { [key: string]: string };
+};
+
+/**
+ * Describes the message trainyard.agent.v1.Storage.
+ * Use `create(StorageSchema)` to create a new message.
+ */
+export const StorageSchema: GenMessage<Storage> = /*@__PURE__*/
+  messageDesc(file_trainyard_agent_v1_agent, 5);
+
+/**
+ * The part of the configuration that describes a run's container.
+ *
+ * @generated from message trainyard.agent.v1.Container
+ */
+export type Container = Message<"trainyard.agent.v1.Container"> & {
+  /**
+   * The image for the kind of device of the run's slots; empty if the configuration names none.
+   *
+   * @generated from field: string image = 1;
+   */
+  image: string;
+
+  /**
+   * @generated from field: bool force_pull = 2;
+   */
+  forcePull: boolean;
+
+  /**
+   * Absent if the configuration does not set it.
+   *
+   * @generated from field: optional double shm_bytes = 3;
+   */
+  shmBytes?: number | undefined;
+
+  /**
+   * @generated from field: repeated trainyard.agent.v1.DeviceMapping devices = 4;
+   */
+  devices: DeviceMapping[];
+
+  /**
+   * @generated from field: repeated trainyard.agent.v1.BindMount bind_mounts = 5;
+   */
+  bindMounts: BindMount[];
+
+  /**
+   * @generated from field: repeated string add_capabilities = 6;
+   */
+  addCapabilities: string[];
+
+  /**
+   * @generated from field: repeated string drop_capabilities = 7;
+   */
+  dropCapabilities: string[];
+
+  /**
+   * The container's ports that are reachable at the agent's host.
+   *
+   * @generated from field: repeated trainyard.agent.v1.ProxyPort proxy_ports = 8;
+   */
+  proxyPorts: ProxyPort[];
+
+  /**
+   * The mount of a shared_fs storage whose host_path must also appear at another path in the container; otherwise
+   * absent.
+   *
+   * @generated from field: trainyard.agent.v1.StorageMount storage_mount = 9;
+   */
+  storageMount?: StorageMount | undefined;
+};
+
+/**
+ * Describes the message trainyard.agent.v1.Container.
+ * Use `create(ContainerSchema)` to create a new message.
+ */
+export const ContainerSchema: GenMessage<Container> = /*@__PURE__*/
+  messageDesc(file_trainyard_agent_v1_agent, 6);
+
+/**
+ * @generated from message trainyard.agent.v1.DeviceMapping
+ */
+export type DeviceMapping = Message<"trainyard.agent.v1.DeviceMapping"> & {
+  /**
+   * @generated from field: string host_path = 1;
+   */
+  hostPath: string;
+
+  /**
+   * @generated from field: string container_path = 2;
+   */
+  containerPath: string;
+
+  /**
+   * Letters of r (read), w (write) and m (mknod).
+   *
+   * @generated from field: string mode = 3;
+   */
+  mode: string;
+};
+
+/**
+ * Describes the message trainyard.agent.v1.DeviceMapping.
+ * Use `create(DeviceMappingSchema)` to create a new message.
+ */
+export const DeviceMappingSchema: GenMessage<DeviceMapping> = /*@__PURE__*/
+  messageDesc(file_trainyard_agent_v1_agent, 7);
+
+/**
+ * @generated from message trainyard.agent.v1.BindMount
+ */
+export type BindMount = Message<"trainyard.agent.v1.BindMount"> & {
+  /**
+   * @generated from field: string host_path = 1;
+   */
+  hostPath: string;
+
+  /**
+   * The path in the container; a relative path is below the run's working folder.
+   *
+   * @generated from field: string container_path = 2;
+   */
+  containerPath: string;
+
+  /**
+   * @generated from field: bool read_only = 3;
+   */
+  readOnly: boolean;
+
+  /**
+   * @generated from field: string propagation = 4;
+   */
+  propagation: string;
+};
+
+/**
+ * Describes the message trainyard.agent.v1.BindMount.
+ * Use `create(BindMountSchema)` to create a new message.
+ */
+export const BindMountSchema: GenMessage<BindMount> = /*@__PURE__*/
+  messageDesc(file_trainyard_agent_v1_agent, 8);
+
+/**
+ * @generated from message trainyard.agent.v1.ProxyPort
+ */
+export type ProxyPort = Message<"trainyard.agent.v1.ProxyPort"> & {
+  /**
+   * @generated from field: uint32 port = 1;
+   */
+  port: number;
+
+  /**
+   * True if the port's protocol is not HTTP.
+   *
+   * @generated from field: bool is_tcp = 2;
+   */
+  isTcp: boolean;
+};
+
+/**
+ * Describes the message trainyard.agent.v1.ProxyPort.
+ * Use `create(ProxyPortSchema)` to create a new message.
+ */
+export const ProxyPortSchema: GenMessage<ProxyPort> = /*@__PURE__*/
+  messageDesc(file_trainyard_agent_v1_agent, 9);
+
+/**
+ * @generated from message trainyard.agent.v1.StorageMount
+ */
+export type StorageMount = Message<"trainyard.agent.v1.StorageMount"> & {
+  /**
+   * @generated from field: string host_path = 1;
+   */
+  hostPath: string;
+
+  /**
+   * @generated from field: string container_path = 2;
+   */
+  containerPath: string;
+
+  /**
+   * @generated from field: string propagation = 3;
+   */
+  propagation: string;
+};
+
+/**
+ * Describes the message trainyard.agent.v1.StorageMount.
+ * Use `create(StorageMountSchema)` to create a new message.
+ */
+export const StorageMountSchema: GenMessage<StorageMount> = /*@__PURE__*/
+  messageDesc(file_trainyard_agent_v1_agent, 10);
 
 /**
  * The agent's message to the scheduler, on subject ty.agent.<id>.report, where <id> is the value of `agent`. It names
@@ -476,7 +714,7 @@ export type Report = Message<"trainyard.agent.v1.Report"> & {
  * Use `create(ReportSchema)` to create a new message.
  */
 export const ReportSchema: GenMessage<Report> = /*@__PURE__*/
-  messageDesc(file_trainyard_agent_v1_agent, 5);
+  messageDesc(file_trainyard_agent_v1_agent, 11);
 
 /**
  * @generated from message trainyard.agent.v1.AllocationReport
@@ -595,7 +833,7 @@ export type AllocationReport = Message<"trainyard.agent.v1.AllocationReport"> & 
  * Use `create(AllocationReportSchema)` to create a new message.
  */
 export const AllocationReportSchema: GenMessage<AllocationReport> = /*@__PURE__*/
-  messageDesc(file_trainyard_agent_v1_agent, 6);
+  messageDesc(file_trainyard_agent_v1_agent, 12);
 
 /**
  * @generated from enum trainyard.agent.v1.WantedState

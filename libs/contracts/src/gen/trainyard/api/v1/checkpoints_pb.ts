@@ -398,7 +398,7 @@ export type DeclareCheckpointRequest = Message<"trainyard.api.v1.DeclareCheckpoi
   metadata?: JsonObject | undefined;
 
   /**
-   * The id in the marker of the storage's root, as read on the caller's host. Older SDKs do not send it.
+   * The id in the marker of the storage's root, as read on the caller's host. Absent if the root could not be marked.
    *
    * @generated from field: optional string storage_id = 7;
    */

@@ -13,8 +13,7 @@ export const file_trainyard_command_v1_experiment_deletion: GenFile = /*@__PURE_
   fileDesc("Ci50cmFpbnlhcmQvY29tbWFuZC92MS9leHBlcmltZW50X2RlbGV0aW9uLnByb3RvEhR0cmFpbnlhcmQuY29tbWFuZC52MSIvChlQcmV2aWV3RXhwZXJpbWVudERlbGV0aW9uEhIKCmV4cGVyaW1lbnQYASABKAkiWgoPRGVsZXRpb25QcmV2aWV3EhMKC2NoZWNrcG9pbnRzGAEgASgNEjIKBGhlbGQYAiADKAsyJC50cmFpbnlhcmQuY29tbWFuZC52MS5IZWxkQ2hlY2twb2ludCJACg5IZWxkQ2hlY2twb2ludBISCgpjaGVja3BvaW50GAEgASgJEg0KBXRyaWFsGAIgASgJEgsKA3doeRgDIAEoCWIGcHJvdG8z");
 
 /**
- * Says what the deletion of an experiment would delete and keep. Subject
- * ty.cmd.checkpoint-gc.PreviewExperimentDeletion. Answers DeletionPreview.
+ * Says what the deletion of an experiment would delete and keep.
  *
  * @generated from message trainyard.command.v1.PreviewExperimentDeletion
  */

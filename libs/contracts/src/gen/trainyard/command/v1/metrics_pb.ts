@@ -18,8 +18,7 @@ export const file_trainyard_command_v1_metrics: GenFile = /*@__PURE__*/
   fileDesc("CiJ0cmFpbnlhcmQvY29tbWFuZC92MS9tZXRyaWNzLnByb3RvEhR0cmFpbnlhcmQuY29tbWFuZC52MSJdCgtRdWVyeVBvaW50cxINCgV0cmlhbBgBIAEoCRINCgVncm91cBgCIAEoCRISCgpzdXBlcnNlZGVkGAMgASgIEg0KBWFmdGVyGAQgASgJEg0KBWxpbWl0GAUgASgNIh4KDVF1ZXJ5UHJvZ3Jlc3MSDQoFdHJpYWwYASABKAkiLgoIUHJvZ3Jlc3MSFQoIZnJhY3Rpb24YASABKAFIAIgBAUILCglfZnJhY3Rpb24icQoJUG9pbnRQYWdlEisKBnBvaW50cxgBIAMoCzIbLnRyYWlueWFyZC5jb21tYW5kLnYxLlBvaW50EgwKBG5leHQYAiABKAkSEAoIcG9zaXRpb24YAyABKAESFwoPc3RyZWFtX3Bvc2l0aW9uGAQgASgBInQKE1F1ZXJ5U3RyZWFtZWRQb2ludHMSEgoKZXhwZXJpbWVudBgBIAEoCRINCgV0cmlhbBgCIAEoCRINCgVncm91cBgDIAEoCRISCgVhZnRlchgEIAEoAUgAiAEBEg0KBWxpbWl0GAUgASgNQggKBl9hZnRlciJjChFTdHJlYW1lZFBvaW50UGFnZRIyCgVpdGVtcxgBIAMoCzIjLnRyYWlueWFyZC5jb21tYW5kLnYxLlN0cmVhbWVkUG9pbnQSDAoEbmV4dBgCIAEoARIMCgRtb3JlGAMgASgIIroBCg1TdHJlYW1lZFBvaW50EhAKCHBvc2l0aW9uGAEgASgBEg0KBXRyaWFsGAIgASgJEi8KBXBvaW50GAMgASgLMhsudHJhaW55YXJkLmNvbW1hbmQudjEuUG9pbnRIAIgBARI+CgpzdXBlcnNlZGVkGAQgASgLMiUudHJhaW55YXJkLmNvbW1hbmQudjEuU3VwZXJzZWRlZFN0ZXBzSAGIAQFCCAoGX3BvaW50Qg0KC19zdXBlcnNlZGVkIjIKD1N1cGVyc2VkZWRTdGVwcxILCgNydW4YASABKA0SEgoKYWZ0ZXJfc3RlcBgCIAEoASKAAgoFUG9pbnQSCwoDcnVuGAEgASgNEg0KBWdyb3VwGAIgASgJEhcKD3N0ZXBzX2NvbXBsZXRlZBgDIAEoARINCgVhdF9tcxgEIAEoARI5CgdzY2FsYXJzGAUgAygLMigudHJhaW55YXJkLmNvbW1hbmQudjEuUG9pbnQuU2NhbGFyc0VudHJ5EicKBm90aGVycxgGIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3QSEgoKc3VwZXJzZWRlZBgHIAEoCBILCgNrZXkYCCABKAkaLgoMU2NhbGFyc0VudHJ5EgsKA2tleRgBIAEoCRINCgV2YWx1ZRgCIAEoAToCOAEisQEKC1F1ZXJ5U2VyaWVzEg4KBnRyaWFscxgBIAMoCRINCgVncm91cBgCIAEoCRINCgVuYW1lcxgDIAMoCRIJCgF4GAQgASgJEhEKBGZyb20YBSABKAFIAIgBARIPCgJ0bxgGIAEoAUgBiAEBEg8KB2J1Y2tldHMYByABKA0SEgoKc3VwZXJzZWRlZBgIIAEoCBIQCghjb21iaW5lZBgJIAEoCEIHCgVfZnJvbUIFCgNfdG8ifAoJU2VyaWVzU2V0EisKBnNlcmllcxgBIAMoCzIbLnRyYWlueWFyZC5jb21tb24udjEuU2VyaWVzEhAKCHBvc2l0aW9uGAIgASgBEhwKD3N0cmVhbV9wb3NpdGlvbhgDIAEoAUgAiAEBQhIKEF9zdHJlYW1fcG9zaXRpb24iXgoQUXVlcnlNZXRyaWNOYW1lcxINCgV0cmlhbBgBIAEoCRINCgVncm91cBgCIAEoCRIOCgZwcmVmaXgYAyABKAkSDQoFYWZ0ZXIYBCABKAkSDQoFbGltaXQYBSABKA0iTgoOTWV0cmljTmFtZVBhZ2USLgoFbmFtZXMYASADKAsyHy50cmFpbnlhcmQuY29tbW9uLnYxLk1ldHJpY05hbWUSDAoEbmV4dBgCIAEoCSJPChFRdWVyeVN5c3RlbVBvaW50cxINCgV0cmlhbBgBIAEoCRINCgVncm91cBgCIAEoCRINCgVhZnRlchgDIAEoCRINCgVsaW1pdBgEIAEoDSJSCg9TeXN0ZW1Qb2ludFBhZ2USMQoGcG9pbnRzGAEgAygLMiEudHJhaW55YXJkLmNvbW1hbmQudjEuU3lzdGVtUG9pbnQSDAoEbmV4dBgCIAEoCSKEAQoLU3lzdGVtUG9pbnQSCwoDcnVuGAEgASgNEg0KBWdyb3VwGAIgASgJEg0KBWF0X21zGAMgASgBEhcKD3N0ZXBzX2NvbXBsZXRlZBgEIAEoARIxCgZzYW1wbGUYBSABKAsyIS50cmFpbnlhcmQuY29tbW9uLnYxLlN5c3RlbVNhbXBsZSIdCgxRdWVyeVByb2ZpbGUSDQoFdHJpYWwYASABKAkibgoOUHJvZmlsZVN1bW1hcnkSMQoGdG90YWxzGAEgAygLMiEudHJhaW55YXJkLmNvbW1hbmQudjEuU3lzdGVtVG90YWwSKQoFcGFjZXMYAiADKAsyGi50cmFpbnlhcmQuY29tbWFuZC52MS5QYWNlIokBCgtTeXN0ZW1Ub3RhbBILCgNydW4YASABKA0SDAoEbm9kZRgCIAEoDRINCgVncm91cBgDIAEoCRIOCgZkZXZpY2UYBCABKAkSDwoHc2FtcGxlcxgFIAEoARIvCgV2YWx1ZRgGIAEoCzIgLnRyYWlueWFyZC5jb21tb24udjEuU3lzdGVtVmFsdWUiMwoEUGFjZRILCgNydW4YASABKA0SDQoFc3RlcHMYAiABKAESDwoHc2Vjb25kcxgDIAEoAWIGcHJvdG8z", [file_google_protobuf_struct, file_trainyard_common_v1_series, file_trainyard_common_v1_system]);
 
 /**
- * Reads the points of a trial in the order (run, steps completed, key). Subject ty.cmd.metrics.QueryPoints. Answers
- * PointPage.
+ * Reads the points of a trial in the order (run, steps completed, key).
  *
  * @generated from message trainyard.command.v1.QueryPoints
  */
@@ -64,7 +63,7 @@ export const QueryPointsSchema: GenMessage<QueryPoints> = /*@__PURE__*/
   messageDesc(file_trainyard_command_v1_metrics, 0);
 
 /**
- * Asks for the progress that a trial reports. Answers Progress.
+ * Asks for the progress that a trial reports.
  *
  * @generated from message trainyard.command.v1.QueryProgress
  */
@@ -141,7 +140,7 @@ export const PointPageSchema: GenMessage<PointPage> = /*@__PURE__*/
   messageDesc(file_trainyard_command_v1_metrics, 3);
 
 /**
- * Reads the points of an experiment in the order in which they were committed. Answers StreamedPointPage.
+ * Reads the points of an experiment in the order in which they were committed.
  *
  * @generated from message trainyard.command.v1.QueryStreamedPoints
  */
@@ -506,7 +505,7 @@ export const MetricNamePageSchema: GenMessage<MetricNamePage> = /*@__PURE__*/
   messageDesc(file_trainyard_command_v1_metrics, 12);
 
 /**
- * Reads the system points of a trial in the order (time, run, key). Answers SystemPointPage.
+ * Reads the system points of a trial in the order (time, run, key).
  *
  * @generated from message trainyard.command.v1.QuerySystemPoints
  */
@@ -605,7 +604,7 @@ export const SystemPointSchema: GenMessage<SystemPoint> = /*@__PURE__*/
   messageDesc(file_trainyard_command_v1_metrics, 15);
 
 /**
- * Asks for a summary of all system points of a trial, and for the speed of its runs. Answers ProfileSummary.
+ * Asks for a summary of all system points of a trial, and for the speed of its runs.
  *
  * @generated from message trainyard.command.v1.QueryProfile
  */

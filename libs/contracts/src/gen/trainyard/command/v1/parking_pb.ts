@@ -13,8 +13,8 @@ export const file_trainyard_command_v1_parking: GenFile = /*@__PURE__*/
   fileDesc("CiJ0cmFpbnlhcmQvY29tbWFuZC92MS9wYXJraW5nLnByb3RvEhR0cmFpbnlhcmQuY29tbWFuZC52MSIsCgtSZXRyeVBhcmtlZBIQCghjb25zdW1lchgBIAEoCRILCgNrZXkYAiABKAliBnByb3RvMw");
 
 /**
- * Retries the parked events of one key, in order. Subject ty.cmd.<service>.RetryParked. Answers Accepted, or Rejected
- * with the reason why the first event was parked again.
+ * Retries the parked events of one key, in order. Answers Accepted, or Rejected with the reason why the first event
+ * was parked again.
  *
  * @generated from message trainyard.command.v1.RetryParked
  */

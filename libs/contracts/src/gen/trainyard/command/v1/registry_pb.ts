@@ -14,7 +14,7 @@ export const file_trainyard_command_v1_registry: GenFile = /*@__PURE__*/
   fileDesc("CiN0cmFpbnlhcmQvY29tbWFuZC92MS9yZWdpc3RyeS5wcm90bxIUdHJhaW55YXJkLmNvbW1hbmQudjEi3gEKEURlY2xhcmVDaGVja3BvaW50EhIKCmNoZWNrcG9pbnQYASABKAkSDQoFdHJpYWwYAiABKAkSCwoDcnVuGAMgASgNEgwKBHN0ZXAYBCABKAESKQoIbWV0YWRhdGEYBSABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0Eg4KBmZvcm1hdBgGIAEoCRIXCgpzdG9yYWdlX2lkGAcgASgJSACIAQESKAoHc3RvcmFnZRgIIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3RCDQoLX3N0b3JhZ2VfaWQiTwoKVXBsb2FkUGxhbhISCgpjaGVja3BvaW50GAEgASgJEgwKBHBhdGgYAiABKAkSEAoIcG9zaXRpb24YAyABKAESDQoFc3RvcmUYBCABKAkiOAoMUHJvYmVTdG9yYWdlEigKB3N0b3JhZ2UYASABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0IiAKDFN0b3JhZ2VQcm9iZRIQCghwcm9ibGVtcxgBIAMoCSJwCgpQbGFuVXBsb2FkEhIKCmNoZWNrcG9pbnQYASABKAkSDQoFdHJpYWwYAiABKAkSCwoDcnVuGAMgASgNEjIKBWZpbGVzGAQgAygLMiMudHJhaW55YXJkLmNvbW1hbmQudjEuTWFuaWZlc3RFbnRyeSKaAQoPUGxhblRlbnNvckJvYXJkEg0KBXRyaWFsGAEgASgJEgsKA3J1bhgCIAEoDRIyCgVmaWxlcxgDIAMoCzIjLnRyYWlueWFyZC5jb21tYW5kLnYxLk1hbmlmZXN0RW50cnkSNwoKYmVnaW5uaW5ncxgEIAMoCzIjLnRyYWlueWFyZC5jb21tYW5kLnYxLk1hbmlmZXN0RW50cnkiNwoXUGxhblRlbnNvckJvYXJkRG93bmxvYWQSDQoFdHJpYWwYASABKAkSDQoFYWZ0ZXIYAiABKAkiRQoQVGVuc29yQm9hcmRGaWxlcxIxCgVmaWxlcxgBIAMoCzIiLnRyYWlueWFyZC5jb21tYW5kLnYxLkZpbGVEb3dubG9hZCI+CgtGaWxlVXBsb2FkcxIvCgVmaWxlcxgBIAMoCzIgLnRyYWlueWFyZC5jb21tYW5kLnYxLkZpbGVVcGxvYWQiYQoKRmlsZVVwbG9hZBIMCgRwYXRoGAEgASgJEi8KBXBhcnRzGAIgAygLMiAudHJhaW55YXJkLmNvbW1hbmQudjEuUGFydFVwbG9hZBIUCgxzdG9yZWRfYnl0ZXMYAyABKAEiYgoKUGFydFVwbG9hZBIOCgZvZmZzZXQYASABKAESDQoFYnl0ZXMYAiABKAESNQoHcmVxdWVzdBgDIAEoCzIkLnRyYWlueWFyZC5jb21tYW5kLnYxLlBsYW5uZWRSZXF1ZXN0IrMBCg5QbGFubmVkUmVxdWVzdBIOCgZtZXRob2QYASABKAkSCwoDdXJsGAIgASgJEkIKB2hlYWRlcnMYAyADKAsyMS50cmFpbnlhcmQuY29tbWFuZC52MS5QbGFubmVkUmVxdWVzdC5IZWFkZXJzRW50cnkSEAoIdmFsaWRfbXMYBCABKAEaLgoMSGVhZGVyc0VudHJ5EgsKA2tleRgBIAEoCRINCgV2YWx1ZRgCIAEoCToCOAEiewoSQ29tcGxldGVDaGVja3BvaW50EhIKCmNoZWNrcG9pbnQYASABKAkSDQoFdHJpYWwYAiABKAkSCwoDcnVuGAMgASgNEjUKCG1hbmlmZXN0GAQgAygLMiMudHJhaW55YXJkLmNvbW1hbmQudjEuTWFuaWZlc3RFbnRyeSJKCglSZWFkQWhlYWQSEgoKY2hlY2twb2ludBgBIAEoCRINCgV0cmlhbBgCIAEoCRILCgNydW4YAyABKA0SDQoFcGF0aHMYBCADKAkiHwoOUmVhZEFoZWFkQmVndW4SDQoFZmlsZXMYASABKA0iUAoORmFpbENoZWNrcG9pbnQSEgoKY2hlY2twb2ludBgBIAEoCRINCgV0cmlhbBgCIAEoCRILCgNydW4YAyABKA0SDgoGcmVhc29uGAQgASgJIl4KDU1hbmlmZXN0RW50cnkSDAoEcGF0aBgBIAEoCRINCgVieXRlcxgCIAEoARIOCgZzaGEyNTYYAyABKAkSEwoLcGFydF9zaGEyNTYYBCADKAkSCwoDbWQ1GAUgASgJIiwKFlBsYW5DaGVja3BvaW50RG93bmxvYWQSEgoKY2hlY2twb2ludBgBIAEoCSLJAQoMRG93bmxvYWRQbGFuEhIKCmNoZWNrcG9pbnQYASABKAkSDAoEcGF0aBgCIAEoCRI1CghtYW5pZmVzdBgDIAMoCzIjLnRyYWlueWFyZC5jb21tYW5kLnYxLk1hbmlmZXN0RW50cnkSKQoIbWV0YWRhdGEYBCABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0EhcKCnN0b3JhZ2VfaWQYBSABKAlIAIgBARINCgVzdG9yZRgGIAEoCUINCgtfc3RvcmFnZV9pZCIuCglQbGFuRmlsZXMSEgoKY2hlY2twb2ludBgBIAEoCRINCgVwYXRocxgCIAMoCSJCCg1GaWxlRG93bmxvYWRzEjEKBWZpbGVzGAEgAygLMiIudHJhaW55YXJkLmNvbW1hbmQudjEuRmlsZURvd25sb2FkIlMKDEZpbGVEb3dubG9hZBIMCgRwYXRoGAEgASgJEjUKB3JlcXVlc3QYAiABKAsyJC50cmFpbnlhcmQuY29tbWFuZC52MS5QbGFubmVkUmVxdWVzdCIlChNQbGFuQ29udGV4dERvd25sb2FkEg4KBmRpZ2VzdBgBIAEoCSIqCgtDb250ZXh0UGxhbhIOCgZkaWdlc3QYASABKAkSCwoDdXJsGAIgASgJIg4KDExpc3RTdG9yYWdlcyJDCgtTdG9yYWdlTGlzdBI0CghzdG9yYWdlcxgBIAMoCzIiLnRyYWlueWFyZC5jb21tYW5kLnYxLlN0b3JhZ2VFbnRyeSKQAQoMU3RvcmFnZUVudHJ5EgwKBHJvb3QYASABKAkSEgoKc3RvcmFnZV9pZBgCIAEoCRIRCgljb3VudHNfYXMYAyABKAkSEwoLY2hlY2twb2ludHMYBCABKA0SEQoJY29uZGVtbmVkGAUgASgNEhEKCWxlZnRfb3ZlchgGIAEoDRIQCghleGFtcGxlcxgHIAMoCSJGCgxBZG9wdFN0b3JhZ2USDAoEcm9vdBgBIAEoCRISCgpzdG9yYWdlX2lkGAIgASgJEhQKDHJlcGxhY2VkX2lkcxgDIAMoCSI4Cg9TdG9yYWdlQWRvcHRpb24SEAoIcG9zaXRpb24YASABKAESEwoLY2hlY2twb2ludHMYAiABKA1iBnByb3RvMw", [file_google_protobuf_struct]);
 
 /**
- * Declares a checkpoint that is about to be written. Answers UploadPlan or Rejected.
+ * Declares a checkpoint that is about to be written.
  *
  * @generated from message trainyard.command.v1.DeclareCheckpoint
  */
@@ -55,7 +55,7 @@ export type DeclareCheckpoint = Message<"trainyard.command.v1.DeclareCheckpoint"
   format: string;
 
   /**
-   * The id in the marker of the storage's root, as read on the caller's host. Older SDKs do not send it.
+   * The id in the marker of the storage's root, as read on the caller's host. Absent if the root could not be marked.
    *
    * @generated from field: optional string storage_id = 7;
    */
@@ -115,7 +115,7 @@ export const UploadPlanSchema: GenMessage<UploadPlan> = /*@__PURE__*/
   messageDesc(file_trainyard_command_v1_registry, 1);
 
 /**
- * Checks whether checkpoints can be stored in an object store. Answers StorageProbe or Rejected.
+ * Checks whether checkpoints can be stored in an object store.
  *
  * @generated from message trainyard.command.v1.ProbeStorage
  */
@@ -156,7 +156,7 @@ export const StorageProbeSchema: GenMessage<StorageProbe> = /*@__PURE__*/
   messageDesc(file_trainyard_command_v1_registry, 3);
 
 /**
- * Plans the upload of the missing parts of some of a checkpoint's files. Answers FileUploads or Rejected.
+ * Plans the upload of the missing parts of some of a checkpoint's files.
  *
  * @generated from message trainyard.command.v1.PlanUpload
  */
@@ -192,7 +192,7 @@ export const PlanUploadSchema: GenMessage<PlanUpload> = /*@__PURE__*/
   messageDesc(file_trainyard_command_v1_registry, 4);
 
 /**
- * Plans the upload of the missing parts of some of a trial's TensorBoard files. Answers FileUploads or Rejected.
+ * Plans the upload of the missing parts of some of a trial's TensorBoard files.
  *
  * @generated from message trainyard.command.v1.PlanTensorBoard
  */
@@ -231,8 +231,7 @@ export const PlanTensorBoardSchema: GenMessage<PlanTensorBoard> = /*@__PURE__*/
   messageDesc(file_trainyard_command_v1_registry, 5);
 
 /**
- * Plans how to read the present TensorBoard files of a trial from its object store. Answers TensorBoardFiles or
- * Rejected.
+ * Plans how to read the present TensorBoard files of a trial from its object store.
  *
  * @generated from message trainyard.command.v1.PlanTensorBoardDownload
  */
@@ -427,7 +426,7 @@ export const CompleteCheckpointSchema: GenMessage<CompleteCheckpoint> = /*@__PUR
 
 /**
  * Lets the registry read files that a run has written to a directory storage before it completes their checkpoint. The
- * completion then reads only files that have changed since. Writes no event. Answers ReadAheadBegun or Rejected.
+ * completion then reads only files that have changed since. Writes no event.
  *
  * @generated from message trainyard.command.v1.ReadAhead
  */
@@ -485,8 +484,7 @@ export const ReadAheadBegunSchema: GenMessage<ReadAheadBegun> = /*@__PURE__*/
   messageDesc(file_trainyard_command_v1_registry, 14);
 
 /**
- * Declares that the rest of a checkpoint can never be sent. Changes nothing if the checkpoint is complete. Answers
- * Accepted or Rejected.
+ * Declares that the rest of a checkpoint can never be sent. Changes nothing if the checkpoint is complete.
  *
  * @generated from message trainyard.command.v1.FailCheckpoint
  */
@@ -567,7 +565,7 @@ export const ManifestEntrySchema: GenMessage<ManifestEntry> = /*@__PURE__*/
   messageDesc(file_trainyard_command_v1_registry, 16);
 
 /**
- * Asks where the files of a complete checkpoint are. Answers DownloadPlan or Rejected.
+ * Asks where the files of a complete checkpoint are.
  *
  * @generated from message trainyard.command.v1.PlanCheckpointDownload
  */
@@ -632,7 +630,7 @@ export const DownloadPlanSchema: GenMessage<DownloadPlan> = /*@__PURE__*/
   messageDesc(file_trainyard_command_v1_registry, 18);
 
 /**
- * Plans how to read some files of a complete checkpoint from its object store. Answers FileDownloads or Rejected.
+ * Plans how to read some files of a complete checkpoint from its object store.
  *
  * @generated from message trainyard.command.v1.PlanFiles
  */
@@ -697,7 +695,7 @@ export const FileDownloadSchema: GenMessage<FileDownload> = /*@__PURE__*/
   messageDesc(file_trainyard_command_v1_registry, 21);
 
 /**
- * Asks for an address that serves an experiment's packed model code. Answers ContextPlan or Rejected.
+ * Asks for an address that serves an experiment's packed model code.
  *
  * @generated from message trainyard.command.v1.PlanContextDownload
  */
@@ -740,7 +738,7 @@ export const ContextPlanSchema: GenMessage<ContextPlan> = /*@__PURE__*/
   messageDesc(file_trainyard_command_v1_registry, 23);
 
 /**
- * Lists the storages that checkpoints were declared in. Answers StorageList.
+ * Lists the storages that checkpoints were declared in.
  *
  * @generated from message trainyard.command.v1.ListStorages
  */
@@ -834,7 +832,7 @@ export const StorageEntrySchema: GenMessage<StorageEntry> = /*@__PURE__*/
   messageDesc(file_trainyard_command_v1_registry, 26);
 
 /**
- * Assigns a storage to a root. Answers StorageAdoption or Rejected.
+ * Assigns a storage to a root.
  *
  * @generated from message trainyard.command.v1.AdoptStorage
  */

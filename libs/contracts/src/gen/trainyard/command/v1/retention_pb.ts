@@ -72,7 +72,7 @@ export const UnpinCheckpointSchema: GenMessage<UnpinCheckpoint> = /*@__PURE__*/
   messageDesc(file_trainyard_command_v1_retention, 1);
 
 /**
- * Reads every byte of a complete checkpoint again and records the finding. Answers Verification or Rejected.
+ * Reads every byte of a complete checkpoint again and records the finding.
  *
  * @generated from message trainyard.command.v1.VerifyCheckpoint
  */
@@ -91,7 +91,7 @@ export const VerifyCheckpointSchema: GenMessage<VerifyCheckpoint> = /*@__PURE__*
   messageDesc(file_trainyard_command_v1_retention, 2);
 
 /**
- * Compares storages with the log. Answers StorageAudit or Rejected.
+ * Compares storages with the log.
  *
  * @generated from message trainyard.command.v1.AuditStorage
  */
@@ -125,8 +125,7 @@ export const AuditStorageSchema: GenMessage<AuditStorage> = /*@__PURE__*/
   messageDesc(file_trainyard_command_v1_retention, 3);
 
 /**
- * Condemns a checkpoint at a person's request, or starts to delete some of its files. Answers DeletionPlanned or
- * Rejected.
+ * Condemns a checkpoint at a person's request, or starts to delete some of its files.
  *
  * @generated from message trainyard.command.v1.DeleteCheckpoint
  */
@@ -181,7 +180,7 @@ export const DeletionPlannedSchema: GenMessage<DeletionPlanned> = /*@__PURE__*/
   messageDesc(file_trainyard_command_v1_retention, 5);
 
 /**
- * Gives an experiment a retention policy that replaces the one of its configuration. Answers Accepted or Rejected.
+ * Gives an experiment a retention policy that replaces the one of its configuration.
  *
  * @generated from message trainyard.command.v1.SetRetentionPolicy
  */
@@ -210,7 +209,7 @@ export const SetRetentionPolicySchema: GenMessage<SetRetentionPolicy> = /*@__PUR
   messageDesc(file_trainyard_command_v1_retention, 6);
 
 /**
- * Asks for the reasons that keep or condemn the checkpoints of an experiment. Answers RetentionPage or Rejected.
+ * Asks for the reasons that keep or condemn the checkpoints of an experiment.
  *
  * @generated from message trainyard.command.v1.ExplainRetention
  */

@@ -14,10 +14,10 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file trainyard/command/v1/scheduler.proto.
  */
 export const file_trainyard_command_v1_scheduler: GenFile = /*@__PURE__*/
-  fileDesc("CiR0cmFpbnlhcmQvY29tbWFuZC92MS9zY2hlZHVsZXIucHJvdG8SFHRyYWlueWFyZC5jb21tYW5kLnYxIh8KD0dldFBvb2xDYXBhY2l0eRIMCgRwb29sGAEgASgJIngKDFBvb2xDYXBhY2l0eRIMCgRwb29sGAEgASgJEhIKCnNsb3RzX2V2ZXIYAiABKA0SGAoQc2xvdHNfb2ZfbGFyZ2VzdBgDIAEoDRIUCgxhZ2VudHNfa25vd24YBCABKA0SFgoOYWdlbnRzX3ByZXNlbnQYBSABKA0iGwoKVHJ1c3RBZ2VudBINCgVhZ2VudBgBIAEoCSI/CgpDaGVja1BsYWNlEjEKCXJlc291cmNlcxgBIAEoCzIeLnRyYWlueWFyZC5jb21tb24udjEuUmVzb3VyY2VzIkgKClBsYWNlQ2hlY2sSEAoIcG9zc2libGUYASABKAgSDgoGZGV0YWlsGAIgASgJEhAKA2tleRgDIAEoCUgAiAEBQgYKBF9rZXkicgoNQ29uZmlndXJlUG9vbBIMCgRwb29sGAEgASgJEg4KBnBvbGljeRgCIAEoCRIzCghzZXR0aW5ncxgDIAEoCzIhLnRyYWlueWFyZC5jb21tb24udjEuUG9vbFNldHRpbmdzEg4KBmNyZWF0ZRgEIAEoCCIaCgpSZW1vdmVQb29sEgwKBHBvb2wYASABKAkiCgoIR2V0UG9vbHMiNgoFUG9vbHMSLQoFcG9vbHMYASADKAsyHi50cmFpbnlhcmQuY29tbWFuZC52MS5Qb29sSW5mbyK3AgoIUG9vbEluZm8SDAoEcG9vbBgBIAEoCRIOCgZwb2xpY3kYAiABKAkSMwoIc2V0dGluZ3MYAyABKAsyIS50cmFpbnlhcmQuY29tbW9uLnYxLlBvb2xTZXR0aW5ncxIUCgxhZ2VudHNfa25vd24YBCABKA0SFgoOYWdlbnRzX3ByZXNlbnQYBSABKA0SDQoFc2xvdHMYBiABKA0SEgoKc2xvdHNfZnJlZRgHIAEoDRIUCgxydW5zX3dhaXRpbmcYCCABKA0SEwoLcnVuc19wbGFjZWQYCSABKA0SLgoGcXVvdGFzGAogAygLMh4udHJhaW55YXJkLmNvbW1hbmQudjEuUXVvdGFVc2USFAoMcmVzZXJ2ZWRfZm9yGAsgASgJEhYKDnNsb3RzX3Jlc2VydmVkGAwgASgNIkwKCFF1b3RhVXNlEhEKCXdvcmtzcGFjZRgBIAEoCRINCgVzbG90cxgCIAEoDRIMCgR1c2VkGAMgASgNEhAKCGJvcnJvd2VkGAQgASgNIl8KDERpc2FibGVBZ2VudBINCgVhZ2VudBgBIAEoCRIMCgRzbG90GAIgASgJEg4KBnJlYXNvbhgDIAEoCRINCgVkcmFpbhgEIAEoCBITCgtkZWFkbGluZV9tcxgFIAEoASIqCgtFbmFibGVBZ2VudBINCgVhZ2VudBgBIAEoCRIMCgRzbG90GAIgASgJIiwKC1JlbW92ZUFnZW50Eg0KBWFnZW50GAEgASgJEg4KBnJlYXNvbhgCIAEoCSKCAQoJVXBkYXRlSm9iEgsKA2pvYhgBIAEoCRIVCghwcmlvcml0eRgCIAEoDUgAiAEBEhMKBndlaWdodBgDIAEoAUgBiAEBEhYKCW1heF9zbG90cxgEIAEoDUgCiAEBQgsKCV9wcmlvcml0eUIJCgdfd2VpZ2h0QgwKCl9tYXhfc2xvdHMiNQoHTW92ZUpvYhILCgNqb2IYASABKAkSDgoGYW5jaG9yGAIgASgJEg0KBWFoZWFkGAMgASgIIhcKB0dldEpvYnMSDAoEcG9vbBgBIAEoCSIzCgRKb2JzEisKBGpvYnMYASADKAsyHS50cmFpbnlhcmQuY29tbWFuZC52MS5Kb2JJbmZvIvwBCgdKb2JJbmZvEgsKA2pvYhgBIAEoCRIMCgRwb29sGAIgASgJEhEKCXdvcmtzcGFjZRgDIAEoCRINCgVvd25lchgEIAEoCRIQCghwcmlvcml0eRgFIAEoDRIOCgZ3ZWlnaHQYBiABKAESEQoJbWF4X3Nsb3RzGAcgASgNEhQKDHJ1bnNfd2FpdGluZxgIIAEoDRITCgtydW5zX3BsYWNlZBgJIAEoDRISCgpzbG90c19oZWxkGAogASgNEhQKDHNsb3RzX3dhbnRlZBgLIAEoDRIWCg5zbG90c19ib3Jyb3dlZBgMIAEoDRISCgpqb2JzX2FoZWFkGA0gASgNIhkKCkV4cGxhaW5Kb2ISCwoDam9iGAEgASgJInAKDkpvYkV4cGxhbmF0aW9uEioKA2pvYhgBIAEoCzIdLnRyYWlueWFyZC5jb21tYW5kLnYxLkpvYkluZm8SMgoEcnVucxgCIAMoCzIkLnRyYWlueWFyZC5jb21tYW5kLnYxLlJ1bkV4cGxhbmF0aW9uIv8BCg5SdW5FeHBsYW5hdGlvbhILCgNydW4YASABKAkSMQoJcmVzb3VyY2VzGAIgASgLMh4udHJhaW55YXJkLmNvbW1vbi52MS5SZXNvdXJjZXMSFAoMcXVldWVkX2F0X21zGAMgASgBEjIKCnBsYWNlbWVudHMYBCADKAsyHi50cmFpbnlhcmQuY29tbW9uLnYxLlBsYWNlbWVudBIOCgZyZWFzb24YBSABKAkSDgoGZGV0YWlsGAYgASgJEg0KBWxpbWl0GAcgASgJEg0KBWFoZWFkGAggASgNEhAKCGJsb2NrZXJzGAkgAygJEhMKC3N0YXJ0c193aGVuGAogASgJYgZwcm90bzM", [file_trainyard_common_v1_pools, file_trainyard_common_v1_resources]);
+  fileDesc("CiR0cmFpbnlhcmQvY29tbWFuZC92MS9zY2hlZHVsZXIucHJvdG8SFHRyYWlueWFyZC5jb21tYW5kLnYxIh8KD0dldFBvb2xDYXBhY2l0eRIMCgRwb29sGAEgASgJIngKDFBvb2xDYXBhY2l0eRIMCgRwb29sGAEgASgJEhIKCnNsb3RzX2V2ZXIYAiABKA0SGAoQc2xvdHNfb2ZfbGFyZ2VzdBgDIAEoDRIUCgxhZ2VudHNfa25vd24YBCABKA0SFgoOYWdlbnRzX3ByZXNlbnQYBSABKA0iGwoKVHJ1c3RBZ2VudBINCgVhZ2VudBgBIAEoCSI/CgpDaGVja1BsYWNlEjEKCXJlc291cmNlcxgBIAEoCzIeLnRyYWlueWFyZC5jb21tb24udjEuUmVzb3VyY2VzIjsKClBsYWNlQ2hlY2sSEAoIcG9zc2libGUYASABKAgSDgoGZGV0YWlsGAIgASgJEgsKA2tleRgDIAEoCSJyCg1Db25maWd1cmVQb29sEgwKBHBvb2wYASABKAkSDgoGcG9saWN5GAIgASgJEjMKCHNldHRpbmdzGAMgASgLMiEudHJhaW55YXJkLmNvbW1vbi52MS5Qb29sU2V0dGluZ3MSDgoGY3JlYXRlGAQgASgIIhoKClJlbW92ZVBvb2wSDAoEcG9vbBgBIAEoCSIKCghHZXRQb29scyI2CgVQb29scxItCgVwb29scxgBIAMoCzIeLnRyYWlueWFyZC5jb21tYW5kLnYxLlBvb2xJbmZvIrcCCghQb29sSW5mbxIMCgRwb29sGAEgASgJEg4KBnBvbGljeRgCIAEoCRIzCghzZXR0aW5ncxgDIAEoCzIhLnRyYWlueWFyZC5jb21tb24udjEuUG9vbFNldHRpbmdzEhQKDGFnZW50c19rbm93bhgEIAEoDRIWCg5hZ2VudHNfcHJlc2VudBgFIAEoDRINCgVzbG90cxgGIAEoDRISCgpzbG90c19mcmVlGAcgASgNEhQKDHJ1bnNfd2FpdGluZxgIIAEoDRITCgtydW5zX3BsYWNlZBgJIAEoDRIuCgZxdW90YXMYCiADKAsyHi50cmFpbnlhcmQuY29tbWFuZC52MS5RdW90YVVzZRIUCgxyZXNlcnZlZF9mb3IYCyABKAkSFgoOc2xvdHNfcmVzZXJ2ZWQYDCABKA0iTAoIUXVvdGFVc2USEQoJd29ya3NwYWNlGAEgASgJEg0KBXNsb3RzGAIgASgNEgwKBHVzZWQYAyABKA0SEAoIYm9ycm93ZWQYBCABKA0iXwoMRGlzYWJsZUFnZW50Eg0KBWFnZW50GAEgASgJEgwKBHNsb3QYAiABKAkSDgoGcmVhc29uGAMgASgJEg0KBWRyYWluGAQgASgIEhMKC2RlYWRsaW5lX21zGAUgASgBIioKC0VuYWJsZUFnZW50Eg0KBWFnZW50GAEgASgJEgwKBHNsb3QYAiABKAkiLAoLUmVtb3ZlQWdlbnQSDQoFYWdlbnQYASABKAkSDgoGcmVhc29uGAIgASgJIoIBCglVcGRhdGVKb2ISCwoDam9iGAEgASgJEhUKCHByaW9yaXR5GAIgASgNSACIAQESEwoGd2VpZ2h0GAMgASgBSAGIAQESFgoJbWF4X3Nsb3RzGAQgASgNSAKIAQFCCwoJX3ByaW9yaXR5QgkKB193ZWlnaHRCDAoKX21heF9zbG90cyI1CgdNb3ZlSm9iEgsKA2pvYhgBIAEoCRIOCgZhbmNob3IYAiABKAkSDQoFYWhlYWQYAyABKAgiFwoHR2V0Sm9icxIMCgRwb29sGAEgASgJIjMKBEpvYnMSKwoEam9icxgBIAMoCzIdLnRyYWlueWFyZC5jb21tYW5kLnYxLkpvYkluZm8i/AEKB0pvYkluZm8SCwoDam9iGAEgASgJEgwKBHBvb2wYAiABKAkSEQoJd29ya3NwYWNlGAMgASgJEg0KBW93bmVyGAQgASgJEhAKCHByaW9yaXR5GAUgASgNEg4KBndlaWdodBgGIAEoARIRCgltYXhfc2xvdHMYByABKA0SFAoMcnVuc193YWl0aW5nGAggASgNEhMKC3J1bnNfcGxhY2VkGAkgASgNEhIKCnNsb3RzX2hlbGQYCiABKA0SFAoMc2xvdHNfd2FudGVkGAsgASgNEhYKDnNsb3RzX2JvcnJvd2VkGAwgASgNEhIKCmpvYnNfYWhlYWQYDSABKA0iGQoKRXhwbGFpbkpvYhILCgNqb2IYASABKAkicAoOSm9iRXhwbGFuYXRpb24SKgoDam9iGAEgASgLMh0udHJhaW55YXJkLmNvbW1hbmQudjEuSm9iSW5mbxIyCgRydW5zGAIgAygLMiQudHJhaW55YXJkLmNvbW1hbmQudjEuUnVuRXhwbGFuYXRpb24i/wEKDlJ1bkV4cGxhbmF0aW9uEgsKA3J1bhgBIAEoCRIxCglyZXNvdXJjZXMYAiABKAsyHi50cmFpbnlhcmQuY29tbW9uLnYxLlJlc291cmNlcxIUCgxxdWV1ZWRfYXRfbXMYAyABKAESMgoKcGxhY2VtZW50cxgEIAMoCzIeLnRyYWlueWFyZC5jb21tb24udjEuUGxhY2VtZW50Eg4KBnJlYXNvbhgFIAEoCRIOCgZkZXRhaWwYBiABKAkSDQoFbGltaXQYByABKAkSDQoFYWhlYWQYCCABKA0SEAoIYmxvY2tlcnMYCSADKAkSEwoLc3RhcnRzX3doZW4YCiABKAliBnByb3RvMw", [file_trainyard_common_v1_pools, file_trainyard_common_v1_resources]);
 
 /**
- * Asks for the capacity of a pool; an empty name is the default pool's. Answers PoolCapacity.
+ * Asks for the capacity of a pool; an empty name is the default pool's.
  *
  * @generated from message trainyard.command.v1.GetPoolCapacity
  */
@@ -77,7 +77,7 @@ export const PoolCapacitySchema: GenMessage<PoolCapacity> = /*@__PURE__*/
   messageDesc(file_trainyard_command_v1_scheduler, 1);
 
 /**
- * Forgets the launches that failed on an agent, so that runs are placed there again. Answers Accepted.
+ * Forgets the launches that failed on an agent, so that runs are placed there again.
  *
  * @generated from message trainyard.command.v1.TrustAgent
  */
@@ -96,7 +96,7 @@ export const TrustAgentSchema: GenMessage<TrustAgent> = /*@__PURE__*/
   messageDesc(file_trainyard_command_v1_scheduler, 2);
 
 /**
- * Asks whether a run with these resources could ever be placed in its pool. Answers PlaceCheck.
+ * Asks whether a run with these resources could ever be placed in its pool.
  *
  * @generated from message trainyard.command.v1.CheckPlace
  */
@@ -133,11 +133,11 @@ export type PlaceCheck = Message<"trainyard.command.v1.PlaceCheck"> & {
 
   /**
    * The key of `resources` in the configuration that cannot be satisfied: resource_pool, slots_per_trial or
-   * constraints; absent if it is not known.
+   * constraints; empty if the run can be placed.
    *
-   * @generated from field: optional string key = 3;
+   * @generated from field: string key = 3;
    */
-  key?: string | undefined;
+  key: string;
 };
 
 /**
@@ -148,7 +148,7 @@ export const PlaceCheckSchema: GenMessage<PlaceCheck> = /*@__PURE__*/
   messageDesc(file_trainyard_command_v1_scheduler, 4);
 
 /**
- * Creates a pool or changes it. Answers Accepted.
+ * Creates a pool or changes it.
  *
  * @generated from message trainyard.command.v1.ConfigurePool
  */
@@ -184,7 +184,7 @@ export const ConfigurePoolSchema: GenMessage<ConfigurePool> = /*@__PURE__*/
   messageDesc(file_trainyard_command_v1_scheduler, 5);
 
 /**
- * Removes a pool that has no agents and no runs. Answers Accepted.
+ * Removes a pool that has no agents and no runs.
  *
  * @generated from message trainyard.command.v1.RemovePool
  */
@@ -203,7 +203,7 @@ export const RemovePoolSchema: GenMessage<RemovePool> = /*@__PURE__*/
   messageDesc(file_trainyard_command_v1_scheduler, 6);
 
 /**
- * Lists all pools, by name. Answers Pools.
+ * Lists all pools, by name.
  *
  * @generated from message trainyard.command.v1.GetPools
  */
@@ -347,7 +347,7 @@ export const QuotaUseSchema: GenMessage<QuotaUse> = /*@__PURE__*/
   messageDesc(file_trainyard_command_v1_scheduler, 10);
 
 /**
- * Stops placing runs on an agent, or on one of its slots. Answers Accepted.
+ * Stops placing runs on an agent, or on one of its slots.
  *
  * @generated from message trainyard.command.v1.DisableAgent
  */
@@ -392,7 +392,7 @@ export const DisableAgentSchema: GenMessage<DisableAgent> = /*@__PURE__*/
   messageDesc(file_trainyard_command_v1_scheduler, 11);
 
 /**
- * Starts placing runs on an agent, or on one of its slots, again. Answers Accepted.
+ * Starts placing runs on an agent, or on one of its slots, again.
  *
  * @generated from message trainyard.command.v1.EnableAgent
  */
@@ -416,7 +416,7 @@ export const EnableAgentSchema: GenMessage<EnableAgent> = /*@__PURE__*/
   messageDesc(file_trainyard_command_v1_scheduler, 12);
 
 /**
- * Removes an agent that is lost or has no runs. Answers Accepted.
+ * Removes an agent that is lost or has no runs.
  *
  * @generated from message trainyard.command.v1.RemoveAgent
  */
@@ -440,7 +440,7 @@ export const RemoveAgentSchema: GenMessage<RemoveAgent> = /*@__PURE__*/
   messageDesc(file_trainyard_command_v1_scheduler, 13);
 
 /**
- * Changes the priority, weight and max_slots of an experiment's present and future runs. Answers Accepted.
+ * Changes the priority, weight and max_slots of an experiment's present and future runs.
  *
  * @generated from message trainyard.command.v1.UpdateJob
  */
@@ -477,7 +477,7 @@ export const UpdateJobSchema: GenMessage<UpdateJob> = /*@__PURE__*/
 
 /**
  * Moves the waiting runs of one experiment ahead of or behind those of another experiment in the same pool. The moved
- * experiment gets the priority of the other one. Answers Accepted.
+ * experiment gets the priority of the other one.
  *
  * @generated from message trainyard.command.v1.MoveJob
  */
@@ -506,7 +506,7 @@ export const MoveJobSchema: GenMessage<MoveJob> = /*@__PURE__*/
   messageDesc(file_trainyard_command_v1_scheduler, 15);
 
 /**
- * Lists the first 1,000 experiments with waiting or placed runs, in queue order. Answers Jobs.
+ * Lists the first 1,000 experiments with waiting or placed runs, in queue order.
  *
  * @generated from message trainyard.command.v1.GetJobs
  */
@@ -625,8 +625,7 @@ export const JobInfoSchema: GenMessage<JobInfo> = /*@__PURE__*/
   messageDesc(file_trainyard_command_v1_scheduler, 18);
 
 /**
- * Asks why the runs of an experiment wait. Answers JobExplanation. Rejected as not_found if no run of the experiment
- * waits or has a place.
+ * Asks why the runs of an experiment wait. Rejected as not_found if no run of the experiment waits or has a place.
  *
  * @generated from message trainyard.command.v1.ExplainJob
  */

@@ -15,8 +15,7 @@ export const file_trainyard_command_v1_searcher: GenFile = /*@__PURE__*/
   fileDesc("CiN0cmFpbnlhcmQvY29tbWFuZC92MS9zZWFyY2hlci5wcm90bxIUdHJhaW55YXJkLmNvbW1hbmQudjEiiAEKFFBvc3RTZWFyY2hPcGVyYXRpb25zEhIKCmV4cGVyaW1lbnQYASABKAkSOAoKb3BlcmF0aW9ucxgCIAMoCzIkLnRyYWlueWFyZC5jb21tb24udjEuU2VhcmNoT3BlcmF0aW9uEhUKCHJlc3RzX29uGAMgASgNSACIAQFCCwoJX3Jlc3RzX29uIngKFlNlYXJjaE9wZXJhdGlvbnNQb3N0ZWQSEAoIcG9zaXRpb24YASABKAESDwoHdmVyc2lvbhgCIAEoDRI7CgdyZXN1bHRzGAMgAygLMioudHJhaW55YXJkLmNvbW1vbi52MS5TZWFyY2hPcGVyYXRpb25SZXN1bHRiBnByb3RvMw", [file_trainyard_common_v1_search]);
 
 /**
- * Records the operations of a custom search's client: either all of them or none. Subject
- * ty.cmd.searcher.PostSearchOperations. Answers SearchOperationsPosted or Rejected.
+ * Records the operations of a custom search's client: either all of them or none.
  *
  * @generated from message trainyard.command.v1.PostSearchOperations
  */

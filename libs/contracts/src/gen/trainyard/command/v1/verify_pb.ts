@@ -13,9 +13,8 @@ export const file_trainyard_command_v1_verify: GenFile = /*@__PURE__*/
   fileDesc("CiF0cmFpbnlhcmQvY29tbWFuZC92MS92ZXJpZnkucHJvdG8SFHRyYWlueWFyZC5jb21tYW5kLnYxIiMKC1ZlcmlmeVZpZXdzEhQKDHZlcmlmaWNhdGlvbhgBIAEoCSJPCg1WaWV3c1ZlcmlmaWVkEgwKBGRvbmUYASABKAgSMAoFdmlld3MYAiADKAsyIS50cmFpbnlhcmQuY29tbWFuZC52MS5WaWV3VmVyZGljdCJSCgtWaWV3VmVyZGljdBIMCgR2aWV3GAEgASgJEhAKCHBvc2l0aW9uGAIgASgBEg8KB2ZpbmRpbmcYAyABKAkSEgoKdW52ZXJpZmllZBgEIAEoCGIGcHJvdG8z");
 
 /**
- * Asks the service to fold the log again for each of its views and to compare the results. Subject
- * ty.cmd.<service>.VerifyViews. Answers ViewsVerified within about a second. The client repeats the message until the
- * verification is finished.
+ * Asks the service to fold the log again for each of its views and to compare the results. Answers ViewsVerified
+ * within about a second. The client repeats the message until the verification is finished.
  *
  * @generated from message trainyard.command.v1.VerifyViews
  */

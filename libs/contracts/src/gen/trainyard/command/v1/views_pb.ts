@@ -13,7 +13,7 @@ export const file_trainyard_command_v1_views: GenFile = /*@__PURE__*/
   fileDesc("CiB0cmFpbnlhcmQvY29tbWFuZC92MS92aWV3cy5wcm90bxIUdHJhaW55YXJkLmNvbW1hbmQudjEiCwoJTGlzdFZpZXdzIj0KC1ZpZXdzTGlzdGVkEi4KBXZpZXdzGAEgAygLMh8udHJhaW55YXJkLmNvbW1hbmQudjEuVmlld1N0YXRlIr8BCglWaWV3U3RhdGUSDAoEdmlldxgBIAEoCRIPCgd2ZXJzaW9uGAIgASgNEhAKCHBvc2l0aW9uGAMgASgBEgsKA2xhZxgEIAEoARIRCgljYXVnaHRfdXAYBSABKAgSGAoLYnVpbGRpbmdfYXQYBiABKAFIAIgBARI3CglzZXRfYXNpZGUYByADKAsyJC50cmFpbnlhcmQuY29tbWFuZC52MS5TZXRBc2lkZVN0cmVhbUIOCgxfYnVpbGRpbmdfYXQiegoOU2V0QXNpZGVTdHJlYW0SDgoGc3RyZWFtGAEgASgJEhAKCHBvc2l0aW9uGAIgASgBEgwKBHR5cGUYAyABKAkSDgoGcmVhc29uGAQgASgJEg8KB3dhaXRpbmcYBSABKA0SFwoPc2V0X2FzaWRlX2F0X21zGAYgASgBIhsKC1JlYnVpbGRWaWV3EgwKBHZpZXcYASABKAliBnByb3RvMw");
 
 /**
- * Lists the read models of a service, with their state. Subject ty.cmd.<service>.ListViews. Answers ViewsListed.
+ * Lists the read models of a service, with their state.
  *
  * @generated from message trainyard.command.v1.ListViews
  */
@@ -152,8 +152,8 @@ export const SetAsideStreamSchema: GenMessage<SetAsideStream> = /*@__PURE__*/
   messageDesc(file_trainyard_command_v1_views, 3);
 
 /**
- * Rebuilds a view while the present one serves reads, then replaces it. Subject ty.cmd.<service>.RebuildView. Answers
- * Accepted at once, with the position of the present view, or Rejected if the service has no view with this name.
+ * Rebuilds a view while the present one serves reads, then replaces it. Answers Accepted at once, with the position of
+ * the present view, or Rejected if the service has no view with this name.
  *
  * @generated from message trainyard.command.v1.RebuildView
  */

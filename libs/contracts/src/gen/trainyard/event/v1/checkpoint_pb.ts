@@ -55,7 +55,8 @@ export type CheckpointDeclared = Message<"trainyard.event.v1.CheckpointDeclared"
   metadata?: JsonObject | undefined;
 
   /**
-   * The id in the marker file of the storage's root, as read on the writing host. Older SDKs do not send it.
+   * The id in the marker file of the storage's root, as read on the writing host. Absent if the root could not be
+   * marked.
    *
    * @generated from field: optional string storage_id = 7;
    */

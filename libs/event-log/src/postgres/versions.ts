@@ -1,0 +1,78 @@
+/**
+ * Applies the numbered versions of a schema, each once. A version is a file (`0001_tables.sql`) or a folder
+ * (`0001_first`) whose files are applied in this order: `tables.sql`, `functions/*.sql` by name, `finish.sql`. The
+ * table `migrations` of the schema lists the applied versions.
+ */
+import { readdir, readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { Fault } from "@trainyard/kernel";
+import type { ClientBase } from "pg";
+
+const versionPattern = /^\d{4}_[a-z0-9_]+(\.sql)?$/;
+
+/** Runs `body` in one transaction. Replicas that migrate the same schema at the same time wait for each other. */
+export async function inMigration(
+  client: ClientBase,
+  schema: string,
+  body: () => Promise<void>,
+): Promise<void> {
+  await client.query("begin");
+  try {
+    await client.query("select pg_advisory_xact_lock(hashtext($1))", [`migrate ${schema}`]);
+    await body();
+    await client.query("commit");
+  } catch (error) {
+    await client.query("rollback").catch(() => {}); // The connection itself may have failed.
+    throw error;
+  }
+}
+
+/**
+ * Applies the versions of the folder that the schema lacks, in order of their numbers, in the transaction of
+ * `inMigration`. Throws a Fault `newer_schema` if the schema has a newer version than the folder.
+ */
+export async function applyVersions(
+  client: ClientBase,
+  schema: string,
+  folder: string,
+): Promise<void> {
+  await client.query(`create table if not exists ${schema}.migrations (
+    number integer primary key, name text not null, applied_at timestamptz not null default now())`);
+  const { rows } = await client.query<{ number: number }>(
+    `select number from ${schema}.migrations`,
+  );
+  const applied = new Set(rows.map(({ number }) => number));
+  const names = (await readdir(folder)).filter((name) => versionPattern.test(name)).sort();
+  const newest = Math.max(0, ...applied);
+  const known = Math.max(0, ...names.map(numberOf));
+  if (newest > known) {
+    throw new Fault(
+      "newer_schema",
+      `the tables of ${schema} are at version ${newest} and this program knows ${known}: run the newer version of Trainyard`,
+      { retry: "never" },
+    );
+  }
+  // Functions of one version may call each other, whatever the order of their files.
+  await client.query("set local check_function_bodies = off");
+  for (const name of names.filter((one) => !applied.has(numberOf(one)))) {
+    for (const file of await filesOf(join(folder, name))) {
+      await client.query(await readFile(file, "utf8"));
+    }
+    await client.query(`insert into ${schema}.migrations (number, name) values ($1, $2)`, [
+      numberOf(name),
+      name,
+    ]);
+  }
+}
+
+const numberOf = (name: string): number => Number(name.slice(0, 4));
+
+/** Returns the files of a version in the order in which they are applied. */
+async function filesOf(version: string): Promise<readonly string[]> {
+  if (version.endsWith(".sql")) return [version];
+  const files = new Set(await readdir(version, { recursive: true }));
+  const functions = [...files].filter((file) => /^functions\/.+\.sql$/.test(file)).sort();
+  return ["tables.sql", ...functions, "finish.sql"]
+    .filter((file) => files.has(file))
+    .map((file) => join(version, file));
+}

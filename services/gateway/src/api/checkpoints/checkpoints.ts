@@ -1,0 +1,293 @@
+import { basename, dirname } from "node:path";
+import {
+  directoryDisk,
+  FolderOfOthers,
+  globMatcher,
+  NotInside,
+  problemOfGlob,
+  problemOfStorage,
+} from "@trainyard/blob";
+import type { RequestOf } from "@trainyard/contracts";
+import { assert, isCheckpointId, parseRunId } from "@trainyard/kernel";
+import type { Backend } from "../../backend.ts";
+import type { GatewayConfig } from "../../config.ts";
+import { archiveOf, archiveOfStreams } from "../../http/archive.ts";
+import { openPlanned } from "../../http/planned-download.ts";
+import { notFound, Problem, unavailable } from "../../http/problem.ts";
+import type { RequestContext, SomeHandlers } from "../../http/request-context.ts";
+import { comparison } from "../../read-model/core/lists/filter.ts";
+import { checkpointList } from "../../read-model/core/lists/lists.ts";
+import type { CheckpointDocument } from "../../read-model/core/views/documents.ts";
+import { refuseStorage } from "../experiments/create-experiment.ts";
+import { rowsPage } from "../lists.ts";
+import { requireOwnRun } from "../runs/runs.ts";
+import { shownCheckpoint } from "../shown.ts";
+
+export function checkpointHandlers(
+  backend: Backend,
+  checkpointStorage: GatewayConfig["checkpointStorage"],
+) {
+  return {
+    unary: {
+      listCheckpoints: (request, context) => listCheckpoints(backend, request, context),
+      getCheckpoint: (request, context) => getCheckpoint(backend, request.checkpoint, context),
+      declareCheckpoint: (request, context) =>
+        declare(backend, checkpointStorage, request, context),
+      completeCheckpoint: (request, context) => complete(backend, request, context),
+      failCheckpoint: (request, context) => fail(backend, request, context),
+      readCheckpointAhead: (request, context) => readAhead(backend, request, context),
+      planDownload: (request, context) => plan(backend, request.checkpoint, context),
+      planUpload: (request, context) => planUpload(backend, request, context),
+      planTensorBoard: (request, context) => planTensorBoard(backend, request, context),
+      planFiles: (request, context) => planFiles(backend, request, context),
+    },
+    raw: {
+      downloadCheckpoint: (request, context) => download(backend, request, context),
+    },
+  } satisfies SomeHandlers;
+}
+
+async function listCheckpoints(
+  backend: Backend,
+  request: RequestOf<"listCheckpoints">,
+  context: RequestContext,
+) {
+  await backend.reachText(request.minPosition);
+  const trial = request.trial === "" ? null : await backend.get("trial", request.trial);
+  const experiment = trial?.experiment ?? (await backend.get("experiment", request.experiment)).id;
+  const { items, ...page } = await rowsPage(backend, checkpointList, request, {
+    context,
+    scope: experiment,
+    conditions: trial === null ? [] : [comparison("trial", "=", trial.id)],
+  });
+  return { ...page, items: items.map(shownCheckpoint) };
+}
+
+async function getCheckpoint(backend: Backend, id: string, context: RequestContext) {
+  const document = await backend.get("checkpoint", id);
+  const checkpoint = { ...shownCheckpoint(document), ...(await originOf(backend, document)) };
+  if (!hasFiles.has(checkpoint.state)) return checkpoint;
+  const { manifest, storageId } = await plan(backend, id, context);
+  return { ...checkpoint, manifest, ...(storageId && { storageId }) };
+}
+
+/** The states in which the registry returns the manifest of a checkpoint. */
+const hasFiles: ReadonlySet<string> = new Set(["COMPLETED", "PARTIALLY_DELETED"]);
+
+/** Returns the code, hyperparameters and metrics of the trial that made a checkpoint. */
+async function originOf(
+  backend: Backend,
+  { trial, experiment, stepsCompleted }: CheckpointDocument,
+) {
+  // Hidden documents are read too: a checkpoint that others need is shown while its experiment is deleted.
+  const { documents, pool } = backend.parts;
+  const [ofTrial, ofExperiment] = await Promise.all([
+    documents.get(pool, "trial", trial),
+    documents.get(pool, "experiment", experiment),
+  ]);
+  const known = [...(ofTrial?.recent ?? []), ...(ofTrial?.records ?? [])];
+  const metrics = known.find(({ step }) => step === stepsCompleted)?.scalars;
+  return {
+    codeDigest: ofExperiment?.contextDigest ?? "",
+    ...(ofTrial?.hyperparameters && { hyperparameters: ofTrial.hyperparameters }),
+    ...(metrics && { metrics }),
+  };
+}
+
+async function declare(
+  backend: Backend,
+  checkpointStorage: GatewayConfig["checkpointStorage"],
+  request: RequestOf<"declareCheckpoint">,
+  context: RequestContext,
+) {
+  const run = writer(request.run, context);
+  if (!isCheckpointId(request.checkpoint)) {
+    throw new Problem(400, "invalid_request", "checkpoint must be a UUID in lower case");
+  }
+  const { checkpoint, stepsCompleted: step, metadata, storageId } = request;
+  if (run.trial === "") await refuseStorage(backend, checkpointStorage, context);
+  const planned = await backend.command(
+    "registry",
+    "DeclareCheckpoint",
+    {
+      checkpoint,
+      trial: run.trial,
+      run: run.run,
+      step,
+      format: "",
+      ...(metadata === undefined ? {} : { metadata }),
+      ...(storageId === undefined ? {} : { storageId }),
+      ...(run.trial === "" && { storage: checkpointStorage }),
+    },
+    context,
+  );
+  return { checkpoint: planned.checkpoint, path: planned.path, store: planned.store };
+}
+
+async function planUpload(
+  backend: Backend,
+  { run: ownId, checkpoint, files }: RequestOf<"planUpload">,
+  context: RequestContext,
+) {
+  const { trial, run } = writer(ownId, context);
+  const message = { checkpoint, trial, run, files };
+  return backend.command("registry", "PlanUpload", message, context);
+}
+
+async function planTensorBoard(
+  backend: Backend,
+  { run: ownId, files, beginnings }: RequestOf<"planTensorBoard">,
+  context: RequestContext,
+) {
+  const message = { ...ownRun(ownId, context), files, beginnings };
+  return backend.command("registry", "PlanTensorBoard", message, context);
+}
+
+function planFiles(backend: Backend, request: RequestOf<"planFiles">, context: RequestContext) {
+  return backend.command("registry", "PlanFiles", request, context);
+}
+
+async function complete(
+  backend: Backend,
+  request: RequestOf<"completeCheckpoint">,
+  context: RequestContext,
+) {
+  const run = writer(request.run, context);
+  const { checkpoint, manifest } = request;
+  const accepted = await backend.command(
+    "registry",
+    "CompleteCheckpoint",
+    { checkpoint, manifest, trial: run.trial, run: run.run },
+    context,
+  );
+  return { position: String(accepted.position) };
+}
+
+async function fail(
+  backend: Backend,
+  { run: ownId, checkpoint, reason }: RequestOf<"failCheckpoint">,
+  context: RequestContext,
+) {
+  const message = { ...ownRun(ownId, context), checkpoint, reason };
+  const { position } = await backend.command("registry", "FailCheckpoint", message, context);
+  return { position: String(position) };
+}
+
+function readAhead(
+  backend: Backend,
+  { run: ownId, checkpoint, paths }: RequestOf<"readCheckpointAhead">,
+  context: RequestContext,
+) {
+  const message = { ...ownRun(ownId, context), checkpoint, paths };
+  return backend.command("registry", "ReadAhead", message, context);
+}
+
+/** Returns the run that stores a checkpoint; trial "" for a person, who uploads a folder. */
+function writer(run: string, context: RequestContext) {
+  if (run !== "") return ownRun(run, context);
+  if (context.caller.kind === "user") return { trial: "", run: 0 };
+  const detail = "a run's token stores checkpoints of its run only; a user uploads a folder";
+  throw new Problem(403, "not_for_runs", detail);
+}
+
+function ownRun(run: string, context: RequestContext) {
+  requireOwnRun(context.caller, run);
+  if (context.caller.kind !== "run") {
+    throw new Problem(
+      403,
+      "not_a_run",
+      "only a run declares and completes its checkpoints, with its own token",
+    );
+  }
+  const parsed = parseRunId(run);
+  if (parsed === null) throw notFound("run", run);
+  return parsed;
+}
+
+function plan(backend: Backend, checkpoint: string, context: RequestContext) {
+  return backend.command("registry", "PlanCheckpointDownload", { checkpoint }, context);
+}
+
+/** Streams the files of the manifest, and no others, from the folder that the registry returned. */
+async function download(
+  backend: Backend,
+  { checkpoint, globs }: RequestOf<"downloadCheckpoint">,
+  context: RequestContext,
+) {
+  const planned = await plan(backend, checkpoint, context);
+  const manifest = matching(planned.manifest, globs);
+  const { path, store, storageId } = planned;
+  if (store !== "") return downloadObjects(backend, checkpoint, manifest, context);
+  await requireStorage(path, storageId);
+  const damaged = (what: string): Problem =>
+    new Problem(409, "checkpoint_damaged", `the checkpoint's ${what}`);
+  const folder = await FolderOfOthers.open(dirname(path), basename(path)).catch(
+    (error: unknown) => {
+      throw error instanceof NotInside ? damaged(`folder ${error.message}`) : error;
+    },
+  );
+  if (folder === null) throw damaged("folder is not there");
+  for (const file of manifest) {
+    if ((await bytesOf(folder, file.path)) === file.bytes) continue;
+    throw damaged(`file ${file.path} differs from its manifest`);
+  }
+  const body = archiveOf(folder, manifest, (error) =>
+    backend.parts.logger.warn({ err: error, checkpoint }, "download_broke_off"),
+  );
+  return { contentType: "application/gzip", fileName: `${checkpoint}.tar.gz`, body };
+}
+
+/** Streams the files from an object store. Each URL is planned just before its file is read. */
+function downloadObjects(
+  backend: Backend,
+  checkpoint: string,
+  manifest: readonly { readonly path: string; readonly bytes: number }[],
+  context: RequestContext,
+) {
+  const open = async (path: string) => {
+    const { files } = await planFiles(backend, { checkpoint, paths: [path] }, context);
+    const planned = files[0]?.request;
+    assert(planned !== undefined, `a download of ${path} was planned`);
+    return (await openPlanned(path, planned)).content;
+  };
+  const files = manifest.map(({ path, bytes }) => ({
+    path,
+    open: async () => ({ bytes, content: await open(path) }),
+  }));
+  const body = archiveOfStreams(files, (error) =>
+    backend.parts.logger.warn({ err: error, checkpoint }, "download_broke_off"),
+  );
+  return { contentType: "application/gzip", fileName: `${checkpoint}.tar.gz`, body };
+}
+
+/** Throws 503 if this host does not see the checkpoint's storage: a missing file would prove nothing then. */
+async function requireStorage(path: string, storageId: string | undefined): Promise<void> {
+  if (storageId === undefined) return;
+  const root = dirname(path);
+  const problem = problemOfStorage(root, storageId, await directoryDisk.seen(root));
+  if (problem !== null) throw unavailable(problem);
+}
+
+/** Returns the file's size; null if it is not a file or cannot be opened. */
+async function bytesOf(folder: FolderOfOthers, path: string): Promise<number | null> {
+  try {
+    const { handle, stats } = await folder.file(path);
+    await handle.close();
+    return stats.size;
+  } catch {
+    return null;
+  }
+}
+
+function matching<File extends { readonly path: string }>(
+  files: readonly File[],
+  globs: readonly string[],
+): readonly File[] {
+  if (globs.length === 0) return files;
+  const problem = globs.map(problemOfGlob).find((one) => one !== null);
+  if (problem !== undefined) throw new Problem(400, "invalid_request", problem);
+  const matches = globMatcher(globs);
+  const found = files.filter(({ path }) => matches(path));
+  if (found.length > 0) return found;
+  throw new Problem(404, "not_found", `no file of the checkpoint matches ${globs.join(" or ")}`);
+}

@@ -1,0 +1,190 @@
+/**
+ * Lists events, newest first. Versions and positions have no gaps. So a stream, or the whole log, is read backwards by
+ * number through the indexes of the log; the streams of one object are merged by position. Times never decrease along a
+ * stream, so the end of a time range is found by binary search.
+ */
+import { type ReplyOf, type RequestOf, shortNameOf } from "@trainyard/contracts";
+import type { EventLog, StoredEvent } from "@trainyard/event-log";
+import { experimentKey } from "@trainyard/runtime";
+import type { Backend } from "../../backend.ts";
+import { notFound, Problem } from "../../http/problem.ts";
+import type { RequestContext } from "../../http/request-context.ts";
+import { inTurn } from "../in-turn.ts";
+import { apiLimits } from "../limits.ts";
+import { pageSize } from "../paging.ts";
+import { shownEvent } from "./events.ts";
+
+/** The events that a list reads at once: an event may have 256 KiB. */
+const listedEventsRead = 32;
+/** The events that one page scans; rare types take several pages. */
+const listedEventsLookedAt = 10_000;
+
+/** A sequence of events, numbered from 1 to `last`. */
+type Source = {
+  readonly name: string;
+  readonly last: number;
+  readonly read: (after: number, limit: number) => Promise<readonly StoredEvent[]>;
+  readonly numberOf: (event: StoredEvent) => number;
+};
+
+/**
+ * The state of reading a source backwards: `before` is the number of the last returned event, `read` has older events
+ * that are read already, newest last.
+ */
+type Backwards = { readonly source: Source; before: number; read: StoredEvent[] };
+
+/** The categories of an object's streams, if they differ from the object's kind. */
+const streamsOf: Readonly<Record<string, readonly string[]>> = {
+  trial: ["trial", "measurement", "logsignal"],
+  run: ["allocation"],
+};
+
+/** Lists events, in the queue of all lists. */
+export function listEvents(
+  backend: Backend,
+  request: RequestOf<"listEvents">,
+  context: RequestContext,
+): Promise<ReplyOf<"listEvents">> {
+  return inTurn(backend.parts.listQueries, context, () => pageOf(backend, request));
+}
+
+async function pageOf(
+  backend: Backend,
+  request: RequestOf<"listEvents">,
+): Promise<ReplyOf<"listEvents">> {
+  const { log } = backend.parts;
+  const { fromMs = Number.NEGATIVE_INFINITY, untilMs } = request;
+  if (Number.isNaN(fromMs) || Number.isNaN(untilMs)) {
+    throw new Problem(400, "invalid_request", "from_ms and until_ms are milliseconds since 1970");
+  }
+  const sources = await sourcesOf(backend, request);
+  const given = readToken(request.pageToken, sources);
+  const all: Backwards[] = [];
+  for (const source of sources) {
+    const before = given?.get(source.name) ?? (await firstFrom(source, untilMs));
+    all.push({ source, before, read: [] });
+  }
+  const types = new Set(request.types);
+  const size = pageSize(request.pageSize);
+  const items: StoredEvent[] = [];
+  const { listedEventsCharacters } = apiLimits;
+  let isOver = false;
+  let characters = 0;
+  for (let looked = 0; looked < listedEventsLookedAt; looked += 1) {
+    if (characters >= listedEventsCharacters) break;
+    const event = items.length < size ? await next(all) : undefined;
+    isOver = items.length < size && (event === undefined || event.timeMs < fromMs);
+    if (event === undefined || isOver) break;
+    characters += event.body.length;
+    if (types.size === 0 || types.has(shortNameOf(event.type))) items.push(event);
+  }
+  const isMore = !isOver && all.some(({ before }) => before > 1);
+  return {
+    items: items.map(shownEvent),
+    nextPageToken: isMore ? tokenOf(all) : "",
+    position: String(await log.head()),
+  };
+}
+
+async function sourcesOf(
+  backend: Backend,
+  { object, id }: RequestOf<"listEvents">,
+): Promise<readonly Source[]> {
+  const { log } = backend.parts;
+  if (object === "") {
+    if (id !== "")
+      throw new Problem(400, "invalid_request", "id needs an object: the kind of what it names");
+    return [
+      {
+        name: "",
+        last: await log.head(),
+        read: (after, limit) => log.readAll(after, limit),
+        numberOf: ({ position }) => position,
+      },
+    ];
+  }
+  if (!/^[a-z]+$/.test(object)) {
+    throw new Problem(400, "invalid_request", "object is a kind, such as experiment, trial or run");
+  }
+  const categories = Object.hasOwn(streamsOf, object) ? (streamsOf[object] ?? []) : [object];
+  const streams = categories.map((category) => `${category}-${id}`);
+  const isThere = id !== "" && !id.includes("\0") && !(await isDeleted(backend, streams));
+  const sources = isThere
+    ? await Promise.all(streams.map((stream) => streamSource(log, stream)))
+    : [];
+  const known = sources.filter(({ last }) => last > 0);
+  if (known.length === 0) throw notFound(object, id);
+  return known;
+}
+
+async function streamSource(log: EventLog, stream: string): Promise<Source> {
+  return {
+    name: stream,
+    last: await log.lastVersion(stream),
+    read: (after, limit) => log.read(stream, after, limit),
+    numberOf: ({ version }) => version,
+  };
+}
+
+/** Whether the object's experiment is deleted. Readers do not see it, even while the deletion can be undone. */
+async function isDeleted(backend: Backend, [stream = ""]: readonly string[]): Promise<boolean> {
+  const experiment = experimentKey({ stream });
+  return experiment !== stream && (await backend.find("experiment", experiment)) === undefined;
+}
+
+/** Returns the number of the first event at `timeMs` or later; last + 1 if none is. */
+async function firstFrom({ last, read }: Source, timeMs: number | undefined): Promise<number> {
+  if (timeMs === undefined) return last + 1;
+  let [earlier, later] = [0, last + 1];
+  while (later - earlier > 1) {
+    const middle = Math.floor((earlier + later) / 2);
+    const [event] = await read(middle - 1, 1);
+    if (event !== undefined && event.timeMs < timeMs) earlier = middle;
+    else later = middle;
+  }
+  return later;
+}
+
+/** Returns the newest event that is left in all sources. */
+async function next(all: readonly Backwards[]): Promise<StoredEvent | undefined> {
+  let newest: Backwards | undefined;
+  for (const one of all) {
+    if (one.read.length === 0 && one.before > 1) {
+      const count = Math.min(listedEventsRead, one.before - 1);
+      one.read = [...(await one.source.read(one.before - 1 - count, count))];
+    }
+    const position = one.read.at(-1)?.position ?? 0;
+    if (position > (newest?.read.at(-1)?.position ?? 0)) newest = one;
+  }
+  const event = newest?.read.pop();
+  if (newest !== undefined && event !== undefined) newest.before = newest.source.numberOf(event);
+  return event;
+}
+
+const tokenOf = (all: readonly Backwards[]): string =>
+  Buffer.from(JSON.stringify(all.map(({ source, before }) => [source.name, before]))).toString(
+    "base64url",
+  );
+
+/** Returns the positions in the token; null without a token. */
+function readToken(token: string, sources: readonly Source[]): ReadonlyMap<string, number> | null {
+  if (token === "") return null;
+  const befores = new Map<string, number>();
+  try {
+    const read: unknown = JSON.parse(Buffer.from(token, "base64url").toString("utf8"));
+    for (const [name, before] of read as [unknown, unknown][]) {
+      if (typeof name === "string" && Number.isSafeInteger(before))
+        befores.set(name, Number(before));
+    }
+  } catch {
+    // An unreadable token is refused like the token of another list, below.
+  }
+  const isOfThese = sources.some(({ name }) => befores.has(name));
+  const fits = sources.every(({ name, last }) => {
+    const before = befores.get(name) ?? 1;
+    return before >= 1 && before <= last + 1;
+  });
+  if (!isOfThese || !fits) throw new Problem(400, "invalid_request", "invalid page_token");
+  // A stream that is not in the token began after the first page, so it has no older events.
+  return new Map(sources.map(({ name }) => [name, befores.get(name) ?? 1]));
+}

@@ -1,0 +1,97 @@
+import { createHash } from "node:crypto";
+import { isRejection } from "@trainyard/kernel";
+import type { Backend } from "../../backend.ts";
+import type { Caller } from "../../http/caller.ts";
+import { notFound, Problem, problemOf } from "../../http/problem.ts";
+import type { UnaryHandlers } from "../../http/request-context.ts";
+import { ownCommit } from "../../spaces/own-commit.ts";
+import { issueToken, newToken } from "../../spaces/tokens.ts";
+import { tokens } from "../../streams.ts";
+import { apiLimits } from "../limits.ts";
+import { listPage } from "../paging.ts";
+import { shownToken } from "../shown.ts";
+
+/** The last time that a Date can show. */
+const lastTimeMs = 8.64e15;
+
+export function tokenHandlers(backend: Backend) {
+  return {
+    createToken: async (request, context) => {
+      const { ttlSeconds, label } = request;
+      if (!(ttlSeconds >= 0)) {
+        throw new Problem(400, "invalid_request", "ttl_seconds must be 0 or more");
+      }
+      const { tokenLabelCharactersMax: most } = apiLimits;
+      if (label.length > most) {
+        const detail = `the label has ${label.length} characters; the maximum is ${most}`;
+        throw new Problem(400, "invalid_request", detail);
+      }
+      // A repeat with the same idempotency key has the same token id.
+      const token = newToken(tokenIdFor(context.commitId));
+      if ((await backend.find("token", token.id)) !== undefined) throw unseen(token.id);
+      const expiresAtMs = expiryOf(ttlSeconds, context.caller, backend.parts.clock.nowMs());
+      const { authid: owner } = context.caller;
+      const drawn = { ...token, label, owner, expiresAtMs };
+      const position = await issueToken(backend, ownCommit(context), drawn).catch(
+        (error: unknown) => {
+          throw isTaken(error) ? unseen(token.id) : error;
+        },
+      );
+      await backend.reach(position);
+      return { token: shownToken(await backend.get("token", token.id)), secret: token.text };
+    },
+    listTokens: async (request) => {
+      await backend.reachText(request.minPosition);
+      const page = await listPage(backend, "token", request);
+      return { ...page, items: page.items.map(shownToken) };
+    },
+    revokeToken: async (request, context) => {
+      if ((await backend.find("token", request.token)) === undefined) {
+        throw notFound("token", request.token);
+      }
+      const reason = `revoked by ${context.caller.authid}`;
+      const result = await backend.parts.executor.execute(ownCommit(context), async (work) => {
+        const decided = await work.decide(tokens, request.token, { type: "RevokeToken", reason });
+        return isRejection(decided) ? decided : undefined;
+      });
+      if (isRejection(result)) throw problemOf(result);
+      await backend.reach(result.position);
+      return { position: String(result.position || backend.position) };
+    },
+  } satisfies Partial<UnaryHandlers>;
+}
+
+/** Returns when a new token expires, 0 for never: not after the token of its creator. */
+function expiryOf(ttlSeconds: number, caller: Caller, nowMs: number): number {
+  const endMs = endOf(caller);
+  if (ttlSeconds === 0) return endMs ?? 0;
+  const expiresAtMs = nowMs + ttlSeconds * 1_000;
+  if (endMs !== undefined && expiresAtMs > endMs) {
+    const detail = `a token must not outlive the token that creates it, which expires at ${new Date(endMs).toISOString()}: reduce ttl_seconds, or leave it out to get the same end`;
+    throw new Problem(400, "outlives_its_creator", detail);
+  }
+  if (expiresAtMs > lastTimeMs) {
+    const detail = "ttl_seconds is too large; leave it out for a token that does not expire";
+    throw new Problem(400, "invalid_request", detail);
+  }
+  return expiresAtMs;
+}
+
+/** Returns when the caller's token expires; undefined for never, and for a time beyond any date. */
+function endOf(caller: Caller): number | undefined {
+  const endMs = caller.kind === "user" ? caller.tokenExpiresAtMs : undefined;
+  return endMs === undefined || endMs > lastTimeMs ? undefined : endMs;
+}
+
+function tokenIdFor(commitId: string): string {
+  return createHash("sha256").update(`token ${commitId}`).digest("hex").slice(0, 16);
+}
+
+const isTaken = (error: unknown): boolean =>
+  error instanceof Problem && error.code === "token_exists";
+
+/** Makes the Problem for a repeated creation: the secret was in the first answer only, and is not stored. */
+function unseen(id: string): Problem {
+  const detail = `the token was issued, but the answer with its secret was lost: revoke ${id} and create another`;
+  return new Problem(409, "token_exists", detail);
+}

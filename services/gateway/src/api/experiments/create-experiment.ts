@@ -1,0 +1,237 @@
+import { createHash } from "node:crypto";
+import { Readable } from "node:stream";
+import { storeAddress } from "@trainyard/blob";
+import type { Plain, ReplyOf, RequestOf } from "@trainyard/contracts";
+import type { Accepted, Place } from "@trainyard/contracts/commands";
+import type { ExperimentParent } from "@trainyard/contracts/events";
+import { type NormalisedConfig, withSeed } from "@trainyard/experiment-config";
+import {
+  type RequestedResources,
+  requestedResources,
+  type StoragePlace,
+} from "@trainyard/experiment-config/recorded";
+import { idOf, isRejection } from "@trainyard/kernel";
+import type { ContentFile } from "@trainyard/runtime";
+import { acceptExperiment } from "@trainyard/search";
+import type { Backend } from "../../backend.ts";
+import type { GatewayConfig } from "../../config.ts";
+import { Problem, problemOf } from "../../http/problem.ts";
+import type { RequestContext } from "../../http/request-context.ts";
+import { namingContents, storeContent } from "../../spaces/contents.ts";
+import { findPlace } from "../../spaces/spaces.ts";
+import { storeSubmission } from "../../spaces/submissions.ts";
+import { shownExperiment } from "../shown.ts";
+import { type CheckedContext, checkContext, inPieces } from "./context-archive.ts";
+import { refuseForeignExperiments } from "./earlier-experiments.ts";
+import { recordOf, refuseMasked, type Submitted } from "./submitted.ts";
+import { resolveSource } from "./warm-start.ts";
+
+export type WrittenConfig = Pick<RequestOf<"createExperiment">, "config" | "overrides">;
+
+type AcceptedConfig = {
+  readonly config: NormalisedConfig;
+  readonly place: Plain<Place>;
+  readonly warnings: readonly string[];
+};
+
+type Submission = AcceptedConfig & {
+  readonly submitted: Submitted;
+  /** The code of the experiment; null for none. `packed` is absent if it is stored already. */
+  readonly code: (CheckedContext & { readonly packed?: Uint8Array }) | null;
+  readonly paused: boolean;
+  /** The parent, if the experiment is a fork. */
+  readonly parent?: Plain<ExperimentParent>;
+};
+
+/**
+ * Validates the request, stores the code under its digest, and creates the experiment. A refused request stores
+ * nothing.
+ */
+export async function createExperiment(
+  backend: Backend,
+  checkpointStorage: GatewayConfig["checkpointStorage"],
+  request: RequestOf<"createExperiment">,
+  context: RequestContext,
+): Promise<ReplyOf<"createExperiment">> {
+  const accepted = await acceptConfig(backend, checkpointStorage, request, context);
+  const packed = request.context;
+  const code = packed.length === 0 ? null : { ...(await checkContext(packed)), packed };
+  if (request.validateOnly) return { warnings: accepted.warnings, position: backend.position };
+  const { config: text, overrides, client, repository, paused } = request;
+  const submitted = { text, overrides, client, repository };
+  return submit(backend, { ...accepted, submitted, code, paused }, context);
+}
+
+/** Returns the configuration with its defaults. Throws a Problem if the cluster cannot run it. */
+export async function acceptConfig(
+  backend: Backend,
+  checkpointStorage: GatewayConfig["checkpointStorage"],
+  written: WrittenConfig,
+  context: RequestContext,
+): Promise<AcceptedConfig> {
+  const { config: read, warnings } = readConfig(written, checkpointStorage, context.commitId);
+  const place = await placeOf(backend, read);
+  const config = await resolveSource(backend, read, context);
+  await refuseImpossible(backend, config, context);
+  await refuseStorage(backend, config.checkpoint_storage, context);
+  if (config.tensorboard_storage !== undefined) {
+    await refuseStorage(backend, config.tensorboard_storage, context, "tensorboard_storage");
+  }
+  await refuseForeignExperiments(backend, config);
+  return { config, place, warnings };
+}
+
+/** Finds the workspace and project like `findPlace`, with errors that have the paths of the configuration. */
+async function placeOf(
+  backend: Backend,
+  { workspace, project }: NormalisedConfig,
+): Promise<Plain<Place>> {
+  try {
+    return await findPlace(backend, workspace, project);
+  } catch (error) {
+    if (!(error instanceof Problem)) throw error;
+    const { status, code, message: detail } = error;
+    const path = code.startsWith("project") ? "project" : "workspace";
+    const problems = [{ path, detail }];
+    throw new Problem(status === 404 ? 400 : status, code, `${path}: ${detail}`, { problems });
+  }
+}
+
+/** Stores the code and the submission, and creates the experiment. */
+export async function submit(
+  backend: Backend,
+  submission: Submission,
+  context: RequestContext,
+): Promise<ReplyOf<"createExperiment">> {
+  const { warnings } = submission;
+  const accepted = await namingContents(() => ask(backend, submission, context));
+  await backend.reach(accepted.position);
+  const experiment = await backend.get("experiment", idOf(accepted.stream));
+  const shown = shownExperiment(experiment, await backend.configOf(experiment.id));
+  return { experiment: shown, warnings, position: String(accepted.position) };
+}
+
+async function ask(
+  backend: Backend,
+  { config, place, submitted, code, paused, parent }: Submission,
+  context: RequestContext,
+): Promise<Plain<Accepted>> {
+  const contextFile = code === null ? null : await storeCode(backend, code);
+  const submission = await storeSubmission(backend, recordOf(submitted, config));
+  return backend.command(
+    "experiments",
+    "CreateExperiment",
+    {
+      config,
+      configSourceDigest: createHash("sha256").update(submitted.text).digest("hex"),
+      contextDigest: code?.digest ?? "",
+      contextBytes: code?.bytes ?? 0,
+      seed: config.reproducibility.experiment_seed ?? 0,
+      owner: context.caller.authid,
+      paused,
+      submissionDigest: submission.digest,
+      contextDeletions: contextFile?.deletions ?? 0,
+      submissionDeletions: submission.deletions,
+      place,
+      ...(parent === undefined ? {} : { parent }),
+    },
+    context,
+  );
+}
+
+function readConfig(
+  request: WrittenConfig,
+  checkpointStorage: GatewayConfig["checkpointStorage"],
+  commitId: string,
+): { readonly config: NormalisedConfig; readonly warnings: readonly string[] } {
+  refuseMasked(request.config, request.overrides);
+  const parsed = acceptExperiment(request.config, {
+    overrides: request.overrides,
+    defaults: { checkpoint_storage: checkpointStorage },
+  });
+  if (isRejection(parsed)) throw problemOf(parsed);
+  const warnings = parsed.warnings.map(({ path, detail }) => `${path} ${detail}`);
+  const drawn = parsed.config.reproducibility.experiment_seed ?? seedFor(commitId);
+  const config = withSeed(parsed.config, drawn);
+  return { config, warnings };
+}
+
+/**
+ * Derives the seed from the commit id: a repeat with the same idempotency key gets the same seed. Without a key the
+ * commit id is random.
+ */
+function seedFor(commitId: string): number {
+  return createHash("sha256").update(`experiment seed ${commitId}`).digest().readUInt32BE(0);
+}
+
+/**
+ * Refuses resources that the cluster can never provide, since such a run would wait forever. The read model accepts a
+ * run without constraints if it knows enough slots. Otherwise the scheduler decides, since it knows constraints and
+ * agents that have just joined. While the scheduler is unavailable, no request is refused, and the waiting run shows
+ * its reason.
+ */
+async function refuseImpossible(
+  backend: Backend,
+  config: NormalisedConfig,
+  context: RequestContext,
+): Promise<void> {
+  const resources = requestedResources(config);
+  if (await hasSlotsFor(backend, resources)) return;
+  const check = await backend
+    .command("scheduler", "CheckPlace", { resources }, context)
+    .catch((error: unknown) => {
+      if (error instanceof Problem && error.status === 503) return null;
+      throw error;
+    });
+  if (check === null || check.possible) return;
+  const { key } = check;
+  const detail = `cannot be satisfied: ${check.detail}`;
+  const path = `resources.${key}`;
+  const code = key === "slots_per_trial" ? "too_many_slots" : "no_place";
+  throw new Problem(400, code, `${path} ${detail}`, { problems: [{ path, detail }] });
+}
+
+/**
+ * Refuses an unusable object store. The registry, which has the credentials, probes it. Throws a 503 if the registry or
+ * the store is unavailable.
+ */
+export async function refuseStorage(
+  backend: Backend,
+  storage: StoragePlace | GatewayConfig["checkpointStorage"],
+  context: RequestContext,
+  path: "checkpoint_storage" | "tensorboard_storage" = "checkpoint_storage",
+): Promise<void> {
+  if (storeAddress(storage) === null) return;
+  const message = { storage: { ...storage } };
+  const { problems } = await backend.command("registry", "ProbeStorage", message, context);
+  const [detail] = problems;
+  if (detail === undefined) return;
+  const told = problems.map((problem) => ({ path, detail: problem }));
+  throw new Problem(400, "storage_unusable", `${path}: ${detail}`, { problems: told });
+}
+
+async function hasSlotsFor(
+  backend: Backend,
+  { pool, slots, singleAgent, constraints }: RequestedResources,
+): Promise<boolean> {
+  if (constraints !== undefined) return false;
+  const { documents, pool: database } = backend.parts;
+  let known = 0;
+  for await (const agent of documents.each(database, "agent", { parent: pool })) {
+    const size = agent.slots.filter(({ withdrawn }) => withdrawn !== true).length;
+    known = singleAgent ? Math.max(known, size) : known + size;
+    if (slots <= known) return true;
+  }
+  return false;
+}
+
+async function storeCode(
+  { parts }: Backend,
+  { digest, packed }: NonNullable<Submission["code"]>,
+): Promise<ContentFile> {
+  const bytes = packed === undefined ? undefined : () => Readable.from(inPieces(packed));
+  const file = await storeContent(parts, { folder: "contexts", digest }, bytes);
+  if (file !== null) return file;
+  const detail = "the code of the experiment is no longer stored: create one with your code";
+  throw new Problem(409, "context_not_found", detail);
+}

@@ -1,0 +1,24 @@
+/** The parents of forked experiments, which may have been deleted. */
+import type { Plain } from "@trainyard/contracts";
+import type { Experiment } from "@trainyard/contracts/api";
+import { type Backend, isDeleted } from "../../backend.ts";
+import type { ExperimentDocument } from "../../read-model/core/views/documents.ts";
+
+/** Shown instead of the id of a deleted parent. */
+const deletedParent = "deleted";
+
+/** Adds the parents to the experiments, with one read for all. */
+export async function withParents(
+  { parts }: Backend,
+  experiments: readonly Plain<Experiment>[],
+): Promise<Plain<Experiment>[]> {
+  const ids = new Set(experiments.map(({ parent }) => parent).filter((parent) => parent !== ""));
+  const keys = [...ids].map((id) => ({ kind: "experiment", id }) as const);
+  const rows = await parts.documents.fetch(parts.pool, keys);
+  const there = new Set(
+    rows.flatMap(({ id, doc }) => (isDeleted(doc as ExperimentDocument) ? [] : [id])),
+  );
+  return experiments.map((one) =>
+    one.parent === "" || there.has(one.parent) ? one : { ...one, parent: deletedParent },
+  );
+}

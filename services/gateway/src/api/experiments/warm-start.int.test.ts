@@ -1,0 +1,118 @@
+/** Tests of experiments that start from a checkpoint, and of checkpoints in the API. */
+import { randomUUID } from "node:crypto";
+import type { AnyEvent } from "@trainyard/contracts";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { created, requested, trialCreated } from "../../testing/example-events.ts";
+import { startTestGateway, type TestGateway } from "../../testing/test-gateway.ts";
+
+let gateway: TestGateway;
+const [earlier, latest, gone] = [randomUUID(), randomUUID(), randomUUID()];
+const uploaded = randomUUID();
+
+const declared = (step: number): AnyEvent => ({
+  type: "CheckpointDeclared",
+  data: { trial: "1.1", run: 1, step, format: "" },
+});
+const completed = (step: number): AnyEvent => ({
+  type: "CheckpointCompleted",
+  data: { manifestDigest: "d", files: 1, bytes: 1, trial: "1.1", run: 1, step },
+});
+const damaged: AnyEvent = {
+  type: "CheckpointDamaged",
+  data: {
+    problems: [{ path: "w", kind: "missing", detail: "is missing" }],
+    count: 2,
+    by: "ada",
+  },
+};
+
+beforeAll(async () => {
+  gateway = await startTestGateway();
+  await gateway.append("experiment-1", created({ contextDigest: "c0de" }));
+  await gateway.append("trial-1.1", trialCreated(1), requested(1, 0));
+  await gateway.append(`checkpoint-${earlier}`, declared(1), completed(1));
+  await gateway.append(`checkpoint-${latest}`, declared(2), completed(2));
+  const of = { trial: "", run: 0, step: 0 };
+  const folder: AnyEvent = {
+    type: "CheckpointDeclared",
+    data: { ...of, format: "", uploadedBy: "ada" },
+  };
+  const whole: AnyEvent = {
+    type: "CheckpointCompleted",
+    data: { ...of, manifestDigest: "d", files: 1, bytes: 1 },
+  };
+  await gateway.append(`checkpoint-${uploaded}`, folder, whole);
+  const position = await gateway.append(`checkpoint-${gone}`, declared(3), completed(3), damaged);
+  await gateway.call("GET", `/api/v1/trials/1.1?minPosition=${position}`);
+});
+afterAll(() => gateway?.[Symbol.asyncDispose]());
+
+const submit = (source: object) => {
+  const searcher = { name: "single", metric: "loss", ...source };
+  const config = `{name: x, entrypoint: a b, searcher: ${JSON.stringify(searcher)}, resources: {slots_per_trial: 0}}`;
+  return gateway.call("POST", "/api/v1/experiments", { body: { config, validateOnly: true } });
+};
+
+describe("an experiment that starts from a checkpoint", () => {
+  test.each([
+    ["a checkpoint", { source_checkpoint_uuid: earlier }],
+    ["the latest of a trial", { source_trial_id: "1.1" }],
+    ["a folder that a person uploaded", { source_checkpoint_uuid: uploaded }],
+    [
+      "a checkpoint of the trial that it names",
+      { source_trial_id: "1.1", source_checkpoint_uuid: latest },
+    ],
+  ])("by naming %s is accepted, without a warning", async (_, source) => {
+    const { status, body } = await submit(source);
+    expect([status, JSON.stringify(body)]).toEqual([200, expect.not.stringContaining("source_")]);
+  });
+
+  test.each<[string, object, string]>([
+    ["an unknown checkpoint", { source_checkpoint_uuid: randomUUID() }, "no such checkpoint"],
+    ["an invalid UUID", { source_checkpoint_uuid: "../x" }, "no such checkpoint"],
+    ["a damaged checkpoint", { source_checkpoint_uuid: gone }, "it is DAMAGED"],
+    ["an unknown trial", { source_trial_id: "9.9" }, "no such trial"],
+    ["a number, as Determined's", { source_trial_id: 4 }, "write the trial's id in quotes"],
+    [
+      "a checkpoint of another trial than it names",
+      { source_trial_id: "2.1", source_checkpoint_uuid: latest },
+      "is of trial 1.1",
+    ],
+    [
+      "a folder as a trial's checkpoint",
+      { source_trial_id: "1.1", source_checkpoint_uuid: uploaded },
+      "is of a folder that ada uploaded",
+    ],
+  ])("by naming %s is refused with the key", async (_, source, sentence) => {
+    const { status, body } = await submit(source);
+    expect([status, body["code"]]).toEqual([400, "invalid_config"]);
+    expect(body["detail"]).toContain(sentence);
+    expect(body["detail"]).toContain("searcher.source_");
+  });
+});
+
+test("a damaged checkpoint is shown as DAMAGED, with the first bad file and the code of its training", async () => {
+  const { body } = await gateway.call("GET", `/api/v1/checkpoints/${gone}`);
+  expect(body).toMatchObject({
+    state: "DAMAGED",
+    reason: 'the file "w" is missing, and 1 more problems',
+    codeDigest: "c0de",
+  });
+});
+
+test("pins are shown with person and reason until they are removed", async () => {
+  const pin = (reason: string): AnyEvent => ({
+    type: "CheckpointPinned",
+    data: { by: "ada", holder: "", reason },
+  });
+  await gateway.append(`checkpoint-${gone}`, pin("first"));
+  const second = await gateway.append(`checkpoint-${gone}`, pin("second"));
+  const listed = async (position: number) =>
+    (await gateway.call("GET", `/api/v1/trials/1.1/checkpoints?minPosition=${position}`)).body;
+  const text = JSON.stringify(await listed(second));
+  expect(text).toContain('"reason":"second"');
+  expect(text).not.toContain('"reason":"first"');
+  const data = { by: "bob", holder: "ada" };
+  const last = await gateway.append(`checkpoint-${gone}`, { type: "CheckpointUnpinned", data });
+  expect(JSON.stringify(await listed(last))).not.toContain("second");
+});

@@ -1,0 +1,137 @@
+/**
+ * Jobs: experiments in the queues of the pools. Their list is folded from the scheduler's events; the scheduler itself
+ * explains waiting runs and decides changes.
+ */
+import type { ReplyOf, RequestOf } from "@trainyard/contracts";
+import { isExperimentId } from "@trainyard/kernel";
+import type { Backend } from "../../backend.ts";
+import { notFound, Problem } from "../../http/problem.ts";
+import type { RequestContext, UnaryHandlers } from "../../http/request-context.ts";
+import { comparison } from "../../read-model/core/lists/filter.ts";
+import { jobList } from "../../read-model/core/lists/lists.ts";
+import type { ExperimentDocument } from "../../read-model/core/views/documents.ts";
+import { readModelLimits } from "../../read-model/limits.ts";
+import { inTurn } from "../in-turn.ts";
+import { rowsPage } from "../lists.ts";
+import { shownJob } from "../shown.ts";
+import { jobsAhead } from "./job-places.ts";
+
+/**
+ * The newest trials that are searched for waiting runs while the scheduler is unavailable, and the most runs shown.
+ */
+const explainedTrialsMax = 1_000;
+const explainedRunsMax = 64;
+
+export function jobHandlers(backend: Backend) {
+  return {
+    listJobs: (request, context) => listJobs(backend, request, context),
+    explainJob: async ({ job }, context) => {
+      try {
+        return await explaining(backend, [job], () =>
+          backend.command("scheduler", "ExplainJob", { job }, context),
+        );
+      } catch (error) {
+        if (!(error instanceof Problem) || error.status !== 503) throw error;
+        const old = await lastExplained(backend, job);
+        if (old === null) throw error;
+        return old;
+      }
+    },
+    updateJob: (request, context) =>
+      explaining(backend, [request.job], async () => {
+        const { priority, weight, maxSlots } = request;
+        if (priority === undefined && weight === undefined && maxSlots === undefined) {
+          throw new Problem(400, "invalid_request", "give a priority, a weight or max_slots");
+        }
+        const accepted = await backend.command("scheduler", "UpdateJob", request, context);
+        return positionOf(backend, accepted);
+      }),
+    moveJob: (request, context) =>
+      explaining(backend, [request.job, request.anchor], async () => {
+        if (request.job === request.anchor) {
+          throw new Problem(400, "invalid_request", "job and anchor are the same experiment");
+        }
+        const accepted = await backend.command("scheduler", "MoveJob", request, context);
+        return positionOf(backend, accepted);
+      }),
+  } satisfies Partial<UnaryHandlers>;
+}
+
+async function listJobs(
+  backend: Backend,
+  { pool, pageSize, ...request }: RequestOf<"listJobs">,
+  context: RequestContext,
+): Promise<ReplyOf<"listJobs">> {
+  const asked = { ...request, pageSize: pageSize === 0 ? readModelLimits.pageSizeMax : pageSize };
+  const conditions = pool === "" ? [] : [comparison("pool", "=", pool)];
+  const { items, ...page } = await rowsPage(backend, jobList, asked, { context, conditions });
+  const { listQueries, pool: database } = backend.parts;
+  const ahead = await inTurn(listQueries, context, () => jobsAhead(database, items));
+  return { ...page, items: items.map((doc) => shownJob(doc, ahead.get(doc.job) ?? 0)) };
+}
+
+/** Returns the reasons that the scheduler recorded last for waiting runs; null if none are waiting. */
+async function lastExplained(
+  backend: Backend,
+  experiment: string,
+): Promise<ReplyOf<"explainJob"> | null> {
+  const { documents, pool } = backend.parts;
+  const trials = await documents.list(pool, "trial", {
+    parent: experiment,
+    limit: explainedTrialsMax,
+    newestFirst: true,
+  });
+  const runs = trials
+    .flatMap(({ doc }) => doc.runs)
+    .filter(({ state, waitsFor }) => state === "QUEUED" && waitsFor !== "")
+    .sort((a, b) => a.requestedAtMs - b.requestedAtMs)
+    .slice(0, explainedRunsMax)
+    .map(({ id, requestedAtMs, waitsFor, waitCode = "", waitLimit = "" }) => ({
+      run: id,
+      queuedAtMs: requestedAtMs,
+      placements: [],
+      reason: waitCode,
+      detail: waitsFor,
+      limit: waitLimit,
+      ahead: 0,
+      blockers: [],
+      startsWhen: "",
+    }));
+  return runs.length === 0 ? null : { runs, old: true };
+}
+
+function positionOf(backend: Backend, { position }: { readonly position: number }) {
+  return { position: String(position || backend.position) };
+}
+
+/** Replaces the scheduler's answer about an experiment without waiting runs by one with the experiment's state. */
+async function explaining<Reply extends object>(
+  backend: Backend,
+  jobs: readonly string[],
+  ask: () => Promise<Reply>,
+): Promise<Reply> {
+  for (const job of jobs) if (!isExperimentId(job)) throw notFound("experiment", job);
+  try {
+    return await ask();
+  } catch (error) {
+    if (!(error instanceof Problem) || !absent.has(error.code)) throw error;
+    for (const job of jobs) {
+      const why = absence(await backend.get("experiment", job));
+      if (why !== null) throw new Problem(error.status, error.code, `experiment ${job} ${why}`);
+    }
+    throw error;
+  }
+}
+
+const absent: ReadonlySet<string> = new Set([
+  "not_found",
+  "not_waiting",
+  "experiment_ended",
+  "experiment_not_found",
+]);
+
+/** Returns why the experiment cannot have runs in the queue; null if it can. */
+function absence({ state, endedAtMs }: ExperimentDocument): string | null {
+  if (endedAtMs !== undefined) return `has ended: it is ${state}`;
+  return state === "PAUSED" ? "is paused, so none of its runs is in the queue" : null;
+}

@@ -1,0 +1,60 @@
+/** The limits of single calls. */
+export const apiLimits = {
+  /** The most experiments of one request, and of each of its commits. */
+  actedOnMax: 10_000,
+  actedOnTogether: 250,
+  /** The deadline of a command to a service; beyond it the caller is asked to retry. */
+  commandDeadlineMs: 5_000,
+  /**
+   * The longest wait for a service's verification, for example while it starts. Beyond it the service counts as
+   * unavailable.
+   */
+  verifyPatienceMs: 10_000,
+  /** A signals call is held open for at most this long. */
+  signalsWaitMsMax: 30_000,
+  /** The most trials in a query for series: a hundred curves of several metrics, with a bucket per pixel. */
+  seriesTrialsMax: 200,
+  seriesNamesMax: 50,
+  /** The most buckets, which is also the metrics service's limit for one answer. */
+  seriesBucketsMax: 4_000,
+  /** About the most characters of a page of events; large events take several pages. */
+  listedEventsCharacters: 4 * 1024 * 1024,
+  /** The longest label of a token, which identifies it in a list and is part of an event. */
+  tokenLabelCharactersMax: 255,
+  /** The most trials in one page of a search's picture. */
+  picturedTrialsMax: 1_000,
+  /** The events of a search that are read at once. */
+  searchEventsPage: 500,
+  /** The longest branch, remote or folder of a repository, and the longest name of a client. */
+  sourceTextCharactersMax: 1_000,
+  /** The longest diff of a repository; the model code has all changes anyway. */
+  sourceDiffCharactersMax: 1024 * 1024,
+  /** The most packages of a run's environment: some have hundreds. */
+  packagesMax: 2_000,
+  packageTextCharactersMax: 200,
+  /** The most bytes of all overrides of a submission, which is also the limit of the configuration. */
+  overridesBytesMax: 96 * 1024,
+  /** The comparisons of model code that run at once: each unpacks two archives. */
+  diffs: { max: 2, ofOneMax: 1, waitingOfOneMax: 8 },
+  /**
+   * The most files that a comparison of code names, the most that it compares as text, and the largest of the latter.
+   */
+  diffFilesMax: 1_000,
+  diffTextFilesMax: 100,
+  diffFileBytesMax: 64 * 1024,
+  /**
+   * The readers of stored code at once: each may unpack 2 GiB, which pass through this process. The callers take turns,
+   * and further requests of one caller are answered with 503.
+   */
+  codeReads: { max: 1, ofOneMax: 1, waitingOfOneMax: 32 },
+  /** The files in the kept lists of stored code, in total: two of the longest lists. */
+  codeFilesKept: 200_000,
+  /** The bytes of one file of stored code that an answer has as text; a longer file is cut off. */
+  codeFileBytesMax: 1024 * 1024,
+  /** The most versions in an answer about the best versions of a model. */
+  bestVersionsMax: 100,
+  /** The most conditions of a query for versions: each is checked for each version that is read. */
+  conditionsMax: 16,
+  /** The most TensorBoard files and folders of one trial; more cannot be event files. */
+  tensorboardFilesMax: 100_000,
+} as const;

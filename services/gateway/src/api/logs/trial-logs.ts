@@ -1,0 +1,161 @@
+import { type Bus, logSubject, logTaskOf } from "@trainyard/bus";
+import type { Plain } from "@trainyard/contracts";
+import type { TrialLogLine } from "@trainyard/contracts/api";
+import { LogSource, type StoredLine } from "@trainyard/contracts/commands";
+import { parseTrialId, pause } from "@trainyard/kernel";
+import type { Asker, Backend } from "../../backend.ts";
+import type { RequestContext, SomeHandlers, StreamItem } from "../../http/request-context.ts";
+import { pageSize } from "../paging.ts";
+import { conditionsOf, type LogFilter, levelNames, sourceNames } from "./log-filter.ts";
+
+/** Log lines in one page from the logs service. */
+const logPageLines = 1_000;
+/** The interval at which a follower queries lines without announcements. */
+const logPollMs = 1_000;
+
+/** The states in which a trial or an experiment writes no more lines. */
+const ended: ReadonlySet<string> = new Set(["COMPLETED", "CANCELED", "ERROR"]);
+
+export const hasEnded = ({ state }: { readonly state: string }): boolean => ended.has(state);
+
+type Query = {
+  readonly task: string;
+  readonly after?: string;
+  readonly before?: string;
+  readonly limit?: number;
+  readonly tail?: number;
+  readonly filter?: LogFilter;
+};
+
+async function query(backend: Backend, asked: Query, context: Asker) {
+  const { task, after = "", before = "", limit = 0, tail = 0, filter } = asked;
+  const conditions = filter === undefined ? {} : conditionsOf(filter);
+  const message = { task, after, before, limit, tail, ...conditions };
+  return backend.command("logs", "QueryLines", message, context);
+}
+
+function shownLine(stored: Plain<StoredLine>): Plain<TrialLogLine> {
+  const { trial, run, line, cursor, level, receivedAtMs } = stored;
+  return {
+    trial,
+    run,
+    nodeRank: line?.nodeRank ?? 0,
+    atMs: line?.atMs ?? 0,
+    source: sourceNames.get(line?.source ?? LogSource.UNSPECIFIED) ?? "",
+    text: line?.text ?? "",
+    continued: line?.continued ?? false,
+    cursor,
+    level: levelNames.get(level) ?? "",
+    receivedAtMs,
+    ...(line?.rank === undefined ? {} : { rank: line.rank }),
+  };
+}
+
+/** Returns a page of lines, also in the form of the API. */
+export async function linesAfter(backend: Backend, asked: Query, context: Asker) {
+  const page = await query(backend, asked, context);
+  return { page, lines: page.lines.map(shownLine) };
+}
+
+export async function lastLines(
+  backend: Backend,
+  trial: string,
+  tail: number,
+  context: RequestContext,
+): Promise<readonly string[]> {
+  const page = await query(backend, { task: trial, tail }, context);
+  return page.lines.map(({ line }) => line?.text ?? "");
+}
+
+export function logHandlers(backend: Backend) {
+  return {
+    unary: {
+      listTrialLogs: async (asked, context) => {
+        await backend.get("trial", asked.trial);
+        return list(backend, asked.trial, asked, context);
+      },
+      listExperimentLogs: async (asked, context) => {
+        await backend.get("experiment", asked.experiment);
+        return list(backend, asked.experiment, asked, context);
+      },
+    },
+    streams: {
+      followTrialLogs: async function* (asked, context) {
+        const { trial } = asked;
+        await backend.get("trial", trial);
+        const over = async () => hasEnded(await backend.get("trial", trial));
+        yield* follow(backend, { task: trial, ...asked }, over, context);
+      },
+      followExperimentLogs: async function* (asked, context) {
+        const { experiment } = asked;
+        await backend.get("experiment", experiment);
+        const over = async () => hasEnded(await backend.get("experiment", experiment));
+        yield* follow(backend, { task: experiment, ...asked }, over, context);
+      },
+    },
+  } satisfies SomeHandlers;
+}
+
+type Listed = LogFilter & {
+  readonly pageSize: number;
+  readonly pageToken: string;
+  readonly tail: number;
+  readonly after: string;
+  readonly before: string;
+};
+
+async function list(backend: Backend, task: string, asked: Listed, context: RequestContext) {
+  const { tail, before } = asked;
+  const after = asked.pageToken || asked.after;
+  const limit = pageSize(asked.pageSize);
+  const page = await query(backend, { task, after, before, limit, tail, filter: asked }, context);
+  return {
+    items: page.lines.map(shownLine),
+    nextPageToken: page.more ? page.next : "",
+    position: backend.position,
+    before: tail > 0 ? page.next : "",
+    ...(page.removed === undefined ? {} : { removed: page.removed }),
+  };
+}
+
+type Followed = LogFilter & { readonly task: string; readonly after: string };
+
+/**
+ * Streams lines until the task is over, and then reads once more. Lines are read from the store; announcements on the
+ * bus only shorten the wait.
+ */
+async function* follow(
+  backend: Backend,
+  { task, after: from, ...filter }: Followed,
+  over: () => Promise<boolean>,
+  context: RequestContext,
+): AsyncGenerator<StreamItem<Plain<TrialLogLine>>> {
+  const { bus, clock } = backend.parts;
+  let announced = new AbortController();
+  await using _tail = await tailOwnLines(bus, task, () => announced.abort());
+  let after = context.lastEventId ?? from;
+  for (let last = false; ; ) {
+    announced = new AbortController();
+    last = await over();
+    for (let more = true; more && !context.signal.aborted; ) {
+      const page = await query(backend, { task, after, limit: logPageLines, filter }, context);
+      for (const line of page.lines) yield { id: line.cursor, message: shownLine(line) };
+      after = page.next;
+      more = page.more;
+    }
+    if (last || context.signal.aborted) return;
+    await pause(clock, logPollMs, AbortSignal.any([announced.signal, context.signal]));
+  }
+}
+
+/** Calls `announce` when lines of a trial, or of any trial of an experiment, were stored. */
+export function tailOwnLines(
+  bus: Bus,
+  task: string,
+  announce: () => void,
+): Promise<AsyncDisposable> {
+  if (parseTrialId(task) !== null) return bus.tailLive(logSubject(task), announce);
+  return bus.tailLive("ty.log.>", ({ subject }) => {
+    if (parseTrialId(logTaskOf(subject))?.experiment === task) announce();
+  });
+}

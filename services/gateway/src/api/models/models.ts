@@ -1,0 +1,164 @@
+/** The calls of the model registry. The registry service decides changes; the read model answers queries. */
+import { Readable } from "node:stream";
+import type { Plain, ReplyOf, RequestOf } from "@trainyard/contracts";
+import type { ModelChange, ModelWords } from "@trainyard/contracts/commands";
+import type { Backend } from "../../backend.ts";
+import { Problem } from "../../http/problem.ts";
+import type { RequestContext, SomeHandlers, UnaryHandlers } from "../../http/request-context.ts";
+import { versionKey } from "../../read-model/core/views/documents.ts";
+import { readContent } from "../../spaces/contents.ts";
+import { findPlace } from "../../spaces/spaces.ts";
+import { shownModel, shownVersion } from "../shown.ts";
+import {
+  bestVersions,
+  findVersion,
+  getModel,
+  listAliasMoves,
+  listModels,
+  listVersions,
+} from "./model-queries.ts";
+
+export function modelHandlers(backend: Backend) {
+  return {
+    unary: { ...queryHandlers(backend), ...changeHandlers(backend) },
+    raw: { downloadModelVersionCode: (request) => downloadCode(backend, request) },
+  } satisfies SomeHandlers;
+}
+
+function queryHandlers(backend: Backend) {
+  return {
+    listModels: (request, context) => listModels(backend, request, context),
+    getModel: (request) => getModel(backend, request),
+    listModelVersions: (request) => listVersions(backend, request),
+    bestModelVersions: (request) => bestVersions(backend, request),
+    getModelVersion: async ({ model, version, minPosition }) => {
+      await backend.reachText(minPosition);
+      return shownVersion(await findVersion(backend, model, version));
+    },
+    listModelAliasMoves: (request) => listAliasMoves(backend, request),
+  } satisfies Partial<UnaryHandlers>;
+}
+
+function changeHandlers(backend: Backend) {
+  const command = backend.command.bind(backend);
+  return {
+    createModel: async ({ name: model, workspace, ...given }, context) => {
+      const place = await findPlace(backend, workspace, "");
+      const message = { model, words: newWords(given), place };
+      return modelAfter(backend, model, await command("registry", "CreateModel", message, context));
+    },
+    updateModel: async ({ model, ...words }, context) => {
+      const message = { model, words };
+      return modelAfter(
+        backend,
+        model,
+        await command("registry", "DescribeModel", message, context),
+      );
+    },
+    moveModel: async ({ model, workspace }, context) => {
+      const message = { model, place: await findPlace(backend, workspace, "") };
+      return modelAfter(backend, model, await command("registry", "MoveModel", message, context));
+    },
+    archiveModel: async ({ model, reason }, context) => {
+      const message = { model, archived: true, reason };
+      return modelAfter(
+        backend,
+        model,
+        await command("registry", "ArchiveModel", message, context),
+      );
+    },
+    unarchiveModel: async ({ model }, context) => {
+      const message = { model, archived: false, reason: "" };
+      return modelAfter(
+        backend,
+        model,
+        await command("registry", "ArchiveModel", message, context),
+      );
+    },
+    registerModelVersion: (request, context) => register(backend, request, context),
+    updateModelVersion: async ({ model, version, ...words }, context) => {
+      const message = { model, version, words };
+      return versionAfter(
+        backend,
+        model,
+        await command("registry", "DescribeVersion", message, context),
+      );
+    },
+    removeModelVersion: async ({ model, version, reason }, context) => {
+      const message = { model, version, reason };
+      return versionAfter(
+        backend,
+        model,
+        await command("registry", "RemoveVersion", message, context),
+      );
+    },
+    moveModelAlias: async ({ model, alias, version, reason }, context) => {
+      const message = { model, alias, version, reason };
+      return versionAfter(backend, model, await command("registry", "MoveAlias", message, context));
+    },
+    removeModelAlias: async ({ model, alias, reason }, context) => {
+      const message = { model, alias, reason };
+      return modelAfter(backend, model, await command("registry", "RemoveAlias", message, context));
+    },
+  } satisfies Partial<UnaryHandlers>;
+}
+
+/** Registers a version; a run may register only checkpoints of its trial. */
+async function register(
+  backend: Backend,
+  request: RequestOf<"registerModelVersion">,
+  context: RequestContext,
+): Promise<ReplyOf<"registerModelVersion">> {
+  const { model, checkpoint, semanticVersion, createModel, ...given } = request;
+  const { caller } = context;
+  const onlyTrial = caller.kind === "run" ? caller.trial : "";
+  const changed = await backend.command(
+    "registry",
+    "RegisterVersion",
+    { model, checkpoint, semanticVersion, words: newWords(given), createModel, onlyTrial },
+    context,
+  );
+  return versionAfter(backend, model, changed);
+}
+
+type Given = Pick<RequestOf<"createModel">, "description" | "notes" | "labels" | "metadata">;
+
+/** Empty texts are left out, so that a repeated registration changes nothing. */
+function newWords({ description, notes, labels, metadata }: Given): Plain<ModelWords> {
+  return {
+    addLabels: labels,
+    removeLabels: [],
+    ...(description === "" ? {} : { description }),
+    ...(notes === "" ? {} : { notes }),
+    ...(metadata === undefined ? {} : { metadata }),
+  };
+}
+
+async function modelAfter(backend: Backend, name: string, { position }: Plain<ModelChange>) {
+  await backend.reach(position);
+  const model = shownModel(await backend.get("model", name));
+  return { position: String(position || backend.position), model };
+}
+
+async function versionAfter(
+  backend: Backend,
+  model: string,
+  { position, number }: Plain<ModelChange>,
+) {
+  await backend.reach(position);
+  const version = shownVersion(await backend.get("version", versionKey(model, number)));
+  return { position: String(position || backend.position), version };
+}
+
+async function downloadCode(backend: Backend, request: RequestOf<"downloadModelVersionCode">) {
+  const { model, number, codeDigest } = await findVersion(backend, request.model, request.version);
+  const content = await readContent(backend.parts, { folder: "contexts", digest: codeDigest });
+  if (content === null) {
+    const why =
+      codeDigest === "" ? "was trained without model code" : "has no stored code any more";
+    const detail = `version ${number} of model ${model} ${why}`;
+    throw new Problem(404, "context_not_found", detail);
+  }
+  const fileName = `${model}-${number}-code.tar.gz`;
+  return { contentType: "application/gzip", fileName, body: Readable.from(content.stream) };
+}

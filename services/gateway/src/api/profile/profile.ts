@@ -1,0 +1,153 @@
+/**
+ * The calls about the system metrics of a trial: figures from the metrics service, with facts from the trial's
+ * documents.
+ */
+import { join } from "node:path";
+import {
+  checkpointRoot,
+  checkpointStorage,
+  FolderOfOthers,
+  NotInside,
+  storeAddress,
+} from "@trainyard/blob";
+import {
+  type NormalisedConfig,
+  recordedConfig,
+  tensorboardStorage,
+} from "@trainyard/experiment-config/recorded";
+import { assert } from "@trainyard/kernel";
+import type { Backend } from "../../backend.ts";
+import { archiveOf, archiveOfStreams } from "../../http/archive.ts";
+import { openPlanned } from "../../http/planned-download.ts";
+import { Problem } from "../../http/problem.ts";
+import type { RequestContext, SomeHandlers, UnaryHandlers } from "../../http/request-context.ts";
+import type { TrialDocument } from "../../read-model/core/views/documents.ts";
+import { apiLimits } from "../limits.ts";
+import { pageSize } from "../paging.ts";
+
+export function profileHandlers(backend: Backend, checkpointDir: string) {
+  return {
+    unary: unaryHandlers(backend, checkpointDir),
+    raw: {
+      downloadTensorBoard: async ({ trial }, context) => {
+        const { experiment } = await backend.get("trial", trial);
+        const config = recordedConfig(await backend.configOf(experiment));
+        if (storeAddress(tensorboardStorage(config)) !== null) {
+          return downloadObjects(backend, trial, context);
+        }
+        const { root, below } = tensorboardPlace(config, experiment, trial, checkpointDir);
+        return download(backend, trial, root, below);
+      },
+    },
+  } satisfies SomeHandlers;
+}
+
+function absentFiles(trial: string, why: string): Problem {
+  const detail = `the gateway has found no TensorBoard files of trial ${trial}: ${why}`;
+  return new Problem(404, "tensorboard_not_found", detail);
+}
+
+/** Streams the files from an object store; each is opened only when its turn comes. */
+async function downloadObjects(backend: Backend, trial: string, context: RequestContext) {
+  const page = async (after: string) => {
+    const message = { trial, after };
+    return (await backend.command("registry", "PlanTensorBoardDownload", message, context)).files;
+  };
+  const first = await page("");
+  if (first.length === 0) throw absentFiles(trial, "its object store has none");
+  async function* files() {
+    for (let some = first; some.length > 0; some = await page(some.at(-1)?.path ?? "")) {
+      for (const { path, request } of some) {
+        assert(request !== undefined, `a download of ${path} was planned`);
+        yield { path, open: () => openPlanned(path, request) };
+      }
+    }
+  }
+  const body = archiveOfStreams(files(), (error) =>
+    backend.parts.logger.warn({ err: error, trial }, "download_broke_off"),
+  );
+  return { contentType: "application/gzip", fileName: `tensorboard-${trial}.tar.gz`, body };
+}
+
+/** Streams the present files from a folder, even while the trial still writes to them. */
+async function download(backend: Backend, trial: string, root: string | null, below: string) {
+  const absent = (why: string): Problem => absentFiles(trial, why);
+  if (root === null) throw absent("its storage is of a kind that this version does not read");
+  const path = join(root, below);
+  try {
+    const folder = await FolderOfOthers.open(root, below);
+    const files = (await folder?.files(apiLimits.tensorboardFilesMax)) ?? [];
+    if (folder === null || files.length === 0) throw absent(`nothing is in ${path}`);
+    const body = archiveOf(
+      folder,
+      files.map((file) => ({ path: file })),
+      (error) => backend.parts.logger.warn({ err: error, trial }, "download_broke_off"),
+    );
+    return { contentType: "application/gzip", fileName: `tensorboard-${trial}.tar.gz`, body };
+  } catch (error) {
+    if (error instanceof NotInside) throw absent(`${path} ${error.message}`);
+    throw error;
+  }
+}
+
+function unaryHandlers(backend: Backend, checkpointDir: string) {
+  return {
+    listTrialSystemMetrics: async (request, context) => {
+      const { trial, group } = request;
+      await backend.get("trial", trial);
+      const page = await backend.command(
+        "metrics",
+        "QuerySystemPoints",
+        { trial, group, after: request.pageToken, limit: pageSize(request.pageSize) },
+        context,
+      );
+      const items = page.points.map(({ atMs, ...point }) => ({
+        trial,
+        ...point,
+        reportedAtMs: atMs,
+      }));
+      return { items, nextPageToken: page.next };
+    },
+    getTrialProfile: async ({ trial: id }, context) => {
+      const trial = await backend.get("trial", id);
+      const { experiment } = trial;
+      const config = recordedConfig(await backend.configOf(experiment));
+      const { root, below } = tensorboardPlace(config, experiment, id, checkpointDir);
+      const { totals, paces } = await backend.command(
+        "metrics",
+        "QueryProfile",
+        { trial: id },
+        context,
+      );
+      return {
+        trial: id,
+        enabled: config.profiling?.enabled === true,
+        summaries: totals.map((total) => ({
+          ...total,
+          agent: agentOf(trial, total.run, total.node),
+        })),
+        paces,
+        // The path is empty if the storage is not a folder.
+        tensorboardPath: root === null ? "" : join(root, below),
+      };
+    },
+  } satisfies Partial<UnaryHandlers>;
+}
+
+/** Returns the agent of a node of a run; empty if the placement is unknown. */
+function agentOf(trial: TrialDocument, run: number, node: number): string {
+  const placements = trial.runs.find(({ number }) => number === run)?.placements ?? [];
+  return placements.find(({ nodeRank }) => nodeRank === node)?.agent ?? "";
+}
+
+/** The folder to which the SDK writes (trainyard.tensorboard). Training code may write anything below the root. */
+function tensorboardPlace(
+  config: NormalisedConfig,
+  experiment: string,
+  trial: string,
+  checkpointDir: string,
+): { readonly root: string | null; readonly below: string } {
+  const storage = checkpointStorage(tensorboardStorage(config), checkpointDir);
+  const below = join("tensorboard", "experiment", experiment, "trial", trial);
+  return { root: checkpointRoot(storage), below };
+}

@@ -1,0 +1,70 @@
+import type { AnyEvent } from "@trainyard/contracts";
+import { StopMode, StopWhy } from "@trainyard/contracts/events";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { requested, trialCreated } from "../../testing/example-events.ts";
+import { startTestGateway, type TestGateway } from "../../testing/test-gateway.ts";
+
+let gateway: TestGateway;
+
+beforeAll(async () => {
+  gateway = await startTestGateway();
+});
+afterAll(() => gateway?.[Symbol.asyncDispose]());
+
+const granted: AnyEvent = {
+  type: "AllocationGranted",
+  data: {
+    placements: [{ agent: "rack", nodeRank: 0, slots: ["0"], address: "" }],
+    masterAddress: "",
+    masterPort: 1,
+    tokenKey: "1",
+    folded: 0,
+  },
+};
+
+const stop = (why: StopWhy): AnyEvent => ({
+  type: "AllocationStopRequested",
+  data: { mode: StopMode.GRACEFUL, why, graceMs: 60_000 },
+});
+
+/** Asks for the signals of a trial's first run, with the run's token. */
+async function signals(trial: string, grant: number, waitMs: number): Promise<object> {
+  const id = encodeURIComponent(`${trial}#1`);
+  const token = gateway.runToken(`${trial}#1`, grant);
+  const path = `/api/v1/runs/${id}/signals?waitMs=${waitMs}`;
+  return (await gateway.call("GET", path, { token })).body;
+}
+
+async function run(trial: string): Promise<number> {
+  await gateway.append(`trial-${trial}`, trialCreated(1), requested(1, 0));
+  return gateway.append(`allocation-${trial}#1`, granted);
+}
+
+test.each([
+  ["1.1", StopWhy.DRAIN, "drain"],
+  ["1.2", StopWhy.PREEMPTED, "preempted"],
+  ["1.3", StopWhy.TIME_LIMIT, "time_limit"],
+])("run %s receives the stop that the scheduler requests (%i)", async (trial, why, name) => {
+  const grant = await run(trial);
+  expect(await signals(trial, grant, 0)).toEqual({ stop: false, why: "" });
+  await gateway.append(`allocation-${trial}#1`, stop(why));
+  expect(await signals(trial, grant, 20_000)).toEqual({ stop: true, why: name });
+});
+
+test("a run that waits for signals receives the scheduler's stop when it comes", async () => {
+  const grant = await run("1.4");
+  const waiting = signals("1.4", grant, 20_000);
+  await gateway.append("allocation-1.4#1", stop(StopWhy.DRAIN));
+  expect(await waiting).toEqual({ stop: true, why: "drain" });
+});
+
+test("a run with two stops receives the one of its trial", async () => {
+  await run("1.5");
+  await gateway.append("allocation-1.5#1", stop(StopWhy.DRAIN));
+  const canceled = await gateway.append("trial-1.5", {
+    type: "RunStopRequested",
+    data: { run: 1, mode: StopMode.GRACEFUL, why: StopWhy.CANCEL, graceMs: 0 },
+  });
+  // The gateway reads up to this position before it answers.
+  expect(await signals("1.5", canceled, 0)).toEqual({ stop: true, why: "cancel" });
+});

@@ -1,0 +1,22 @@
+/** Moves the experiments that a request names into a project. A refusal for one does not stop the others. */
+import type { ReplyOf, RequestOf } from "@trainyard/contracts";
+import type { Backend } from "../../backend.ts";
+import type { RequestContext } from "../../http/request-context.ts";
+import { findPlace } from "../../spaces/spaces.ts";
+import { inCommits } from "../experiments/act-on-experiments.ts";
+
+export async function moveExperiments(
+  backend: Backend,
+  { experiments: all, workspace, project, dryRun }: RequestOf<"moveExperiments">,
+  context: RequestContext,
+): Promise<ReplyOf<"moveExperiments">> {
+  const place = await findPlace(backend, workspace, project);
+  return inCommits(backend, "move-experiments", all, context, (experiments, part) =>
+    backend.command(
+      "experiments",
+      "MoveExperiments",
+      { experiments: [...experiments], place, dryRun },
+      part,
+    ),
+  );
+}

@@ -1,0 +1,185 @@
+/** The parts that all handlers of the API share: the read model, the log, and the commands of other services. */
+
+import type { BlobStore } from "@trainyard/blob";
+import type { Bus } from "@trainyard/bus";
+import type {
+  CommandName,
+  CommandReplyOf,
+  CommandRequestOf,
+  CommandService,
+} from "@trainyard/contracts/command-services";
+import type { EventLog } from "@trainyard/event-log";
+import { type Clock, isFault, type JsonObject, limits } from "@trainyard/kernel";
+import {
+  decodeReply,
+  type Executor,
+  encodeRequest,
+  type LogFollower,
+  type Logger,
+  readRejected,
+  type View,
+} from "@trainyard/runtime";
+import type { Pool } from "pg";
+import { apiLimits } from "./api/limits.ts";
+import type { FairQueue } from "./http/fair-queue.ts";
+import { notFound, Problem, problemOf, unavailable } from "./http/problem.ts";
+import type { RequestContext } from "./http/request-context.ts";
+import type {
+  DocumentKind,
+  Documents,
+  ExperimentDocument,
+} from "./read-model/core/views/documents.ts";
+import type { DocumentStore } from "./read-model/document-store.ts";
+
+export type BackendParts = {
+  readonly log: EventLog;
+  readonly bus: Bus;
+  readonly pool: Pool;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly documents: DocumentStore;
+  readonly view: View;
+  /** The queue of list queries, which leaves database connections to other queries. */
+  readonly listQueries: FairQueue;
+  readonly blobs: BlobStore;
+  /** The executor for the streams that the gateway owns. */
+  readonly executor: Executor;
+  /** Keeps the folds of single streams current, independently of the read model. */
+  readonly follower: LogFollower;
+};
+
+/** The caller and the ids that a command to a service carries. */
+export type Asker = Pick<RequestContext, "caller" | "commitId" | "traceparent">;
+
+export class Backend {
+  readonly parts: BackendParts;
+
+  constructor(parts: BackendParts) {
+    this.parts = parts;
+  }
+
+  /** Sends a command to a service. A rejection becomes a Problem, and an unavailable service a 503. */
+  async command<
+    Service extends Exclude<CommandService, "common">,
+    Name extends CommandName<Service>,
+  >(
+    service: Service,
+    name: Name,
+    message: CommandRequestOf<Service, Name>,
+    context: Asker,
+  ): Promise<CommandReplyOf<Service, Name>> {
+    const body = await this.#request(service, name, encodeRequest(service, name, message), context);
+    return decodeReply(service, name, body);
+  }
+
+  /** Sends one of the commands that several services answer. */
+  async commonCommand<Name extends CommandName<"common">>(
+    service: string,
+    name: Name,
+    message: CommandRequestOf<"common", Name>,
+    context: Asker,
+  ): Promise<CommandReplyOf<"common", Name>> {
+    const request = encodeRequest("common", name, message);
+    return decodeReply("common", name, await this.#request(service, name, request, context));
+  }
+
+  async #request(
+    service: string,
+    name: string,
+    body: Uint8Array,
+    { commitId, caller, traceparent }: Asker,
+  ): Promise<Uint8Array> {
+    const headers = { commitId, authid: caller.authid, traceparent, correlationid: "" };
+    const answer = await this.parts.bus
+      .request(service, name, { headers, body }, apiLimits.commandDeadlineMs)
+      .catch((error: unknown) => {
+        if (!isFault(error) || error.retry === "never") throw error;
+        this.parts.logger.warn({ err: error, service }, "service_unreachable");
+        throw unavailable(`the ${service} service does not answer now; try again`);
+      });
+    if (answer.kind === "ok") return answer.body;
+    if (answer.kind === "rejected") throw problemOf(readRejected(answer.body));
+    throw unavailable(`the ${service} service is busy: ${answer.detail}`);
+  }
+
+  /** Waits until the read model and the cached folds have reached a position; throws a 503 if that takes too long. */
+  async reach(position: number): Promise<void> {
+    await Promise.all([inTime(this.parts.view.reach(position)), this.hear(position)]);
+  }
+
+  /** Waits until the cached folds of single streams have reached a position; the read model may be behind. */
+  hear(position: number): Promise<void> {
+    return inTime(this.parts.follower.reach(position, limits.readYourWritesMs));
+  }
+
+  async reachText(position: string): Promise<void> {
+    if (position === "") return;
+    if (!/^\d{1,15}$/.test(position)) {
+      throw new Problem(400, "invalid_request", "min_position is a log position");
+    }
+    await this.reach(Number(position));
+  }
+
+  async find<Kind extends DocumentKind>(
+    kind: Kind,
+    id: string,
+  ): Promise<Documents[Kind] | undefined> {
+    // No id has a NUL, since PostgreSQL cannot store it in a text.
+    if (id.includes("\0")) return undefined;
+    const { documents, pool } = this.parts;
+    const found = await documents.get(pool, kind, id);
+    return found !== undefined && (await this.#isHidden(kind, found)) ? undefined : found;
+  }
+
+  /** Whether a document is hidden because its experiment is deleted: the experiment itself, or its trial. */
+  async #isHidden<Kind extends DocumentKind>(kind: Kind, doc: Documents[Kind]): Promise<boolean> {
+    if (kind === "experiment") return isDeleted(doc as ExperimentDocument);
+    if (kind !== "trial") return false;
+    const { documents, pool } = this.parts;
+    const { experiment } = doc as Documents["trial"];
+    const owner = await documents.get(pool, "experiment", experiment);
+    return owner !== undefined && isDeleted(owner);
+  }
+
+  async get<Kind extends DocumentKind>(kind: Kind, id: string): Promise<Documents[Kind]> {
+    const found = await this.find(kind, id);
+    if (found === undefined) throw notFound(kind, id);
+    return found;
+  }
+
+  /** Returns an experiment and its configuration with one query. */
+  async experimentWithConfig(id: string) {
+    const { documents, pool } = this.parts;
+    // No id has a NUL, since PostgreSQL cannot store it in a text.
+    const keys = id.includes("\0")
+      ? []
+      : (["experiment", "config"] as const).map((kind) => ({ kind, id }));
+    const rows = await documents.fetch(pool, keys);
+    const found = rows.find((row) => row.kind === "experiment");
+    if (found === undefined || isDeleted(found.doc)) throw notFound("experiment", id);
+    const config = rows.find((row) => row.kind === "config")?.doc.config;
+    return { doc: found.doc, config };
+  }
+
+  /** Returns the configuration of an experiment; undefined if none was recorded. */
+  async configOf(experiment: string): Promise<JsonObject | undefined> {
+    return (await this.find("config", experiment))?.config;
+  }
+
+  get position(): string {
+    return String(this.parts.view.position);
+  }
+}
+
+export function isDeleted({ deletion }: ExperimentDocument): boolean {
+  return deletion !== undefined;
+}
+
+async function inTime(reached: Promise<void>): Promise<void> {
+  try {
+    await reached;
+  } catch (error) {
+    if (!isFault(error)) throw error;
+    throw unavailable(error.message);
+  }
+}

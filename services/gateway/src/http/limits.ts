@@ -1,0 +1,47 @@
+/** The limits of requests, answers and sessions. */
+export const httpLimits = {
+  /** The largest body of a create: the context's 96 MiB in base64, and the configuration. */
+  createBodyBytesMax: 132 * 1024 * 1024,
+  /** The largest message over gRPC: it has only names of trials and metrics. */
+  grpcMessageBytesMax: 256 * 1024,
+  /** The largest body of other requests: a manifest of some ten thousand files. */
+  bodyBytesMax: 8 * 1024 * 1024,
+  /** The body of a sign-in, whose caller is not known before the body is read. */
+  signInBodyBytesMax: 4 * 1024,
+  /** Smaller bodies, such as commands and manifests, do not count against the limit below. */
+  largeBodyBytes: 1024 * 1024,
+  /**
+   * The total size of larger bodies in memory: two of the largest. Parsing a body takes about four times its size. One
+   * caller may use all of it while no other caller needs it.
+   */
+  largeBodiesBytesMax: 264 * 1024 * 1024,
+  /**
+   * The deepest nesting of a body. The API's messages have about eight levels, and JSON.stringify fails at some
+   * thousands.
+   */
+  bodyDepthMax: 64,
+  /**
+   * The most commas and brackets of a body, also in its texts, which bound its values: a value takes up to 200 bytes of
+   * memory for its three bytes of JSON. The largest manifests have some hundred thousand.
+   */
+  bodySeparatorsMax: 2_000_000,
+  /** The time for which an idempotency key has its first answer. */
+  idempotencyHours: 24,
+  /** The interval of comments in a quiet stream, which keep proxies from closing it. */
+  sseKeepAliveMs: 15_000,
+  /** The time after which a client with unread messages is disconnected; it continues after its last message. */
+  sseSlowMs: 30_000,
+  /** The most files of the Web UI, which are held in memory: it has some dozens of files and two megabytes. */
+  webFilesMax: 1_000,
+  webBytesMax: 64 * 1024 * 1024,
+  /** The interval at which the callers of open streams are checked again. */
+  openCallsMs: 30_000,
+  /** The time without requests after which a session ends. */
+  sessionIdleHours: 12,
+  /** The most open sessions of one token; beyond it the one with the oldest use ends. */
+  sessionsOfTokenMax: 1_000,
+  /** The lifetime of a code that opens a session. */
+  sessionCodeMinutes: 10,
+  /** The most wrong codes of one address in a minute, and the most addresses that are remembered. */
+  wrongCodesMax: 20,
+} as const;

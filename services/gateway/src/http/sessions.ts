@@ -1,0 +1,142 @@
+/**
+ * Sessions of browsers, and the codes that open a session. Both are secrets of 32 random bytes. A secret is returned
+ * once, and its row has only the SHA-256.
+ *
+ *   code ──redeemed once, within 10 minutes──► session ──12 h unused, or signed out──► (none)
+ *
+ * A session refers to its token, and each request checks again whether that token is valid.
+ */
+import { randomBytes } from "node:crypto";
+import { assert } from "@trainyard/kernel";
+import type { Pool } from "pg";
+import { digestOfSecret, type OpenSession } from "../http/caller.ts";
+import { httpLimits } from "./limits.ts";
+
+/** The least interval between two updates of a session's last use. */
+const sessionUsedSeconds = 60;
+
+export type Secret = { readonly secret: string; readonly expiresAtMs: number };
+
+const { sessionIdleHours: idleHours } = httpLimits;
+
+/** SQL for the end of a session without further use, in milliseconds since 1970. */
+const endMs = "(extract(epoch from now() + make_interval(hours => $2)) * 1000)::float8";
+
+export class Sessions {
+  readonly #pool: Pool;
+  #cluster = "";
+
+  constructor(pool: Pool) {
+    this.#pool = pool;
+  }
+
+  /** Reads the cluster's id once, after the migrations. */
+  async prepare(): Promise<void> {
+    const { rows } = await this.#pool.query<{ id: string }>("select id from gateway.cluster");
+    this.#cluster = rows[0]?.id ?? "";
+  }
+
+  /** The cluster's id: twelve hexadecimal digits. */
+  get clusterId(): string {
+    return this.#cluster;
+  }
+
+  /** Opens a session of a token. If the token has too many, the one with the oldest use ends. */
+  async open(token: string): Promise<Secret> {
+    const opened = await this.#open("select $3::text as token", token);
+    assert(opened !== undefined, "a session of a token is opened");
+    return opened;
+  }
+
+  /** Opens a session for the token that a statement returns, if it returns one; its only parameter is $3. */
+  async #open(tokenOf: string, parameter: string): Promise<Secret | undefined> {
+    const secret = newSecret();
+    const { rows } = await this.#pool.query<{ ends: number }>(
+      `with of as (${tokenOf}), surplus as (
+         delete from gateway.sessions where digest in (
+           select digest from gateway.sessions where token in (select token from of)
+           order by used_at desc offset $4))
+       insert into gateway.sessions (digest, token) select $1, token from of
+       returning ${endMs} as ends`,
+      [digestOfSecret(secret), idleHours, parameter, httpLimits.sessionsOfTokenMax - 1],
+    );
+    return rows[0] === undefined ? undefined : { secret, expiresAtMs: rows[0].ends };
+  }
+
+  /** Returns the open session with this secret, and marks it as used. */
+  async find(secret: string): Promise<OpenSession | undefined> {
+    if (!secretPattern.test(secret)) return undefined;
+    const digest = digestOfSecret(secret);
+    const { rows } = await this.#pool.query<{ token: string; ends: number; stale: boolean }>(
+      `select token, ${endMs} as ends, used_at < now() - make_interval(secs => $3) as stale
+       from gateway.sessions
+       where digest = $1 and used_at > now() - make_interval(hours => $2)`,
+      [digest, idleHours, sessionUsedSeconds],
+    );
+    const [row] = rows;
+    if (row === undefined) return undefined;
+    if (row.stale) await this.touch([digest]);
+    return { digest, token: row.token, expiresAtMs: row.ends };
+  }
+
+  /** Returns those of the sessions that are open, and marks them as used. */
+  async touch(digests: readonly string[]): Promise<ReadonlySet<string>> {
+    if (digests.length === 0) return new Set();
+    const { rows } = await this.#pool.query<{ digest: string }>(
+      `update gateway.sessions set used_at = now()
+       where digest = any($1) and used_at > now() - make_interval(hours => $2) returning digest`,
+      [digests, idleHours],
+    );
+    return new Set(rows.map(({ digest }) => digest));
+  }
+
+  async end(digest: string): Promise<void> {
+    await this.#pool.query("delete from gateway.sessions where digest = $1", [digest]);
+  }
+
+  /** Makes a code that opens one session of a token. */
+  async newCode(token: string): Promise<Secret> {
+    const secret = newSecret();
+    const { rows } = await this.#pool.query<{ ends: number }>(
+      `insert into gateway.session_codes (digest, token, expires_at)
+       values ($1, $2, now() + make_interval(mins => $3))
+       returning (extract(epoch from expires_at) * 1000)::float8 as ends`,
+      [digestOfSecret(secret), token, httpLimits.sessionCodeMinutes],
+    );
+    return { secret, expiresAtMs: rows[0]?.ends ?? 0 };
+  }
+
+  /** Returns the token of a code; undefined if the code is unknown, used or expired. */
+  async tokenOfCode(code: string): Promise<string | undefined> {
+    if (!secretPattern.test(code)) return undefined;
+    const { rows } = await this.#pool.query<{ token: string }>(
+      "select token from gateway.session_codes where digest = $1 and expires_at > now()",
+      [digestOfSecret(code)],
+    );
+    return rows[0]?.token;
+  }
+
+  /** Opens the session of a code and deletes the code, in one statement. Returns undefined if the code is invalid. */
+  redeem(code: string): Promise<Secret | undefined> {
+    return this.#open(
+      "delete from gateway.session_codes where digest = $3 and expires_at > now() returning token",
+      digestOfSecret(code),
+    );
+  }
+
+  /** Deletes ended sessions and codes; it is called at intervals. */
+  async sweep(): Promise<void> {
+    await this.#pool.query(
+      "delete from gateway.sessions where used_at < now() - make_interval(hours => $1)",
+      [idleHours],
+    );
+    await this.#pool.query("delete from gateway.session_codes where expires_at < now()");
+  }
+}
+
+/** The form of a secret. A text of another form is not looked up. */
+const secretPattern = /^[A-Za-z0-9_-]{43}$/;
+
+function newSecret(): string {
+  return randomBytes(32).toString("base64url");
+}

@@ -1,0 +1,287 @@
+import type { Plain } from "@trainyard/contracts";
+import type {
+  Agent,
+  Checkpoint,
+  Disabled,
+  Experiment,
+  Job,
+  Model,
+  ModelAliasMove,
+  ModelVersion,
+  Token,
+  Trial,
+  Workspace,
+} from "@trainyard/contracts/api";
+import type { JsonObject } from "@trainyard/kernel";
+import type { Attribute } from "./attributes.ts";
+
+/** The document of an experiment: the API's message without computed fields, and the facts that the fold needs. */
+export type ExperimentDocument = Omit<
+  Plain<Experiment>,
+  "notes" | "etag" | "archived" | "parent" | "config" | "values"
+> & {
+  /** The most trials that the search will make; 0 while unknown. */
+  readonly trialsMax: number;
+  /** The digest of the experiment's model code; empty for none. */
+  readonly contextDigest: string;
+  readonly notes: string;
+  readonly archived: boolean;
+  /** The id of the parent, if the experiment is a fork; empty for none. */
+  readonly parent: string;
+  /** The requested deletion and the end of its grace; absent for none. Reads hide a deleted experiment. */
+  readonly deletion?: { readonly graceEndMs: number; readonly reason: string };
+  /** The number of changes of name, description, notes and labels. */
+  readonly revision: number;
+  /** The hyperparameters that are the same in every trial. */
+  readonly constants: readonly Attribute[];
+  /**
+   * The attributes by which lists find the experiment: the constants, or the best trial's hyperparameters and value.
+   */
+  readonly attributes: readonly Attribute[];
+};
+
+/**
+ * The configuration of an experiment. It is a separate document, since it has up to 96 KiB that most reads do not need.
+ */
+export type ConfigDocument = { readonly config?: JsonObject };
+
+/** The best trials of an experiment in order, without failed ones. */
+export type LeadersDocument = { readonly leaders: readonly Leader[] };
+
+export type Leader = { readonly trial: string; readonly value: number };
+
+/** A validation that was better than all validations before it. */
+export type BestRecord = {
+  readonly step: number;
+  readonly value: number;
+  readonly scalars: Readonly<Record<string, number>>;
+};
+
+export type TrialDocument = Omit<Plain<Trial>, "logPoliciesMatched"> & {
+  /**
+   * The record validations in step order, each better than the one before. After a rollback the last one that is left
+   * is the best. Of a trial with very many, some early ones are left out.
+   */
+  readonly records: readonly BestRecord[];
+  /** The last few validations; after a rollback the last one that is left is the latest. */
+  readonly recent: readonly BestRecord[];
+  /** The model versions that are checkpoints of the trial. */
+  readonly versions: readonly TrialVersion[];
+};
+
+export type TrialVersion = {
+  readonly model: string;
+  readonly number: number;
+  readonly run: number;
+  readonly step: number;
+};
+
+export type ModelDocument = Plain<Model> & {
+  /** The number of moves and removals of the model's aliases; it numbers the documents of the moves. */
+  readonly moves: number;
+};
+
+export type WorkspaceDocument = Omit<Plain<Workspace>, "etag"> & { readonly revision: number };
+
+/** A run that waits in the queue of a pool, or is placed. */
+export type QueuedRun = {
+  readonly id: string;
+  readonly pool: string;
+  readonly workspace: string;
+  readonly owner: string;
+  readonly slots: number;
+  readonly priority: number;
+  readonly weight: number;
+  /** The limit of the job's slots; 0 for none. */
+  readonly maxSlots: number;
+  /** The position of the event that queued the run. */
+  readonly arrival: number;
+  readonly placed: boolean;
+  readonly held: number;
+  readonly borrowed: number;
+};
+
+/** A job, which is listed while its experiment has runs in the queue. */
+export type JobDocument = Omit<Plain<Job>, "jobsAhead"> & {
+  /** A key that sorts jobs in queue order. */
+  readonly queue: string;
+  readonly runs: readonly QueuedRun[];
+  /** The settings that users have changed, for present and later runs; null for none. */
+  readonly change: {
+    readonly pool: string;
+    /**
+     * The number of the pool's removals at the time of the change. A pool that was removed later has forgotten the
+     * change.
+     */
+    readonly removals: number;
+    readonly priority?: number;
+    readonly weight?: number;
+    /** The limit of the job's slots; 0 for none. */
+    readonly maxSlots?: number;
+    /** The place of the job's runs in the queue, which is compared with arrivals. */
+    readonly place?: number;
+  } | null;
+};
+
+/** The number of times that a pool with the document's id was removed. */
+export type PoolDocument = { readonly removals: number };
+
+/** A project. The parent of its row is the id of its workspace. */
+export type ProjectDocument = WorkspaceDocument;
+
+export type VersionDocument = Plain<ModelVersion>;
+
+export type CheckpointDocument = Omit<Plain<Checkpoint>, "codeDigest"> & {
+  /** The damage that the last verification found; empty for none. */
+  readonly damage: string;
+  /** Whether a person had some files of the checkpoint deleted. */
+  readonly partial: boolean;
+};
+
+export type AgentDocument = Plain<Agent> & {
+  /**
+   * The disabled slots. A slot that the agent does not offer at present is included, since it is still disabled when it
+   * returns.
+   */
+  readonly disabledSlots: readonly DisabledSlot[];
+};
+
+export type DisabledSlot = Plain<Disabled> & { readonly slot: string };
+
+export type TokenDocument = Plain<Token> & { readonly secretDigest: string };
+
+export type Documents = {
+  readonly experiment: ExperimentDocument;
+  readonly config: ConfigDocument;
+  readonly leaders: LeadersDocument;
+  readonly trial: TrialDocument;
+  readonly checkpoint: CheckpointDocument;
+  readonly agent: AgentDocument;
+  readonly token: TokenDocument;
+  readonly model: ModelDocument;
+  readonly version: VersionDocument;
+  readonly aliasMove: Plain<ModelAliasMove>;
+  readonly workspace: WorkspaceDocument;
+  readonly project: ProjectDocument;
+  readonly job: JobDocument;
+  readonly pool: PoolDocument;
+};
+
+export type DocumentKind = keyof Documents;
+
+export type DocumentKey = { readonly kind: DocumentKind; readonly id: string };
+
+export type DocumentRow<Kind extends DocumentKind = DocumentKind> = {
+  [Key in Kind]: {
+    readonly kind: Key;
+    readonly id: string;
+    /** The entity whose list has the row, such as a trial's experiment; empty for none. */
+    readonly parent: string;
+    /** The place of the row in the default order of its list. */
+    readonly ordinal: number;
+    readonly doc: Documents[Key];
+  };
+}[Kind];
+
+/** Returns the id of a version's document. The name of a model has no slash. */
+export const versionKey = (model: string, number: number): string => `${model}/${number}`;
+
+export const keyText = ({ kind, id }: DocumentKey): string => `${kind}/${id}`;
+
+/** The kinds of documents whose id is the experiment's. */
+const ofExperiment: ReadonlySet<DocumentKind> = new Set(["experiment", "config", "leaders"]);
+
+/** The rows of a projection: fetched ones and new ones. */
+export class DocumentSet {
+  readonly #rows = new Map<string, DocumentRow>();
+  readonly #fetched = new Map<string, DocumentRow>();
+  readonly #changed = new Set<string>();
+  readonly #removed = new Set<string>();
+  readonly #dropped = new Map<string, DocumentKey>();
+
+  constructor(rows: Iterable<DocumentRow> = []) {
+    for (const row of rows) this.add(row);
+  }
+
+  get<Kind extends DocumentKind>(kind: Kind, id: string): Documents[Kind] | undefined {
+    return this.#rows.get(keyText({ kind, id }))?.doc as Documents[Kind] | undefined;
+  }
+
+  /** Adds a row that was fetched. */
+  add(row: DocumentRow): void {
+    this.#rows.set(keyText(row), row);
+    this.#fetched.set(keyText(row), row);
+  }
+
+  /** Returns the row as it was fetched; undefined for a new row. */
+  fetched(key: DocumentKey): DocumentRow | undefined {
+    return this.#fetched.get(keyText(key));
+  }
+
+  put(row: DocumentRow): void {
+    const key = keyText(row);
+    this.#rows.set(key, row);
+    this.#changed.add(key);
+    this.#dropped.delete(key);
+  }
+
+  /** Removes a row; a later `put` of the same key adds it again. */
+  remove({ kind, id }: DocumentKey): void {
+    const key = keyText({ kind, id });
+    this.#rows.delete(key);
+    this.#changed.delete(key);
+    this.#dropped.set(key, { kind, id });
+  }
+
+  /** Returns the keys of single rows that were removed. */
+  dropped(): readonly DocumentKey[] {
+    return [...this.#dropped.values()];
+  }
+
+  /** Replaces a document; without an existing document nothing happens. */
+  replace<Kind extends DocumentKind>(
+    kind: Kind,
+    id: string,
+    change: (doc: Documents[Kind]) => Documents[Kind],
+  ): void {
+    const row = this.#rows.get(keyText({ kind, id })) as DocumentRow<Kind> | undefined;
+    if (row === undefined) return;
+    this.put({ ...row, doc: change(row.doc as Documents[Kind]) } as DocumentRow);
+  }
+
+  /** Changes some fields of a document; without an existing document nothing happens. */
+  update<Kind extends DocumentKind>(
+    kind: Kind,
+    id: string,
+    change: (doc: Documents[Kind]) => Partial<Documents[Kind]>,
+  ): void {
+    this.replace(kind, id, (doc) => ({ ...doc, ...change(doc) }));
+  }
+
+  /** Removes an experiment and its trials. Later events of their streams change nothing. */
+  removeExperiment(id: string): void {
+    this.#removed.add(id);
+    this.remove({ kind: "job", id });
+    for (const [key, row] of this.#rows) {
+      const isOfIt =
+        (ofExperiment.has(row.kind) && row.id === id) ||
+        (row.kind === "trial" && row.parent === id);
+      if (!isOfIt) continue;
+      this.#rows.delete(key);
+      this.#changed.delete(key);
+    }
+  }
+
+  /** Returns the experiments that were removed. */
+  removed(): readonly string[] {
+    return [...this.#removed];
+  }
+
+  rows(): readonly DocumentRow[] {
+    return [...this.#rows.values()];
+  }
+
+  changed(): readonly DocumentRow[] {
+    return [...this.#changed].flatMap((key) => this.#rows.get(key) ?? []);
+  }
+}

@@ -1,0 +1,19 @@
+/** The limits of the read model and of the lists that it answers. */
+export const readModelLimits = {
+  pageSizeDefault: 100,
+  pageSizeMax: 1_000,
+  /** The time limit of one query of a list; beyond it the error names the slowest condition. */
+  listQueryMs: 3_000,
+  /** The list queries that run at once; the other connections are for commands, single documents and the read model. */
+  listQueries: { max: 4, ofOneMax: 3, waitingOfOneMax: 32 },
+  /** The most rows that are counted exactly; beyond it the total is an estimate. */
+  countedRowsMax: 10_000,
+  /** The interval at which the lag of the read model is checked. */
+  lagCheckMs: 500,
+  /** The lag beyond which the read model answers no reads, since they would return stale data. */
+  readLagMsMax: 15_000,
+  /** The longest wait of the start for the read model; /readyz then reports that it is behind. */
+  startWaitMs: 2_000,
+  /** The existing names that the error for an unknown name lists. */
+  namesTold: 20,
+} as const;

@@ -1,0 +1,101 @@
+/**
+ * Deletes stored contents that nothing names: code, submission and packages of experiments that were deleted for good,
+ * and code of removed versions. The cursor moves after their files are deleted, so a crash repeats the work. Every
+ * replica does this; of two concurrent decisions only one is made.
+ */
+import { decodeEvent } from "@trainyard/contracts";
+import type { StoredEvent } from "@trainyard/event-log";
+import { Fault, idOf } from "@trainyard/kernel";
+import {
+  type Content,
+  contentId,
+  EffectLoop,
+  runtimeLimits,
+  streamEvents,
+} from "@trainyard/runtime";
+import type { Backend } from "../backend.ts";
+import { contentsOf, environmentOf, isContentUsed } from "../read-model/content-uses.ts";
+import { versionKey } from "../read-model/core/views/documents.ts";
+import { deleteUnused, type RemovalDeps } from "./content-removal.ts";
+import { spaceLimits } from "./limits.ts";
+
+const read = { names: [], beginnings: ["experiment-", "model-"] };
+
+export function purgeLoop(backend: Backend, isReady: () => boolean): EffectLoop {
+  return new EffectLoop("purge", backend.parts, async (signal) => {
+    while (!signal.aborted && isReady() && (await purge(backend))) {
+      // Each call of purge reads one page.
+    }
+    return spaceLimits.purgePauseMs;
+  });
+}
+
+/** Processes one page of the log. Returns whether more is left. */
+export async function purge(backend: Backend): Promise<boolean> {
+  const { log } = backend.parts;
+  const from = await positionOf(backend, await log.head());
+  const window = runtimeLimits.pageEvents;
+  const deps = removalOf(backend);
+  const { events, scannedTo } = await log.readSome(read, from, window);
+  for (const event of events) {
+    for (const content of await freedBy(backend, event)) {
+      await deleteUnused(deps, content, event.position);
+    }
+  }
+  if (scannedTo > from) await moveTo(backend, scannedTo);
+  return scannedTo >= from + window;
+}
+
+/** Returns the contents that an event may have left unused. */
+async function freedBy(backend: Backend, stored: StoredEvent): Promise<readonly Content[]> {
+  const event = decodeEvent(stored);
+  if (event.type === "ExperimentDeleted") return namedBy(backend, idOf(stored.stream));
+  if (event.type !== "VersionRemoved") return [];
+  await backend.reach(stored.position);
+  const { documents, pool } = backend.parts;
+  const key = versionKey(idOf(stored.stream), event.data.number);
+  const { codeDigest = "" } = (await documents.get(pool, "version", key)) ?? {};
+  return codeDigest === "" ? [] : [{ folder: "contexts", digest: codeDigest }];
+}
+
+/** Returns all contents that the streams of an experiment name. */
+async function namedBy({ parts }: Backend, experiment: string): Promise<readonly Content[]> {
+  const found = new Map<string, Content>();
+  const add = (content: Content) => found.set(contentId(content), content);
+  const [first] = await parts.log.read(`experiment-${experiment}`, 0, 1);
+  const created = first === undefined ? null : decodeEvent(first);
+  if (created?.type === "ExperimentCreated") contentsOf(created.data).forEach(add);
+  for await (const stored of streamEvents(parts.log, `environment-${experiment}`)) {
+    const event = decodeEvent(stored);
+    if (event.type === "EnvironmentRecorded") add(environmentOf(event.data.digest));
+  }
+  return [...found.values()].filter(({ digest }) => digest !== "");
+}
+
+function removalOf(backend: Backend): RemovalDeps {
+  return { ...backend.parts, isUsed: (content, at) => isUsed(backend, content, at) };
+}
+
+async function isUsed(backend: Backend, content: Content, position: number): Promise<boolean> {
+  const { pool, view } = backend.parts;
+  await view.reach(position);
+  const used = await isContentUsed(pool, content, position, view.spec.version);
+  if (used !== null) return used;
+  throw new Fault("uses_unknown", "the read model cannot say what names the content", {
+    retry: "later",
+  });
+}
+
+/** Returns the cursor. After a restore of the log to an earlier position it is 0: repeated deletions are harmless. */
+async function positionOf({ parts }: Backend, head: number): Promise<number> {
+  const text = "select position::float8 as position from gateway.purged";
+  const { rows } = await parts.pool.query<{ readonly position: number }>(text);
+  const position = rows[0]?.position ?? 0;
+  return position > head ? 0 : position;
+}
+
+async function moveTo({ parts }: Backend, position: number): Promise<void> {
+  const text = `insert into gateway.purged (position) values ($1)
+    on conflict (one) do update set position = excluded.position`;
+  await parts.pool.query(text, [position]);
+}
